@@ -305,6 +305,40 @@ def test_flavors_are_resources_of_their_own(save):
         read_cluster(*save(k_yaml=FLAVORS, pods_json=both))
 
 
+def test_one_flavor_binds_pods_and_nodes_too(save):
+    """Kueue admits pods that fit the flavor, on nodes with its labels, and counts pods where covered."""
+    spot = FLAVORS.replace("    - {name: on-demand, resources: [{name: cpu, nominalQuota: 5}]}\n", "")
+    fitting = {"nodeSelector": {"type": "spot"}, "tolerations": [{"operator": "Exists"}]}
+    pods = listed(
+        pod("a", {"cpu": "1"}, metadata=QUEUED, **fitting),
+        node("n1", {"cpu": "10", "pods": "3"}, {"type": "spot"}),
+        node("n2", {"cpu": "20"}, {"type": "on-demand"}),
+    )
+    found = read_cluster(*save(k_yaml=spot, pods_json=pods))
+    assert found.model.capacities.tolist() == [10]
+    assert "left out: how many pods there may be at most" in found.notes
+    assert any("what its cohort can lend" in note for note in found.notes)  # nodes, not quotas, are the pool
+    counted = spot.replace("coveredResources: [cpu]", "coveredResources: [cpu, pods]").replace(
+        "{name: cpu, nominalQuota: 6}", "{name: cpu, nominalQuota: 6}, {name: pods, nominalQuota: 2}"
+    )
+    found = read_cluster(*save(k_yaml=counted, pods_json=pods))
+    assert (found.model.resources, found.model.capacities.tolist()) == (("cpu", "pods"), [10, 3])
+    assert found.model.demands.tolist() == [[1, 1]]
+    assert bounds(found.tree, "q", "pods") == (2, 2, np.inf)
+    with pytest.raises(ModelError, match=r"in the flavors spot, of which none fits the jobs 'x/a'"):
+        read_cluster(*save(k_yaml=spot, pods_json=listed(pod("a", {"cpu": "1"}, metadata=QUEUED))))
+
+
+def test_a_resource_of_classes_that_run_nowhere_is_left_out(save):
+    jobs = "job_class,cpu,gpu\nrun,1,\nhung,1,1\n"
+    found = read_cluster(*save(jobs_csv=jobs), capacities={"cpu": 4, "gpu": 0})
+    assert (found.model.job_classes, found.model.resources) == (("run",), ("cpu",))
+    assert found.notes == (
+        "left out, as they can run nowhere: hung",
+        "left out, as no class demands them: gpu",
+    )
+
+
 # --- YARN ----------------------------------------------------------------------------------------------
 
 
@@ -361,6 +395,22 @@ def test_capacity_scheduler(save):
     assert np.allclose(tree.weights, [1, 0.2048, 0.5], rtol=1e-15)  # the largest share of the cluster
 
 
+def test_what_yarn_shares_by_is_told(save):
+    leaves = "<allocations><queue name='a'><schedulingPolicy>drf</schedulingPolicy></queue></allocations>"
+    jobs = "job_class,queue,vcores,memory-mb\nm,a,1,1024\n"
+    found = read_cluster(*save(f_xml=leaves, jobs_csv=jobs), capacities=YARN)
+    assert found.notes == ("in YARN root shared by memory alone; choose the policy of the tree to fit",)
+    name = "yarn.scheduler.capacity.resource-calculator"
+    for calculator, told in (("Dominant", 0), ("Default", 1)):
+        value = f"org.apache.hadoop.yarn.util.resource.{calculator}ResourceCalculator"
+        text = capacity_scheduler(queues="a", a__capacity="100", maximum_capacity="50").replace(
+            "</conf", f"<property><name>{name}</name><value>{value}</value></property></conf"
+        )
+        found = read_cluster(*save(c_xml=text, jobs_csv=jobs), capacities=YARN)
+        assert sum("share by memory alone" in note for note in found.notes) == told
+        assert [one.why for one in found.unread] == ["is 50; here root has the whole cluster"]
+
+
 # --- Volcano -------------------------------------------------------------------------------------------
 
 
@@ -373,6 +423,7 @@ def test_volcano(save):
     assert bounds(tree, "eng", "cpu") == (4, 6, 3)
     assert tree.reserve[tree.node("root/eng"), 0] == 1
     assert [one.field for one in found.unread] == ["spec.reclaimable"]
+    assert any("what they deserve" in note for note in found.notes)
     hung = VOLCANO.replace("parent: root}", "parent: root-sci-dev}")
     with pytest.raises(ModelError, match=r"is for 'Volcano queue x'|has a cycle|'n'"):
         read_cluster(
@@ -415,7 +466,8 @@ def test_nodes_and_pods(save):
     notes = "\n".join(found.notes)
     for said in (
         "6 pods are 4 jobs of 3 classes", "1 pods have ended", "1 pods of daemon sets",
-        "pods, nvidia.com/gpu", "can run nowhere: x/huge", "no class can use them: n3, n4",
+        "how many pods", "demands them: nvidia.com/gpu", "can run nowhere: x/huge",
+        "no class can use them: n3, n4",
         "jobs have no limits",
     ):  # fmt: skip
         assert said in notes
@@ -722,6 +774,7 @@ WRONG_TABLES = [
     ({"a_csv": ""}, "the first column is ''"),
     ({"a_csv": "job_class,cpu,cpu\nA,1,1\n"}, "column 3 'cpu' is there twice"),
     ({"a_csv": "job_class,cpu,\nA,1,1\n"}, "column 3 has no name"),
+    ({"q_csv": "queue,weight\nroot,3\n"}, "q.csv, line 2, weight: the root has no siblings"),
     ({"a_csv": "job_class,cpu\nA,1,1\n"}, "a.csv, line 2: 3 cells for 2 columns"),
     ({"a_csv": "job_class,cpu\nA,one\n"}, "a.csv, line 2, cpu: 'one' is no quantity"),
     ({"a_csv": "job_class,cpu\nA,1\n\nA,2\n"}, "a.csv, line 4, job_class: 'A' stands in a.csv, line 2 too"),

@@ -49,12 +49,15 @@ def joined(parts: Parts, capacities: Mapping[str, Fraction] | None, pool: bool |
         )
     servers = [_flavored(parts, server) for server in without_held(parts)] if capacities is None else []
     total = _total(parts, servers, capacities)
+    jobs, where = _placed(parts, jobs, servers, total)
     demanded = {r for one in jobs for r, amount in one.demands.items() if amount > 0}
     resources = [r for r in total if r in demanded]
     unused = [r for r in total if r not in demanded]
+    if "pods" in unused:  # of Kubernetes: every pod takes one of its node's
+        unused.remove("pods")
+        parts.notes.append("left out: how many pods there may be at most")
     if unused:
         parts.notes.append(f"left out, as no class demands them: {_names(unused)}")
-    jobs, where = _placed(parts, jobs, servers, total)
     as_pool = not servers or (bool(parts.queues) if pool is None else pool)
     kept = [k for k in range(len(servers)) if any(row[k] for row in where)]
     if len(kept) < len(servers):

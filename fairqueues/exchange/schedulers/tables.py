@@ -133,6 +133,8 @@ def _queue(row: _Row, parts: Parts) -> None:
             row.fail(column, f"unknown column; {told}")
     path = tuple(name.strip() for name in row.text("queue").strip("/").split("/") if name.strip())
     path = path[1:] if path[:1] == ("root",) else path
+    if not path and "weight" in row.cells:
+        row.fail("weight", "the root has no siblings to be weighed against; leave it empty")
     low, high, lends = (Amounts(bounds[bound]) for bound in _BOUNDS)
     parts.add_queue(Queue(path, row.place, row.optional("weight") or Fraction(1), low, high, lends))
 

@@ -178,7 +178,7 @@ def read_pod(pod: Field, parts: Parts, pods: Pods) -> None:
     if owner is not None and node and owner["kind"].text() in ("DaemonSet", "Node"):
         pods.held += 1
         held = parts.held.setdefault(node, {})
-        for resource, amount in demands.items():
+        for resource, amount in (demands | {"pods": Fraction(1)}).items():
             held[resource] = held.get(resource, Fraction(0)) + amount
         return
     pods.found.append((pod, demands))

@@ -7,7 +7,9 @@ is the sum of all nominal quotas (unless nodes are given too). In the terms of :
 * maximum: the nominal quota and the borrowing limit, where there is one. Outside of cohorts nothing is
   borrowed or lent, and a ClusterQueue runs nothing that asks for a resource which it does not cover;
 * lends: the lending limit, where there is one;
-* weight: that of fair sharing, 1 by default.
+* weight: that of fair sharing, 1 by default. Kueue shares so only where fair sharing is turned on. It divides
+  what is borrowed by what the cohort can lend, all flavors of a resource together; a tree takes it as a part
+  of the capacity of each resource, which is the same for one cohort with one flavor and no lending limits.
 
 Kueue counts in each cohort only what lies above the reserves of its members,
 :math:`\max(0, u_c - R_c)` of the quota :math:`\sum_c (F_c - R_c)`; a tree counts
@@ -17,7 +19,8 @@ the same.
 A *flavor* tells kinds of a resource apart, such as nodes on demand and spot nodes. Where several flavors of a
 resource have quotas, each is a resource of its own, "spot/cpu". Jobs use the flavor that their queue offers,
 if there is one only, or the one whose labels and taints their pods fit, if that is one only. Else which
-flavor Kueue takes depends on who came before, and the reader says so.
+flavor Kueue takes depends on who came before, and the reader says so. Where ``pods`` is covered, each task
+takes one of them.
 
 References
 ----------
@@ -149,6 +152,11 @@ class Kueue:
             if target.text() not in self.queues:
                 target.fail(f"the ClusterQueue {target.text()!r} is in none of the files; add it")
             parts.queue_names[f"LocalQueue {local}"] = self._path(self.queues[target.text()])
+        if told or len(roots) > 1 or parts.servers or any(one.lending for one in every):
+            parts.notes.append(
+                "Kueue divides what a queue borrows by what its cohort can lend, all flavors together; "
+                "here it is a part of the capacity"
+            )
         parts.flavors.append(Flavors(names, self.flavors, {self._path(q): q for q in self.queues.values()}))
 
     def _all_cohorts(self) -> list[str]:
@@ -271,20 +279,25 @@ class Flavors:
             If their queue offers several flavors that fit.
         """
         found: dict[str, Fraction] = {}
-        for resource, amount in jobs.demands.items():
+        covered = {r for _, r in self.queues[queue].nominal} if queue in self.queues else set()
+        pods = {"pods": Fraction(1)} if "pods" in covered else {}  # a task is a pod; Kueue counts it
+        for resource, amount in (pods | dict(jobs.demands)).items():
             kinds = (
                 [f for f, r in self.queues[queue].nominal if r == resource] if queue in self.queues else []
             )
             if not kinds:  # not covered, or named with its flavor already
                 found[resource] = amount
                 continue
-            fit = [f for f in kinds if self._fits(f, jobs, kinds)] if len(kinds) > 1 else kinds
+            # Of tables with one flavor there is no choice, and nothing is said of labels and taints.
+            alone = len(kinds) == 1 and (jobs.tolerates is None or kinds[0] not in self.flavors)
+            fit = kinds if alone else [f for f in kinds if self._fits(f, jobs, kinds)]
             if len(fit) != 1:
                 told = "none fits" if not fit else f"{', '.join(fit)} fit"
                 raise ModelError(
                     f"{jobs.place}: the queue {'/'.join(queue)!r} offers {resource} in the flavors "
                     f"{', '.join(kinds)}, of which {told} the jobs {jobs.name!r}; give the pods a node "
-                    f"selector that fits one of them, or in CSV demand {self.names[kinds[0], resource]!r}"
+                    f"selector and tolerations that fit one of them, or in CSV demand "
+                    f"{self.names[kinds[0], resource]!r}"
                 )
             found[self.names[fit[0], resource]] = amount
         return found
@@ -318,11 +331,11 @@ class Flavors:
         found: dict[str, Fraction] = {}
         for resource, amount in server.capacities.items():
             kinds = {f: name for (f, r), name in self.names.items() if r == resource}
-            if set(kinds.values()) <= {resource}:
+            if not kinds:
                 found[resource] = amount
                 continue
             bears = server.labels.items()
-            fit = [f for f in kinds if self._labels(f).items() <= bears]
+            fit = [f for f in kinds if f not in self.flavors or self._labels(f).items() <= bears]
             if len(fit) > 1:
                 raise ModelError(
                     f"{server.place}: the node {server.name!r} bears the labels of the flavors "

@@ -4,7 +4,8 @@ In the terms of :class:`fairness.Tree` [1]_: ``capability`` is the maximum; ``gu
 reserved, minimum that is not lent; ``deserved`` is minimum that is lent while the queue does not need it. A
 tree comes from ``spec.parent`` (capacity plugin), or from the annotations ``volcano.sh/hierarchy:
 root/sci/dev`` and ``volcano.sh/hierarchy-weights: 1/2/4`` of hierarchical DRF (drf plugin), whose last name
-is the queue's own.
+is the queue's own. The capacity plugin has no weights: it serves next the queue that holds the least of what
+it deserves, which the reader says.
 
 References
 ----------
@@ -82,6 +83,11 @@ class Volcano:
                         f"{known[1].place} gives it {known[0]}; write the same"
                     )
             parts.add_queue(self._queue(one, path, weights[-1]), f"Volcano queue {name}")
+        if any(one["spec"]["deserved"].value for one in self.queues.values()):
+            parts.notes.append(
+                "Volcano's capacity plugin compares what queues hold of what they deserve; here beyond that "
+                "their weights decide"
+            )
         given = {queue.path for queue in parts.queues}
         for path, (factor, annotation) in inner.items():
             if path not in given:

@@ -36,7 +36,6 @@ _NOT_CARRIED = {
     "acl_submit_applications": "who may submit is not checked",
     "acl_administer_queue": "who may submit is not checked",
     "accessible-node-labels": "partitions of nodes by labels are not carried over",
-    "resource-calculator": "whether memory alone counts; choose the policy of the tree to fit",
     "maximum-applications": "numbers of applications are not limited",
     "maximum-am-resource-percent": "application masters are not apart",
     "queue-mappings": "who submits where is said by the classes",
@@ -57,13 +56,21 @@ def read_capacity_scheduler(root: Element, parts: Parts) -> None:
     if top is None:
         root.fail(f"there is no property {PREFIX}root.queues; is this a capacity-scheduler.xml?")
     for key in ("capacity", "maximum-capacity"):  # of the root: all there is
-        given.of((), key)
+        whole = given.of((), key)
+        if whole is not None and not re.fullmatch(r"100(\.0*)?|-1(\.0*)?|1(\.0*)?w", whole.text):
+            why = f"is {whole.text}; here root has the whole cluster"
+            parts.unread.append(Unread(whole.file, whole.line, f"{PREFIX}root.{key}", why))
     parts.add_queue(Queue((), top.place))
     waiting: list[tuple[QueuePath, Amounts, Amounts]] = [((), _WHOLE, _WHOLE)]
     for path, capacity, most in waiting:  # grows while it is read
         names = given.of(path, "queues")
         if names is not None:
             waiting += _siblings(names, path, capacity, most, given, parts)
+    if not given.compares_all():
+        parts.notes.append(
+            "in YARN the queues share by memory alone, as resource-calculator is not "
+            "DominantResourceCalculator; choose the policy of the tree to fit"
+        )
     given.name_unread(parts)
     parts.notes.append(
         "YARN gives one user of a queue its capacity at most, by default; here users are not apart"
@@ -92,6 +99,12 @@ class _Properties:
         name = PREFIX + ".".join(("root", *path, key))
         self.used.add(name)
         return self.values.get(name)
+
+    def compares_all(self) -> bool:
+        """Whether all resources are compared, by their dominant share; by default YARN sees memory alone."""
+        name = f"{PREFIX}resource-calculator"
+        self.used.add(name)
+        return name in self.values and self.values[name].text.endswith(".DominantResourceCalculator")
 
     def name_unread(self, parts: Parts) -> None:
         """Name what was not read."""

@@ -58,6 +58,8 @@ def read_fair_scheduler(root: Element, parts: Parts) -> None:
     chosen = root.only("defaultQueueSchedulingPolicy")
     policy = "fair" if chosen is None else chosen.text.lower()
     shared: dict[str, list[str]] = {}
+    if not any(one.attributes.get("name", "").strip() == "root" for one in root.named("queue", "pool")):
+        shared[policy] = ["root"]
     for one in root.named("queue", "pool"):
         _queue(one, (), usual, policy, shared, parts)
     own = ("queue", "pool", "queueMaxResourcesDefault", "defaultQueueSchedulingPolicy")
