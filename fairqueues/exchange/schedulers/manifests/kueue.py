@@ -155,7 +155,7 @@ class Kueue:
         if told or len(roots) > 1 or parts.servers or any(one.lending for one in every):
             parts.notes.append(
                 "Kueue divides what a queue borrows by what its cohort can lend, all flavors together; "
-                "here it is a part of the capacity"
+                "here by the capacity"
             )
         parts.flavors.append(Flavors(names, self.flavors, {self._path(q): q for q in self.queues.values()}))
 
