@@ -23,7 +23,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from fairness.schedulers.quantities import Numbers, per_queue, quantities
+from fairness.schedulers.quantities import Numbers, one_number, per_queue, quantities
 
 __all__ = ["weighted_division"]
 
@@ -68,7 +68,11 @@ def weighted_division(
     least = np.minimum(minimum, maximum)
     weighted = weights > 0
     level = _level(
-        amount.item(), weights[weighted], least[weighted], maximum[weighted], least[~weighted].sum()
+        one_number("total", amount),
+        weights[weighted],
+        least[weighted],
+        maximum[weighted],
+        least[~weighted].sum(),
     )
     grown = np.where(weighted, weights, 0) * level if level < np.inf else np.where(weighted, maximum, 0)
     return np.minimum(np.maximum(grown, least), maximum)

@@ -34,7 +34,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from fairness.arguments.validation import require, require_number
-from fairness.schedulers.quantities import Numbers, largest, over, per_queue, quantities
+from fairness.schedulers.quantities import Numbers, largest, one_number, over, per_queue, quantities
 
 __all__ = ["kai_allocatable", "kai_fair_shares", "kai_gpus", "kai_share"]
 
@@ -95,6 +95,7 @@ def kai_fair_shares(
         priorities=priorities,
         past=past,
     )
+    whole, requests = one_number("total", amount), np.atleast_1d(requests)
     factor = require_number("k", k, least=0)
     shape = requests.shape
     deserved, maximum, weights, priorities, past = (
@@ -108,8 +109,8 @@ def kai_fair_shares(
         )
     )
     wanted = np.minimum(requests, maximum)
-    shares = np.minimum(np.where(deserved < np.inf, deserved, amount), wanted)
-    left = max(amount.item() - shares.sum(), 0)
+    shares = np.minimum(np.where(deserved < np.inf, deserved, whole), wanted)
+    left = max(whole - shares.sum(), 0)
     lost: dict[int, Any] = {}
     rests = []
     for priority in sorted(set(priorities.tolist()), reverse=True):

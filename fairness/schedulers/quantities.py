@@ -18,7 +18,7 @@ from fairness.arguments.labels import is_labelled
 from fairness.arguments.validation import float_array, require
 from fairness.errors import ModelError
 
-__all__ = ["Numbers", "largest", "over", "per_queue", "quantities"]
+__all__ = ["Numbers", "largest", "one_number", "over", "per_queue", "quantities"]
 
 Numbers = NDArray[Any]
 """An array of floats, or of fractions (dtype object)."""
@@ -65,6 +65,13 @@ def quantities(
     if any(isinstance(v, Fraction) for array in originals if array.dtype == object for v in array.flat):
         return [_exact(array.astype(object)) for array in originals]
     return floats
+
+
+def one_number(name: str, values: Numbers) -> Any:
+    """The only entry; ModelError if there are several, or none."""
+    if values.size != 1:
+        raise ModelError.of(name, f"must be one number, of one resource; got shape {values.shape}")
+    return values.item()
 
 
 def per_queue(name: str, values: Numbers, shape: tuple[int, ...], queues: str) -> Numbers:

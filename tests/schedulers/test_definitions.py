@@ -272,6 +272,8 @@ def test_yarn_as_coded_is_of_one_level():
 def test_refusals():
     with pytest.raises(ModelError, match="weights must be >= 0"):
         weighted_division(1, [-1])
+    with pytest.raises(ModelError, match=r"total must be one number, of one resource; got shape \(2,\)"):
+        weighted_division([1, 2], [1, 1])
     with pytest.raises(ModelError, match="usage must be an array of numbers"):
         dominant_share(["a"], [1])
     with pytest.raises(ModelError, match="total has shape"):

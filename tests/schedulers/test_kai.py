@@ -151,5 +151,7 @@ def test_gpu_memory():
 def test_refusals():
     with pytest.raises(ModelError, match="k must be"):
         kai_fair_shares(1, [1], k=-1)
+    with pytest.raises(ModelError, match=r"total must be one number, of one resource; got shape \(2,\)"):
+        kai_fair_shares([1, 2], [1, 2])
     with pytest.raises(ModelError, match="weights has shape"):
         kai_fair_shares(1, [1, 2], weights=[1, 2, 3])
