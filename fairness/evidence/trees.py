@@ -15,10 +15,12 @@ where :math:`s_c` is the share of :math:`X_c` and :math:`f_c` that of what was g
 ahead of the poorest live sibling counts no more than it. *Naive*: :math:`X_v` is all that is held, and no
 resource is left out. From the guaranteed tasks on, only live children of level :math:`M_v` grow.
 
-*What is checked.* Between two moments at which a resource is closed somewhere (a *stage*), levels only
-rise, so a child that grew in a stage ends it at a level that is at most that of every child live at the end.
-Together with the first row, the guaranteed tasks, this fixes the tasks of every stage. Residuals are
-relative.
+*What is checked.* A *stage* ends when a resource is closed somewhere, or when the last class of a queue that
+grew reaches its limit while siblings wait: these are no longer rescaled to this class, so that the level of
+the queue jumps. Within a stage levels only rise, so a child that grew in it ends it at a level that is at
+most that of every child live at the end. (A class that reaches its limit in the stage is live to its end if
+no sibling grew above it; a queue with none but such classes, too.) Together with the first row, the
+guaranteed tasks, this fixes the tasks of every stage. Residuals are relative.
 
 * feasible: limits, capacities and maxima hold, and nobody loses tasks from stage to stage;
 * guarantees: at the start no class could run more within the ``minimum`` of a queue above it, and no queue
@@ -78,7 +80,8 @@ def hierarchy_certificate(
     counts : array_like of shape (n_classes,), jobs
     stages : array_like of shape (n_stages + 1, n_classes), tasks
         First the guaranteed tasks (zeros where nothing is guaranteed), then the tasks at each moment when a
-        resource was closed in some queue; the last row is the allocation. Further rows do no harm.
+        resource was closed in some queue, or a class at its limit left only siblings that wait; the last row
+        is the allocation. Further rows do no harm.
     growth : array_like of shape (n_classes,), tasks per job and unit of level, optional
         With the weight of the class. Default: that of DRF, the weight over the dominant share of a task.
     held : array_like of shape (n_classes, n_columns), optional
@@ -120,7 +123,9 @@ def hierarchy_certificate(
             "stages", f"must have shape (n_stages + 1, {problem.n_classes}); got {rows.shape}"
         )
     claim = (
-        "guarantees kept, in each queue only children of the lowest level grow until they are blocked"
+        "guarantees kept"
+        + " (how those of a queue are divided below it is not checked)" * bool(tree.minimum.any())
+        + ", in each queue only children of the lowest level grow until they are blocked"
         + (" (naive levels)" if naive else "")
         + ", and everybody is blocked at the end"
     )
@@ -145,12 +150,13 @@ def hierarchy_certificate(
         stopped = queues.blocked(counted[k - 1])
         if room is not None:
             stopped |= room[k - 1] <= SATURATION
-        at_limit = room_below_limits(problem, x, after) <= SATURATION
-        levels = _Levels(queues, pace, per_task, moving & ~stopped & ~at_limit, counted[k - 1], naive)
+        ended, ends = (room_below_limits(problem, x, row) <= SATURATION for row in (before, after))
+        live = moving & ~stopped & ~ended
+        levels = _Levels(queues, pace, per_task, live, live & ends, counted[k - 1], naive)
         residual = max(
             residual,
             float(np.max(lost, initial=0.0)),
-            levels.residual(after - base, floor, np.where(moving, rose, 0.0)),
+            levels.residual(np.maximum(after - base, 0.0), floor, np.where(moving, rose, 0.0)),
         )
     idle = np.minimum(queues.slack(counted[-1]), room_below_limits(problem, x, rows[-1]))
     if room is not None:
@@ -202,6 +208,9 @@ class _Levels:
     pace: FloatArray
     per_task: FloatArray
     live: BoolArray
+    """Classes that were not blocked at the beginning of the stage."""
+    ends: BoolArray
+    """Those of them that are at their limit at its end."""
     before: FloatArray
     """What counted as used at the beginning of the stage."""
     naive: bool
@@ -219,7 +228,7 @@ class _Levels:
         queues, tree, weights = self.queues, self.queues.tree, self.queues.tree.weights
         size = tree.n_nodes
         total, kept = (np.zeros((size, self.per_task.shape[1])) for _ in range(2))
-        live, grew = np.zeros(size, dtype=np.bool_), np.zeros(size)
+        live, lasts, grew = np.zeros(size, dtype=np.bool_), np.zeros(size, dtype=np.bool_), np.zeros(size)
         moving = self.pace > 0
         level = np.divide(tasks, self.pace, out=np.zeros_like(tasks), where=moving)
         worst = 0.0
@@ -230,16 +239,23 @@ class _Levels:
             share = np.max(total[below], axis=1, initial=0.0, where=self._open[above])
             promised = np.max(kept[below], axis=1, initial=0.0, where=self._open[above])
             queue_level = share / weights[below]
+            children = (level[own], home, rose[own]), (queue_level, above, grew[below])
+            highest = np.zeros(size)
+            for levels, parents, risen in children:
+                np.maximum.at(highest, parents, np.where(risen > SATURATION, levels, 0.0))
+            highest *= 1.0 - SATURATION
+            still = self.live[own] & ~(self.ends[own] & (level[own] < highest[home]))
+            live[below] &= lasts[below] | (queue_level >= highest[above])
             lowest = np.full(size, np.inf)
-            np.minimum.at(lowest, home[self.live[own]], level[own][self.live[own]])
+            np.minimum.at(lowest, home[still], level[own][still])
             np.minimum.at(lowest, above[live[below]], queue_level[live[below]])
-            for levels, parents, risen in ((level[own], home, rose[own]), (queue_level, above, grew[below])):
+            for levels, parents, risen in children:
                 high = levels > lowest[parents]
                 over = 1.0 - np.divide(lowest[parents], levels, out=np.ones_like(levels), where=high)
                 worst = max(worst, float(np.max(np.minimum(over, risen), initial=0.0)))
             one, queue_scale = np.ones(len(own)), np.ones(len(below))
             if not self.naive:
-                ahead = self.live[own] & (level[own] > lowest[home])
+                ahead = still & (level[own] > lowest[home])
                 part = np.divide(floor[own], tasks[own], out=np.zeros(len(own)), where=tasks[own] > 0)
                 reached = np.divide(lowest[home], level[own], out=one.copy(), where=ahead)
                 one = np.where(ahead, np.maximum(reached, np.minimum(part, 1.0)), 1.0)
@@ -251,8 +267,10 @@ class _Levels:
             np.add.at(kept, home, floor[own][:, None] * self.per_task[own])
             np.add.at(total, above, queue_scale[:, None] * total[below])
             np.add.at(kept, above, kept[below])
-            np.logical_or.at(live, home, self.live[own])
+            np.logical_or.at(live, home, still)
             np.logical_or.at(live, above, live[below])
+            np.logical_or.at(lasts, home, still & ~self.ends[own])
+            np.logical_or.at(lasts, above, live[below] & lasts[below])
             np.maximum.at(grew, home, rose[own])
             np.maximum.at(grew, above, grew[below])
         return worst

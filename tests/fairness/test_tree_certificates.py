@@ -52,6 +52,16 @@ SAFE = Tree(
 )  # fmt: skip
 ONE = Problem([[1], [1], [1]], [12], job_classes=["g", "c", "b"])
 
+JUMP = Tree(
+    ["all", "A", "A1", "Z", "B"], [-1, 0, 1, 0, 0], weights=[1, 1, 1, 3, 2],
+    job_classes=["x", "y", "a", "z", "b"], class_nodes=[2, 2, 1, 3, 4],
+)  # fmt: skip
+"""SPLIT with B, whose class uses GPU. When the CPU is full, A1 is behind a until y is at its limit."""
+LIMITED = Problem(
+    [CPU, GPU, GPU, CPU, GPU], [190, 190], job_classes=JUMP.job_classes, limits=[99, 24, 999, 999, 999]
+)
+JUMP_STAGES = [[0] * 5, [40, 10, 40, 150, 100], [40, 24, 40, 150, 100], [40, 24, 40, 150, 126]]
+
 RIGHT = [
     # 6 GPU are guaranteed; web comes up to its maximum; the lab takes the rest.
     (LAB, BOUNDED, None, [[3, 1.5, 0], [3, 1.5, 5], [3.5, 1.75, 5]], "total"),
@@ -109,6 +119,32 @@ def test_a_stage_left_out_is_noticed() -> None:
         hierarchy_certificate(PLAIN, SPLIT, [2, 1, 1, 1], [[0] * 4, [4, 2, 4, 6], [4, 4, 6, 6]]).residual
         > 0.3
     )
+
+
+def test_a_limit_that_leaves_only_who_waits_ends_a_stage() -> None:
+    # The GPU of A counts as 24 + 24 until y is at its limit, and as 24 + 40 then: B has what is left.
+    counts = [4, 1, 1, 1, 1]
+    assert hierarchy_certificate(LIMITED, JUMP, counts, JUMP_STAGES).holds
+    for wrong in ([40, 24, 42, 150, 124], [40, 24, 53, 150, 113]):
+        assert hierarchy_certificate(LIMITED, JUMP, counts, [*JUMP_STAGES[:3], wrong]).residual > 0.03
+    # Nor may y wait, or go on after B.
+    early = [JUMP_STAGES[0], JUMP_STAGES[1], [40, 24, 40, 150, 126]]
+    assert hierarchy_certificate(LIMITED, JUMP, counts, early).residual > 0.03
+    solution = Hierarchical(JUMP).solve(LIMITED, counts)
+    assert np.allclose(solution.tasks, JUMP_STAGES[-1])
+    assert solution.certificate.holds
+
+
+def test_a_stage_of_rounding_says_nothing() -> None:
+    # Above 6 guaranteed tasks, 1e-15 cannot be seen; beside them it would be a level of its own.
+    assert hierarchy_certificate(
+        ONE, SAFE, None, [[6, 0, 0], [6, 0, 1e-15], [7.5, 1.5, 3]], measure="borrowed"
+    ).holds
+
+
+def test_what_is_not_checked_is_said() -> None:
+    assert "is not checked" in hierarchy_certificate(ONE, SAFE, None, [[6, 0, 0], [6, 0, 6]]).claim
+    assert "is not checked" not in hierarchy_certificate(LIMITED, JUMP, None, JUMP_STAGES).claim
 
 
 def test_naive_levels_are_others() -> None:

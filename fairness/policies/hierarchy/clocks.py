@@ -72,7 +72,7 @@ class Work(NamedTuple):
     measure: FloatArray  # (n_classes, columns): what one task adds to what its queue holds for the comparison
     plain: bool  # the measure has nothing to do with resources: none is ever ignored
     naive: bool
-    stages: FloatArray  # (rows, n_classes): tasks when something became full
+    stages: FloatArray  # (rows, n_classes): tasks when a stage of the certificate ended
     stage: IntArray  # (1,): how many of these moments there were; -1: not wanted
 
 

@@ -268,6 +268,24 @@ def _record(w: Work) -> None:
 
 
 @register_jitable
+def _leaves_waiting(w: Work, v: int, root: int) -> bool:
+    """Whether the next class at its limit in queue v leaves only children that wait, here or above."""
+    while w.whole[LIVE, v] == 1 and v != root:
+        v = w.whole[PARENT, v]
+    return bool(w.whole[LIVE, v] > 1 and w.whole[RISERS, v] == 1)
+
+
+@register_jitable
+def _stage_ends(w: Work, v: int, root: int) -> bool:
+    """Whether what happens next in queue v ends a stage of the certificate."""
+    place = w.whole[CAUSE, v]
+    if place < 0:
+        return bool(place in (FILLED, PASSED))
+    own = w.whole[FIRST, v + 1] - w.whole[FIRST, v]
+    return bool(place < own and w.state[w.whole[FIRST, v] + place] == RISING and _leaves_waiting(w, v, root))
+
+
+@register_jitable
 def _run(w: Work, root: int) -> bool:
     """Fill below a queue until all is blocked; False if that does not end."""
     n, m = w.shares.shape
@@ -285,7 +303,7 @@ def _run(w: Work, root: int) -> bool:
             w.real[OWED, v] = 0.0
         if w.whole[CAUSE, v] == NOTHING:
             return False
-        if w.stage[0] >= 0 and (w.whole[CAUSE, v] == FILLED or w.whole[CAUSE, v] == PASSED):
+        if w.stage[0] >= 0 and _stage_ends(w, v, root):
             _record(w)
         jumped = _event(w, v, root)
         while v != root:
@@ -312,8 +330,8 @@ def fill_states(
 ) -> None:
     """Fill ``tasks`` and ``guaranteed`` (n_states, n_classes); ``failed`` (n_states,) where that did not end.
 
-    The tasks when a resource became full somewhere, and when a queue used up its reserve, are written into
-    ``stages`` (rows, n_classes), the rows that there are; ``stage`` (1,) is how many there were.
+    The tasks when a stage of :mod:`fairness.evidence.trees` ended, and when a queue used up its reserve, are
+    written into ``stages`` (rows, n_classes), the rows that there are; ``stage`` (1,) is how many there were.
 
     ``growth`` (n_classes,) is r of the module docstring, infinite for classes without demand; ``measure``
     (n_classes, columns) is what a task adds to what its queue holds: its task shares, or one column of what

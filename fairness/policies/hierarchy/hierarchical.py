@@ -205,10 +205,10 @@ class _Filling:
             self.measure = np.divide(1.0, rates, out=np.zeros_like(rates), where=np.isfinite(rates))[:, None]
         n = problem.n_classes
         _, maximum, reserve = self.queues.bounds
-        moments = int(np.isfinite(maximum).sum() + (reserve > 0).sum()) if record else 0
-        self.recorded = record and (moments + 2) * n <= LARGEST_RECORD
+        moments = int(np.isfinite(maximum).sum() + (reserve > 0).sum() + np.isfinite(problem.limits).sum())
+        rows = min(moments, max(LARGEST_RECORD // n - 2, 0)) if record else 0
         self.guaranteed, self.failed = np.zeros((n_states, n)), np.zeros(n_states, dtype=bool)
-        self.stages, self.stage = np.zeros((moments * self.recorded, n)), np.zeros(1, dtype=np.int64)
+        self.stages, self.stage = np.zeros((rows, n)), np.zeros(1, dtype=np.int64)
         self.parameters = (
             self.growth, self.measure, self.queues, plain, policy.naive, policy.measure == "borrowed",
             self.guaranteed, self.failed, self.stages, self.stage,
@@ -232,7 +232,7 @@ class _Filling:
 
     def certificate(self, counts: FloatArray, tasks: FloatArray) -> Certificate:
         """Evidence for the state that was recorded; that it fits, where there was too much to record."""
-        if not self.recorded:
+        if self.stage[0] > len(self.stages):
             return feasibility_certificate(self.problem, counts, tasks)
         return hierarchy_certificate(
             self.problem,
