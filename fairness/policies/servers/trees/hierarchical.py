@@ -1,9 +1,9 @@
 r"""Policies for clusters on a tree of queues.
 
 *Levelling policies* - C-DRFH, DRFH, TSF, CDRF - fill the tree from queue to queue
-(:mod:`.filling`). What a queue holds is for DRFH and C-DRFH the shares of the resources of the whole cluster
-that its classes hold together: H-DRF [1]_ on servers. For TSF and CDRF it is the sum of the task shares of
-its classes. With a single queue they are the policy itself.
+(:mod:`fairness.policies.servers.trees.filling`). What a queue holds is for DRFH and C-DRFH the shares of the
+resources of the whole cluster that its classes hold together: H-DRF [1]_ on servers. For TSF and CDRF it is
+the sum of the task shares of its classes. With a single queue they are the policy itself.
 
 *Other policies* - PS-DSF, DRF on each server - act *at the leaves*, as the policies of prices and bottlenecks
 do on a pool (:mod:`fairness.policies.hierarchy.leaves`): the tree only says how much each class weighs.
