@@ -294,6 +294,19 @@ def test_weights_at_the_leaves() -> None:
     assert np.allclose(result.tasks, [4, 4, 2, 2])
 
 
+def test_weights_that_leave_the_floats_are_refused() -> None:
+    """Each level halves the weight of what lies below it; after 1,100 of them nothing would be left."""
+    levels = 1100
+    names = ["all", *(f"v{k}" for k in range(levels)), *(f"u{k}" for k in range(levels))]
+    parents = [-1, *range(levels), *range(levels)]
+    classes = [f"x{k}" for k in range(levels + 1)]
+    nodes = [*range(levels + 1, 2 * levels + 1), levels]
+    pool = Problem(np.ones((levels + 1, 1)), [1.0], job_classes=classes)
+    tree = Tree(names, parents, job_classes=classes, class_nodes=nodes)
+    with pytest.raises(ModelError, match=r"gives class 'x.*' a part of the weight beyond the floats"):
+        leaf_factors(tree, pool, np.ones((1, levels + 1)))
+
+
 def test_what_is_refused() -> None:
     pool = Problem([[1], [1]], [10], job_classes=["x", "y"], resources=["CPU"])
     tree = Tree.from_dict(

@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from fairness.errors import ModelError
 from fairness.model.cluster import Cluster
 from fairness.model.problem import FloatArray, Problem
 from fairness.model.tree import Tree
@@ -24,6 +25,11 @@ __all__ = ["leaf_factors", "tasks_at_leaves"]
 
 def leaf_factors(tree: Tree, problem: Problem | Cluster, counts: FloatArray) -> FloatArray:
     """Factor of the weight of a job of each class, shape (n_states, n_classes), for counts of this shape.
+
+    Raises
+    ------
+    ModelError
+        If a factor is beyond the floats, in a tree of very many levels.
 
     Examples
     --------
@@ -47,6 +53,12 @@ def leaf_factors(tree: Tree, problem: Problem | Cluster, counts: FloatArray) -> 
         )
         factors[level] = factors[tree.parents[level]] * own
     result: FloatArray = factors[where].T
+    for _, i in np.argwhere(~((result > 0) & np.isfinite(result))):
+        raise ModelError.of(
+            "tree",
+            f"gives class {problem.job_classes[i]!r} a part of the weight beyond the floats: weights on its "
+            "way from the root multiply; take fewer levels, or weights closer to each other",
+        )
     return result
 
 
