@@ -98,20 +98,41 @@ class Replay(Result):
     @cached_property
     def user_usage(self) -> FloatArray:
         """Units of each resource that each user held on average over the record, (n_users, n_resources)."""
-        trace, length = self.trace, self.end - self.trace.arrivals[0]
-        seconds = np.clip(np.minimum(self.ends, self.end) - self.starts, 0.0, None)
+        return frozen(self._usage_until(self.end))
+
+    def _usage_until(self, end: float) -> FloatArray:
+        trace, length = self.trace, end - self.trace.arrivals[0]
+        seconds = np.clip(np.minimum(self.ends, end) - self.starts, 0.0, None)
         seconds = np.nan_to_num(seconds, nan=0.0)
         work = [
             np.bincount(trace.user_of, seconds * trace.types[trace.type_of, r], trace.n_users)
             for r in range(trace.n_resources)
         ]
-        return frozen(np.stack(work, axis=1) / length if length > 0 else np.zeros((trace.n_users, len(work))))
+        return np.stack(work, axis=1) / length if length > 0 else np.zeros((trace.n_users, len(work)))
 
     @property
     def utilization(self) -> FloatArray:
         """Time average of usage over capacity of all nodes, shape (n_resources,); 0 where there is none."""
+        return self.utilization_until(self.end)
+
+    def utilization_until(self, end: float) -> FloatArray:
+        """The same from the first arrival to a time of the trace, seconds; 0 where no time passes.
+
+        A record goes on until its last task has ended, long after others; what a scheduler makes of a full
+        cluster shows until the last arrival.
+
+        Examples
+        --------
+        >>> from queueing import ClusterTrace, FIFOScheduler, NodeList, replay
+        >>> trace = ClusterTrace(["CPU"], ["cores"], [0, 10], [10, 90], [[4]], [0, 0], ["a"], [0, 0])
+        >>> record = replay(trace, NodeList(["node"], ["CPU"], ["cores"], [[8]]), FIFOScheduler())
+        >>> record.utilization, record.utilization_until(10)
+        (array([0.5]), array([0.5]))
+        """
+        end = min(require_number("end", end), self.end)
         total = self.nodes.total_capacities
-        return np.divide(self.user_usage.sum(axis=0), total, out=np.zeros(len(total)), where=total > 0)
+        used = self._usage_until(end).sum(axis=0)
+        return np.divide(used, total, out=np.zeros(len(total)), where=total > 0)
 
     def over_time(self, points: int = 200, *, end: float | None = None) -> ReplayPaths:
         """Utilisation, shares against entitlements, envy and idle capacity at evenly spaced times.
@@ -194,9 +215,15 @@ class Replay(Result):
             )
             median, tail = np.quantile(slow, [0.5, 0.95])
             lines.append(f"slowdowns: mean {slow.mean():.4g}, median {median:.4g}, 95% up to {tail:.4g}")
-        used = zip(trace.resources, self.utilization, strict=True)
-        lines.append("in use on average: " + ", ".join(f"{name} {part:.2%}" for name, part in used))
+        last = float(trace.arrivals[-1])
+        lines.append(f"in use on average: {self._told_use(self.end)}")
+        if trace.arrivals[0] < last < self.end:
+            lines[-1] += f"; until the last arrival: {self._told_use(last)}"
         return "\n  ".join(lines)
+
+    def _told_use(self, end: float) -> str:
+        used = zip(self.trace.resources, self.utilization_until(end), strict=True)
+        return ", ".join(f"{name} {part:.2%}" for name, part in used)
 
     def plot(self, ax: Axes | None = None) -> Axes:
         """Part of the tasks whose slowdown is no larger, of each user (if they are few) and of all."""

@@ -274,6 +274,10 @@ def test_a_replay_ends_where_it_is_told(monkeypatch):
     seconds = np.clip(np.minimum(whole.ends, 9) - np.minimum(whole.starts, 9), 0, None)
     used = (seconds[:, None] * trace.types[trace.type_of]).sum(axis=0) / (9 - trace.arrivals[0])
     np.testing.assert_allclose(part.utilization, used / nodes.total_capacities, rtol=1e-12)
+    # The whole record says the same of that time; what comes later does not count.
+    np.testing.assert_allclose(whole.utilization_until(part.end), part.utilization, rtol=1e-12)
+    assert (whole.utilization_until(10 * whole.end) == whole.utilization).all()
+    assert "until the last arrival" in whole.summary()
     with pytest.raises(NotConvergedError, match="arrivals and ends are done") as caught:
         replay(trace, nodes, DRFScheduler(), time_limit=0)
     assert "started" in repr(caught.value.best)
