@@ -46,6 +46,7 @@ def test_a_pools_section_contains_what_the_region_contains(seed):
     assert 0 < section.contains(points).sum() < 200
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("make", [stability_region, packing_region])
 @pytest.mark.parametrize("seed", range(8))
 def test_sections_of_clusters_equal_their_facets_at_fixed_loads(seed, make):

@@ -37,6 +37,7 @@ def line(n):
     return linear_network(n - 1), -math.log(n)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("make", [simplex, box, triangles, line])
 @pytest.mark.parametrize("n", [2, 6, 20])
 def test_volumes_known_in_closed_form(make, n):

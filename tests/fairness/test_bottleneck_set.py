@@ -160,6 +160,7 @@ def programs(problem, counts, directions):
                 yield solved.x
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("kind", KINDS)
 def test_linear_programs_find_nothing_else(kind):
     rng = np.random.default_rng(53)

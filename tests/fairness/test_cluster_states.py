@@ -150,6 +150,7 @@ def test_the_ray_ends_where_the_program_says_and_its_inequality_holds_everywhere
     assert inside.max() <= 1 + 1e-12
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("size", [1e-9, 1e-3, 1.0])
 def test_a_spoilt_tableau_is_noticed(size):
     rng = np.random.default_rng(3)

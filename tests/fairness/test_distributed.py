@@ -13,6 +13,7 @@ from fairness.testing import random_cluster
 CLUSTER = Cluster([[1.5, 1, 10], [1, 2, 10], [0.5, 1, 0], [1, 0.5, 0]], [[9, 12, 100], [12, 12, 0]])
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("procedure", PROCEDURES)
 @pytest.mark.parametrize("delay", [0.0, (0.2, 3.5)])
 def test_settles_on_the_common_allocation(procedure, delay):

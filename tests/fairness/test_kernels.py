@@ -23,6 +23,7 @@ def usage(shares, tasks, result):
             result[j] += a * tasks[i]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("compiled", [False, True])
 def test_matrix_and_nonzeros_are_the_same(compiled):
     rng = np.random.default_rng(0)

@@ -254,6 +254,7 @@ def test_doubtful_throughput_is_an_error():
 # One policy, whatever the shape of the question
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("alpha", [0.5, 0.05, 50, 0])  # PF and 2 are in the catalogue
 def test_battery(alpha):
     check_policy(AlphaFair(alpha), skip={"task units"})

@@ -431,6 +431,7 @@ CLUSTER_CASES = [
 ]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("rule", "server_rule", "stop"), CLUSTER_CASES)
 def test_cluster_filling_follows_the_rule(rule, server_rule, stop):
     rng = np.random.default_rng(10)

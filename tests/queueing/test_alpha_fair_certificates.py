@@ -120,6 +120,7 @@ def _solved(chosen, columns, mass, alpha, guess):
     return tasks if priced and fits and full else None
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("kind", ["decades", "whole", "tasks", "nearly the same"])
 def test_bounds_hold_the_tasks_to_fifty_digits_and_are_narrow(kind):
     rng = np.random.default_rng(["decades", "whole", "tasks", "nearly the same"].index(kind))

@@ -119,6 +119,7 @@ def bounds(kind, x, y):
     )[kind]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("run", [bounds, compiled])
 def test_exponentials_logarithms_powers_and_roots_hold_the_truth_and_are_narrow(run):
     """Against 60 digits; powers of e up to 600 lose as many ulps as their logarithm has units."""

@@ -133,6 +133,7 @@ def test_tail_mass_against_a_larger_box(policy):
             assert relative_gap(box.mean_jobs, large.mean_jobs) < 100 * tail
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("shape", [(260, 210), (1200, 40), (4, 110, 120), (17, 16, 15, 14)])
 def test_large_boxes_start_from_smaller_ones(shape, monkeypatch):
     rng = np.random.default_rng(9)

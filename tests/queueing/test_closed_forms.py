@@ -73,6 +73,7 @@ def test_multi_class_processor_sharing(shares):
     assert fair.empty_probability == pytest.approx(1 - total, rel=1e-11)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("loads", [(0.2, 0.35, 0.25), (0.4, 0.1, 0.3)])
 def test_linear_network(loads):
     # L. Massoulie and J. Roberts, "Bandwidth sharing and admission control for elastic traffic",

@@ -110,6 +110,7 @@ def test_independent_links():
         np.testing.assert_allclose(bound.upper, exact, rtol=1e-6)
 
 
+@pytest.mark.long
 @every_policy
 def test_contains_exact_means_of_two_classes(policy):
     rng = np.random.default_rng(5)

@@ -76,6 +76,7 @@ def assert_solves_the_equation(path):
             np.testing.assert_allclose(path.queues[k + 1], moved, atol=1e-9)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("n_resources", [1, 2, 3, 4])
 @pytest.mark.parametrize("kind", KINDS)
 def test_random_pools_reach_certified_equilibria(kind, n_resources):

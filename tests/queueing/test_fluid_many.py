@@ -115,6 +115,7 @@ def faces(policy, number, seed):
         yield system, lambda x, p=problem: policy_tasks(p, policy, x), u / u.sum(), empty
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("policy", CONTINUOUS)
 def test_leftovers_say_what_averages_over_all_subsets_say(policy):
     held = met = 0

@@ -187,6 +187,7 @@ def test_jobs_of_a_class_do_not_depend_on_the_others():
 # Known laws
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("law", LAWS, ids=names)
 def test_processor_sharing_is_insensitive(law):
     # M/G/1-PS: a job of size s lasts s/(1 - rho) on average; so E[T/S] = 1/(1 - rho) for jobs of any size.
