@@ -1,7 +1,7 @@
 """What is compiled before figures are drawn or tests run, by as many processes as there are cores.
 
 Each function calls some compiled kernels once; no two of them compile the same large one. numba stores what is
-compiled, for later runs too. ``python -m examples.kernels`` compiles all.
+compiled, for later runs too. ``python -m examples.kernels`` compiles what tests need.
 """
 
 from __future__ import annotations
@@ -161,6 +161,9 @@ KERNELS: tuple[Callable[[], None], ...] = (
     servers, chains, runs, exact, rounds, clouds, likely_states, finite_chains, volumes,
 )  # fmt: skip
 
+DRAWN = frozenset({replayed})
+"""Only figures need them: what tests ask is small enough to run without."""
+
 
 def compile_together(kernels: Iterable[Callable[[], None]] = KERNELS) -> None:
     """Call the functions in the order of :data:`KERNELS`, shared by as many processes as there are cores."""
@@ -169,4 +172,4 @@ def compile_together(kernels: Iterable[Callable[[], None]] = KERNELS) -> None:
 
 
 if __name__ == "__main__":
-    compile_together()
+    compile_together(kernel for kernel in KERNELS if kernel not in DRAWN)

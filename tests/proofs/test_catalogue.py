@@ -30,8 +30,19 @@ from tests.proofs.tampering import changed, numbers_in
 
 STATEMENTS = {s.id: s for s in statements()}
 
-LARGE = ("br-pf-durations-example", "br-pf-below-balanced")
-"""Statements whose evidence is thousands of inequalities."""
+LARGE = (
+    *("br-pf-durations-example", "br-pf-below-balanced"),
+    *("dcdrf-epsilon-zero", "psdsf-theorem-1", "dcdrf-lemma-3-2", "psdsf-theorem-2", "edrf-one-round"),
+    *("br-heavy-traffic", "psdsf-lemma-1-demands", "psdsf-lemma-1-hidden-servers", "br-bmf-stable"),
+    *(
+        "edrf-strategyproof",
+        "br-drf-stable",
+        "psdsf-greater-cpu-use",
+        "br-two-classes",
+        "edrf-sharing-incentive",
+    ),
+)
+"""Statements that take more than half a second: their verdicts are looked at with the long tests."""
 
 STRANGER = """
 import json, sys
@@ -366,13 +377,14 @@ FINITE = {
 """Examples, families that are computed, and mechanisms for the demands that are named."""
 
 
+@pytest.mark.long
 def test_what_is_proved_for_some_sizes_does_not_count_as_general(verdicts):
+    verdicts = verdicts | {name: verdict_of(name) for name in LARGE}
     kinds = {name: verdict.proof for name, verdict in verdicts.items() if verdict.proof is not None}
     assert {name for name, kind in kinds.items() if kind == Kind.FINITE} == FINITE
     assert Kind.SOLVER not in kinds.values()
-    # One of the large statements is a proof too, with steps in words.
     told = Path(__file__).parents[2].joinpath("docs/theory/evidence.md").read_text(encoding="utf-8")
-    for kind, number in (Counter(kinds.values()) + Counter([Kind.WORDS])).items():
+    for kind, number in Counter(kinds.values()).items():
         assert re.search(rf"^\| {kind} \|.*\| {number} \|$", told, re.MULTILINE), (kind, number)
     for name, kind in kinds.items():
         told = verdicts[name].kind
