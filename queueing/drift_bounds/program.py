@@ -16,7 +16,7 @@ import highspy
 import numpy as np
 from numpy.typing import NDArray
 
-from fairness.errors import NotConvergedError
+from fairness.machine.linear_programs import require_optimum
 from fairness.machine.work import Task
 from fairness.model.problem import FloatArray
 from queueing.drift_bounds.certificate import Cut
@@ -161,16 +161,9 @@ class MomentProgram:
         """Value, point and multipliers of the program as it stands, in scaled units but for the point."""
         solver = self._solver
         solver.run()
-        if solver.getModelStatus() != highspy.HighsModelStatus.kOptimal:
-            # Without the last basis.
-            solver.clearSolver()
-            solver.run()
-        status = solver.getModelStatus()
-        if status != highspy.HighsModelStatus.kOptimal:
-            raise NotConvergedError(
-                f"HiGHS stopped with status {solver.modelStatusToString(status)!r}; if demands, weights or "
-                "rates are many decades apart, leave out what is negligible"
-            )
+        require_optimum(
+            solver, "; if demands, weights or rates are many decades apart, leave out what is negligible"
+        )
         solution = solver.getSolution()
         point = np.array(solution.col_value) * self.scales
         return -solver.getInfo().objective_function_value, point, -np.array(solution.row_dual)

@@ -37,6 +37,7 @@ from scipy.sparse.linalg import splu
 from fairness.arguments.validation import FloatArray, frozen
 from fairness.errors import NotConvergedError
 from fairness.evidence.pools import SATURATION
+from fairness.machine.linear_programs import require_optimum
 from fairness.policies.servers.engines.level_evidence import Level, Pairs
 
 __all__ = ["FAR_APART", "LevelProgram"]
@@ -144,17 +145,8 @@ class LevelProgram:
             self.solver.setOptionValue("solver", "simplex")
             self.solver.run()
             self.interior = False
-        if self.solver.getModelStatus() != highspy.HighsModelStatus.kOptimal:
-            # Without the last basis.
-            self.solver.clearSolver()
-            self.solver.run()
-        status = self.solver.getModelStatus()
-        if status != highspy.HighsModelStatus.kOptimal:
-            raise NotConvergedError(
-                f"HiGHS stopped with status {self.solver.modelStatusToString(status)!r} "
-                f"with {int(self.free.sum())} classes to go; {FAR_APART}",
-                best=self.levels,
-            )
+        told = f" with {int(self.free.sum())} classes to go; {FAR_APART}"
+        require_optimum(self.solver, told, best=self.levels)
         self.basic = np.asarray(self.solver.getBasicVariables()[1])
         # HiGHS calls the slack of row k the variable -1-k.
         self.basis = self.columns[:, np.where(self.basic >= 0, self.basic, self.t - self.basic)]

@@ -15,9 +15,9 @@ import numpy as np
 from scipy.sparse import csc_array
 
 from fairness.arguments.validation import FloatArray
-from fairness.errors import NotConvergedError
 from fairness.evidence.queue_bounds import BoolArray
 from fairness.evidence.tree_placements import worth_of_tasks
+from fairness.machine.linear_programs import require_optimum
 from fairness.model.cluster import Cluster
 from fairness.policies.servers.engines.level_evidence import Pairs
 from fairness.policies.servers.engines.level_program import FAR_APART
@@ -155,15 +155,7 @@ class Room:
         kept = tasks / self.alone * (1 - LOOSE)
         self.solver.changeRowsBounds(n, self.rising, kept, np.full(n, np.inf))
         self.solver.run()
-        if self.solver.getModelStatus() != highspy.HighsModelStatus.kOptimal:
-            self.solver.clearSolver()
-            self.solver.run()
-        status = self.solver.getModelStatus()
-        if status != highspy.HighsModelStatus.kOptimal:
-            raise NotConvergedError(
-                f"HiGHS stopped with status {self.solver.modelStatusToString(status)!r}; {FAR_APART}",
-                best=tasks,
-            )
+        require_optimum(self.solver, f"; {FAR_APART}", best=tasks)
         solution = self.solver.getSolution()
         dual = np.abs(np.asarray(solution.row_dual)[: self.first_class])
         prices = np.zeros(self.demanded.shape)
