@@ -1,4 +1,6 @@
 from .catalogue import CATALOGUE, CLUSTER_CATALOGUE
+from .display.latex import to_latex
+from .display.printing.saving import savefig
 from .display.result import Result
 from .errors import FairqueuesError, InfeasibleError, ModelError, NotConvergedError, UnstableError
 from .evidence.pools import Certificate
@@ -63,4 +65,6 @@ __all__ = [
     "distributed_psdsf",
     "explain",
     "one_state",
+    "savefig",
+    "to_latex",
 ]

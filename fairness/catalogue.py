@@ -1,22 +1,25 @@
 """The catalogue: every policy with the colour it has in all figures, for pools and for clusters.
 
 A new policy is one line here; the tests take their lists from it. Colours of pool policies are those of Okabe
-and Ito, which colour-blind readers can tell apart; those of cluster policies, which have their own figures,
-are Tol's muted ones, made for the same readers.
+and Ito, those of cluster policies, which have their own figures, Tol's muted ones, with other greys: how far
+apart they lie for colour-blind readers, and from the colours of classes, resources and other parts of a
+model, is said in :mod:`fairness.display.colours`.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from importlib import import_module
+from itertools import cycle
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from fairness.protocol.cluster_policy import ClusterPolicy
     from fairness.protocol.policy import Policy
 
-__all__ = ["CATALOGUE", "CLUSTER_CATALOGUE", "Entry", "colour"]
+__all__ = ["CATALOGUE", "CLUSTER_CATALOGUE", "Entry", "colour", "coloured"]
 
 
 @dataclass(frozen=True)
@@ -56,7 +59,7 @@ class Entry:
 
 
 CATALOGUE: tuple[Entry, ...] = (
-    Entry("MMF", "maxmin:MaxMin", "#999999", frozenset({"task units"})),
+    Entry("MMF", "maxmin:MaxMin", "#707070", frozenset({"task units"})),
     Entry("DRF", "maxmin:DRF", "#D55E00"),
     Entry("PF", "proportional:ProportionalFair", "#0072B2"),
     Entry("BMF", "bottleneck:BottleneckMax", "#009E73"),
@@ -72,13 +75,29 @@ CLUSTER_CATALOGUE: tuple[Entry, ...] = (
     Entry("C-DRFH", "servers.task_share:CDRFH", "#DDCC77"),
     Entry("DRFH", "servers.task_share:DRFH", "#CC6677"),
     Entry("CDRF", "servers.task_share:CDRF", "#882255"),
-    Entry("DRF per server", "servers.per_server:PerServerDRF", "#999999"),
+    Entry("DRF per server", "servers.per_server:PerServerDRF", "#222222"),
 )
 
 _COLOURS = {entry.name: entry.colour for entry in (*CATALOGUE, *CLUSTER_CATALOGUE)}
-_MODELS = {"balanced fairness": "#000000", "bound": "#56B4E9", "H-DRF": "#AA4499"}
+_MODELS = {"balanced fairness": "#000000", "bound": "#56B4E9", "H-DRF": "#780000"}
 
 
 def colour(name: str) -> str:
     """Colour of a policy, of "balanced fairness" or of "bound" in figures; dark grey for any other name."""
-    return _COLOURS.get(name) or _MODELS.get(name, "#555555")
+    return _COLOURS.get(name) or _MODELS.get(name, "#404040")
+
+
+_SPARE = ("#CC0000", "#1144BB", "#557755", "#7777FF", "#88BB77", "#442244", "#CCEE00")
+
+
+def coloured(names: Sequence[str]) -> dict[str, str]:
+    """Colour of each policy or model; those without one of their own get spare ones that no other has.
+
+    Examples
+    --------
+    >>> coloured(["DRF", "mine", "balanced fairness"])
+    {'DRF': '#D55E00', 'mine': '#CC0000', 'balanced fairness': '#000000'}
+    """
+    unknown = colour("")
+    spare = cycle(_SPARE)
+    return {name: next(spare) if colour(name) == unknown else colour(name) for name in names}

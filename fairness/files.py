@@ -8,7 +8,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-__all__ = ["aside"]
+from fairness.errors import ModelError
+
+__all__ = ["aside", "write_whole"]
 
 
 @contextmanager
@@ -44,3 +46,16 @@ def aside(path: Path) -> Iterator[Path]:
     finally:
         with suppress(FileNotFoundError):
             place.unlink()
+
+
+def write_whole(path: Path, data: bytes) -> None:
+    """Write a file, whole or not at all; ModelError about the argument ``path`` if it cannot be written."""
+    try:
+        with aside(path) as place:
+            place.write_bytes(data)
+    except OSError as error:
+        raise ModelError.of(
+            "path",
+            f": cannot write {str(path)!r}: {error.strerror or error}; name a file in a folder that exists "
+            "and is writable",
+        ) from None

@@ -25,9 +25,15 @@ import numpy as np
 
 from fairness.errors import ModelError
 
-__all__ = ["as_named", "by_label", "is_labelled", "unnamed"]
+__all__ = ["as_named", "by_label", "is_labelled", "listed", "unnamed"]
 
-DIMS = {"job_classes": "job_class", "servers": "server", "resources": "resource"}
+DIMS = {
+    "job_classes": "job_class",
+    "servers": "server",
+    "resources": "resource",
+    "users": "user",
+    "queues": "queue",
+}
 """What a DataArray calls the dimensions of a model."""
 
 Names = Sequence[str] | None
@@ -85,7 +91,7 @@ def unnamed(name: str, values: Any, *axes: str) -> Any:
         if labels := table.named(axis):
             raise ModelError.of(
                 name,
-                f"has labels for its {axis} ({_listed(labels)}), but a policy knows no {axis} until "
+                f"has labels for its {axis} ({listed(labels)}), but a policy knows no {axis} until "
                 f"it is asked about a model; put {name} into the order of the model, and pass "
                 f"{name}.to_numpy()",
             )
@@ -196,8 +202,8 @@ def _names(axis: str, given: Names, tables: list[_Table]) -> Names:
     for name, labels in found[1:]:
         if first != lead and labels != order and sorted(labels) == sorted(order):
             raise ModelError(
-                f"{first} and {name} list the {axis} in different orders ({_listed(order)}; "
-                f"{_listed(labels)}), and {lead} has no labels to tell which is its own; label it, or give "
+                f"{first} and {name} list the {axis} in different orders ({listed(order)}; "
+                f"{listed(labels)}), and {lead} has no labels to tell which is its own; label it, or give "
                 f"{axis} in its order",
                 argument=first,
             )
@@ -207,15 +213,16 @@ def _names(axis: str, given: Names, tables: list[_Table]) -> Names:
 def _mismatch(name: str, axis: str, labels: list[str], names: list[str]) -> ModelError:
     missing = [text for text in names if text not in labels]
     extra = [text for text in labels if text not in names]
-    parts = [f"lacks {_listed(missing)}"] * bool(missing) + [f"has {_listed(extra)} besides"] * bool(extra)
+    parts = [f"lacks {listed(missing)}"] * bool(missing) + [f"has {listed(extra)} besides"] * bool(extra)
     return ModelError(
-        f"labels of {name} must be the {axis} {_listed(names)}, in any order, but it {' and '.join(parts)}; "
+        f"labels of {name} must be the {axis} {listed(names)}, in any order, but it {' and '.join(parts)}; "
         f"rename them, or pass {name}.to_numpy() if it is in this order",
         argument=name,
     )
 
 
-def _listed(texts: Sequence[str]) -> str:
+def listed(texts: Sequence[str]) -> str:
+    """Names in quotes; of many the first."""
     shown = ", ".join(repr(text) for text in texts[:6])
     return shown if len(texts) <= 6 else f"{shown}, ... ({len(texts)} in all)"
 

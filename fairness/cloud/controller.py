@@ -65,7 +65,8 @@ from fairness.cloud.approximate import dcdrf
 from fairness.cloud.model.demands import SparseDemands
 from fairness.cloud.model.pattern import Pattern
 from fairness.cloud.rounds import Rounds
-from fairness.display.drawing import given_axes
+from fairness.display.colours import NEUTRAL, part_colour
+from fairness.display.drawing import given_axes, legend_beside
 from fairness.display.result import Result
 from fairness.errors import ModelError
 
@@ -332,11 +333,22 @@ class DeadlineController(Result):
         ax = given_axes(ax)
         entries = self._history
         times = [entry.interval for entry in entries]
-        ax.step([*times, len(times) + 1], [*(entry.epsilon for entry in entries), self._epsilon], where="mid")
+        ax.step(
+            [*times, len(times) + 1],
+            [*(entry.epsilon for entry in entries), self._epsilon],
+            where="mid",
+            color=NEUTRAL,
+        )
         late = [entry for entry in entries if entry.timed_out]
-        ax.plot([e.interval for e in late], [e.epsilon for e in late], "x", color="C3", label="timed out")
+        ax.plot(
+            [e.interval for e in late],
+            [e.epsilon for e in late],
+            "x",
+            color=part_colour(5),
+            label="timed out",
+        )
         ax.set(xlabel="control interval", ylabel="epsilon", title=self.summary().partition("\n")[0])
-        ax.legend(fontsize="small")
+        legend_beside(ax)
         return ax
 
     def _next(self) -> float:

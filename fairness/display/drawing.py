@@ -1,19 +1,36 @@
-"""What pictures of results share: bars with intervals, stacked bars, stems, and sorted numbers."""
+"""What pictures of results share: bars with intervals, stacked bars, stems, sorted numbers, and legends."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
-from fairness.display.lettering import label
+from fairness.display.colours import NEUTRAL, PARTS, part_colour, part_line
+from fairness.display.lettering import LINE, folded, label
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = ["bars", "curves", "given_axes", "sorted_curve", "stacked_bars", "stems", "time_unit"]
+__all__ = [
+    "bars",
+    "curves",
+    "given_axes",
+    "legend_beside",
+    "sorted_curve",
+    "squares",
+    "stacked_bars",
+    "stems",
+    "time_unit",
+]
+
+MOST_ROWS = 20
+"""Of a legend, which then has another column."""
+
+SEEN = 1e-6
+"""Of the largest probability: what is less likely has no colour."""
 
 TIMES = (("days", 86400.0), ("hours", 3600.0), ("minutes", 60.0))
 
@@ -23,6 +40,15 @@ def given_axes(ax: Axes | None) -> Axes:
     import matplotlib.pyplot as plt
 
     return plt.subplots(layout="constrained")[1] if ax is None else ax
+
+
+def legend_beside(ax: Axes, **style: Any) -> None:
+    """A legend to the right of the axes, where it hides no data; in columns where there is much to say."""
+    entries = len(style.get("handles", ax.get_legend_handles_labels()[0]))
+    place = {"loc": "upper left", "bbox_to_anchor": (1.01, 1.0), "borderaxespad": 0.0, "fontsize": "small"}
+    legend = ax.legend(**(place | {"ncols": 1 + (entries - 1) // MOST_ROWS} | style))
+    for text in legend.get_texts():
+        text.set_text(folded(text.get_text()))
 
 
 def bars(
@@ -45,7 +71,8 @@ def bars(
     endless = np.zeros(centre.shape, dtype=bool) if wide is None else np.isinf(wide) & np.isfinite(centre)
     shown = np.where(np.isfinite(centre), centre, np.nan)
     errors = None if wide is None else np.nan_to_num(np.where(np.isfinite(shown), wide, 0.0), posinf=0.0)
-    drawn = ax.bar(range(len(names)), shown, yerr=errors, capsize=4)
+    hues = [part_colour(k) for k in range(len(names))] if len(names) <= len(PARTS) else NEUTRAL
+    drawn = ax.bar(range(len(names)), shown, yerr=errors, capsize=4, color=hues)
     for k in np.flatnonzero(endless):
         drawn[k].set(hatch="//", alpha=0.6)
     for k in np.flatnonzero(np.isinf(centre)):
@@ -54,7 +81,7 @@ def bars(
         places = np.arange(len(names))
         ax.hlines(np.asarray(marks, dtype=float), places - 0.4, places + 0.4, color="black")
     ticks = [label(one) for one in names]
-    ax.set_xticks(range(len(names)), ticks)
+    ax.set_xticks(range(len(names)), [folded(one) for one in ticks])
     if sum(map(len, ticks)) > 40:
         ax.tick_params(axis="x", labelrotation=30)
     if endless.any():
@@ -70,41 +97,83 @@ def stacked_bars(
     ax = given_axes(ax)
     left = np.zeros(len(names))
     places = [label(name) for name in names]
-    for text, part in zip(labels, np.asarray(parts, dtype=float), strict=True):
-        ax.barh(places, part, left=left, label=label(text))
+    for k, (text, part) in enumerate(zip(labels, np.asarray(parts, dtype=float), strict=True)):
+        ax.barh(places, part, left=left, color=part_colour(k), label=label(text))
         left += part
     ax.axvline(1.0, color="black", linewidth=0.8)
     ax.set(xlabel="share of the resource in use", title=label(title), xlim=(0, max(1.02, 1.02 * left.max())))
     ax.invert_yaxis()
-    ax.legend(fontsize="small", loc="upper left", bbox_to_anchor=(1.01, 1), borderaxespad=0)  # not over bars
+    legend_beside(ax)
     return ax
 
 
 def curves(ax: Axes | None, times: ArrayLike, values: ArrayLike, names: Sequence[str], **texts: str) -> Axes:
     """One curve over time per name; values of shape (n_times, n_names)."""
     ax = given_axes(ax)
-    for name, path in zip(names, np.asarray(values).T, strict=True):
-        ax.plot(times, path, label=label(name))
+    for k, (name, path) in enumerate(zip(names, np.asarray(values).T, strict=True)):
+        ax.plot(times, path, label=label(name), **part_line(k))
     ax.set(**{"xlabel": "time", "xlim": (0, None), "ylim": (0, None)})
     ax.set(**{key: label(text) for key, text in texts.items()})
-    ax.legend(fontsize="small")
+    legend_beside(ax)
     return ax
 
 
-def stems(ax: Axes | None, laws: Sequence[ArrayLike], names: Sequence[str], **texts: str) -> Axes:
-    """Laws of whole numbers, each as stems of its own colour, without ends whose mass is below 1e-4."""
+def stems(
+    ax: Axes | None,
+    laws: Sequence[ArrayLike],
+    names: Sequence[str],
+    *,
+    parts: Sequence[int] | None = None,
+    **texts: str,
+) -> Axes:
+    """Laws of whole numbers, each as stems of its own colour, without ends whose mass is below 1e-4.
+
+    ``parts`` are the numbers of what has these laws, which choose the colours; by default 0, 1, ...
+    """
     ax = given_axes(ax)
+    hues = [part_colour(k) for k in (range(len(names)) if parts is None else parts)]
     for k, (law, name) in enumerate(zip(laws, names, strict=True)):
         mass = np.asarray(law, dtype=float)
-        beyond = np.cumsum(mass[::-1])[::-1]
-        mass = mass[: max(1, np.count_nonzero(beyond >= 1e-4))]
+        mass = mass[: _shown(mass)]
         # Beside each other, so that none hides another.
         places = np.arange(len(mass)) + 0.6 * (k / len(names) - 0.5 + 0.5 / len(names))
-        ax.vlines(places, 0.0, mass, color=f"C{k}", linewidth=1.0)
-        ax.plot(places, mass, "o", color=f"C{k}", markersize=3, label=label(name))
+        ax.vlines(places, 0.0, mass, color=hues[k], linewidth=1.0)
+        ax.plot(places, mass, "o", color=hues[k], markersize=3, label=label(name))
+    # At least as wide as one count, so that a law of 0 alone has no ticks but 0.
+    low, high = ax.get_xlim()
+    ax.set_xlim(min(low, -0.5), max(high, 0.5))
+    ax.locator_params(axis="x", integer=True, min_n_ticks=1)
     ax.set(ylim=(0, None), **{key: label(text) for key, text in texts.items()})
-    ax.legend(fontsize="small")
+    legend_beside(ax)
     return ax
+
+
+def squares(ax: Axes | None, law: ArrayLike, **texts: str) -> Axes:
+    """Joint law (n, m) of two whole numbers as squares, the first to the right, without ends as of stems.
+
+    Colours are logarithmic over what occurs of the six decades below the largest probability; what is less
+    likely is white.
+    """
+    from matplotlib.colors import LogNorm
+
+    ax = given_axes(ax)
+    mass = np.asarray(law, dtype=float)
+    mass = mass[: _shown(mass.sum(axis=1)), : _shown(mass.sum(axis=0))]
+    seen = np.ma.masked_less(mass.T, float(mass.max()) * SEEN)
+    # Never of one value alone: such a scale has no ticks.
+    scale = LogNorm(vmin=min(float(seen.min()), float(mass.max()) / 10), vmax=float(mass.max()))
+    edges = [np.arange(n + 1) - 0.5 for n in mass.shape]
+    mesh = ax.pcolormesh(*edges, seen, cmap="viridis_r", norm=scale)
+    ax.figure.colorbar(mesh, ax=ax, label="probability")
+    ax.locator_params(integer=True, min_n_ticks=1)
+    ax.set(**{key: folded(label(text), 3 * LINE // 2) for key, text in texts.items()})
+    return ax
+
+
+def _shown(law: NDArray[np.float64]) -> int:
+    """How many values of a law are drawn: all but the end whose mass is below 1e-4, and one."""
+    beyond = np.cumsum(law[::-1])[::-1]
+    return max(1, int(np.count_nonzero(beyond >= 1e-4)))
 
 
 def sorted_curve(ax: Axes | None, values: ArrayLike, **texts: str) -> Axes:
@@ -112,7 +181,7 @@ def sorted_curve(ax: Axes | None, values: ArrayLike, **texts: str) -> Axes:
     ax = given_axes(ax)
     ordered = np.sort(np.asarray(values, dtype=float).ravel())
     places = np.arange(len(ordered) + 1) / len(ordered)
-    ax.step(places, [ordered[0], *ordered], where="pre")
+    ax.step(places, [ordered[0], *ordered], where="pre", color=NEUTRAL)
     ax.set(xlim=(0, 1), **{key: label(text) for key, text in texts.items()})
     return ax
 

@@ -9,12 +9,16 @@ from __future__ import annotations
 
 import codecs
 import unicodedata
+from textwrap import wrap
 from typing import Any
 
-__all__ = ["label", "spelled", "unprintable"]
+__all__ = ["LINE", "folded", "label", "spelled", "unprintable"]
 
 _NONE = ("Cc", "Cs", "Cn")
 """Unicode categories without a picture: control characters, halves of a pair, code points of nobody."""
+
+LINE = 32
+"""Letters of a name in one line of a legend or below a bar."""
 
 _SPELLING = {
     "✓": "v",
@@ -59,6 +63,18 @@ def label(text: object) -> str:
     for c in set(unprintable(shown)):
         shown = shown.replace(c, ascii(c)[1:-1])
     return shown.replace("$", r"\$")
+
+
+def folded(text: str, width: int = LINE) -> str:
+    r"""Text whose lines are broken between words where they are longer than ``width`` letters.
+
+    Examples
+    --------
+    >>> folded("jobs of the department\nof physics", 16)
+    'jobs of the\ndepartment\nof physics'
+    """
+    lines = (wrap(line, width, break_long_words=False, break_on_hyphens=False) for line in text.split("\n"))
+    return "\n".join("\n".join(parts) for parts in lines)
 
 
 def spelled(*streams: Any) -> None:

@@ -48,6 +48,18 @@ class Result(ABC):
         """The table that a notebook shows; None where looking should not cost what the table costs."""
         return self.to_dataframe()
 
+    def to_latex(self) -> str:
+        """The table as LaTeX, which needs no package; :func:`~fairness.to_latex` takes options.
+
+        Raises
+        ------
+        ModelError
+            If there are too many rows for a table.
+        """
+        from fairness.display.latex import to_latex
+
+        return to_latex(self)
+
     def _repr_html_(self) -> str:
         """HTML for notebooks: heading, table and evidence; why there is no table where one is refused."""
         from fairness.display.notebook import notebook_html

@@ -32,7 +32,7 @@ import pandas as pd
 
 from fairness.display.expressions import expression_of, is_expression, told
 from fairness.errors import ModelError
-from fairness.files import aside
+from fairness.files import write_whole
 from fairness.versions import version
 
 __all__ = ["dumps", "loads", "read", "write"]
@@ -62,15 +62,7 @@ def write(result: Any, path: str | os.PathLike[str]) -> None:
     if target.suffix == ".gz":
         # Without the time, so that the same result is the same file.
         data = gzip.compress(data, mtime=0)
-    try:
-        with aside(target) as place:
-            place.write_bytes(data)
-    except OSError as error:
-        raise ModelError.of(
-            "path",
-            f": cannot write {str(target)!r}: {error.strerror or error}; name a file in a folder that "
-            "exists and is writable",
-        ) from None
+    write_whole(target, data)
 
 
 def read(path: str | os.PathLike[str]) -> Any:

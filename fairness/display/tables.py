@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal
 
-__all__ = ["aligned", "outward"]
+__all__ = ["aligned", "outward", "with_half_width"]
 
 
 def aligned(table: Sequence[Sequence[str]]) -> list[str]:
@@ -36,3 +36,19 @@ def outward(low: float, high: float) -> tuple[str, str]:
         str(Decimal(low).quantize(unit, rounding=ROUND_FLOOR)),
         str(Decimal(high).quantize(unit, rounding=ROUND_CEILING)),
     )
+
+
+def with_half_width(value: float, half: float) -> tuple[str, str]:
+    """Both in decimals: two digits of the half-width, rounded up, and none of the value beyond these.
+
+    Examples
+    --------
+    >>> with_half_width(0.33253, 0.0581), with_half_width(1234.5, 67.1), with_half_width(2.0, math.inf)
+    (('0.333', '0.059'), ('1234', '68'), ('2', 'inf'))
+    """
+    if not (math.isfinite(value) and math.isfinite(half)):
+        return f"{value:.6g}", f"{half:.2g}"
+    last = Decimal(half).adjusted() - 1 if half else Decimal(f"{value:.6g}").adjusted() - 5
+    unit, places = Decimal(1).scaleb(last), max(0, -last)
+    wide = (Decimal(half) / unit).to_integral_value(ROUND_CEILING) * unit
+    return f"{round(value, -last):.{places}f}", f"{wide:.{places}f}"

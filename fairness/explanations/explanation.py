@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
-from fairness.display.drawing import given_axes
+from fairness.display.colours import part_colour
+from fairness.display.drawing import given_axes, legend_beside
 from fairness.display.lettering import label
 from fairness.display.result import Result
 from fairness.evidence.pools import SATURATION
@@ -160,7 +161,7 @@ class Explanation(Result):
         shown = moving[:MOST_BARS] or [Case("now", "now", self.tasks, 0.0)]
         ax = given_axes(ax)
         changes = [case.change for case in shown]
-        colours = ["#0072B2" if change >= 0 else "#D55E00" for change in changes]
+        colours = [part_colour(4 if change >= 0 else 5) for change in changes]
         bars = ax.barh(range(len(shown)), changes, color=colours)
         ax.set_yticks(range(len(shown)), [label(case.words) for case in shown])
         ax.bar_label(
@@ -199,7 +200,7 @@ class Explanation(Result):
             parts = mine.groupby("place")["part"].sum().reindex(rows).fillna(0.0).to_numpy()
             if parts.any():
                 text = "all others" if name is None else name
-                colour, hatch = ("0.8", None) if name is None else (f"C{k}", "//" if k == 0 else None)
+                colour, hatch = ("0.8", None) if name is None else (part_colour(k), "//" if k == 0 else None)
                 ax.barh(
                     list(map(label, rows)), parts, left=left, color=colour, hatch=hatch, label=label(text)
                 )
@@ -207,7 +208,7 @@ class Explanation(Result):
         ax.invert_yaxis()
         ax.set(xlabel="part of the resource", title="Who holds what stops it", xlim=(0, 1.02))
         if rows:
-            ax.legend(fontsize="small", loc="upper left", bbox_to_anchor=(1.01, 1), borderaxespad=0)
+            legend_beside(ax)
         else:
             ax.text(0.5, 0.5, "no full resource stops it", ha="center", va="center")
         return ax

@@ -14,6 +14,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import re
 import sqlite3
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -21,13 +22,34 @@ from typing import Any, NoReturn, Self
 
 from fairness.errors import ModelError
 
-__all__ = ["Checkpoint"]
+__all__ = ["Checkpoint", "comes_from", "told"]
 
 _APPLICATION = 0x66712031
 """What SQLite writes into the head of our files."""
 
 _SHOWN = 80
 """Characters of a value that a message shows."""
+
+_SOURCES: dict[int, tuple[Any, str]] = {}
+"""What code comes from, by the address of the object, which lives as long as it stands here."""
+
+
+def comes_from(thing: Any, sources: str) -> None:
+    """Let :func:`told` say what the code of a thing comes from, such as the digest of its file."""
+    _SOURCES[id(thing)] = (thing, sources)
+
+
+def told(thing: Any) -> str:
+    """What settings say of a function or object: its name, or its repr without addresses, and its sources.
+
+    Examples
+    --------
+    >>> told(told), told(object())
+    ('told', '<object object>')
+    """
+    name = getattr(thing, "__qualname__", None)
+    text = str(name) if name else re.sub(r" at 0x[0-9a-f]+", "", repr(thing))
+    return f"{text} of {_SOURCES[id(thing)][1]}" if id(thing) in _SOURCES else text
 
 
 class Checkpoint:

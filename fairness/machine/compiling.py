@@ -11,6 +11,9 @@ go on running the helper of yesterday, and so would a helper with a stored copy 
 helper that kernels of other files call is compiled as a part of them, by ``numba.njit`` without ``cache``; a
 kernel with such helpers names their modules, ``@stored(kernels, interior)``, and is looked up by the sources
 of these too.
+
+A kernel that is not stored yet takes seconds. The log of this module tells its name when it begins, and the
+seconds when it is compiled, at the level INFO.
 """
 
 from __future__ import annotations
@@ -19,6 +22,7 @@ import hashlib
 import inspect
 import logging
 import os
+import time
 from collections.abc import Callable
 from types import ModuleType
 from typing import Any
@@ -26,9 +30,12 @@ from typing import Any
 import numba
 from numba.core.caching import FunctionCache
 
-__all__ = ["first_class", "stored"]
+__all__ = ["BEGUN", "ENDED", "first_class", "is_storing", "stored"]
 
 _log = logging.getLogger(__name__)
+
+BEGUN, ENDED = "compiling %s for the first time", "compiled %s in %.1f s"
+"""What the log is told of a kernel, by its name."""
 
 _TOLD = "FAIRQUEUES_NOT_STORED"
 """In the environment, which the workers of a process inherit: that it has been said."""
@@ -40,22 +47,29 @@ class _Store(FunctionCache):
     def __init__(self, function: Callable[..., Any], made_of: str) -> None:
         super().__init__(function)
         self._made_of = made_of
+        self._kernel = f"{function.__module__}.{function.__qualname__}"
+        self._begin = 0.0
 
     def _index_key(self, sig: Any, codegen: Any) -> tuple[Any, ...]:
         return (*super()._index_key(sig, codegen), self._made_of)
 
     def load_overload(self, sig: Any, target_context: Any) -> Any:
+        found = None
         try:
-            return super().load_overload(sig, target_context)
+            found = super().load_overload(sig, target_context)
         except OSError as error:
             _tell(error)
-            return None
+        if found is None:  # then it is compiled now
+            self._begin = time.monotonic()
+            _log.info(BEGUN, self._kernel)
+        return found
 
     def save_overload(self, sig: Any, data: Any) -> None:
         try:
             super().save_overload(sig, data)
         except OSError as error:
             _tell(error)
+        _log.info(ENDED, self._kernel, time.monotonic() - self._begin)
 
 
 def stored(*helpers: ModuleType, **options: Any) -> Callable[[Callable[..., Any]], Any]:
@@ -107,9 +121,14 @@ def first_class(kernel: Any, *arguments: Any) -> Any:
     return numba.types.CompileResultWAP(kernel.overloads[signature])
 
 
+def is_storing() -> bool:
+    """Whether nothing has kept this process or the one that started it from storing kernels."""
+    return _TOLD not in os.environ
+
+
 def _tell(error: Exception) -> None:
     """Say once, for this process and its workers, that compiled kernels are not stored."""
-    if _TOLD not in os.environ:
+    if is_storing():
         os.environ[_TOLD] = "1"
         _log.warning(
             "compiled kernels cannot be stored, and each process compiles them anew (%s); a writable folder "

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from typing import Any
 
 import highspy
@@ -9,6 +10,8 @@ import highspy
 from fairness.errors import NotConvergedError
 
 __all__ = ["require_optimum"]
+
+_log = logging.getLogger(__name__)
 
 
 def require_optimum(solver: Any, remark: str, best: Any = None) -> None:
@@ -21,6 +24,8 @@ def require_optimum(solver: Any, remark: str, best: Any = None) -> None:
     """
     if solver.getModelStatus() == highspy.HighsModelStatus.kOptimal:
         return
+    said = solver.modelStatusToString(solver.getModelStatus())
+    _log.info("HiGHS stopped with status %r: once more without the last basis", said)
     solver.clearSolver()
     solver.run()
     status = solver.getModelStatus()

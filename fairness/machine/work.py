@@ -203,12 +203,15 @@ class Task:
         self.__dict__.update(state, _lock=RLock())
 
     def __enter__(self) -> Task:
+        _log.debug("%s: about %.4g %s", self.what, self.total, self.unit)
         self._watch.check(self.what)
         self._refuse(self._guess)
         self._announce(self._guess)
         return self
 
     def __exit__(self, *_: object) -> None:
+        took = duration(time.monotonic() - self._begin)
+        _log.debug("%s: %.4g %s in %s", self.what, self.done, self.unit, took)
         if self._bar is not None:
             self._bar.close()
 

@@ -25,11 +25,12 @@ References
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -48,6 +49,7 @@ from fairness.arguments.validation import (
 from fairness.display.notebook import notebook_html
 from fairness.display.tables import aligned
 from fairness.errors import ModelError
+from fairness.model.csv_tables import cluster_tables
 from fairness.model.job_classes import JobClasses
 
 if TYPE_CHECKING:
@@ -213,6 +215,52 @@ class Cluster(JobClasses):
     def n_servers(self) -> int:
         """Number of servers."""
         return self.capacities.shape[0]
+
+    @classmethod
+    def from_csv(
+        cls,
+        classes: str | os.PathLike[str],
+        servers: str | os.PathLike[str],
+        *,
+        gamma: str | os.PathLike[str] | ArrayLike | None = None,
+    ) -> Self:
+        """Cluster of CSV tables: one of classes, one of servers, and perhaps one of gamma.
+
+        Parameters
+        ----------
+        classes : path
+            A row per class with its first column ``job_class``, and a column per resource; ``servers`` names
+            those where it may run: see :mod:`fairness.model.csv_tables`.
+        servers : path
+            A row per server with its first column ``server``, and the same resources.
+        gamma : path or array_like of shape (n_classes, n_servers), optional
+            Of a file, a row per class with its first column ``job_class``, and a column per server.
+
+        Raises
+        ------
+        ModelError
+            With file, line and column: if a file cannot be read, a cell is wrong, a name is there twice or
+            unknown, the resources of the tables differ, or the model is refused.
+
+        Examples
+        --------
+        >>> import tempfile
+        >>> from pathlib import Path
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     classes, servers = Path(folder, "classes.csv"), Path(folder, "servers.csv")
+        ...     _ = classes.write_text("job_class,servers,cpu,ram\\nA,old,1,4\\nB,,3,1\\n")
+        ...     _ = servers.write_text("server,ram,cpu\\nold,18,9\\nnew,6,12\\n")
+        ...     Cluster.from_csv(classes, servers)
+        Cluster(2 classes x 2 servers x 2 resources)
+          class  weight  cpu  ram  alone on old  alone on new
+          A           1    1    4           4.5             -
+          B           1    3    1             3             4
+          old              9   18
+          new             12    6
+        """
+        found = cluster_tables(classes, servers, gamma)
+        with found.located():
+            return cls(**found.arguments)
 
     @property
     def given_gamma(self) -> Any:

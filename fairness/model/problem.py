@@ -13,11 +13,12 @@ It is validated once, here, so that everything below may assume a well-formed mo
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import os
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -35,6 +36,7 @@ from fairness.arguments.validation import (
 from fairness.display.notebook import notebook_html
 from fairness.display.tables import aligned
 from fairness.errors import ModelError
+from fairness.model.csv_tables import pool_tables
 from fairness.model.job_classes import JobClasses
 
 if TYPE_CHECKING:
@@ -158,6 +160,44 @@ class Problem(JobClasses):
                 argument="demands",
                 index=(row, column),
             )
+
+    @classmethod
+    def from_csv(
+        cls, classes: str | os.PathLike[str], capacities: str | os.PathLike[str] | Mapping[str, Any] | Any
+    ) -> Self:
+        """Pool of CSV tables: one of classes, one of servers, whose capacities are added up.
+
+        Parameters
+        ----------
+        classes : path
+            A row per class with its first column ``job_class``, and a column per resource: see
+            :mod:`fairness.model.csv_tables`.
+        capacities : path, mapping from resource to units, or Series
+            Of a file, a row per server with its first column ``server``, and the same resources.
+
+        Raises
+        ------
+        ModelError
+            With file, line and column: if a file cannot be read, a cell is wrong, a name is there twice, the
+            resources of the tables differ, or the model is refused.
+
+        Examples
+        --------
+        >>> import tempfile
+        >>> from pathlib import Path
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     table = Path(folder, "classes.csv")
+        ...     _ = table.write_text("job_class,weight,cpu,ram\\nA,1,1,4\\nB,2,3,1/2\\n")
+        ...     Problem.from_csv(table, {"ram": 18, "cpu": 9})
+        Problem(2 classes x 2 resources)
+          class  weight  limit  cpu  ram
+          A           1    inf    1    4
+          B           2    inf    3  0.5
+          capacity                9   18
+        """
+        found = pool_tables(classes, capacities)
+        with found.located():
+            return cls(**found.arguments)
 
     @cached_property
     def blocked(self) -> NDArray[np.bool_]:

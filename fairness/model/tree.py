@@ -26,6 +26,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from fairness.arguments.labels import by_label
 from fairness.arguments.plain import near, plain
 from fairness.arguments.validation import (
     FloatArray,
@@ -127,7 +128,7 @@ class Tree:
         labels = tuple(str(name) for name in names)
         above = checked_parents(labels, parents)
         require_names(labels, above)
-        w = float_array("weights", weights)
+        w = float_array("weights", by_label({"queues": labels}, {"weights": (weights, ("queues",))})[1][0])
         if w.ndim == 0:
             w = np.full(len(labels), float(w))
         if w.shape != above.shape:

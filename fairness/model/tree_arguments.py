@@ -215,8 +215,9 @@ def checked_bounds(
     names: tuple[str, ...], resources: Sequence[str] | None, given: dict[str, ArrayLike]
 ) -> tuple[tuple[str, ...] | None, dict[str, FloatArray]]:
     """Names of the resources, None if no bound needs them, and the bounds, (n_nodes, n_resources or 1)."""
-    tables = {name: (values, ("resources",) if is_labelled(values) else ()) for name, values in given.items()}
-    found, values = by_label({"resources": resources}, tables)
+    axes = ("queues", "resources")
+    tables = {name: (values, axes if is_labelled(values) else ()) for name, values in given.items()}
+    found, values = by_label({"queues": names, "resources": resources}, tables)
     arrays = {name: float_array(name, array) for name, array in zip(given, values, strict=True)}
     labels = found["resources"]
     widths = {array.shape[1] for array in arrays.values() if array.ndim == 2}

@@ -41,7 +41,8 @@ from numpy.typing import ArrayLike
 
 from fairness.arguments.labels import as_named
 from fairness.arguments.validation import float_array, model_array, require_number
-from fairness.display.drawing import given_axes
+from fairness.display.colours import part_line
+from fairness.display.drawing import given_axes, legend_beside
 from fairness.display.lettering import label
 from fairness.display.result import Result
 from fairness.errors import ModelError, NotConvergedError
@@ -177,9 +178,9 @@ class BottleneckSet(Result):
         for k, piece in enumerate(self.pieces):
             for v, vertex in enumerate(piece.vertices):
                 text = f"piece {k + 1}, of dimension {piece.dimension}" if v == 0 else None
-                ax.plot(names, [float(t) for t in vertex], "o-", color=f"C{k}", label=text)
+                ax.plot(names, [float(t) for t in vertex], marker="o", label=text, **part_line(k))
         ax.set(ylabel="tasks", ylim=(0, None), title="BMF allocations")
-        ax.legend(fontsize="small")
+        legend_beside(ax)
         return ax
 
 

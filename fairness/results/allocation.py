@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from fairness.display.drawing import stacked_bars
 from fairness.display.result import Result
+from fairness.display.units import described
 from fairness.errors import ModelError
 from fairness.evidence.pools import (
     SATURATION,
@@ -154,7 +155,7 @@ class Allocation(Result):
             "resource": list(problem.resources),
             "policy": self.policy,
         }
-        return xr.Dataset(data, labels, {"certificate": str(self.certificate)})
+        return described(xr.Dataset(data, labels, {"certificate": str(self.certificate)}))
 
     def summary(self) -> str:
         """What a person wants to read: tasks, shares and bottlenecks, utilization, certificate."""

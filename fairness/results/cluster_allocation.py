@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from fairness.arguments.validation import FloatArray
 from fairness.display.result import Result
+from fairness.display.units import described
 from fairness.evidence.clusters import server_usage, time_shares, virtual_dominant_shares
 from fairness.evidence.pools import SATURATION, Certificate
 from fairness.model.cluster import Cluster
@@ -122,7 +123,8 @@ class ClusterAllocation(Result):
             "resource": list(cluster.resources),
             "policy": self.policy,
         }
-        return xr.Dataset(data, labels, {"division": self.division, "certificate": str(self.certificate)})
+        attrs = {"division": self.division, "certificate": str(self.certificate)}
+        return described(xr.Dataset(data, labels, attrs))
 
     def summary(self) -> str:
         """What a person wants to read: the placement, utilization of every server, certificate."""

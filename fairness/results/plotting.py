@@ -9,7 +9,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from fairness.catalogue import colour
-from fairness.display.drawing import given_axes
+from fairness.display.colours import part_line
+from fairness.display.drawing import given_axes, legend_beside
 from fairness.display.lettering import label
 from fairness.errors import ModelError
 from fairness.model.problem import Problem
@@ -60,10 +61,10 @@ def plot_constraints(problem: Problem, ax: Axes | None = None, *, counts: ArrayL
     for j, name in enumerate(problem.resources):
         first, second = shares[:, j]
         if second == 0 and first > 0:
-            ax.axvline(1 / first, color=f"C{j}", linewidth=1.2, label=label(name))
+            ax.axvline(1 / first, linewidth=1.2, label=label(name), **part_line(j))
         elif second > 0:
             line = np.array([0.0, 1 / first if first > 0 else top[0]])
-            ax.plot(line, (1 - line * first) / second, color=f"C{j}", linewidth=1.2, label=label(name))
+            ax.plot(line, (1 - line * first) / second, linewidth=1.2, label=label(name), **part_line(j))
     a, b = map(label, problem.job_classes)
     if limited[0]:
         ax.axvline(most[0], color="0.4", linestyle=":", label=f"limit of {a}")
@@ -97,5 +98,5 @@ def plot_sharing(
             label=label(name),
             zorder=5 + k,
         )
-    ax.legend(fontsize="small", markerscale=0.6)
+    legend_beside(ax, markerscale=0.6)
     return ax

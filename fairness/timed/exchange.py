@@ -34,7 +34,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from fairness.arguments.labels import by_label
 from fairness.arguments.validation import float_array, rationals, require, require_shape
-from fairness.display.drawing import given_axes
+from fairness.display.colours import part_colour
+from fairness.display.drawing import given_axes, legend_beside
 from fairness.display.result import Result
 from fairness.indivisible.rational_model import Numbers
 from fairness.indivisible.turns import check_order
@@ -118,12 +119,12 @@ class Exchange(Result):
             places = np.arange(n_users) + (r - (n_resources - 1) / 2) * 0.8 / n_resources
             width = 0.7 / n_resources
             held = self.holdings[:, r].astype(float)
-            ax.bar(places, held, width=width, color=f"C{r}", label=f"resource {r + 1}")
+            ax.bar(places, held, width=width, color=part_colour(r), label=f"resource {r + 1}")
             brought = self.contributions[:, r].astype(float)
             ax.hlines(brought, places - width / 2, places + width / 2, color="black")
         ax.set_xticks(range(n_users), [f"user {i + 1}" for i in range(n_users)])
         ax.set(ylabel="resource units (lines: brought)")
-        ax.legend(fontsize="small")
+        legend_beside(ax)
         return ax
 
 

@@ -24,7 +24,8 @@ from numpy.typing import ArrayLike
 
 from fairness.arguments.labels import by_label
 from fairness.arguments.validation import Entropy, Seed, entropy_of, float_array, generator, require_shape
-from fairness.display.drawing import given_axes
+from fairness.display.colours import part_line
+from fairness.display.drawing import given_axes, legend_beside
 from fairness.display.result import Result
 from fairness.errors import ModelError
 from fairness.indivisible.free_resources import ROUNDING
@@ -135,10 +136,10 @@ class Timeline(Result):
             tasks = interval.supported.astype(float) + interval.filling.tasks
             for user, height in zip(interval.present, tasks, strict=True):
                 text = None if user in named else f"user {user + 1}"
-                ax.plot([start, end], [height, height], color=f"C{user}", label=text)
+                ax.plot([start, end], [height, height], label=text, **part_line(user))
                 named.add(user)
         ax.set(xlabel="time", ylabel="tasks", ylim=(0, None), title="exchange and TDRF over time")
-        ax.legend(fontsize="small")
+        legend_beside(ax)
         return ax
 
 

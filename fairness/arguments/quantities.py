@@ -1,0 +1,72 @@
+"""Quantities as people and Kubernetes write them, as fractions: ``0.5``, ``1/3``, ``100m``, ``4Gi``, ``1e3``.
+
+A quantity is a decimal number with a suffix: a power of 1000 (``n u m k M G T P E``), a power of 1024
+(``Ki Mi Gi Ti Pi Ei``) or a decimal exponent [1]_. Nothing is rounded.
+
+References
+----------
+.. [1] Kubernetes API, k8s.io/apimachinery/pkg/api/resource, type Quantity.
+"""
+
+from __future__ import annotations
+
+import re
+from fractions import Fraction
+from functools import lru_cache
+
+__all__ = ["BINARY", "number", "quantity"]
+
+_DECIMAL = {"n": -3, "u": -2, "m": -1, "": 0, "k": 1, "M": 2, "G": 3, "T": 4, "P": 5, "E": 6}
+BINARY = {"Ki": 1, "Mi": 2, "Gi": 3, "Ti": 4, "Pi": 5, "Ei": 6}
+"""Powers of 1024 by their suffix."""
+_NUMBER = re.compile(
+    r"([+-]?(?:[0-9]{1,40}(?:\.[0-9]{0,40})?|\.[0-9]{1,40}))(?:[eE]([+-]?[0-9]{1,2})|([A-Za-z]*))"
+)
+_FRACTION = re.compile(r"[+-]?[0-9]{1,100}/0*[1-9][0-9]{0,99}")
+
+
+@lru_cache(maxsize=4096)
+def quantity(text: str) -> Fraction:
+    """Number of a quantity of Kubernetes.
+
+    Raises
+    ------
+    ValueError
+        If the text is none; the message says what one is.
+
+    Examples
+    --------
+    >>> quantity("100m"), quantity("1.5Gi"), quantity("1e3"), quantity("2E")
+    (Fraction(1, 10), Fraction(1610612736, 1), Fraction(1000, 1), Fraction(2000000000000000000, 1))
+    """
+    found = _NUMBER.fullmatch(text.strip())
+    suffix = found[3] or "" if found else ""
+    if found is None or (suffix not in _DECIMAL and suffix not in BINARY):
+        raise ValueError(f"{text!r:.60} is no quantity; write one such as 2, 0.5, 100m, 4Gi or 1e3")
+    amount = Fraction(found[1])
+    if found[2]:
+        return amount * Fraction(10) ** int(found[2])
+    return amount * (
+        Fraction(1024) ** BINARY[suffix] if suffix in BINARY else Fraction(1000) ** _DECIMAL[suffix]
+    )
+
+
+def number(text: str) -> Fraction:
+    """Number of a quantity, or of a fraction such as "1/3".
+
+    Raises
+    ------
+    ValueError
+        If the text is neither.
+
+    Examples
+    --------
+    >>> number("1/3"), number("0.1")
+    (Fraction(1, 3), Fraction(1, 10))
+    """
+    if _FRACTION.fullmatch(text.strip()):
+        return Fraction(text.strip())
+    try:
+        return quantity(text)
+    except ValueError:
+        raise ValueError(f"{text!r:.60} is no number; write one such as 2, 0.5, 1/3, 100m or 4Gi") from None
