@@ -30,6 +30,7 @@ References
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -39,7 +40,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fairness.arguments.validation import Seed, generator, require_whole
-from fairness.display.drawing import stems
 from fairness.errors import ModelError
 from fairness.machine.memory import require_memory
 from fairness.machine.work import duration
@@ -51,13 +51,16 @@ from queueing.balanced.recursion import BoxLaw, box_bytes, box_seconds
 from queueing.balanced.tail_bound import INSTEAD, StoreAndForward
 from queueing.model.class_results import MomentTable, class_lines
 from queueing.model.system import System, check_system
-from queueing.states.box import box_name, check_box, count_states, sides
+from queueing.pictures.counts import Chosen, plot_counts, two_classes
+from queueing.states.box import box_name, check_box, count_states, pair_law, sides
 from queueing.states.precision import check_limits
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 __all__ = ["BalancedFairness", "balanced_fairness"]
+
+_log = logging.getLogger(__name__)
 
 MOST_LINES = 40
 """Classes that a summary lists."""
@@ -118,15 +121,43 @@ class BalancedFairness(MomentTable):
         """
         n_bytes = 8.0 * sum(self.shape)
         require_memory(n_bytes, f"the laws of {self.system.n_classes} counts", "raise tail")
-        totals: list[FloatArray] = [np.ones(1)] * len(self._merged.members)
-        for part, law in zip(self._merged.components, self._laws, strict=True):
-            for g, marginal in zip(part.groups, law.marginals, strict=True):
-                totals[g] = marginal
+        totals = self._totals
         alone = [len(group) == 1 for group in self._merged.members]
         pairs = zip(self._merged.label, self._merged.split, strict=True)
         return tuple(
             np.ones(1) if g < 0 else totals[g] if alone[g] else thinned(totals[g], p) for g, p in pairs
         )
+
+    @property
+    def _totals(self) -> list[FloatArray]:
+        """Law of the number of jobs of each group."""
+        totals: list[FloatArray] = [np.ones(1)] * len(self._merged.members)
+        for part, law in zip(self._merged.components, self._laws, strict=True):
+            for g, marginal in zip(part.groups, law.marginals, strict=True):
+                totals[g] = marginal
+        return totals
+
+    def joint(self, job_class: int | str, other: int | str) -> FloatArray:
+        """Joint law of the counts of two classes, given by index or name; shape (shape[i], shape[k]).
+
+        Exact without a kept law where the classes share no resource, directly or through others, and where
+        they were merged: a job of both is then one of the first with the same probability, independently.
+
+        Raises
+        ------
+        ModelError
+            If the law was not kept and is needed, or both are one class.
+        """
+        i, k = two_classes(self.system, (job_class, other))
+        if self.distribution is not None:
+            return pair_law(self.distribution, i, k)
+        groups = self._merged
+        g, h = int(groups.label[i]), int(groups.label[k])
+        if min(g, h) < 0 or not any({g, h} <= set(part.groups) for part in groups.components):
+            return np.outer(self.marginals[i], self.marginals[k])
+        if g != h:
+            raise ModelError("the law was not kept; call balanced_fairness(..., distribution=True)")
+        return _split(self._totals[g], groups.split[[i, k]], self.shape[i])
 
     @cached_property
     def covariance(self) -> FloatArray:
@@ -224,13 +255,33 @@ class BalancedFairness(MomentTable):
         shown = min(self.system.n_classes, MOST_LINES)
         return 1 + shown + (shown < self.system.n_classes)
 
-    def plot(self, ax: Axes | None = None) -> Axes:
-        """Law of the count of each class; for more than six classes their means."""
-        if self.system.n_classes > 6:
-            return self.bars(ax, "mean_jobs", error=self.mean_jobs_error, title="balanced fairness")
-        names = self.system.problem.job_classes
-        return stems(
-            ax, self.marginals, names, xlabel="jobs", ylabel="probability", title="balanced fairness"
+    def plot(self, ax: Axes | None = None, what: str | None = None, job_classes: Chosen = None) -> Axes:
+        """Draw the law.
+
+        Parameters
+        ----------
+        ax : Axes, optional
+        what : {"marginals", "joint", "mean_jobs"}, optional
+            Law of the count of each class, joint law of two, or means with their bounds of the error.
+            Default: marginals, for more than six classes means.
+        job_classes : sequence of int or str, optional
+            Classes whose marginals are drawn, or the two of the joint law.
+
+        Raises
+        ------
+        ModelError
+            If an argument is wrong, or the joint law needs the law that was not kept.
+        """
+        title = "balanced fairness"
+        return plot_counts(
+            ax,
+            self.system,
+            what,
+            job_classes,
+            title=title,
+            means=lambda: self.bars(ax, "mean_jobs", error=self.mean_jobs_error, title=title),
+            marginals=lambda: self.marginals,
+            joint=self.joint,
         )
 
 
@@ -335,6 +386,7 @@ def _require(what: str, states: float, n_bytes: float, seconds: float, max_state
 def _result(
     system: System, groups: Groups, laws: list[GroupLaw], distribution: FloatArray | None
 ) -> BalancedFairness:
+    _log.info("balanced fairness of %d groups: %s", len(laws), ", ".join(law.method for law in laws))
     mean, variance, error = (
         _scattered(groups, values)
         for values in ([w.mean for w in laws], [w.variance for w in laws], [w.error for w in laws])
@@ -361,6 +413,17 @@ def _result(
         groups,
         tuple(laws),
     )
+
+
+def _split(total: FloatArray, split: FloatArray, size: int) -> FloatArray:
+    """Joint law (size, size) of two parts of a total whose jobs belong to them with probabilities split."""
+    from scipy.stats import binom
+
+    both = thinned(total, min(1.0, float(split.sum())))
+    a, b = np.indices((size, size))
+    here = a + b < len(both)
+    law: FloatArray = np.where(here, both[np.where(here, a + b, 0)], 0.0)
+    return law * binom.pmf(a, a + b, split[0] / split.sum())
 
 
 def _scattered(

@@ -7,6 +7,7 @@ geometrically, is where iterations on the larger one begin.
 from __future__ import annotations
 
 import functools
+import logging
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable
@@ -33,6 +34,8 @@ from queueing.states.box import SMALLEST, box_name, count_states
 from queueing.states.table import Table, departure_rates, tabulate
 
 __all__ = ["Boxes", "CountBoxes", "nobody_served"]
+
+_log = logging.getLogger(__name__)
 
 FIRST_TAIL = 1e-3
 """The first box leaves at most this probability outside under balanced fairness."""
@@ -94,7 +97,11 @@ class Boxes(ABC, Generic[Region]):
             last = self.law(region)
             if last.tail_mass <= tail:
                 return last
-            region = self.larger(region, last, tail)
+            before, region = region, self.larger(region, last, tail)
+            _log.info(
+                "%s: %s leave %.1e outside, more than tail=%g; next %s",
+                last.policy, self.name(before), last.tail_mass, tail, self.name(region),
+            )  # fmt: skip
 
     def _refusal(self, region: Region, last: Stationary | None, max_states: float) -> NotConvergedError:
         if last is None:

@@ -27,14 +27,16 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fairness.display.drawing import stems
 from fairness.display.tables import outward
+from fairness.display.units import described
+from fairness.errors import ModelError
 from fairness.model.problem import FloatArray
 from queueing.chain.solvers.growing_box import decays
 from queueing.chain.solvers.ladder import Solution
 from queueing.model.class_results import MomentTable, class_lines
 from queueing.model.system import System
-from queueing.states.box import SMALLEST, box_name, count_axes, marginal_laws, mean_counts
+from queueing.pictures.counts import Chosen, plot_counts, two_classes
+from queueing.states.box import SMALLEST, box_name, count_axes, marginal_laws, mean_counts, pair_law
 from queueing.states.lower_set import LowerSet
 
 if TYPE_CHECKING:
@@ -128,8 +130,7 @@ class Stationary(MomentTable):
         for i in range(n):
             covariance[i, i] = marginals[i] @ centred[i] ** 2
             for k in range(i + 1, n):
-                pair = law.sum(axis=tuple(axis for axis in range(n) if axis not in (i, k)))
-                covariance[i, k] = covariance[k, i] = centred[i] @ pair @ centred[k]
+                covariance[i, k] = covariance[k, i] = centred[i] @ pair_law(law, i, k) @ centred[k]
         live = system.arrival_rates > 0
         outside = sum(mass for (mass, _), here in zip(decays(marginals), live, strict=True) if here)
         error = _errors(system, mean_jobs, outside, solution, cut)
@@ -199,6 +200,23 @@ class Stationary(MomentTable):
         """Law of the count of one class, given by its index or name; shape (shape[i],)."""
         return self.marginals[self.system.class_index(job_class)]
 
+    def joint(self, job_class: int | str, other: int | str) -> FloatArray:
+        """Joint law of the counts of two classes, given by index or name; shape (shape[i], shape[k]).
+
+        Raises
+        ------
+        ModelError
+            If the law was not kept, or both are one class.
+        """
+        i, k = two_classes(self.system, (job_class, other))
+        if self.distribution is None:
+            raise ModelError("the law was not kept; call stationary(..., distribution=True)")
+        if self.states is None:
+            return pair_law(self.distribution, i, k)
+        pair = np.zeros((self.shape[i], self.shape[k]))
+        np.add.at(pair, (self.states[:, i], self.states[:, k]), self.distribution)
+        return pair
+
     def to_dataset(self) -> xr.Dataset:
         """The law and its moments with labels; a dim "jobs of A" for each class, and job_class.
 
@@ -222,7 +240,7 @@ class Stationary(MomentTable):
             data["counts"] = (("state", "job_class"), self.states)
         labels = {"job_class": names, "other_class": names, "policy": self.policy, **axes}
         evidence = ("method", "tail_mass", "residual", "mean_error")
-        return xr.Dataset(data, labels, {name: getattr(self, name) for name in evidence})
+        return described(xr.Dataset(data, labels, {name: getattr(self, name) for name in evidence}))
 
     def summary(self) -> str:
         """What a person wants to read: the means per class, then the evidence."""
@@ -255,11 +273,34 @@ class Stationary(MomentTable):
             return f"{self.n_states} states within {box_name(self.shape)}"
         return f"box {' x '.join(map(str, self.shape))}"
 
-    def plot(self, ax: Axes | None = None) -> Axes:
-        """Law of the count of each class."""
-        names = self.system.problem.job_classes
+    def plot(self, ax: Axes | None = None, what: str | None = None, job_classes: Chosen = None) -> Axes:
+        """Draw the law.
+
+        Parameters
+        ----------
+        ax : Axes, optional
+        what : {"marginals", "joint", "mean_jobs"}, optional
+            Law of the count of each class, joint law of two, or means with their errors. Default: marginals,
+            for more than six classes means.
+        job_classes : sequence of int or str, optional
+            Classes whose marginals are drawn, or the two of the joint law.
+
+        Raises
+        ------
+        ModelError
+            If an argument is wrong, or the joint law is asked for and the law was not kept.
+        """
         title = f"stationary law under {self.policy}"
-        return stems(ax, self.marginals, names, xlabel="jobs", ylabel="probability", title=title)
+        return plot_counts(
+            ax,
+            self.system,
+            what,
+            job_classes,
+            title=title,
+            means=lambda: self.bars(ax, "mean_jobs", error=self.mean_jobs_error, title=title),
+            marginals=lambda: self.marginals,
+            joint=self.joint,
+        )
 
 
 def _errors(

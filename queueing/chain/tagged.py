@@ -40,7 +40,8 @@ from numpy.typing import ArrayLike
 from scipy import sparse
 from scipy.sparse.linalg import splu
 
-from fairness.arguments.validation import float_array, require_whole
+from fairness.arguments.validation import float_array, require_choice, require_whole
+from fairness.catalogue import colour
 from fairness.display.drawing import given_axes
 from fairness.display.lettering import label
 from fairness.display.result import Result
@@ -55,6 +56,7 @@ from queueing.chain.solvers.poisson import PoissonWeights
 from queueing.chain.solvers.uniformisation import BLOCK, Moves, steps
 from queueing.chain.stationary_law import Stationary
 from queueing.model.system import System, check_system
+from queueing.pictures.durations import LAWS, draw_law, draw_quantiles, dress, quantile_words
 from queueing.states.box import along, box_name, check_box, count_states, sides
 from queueing.states.precision import check_parts
 from queueing.states.table import Table, tabulate
@@ -63,6 +65,9 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 __all__ = ["TaggedDuration", "tagged_duration"]
+
+MARKED = (0.5, 0.9, 0.99)
+"""Levels of the quantiles that a table lists and a picture marks."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -175,7 +180,7 @@ class TaggedDuration(Result):
                 high = middle
         return high
 
-    def to_dataframe(self, levels: Sequence[float] = (0.5, 0.9, 0.99)) -> pd.DataFrame:
+    def to_dataframe(self, levels: Sequence[float] = MARKED) -> pd.DataFrame:
         """One row, the class: mean, standard deviation and the quantiles."""
         row = {"mean": self.mean, "standard_deviation": self.standard_deviation}
         row |= {
@@ -192,13 +197,23 @@ class TaggedDuration(Result):
             f"by {self.little_error:.1e}; residual {self.residual:.1e}"
         )
 
-    def plot(self, ax: Axes | None = None) -> Axes:
-        """Probability that a job is still present, against time, up to the quantile of 99.9 %."""
-        ax = given_axes(ax)
+    def plot(self, ax: Axes | None = None, what: str = "survival") -> Axes:
+        """Draw the law of the duration up to the quantile of 99.9 %, with dots at those of 50, 90 and 99 %.
+
+        Parameters
+        ----------
+        ax : Axes, optional
+        what : {"survival", "cdf"}
+            P(T > t), that a job is still present after t, or P(T <= t).
+        """
+        require_choice("what", what, tuple(LAWS))
+        ax, shade = given_axes(ax), colour(self.policy)
         times = np.linspace(0.0, float(self.quantile(0.999)), 101)
-        ax.plot(times, self.survival(times), label=label(f"{self.job_class} under {self.policy}"))
-        ax.set(xlabel="time", ylabel="probability of a longer duration", xlim=(0, None), ylim=(0, 1))
-        ax.legend(fontsize="small")
+        text = label(f"{self.job_class} under {self.policy}")
+        draw_law(ax, what, times, self.cdf(times), color=shade, label=text)
+        told = self.quantile(MARKED)
+        draw_quantiles(ax, what, MARKED, told, color=shade, label=quantile_words(MARKED, told))
+        dress(ax, what)
         return ax
 
 

@@ -35,7 +35,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from fairness.arguments.validation import float_array, require_whole
+from fairness.arguments.validation import model_array, require_whole
 from fairness.errors import ModelError
 from fairness.machine.work import ProgressOption, Task, watching
 from fairness.model.problem import FloatArray
@@ -170,7 +170,7 @@ def _targets(system: System, of: Any) -> tuple[FloatArray, tuple[str, ...]]:
     if isinstance(of, Sequence) and of and all(isinstance(one, str) for one in of):
         chosen = [system.class_index(one) for one in of]
         return np.eye(n)[chosen], tuple(f"jobs of {classes[k]}" for k in chosen)
-    weights = np.atleast_2d(float_array("of", of))
+    weights = np.atleast_2d(model_array("of", of, system.problem, "job_classes"))
     good = weights.ndim == 2 and weights.shape[1] == n and len(weights) > 0
     if not (good and np.isfinite(weights).all() and (weights >= 0).all() and weights.any(axis=1).all()):
         raise ModelError.of(

@@ -9,6 +9,7 @@ box is enlarged until the bounds are as close as was asked.
 
 from __future__ import annotations
 
+import logging
 import math
 from collections.abc import Sequence
 from contextlib import suppress
@@ -39,6 +40,8 @@ from queueing.states.box import box_name
 from queueing.states.precision import check_limits
 
 __all__ = ["enclose"]
+
+_log = logging.getLogger(__name__)
 
 FIRST_TAIL = 1e-5
 """Of the law that shows how far a box must reach."""
@@ -252,6 +255,8 @@ class _Search:
             reached = self._reached(certificate)
             if self.best is None or reached < self.best.reached:
                 self.best = Enclosure(self.system, self.builder.name, certificate, self.width, reached)
+            box = box_name(plan.sides)
+            _log.info("%s: proved to a relative width of %.2g on %s", self.builder.name, reached, box)
             if reached <= self.width:
                 return self.best
             part *= MORE * self.width / reached

@@ -17,7 +17,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
-from fairness.display.drawing import given_axes
+from fairness.display.colours import part_line
+from fairness.display.drawing import given_axes, legend_beside
 from fairness.display.lettering import label
 from fairness.errors import ModelError
 from fairness.protocol.policy import policy_name
@@ -98,9 +99,9 @@ class MeanJobsByLoad(ClassResult):
         ax = given_axes(ax)
         loads = np.linspace(0.0, 1.0, 41)
         for k, (name, means) in enumerate(zip(self.system.problem.job_classes, self(loads).T, strict=True)):
-            ax.plot(loads, means, color=f"C{k}", label=label(name))
+            ax.plot(loads, means, label=label(name), **part_line(k))
         ax.set(xlabel="load", ylabel="mean jobs", title=f"exact means under {self.policy}")
-        ax.legend()
+        legend_beside(ax)
         return ax
 
 

@@ -11,12 +11,13 @@ import numpy as np
 import pandas as pd
 
 from fairness.arguments.validation import require_whole
-from fairness.display.drawing import bars, stems
+from fairness.display.drawing import bars
 from fairness.errors import ModelError
 from queueing.exact_laws.balance_equations import Integers
 from queueing.model.class_results import ClassResult, class_lines, class_table
 from queueing.model.system import System
-from queueing.states.box import box_name
+from queueing.pictures.counts import Chosen, plot_counts
+from queueing.states.box import box_name, pair_law
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -166,14 +167,36 @@ class ExactStationary(ClassResult):
             ]
         )
 
-    def plot(self, ax: Axes | None = None) -> Axes:
-        """Law of the count of each class, if it was kept; else the mean counts."""
-        names = self.system.problem.job_classes
-        title = f"exact law under {self.policy}"
-        if self.law is None:
-            return bars(ax, names, _floats(self.mean_jobs), ylabel="mean jobs", title=title)
-        laws = [_floats(self.marginal(i)) for i in range(len(names))]
-        return stems(ax, laws, names, xlabel="jobs", ylabel="probability", title=title)
+    def plot(self, ax: Axes | None = None, what: str | None = None, job_classes: Chosen = None) -> Axes:
+        """Draw the law.
+
+        Parameters
+        ----------
+        ax : Axes, optional
+        what : {"marginals", "joint", "mean_jobs"}, optional
+            Law of the count of each class, joint law of two, or means. Default: marginals, if the law was
+            kept, and means for more than six classes or without it.
+        job_classes : sequence of int or str, optional
+            Classes whose marginals are drawn, or the two of the joint law.
+
+        Raises
+        ------
+        ModelError
+            If an argument is wrong, or a law is asked for that was not kept.
+        """
+        names, title = self.system.problem.job_classes, f"exact law under {self.policy}"
+        if what is None and job_classes is None and self.law is None:
+            what = "mean_jobs"
+        return plot_counts(
+            ax,
+            self.system,
+            what,
+            job_classes,
+            title=title,
+            means=lambda: bars(ax, names, _floats(self.mean_jobs), ylabel="mean jobs", title=title),
+            marginals=lambda: [_floats(self.marginal(i)) for i in range(len(names))],
+            joint=lambda i, k: pair_law(np.array(self._kept / self.total, dtype=float), i, k),
+        )
 
 
 def _floats(values: list[Fraction] | tuple[Fraction | None, ...]) -> np.ndarray:

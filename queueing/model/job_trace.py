@@ -7,13 +7,14 @@ job per line, in the order of arrival. What is wrong is refused with the number 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from os import PathLike
 
 import numpy as np
 from numpy.typing import ArrayLike
 
+from fairness.arguments.plain import near
 from fairness.arguments.validation import float_array, frozen
 from fairness.errors import ModelError
 from fairness.machine.kernels import IntArray
@@ -121,7 +122,11 @@ class JobTrace:
 
 
 def read_trace(
-    path: str | PathLike[str], problem: Problem | Cluster, *, longest_gap: float = math.inf
+    path: str | PathLike[str],
+    problem: Problem | Cluster,
+    *,
+    longest_gap: float = math.inf,
+    columns: Mapping[str, str] | None = None,
 ) -> JobTrace:
     """Read a trace from a CSV file with columns arrival_time, job_class and size.
 
@@ -133,6 +138,8 @@ def read_trace(
         Names the classes.
     longest_gap : float, time
         Longest time without arrivals that is taken for silence and not for a hole in the record.
+    columns : mapping, optional
+        What the file calls its columns, where it is not so: ``{"arrival_time": "submit"}``.
 
     Returns
     -------
@@ -158,16 +165,22 @@ def read_trace(
     """
     if not longest_gap > 0:
         raise ModelError.of("longest_gap", f"must be a length of time > 0; got {longest_gap!r}")
-    text = read_columns(path, COLUMNS)
+    called = dict(zip(COLUMNS, COLUMNS, strict=True)) | dict(columns or {})
+    for name, own in called.items():
+        if name not in COLUMNS:
+            raise ModelError.of("columns", f"has no entry {name!r}; {near(name, COLUMNS)}", name)
+        if list(called.values()).count(own) > 1:
+            raise ModelError.of("columns", f"names {own!r} twice; each is a column of its own", name)
+    text = read_columns(path, list(called.values()))
     empty = text.isna().to_numpy()
     if empty.any():
         k, column = (int(v) for v in np.argwhere(empty)[0])
         raise ModelError(
-            f"{path}, line {k + 2}: {COLUMNS[column]} is missing; remove the line or complete it"
+            f"{path}, line {k + 2}: {text.columns[column]} is missing; remove the line or complete it"
         )
-    times = positive_numbers(path, text["arrival_time"], zero=True).to_numpy()
-    sizes = positive_numbers(path, text["size"]).to_numpy()
-    names = text["job_class"].str.strip().tolist()
+    times = positive_numbers(path, text[called["arrival_time"]], zero=True).to_numpy()
+    sizes = positive_numbers(path, text[called["size"]]).to_numpy()
+    names = text[called["job_class"]].str.strip().tolist()
 
     def line(k: int) -> str:
         return f"{path}, line {k + 2}"

@@ -29,6 +29,7 @@ References
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
@@ -43,6 +44,7 @@ from fairness.arguments.validation import frozen, model_array, require_number, r
 from fairness.display.notebook import notebook_html
 from fairness.errors import ModelError, UnstableError
 from fairness.model.cluster import Cluster
+from fairness.model.csv_tables import traffic_table
 from fairness.model.equality import same_problem
 from fairness.model.problem import FloatArray, Problem
 from queueing.model.arrivals import Arrivals, Poisson
@@ -195,6 +197,53 @@ class System:
         given = None if sizes is None else laws
         exact: Any = None if sizes is not None else exact_rates(problem, mix, load, mean_sizes)
         return cls(problem, rates if exact is None else exact, mean_sizes, sizes=given, arrivals=arrivals)
+
+    @classmethod
+    def from_csv(
+        cls,
+        problem: Problem | Cluster,
+        traffic: str | os.PathLike[str],
+        *,
+        sizes: Law | Sequence[Law] | Any = None,
+        arrivals: Arrivals | Sequence[Arrivals] | JobTrace | None = None,
+    ) -> System:
+        """System of a problem and a CSV table of its traffic, a row per class in any order.
+
+        Parameters
+        ----------
+        problem : Problem or Cluster
+        traffic : path
+            Its first column is ``job_class``; then ``arrival_rate`` and, for exponential sizes,
+            ``mean_size``. It may be the table of the classes itself: see :mod:`fairness.model.csv_tables`.
+        sizes, arrivals
+            As for :class:`System`; laws have means of their own and go without ``mean_size``.
+
+        Raises
+        ------
+        ModelError
+            With file, line and column: if the file cannot be read, a cell is wrong, or its rows are not the
+            classes of the problem.
+
+        Examples
+        --------
+        >>> import tempfile
+        >>> from pathlib import Path
+        >>> pool = Problem([[1, 4], [3, 1]], [9, 18], job_classes=["A", "B"])
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     table = Path(folder, "traffic.csv")
+        ...     _ = table.write_text("job_class,arrival_rate,mean_size\\nB,1/2,3\\nA,1,\\n")
+        ...     system = System.from_csv(pool, table)
+        >>> system.arrival_rates, system.mean_sizes
+        (array([1. , 0.5]), array([1., 3.]))
+        """
+        found = traffic_table(traffic, _checked(problem))
+        if sizes is not None and "mean_sizes" in found.arguments:
+            raise ModelError.of(
+                "sizes",
+                f"have means of their own, and {traffic} has a column 'mean_size'; leave out one of them",
+            )
+        with found.located():
+            return cls(problem, sizes=sizes, arrivals=arrivals, **found.arguments)
 
     @classmethod
     def from_trace(cls, trace: JobTrace | TraceFit) -> System:

@@ -36,7 +36,8 @@ import numpy as np
 from scipy import stats
 
 from fairness.arguments.validation import FloatArray, frozen, require_choice, require_whole
-from fairness.display.drawing import given_axes
+from fairness.display.colours import part_colour
+from fairness.display.drawing import given_axes, legend_beside
 from fairness.display.lettering import label
 from fairness.display.result import Result
 from fairness.display.tables import aligned
@@ -174,12 +175,12 @@ class TraceFit(Result):
         ax = given_axes(ax)
         loads = (self.arrival_rates * [law.mean for law in self.sizes])[:, None] * self.problem.task_shares
         below = np.zeros(self.problem.n_resources)
-        for name, row in zip(self.problem.job_classes, loads, strict=True):
-            ax.bar(range(len(row)), row, bottom=below, label=label(name))
+        for k, (name, row) in enumerate(zip(self.problem.job_classes, loads, strict=True)):
+            ax.bar(range(len(row)), row, bottom=below, color=part_colour(k), label=label(name))
             below += row
         ax.set_xticks(range(len(below)), [label(name) for name in self.problem.resources])
         ax.set(ylabel="offered load / capacity", title="Who brings the load")
-        ax.legend(fontsize="small")
+        legend_beside(ax)
         return ax
 
 
@@ -264,8 +265,7 @@ def fit_trace(trace: ClusterTrace, nodes: NodeList, *, classes: int = 8, sizes: 
 
 def _work(trace: ClusterTrace) -> FloatArray:
     """Part of the work of each resource that each type brings, (n_types, n_resources)."""
-    seconds = np.bincount(trace.type_of, weights=trace.durations, minlength=trace.n_types)
-    work = seconds[:, None] * trace.types
+    work = trace.type_seconds[:, None] * trace.types
     return np.asarray(work / np.where(trace.work > 0, trace.work, 1.0))
 
 
@@ -286,7 +286,7 @@ def _classes(trace: ClusterTrace, classes: int) -> Indices:
 
 
 def _mean_demands(trace: ClusterTrace, class_of: Indices, n: int) -> FloatArray:
-    own = np.bincount(trace.type_of, weights=trace.durations, minlength=trace.n_types)
+    own = trace.type_seconds
     total, seconds = np.zeros((n, trace.n_resources)), np.zeros(n)
     used = class_of >= 0
     np.add.at(total, class_of[used], own[used, None] * trace.types[used])

@@ -31,6 +31,7 @@ from typing import Any
 import networkx as nx
 from numpy.typing import ArrayLike
 
+from fairness.arguments.labels import by_label
 from fairness.arguments.validation import require_whole
 from fairness.errors import ModelError
 from fairness.model.problem import Problem
@@ -168,7 +169,9 @@ def wireless_cell(
       far            1    inf         1
       capacity                        1
     """
-    names = list(rates) if isinstance(rates, Mapping) else None
+    # A table names its classes, as a mapping does.
+    found, (rates,) = by_label({"job_classes": None}, {"rates": (rates, ("job_classes",))})
+    names = list(rates) if isinstance(rates, Mapping) else found["job_classes"]
     values = list(rates.values()) if isinstance(rates, Mapping) else list(rates)
     demands: list[Any] = []
     for k, rate in enumerate(values):

@@ -212,10 +212,15 @@ class ClusterTrace(Result):
         return float(self.arrivals[-1] - self.arrivals[0])
 
     @cached_property
+    def type_seconds(self) -> FloatArray:
+        """Seconds that the tasks of each type run, all together, shape (n_types,)."""
+        seconds = np.bincount(self.type_of, weights=self.durations, minlength=self.n_types)
+        return frozen(np.asarray(seconds, dtype=float))
+
+    @cached_property
     def work(self) -> FloatArray:
         """Units of each resource times seconds that all tasks hold together, shape (n_resources,)."""
-        seconds = np.bincount(self.type_of, weights=self.durations, minlength=self.n_types)
-        return frozen(seconds @ self.types)
+        return frozen(self.type_seconds @ self.types)
 
     @property
     def offered_usage(self) -> FloatArray:

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from fairness.arguments.labels import by_label
 from fairness.arguments.validation import (
     FloatArray,
     checked_names,
@@ -24,7 +25,8 @@ from fairness.arguments.validation import (
     require,
     require_choice,
 )
-from fairness.display.drawing import given_axes
+from fairness.display.colours import part_colour
+from fairness.display.drawing import given_axes, legend_beside
 from fairness.display.lettering import label
 from fairness.display.result import Result
 from fairness.errors import ModelError
@@ -91,7 +93,9 @@ class NodeList(Result):
         measures = tuple(str(unit) for unit in units)
         if len(measures) != len(columns):
             raise ModelError.of("units", f"must name {len(columns)} units, one per resource; got {measures}")
-        c = float_array("capacities", capacities, 2)
+        axes = {"servers": hosts, "resources": columns}
+        table = by_label(axes, {"capacities": (capacities, ("servers", "resources"))})[1][0]
+        c = float_array("capacities", table, 2)
         if not hosts or c.shape != (len(hosts), len(columns)):
             raise ModelError.of(
                 "capacities",
@@ -285,10 +289,12 @@ class NodeList(Result):
         for k, model in enumerate(models):
             own = self.capacities[[m == model for m in self.models]].sum(axis=0) / totals
             places = np.arange(self.n_resources) + 0.8 * ((k + 0.5) / len(models) - 0.5)
-            ax.bar(places, own, width=0.8 / len(models), label=label(model or "no model"))
+            ax.bar(
+                places, own, width=0.8 / len(models), color=part_colour(k), label=label(model or "no model")
+            )
         ax.set_xticks(range(self.n_resources), [label(name) for name in self.resources])
         ax.set(title="Who has what", ylabel="part of the resource")
-        ax.legend(fontsize="small")
+        legend_beside(ax)
         return ax
 
     def _kind_name(self, node: int) -> str:

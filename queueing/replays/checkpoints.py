@@ -14,6 +14,7 @@ import numpy as np
 
 from fairness.display.storage import dumps
 from fairness.errors import ModelError
+from fairness.machine.checkpoint import told
 from queueing.recorded.cluster_trace import ClusterTrace
 from queueing.recorded.node_list import NodeList
 from queueing.replays.engine.nodes import count_in, tally
@@ -54,8 +55,8 @@ def digest_of(scheduler: Any) -> str:
     """Of all that a scheduler holds: its ``repr`` may leave out a part of a large tree."""
     try:
         text = dumps(scheduler)
-    except ModelError:  # a policy of the caller, which only its repr tells
-        text = repr(scheduler)
+    except ModelError:  # a policy of the caller, of which only this is known
+        text = told(scheduler) + told(getattr(scheduler, "policy", None))
     return hashlib.sha256(text.encode()).hexdigest()[:16]
 
 

@@ -15,7 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fairness.arguments.validation import Entropy, FloatArray, frozen, require_number
-from fairness.display.drawing import given_axes
+from fairness.display.colours import part_line
+from fairness.display.drawing import given_axes, legend_beside
 from fairness.display.lettering import label
 from fairness.display.result import Result
 from fairness.machine.kernels import IntArray
@@ -231,11 +232,11 @@ class Replay(Result):
         groups = {"all": np.ones(self.trace.n_tasks, dtype=bool)}
         if 1 < self.trace.n_users <= SHOWN:
             groups |= {name: self.trace.user_of == u for u, name in enumerate(self.trace.users)}
-        for name, mine in groups.items():
+        for k, (name, mine) in enumerate(groups.items(), -1):
             values = np.sort(self.slowdowns[mine & ~np.isnan(self.starts)])
             if len(values):
                 parts = np.arange(1, len(values) + 1) / len(values)
-                style: dict[str, Any] = {"color": "black", "linewidth": 2.0} if name == "all" else {}
+                style: dict[str, Any] = {"color": "black", "linewidth": 2.0} if k < 0 else part_line(k)
                 ax.step([1.0, *values], [0.0, *parts], where="post", label=label(name), **style)
         ax.set(
             xscale="log",
@@ -244,5 +245,5 @@ class Replay(Result):
             ylabel="part of the tasks",
             title=label(f"{self.scheduler}, {self.placement}"),
         )
-        ax.legend(fontsize="small")
+        legend_beside(ax)
         return ax

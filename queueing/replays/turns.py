@@ -31,6 +31,7 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from fairness.arguments.labels import by_label, is_labelled
 from fairness.arguments.validation import FloatArray, float_array, frozen, require, require_shape
 from fairness.errors import ModelError
 from fairness.model.cluster import Cluster
@@ -134,6 +135,8 @@ def user_weights(trace: ClusterTrace, weights: ArrayLike | Mapping[str, float] |
     ModelError
         If a name is unknown, or a weight is not positive.
     """
+    if is_labelled(weights):
+        weights = by_label({"users": trace.users}, {"weights": (weights, ("users",))})[1][0]
     if isinstance(weights, Mapping):
         places = {name: k for k, name in enumerate(trace.users)}
         for name in weights:

@@ -19,7 +19,7 @@ from numpy.typing import ArrayLike
 
 from fairness.arguments.validation import A_GENERATOR, Seed, entropy_of, generator, require_number
 from fairness.errors import ModelError
-from fairness.machine.checkpoint import Checkpoint
+from fairness.machine.checkpoint import Checkpoint, told
 from fairness.machine.work import OutOfTime, ProgressOption, Task, stopped, watching
 from queueing.recorded.cluster_trace import ClusterTrace
 from queueing.recorded.node_list import NodeList
@@ -163,7 +163,7 @@ def _begin(
     if entropy == A_GENERATOR:
         raise ModelError.of("rng", "must be a seed where there is a checkpoint: it is drawn from again")
     rules = {
-        "scheduler": repr(scheduler),
+        "scheduler": told(scheduler),
         "all of the scheduler": digest_of(scheduler),
         "placement": repr(placement),
         "weights": weights.tolist(),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
-from fairness.arguments.validation import Entropy
+from fairness.arguments.validation import Entropy, require_choice
+from fairness.display.wording import percent
 from fairness.errors import ModelError
 from fairness.model.problem import FloatArray
 from queueing.model.class_results import ClassResult, class_table
@@ -145,7 +146,7 @@ class Simulation(ClassResult):
         """Estimates with their intervals, what the level adds, and the effort behind them."""
         lines = [
             f"{self.policy}, {self._effort()} in {self.time:.4g} units of time, "
-            f"{self.confidence:.0%} intervals",
+            f"{percent(self.confidence)} intervals",
             *estimates_lines(self.estimates, self.system.problem.job_classes),
             *self._evidence(),
             *(f"  no job was seen of {name}: give more events" for name in self._unseen_named()),
@@ -159,10 +160,32 @@ class Simulation(ClassResult):
     def _evidence(self) -> list[str]:
         return []
 
-    def plot(self, ax: Axes | None = None) -> Axes:
-        """Bars: mean jobs of each class with their intervals."""
-        title = f"{self.policy}, simulated"
-        return self.bars(ax, "mean_jobs", error=self.estimates["mean_jobs"].half_width, title=title)
+    def plot(self, ax: Axes | None = None, what: str = "mean_jobs") -> Axes:
+        """Draw an estimate of each class with its interval.
+
+        Parameters
+        ----------
+        ax : Axes, optional
+        what : str
+            "mean_jobs", "mean_durations" or "service_rates"; job by job also "mean_slowdowns", and the law of
+            the durations, "cdf" or "survival", of recorded jobs; of whole tasks also the "utilization" of
+            each resource.
+
+        Raises
+        ------
+        ModelError
+            If this level of simulation knows nothing of the kind, or jobs were not recorded.
+        """
+        chosen = require_choice("what", what, [*self.estimates, *self._others])
+        if chosen in self._others:
+            return self._others[chosen](ax)
+        error = self.estimates[chosen].half_width
+        return self.bars(ax, chosen, error=error, title=f"{self.policy}, simulated")
+
+    @property
+    def _others(self) -> Mapping[str, Callable[[Axes | None], Axes]]:
+        """What can be drawn besides the estimates, and how."""
+        return {}
 
 
 def estimates_lines(estimates: Mapping[str, Estimate], labels: Sequence[str]) -> list[str]:

@@ -12,6 +12,7 @@ References
 
 from __future__ import annotations
 
+import logging
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
@@ -31,6 +32,8 @@ from queueing.simulation.results import Simulation
 from queueing.states.growing_table import LESS
 
 __all__ = ["Effort", "Level", "estimated"]
+
+_log = logging.getLogger(__name__)
 
 S = TypeVar("S")
 
@@ -115,6 +118,10 @@ def estimated(make: Callable[[], Level[S]], effort: Effort) -> Simulation:
                 if target == most:
                     break
                 # Half-widths fall as 1/sqrt(replications); at most doubled, as the first guess is rough.
+                _log.info(
+                    "%d replications: relative half-width %.3g, more than %g; more follow",
+                    len(finished), best.precision, effort.precision,
+                )  # fmt: skip
                 wanted = math.ceil(target * min(2.0, (best.precision / effort.precision) ** 2))
                 target = min(most, max(target + 1, wanted))
     except (OutOfTime, KeyboardInterrupt) as stop:

@@ -15,6 +15,7 @@ All start near stationarity but the tasks and recorded jobs, which start empty; 
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Sequence
 from typing import Any
 
@@ -39,6 +40,8 @@ from queueing.simulation.tasks.sampling import TaskLevel
 from queueing.states.table import Table
 
 __all__ = ["simulate"]
+
+_log = logging.getLogger(__name__)
 
 DEFAULT_EVENTS = 1_000_000
 """Events of a replication of counts or tasks unless given."""
@@ -223,6 +226,7 @@ def simulate(
     }
     given = [name for name, value in options.items() if value is not None]
     chosen, why = _chosen(system, policy, level, given)
+    _log.info("simulation of %s, %s", chosen, why)
     for name in given:
         if chosen not in KNOWN[name]:
             raise ModelError(

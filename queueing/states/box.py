@@ -26,6 +26,7 @@ __all__ = [
     "grid_counts",
     "marginal_laws",
     "mean_counts",
+    "pair_law",
     "sides",
 ]
 
@@ -113,6 +114,12 @@ def marginal_laws(law: FloatArray) -> tuple[FloatArray, ...]:
     """Law of each count, from the law on the grid; entry i has shape (shape[i],)."""
     axes = range(law.ndim)
     return tuple(law.sum(axis=tuple(k for k in axes if k != i)) for i in axes)
+
+
+def pair_law(law: FloatArray, one: int, other: int) -> FloatArray:
+    """Joint law of two counts, (shape[one], shape[other]), from the law on the grid."""
+    pair = law.sum(axis=tuple(k for k in range(law.ndim) if k not in (one, other)))
+    return pair if one < other else pair.T
 
 
 def mean_counts(marginals: Sequence[FloatArray]) -> FloatArray:

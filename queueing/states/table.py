@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fairness.arguments.validation import frozen, require_workers
+from fairness.display.units import described
 from fairness.errors import ModelError
 from fairness.machine.memory import memory_guarded, require_memory
 from fairness.machine.work import Task
@@ -83,7 +84,7 @@ class Table:
         names = list(self.problem.job_classes)
         axes = count_axes(names, self.shape)
         labels = {"job_class": names, "policy": self.policy, **axes}
-        return xr.Dataset({"tasks": ((*axes, "job_class"), self.tasks)}, labels)
+        return described(xr.Dataset({"tasks": ((*axes, "job_class"), self.tasks)}, labels))
 
     def is_of(self, problem: Problem | Cluster, policy: Policy | ClusterPolicy) -> bool:
         """Whether the table is of an equal problem and an equal policy."""

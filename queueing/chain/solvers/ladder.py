@@ -14,6 +14,7 @@ the means.
 
 from __future__ import annotations
 
+import logging
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable
@@ -46,6 +47,8 @@ __all__ = [
     "chosen",
     "solved",
 ]
+
+_log = logging.getLogger(__name__)
 
 RESCUE_WORK = 2e10
 """Up to so many operations elimination takes over where multilevel gives up: some ten seconds."""
@@ -248,6 +251,7 @@ def solved(chain: Chain, solver: Solver) -> Solution:
     """Stationary law of a chain by a solver, or by the step that suits it."""
     method = chosen(solver, chain.axes, chain.work, chain.cheap, phased=chain.phased)
     complaint = ""
+    _log.info("%s: %s", chain.name, method)
     if method == "multilevel":
         most = solver.max_cycles or chain.max_cycles
         law, convergence = chain.iterated(solver.tolerance, most)
@@ -256,6 +260,9 @@ def solved(chain: Chain, solver: Solver) -> Solution:
             # Drifts of any shape can stop cycles; what elimination needs grows with the box, not with them.
             stuck = convergence.cycles < most and chain.work() <= RESCUE_WORK
             if isinstance(solver, Automatic) and stuck and fits_memory(chain.elimination_bytes()):
+                _log.info(
+                    "%s: cycles stopped falling after %d; now elimination", chain.name, convergence.cycles
+                )
                 method = "elimination"
             else:
                 complaint = (

@@ -2,17 +2,34 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
+from numpy.typing import ArrayLike
 
+from fairness.arguments.validation import float_array
+from fairness.display.colours import part_colour, part_line
+from fairness.display.drawing import given_axes
+from fairness.display.lettering import label
+from fairness.display.wording import percent
+from fairness.errors import ModelError
 from fairness.machine.kernels import IntArray
 from fairness.model.problem import FloatArray
-from queueing.simulation.replications import Estimate
+from queueing.pictures.durations import LAWS, draw_law, draw_quantiles, dress, quantile_words
+from queueing.simulation.replications import Estimate, estimate_ratio
 from queueing.simulation.results import Simulation, estimates_lines
 
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
 __all__ = ["JobSimulation"]
+
+POINTS = 201
+"""Times of a curve."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -54,6 +71,67 @@ class JobSimulation(Simulation):
         for name, by_level in (("duration", self.duration_quantiles), ("slowdown", self.slowdown_quantiles)):
             named |= {f"{name}_q{level:g}": estimate for level, estimate in by_level.items()}
         return named
+
+    def duration_cdf(self, job_class: int | str, times: ArrayLike) -> Estimate:
+        """P(T <= t) of the durations of a class at times (n_times,), with intervals point by point.
+
+        Raises
+        ------
+        ModelError
+            If the jobs were not recorded, the class is unknown, or a time is not finite.
+
+        Examples
+        --------
+        One resource of load 0.5, shared by all its jobs:
+
+        >>> from fairness import DRF, Problem
+        >>> from queueing import System, simulate
+        >>> system = System(Problem([[1]], [1]), [0.5])
+        >>> result = simulate(system, DRF(), jobs=20_000, record=True, rng=1)
+        >>> law = result.duration_cdf(0, [1.0, 5.0])
+        >>> law.value.round(2), (law.half_width < 0.02).all()
+        (array([0.46, 0.91]), np.True_)
+        """
+        index, moments = self.system.class_index(job_class), float_array("times", times)
+        if self.record is None:
+            raise ModelError("the jobs were not recorded; call simulate(..., record=True)")
+        if moments.ndim != 1 or not np.isfinite(moments).all():
+            raise ModelError.of("times", "must be a list of finite numbers")
+        mine = self.record[self.record["job_class"] == self.system.problem.job_classes[index]]
+        each = [np.sort(mine["duration"][mine["sample"] == k].to_numpy()) for k in range(self.replications)]
+        left = np.array([np.searchsorted(durations, moments, side="right") for durations in each])
+        jobs = np.array([[len(durations)] for durations in each])
+        return replace(estimate_ratio(left, jobs, self.confidence), sound=not self.warnings)
+
+    @property
+    def _others(self) -> Mapping[str, Callable[[Axes | None], Axes]]:
+        return {what: partial(self._plot_durations, what) for what in LAWS}
+
+    def _plot_durations(self, what: str, ax: Axes | None) -> Axes:
+        """The law of the recorded jobs with its interval point by point, and the quantiles with theirs."""
+        levels = list(self.duration_quantiles)
+        if self.record is None and not levels:
+            raise ModelError(
+                "neither jobs nor quantiles were recorded; call simulate(..., record=True), which draws the "
+                "whole law, or simulate(..., quantiles=(0.5, 0.9, 0.99))"
+            )
+        ax = given_axes(ax)
+        for i in np.flatnonzero(self.jobs > 0).tolist():
+            name = self.system.problem.job_classes[i]
+            if self.record is not None:
+                durations = self.record["duration"][self.record["job_class"] == name]
+                times = np.linspace(0.0, float(durations.quantile(0.999)), POINTS)
+                law = self.duration_cdf(name, times)
+                draw_law(ax, what, times, law.value, law.half_width, label=label(name), **part_line(i))
+            if levels:
+                known = [self.duration_quantiles[level] for level in levels]
+                values, halves = [e.value[i] for e in known], [e.half_width[i] for e in known]
+                words = quantile_words(levels, values)
+                named = words if self.record is not None else f"{label(name)}\n{words}"
+                draw_quantiles(ax, what, levels, values, halves, color=part_colour(i), label=named)
+        told = "no interval" if self.warnings else f"{percent(self.confidence)} intervals"
+        dress(ax, what, f"{self.policy}, simulated, {told}")
+        return ax
 
     def _effort(self) -> str:
         return f"job by job: {self.replications} samples, {self.jobs.sum():,} jobs"

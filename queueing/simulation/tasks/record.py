@@ -9,14 +9,16 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
-from fairness.arguments.validation import Entropy, Seed, require_number
-from fairness.display.drawing import given_axes
+from fairness.arguments.validation import Entropy, Seed, require_choice, require_number
+from fairness.display.colours import part_line
+from fairness.display.drawing import given_axes, legend_beside
 from fairness.display.lettering import label
 from fairness.display.result import Result
 from fairness.machine.kernels import IntArray
 from fairness.machine.memory import require_memory
 from fairness.model.problem import FloatArray
 from queueing.model.system import System
+from queueing.pictures.durations import LAWS, draw_law, dress
 from queueing.simulation.replications import spawn_streams
 from queueing.simulation.tasks.engine.preparation import TaskRuns
 from queueing.simulation.tasks.engine.runs import TaskRun
@@ -36,6 +38,9 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 __all__ = ["TaskTrace", "task_trace"]
+
+PATHS = {"jobs": "jobs present", "running": "tasks running", "utilization": "part in use"}
+"""What is drawn over time, and the words beside its axis."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -120,6 +125,14 @@ class TaskTrace(Result):
         usage: FloatArray = self.running @ self.held[:, 0]
         return usage
 
+    @cached_property
+    def utilization(self) -> FloatArray:
+        """Part of each resource in use from each time to the next, (n_events + 1, n_resources)."""
+        problem = self.system.problem
+        capacities = problem.total_capacities if self.system.is_cluster else problem.capacities
+        some = np.broadcast_to(capacities > 0, self.usage.shape)
+        return np.divide(self.usage, capacities, out=np.zeros(self.usage.shape), where=some)
+
     def to_dataframe(self) -> pd.DataFrame:
         """One row per task by start: job, class, arrival of the job, start, end, server if any."""
         problem = self.system.problem
@@ -135,13 +148,42 @@ class TaskTrace(Result):
             columns["server"] = np.array(problem.servers, dtype=object)[self.task_servers]
         return pd.DataFrame(columns)
 
-    def plot(self, ax: Axes | None = None) -> Axes:
-        """Jobs present of each class over time, as steps."""
+    def plot(self, ax: Axes | None = None, what: str = "jobs") -> Axes:
+        """Draw the run over time, or the law of its durations.
+
+        Parameters
+        ----------
+        ax : Axes, optional
+        what : {"jobs", "running", "utilization", "cdf", "survival"}
+            Jobs present or tasks running of each class, or the part of each resource in use, as steps over
+            time; or the law of the durations of each class. A job that is still present at the horizon
+            counts as one that takes longer, by the estimate of Kaplan and Meier (1958).
+        """
+        require_choice("what", what, (*PATHS, *LAWS))
         ax = given_axes(ax)
-        for name, jobs in zip(self.system.problem.job_classes, self.jobs.T, strict=True):
-            ax.step(self.times, jobs, where="post", label=label(name))
-        ax.set(xlabel="time", ylabel="jobs present", title=self.scheduler)
-        ax.legend()
+        if what in LAWS:
+            return self._plot_durations(ax, what)
+        problem = self.system.problem
+        names = problem.resources if what == "utilization" else problem.job_classes
+        for k, (name, path) in enumerate(zip(names, getattr(self, what).T, strict=True)):
+            ax.step(self.times, path, where="post", label=label(name), **part_line(k))
+        ax.set(xlabel="time", ylabel=PATHS[what], title=self.scheduler)
+        legend_beside(ax)
+        return ax
+
+    def _plot_durations(self, ax: Axes, what: str) -> Axes:
+        from scipy.stats import CensoredData, ecdf
+
+        present = np.isnan(self.job_departures)
+        lasted = np.where(present, self.horizon, self.job_departures) - self.job_arrivals
+        for k, name in enumerate(self.system.problem.job_classes):
+            mine = self.job_classes == k
+            if mine.any():
+                law = ecdf(CensoredData.right_censored(lasted[mine], present[mine])).cdf
+                times, values = np.append(0.0, law.quantiles), np.append(0.0, law.probabilities)
+                words = f"{label(name)}: {mine.sum()} jobs,\n{present[mine].sum()} still present"
+                draw_law(ax, what, times, values, steps=True, label=words, **part_line(k))
+        dress(ax, what, self.scheduler)
         return ax
 
     def summary(self) -> str:

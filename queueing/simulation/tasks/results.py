@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -112,6 +113,15 @@ class TaskSimulation(Simulation):
     def utilization(self) -> FloatArray:
         """Time average of usage over capacity, (n_resources,)."""
         return self.utilization_estimate.value
+
+    @property
+    def _others(self) -> Mapping[str, Callable[[Axes | None], Axes]]:
+        return {"utilization": self._plot_utilization}
+
+    def _plot_utilization(self, ax: Axes | None) -> Axes:
+        used, title = self.utilization_estimate, f"{self.policy}, simulated"
+        names = self.system.problem.resources
+        return bars(ax, names, used.value, error=used.half_width, ylabel="part in use", title=title)
 
     def _effort(self) -> str:
         asked = f", {self.decisions:,} decisions in Python" if self.decisions else ""

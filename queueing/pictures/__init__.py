@@ -1,0 +1,1 @@
+"""How laws of counts and of durations are drawn."""
