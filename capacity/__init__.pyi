@@ -1,6 +1,8 @@
 from .boundaries.policy import PolicyPoint, PolicyRegion, policy_stability_boundary, policy_stability_region
 from .boundaries.service import ServicePoint, ServiceRegion, service_boundary, service_region
 from .boundaries.service_simulation import Simulated
+from .curves.result import LoadCurves
+from .curves.verb import load_curves
 from .many_classes.sections import RegionSection, region_section
 from .many_classes.volume_estimate import VolumeEstimate, region_volume
 from .provisioning.answer import Provision
@@ -19,6 +21,7 @@ __all__ = [
     "Facets",
     "HeavyTraffic",
     "InstabilitySearch",
+    "LoadCurves",
     "LoadEvidence",
     "PackingRegion",
     "PolicyPoint",
@@ -36,6 +39,7 @@ __all__ = [
     "heat_map",
     "heavy_traffic",
     "is_stable",
+    "load_curves",
     "packing_region",
     "policy_stability_boundary",
     "policy_stability_region",

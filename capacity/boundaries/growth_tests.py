@@ -26,6 +26,7 @@ import numpy as np
 from scipy import stats
 
 from fairness.arguments.validation import Entropy, Seed, entropy_of, generator
+from fairness.display.wording import percent
 from fairness.errors import ModelError, UnstableError
 from fairness.protocol.policy import Policy
 from queueing.enclosures.stationary import stationary
@@ -127,7 +128,7 @@ def simulation_test(
     says = "settles" if difference + half < 0 else "grows" if difference - half > 0 else "open"
     text = (
         f"{short.mean():.4g} jobs in {events} events, {long.mean():.4g} in {4 * events}; long - 2 short = "
-        f"{difference:.3g} ± {half:.2g} ({confidence:.0%})"
+        f"{difference:.3g} ± {half:.2g} ({percent(confidence)})"
     )
     return GrowthTest("simulation", load, says, text, entropy)
 

@@ -126,6 +126,10 @@ class PolicyRegion(RayRegion):
             )
         return "\n".join(lines)
 
+    @property
+    def _painted(self) -> str:
+        return self.name
+
     def _label(self) -> str:
         return f"{self.name} ({100 * self.lost_share:.3g} % lost)"
 
@@ -134,7 +138,7 @@ class PolicyRegion(RayRegion):
         for says, marker in (("settles", "o"), ("grows", "x")):
             spots = [t.relative_load * p.direction for p in self.points for t in p.tests if t.says == says]
             if spots:
-                ax.plot(*np.array(spots).T, marker, color="C1", label=f"random system {says}")
+                ax.plot(*np.array(spots).T, marker, color="black", label=f"random system {says}")
 
 
 def policy_stability_boundary(

@@ -22,8 +22,10 @@ from capacity.boundaries.rays import mesh, simplex_grid, split, volume
 from capacity.regions.divisible_tasks import StabilityRegion, stability_region
 from capacity.regions.inequalities import Facets
 from capacity.regions.load_region import checked_loads
-from capacity.regions.plotting import draw_faces, load_axes
+from capacity.regions.plotting import draw_faces, load_axes, mark_loads
 from fairness.arguments.validation import frozen, model_array, require_number, require_whole
+from fairness.catalogue import colour
+from fairness.display.drawing import legend_beside
 from fairness.display.lettering import label
 from fairness.display.result import Result
 from fairness.errors import ModelError, NotConvergedError
@@ -211,6 +213,23 @@ class RayRegion(Result):
         """Volume (area) inside the inner ends joined by flat faces, tasks to the power n_classes."""
         return volume(self.loads, self.faces)
 
+    def to_dict(self) -> dict[str, Any]:
+        """The region as plain data, for JSON: its vertices, and the faces that join them.
+
+        ``faces`` are indices of ``vertices``, and row k of ``A`` and ``b`` is the plane through face k:
+        ``A @ loads <= b`` for loads whose ray meets that face. Together they describe the region where it is
+        convex, which it need not be.
+        """
+        return {
+            "job_classes": list(self.problem.job_classes),
+            "facet_names": list(self.facet_names),
+            "A": self.facets.normals.tolist(),
+            "b": self.facets.offsets.tolist(),
+            "faces": (self.faces + 1).tolist(),  # vertex 0 is the origin
+            "vertices": self.vertices.tolist(),
+            "volume": self.volume,
+        }
+
     @cached_property
     def _rays(self) -> Any:
         """The engine, which remembers the points."""
@@ -256,19 +275,45 @@ class RayRegion(Result):
     def _columns(self) -> list[tuple[str, Sequence[Any]]]:
         """What a table says of the points besides."""
 
-    def plot(self, ax: Axes | None = None) -> Axes:
+    def plot(self, ax: Axes | None = None, loads: ArrayLike | None = None) -> Axes:
         """Draw the region of two or three classes inside the stability region (dashed).
+
+        Parameters
+        ----------
+        ax : Axes, optional
+            Of three classes with ``projection="3d"``.
+        loads : array_like of shape (n_classes,) or (n_points, n_classes), tasks, optional
+            Drawn as well, each joined to the place where its ray leaves the drawn region; the legend says
+            which are inside. What is drawn is an approximation by flat faces: :meth:`contains` computes.
 
         Raises
         ------
         ModelError
-            If there are not two or three classes.
+            If there are not two or three classes, or loads have another shape or are negative.
         """
-        axes = load_axes(self.problem.job_classes, ax)
+        points = None if loads is None else np.atleast_2d(checked_loads(self.problem, loads))
+        if points is not None and (points < 0).any():
+            raise ModelError.of("loads", "must be >= 0")
+        axes = self._drawn(ax)
+        if points is not None:
+            mark_loads(axes, [self._placed(point) for point in points])
+        return axes
+
+    def _placed(self, loads: FloatArray) -> tuple[FloatArray, FloatArray, str, bool]:
+        """Loads, where their ray meets the face through the known points, what is said, whether inside."""
+        corners = self.directions[self.faces].transpose(0, 2, 1)
+        k = int((np.linalg.pinv(corners) @ loads).min(axis=1).argmax())
+        reached, offset = float(self.facets[0][k] @ loads), float(self.facets[1][k])
+        used = reached / offset if offset > 0 else np.inf * (reached > 0)
+        foot = loads / used if used > 0 else loads
+        return loads, foot, f"{used:.4g} of what\nits ray has here", used < 1
+
+    def _drawn(self, ax: Axes | None) -> Any:
+        axes, shade = load_axes(self.problem.job_classes, ax), colour(self._painted)
         if self.problem.n_classes == 3:
             top = self.directions.max(axis=0)
             around: Any = {"alpha": 0.08, "facecolor": "0.5", "edgecolor": "0.7", "linewidths": 0.5}
-            inner: Any = {"alpha": 0.5, "facecolor": "C0", "edgecolor": "0.3", "linewidths": 0.5}
+            inner: Any = {"alpha": 0.5, "facecolor": shade, "edgecolor": "0.3", "linewidths": 0.5}
             draw_faces(axes, self.directions[self.faces], top, **around)
             draw_faces(axes, self.loads[self.faces], top, **inner)
             axes.set(title=label(self._label()))
@@ -278,12 +323,17 @@ class RayRegion(Result):
         outline = np.vstack([self.directions, corners[corners.any(axis=1)]])
         axes.plot(*_turned(outline).T, "--", color="0.5", label="stability region")
         inside = _turned(self.loads)
-        axes.fill(*np.vstack([[0.0, 0.0], inside]).T, alpha=0.2, color="C0", linewidth=0)
-        axes.plot(*inside.T, color="C0", label=label(self._label()))
+        axes.fill(*np.vstack([[0.0, 0.0], inside]).T, alpha=0.2, color=shade, linewidth=0)
+        axes.plot(*inside.T, color=shade, label=label(self._label()))
         self._mark(axes)
         axes.set(xlim=(0, None), ylim=(0, None))
-        axes.legend()
+        legend_beside(axes)
         return axes
+
+    @property
+    @abstractmethod
+    def _painted(self) -> str:
+        """Name of the policy or model that has the colour of the region."""
 
     @abstractmethod
     def _label(self) -> str:

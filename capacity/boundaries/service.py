@@ -39,6 +39,7 @@ from capacity.boundaries.service_rates import per_class, rate_model
 from capacity.boundaries.service_rays import ServicePoint, ServiceRays
 from capacity.boundaries.service_simulation import Simulated, SimulatedRays
 from fairness.arguments.validation import frozen, require, require_whole
+from fairness.display.colours import part_colour
 from fairness.display.lettering import label
 from fairness.errors import ModelError
 from fairness.machine.work import ProgressOption, watching
@@ -136,6 +137,10 @@ class ServiceRegion(RayRegion):
             )
         return "\n".join(lines)
 
+    @property
+    def _painted(self) -> str:
+        return self.name
+
     def _label(self) -> str:
         return f"service region ({self.name})"
 
@@ -144,7 +149,7 @@ class ServiceRegion(RayRegion):
         for i in np.unique(self.binding):
             where = self.loads[self.binding == i]
             name = label(f"{self.problem.job_classes[i]} at its minimum")
-            ax.plot(*where.T, ".", color=f"C{i + 1}", label=name)
+            ax.plot(*where.T, ".", color=part_colour(i), label=name)
 
 
 def service_boundary(

@@ -81,9 +81,9 @@ class RegionSection(StabilityRegion):
             told = f"{len(busy)} classes with {fixed.sum():.4g} tasks in all"
         return f"{super().summary()}\n  beside fixed loads: {told or 'none'}"
 
-    def plot(self, ax: Axes | None = None) -> Axes:
+    def plot(self, ax: Axes | None = None, loads: ArrayLike | None = None) -> Axes:
         """Draw a section of two or three classes, as :meth:`StabilityRegion.plot` does."""
-        axes = super().plot(ax)
+        axes = super().plot(ax, loads)
         busy = int((self.loads > 0).sum())
         axes.set_title(f"beside fixed loads of {busy} {'class' if busy == 1 else 'classes'}")
         return axes

@@ -49,7 +49,8 @@ from capacity.many_classes.walks import sweeps
 from capacity.regions.inequalities import in_units
 from capacity.regions.load_region import LoadRegion
 from fairness.arguments.validation import Entropy, Seed, frozen, require_number
-from fairness.display.drawing import given_axes
+from fairness.display.colours import NEUTRAL
+from fairness.display.drawing import given_axes, legend_beside
 from fairness.display.result import Result
 from fairness.errors import ModelError, NotConvergedError
 from fairness.machine.kernels import Nonzeros, nonzeros
@@ -155,11 +156,11 @@ class VolumeEstimate(Result):
         """Dots: what the chains say, sorted, as a part of the estimate; band: the confidence interval."""
         ax = given_axes(ax)
         half = self.relative_half_width
-        ax.axhspan(1.0 - half, 1.0 + half, color="C0", alpha=0.2, label=f"interval, {self.confidence:.4g}")
-        ax.axhline(1.0, color="C0", linewidth=0.8)
-        ax.plot(np.sort(self.chains), "o", color="C0", label="chain")
+        ax.axhspan(1.0 - half, 1.0 + half, color=NEUTRAL, alpha=0.2, label=f"interval, {self.confidence:.4g}")
+        ax.axhline(1.0, color=NEUTRAL, linewidth=0.8)
+        ax.plot(np.sort(self.chains), "o", color=NEUTRAL, label="chain")
         ax.set(xlabel="chain, sorted", ylabel="volume over the estimate", title=f"volume {self.value:.4g}")
-        ax.legend(fontsize="small")
+        legend_beside(ax)
         return ax
 
 

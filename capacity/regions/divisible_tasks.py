@@ -131,6 +131,13 @@ class StabilityRegion(LoadRegion):
         kept = list(self._resources[0])
         return Facets(np.ascontiguousarray(self.model.demands[:, kept].T), self.model.capacities[kept])
 
+    @property
+    def _exact_rows(self) -> list[tuple[Sequence[Fraction], Fraction]]:
+        if isinstance(self.model, Cluster):
+            return super()._exact_rows
+        demands, capacities = as_fractions(self.model)
+        return [([row[j] for row in demands], capacities[j]) for j in self._resources[0]]
+
     def judge(self, loads: ArrayLike) -> LoadEvidence:
         """Relative load of loads >= 0, shape (n_classes,), with a placement and prices as evidence.
 

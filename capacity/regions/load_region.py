@@ -21,6 +21,7 @@ import pandas as pd
 from numpy.typing import ArrayLike
 
 from capacity.regions.inequalities import MERGE, ROUNDING, Facets, float_points, inequality, necessary, scaled
+from capacity.regions.plain_data import plain_data
 from capacity.regions.plotting import plot_polytope
 from fairness.arguments.labels import as_named
 from fairness.arguments.validation import FloatArray, frozen, model_array, rationals
@@ -290,6 +291,37 @@ class LoadRegion(Result):
             demands, offsets = self.facets.normals.T, self.facets.offsets
         return Problem(demands, offsets, job_classes=self.job_classes, resources=self.facet_names)
 
+    @property
+    def _exact_rows(self) -> list[tuple[Sequence[Fraction], Fraction]]:
+        """The inequalities of :attr:`facets`, in the same order and units, over the rationals."""
+        return [scaled(facet) for facet in self.exact_facets]
+
+    def to_dict(self, *, vertices: bool = True) -> dict[str, Any]:
+        """The region as plain data, for JSON: loads >= 0 with ``A @ loads <= b``, and its vertices.
+
+        Of a model given as integers or fractions ``exact_A``, ``exact_b``, ``exact_vertices`` and
+        ``exact_volume`` hold the same as texts such as "1/3". Loads of ``pinned`` classes must be 0, those of
+        ``unbounded`` ones may be any; a volume that is not finite is None.
+
+        Parameters
+        ----------
+        vertices : bool
+            False leaves out vertices and volume, of which there may be too many.
+
+        Raises
+        ------
+        ModelError
+            If there are too many facets or vertices.
+
+        Examples
+        --------
+        >>> from capacity import stability_region
+        >>> told = stability_region(Problem([[10, 1], [1, 10]], [1, 1])).to_dict()
+        >>> told["A"], told["b"], told["exact_vertices"][2], told["exact_volume"]
+        ([[10.0, 1.0], [1.0, 10.0]], [1.0, 1.0], ['1/11', '1/11'], '1/110')
+        """
+        return plain_data(self, self._exact_rows if self.is_rational else None, vertices)
+
     def to_dataframe(self) -> pd.DataFrame:
         """One row per vertex: the load of every class, and the facets through it."""
         frame = pd.DataFrame(self.vertices, columns=pd.Index(self.job_classes, name="job_class"))
@@ -332,15 +364,24 @@ class LoadRegion(Result):
         """Whether vertices are."""
         return self._quick
 
-    def plot(self, ax: Axes | None = None) -> Axes:
+    def plot(self, ax: Axes | None = None, loads: ArrayLike | None = None) -> Axes:
         """Draw the region of two or three classes, with its vertices and the names of its facets.
+
+        Parameters
+        ----------
+        ax : Axes, optional
+            Of three classes with ``projection="3d"``.
+        loads : array_like of shape (n_classes,) or (n_points, n_classes), tasks, optional
+            Drawn as well, each joined to the nearest point of the boundary, distances being parts of the
+            largest load of each class; the legend says which are inside, and which facet is nearest.
 
         Raises
         ------
         ModelError
-            If there are not two or three classes, or the region is unbounded or has no interior.
+            If there are not two or three classes, the region is unbounded or has no interior, or loads have
+            another shape or are negative.
         """
-        return plot_polytope(self, ax)
+        return plot_polytope(self, ax, loads)
 
     @property
     def _named(self) -> tuple[FloatArray, FloatArray, tuple[str, ...]]:

@@ -64,7 +64,7 @@ def heat_map(values: Any, ax: Axes | None = None, *, contours: Sequence[float] =
     x, x_names = _places(values, right)
     y, y_names = _places(values, up)
     mesh = ax.pcolormesh(x, y, values.to_numpy(), shading="nearest", cmap="viridis")
-    units = f" ({values.attrs['units']})" if "units" in values.attrs else ""
+    units = f" ({values.attrs['units']})" if values.attrs.get("units", "1") != "1" else ""
     ax.figure.colorbar(mesh, ax=ax, label=label(f"{values.name or 'value'}{units}".replace("_", " ")))
     if len(contours):
         lines = ax.contour(x, y, values.to_numpy(), levels=sorted(contours), colors="white")

@@ -54,7 +54,7 @@ from numpy.typing import ArrayLike
 from capacity.studies.extrapolation import extrapolated
 from fairness.arguments.validation import float_array, frozen, require_number
 from fairness.catalogue import colour
-from fairness.display.drawing import given_axes
+from fairness.display.drawing import given_axes, legend_beside
 from fairness.display.lettering import label
 from fairness.display.result import Result
 from fairness.errors import ModelError, NotConvergedError
@@ -234,8 +234,9 @@ class HeavyTraffic(Result):
             self.reference[job_class], color="0.6", lw=1, ls="--", label="ρ Σ a/C over the full resources"
         )
         for queue, marker in zip(self.queues, "oDs^v<>" * len(self.queues), strict=False):
-            shade, values = colour(queue.policy), queue.values[:, job_class]
-            ax.plot(1.0 - queue.loads, values, marker + "-", ms=4, color=shade, label=label(queue.policy))
+            shown = "balanced fairness" if queue.policy == "balanced" else queue.policy
+            shade, values = colour(shown), queue.values[:, job_class]
+            ax.plot(1.0 - queue.loads, values, marker + "-", ms=4, color=shade, label=label(shown))
             limit, error = queue.limit[job_class], queue.limit_error[job_class]
             if math.isfinite(limit):
                 ax.errorbar(
@@ -255,7 +256,7 @@ class HeavyTraffic(Result):
             ax.errorbar(1.0 - one.loads, middle, yerr=half, fmt="k_", ms=9, mew=1.5, zorder=4, label=said)
         name = self.problem.job_classes[job_class]
         ax.set(xlabel="1 - load of the busiest resource", ylabel=label(f"(1 - load) × mean jobs of {name}"))
-        ax.legend(fontsize="small")
+        legend_beside(ax)
         return ax
 
 

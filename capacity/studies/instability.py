@@ -49,6 +49,7 @@ import pandas as pd
 from fairness.arguments.validation import Entropy, Seed, require_whole
 from fairness.display.drawing import bars
 from fairness.display.result import Result
+from fairness.display.wording import percent
 from fairness.errors import ModelError
 from fairness.machine.work import OutOfTime, ProgressOption, Task, stopped, watching
 from fairness.model.problem import FloatArray, Problem
@@ -254,8 +255,8 @@ class InstabilitySearch(Result):
             lines.append("  stable by a theorem")
         elif math.isfinite(self.fraction_bound):
             lines.append(
-                f"  no instability found: evidence, no proof; with {CONFIDENCE:.0%} confidence the search "
-                f"would see one in less than {100 * self.fraction_bound:.2g} % of such systems"
+                f"  no instability found: evidence, no proof; with {percent(CONFIDENCE)} confidence the "
+                f"search would see one in less than {100 * self.fraction_bound:.2g} % of such systems"
             )
         ratios = self.ratios[np.isfinite(self.ratios)]
         if len(ratios):

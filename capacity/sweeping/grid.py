@@ -17,8 +17,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from capacity.sweeping.methods import method_label
 from fairness.errors import ModelError
-from fairness.protocol.policy import policy_name
 
 __all__ = ["POLICY", "RESERVED", "Grid"]
 
@@ -163,7 +163,7 @@ def _policies(policies: Any) -> dict[str, Any]:
         raise ModelError.of("policies", f"must be a list of policies or map labels to them; got {policies!r}")
     else:
         asked = list(policies)
-        labels = [policy_name(policy) for policy in asked]
+        labels = [method_label(policy) for policy in asked]
         doubled = next((label for label in labels if labels.count(label) > 1), None)
         if doubled is not None:
             raise ModelError(

@@ -7,6 +7,7 @@ equal to an uninterrupted one bit by bit.
 
 from __future__ import annotations
 
+import math
 import pickle
 import traceback
 from collections.abc import Callable, Mapping
@@ -17,9 +18,9 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
+from capacity.sweeping.methods import METHODS, solved
 from fairness.display.storage import dumps
 from fairness.errors import FairqueuesError, ModelError
-from queueing.enclosures.stationary import stationary
 from queueing.model.system import System
 
 __all__ = ["STANDARD", "Failure", "Point", "Record", "StandardOutputs", "Variable", "compute"]
@@ -33,20 +34,26 @@ STANDARD = {
 }
 """Outputs that can be asked by name, and their dimensions: attributes of :class:`queueing.Stationary`."""
 
+WITHOUT = {"balanced": ("residual",), "bound": ("tail_mass", "residual")}
+"""Outputs that a method does not have, NaN then: no equations are solved, no states are left out."""
+
 _NAMES = {"job_class": "job_classes", "resource": "resources", "server": "servers"}
 
 
 @dataclass(frozen=True)
 class StandardOutputs:
-    """Outputs by name, taken from the stationary law of a system that is solved with these options."""
+    """Outputs by name, taken from the means of a system under a method; of a chain, with these options."""
 
     names: tuple[str, ...]
     options: tuple[tuple[str, Any], ...] = ()
 
     def __call__(self, system: System, policy: Any) -> dict[str, Any]:
         """Compute the law once and take the outputs from it."""
-        law = stationary(system, policy, distribution=False, **dict(self.options))
-        return {name: (STANDARD[name], getattr(law, name)) for name in self.names}
+        law = solved(system, policy, **dict(self.options))
+        without = WITHOUT.get(policy, ()) if isinstance(policy, str) else ()
+        return {
+            name: (STANDARD[name], math.nan if name in without else getattr(law, name)) for name in self.names
+        }
 
 
 @dataclass(frozen=True)
@@ -109,7 +116,7 @@ def compute(
     try:
         try:
             instance = model(**point.keywords)
-            _require_system(outputs, instance)
+            _require_system(outputs, instance, point.policy)
             streams = {} if point.seed is None else {"rng": np.random.default_rng(point.seed)}
             raw = outputs(instance, point.policy, **streams)
         except _Misuse:
@@ -128,11 +135,17 @@ class _Misuse(ModelError):
     """The sweep itself was called wrongly; never recorded as the error of one point."""
 
 
-def _require_system(outputs: Callable[..., Any], instance: Any) -> None:
-    if isinstance(outputs, StandardOutputs) and not isinstance(instance, System):
+def _require_system(outputs: Callable[..., Any], instance: Any, policy: Any) -> None:
+    if not isinstance(outputs, StandardOutputs):
+        return
+    if not isinstance(instance, System):
         raise _Misuse(
             f"outputs {', '.join(outputs.names)} are those of a queueing.System, but the model built "
             f"{type(instance).__name__}; give a function as outputs"
+        )
+    if isinstance(policy, str) and policy in METHODS and instance.is_cluster:
+        raise _Misuse(
+            f"policies: {policy!r} is known for one pool, but the model built a cluster; leave it out"
         )
 
 

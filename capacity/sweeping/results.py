@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from capacity.sweeping.grid import RESERVED, Grid
 from capacity.sweeping.points import Record, Variable
+from fairness.display.units import described
 from fairness.errors import ModelError
 
 __all__ = ["Results"]
@@ -53,7 +54,7 @@ class Results:
             for name, variable in self.records[first].outputs.items():
                 variables[name] = ((*grid.dims, *variable.dims), self._stacked(name, variable))
         variables["error"] = (grid.dims, np.array(errors, dtype=object).reshape(grid.shape))
-        return xr.Dataset(variables, coordinates, attrs)
+        return described(xr.Dataset(variables, coordinates, attrs))
 
     def _stacked(self, name: str, variable: Variable) -> NDArray[Any]:
         """One output at all points, (*grid.shape, *shape of the output)."""

@@ -41,7 +41,6 @@ from __future__ import annotations
 
 import inspect
 import numbers
-import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing
 from typing import Any
@@ -57,7 +56,7 @@ from capacity.sweeping.results import Results
 from fairness.arguments.validation import A_GENERATOR, Seed, require_workers
 from fairness.display.storage import loads
 from fairness.errors import FairqueuesError, ModelError
-from fairness.machine.checkpoint import Checkpoint
+from fairness.machine.checkpoint import Checkpoint, told
 from fairness.versions import version
 from queueing.simulation.replications import spawn_streams
 
@@ -103,7 +102,9 @@ def sweep(
         Called with one keyword per dimension of ``over``; builds a queueing.System, a Problem, a Cluster or
         whatever ``outputs`` understands.
     policies : list of policies or dict
-        The dimension "policy", labelled by the names of the policies or by the keys.
+        The dimension "policy", labelled by the names of the policies or by the keys. Beside policies,
+        "balanced" and "bound" stand for balanced fairness of a pool and the closed-form bound of it, labelled
+        "balanced fairness" and "bound".
     over : dict of str to sequence or dict
         The other dimensions: distinct numbers or strings; values of another type as a dict label -> value.
     outputs : callable, str or sequence of str
@@ -111,7 +112,8 @@ def sweep(
         of that name, returns a mapping of names to scalars, pairs ``(dims, values)`` or DataArrays; numbers,
         booleans or strings. The dimensions "job_class", "resource" and "server" get the names that the
         instance gives them. Or names of what :func:`queueing.stationary` returns for a System: "mean_jobs",
-        "mean_durations", "service_rates", "tail_mass", "residual".
+        "mean_durations", "service_rates", "tail_mass", "residual"; of "balanced" and "bound", what they have,
+        else NaN.
     n_jobs : int, optional
         Workers, -1 for all cores. Default: what ``joblib.parallel_config`` says, else 1. A Dask cluster uses
         all workers that it has.
@@ -161,6 +163,11 @@ def sweep(
     0.3     1.501  1.429
     0.5     2.332  2.000
     1.2       NaN    NaN
+    >>> beside = sweep(at, ["balanced", "bound", DRF()], {"load": [0.5]}, "service_rates")
+    >>> beside.service_rates.sel(job_class="cpu-bound").round(3).to_pandas()
+    policy  balanced fairness  bound    DRF
+    load
+    0.5                  0.49  0.476  0.429
     >>> print(result.error.sel(load=1.2, policy="DRF").item()[:37])
     UnstableError: no stationary law: the
     """
@@ -338,8 +345,8 @@ def _identity(model: Any, grid: Grid, outputs: Outputs, common_streams: bool) ->
     parameters = [_plain(policy) for policy in grid.policies]
     return {
         "version": version(),
-        "model": _told(model),
-        "outputs": _told(outputs) if callable(outputs) else ", ".join(_outputs(outputs).names),  # type: ignore[attr-defined]
+        "model": told(model),
+        "outputs": told(outputs) if callable(outputs) else ", ".join(_outputs(outputs).names),  # type: ignore[attr-defined]
         "dimensions": list(grid.dims),
         **{f"{name!r}": list(labels) for name, labels in grid.labels.items()},
         **{f"values of {name!r}": told for name, told in values.items() if told != list(grid.labels[name])},
@@ -351,10 +358,4 @@ def _identity(model: Any, grid: Grid, outputs: Outputs, common_streams: bool) ->
 def _plain(value: Any) -> Any:
     """A number or string itself, of anything else what is told of it."""
     plain = value.item() if isinstance(value, np.generic) else value
-    return plain if isinstance(plain, bool | int | float | str) else _told(plain)
-
-
-def _told(thing: Any) -> str:
-    """Name of a function, or the repr of an object without the addresses that change from run to run."""
-    name = getattr(thing, "__qualname__", None)
-    return str(name) if name else re.sub(r" at 0x[0-9a-f]+", "", repr(thing))
+    return plain if isinstance(plain, bool | int | float | str) else told(plain)

@@ -1,0 +1,278 @@
+"""Means against the load, of several methods side by side: as a table, labelled data and a picture."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+
+from capacity.curves.point import CHAIN, MEANS, SIMULATION
+from capacity.sweeping.methods import METHODS
+from fairness.arguments.validation import Entropy, require_choice
+from fairness.catalogue import coloured
+from fairness.display.drawing import given_axes
+from fairness.display.lettering import label
+from fairness.display.lines import label_ends, line_styles
+from fairness.display.result import Result
+from fairness.display.units import described
+from fairness.display.wording import percent
+from fairness.model.problem import FloatArray
+from queueing.model.system import System
+
+if TYPE_CHECKING:
+    import xarray as xr
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+__all__ = ["LoadCurves"]
+
+CAPTIONS = {
+    "mean_jobs": ("mean jobs", "mean jobs"),
+    "mean_durations": ("mean durations", "mean duration (time)"),
+    "service_rates": ("mean service rates", "mean service rate (tasks per active job)"),
+}
+"""Of each quantity its name in a sentence, and on an axis."""
+
+ACROSS = 2
+"""Panels beside each other: with the names at the ends of the lines, as many as a page is wide."""
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class LoadCurves(Result):
+    """Means of a system against its load, of several methods; made by :func:`capacity.load_curves`.
+
+    Attributes
+    ----------
+    system : System
+        At the load that it came with.
+    loads : ndarray of shape (n_loads,)
+        Relative loads of the busiest resource, of a cluster those of all servers.
+    methods : tuple of str
+        Names of the policies; "balanced fairness", and "bound", the closed-form bound of it.
+    mean_jobs, mean_durations, service_rates : ndarray of shape (n_loads, n_methods, n_classes)
+        Jobs, time, tasks per active job; NaN where a method has none.
+    mean_jobs_error, mean_durations_error, service_rates_error : ndarray, same shape
+        Of a chain an estimate; of balanced fairness a bound of what truncation leaves out; of a simulation
+        the half-width of a confidence interval, infinite where the run is too short for one; of the bound 0.
+    found_by : tuple of tuple of str
+        By load and method: "chain", "simulation", "balanced", "bound"; empty where there are no means.
+    remarks : tuple of tuple of str
+        Why a point was simulated, or has no interval; empty for others.
+    errors : tuple of tuple of str
+        Why there are no means; empty where there are.
+    confidence : float
+        Level of the intervals by simulation.
+    entropy : int, list of int, str or None
+        Seed that repeats the simulations, "a generator" where none does; None where nothing was simulated.
+    """
+
+    system: System
+    loads: FloatArray
+    methods: tuple[str, ...]
+    mean_jobs: FloatArray
+    mean_durations: FloatArray
+    service_rates: FloatArray
+    mean_jobs_error: FloatArray
+    mean_durations_error: FloatArray
+    service_rates_error: FloatArray
+    found_by: tuple[tuple[str, ...], ...]
+    remarks: tuple[tuple[str, ...], ...]
+    errors: tuple[tuple[str, ...], ...]
+    confidence: float
+    entropy: Entropy | None
+
+    def to_dataframe(self) -> pd.DataFrame:
+        """One row per load, method and class: the means, their errors, and how they were found."""
+        names = list(self.system.problem.job_classes)
+        index = pd.MultiIndex.from_product(
+            [self.loads.tolist(), list(self.methods), names], names=["load", "policy", "job_class"]
+        )
+        columns: dict[str, Any] = {}
+        for name in MEANS:
+            columns[name] = getattr(self, name).ravel()
+            columns[f"{name}_error"] = getattr(self, f"{name}_error").ravel()
+        for name in ("found_by", "remarks", "errors"):
+            columns[name] = np.repeat(np.array(getattr(self, name), dtype=object).ravel(), len(names))
+        return pd.DataFrame(columns, index=index)
+
+    def table(self, quantity: str = "service_rates") -> pd.DataFrame:
+        """One quantity, a row per class and load, a column per method."""
+        values = getattr(self, require_choice("quantity", quantity, CAPTIONS))
+        names = list(self.system.problem.job_classes)
+        index = pd.MultiIndex.from_product([names, self.loads.tolist()], names=["job_class", "load"])
+        rows = np.moveaxis(values, 2, 0).reshape(-1, len(self.methods))
+        return pd.DataFrame(rows, index=index, columns=pd.Index(self.methods, name="policy"))
+
+    def to_dataset(self) -> xr.Dataset:
+        """The same with labels: dimensions load, policy and job_class."""
+        import xarray as xr
+
+        dims = ("load", "policy", "job_class")
+        data: dict[str, Any] = {}
+        for name in MEANS:
+            data[name] = (dims, getattr(self, name))
+            data[f"{name}_error"] = (dims, getattr(self, f"{name}_error"))
+        for name in ("found_by", "remarks", "errors"):
+            data[name] = (dims[:2], np.array(getattr(self, name), dtype=object))
+        names = list(self.system.problem.job_classes)
+        labels = {"load": self.loads, "policy": list(self.methods), "job_class": names}
+        return described(xr.Dataset(data, labels, {"confidence": self.confidence}))
+
+    def evidence(self) -> dict[str, list[tuple[str, float]]]:
+        """By method, how its means were found and their largest relative error; NaN of the bound."""
+        said = {
+            CHAIN: "Markov chain at {} of {} loads, relative error of the mean jobs, estimated",
+            SIMULATION: "simulation at {} of {} loads, relative half-width of "
+            f"{percent(self.confidence)} intervals",
+            "balanced": "exact up to truncation at {} of {} loads, relative error of the mean jobs, proved",
+            "bound": "closed form at {} of {} loads",
+        }
+        found: dict[str, list[tuple[str, float]]] = {}
+        with np.errstate(invalid="ignore", divide="ignore"):
+            relative = self.mean_jobs_error / self.mean_jobs
+        for m, name in enumerate(self.methods):
+            ways = [row[m] for row in self.found_by]
+            found[name] = []
+            for way, often in Counter(way for way in ways if way).items():
+                part = relative[[k for k, one in enumerate(ways) if one == way], m]
+                part = part[~np.isnan(part)]  # of classes without arrivals
+                worst = float(part.max()) if len(part) and way != "bound" else math.nan
+                found[name].append((said[way].format(often, len(ways)), worst))
+        return found
+
+    def without_interval(self) -> list[tuple[float, str, str]]:
+        """Points that were simulated too shortly for an interval: load, method and why."""
+        return [
+            (float(load), name, self.remarks[k][m])
+            for k, load in enumerate(self.loads)
+            for m, name in enumerate(self.methods)
+            if np.isinf(self.service_rates_error[k, m]).any() and self.found_by[k][m] == SIMULATION
+        ]
+
+    def summary(self) -> str:
+        """The service rates, by class and load; then how they were found."""
+        table = self.table().reset_index()
+        cells = [["class", "load", *self.methods]]
+        cells += [[str(row[0]), *(f"{value:.6g}" for value in row[1:])] for row in table.to_numpy()]
+        widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
+        lines = ["mean service rates against the load, tasks per active job"]
+        for first, *rest in cells:
+            columns = [text.rjust(width) for text, width in zip(rest, widths[1:], strict=True)]
+            lines.append(f"  {first.ljust(widths[0])}  {' '.join(columns)}")
+        for name, claims in self.evidence().items():
+            lines += [f"  {name}: {claim}" + f" {worst:.1e}" * (worst == worst) for claim, worst in claims]
+        lines += [
+            f"  {name} at load {load:g}: no interval: {why}" for load, name, why in self.without_interval()
+        ]
+        for name in self.methods:
+            lines += [f"  {line}" for line in self.missing(name)]
+        return "\n".join(lines)
+
+    def missing(self, method: str) -> list[str]:
+        """Where a method has no means, and why: one line for each reason."""
+        m = self.methods.index(method)
+        reasons: dict[str, list[float]] = {}
+        for load, row in zip(self.loads, self.errors, strict=True):
+            if row[m]:
+                reasons.setdefault(row[m], []).append(float(load))
+        return [
+            f"{method}: no means at load {', '.join(f'{load:g}' for load in loads)}: {' '.join(why.split())}"
+            for why, loads in reasons.items()
+        ]
+
+    def plot(
+        self,
+        ax: Axes | None = None,
+        *,
+        job_class: int | str = 0,
+        quantity: str = "service_rates",
+        names: bool = True,
+    ) -> Axes:
+        """Draw a quantity of one class against the load: a line for each method, named at its end.
+
+        Points found by simulation have their intervals; those without one are left out. Durations have a
+        logarithmic axis.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, optional
+        job_class : int or str
+        quantity : {"service_rates", "mean_durations", "mean_jobs"}
+        names : bool
+            Whether the lines are named at their ends.
+        """
+        ax = given_axes(ax)
+        i = self.system.class_index(job_class)
+        require_choice("quantity", quantity, CAPTIONS)
+        values, widths = getattr(self, quantity)[..., i], getattr(self, f"{quantity}_error")[..., i]
+        values = np.where(np.isfinite(widths), values, np.nan)
+        colours = coloured(self.methods)
+        styles = line_styles(self.methods, colours, len(self.loads), tuple(METHODS.values()))
+        ends: dict[str, tuple[float, float, str]] = {}
+        for m, name in enumerate(self.methods):
+            shown = np.flatnonzero(np.isfinite(values[:, m]))
+            style = styles[name]
+            by_run = [k for k in shown if self.found_by[k][m] == SIMULATION]
+            if style["marker"]:
+                first, apart = style["markevery"]  # points that were simulated have marks of their own
+                exact = [j for j, k in enumerate(shown) if k not in by_run and k % apart == first]
+                style = style | {"markevery": exact}
+            ax.plot(self.loads[shown], values[shown, m], **style)
+            if by_run:
+                ax.errorbar(
+                    self.loads[by_run],
+                    values[by_run, m],
+                    yerr=widths[by_run, m],
+                    fmt=style["marker"] or "o",
+                    color=colours[name],
+                    markerfacecolor="white",
+                    markersize=style.get("markersize", 4.5),
+                    linewidth=1.0,
+                    capsize=2.5,
+                    zorder=3,
+                )
+            if len(shown):
+                ends[name] = (float(self.loads[shown[-1]]), float(values[shown[-1], m]), colours[name])
+        busiest = "load of all servers" if self.system.is_cluster else "load of the busiest resource"
+        title = label(self.system.problem.job_classes[i])
+        ax.set(xlabel=busiest, ylabel=CAPTIONS[quantity][1], title=title, xlim=(0, 1))
+        if quantity == "service_rates":
+            ax.set_ylim(0, None)
+        else:
+            ax.set_yscale("log")
+            ax.yaxis.set_major_formatter("{x:g}")
+            ax.yaxis.set_minor_formatter(_minor)
+        if names:
+            label_ends(ax, ends)
+        return ax
+
+    def figure(self, quantity: str = "service_rates") -> Figure:
+        """A panel for each class, as :meth:`plot` draws it, below one legend, with common axis labels."""
+        from matplotlib.figure import Figure
+        from matplotlib.lines import Line2D
+
+        n = self.system.n_classes
+        columns = min(n, ACROSS)
+        rows = -(-n // columns)
+        figure = Figure(figsize=(0.6 + 4.0 * columns, 0.6 + 3.2 * rows), layout="constrained")
+        for i in range(n):
+            ax = self.plot(figure.add_subplot(rows, columns, i + 1), job_class=i, quantity=quantity)
+            if n > 1:
+                figure.supxlabel(ax.get_xlabel(), fontsize="medium")
+                figure.supylabel(ax.get_ylabel(), fontsize="medium")
+                ax.set(xlabel="", ylabel="")
+        handles, texts = figure.axes[0].get_legend_handles_labels()
+        if any(SIMULATION in row for row in self.found_by):
+            handles.append(Line2D([], [], color="0.3", marker="o", markerfacecolor="white", linestyle=""))
+            texts.append(f"simulated ({percent(self.confidence)} intervals)")
+        figure.legend(handles, texts, loc="outside upper center", ncols=min(6, len(texts)), frameon=False)
+        return figure
+
+
+def _minor(value: float, _: float | None = None) -> str:
+    """Label of a tick within a decade: 2, 3 and 5 have one."""
+    return f"{value:g}" if f"{value:e}"[0] in "235" else ""
