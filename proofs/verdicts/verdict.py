@@ -252,12 +252,13 @@ class Verdict:
 
     def plot(self, ax: Axes | None = None) -> Axes:
         """A mark per step at its status."""
+        from fairness.display.colours import NEUTRAL
         from fairness.display.drawing import given_axes
 
         ax = given_axes(ax)
         ax.set_yticks(range(len(Status)), [str(status) for status in Status])
         places = [list(Status).index(finding.status) for finding in self.findings]
-        ax.plot(range(1, len(places) + 1), places, "o")
+        ax.plot(range(1, len(places) + 1), places, "o", color=NEUTRAL)
         ax.locator_params(axis="x", integer=True)
         ax.set(xlabel="step", title=f"{self.id}: {self.status}", ylim=(-0.5, len(Status) - 0.5))
         return ax

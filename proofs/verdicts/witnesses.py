@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from fractions import Fraction
 from typing import Any
@@ -19,8 +20,9 @@ def told_witness(claim: Mapping[str, Any], evidence: Mapping[str, Any]) -> str:
     >>> claim = {"claim": "Implication", "hypotheses": {}, "conclusion": "-a*x + 2 >= 0"}
     >>> told_witness(claim, {"kind": "assignment", "values": {"a": "1/2", "x": 6}})
     'a = 1/2, x = 6: here -a*x + 2 >= 0 would be -1 >= 0'
-    >>> told_witness({}, {"kind": "counterexample", "values": {"tasks": [[1, "1/2"], [0, 2]]}})
-    'tasks: ((1, 1/2), (0, 2))'
+    >>> claim = {"claim": "Counterexample", "arguments": {"demands": [[1], [2]], "lie": ["8/10"], "liar": 0}}
+    >>> told_witness(claim, {"kind": "counterexample", "values": {"tasks": ["2/5", "1/5"], "holds": False}})
+    'demands: ((1), (2)); lie: (4/5); liar: 1; hence tasks: (2/5, 1/5)'
     """
     match evidence.get("kind"):
         case "instance":
@@ -32,8 +34,22 @@ def told_witness(claim: Mapping[str, Any], evidence: Mapping[str, Any]) -> str:
         case "case":
             return told_value(evidence["case"])
         case "counterexample":
-            return told_value({name: value for name, value in evidence["values"].items() if name != "holds"})
+            found = {name: value for name, value in evidence["values"].items() if name != "holds"}
+            return "; hence ".join(filter(None, (_case(claim.get("arguments", {})), told_value(found))))
     return ""
+
+
+_COUNTED = ("liar", "user")
+"""Arguments that are the number of a user, in the definitions from 0, for people from 1."""
+
+
+def _case(arguments: Mapping[str, Any]) -> str:
+    """The case that a definition was asked about; what is empty was not needed."""
+    flat: dict[str, Any] = {}
+    for name, value in arguments.items():
+        flat |= value if isinstance(value, Mapping) else {name: value}
+    told = {name: value + 1 if name in _COUNTED else value for name, value in flat.items()}
+    return told_value({name.replace("_", " "): value for name, value in told.items() if value != []})
 
 
 def _point(evidence: Mapping[str, Any]) -> str:
@@ -41,9 +57,11 @@ def _point(evidence: Mapping[str, Any]) -> str:
 
 
 def told_value(value: Any) -> str:
-    """Plain data for people: nested lists in parentheses."""
+    """Plain data for people: nested lists in parentheses, fractions in lowest terms."""
     if isinstance(value, Mapping):
         return "; ".join(f"{name}: {told_value(one)}" for name, one in value.items())
     if isinstance(value, list | tuple):
         return f"({', '.join(map(told_value, value))})"
+    if isinstance(value, str) and re.fullmatch(r"-?\d+/\d+", value):
+        return str(Fraction(value))
     return {True: "yes", False: "no"}[value] if isinstance(value, bool) else str(value)

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
-from fairness.display.drawing import bars, given_axes
+from fairness.display.colours import part_colour, part_line
+from fairness.display.drawing import bars, given_axes, legend_beside
 from fairness.display.lettering import label
 from fairness.errors import ModelError
 from proofs.symbolic.cells import Cell
@@ -21,8 +22,6 @@ __all__ = ["plot_cells"]
 
 POINTS = 301
 """Along each axis."""
-COLOURS = ["#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00", "#F0E442", "#999999"]
-"""Of Okabe and Ito, which all can tell apart."""
 
 
 class Form(Protocol):
@@ -71,12 +70,11 @@ def plot_cells(form: Form, ax: Axes | None, x: Any, y: Any, at: Mapping[Any, Any
     ranges = [np.linspace(*_range(form, name), POINTS) for name in over]
     if len(over) == 1:
         values[over[0]] = ranges[0]
-        for name, path in zip(
-            form.problem.class_names, form.lambdify(*names)(*values.values()).T, strict=True
-        ):
-            ax.plot(ranges[0], path, label=label(name))
+        paths = form.lambdify(*names)(*values.values()).T
+        for k, (name, path) in enumerate(zip(form.problem.class_names, paths, strict=True)):
+            ax.plot(ranges[0], path, label=label(name), **part_line(k))
         ax.set_ylabel("tasks")
-        ax.legend(fontsize="small")
+        legend_beside(ax)
         return ax
     grid = np.meshgrid(*ranges)
     values |= dict(zip(over, grid, strict=True))
@@ -96,7 +94,7 @@ def _areas(form: Form, ax: Axes, ranges: list[np.ndarray], found: np.ndarray) ->
     from matplotlib.patches import Patch
 
     seen = [k for k in range(len(form.cells)) if (found == k).any()]
-    colours = [COLOURS[k % len(COLOURS)] for k in range(len(form.cells))]
+    colours = [part_colour(k) for k in range(len(form.cells))]
     shown = np.ma.masked_less(found, 0)
     norm = BoundaryNorm(np.arange(len(colours) + 1) - 0.5, len(colours))
     ax.pcolormesh(
@@ -114,9 +112,8 @@ def _areas(form: Form, ax: Axes, ranges: list[np.ndarray], found: np.ndarray) ->
     ax.set(xlim=(ranges[0][0], ranges[0][-1]), ylim=(ranges[1][0], ranges[1][-1]))
     patches = [Patch(color=colours[k], alpha=0.55, label=label(_legend(form, k))) for k in seen]
     if patches:
-        ax.legend(
-            handles=patches, fontsize="x-small", loc="upper left", bbox_to_anchor=(0, -0.15), borderaxespad=0
-        )
+        below = {"fontsize": "x-small", "bbox_to_anchor": (0, -0.15), "ncols": 1}  # formulas are long
+        legend_beside(ax, handles=patches, **below)
     return ax
 
 

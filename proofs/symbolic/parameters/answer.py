@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import sympy
 
+from fairness.display.colours import part_colour
 from fairness.display.drawing import given_axes
 from fairness.display.lettering import label
 from fairness.display.result import Result
@@ -26,7 +27,7 @@ __all__ = ["Parameters"]
 
 POINTS = 201
 """Along each axis of a picture."""
-COLOUR = "#0072B2"
+COLOUR = part_colour(4)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
