@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from fairqueues.console.command import command
-from fairqueues.console.inputs import chosen, heading, is_cluster, numbers, read
+from fairqueues.console.inputs import chosen, heading, is_cluster, numbers
 from fairqueues.console.options import File, Policies
 from fairqueues.console.output import Delivery
 from fairqueues.report.outcome import Outcome, certificates
@@ -32,7 +32,7 @@ def allocate(
     ] = None,
 ) -> None:
     """Share a pool or a cluster among its classes, by every policy, each with its certificate."""
-    scenario = read(file)
+    scenario = deliver.read(file)
     policies = chosen(scenario, policy)
     given = numbers("--counts", counts, scenario.model.n_classes)
 

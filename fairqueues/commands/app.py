@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable
-from typing import Any
+from typing import Annotated, Any
 
 import typer
 from typer.core import TyperGroup
@@ -24,6 +24,7 @@ from fairqueues.commands.fluid import fluid
 from fairqueues.commands.importing import import_files
 from fairqueues.commands.prove import prove
 from fairqueues.commands.provision import provision
+from fairqueues.commands.rates import rates
 from fairqueues.commands.region import region
 from fairqueues.commands.replay import replay
 from fairqueues.commands.simulate import simulate
@@ -31,6 +32,7 @@ from fairqueues.commands.solve import solve
 from fairqueues.commands.sweep import sweep
 from fairqueues.commands.texts import examples, schema, version
 from fairqueues.console.errors import exit_codes
+from fairqueues.console.progress import telling_of_kernels
 from fairqueues.console.repository import bench, reproduce
 
 __all__ = ["COMMANDS", "app", "main"]
@@ -40,6 +42,7 @@ COMMANDS: dict[str, tuple[Callable[..., Any], str]] = {
     "explain": (explain, "fairqueues explain drf_example A --policy drf --out why.svg"),
     "audit": (audit, "fairqueues audit drf_audit"),
     "solve": (solve, "fairqueues solve talk_unbalanced --load 0.6 --out rates.svg"),
+    "rates": (rates, "fairqueues rates talk_sweep --out rates.pdf"),
     "enclose": (enclose, "fairqueues enclose chain.tra --of x1 --certificate x1.json.gz"),
     "simulate": (simulate, "fairqueues simulate cluster_traffic --jobs 2 --seed 1"),
     "replay": (replay, "fairqueues replay --tasks 500 --scheduler drf --scheduler pf --out replay.svg"),
@@ -69,13 +72,37 @@ class _Group(TyperGroup):
             return super().make_context(*args, **kwargs)
 
     def invoke(self, ctx: Any) -> Any:
-        with exit_codes("fairqueues", ctx):
+        with exit_codes("fairqueues", ctx), telling_of_kernels():
             return super().invoke(ctx)
+
+
+def _version(asked: bool) -> None:
+    if asked:
+        from fairqueues.version import __version__
+
+        typer.echo(f"fairqueues {__version__}")
+        raise typer.Exit
+
+
+def _program(
+    version: Annotated[
+        bool,
+        typer.Option(
+            "--version",
+            "-V",
+            callback=_version,
+            is_eager=True,
+            help="Show the version and exit.",
+        ),
+    ] = False,
+) -> None:
+    """Options of the program itself."""
 
 
 app = typer.Typer(
     name="fairqueues",
     cls=_Group,
+    callback=_program,
     no_args_is_help=True,
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
@@ -85,7 +112,9 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 for _name, (_function, _example) in COMMANDS.items():
-    app.command(_name, epilog=f"\b\nExample:\n  {_example}")(_function)
+    # Given as such, since of a docstring the list of commands shows what fits a line, and an ellipsis.
+    _short = (_function.__doc__ or "").strip().splitlines()[0]
+    app.command(_name, short_help=_short, epilog=f"\b\nExample:\n  {_example}")(_function)
 
 
 def main() -> None:

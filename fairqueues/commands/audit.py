@@ -7,8 +7,9 @@ from typing import Annotated, Any
 
 import typer
 
+from fairqueues.console import completion
 from fairqueues.console.command import command
-from fairqueues.console.inputs import heading, read, seed_of
+from fairqueues.console.inputs import heading, seed_of
 from fairqueues.console.options import Jobs, Policies, Seed
 from fairqueues.console.output import Delivery
 from fairqueues.errors import WrongUse
@@ -21,12 +22,20 @@ __all__ = ["audit"]
 def audit(
     deliver: Delivery,
     file: Annotated[
-        Path | None, typer.Argument(metavar="FILE", help="Scenario with policies and [audit].")
+        Path | None,
+        typer.Argument(
+            metavar="FILE", help="Scenario with policies and [audit].", autocompletion=completion.scenarios
+        ),
     ] = None,
     policy: Policies = None,
     properties: Annotated[
         list[str] | None,
-        typer.Option("--property", metavar="KEY", help="Such as SI, EF, SP; may be repeated. Default: all."),
+        typer.Option(
+            "--property",
+            metavar="KEY",
+            help="Such as SI, EF, SP; may be repeated. Default: all.",
+            autocompletion=completion.properties,
+        ),
     ] = None,
     budget: Annotated[
         int | None,
@@ -40,7 +49,7 @@ def audit(
     seed: Seed = None,
 ) -> None:
     """Ask every policy about every property; a cross comes with a smallest witness, confirmed exactly."""
-    scenario = None if file is None else read(file)
+    scenario = None if file is None else deliver.read(file)
     policies = _policies(scenario, policy)
 
     import fairness
@@ -77,7 +86,7 @@ def _policies(scenario: Any, names: list[str] | None) -> list[Any]:
     tree = None if scenario is None else scenario.tree
     policies = list(scenario.policies) if scenario else []
     if names:
-        policies = [policy_named(name, tree=tree) for name in names]
+        policies = [policy_named(name, tree=tree, folder=Path()) for name in names]
     if not policies:
         raise WrongUse("no policy is given; name some with --policy NAME, or give a scenario that has them")
     return policies

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from fairqueues.console import completion
 from fairqueues.console.command import command
-from fairqueues.console.inputs import read, seed_of
+from fairqueues.console.inputs import seed_of
 from fairqueues.console.options import Seed
 from fairqueues.console.output import Delivery
 from fairqueues.errors import WrongUse
@@ -24,7 +25,10 @@ __all__ = ["cloud"]
 @command()
 def cloud(
     deliver: Delivery,
-    file: Annotated[Path | None, typer.Argument(metavar="FILE", help="Scenario with [cloud].")] = None,
+    file: Annotated[
+        Path | None,
+        typer.Argument(metavar="FILE", help="Scenario with [cloud].", autocompletion=completion.scenarios),
+    ] = None,
     tenants: Annotated[int | None, typer.Option("--tenants", min=1, metavar="N")] = None,
     resources: Annotated[int | None, typer.Option("--resources", min=1, metavar="N")] = None,
     profile: Annotated[
@@ -49,7 +53,7 @@ def cloud(
     seed: Seed = None,
 ) -> None:
     """Share resources among a cloud of tenants: exactly, by DC-DRF with epsilon, and under a deadline."""
-    scenario = None if file is None else read(file)
+    scenario = None if file is None else deliver.read(file)
     section = scenario.section("cloud") if scenario is not None and scenario.has("cloud") else None
 
     def setting(given: Any, name: str, default: Any = None) -> Any:
@@ -123,17 +127,19 @@ def _figure(results: dict[str, Any]) -> Figure:
     import numpy as np
     from matplotlib.figure import Figure
 
+    from fairness.display.colours import part_line
+    from fairness.display.drawing import legend_beside
     from fairness.display.lettering import label
 
     figure = Figure(layout="constrained")
     ax = figure.add_subplot()
-    for name, result in results.items():
+    for k, (name, result) in enumerate(results.items()):
         levels = np.sort(result.levels)
         # A thousand points draw a million tenants.
         shown = np.unique(np.linspace(0, len(levels) - 1, 1000).astype(int))
-        ax.plot((shown + 1) / len(levels), levels[shown], label=label(name))
+        ax.plot((shown + 1) / len(levels), levels[shown], label=label(name), **part_line(k))
     # A few tenants stand decades above the others.
     scale = "log" if all(result.levels.min() > 0 for result in results.values()) else "linear"
     ax.set(xlabel="part of the tenants", ylabel="level at most", xlim=(0, 1), yscale=scale)
-    ax.legend()
+    legend_beside(ax)
     return figure

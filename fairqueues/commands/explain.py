@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from fairqueues.console import completion
 from fairqueues.console.command import command
-from fairqueues.console.inputs import chosen, heading, numbers, read
+from fairqueues.console.inputs import chosen, heading, numbers
 from fairqueues.console.options import File, Policies, TimeLimit
 from fairqueues.console.output import Delivery
 from fairqueues.report.outcome import Outcome, certificates
@@ -24,7 +25,12 @@ def explain(
     deliver: Delivery,
     file: File,
     job_class: Annotated[
-        str, typer.Argument(metavar="CLASS", help="Name of the job class, or its number from 1 on.")
+        str,
+        typer.Argument(
+            metavar="CLASS",
+            help="Name of the job class, or its number from 1 on.",
+            autocompletion=completion.classes,
+        ),
     ],
     policy: Policies = None,
     counts: Annotated[
@@ -40,7 +46,7 @@ def explain(
     time_limit: TimeLimit = None,
 ) -> None:
     """Say why a class runs what it runs: what stops it, who holds that, and what would change it."""
-    scenario = read(file)
+    scenario = deliver.read(file)
     # The first policy of the file: one explanation is what a person reads.
     policies = chosen(scenario, policy)
     asked = policies if policy else dict([next(iter(policies.items()))])

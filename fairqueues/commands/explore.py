@@ -8,6 +8,7 @@ from typing import Annotated
 
 import typer
 
+from fairqueues.console import completion
 from fairqueues.console.inputs import read
 from fairqueues.errors import WrongUse
 
@@ -15,7 +16,10 @@ __all__ = ["explore"]
 
 
 def explore(
-    file: Annotated[Path | None, typer.Argument(metavar="FILE", help="Scenario to start from.")] = None,
+    file: Annotated[
+        Path | None,
+        typer.Argument(metavar="FILE", help="Scenario to start from.", autocompletion=completion.scenarios),
+    ] = None,
     port: Annotated[
         int, typer.Option("--port", min=0, max=65535, help="Port on this machine; 0 for a free one.")
     ] = 0,

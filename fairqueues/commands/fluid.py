@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from fairqueues.console.command import command
-from fairqueues.console.inputs import chosen, heading, numbers, read, seed_of
+from fairqueues.console.inputs import chosen, heading, numbers, seed_of
 from fairqueues.console.options import File, Policies, Seed
 from fairqueues.console.output import Delivery
 from fairqueues.report.outcome import Evidence, Outcome
@@ -36,7 +36,7 @@ def fluid(
     seed: Seed = None,
 ) -> None:
     """Judge the fluid limit of every policy and follow it from a start."""
-    scenario = read(file)
+    scenario = deliver.read(file)
     policies = chosen(scenario, policy)
     system = scenario.system
     section = scenario.section("fluid") if scenario.has("fluid") else None

@@ -10,6 +10,7 @@ from typing import Annotated, Any
 
 import typer
 
+from fairqueues.console import completion
 from fairqueues.console.command import command
 from fairqueues.console.options import Jobs
 from fairqueues.console.output import Delivery
@@ -29,6 +30,7 @@ def prove(
             metavar="ID|MINE.py",
             help="Statements of the papers by id (default: all), or a file with your own, .py or .toml.",
             show_default=False,
+            autocompletion=completion.statements,
         ),
     ] = None,
     list_all: Annotated[bool, typer.Option("--list", help="Only list the statements.")] = False,

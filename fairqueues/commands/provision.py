@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from functools import partial
+from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
+from fairqueues.console import completion
 from fairqueues.console.command import command
-from fairqueues.console.inputs import heading, read, settings
+from fairqueues.console.inputs import heading, settings
 from fairqueues.console.options import File, TimeLimit
 from fairqueues.console.output import Delivery
 from fairqueues.report.outcome import Evidence, Outcome
@@ -23,16 +25,19 @@ def provision(
     method: Annotated[
         str,
         typer.Option(
-            "--method", metavar="NAME", help="balanced, bound, a policy (its chain), or simulated:POLICY."
+            "--method",
+            metavar="NAME",
+            help="balanced, bound, a policy (its chain), or simulated:POLICY.",
+            autocompletion=completion.methods,
         ),
     ] = "balanced",
     time_limit: TimeLimit = None,
 ) -> None:
     """Buy the cheapest capacities with which the traffic keeps its targets, with a proven lower bound."""
-    scenario = read(file)
+    scenario = deliver.read(file)
     targets = scenario.section("targets")
     system = scenario.system
-    how = scenario.rate_method(method)
+    how = scenario.rate_method(method, Path())
 
     import capacity
     from fairqueues.console.figures import class_bars

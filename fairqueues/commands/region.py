@@ -6,12 +6,14 @@ from collections.abc import Callable
 from dataclasses import replace
 from enum import StrEnum
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from fairqueues.console import completion
 from fairqueues.console.command import command
-from fairqueues.console.inputs import chosen, heading, method_name, numbers, read, seed_of, settings
+from fairqueues.console.inputs import chosen, heading, method_name, numbers, seed_of, settings
 from fairqueues.console.options import File, Policies, Seed, TimeLimit
 from fairqueues.console.output import Delivery
 from fairqueues.errors import WrongUse
@@ -67,6 +69,7 @@ def region(
         typer.Option(
             "--section",
             metavar="CLASS",
+            autocompletion=completion.classes,
             help="Only loads of this class, of two or three, beside the file's loads of the others; may be "
             "repeated.",
         ),
@@ -89,7 +92,7 @@ def region(
     and the largest multiple of them that fits; --section cuts through a few classes. Kinds service and
     policy tell, of more than three classes, how far the loads of the file, or the mix of --ray, can grow.
     """
-    scenario = read(file)
+    scenario = deliver.read(file)
     table = scenario.section("region")
     what = kind or Kind(table.kind)
     _require_used(
@@ -132,7 +135,10 @@ def region(
             brief=brief,
             scenario=scenario.text,
             seed=entropy if _draws(runs) else None,
-            extra={"summaries": {name: r.summary() for name, r in regions.items()}, **_exact(regions)},
+            extra={
+                "summaries": {name: r.summary() for name, r in regions.items()},
+                "regions": {name: r.to_dict() for name, r in regions.items()},
+            },
         )
     )
 
@@ -207,7 +213,7 @@ def _list(
             seed=entropy,
             extra={
                 "summaries": {name: region.summary()} if listing.facets else {},
-                **_exact({name: region} if listing.vertices else {}),
+                "regions": {name: region.to_dict(vertices=listing.vertices)} if listing.facets else {},
                 **listing.extra(),
                 "volumes": [{"logarithm": v.logarithm, "relative_half_width": v.relative_half_width,
                              "confidence": v.confidence, "value": v.value} for v in estimates],
@@ -311,7 +317,7 @@ def _runs(
             name: partial(carried, model, policy, **options)
             for name, policy in chosen(scenario, names).items()
         }
-    given = [scenario.rate_method(name) for name in names] if names else [scenario.region_method]
+    given = [scenario.rate_method(name, Path()) for name in names] if names else [scenario.region_method]
     methods = {method_name(method): method for method in given}
     if len(methods) < len(given):
         raise WrongUse(f"a method is given twice: {', '.join(names or ())}; name each one once")
@@ -335,17 +341,6 @@ def _draws(runs: dict[str, partial[Any]]) -> bool:
     return any(isinstance(run.args[1], Simulated) for run in runs.values())
 
 
-def _exact(regions: dict[str, Any]) -> dict[str, Any]:
-    """Vertices, where a region has them, as fractions and as numbers."""
-    found: dict[str, Any] = {}
-    for name, one in regions.items():
-        if getattr(one, "bounded", True) and hasattr(one, "vertices"):
-            found[name] = {"vertices": one.vertices, "volume": one.volume}
-            if (exact := getattr(one, "exact_vertices", None)) is not None:
-                found[name]["exact_vertices"] = [[str(v) for v in vertex] for vertex in exact]
-    return {"regions": found}
-
-
 def _figure(regions: dict[str, Any], n: int, loads: Any) -> Figure:
     from matplotlib.figure import Figure
 
@@ -354,10 +349,7 @@ def _figure(regions: dict[str, Any], n: int, loads: Any) -> Figure:
     figure = Figure(figsize=(1 + 5.4 * len(regions), 4.8), layout="constrained")
     for k, (name, one) in enumerate(regions.items()):
         ax: Any = figure.add_subplot(1, len(regions), k + 1, **({"projection": "3d"} if n == 3 else {}))
-        one.plot(ax)
+        one.plot(ax, loads)
         if not ax.get_title():
             ax.set_title(label(name))
-        if loads is not None:
-            ax.plot(*([value] for value in loads), "k*", markersize=10, label="load of the file")
-            ax.legend(fontsize="small")
     return figure

@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from fairqueues.console import completion
 from fairqueues.console.command import command
-from fairqueues.console.inputs import seed_of
+from fairqueues.console.inputs import heading, seed_of
 from fairqueues.console.options import Seed, TimeLimit
 from fairqueues.console.output import Delivery
 from fairqueues.errors import WrongUse
@@ -21,6 +22,7 @@ from fairqueues.report.outcome import Outcome
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
+    from fairqueues.scenario import Scenario
     from queueing import ClusterTrace, NodeList
 
 __all__ = ["NeverFits", "Schema", "replay"]
@@ -32,10 +34,15 @@ SHOWN = 0.99
 """Part of the tasks that have started when the curves end."""
 
 
+TASKS = 2_000
+"""Tasks of a synthetic trace."""
+
+
 class Schema(StrEnum):
-    """Files of a trace and of its nodes."""
+    """Readers of a trace and its nodes."""
 
     SAVED = "saved"
+    TASKS = "tasks"
     ALIBABA_GPU_2023 = "alibaba-gpu-2023"
     PHILLY = "philly"
 
@@ -50,6 +57,15 @@ class NeverFits(StrEnum):
 @command(writes="checkpoint")
 def replay(
     deliver: Delivery,
+    file: Annotated[
+        Path | None,
+        typer.Argument(
+            metavar="FILE",
+            help="Scenario file with [trace], or the name of a shipped one; instead of --trace.",
+            show_default=False,
+            autocompletion=completion.scenarios,
+        ),
+    ] = None,
     trace: Annotated[
         Path | None,
         typer.Option(
@@ -61,7 +77,10 @@ def replay(
     nodes: Annotated[Path | None, typer.Option("--nodes", metavar="FILE", help="Its nodes.")] = None,
     schema: Annotated[
         Schema,
-        typer.Option("--schema", help="What the files are; saved: by save() of ClusterTrace and NodeList."),
+        typer.Option(
+            "--schema",
+            help="What the files are; saved: by save() of ClusterTrace and NodeList; tasks: CSV of your own.",
+        ),
     ] = Schema.SAVED,
     scheduler: Annotated[
         list[str] | None,
@@ -69,7 +88,9 @@ def replay(
             "--scheduler",
             "-s",
             metavar="NAME",
-            help="fifo, drf, or a policy to follow (pf, bmf, tsf, ...); may be repeated. Default: fifo, drf.",
+            help="fifo, drf, or a policy to follow (pf, bmf, tsf, mine.py:priority); may be repeated. "
+            "Default: those of FILE, else fifo, drf.",
+            autocompletion=completion.schedulers,
         ),
     ] = None,
     placement: Annotated[
@@ -98,8 +119,11 @@ def replay(
         NeverFits, typer.Option("--never-fits", help="Tasks that fit on no node.")
     ] = NeverFits.REFUSE,
     tasks: Annotated[
-        int, typer.Option("--tasks", min=1, max=10**8, metavar="N", help="Tasks of the synthetic trace.")
-    ] = 2_000,
+        int | None,
+        typer.Option(
+            "--tasks", min=1, max=10**8, metavar="N", help=f"Tasks of the synthetic trace. Default: {TASKS}."
+        ),
+    ] = None,
     checkpoint: Annotated[
         Path | None,
         typer.Option("--checkpoint", metavar="FILE", help="Keep what is done here, of one scheduler."),
@@ -112,10 +136,15 @@ def replay(
         raise WrongUse("--trace and --nodes go together; without both the trace is a synthetic one")
     if trace is None and schema is not Schema.SAVED:
         raise WrongUse("--schema says what --trace and --nodes are; give both")
-    names = scheduler or ["fifo", "drf"]
+    if trace is not None and file is not None:
+        raise WrongUse(f"{file} has a trace of its own; leave out --trace and --nodes")
+    if tasks is not None and (trace is not None or file is not None):
+        raise WrongUse("--tasks is how long a synthetic trace is; leave it out where there is a recorded one")
+    scenario = None if file is None else deliver.read(file)
+    names = scheduler or _policies(scenario) or ["fifo", "drf"]
     if checkpoint is not None and len(names) > 1:
         raise WrongUse("--checkpoint is for one scheduler; give one --scheduler")
-    entropy = seed_of(seed)
+    entropy = seed_of(seed, scenario)
 
     import pandas as pd
 
@@ -123,8 +152,10 @@ def replay(
     from fairqueues.console.progress import reached
     from fairqueues.scenario.names import placement_named
 
-    asked = [_scheduler(name, blocking) for name in names]
-    recorded, cluster = _read(trace, nodes, schema, tasks, entropy)
+    # Python files of policies: of those of a scenario, beside it.
+    folder = Path() if scenario is None or scheduler else scenario.place.folder or Path()
+    asked = [_scheduler(name, blocking, folder) for name in names]
+    recorded, cluster = _read(scenario, trace, nodes, schema, tasks or TASKS, entropy)
     if load is not None:
         offered = float(cluster.offered_load(recorded).max())
         if load == 0 or offered == math.inf:
@@ -149,7 +180,9 @@ def replay(
     some = next(iter(results.values()))
     deliver(
         Outcome(
-            f"Replay: {recorded.source or (trace.name if trace else 'a synthetic trace')}",
+            heading("Replay", scenario)
+            if scenario is not None
+            else f"Replay: {recorded.source or (trace.name if trace else 'a synthetic trace')}",
             pd.concat({name: one.to_dataframe() for name, one in results.items()}, names=["scheduler"]),
             notes=(
                 *(line for one in results.values() for line in one.summary().splitlines()),
@@ -164,29 +197,48 @@ def replay(
     )
 
 
+def _policies(scenario: Scenario | None) -> list[str]:
+    """The policies of a scenario, to follow."""
+    specs = [] if scenario is None else scenario.document.policies
+    for spec in specs:
+        if not isinstance(spec, str):
+            raise WrongUse(f"a replay follows policies by name; name {spec['policy']!r} by --scheduler")
+    return list(specs)
+
+
 def _read(
-    trace: Path | None, nodes: Path | None, schema: Schema, tasks: int, seed: int
+    scenario: Scenario | None,
+    trace: Path | None,
+    nodes: Path | None,
+    schema: Schema,
+    tasks: int,
+    seed: int,
 ) -> tuple[ClusterTrace, NodeList]:
     """The trace and its nodes."""
     from fairqueues import traces
-    from queueing import ClusterTrace, NodeList
+    from fairqueues.traces.readers import read_recorded
 
+    if scenario is not None:
+        if scenario.recorded is None:
+            raise scenario.error((), "a replay needs [trace] of a cluster: reader, file and nodes")
+        found: tuple[ClusterTrace, NodeList] = scenario.recorded
+        return found
     if trace is None or nodes is None:
         # A fiftieth of the nodes, and more work than they take while it arrives: tasks wait.
         return traces.synthetic_gpu_trace(tasks, rng=seed, scale=0.02, load=4.0)
-    if schema is Schema.SAVED:
-        return ClusterTrace.load(trace), NodeList.load(nodes)
-    reader = traces.read_philly if schema is Schema.PHILLY else traces.read_alibaba_gpu_2023
-    return reader(trace, nodes)
+    return read_recorded(str(schema), trace, nodes)
 
 
-def _scheduler(name: str, blocking: bool) -> Any:
+def _scheduler(name: str, blocking: bool, folder: Path) -> Any:
     """A scheduler of whole tasks, or the one that follows a policy."""
     from fairqueues.scenario.names import policy_named, scheduler_named
     from queueing import TargetScheduler
 
     kind = name.strip().casefold()
-    made = scheduler_named(kind) if kind in ("drf", "fifo") else TargetScheduler(policy_named(name))
+    if kind in ("drf", "fifo"):
+        made = scheduler_named(kind)
+    else:
+        made = TargetScheduler(policy_named(name, folder=folder))
     return replace(made, blocking=blocking)
 
 

@@ -8,9 +8,10 @@ from typing import Annotated, Any
 
 import typer
 
+from fairness.display.wording import percent
 from fairqueues.console.command import command
-from fairqueues.console.inputs import chosen, heading, read, seed_of, settings
-from fairqueues.console.options import Backend, BackendOption, File, Jobs, Policies, Seed, TimeLimit
+from fairqueues.console.inputs import chosen, heading, loaded, seed_of, settings
+from fairqueues.console.options import Backend, BackendOption, File, Jobs, Load, Policies, Seed, TimeLimit
 from fairqueues.console.output import Delivery
 from fairqueues.errors import WrongUse
 from fairqueues.report.outcome import Evidence, Outcome
@@ -33,6 +34,7 @@ def simulate(
     deliver: Delivery,
     file: File,
     policy: Policies = None,
+    load: Load = None,
     level: Annotated[
         Level | None, typer.Option("--level", help="Jobs with sizes, counts of jobs, or whole tasks.")
     ] = None,
@@ -41,20 +43,30 @@ def simulate(
         typer.Option("--events", min=1, max=10**12, metavar="N", help="Events (or jobs) per replication."),
     ] = None,
     replications: Annotated[
-        int | None, typer.Option("--replications", min=2, max=100_000, metavar="N")
+        int | None,
+        typer.Option("--replications", min=2, max=100_000, metavar="N", help="Independent runs."),
     ] = None,
     precision: Annotated[
         float | None,
         typer.Option("--precision", min=0.0, metavar="P", help="Relative half-width to reach, for jobs."),
+    ] = None,
+    max_replications: Annotated[
+        int | None,
+        typer.Option(
+            "--max-replications", min=2, max=100_000, metavar="N", help="Most runs to reach the precision."
+        ),
     ] = None,
     jobs: Jobs = 1,
     backend: BackendOption = Backend.LOKY,
     seed: Seed = None,
     time_limit: TimeLimit = None,
 ) -> None:
-    """Simulate every policy, or the schedulers of the file at level tasks, with common random numbers."""
-    scenario = read(file)
-    system = scenario.stable_system
+    """Simulate every policy, or the schedulers of the file at level tasks, with common random numbers.
+
+    Where a precision is missed the result so far is shown and written, and the exit code is 1.
+    """
+    scenario = deliver.read(file)
+    system = loaded(scenario, load)
     section = scenario.section("simulation")
     what = level or Level(section.level)
     entropy = seed_of(seed, scenario)
@@ -62,9 +74,17 @@ def simulate(
     keys = (length, "replications", "warmup", "confidence")
     options = settings(scenario, "simulation", keys, **{length: events}, replications=replications)
     if what is Level.JOBS:
-        options |= settings(scenario, "simulation", ("precision", "max_replications"), precision=precision)
-    elif precision is not None:
-        raise WrongUse(f"--precision is for level jobs; at level {what} set --events and --replications")
+        sequential = {"precision": precision, "max_replications": max_replications}
+        options |= settings(scenario, "simulation", tuple(sequential), **sequential)
+        if max_replications is not None and "precision" not in options:
+            raise WrongUse("--max-replications goes with a precision; give --precision, or --replications")
+        first = options["replications"]
+        if max_replications is not None and max_replications < first:
+            told = f"--max-replications {max_replications} is fewer than the {first} to start with"
+            raise WrongUse(f"{told}; give --replications too")
+    elif precision is not None or max_replications is not None:
+        option = "--max-replications" if precision is None else "--precision"
+        raise WrongUse(f"{option} is for level jobs; at level {what} set --events and --replications")
     options |= {"rng": entropy, "n_jobs": jobs}
 
     import pandas as pd
@@ -143,5 +163,7 @@ def _evidence(name: str, result: Any) -> Evidence:
         return Evidence(name, f"no intervals from {result.events:,} events, see the warning")
     with np.errstate(invalid="ignore"):
         width = result.half_widths["mean_durations"] / result.mean_durations
-    claim = f"{result.confidence:.0%} intervals from {result.events:,} events, largest relative half-width"
+    claim = (
+        f"{percent(result.confidence)} intervals from {result.events:,} events, largest relative half-width"
+    )
     return Evidence(name, claim, float(np.nanmax(width)))

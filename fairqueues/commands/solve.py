@@ -10,8 +10,16 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from fairqueues.console.command import command
-from fairqueues.console.inputs import chain_options, chosen, heading, is_cluster, numbers, read, settings
-from fairqueues.console.options import File, Policies
+from fairqueues.console.inputs import (
+    chain_options,
+    chosen,
+    heading,
+    is_cluster,
+    loaded,
+    numbers,
+    settings,
+)
+from fairqueues.console.options import File, Load, Policies
 from fairqueues.console.output import Delivery
 from fairqueues.errors import WrongUse
 from fairqueues.report.outcome import Evidence, Outcome
@@ -28,14 +36,13 @@ def solve(
     deliver: Delivery,
     file: File,
     policy: Policies = None,
-    load: Annotated[
-        float | None, typer.Option("--load", min=0.0, metavar="L", help="Scale the traffic to this load.")
-    ] = None,
+    load: Load = None,
     shape: Annotated[
         str | None, typer.Option("--shape", metavar="K,L,...", help="States per class; default: as needed.")
     ] = None,
     tail: Annotated[
-        float | None, typer.Option("--tail", min=0.0, max=1.0, help="Probability that may be left out.")
+        float | None,
+        typer.Option("--tail", min=0.0, max=1.0, metavar="P", help="Probability that may be left out."),
     ] = None,
     certified: Annotated[
         bool | None, typer.Option("--certified/--estimated", help="Proved bounds instead of estimates.")
@@ -55,9 +62,9 @@ def solve(
 
     With --certified the means of every policy are enclosed between bounds that are proved.
     """
-    scenario = read(file)
+    scenario = deliver.read(file)
     policies = chosen(scenario, policy)
-    system = scenario.stable_system if load is None else scenario.system
+    system = loaded(scenario, load)
 
     import pandas as pd
 
@@ -65,9 +72,6 @@ def solve(
     from fairqueues.console.progress import reached
     from queueing import balanced_fairness, duration_bound, stationary
 
-    if load is not None:
-        system = system.at_load(load)
-    system.require_stable()
     if scenario.section("chain").certified if certified is None else certified:
         if shape is not None:
             raise WrongUse("--shape is for estimates: proved bounds are those of the infinite chain")
@@ -97,7 +101,7 @@ def solve(
             "balanced fairness": partial(balanced_fairness, system),
             "bound": partial(duration_bound, system),
         }
-        closed, refused = reached(calls, "solve", what="balanced fairness", unit="result", refusals=True)
+        closed, refused = reached(calls, "solve", unit="result", refusals=True)
         if "balanced fairness" in closed:
             evidence.append(Evidence("balanced fairness", "tail mass", closed["balanced fairness"].tail_mass))
         results, failures = results | closed, failures + refused
@@ -148,7 +152,9 @@ def _certified(
     }
     laws: dict[str, Any]
     laws, failures = reached(runs, "solve")
-    found: dict[str, Enclosure] = {name: law.enclosure for name, law in laws.items()}
+    found: dict[str, Enclosure] = {n: law.enclosure for n, law in laws.items() if law.enclosure is not None}
+    if not found:
+        return _without_bounds(scenario, system, laws, failures)
     if certificate is not None:
         for enclosure in found.values():
             enclosure.certificate.save(certificate)
@@ -162,7 +168,7 @@ def _certified(
         )
         for name, one in found.items()
     ]
-    evidence += [_estimated(name, law) for name, law in laws.items()]
+    evidence += [_estimated(name, laws[name]) for name in found]
     return Outcome(
         heading("Proved bounds of stationary means", scenario),
         pd.concat({name: one.by_class() for name, one in found.items()}, names=["method"]),
@@ -183,6 +189,32 @@ def _certified(
         ),
         scenario=scenario.text,
         extra={"relative_loads": dict(zip(system.load_names, system.relative_loads, strict=True))},
+    )
+
+
+def _without_bounds(
+    scenario: Scenario, system: System, laws: dict[str, Stationary], failures: tuple[str, ...]
+) -> Outcome:
+    """The estimates that are left where no bounds were found; the failures say why."""
+    import pandas as pd
+
+    from fairqueues.console.figures import class_bars
+
+    return Outcome(
+        heading("Stationary means, estimates without bounds", scenario),
+        pd.concat({name: law.to_dataframe() for name, law in laws.items()}, names=["method"]),
+        tuple(
+            Evidence(name, f"{law.method} on {law.region}, tail mass", law.tail_mass)
+            for name, law in laws.items()
+        ),
+        notes=(repr(system),),
+        failures=failures,
+        figure=lambda: class_bars(
+            {name: law.service_rates for name, law in laws.items()},
+            system.problem.job_classes,
+            "mean service rate (tasks per active job)",
+        ),
+        scenario=scenario.text,
     )
 
 

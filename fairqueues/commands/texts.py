@@ -7,13 +7,16 @@ from typing import Annotated
 
 import typer
 
+from fairqueues.console import completion
 from fairqueues.errors import WrongUse
 
 __all__ = ["examples", "schema", "version"]
 
 
 def examples(
-    name: Annotated[str | None, typer.Argument(metavar="NAME", help="Print this one.")] = None,
+    name: Annotated[
+        str | None, typer.Argument(metavar="NAME", help="Print this one.", autocompletion=completion.shipped)
+    ] = None,
 ) -> None:
     """List the shipped scenarios, or print one to start from; every FILE may be such a name."""
     from fairqueues.console.inputs import example

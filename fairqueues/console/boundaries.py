@@ -89,8 +89,9 @@ def multiples_figure(found: Mapping[str, Boundary], *, loads: bool) -> Figure:
     """Bars: the multiple of the mix up to which each region reaches; 1 is marked for the loads of a file."""
     from matplotlib.figure import Figure
 
+    from fairness.catalogue import coloured
+    from fairness.display.colours import NEUTRAL
     from fairness.display.lettering import label
-    from fairqueues.console.figures import coloured
 
     figure = Figure(figsize=(7.0, 1.9 + 0.45 * len(found)), layout="constrained")
     ax = figure.add_subplot()
@@ -101,7 +102,7 @@ def multiples_figure(found: Mapping[str, Boundary], *, loads: bool) -> Figure:
     for where, one in zip(names, found.values(), strict=True):
         ax.plot(one.multiples, [where, where], color="black", linewidth=2)
     largest = next(iter(found.values())).largest
-    ax.axvline(largest, color="C3", linewidth=1, label=f"the most that fits: {largest:.4g}")
+    ax.axvline(largest, color=NEUTRAL, linewidth=2, label=f"the most that fits: {largest:.4g}")
     if loads:
         ax.axvline(1.0, color="black", linewidth=1, linestyle="--", label="loads of the file")
     ax.set(xlabel="multiple of the mix inside the region (line: bracket of its end)", xlim=(0, None))

@@ -9,18 +9,22 @@ from typing import Any
 
 import typer
 
-from fairqueues.console.options import AsCsv, AsJson, Out, Report
+from fairqueues.console.listening import listening
+from fairqueues.console.options import AsCsv, AsJson, Out, Report, Size, Title, Verbose
 from fairqueues.console.output import Delivery
 
 __all__ = ["command"]
 
-_OUTPUT = {"as_json": (AsJson, False), "as_csv": (AsCsv, False), "out": (Out, None), "report": (Report, None)}
+_OUTPUT = {
+    "as_json": (AsJson, False), "as_csv": (AsCsv, False), "out": (Out, None), "report": (Report, None),
+    "size": (Size, None), "title": (Title, True),
+}  # fmt: skip
 
 
 def command(
     *, figures: bool = True, report: bool = True, writes: str | None = None
 ) -> Callable[[Callable[..., None]], Callable[..., None]]:
-    """Give a function ``--json``, ``--csv``, ``--out`` and ``--report``, checked before it runs.
+    """Give a function the options of its output, such as ``--json`` and ``--out``, checked before it runs.
 
     Parameters
     ----------
@@ -37,7 +41,8 @@ def command(
         Decorator of a function whose first argument, a :class:`~fairqueues.console.output.Delivery`, stands
         for these options.
     """
-    options = {name: option for name, option in _OUTPUT.items() if report or name != "report"}
+    absent = () if figures else ("size", "title")
+    options = {n: option for n, option in _OUTPUT.items() if n not in absent and (report or n != "report")}
 
     def decorated(function: Callable[..., None]) -> Callable[..., None]:
         own = list(inspect.signature(function, eval_str=True).parameters.values())[1:]
@@ -46,12 +51,13 @@ def command(
         def run(context: typer.Context, **arguments: Any) -> None:
             asked = {name: arguments.pop(name) for name in options}
             also = [arguments[writes]] if writes and arguments[writes] is not None else []
-            function(Delivery.of(context, **asked, figures=figures, also=also), **arguments)
+            with listening(arguments.pop("verbose")):
+                function(Delivery.of(context, **asked, figures=figures, also=also), **arguments)
 
         kind = inspect.Parameter.KEYWORD_ONLY
         shared = [
             inspect.Parameter(name, kind, default=default, annotation=option)
-            for name, (option, default) in options.items()
+            for name, (option, default) in (options | {"verbose": (Verbose, 0)}).items()
         ]
         first = inspect.Parameter("context", kind, annotation=typer.Context)
         parameters = [first, *(parameter.replace(kind=kind) for parameter in own), *shared]

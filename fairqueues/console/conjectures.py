@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 import re
-import sys
 import tomllib
-import traceback
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from difflib import get_close_matches
 from pathlib import Path
-from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 from fairqueues.errors import WrongUse
@@ -63,9 +60,14 @@ def own_statements(file: Path) -> tuple[Statement, ...]:
 
 def _of_python(text: str, file: Path) -> tuple[Statement, ...]:
     """What stands in the variables of a file, alone or in lists; a conjecture is called as its variable."""
+    from fairness.errors import ModelError
+    from fairqueues.scenario.python_files import run_python
     from proofs import Statement
 
-    variables = _executed(text, file)
+    try:
+        variables = run_python(text, file).variables
+    except ModelError as error:
+        raise WrongUse(str(error)) from None
     found: dict[int, Statement] = {}
     for name, value in variables.items():
         several = isinstance(value, list | tuple)
@@ -77,28 +79,6 @@ def _of_python(text: str, file: Path) -> tuple[Statement, ...]:
     if not found:
         raise WrongUse(f"{file} defines no statement; write for instance: {EXAMPLE}")
     return tuple(found.values())
-
-
-def _executed(text: str, file: Path) -> dict[str, Any]:
-    """Variables of a module; what it raises is told with its line."""
-    try:
-        code = compile(text, str(file), "exec")
-    except SyntaxError as error:
-        raise WrongUse(f"{file}, line {error.lineno}: no valid Python: {error.msg}") from None
-    except ValueError as error:  # a null character
-        raise WrongUse(f"{file}: no valid Python: {error}") from None
-    module = ModuleType(f"own_{file.stem}")
-    module.__file__ = str(file)
-    sys.modules[module.__name__] = module  # what it defines is looked up there
-    sys.path.insert(0, str(file.resolve().parent))
-    try:
-        exec(code, module.__dict__)
-    except (Exception, SystemExit) as error:
-        lines = [f.lineno for f in traceback.extract_tb(error.__traceback__) if f.filename == str(file)]
-        raise WrongUse(f"{file}, line {lines[-1]}: {type(error).__name__}: {error}") from None
-    finally:
-        sys.path.pop(0)
-    return dict(vars(module))
 
 
 def _of_toml(text: str, file: Path) -> tuple[Statement, ...]:

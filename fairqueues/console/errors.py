@@ -1,7 +1,8 @@
 """From what went wrong to one line on standard error and an exit code.
 
 0 done; 1 a check failed or a result missed its tolerance; 2 wrong use: of the command, of a file, of a model;
-130 interrupted by Ctrl-C. Errors that nobody raised on purpose keep their traceback.
+130 interrupted by Ctrl-C. Errors that nobody raised on purpose keep their traceback; of those in a Python
+file that a person named, its line is told.
 """
 
 from __future__ import annotations
@@ -49,8 +50,13 @@ def exit_codes(command: str, context: Any = None) -> Iterator[None]:
     except Exception as error:
         code = _code(error)
         if code is None:
-            raise
-        stop(f"{command}: {placed(str(error), getattr(context, 'invoked_subcommand', None))}", code)
+            files = sys.modules.get("fairqueues.scenario.python_files")
+            if files is None or (own := files.in_own_file(error)) is None:
+                raise
+            told, code = own, WRONG_USE
+        else:
+            told = placed(str(error), getattr(context, "invoked_subcommand", None))
+        stop(f"{command}: {told}", code)
 
 
 def stop(message: str, code: int) -> None:

@@ -8,21 +8,16 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from fairness.catalogue import colour
+from fairness.catalogue import coloured
+from fairness.display.drawing import legend_beside
 from fairness.display.lettering import label
+from fairness.display.lines import line_styles
 
 if TYPE_CHECKING:
     import xarray as xr
     from matplotlib.figure import Figure
 
-__all__ = ["class_bars", "coloured", "sweep_lines"]
-
-
-def coloured(names: Sequence[str]) -> dict[str, str]:
-    """Colour of each policy or model in the catalogue; of others a colour of their own."""
-    spare = iter(["#000000", "#56B4E9", "#F0E442", "#999933", "#AA4499", "#661100", "#6699CC"] * len(names))
-    unknown = colour("")
-    return {name: next(spare) if colour(name) == unknown else colour(name) for name in names}
+__all__ = ["class_bars", "sweep_lines"]
 
 
 def class_bars(
@@ -69,21 +64,22 @@ def sweep_lines(dataset: xr.Dataset, along: str, output: str) -> Figure:
     values = dataset[output]
     panels = list(values.job_class.values) if "job_class" in values.dims else [None]
     figure = Figure(figsize=(1 + 4.6 * len(panels), 4.4), layout="constrained")
-    colours = coloured([str(p) for p in dataset.policy.values])
+    names = [str(p) for p in dataset.policy.values]
+    styles = line_styles(names, coloured(names), values.sizes[along], ("balanced fairness", "bound"))
     axes = figure.subplots(1, len(panels), squeeze=False)[0]
     for ax, panel in zip(axes, panels, strict=True):
         shown = values if panel is None else values.sel(job_class=panel)
         others = [d for d in shown.dims if d not in (along, "policy")]
         flat = shown.stack(other=others) if others else shown.expand_dims("other")
         count = flat.sizes["other"]
-        for name in map(str, dataset.policy.values):
+        for name in names:
             for k in range(count):
                 curve: Any = flat.sel(policy=name).isel(other=k)
-                style = {"color": colours[name], "alpha": 1 - 0.7 * k / count, "marker": "."}
-                ax.plot(curve[along].values, curve.values, label=label(name) if k == 0 else None, **style)
+                style = styles[name] | {"alpha": 1 - 0.7 * k / count} | ({"label": None} if k else {})
+                ax.plot(curve[along].values, curve.values, **style)
         title = "" if panel is None else label(panel)
         ax.set(xlabel=label(along.replace("_", " ")), ylabel=label(output.replace("_", " ")), title=title)
         if np.nanmin(np.append(shown.values.ravel(), np.inf)) >= 0:
             ax.set_ylim(0, None)
-    axes[0].legend()
+    legend_beside(axes[-1], handles=axes[0].get_legend_handles_labels()[0])
     return figure

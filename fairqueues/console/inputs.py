@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from fairqueues.errors import WrongUse
+from fairqueues.scenario.shipped import examples
 
 if TYPE_CHECKING:
     from fairqueues.scenario import Scenario
@@ -20,29 +21,14 @@ __all__ = [
     "examples",
     "heading",
     "is_cluster",
+    "labelled",
+    "loaded",
     "method_name",
     "numbers",
     "read",
     "seed_of",
     "settings",
 ]
-
-
-PACKAGE = Path(__file__).resolve().parents[1]
-FOLDERS = (PACKAGE / "scenarios", PACKAGE.parent / "examples" / "scenarios")
-"""In an installed package, and in the repository."""
-
-
-def examples() -> dict[str, Path]:
-    """Files of the shipped scenarios by name.
-
-    Examples
-    --------
-    >>> "drf_example" in examples()
-    True
-    """
-    folder = next((folder for folder in FOLDERS if folder.is_dir()), None)
-    return {} if folder is None else {path.stem: path for path in sorted(folder.glob("*.toml"))}
 
 
 def example(name: str) -> Path | None:
@@ -75,7 +61,7 @@ def _standard_input() -> str:
     try:
         return sys.stdin.buffer.read().decode("utf-8-sig")
     except UnicodeDecodeError as error:
-        raise WrongUse(f"standard input: byte {error.start} is not UTF-8 text; give a TOML file") from None
+        raise WrongUse(f"standard input: byte {error.start} is not UTF-8 text; give TOML or JSON") from None
 
 
 def heading(what: str, scenario: Scenario) -> str:
@@ -90,20 +76,40 @@ def is_cluster(scenario: Scenario) -> bool:
     return isinstance(scenario.model, Cluster)
 
 
+def loaded(scenario: Scenario, load: float | None) -> Any:
+    """The system of a scenario, at this load instead of its own if one is given; it is stable."""
+    if load is None:
+        return scenario.stable_system
+    system = scenario.system.at_load(load)
+    system.require_stable()
+    return system
+
+
 def chosen(scenario: Scenario, names: list[str] | None) -> dict[str, Any]:
     """Policies by the names that tables show: those of the options, else those of the file."""
+    # Python files that an option names are in the current folder, those that a scenario names beside it.
+    return labelled([scenario.policy_named(n, Path()) for n in names] if names else scenario.policies)
+
+
+def labelled(methods: Sequence[Any]) -> dict[str, Any]:
+    """Policies, "balanced" and "bound" by the names that tables show; WrongUse for none, or one twice."""
     from fairness.protocol.policy import policy_name
 
-    policies = [scenario.policy_named(n) for n in names] if names else scenario.policies
-    if not policies:
+    if not methods:
         raise WrongUse("no policy is given; add policies = [...] to the file or --policy NAME")
     found: dict[str, Any] = {}
-    for policy in policies:
-        name = policy_name(policy)
+    for method in methods:
+        name = _called(method) if isinstance(method, str) else policy_name(method)
         if name in found:
             raise WrongUse(f"the policy {name} is given twice; name each one once")
-        found[name] = policy
+        found[name] = method
     return found
+
+
+def _called(method: str) -> str:
+    from capacity.sweeping.methods import METHODS
+
+    return METHODS[method]
 
 
 def method_name(method: Any) -> str:

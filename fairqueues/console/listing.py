@@ -144,6 +144,8 @@ class Listing:
         """Bars: by how much the mix can grow until each facet is full, or per class until the boundary."""
         from matplotlib.figure import Figure
 
+        from fairness.display.colours import NEUTRAL, part_colour
+        from fairness.display.drawing import legend_beside
         from fairness.display.lettering import label
 
         figure = Figure(layout="constrained")
@@ -153,20 +155,22 @@ class Listing:
             full = _over(offsets, normals @ self.mix)
             order = [k for k in np.argsort(full, kind="stable")[:MOST_BARS] if np.isfinite(full[k])]
             names, values = [label(self.region.facet_names[k]) for k in order], full[order]
-            ax.axvline(self.multiple, color="C3", linewidth=1, label=f"ray ends at {self.multiple:.4g}")
+            ax.axvline(
+                self.multiple, color=part_colour(5), linewidth=1, label=f"ray ends at {self.multiple:.4g}"
+            )
             ax.set_xlabel("multiple of the mix at which the facet is full")
         else:
             edge = self.multiple * np.asarray(self.mix)
             order = list(np.argsort(-edge, kind="stable")[:MOST_BARS])
             names, values = [label(self.region.job_classes[k]) for k in order], edge[order]
             ax.set_xlabel("load (tasks)")
-        ax.barh(names, values, color="C0", alpha=0.6, label="" if self.facets else "end of the ray")
+        ax.barh(names, values, color=NEUTRAL, label="" if self.facets else "end of the ray")
         if self.loads is not None and not self.facets:
             ax.plot(self.loads[order], names, "k|", markersize=10, label="load of the file")
         elif self.loads is self.mix:
             ax.axvline(1.0, color="black", linewidth=1, linestyle="--", label="loads of the file")
         ax.invert_yaxis()
-        ax.legend(fontsize="small")
+        legend_beside(ax)
         figure.set_size_inches(7.0, max(3.2, 1.4 + 0.24 * len(names)))
         return figure
 

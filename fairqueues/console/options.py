@@ -8,6 +8,8 @@ from typing import Annotated
 
 import typer
 
+from fairqueues.console import completion
+
 __all__ = [
     "AsCsv",
     "AsJson",
@@ -15,11 +17,16 @@ __all__ = [
     "BackendOption",
     "File",
     "Jobs",
+    "Load",
+    "Methods",
     "Out",
     "Policies",
     "Report",
     "Seed",
+    "Size",
     "TimeLimit",
+    "Title",
+    "Verbose",
 ]
 
 
@@ -31,18 +38,42 @@ class Backend(StrEnum):
     RAY = "ray"
 
 
+class Printed(StrEnum):
+    """Where a figure will stand."""
+
+    COLUMN = "column"
+    PAGE = "page"
+    SLIDE = "slide"
+
+
 File = Annotated[
     Path,
     typer.Argument(
         metavar="FILE",
-        help="Scenario file (TOML), - for standard input, or the name of a shipped one.",
+        help="Scenario file (TOML or JSON), - for standard input, or the name of a shipped one.",
         show_default=False,
+        autocompletion=completion.scenarios,
     ),
 ]
 Policies = Annotated[
     list[str] | None,
     typer.Option(
-        "--policy", "-p", metavar="NAME", help="Policy instead of those of the file; may be repeated."
+        "--policy",
+        "-p",
+        metavar="NAME",
+        help="Policy instead of those of the file, or one of a Python file, mine.py:NAME; may be repeated.",
+        autocompletion=completion.policies,
+    ),
+]
+Methods = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--policy",
+        "-p",
+        metavar="NAME",
+        help='Policy, "balanced" or "bound" instead of what the command takes by itself, or a policy of a '
+        "Python file, mine.py:NAME; may be repeated.",
+        autocompletion=completion.curves,
     ),
 ]
 AsJson = Annotated[bool, typer.Option("--json", help="One JSON object on standard output.")]
@@ -54,11 +85,24 @@ Out = Annotated[
         "-o",
         metavar="FILE",
         help="Write a file, may be repeated; the suffix decides: .svg .png .pdf (figure) or "
-        ".nc .csv .json (data).",
+        ".nc .csv .json (data) or .tex (table).",
     ),
 ]
 Report = Annotated[
     Path | None, typer.Option("--report", metavar="FILE.html", help="Write one self-contained page.")
+]
+Size = Annotated[
+    Printed | None,
+    typer.Option(
+        "--size",
+        help="Figures of --out fit for print: a column (3.5 in), a page (7.16 in), a slide (16:9); no letter "
+        "below 6 pt.",
+        show_default=False,
+    ),
+]
+Title = Annotated[
+    bool,
+    typer.Option("--title/--no-title", help="Figures of --out with or without titles.", show_default=False),
 ]
 Seed = Annotated[
     int | None,
@@ -72,6 +116,9 @@ TimeLimit = Annotated[
         "--time-limit", min=0.0, metavar="S", help="Stop after S seconds with what is known; exit code 1."
     ),
 ]
+Load = Annotated[
+    float | None, typer.Option("--load", min=0.0, metavar="L", help="Scale the traffic to this load.")
+]
 Jobs = Annotated[int, typer.Option("--jobs", metavar="N", help="Workers; -1 for all cores.")]
 BackendOption = Annotated[
     Backend,
@@ -79,5 +126,15 @@ BackendOption = Annotated[
         "--backend",
         help="Who computes: loky (processes here), dask (scheduler in DASK_SCHEDULER_ADDRESS, else workers "
         "here), ray.",
+    ),
+]
+Verbose = Annotated[
+    int,
+    typer.Option(
+        "--verbose",
+        "-v",
+        count=True,
+        show_default=False,
+        help="Tell on standard error what is decided: methods, sizes, retries; -vv: each piece of work.",
     ),
 ]

@@ -21,20 +21,24 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from fairqueues.console.errors import FAILED
+from fairqueues.console.inputs import read
 from fairqueues.errors import OutputError, WrongUse
 from fairqueues.files import require_writable, write_all
 from fairqueues.report.outcome import Outcome
-from fairqueues.report.tables import is_number, print_table
+from fairqueues.report.tables import is_number, print_line, print_table
 
 if TYPE_CHECKING:
     import pandas as pd
     import xarray as xr
 
+    from fairqueues.scenario import Scenario
+
 __all__ = ["DATA", "FIGURES", "Delivery", "command_line", "to_dataset"]
 
 FIGURES = (".svg", ".png", ".pdf")
-DATA = (".nc", ".csv", ".json")
-_PRESENTATION = ("as_json", "as_csv", "out", "report", "jobs", "backend", "checkpoint")
+DATA = (".nc", ".csv", ".json", ".tex")
+_OF_FILES = ("as_json", "as_csv", "out", "size", "title", "verbose")
+_PRESENTATION = (*_OF_FILES, "report", "jobs", "backend", "checkpoint")
 
 
 @dataclass(frozen=True)
@@ -46,6 +50,8 @@ class Delivery:
     as_csv: bool
     out: tuple[Path, ...]
     report: Path | None
+    size: str | None = None
+    title: bool = True
 
     @classmethod
     def of(
@@ -55,6 +61,8 @@ class Delivery:
         as_csv: bool = False,
         out: Sequence[Path] | None = None,
         report: Path | None = None,
+        size: str | None = None,
+        title: bool = True,
         *,
         figures: bool = True,
         also: Sequence[Path] = (),
@@ -75,17 +83,33 @@ class Delivery:
                 )
             if path.suffix.lower() == ".nc":
                 _engine()
+        for option in ("--size",) * (size is not None) + ("--no-title",) * (not title):
+            if not any(path.suffix.lower() in FIGURES for path in paths):
+                raise WrongUse(f"{option} is for figures; write one with --out FILE.pdf")
         if report is not None and report.suffix.lower() not in (".html", ".htm"):
             raise WrongUse(f"--report {report}: a report is a page, name it .html")
         written = [*paths, *also, *([report] if report is not None else [])]
-        source = context.params.get("file")
+        names = {"file": "the scenario", "trace": "the trace", "nodes": "the list of nodes"}
+        read = {what: context.params.get(name) for name, what in names.items()}
         for k, path in enumerate(written):
             require_writable(path)
-            if source is not None and path.resolve() == Path(source).resolve():
-                raise WrongUse(f"{path} is the scenario itself and would be overwritten; choose another name")
+            for what, source in read.items():
+                if source is not None and path.resolve() == Path(source).resolve():
+                    raise WrongUse(f"{path} is {what} itself and would be overwritten; choose another name")
             if path.resolve() in (p.resolve() for p in written[:k]):
                 raise WrongUse(f"{path} is named twice")
-        return cls(context, as_json, as_csv, paths, report)
+        return cls(context, as_json, as_csv, paths, report, size, title)
+
+    def read(self, file: Path) -> Scenario:
+        """The scenario of a file; WrongUse if the command would write over one that the scenario reads."""
+        scenario = read(file)
+        kept = self.context.params.get("checkpoint")
+        for path in (*self.out, *filter(None, (self.report, kept))):
+            if Path(path).resolve() in (data.resolve() for data in scenario.place.files):
+                raise WrongUse(
+                    f"{path} is read by the scenario and would be overwritten; choose another name"
+                )
+        return scenario
 
     def dataset(self, table: pd.DataFrame, job_classes: Sequence[str], bare: str) -> xr.Dataset | None:
         """The table as :func:`to_dataset` makes it, where a file asks for one."""
@@ -96,14 +120,14 @@ class Delivery:
         """WrongUse if a figure file is asked for and there can be none."""
         for path in self.out:
             if path.suffix.lower() in FIGURES and not possible:
-                raise WrongUse(f"--out {path}: {why}; write .nc, .csv or .json")
+                raise WrongUse(f"--out {path}: {why}; write .nc, .csv, .json or .tex")
 
     def __call__(self, outcome: Outcome) -> None:
         """Write the files, print the result, and leave with exit code 1 if a check failed."""
         command = command_line(self.context, outcome.seed)
-        writers = {path: partial(_write, outcome=outcome, command=command) for path in self.out}
+        writers = {path: partial(_write, outcome=outcome, command=command, to=self) for path in self.out}
         if self.report is not None:
-            kept = command_line(self.context, outcome.seed, without=("as_json", "as_csv", "out"))
+            kept = command_line(self.context, outcome.seed, without=_OF_FILES)
             writers[self.report] = partial(_write_report, outcome=outcome, command=kept)
         write_all(writers)
         for path in writers:
@@ -127,7 +151,7 @@ class Delivery:
             print_table(outcome.table if outcome.brief is None else outcome.brief, outcome.title)
             # Not by echo, which writes UTF-8 where the encoding is ASCII: one stream has one spelling.
             for line in (*map(str, outcome.evidence), *outcome.notes):
-                print(f"  {line}")
+                print_line(f"  {line}")
             if outcome.seed is not None:
                 print(f"  seed {outcome.seed}")
 
@@ -169,30 +193,24 @@ def command_line(
     return shlex.join([*words, *options])
 
 
-def _write(path: Path, outcome: Outcome, command: str) -> None:
+def _write(path: Path, outcome: Outcome, command: str, to: Delivery) -> None:
     writers: dict[str, Callable[[], Any]] = {
         ".nc": lambda: _write_netcdf(path, outcome, command),
         ".csv": lambda: path.write_text(_csv(outcome.table), encoding="utf-8"),
         ".json": lambda: path.write_text(
             json.dumps(outcome.to_json(command), indent=1, ensure_ascii=False) + "\n", encoding="utf-8"
         ),
+        ".tex": lambda: path.write_text(_latex(outcome, command), encoding="utf-8"),
     }
-    writers.get(path.suffix.lower(), lambda: _write_figure(path, outcome))()
+    writers.get(path.suffix.lower(), lambda: _write_figure(path, outcome, to))()
 
 
-def _write_figure(path: Path, outcome: Outcome) -> None:
+def _write_figure(path: Path, outcome: Outcome, to: Delivery) -> None:
     if outcome.figure is None:
         raise WrongUse(f"there is no figure of this result to write to a {path.suffix} file")
-    import matplotlib
+    from fairness.display.printing.saving import printed_file
 
-    kind = path.suffix.lower()[1:]
-    # The same result makes the same file: no date, no random identifiers.
-    stamp = {"svg": {"Date": None}, "pdf": {"CreationDate": None}, "png": {}}[kind]
-    # Into memory first: where the disk is full, writers of figures fail in ways of their own.
-    drawn = io.BytesIO()
-    with matplotlib.rc_context({"svg.hashsalt": "fairqueues"}):
-        outcome.figure().savefig(drawn, format=kind, metadata=stamp, dpi=200)
-    path.write_bytes(drawn.getvalue())
+    path.write_bytes(printed_file(outcome.figure(), path.suffix.lower()[1:], to.size, to.title))
 
 
 def _csv(table: pd.DataFrame) -> str:
@@ -202,6 +220,14 @@ def _csv(table: pd.DataFrame) -> str:
     writer = csv.writer(quoted, lineterminator="\n")
     writer.writerows([_as_text(cell) for cell in row] for row in csv.reader(io.StringIO(plain, newline="")))
     return quoted.getvalue()
+
+
+def _latex(outcome: Outcome, command: str) -> str:
+    """The table that people are shown, below the command that makes it again."""
+    from fairness import to_latex
+
+    shown = outcome.table if outcome.brief is None or not len(outcome.brief.columns) else outcome.brief
+    return f"% {' '.join(command.split())}\n{to_latex(shown)}\n"
 
 
 def _as_text(cell: str) -> str:
@@ -219,6 +245,8 @@ def to_dataset(table: pd.DataFrame, job_classes: Sequence[str] = (), bare: str =
     """
     import xarray as xr
 
+    from fairness.display.units import described
+
     flat = table.copy()
     if not flat.index.is_unique:
         flat = flat.reset_index()
@@ -235,7 +263,7 @@ def to_dataset(table: pd.DataFrame, job_classes: Sequence[str] = (), bare: str =
     for head, columns in groups.items():
         parts = [xr.DataArray.from_series(flat[column]) for column in columns]
         dataset[head.strip() or bare] = xr.concat(parts, axis).transpose(..., "job_class")
-    return dataset
+    return described(dataset)
 
 
 def _write_netcdf(path: Path, outcome: Outcome, command: str) -> None:

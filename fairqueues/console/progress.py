@@ -1,25 +1,31 @@
 """Progress with the remaining time: on standard error, and only if that is a terminal.
 
-Work of more than half a minute is said before it starts, terminal or not. What a time limit or a missed
-precision leaves is kept: commands show it, marked, and end with exit code 1.
+What is counted is work, states and events say, below a line that tells for which of the policies. Work of
+more than half a minute is said before it starts, terminal or not. What a time limit or a missed precision
+leaves is kept: commands show it, marked, and end with exit code 1.
 """
 
 from __future__ import annotations
 
+import logging
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from typing import Any, TypeVar
 
-__all__ = ["Bars", "reached"]
+__all__ = ["Bars", "reached", "telling_of_kernels"]
 
 WORTH_SAYING = 30.0
 """Seconds of work that are said where standard error is no terminal."""
+
+AT_ONCE = 0.5
+"""Seconds of work that needs no bar."""
 
 T = TypeVar("T")
 
 
 class Bars:
-    """Progress of long work: a line before it starts, and bars."""
+    """Progress of work: a line before what is long starts, and bars that count its units."""
 
     def __init__(self) -> None:
         self._bars: dict[str, Any] = {}
@@ -28,22 +34,86 @@ class Bars:
         """Show a :class:`fairness.machine.work.Progress`."""
         from tqdm import tqdm
 
-        if progress.announced:
-            if sys.stderr.isatty() or progress.remaining >= WORTH_SAYING:
-                tqdm.write(f"{progress}; Ctrl-C stops", file=sys.stderr)
-            self._bars[progress.what] = tqdm(
+        if progress.announced and (sys.stderr.isatty() or progress.remaining >= WORTH_SAYING):
+            tqdm.write(f"{progress}; Ctrl-C stops", file=sys.stderr)
+        bar = self._bars.get(progress.what)
+        if bar is None:
+            if progress.done >= progress.total or not (progress.announced or progress.elapsed > AT_ONCE):
+                return
+            bar = self._bars[progress.what] = tqdm(
                 desc=progress.what,
                 unit=f" {progress.unit}",
+                unit_scale=True,
                 total=round(progress.total),
+                initial=round(progress.done),
                 disable=None,
                 leave=False,
             )
-        bar = self._bars.get(progress.what)
-        if bar is not None:
-            bar.total, bar.n = round(progress.total), round(progress.done)
-            bar.refresh()
-            if progress.done >= progress.total:
-                self._bars.pop(progress.what).close()
+        bar.total, bar.n = round(progress.total), round(progress.done)
+        bar.refresh()
+        if progress.done >= progress.total:
+            self._bars.pop(progress.what).close()
+
+    def close(self) -> None:
+        """Take away the bars of work that has ended before it was done."""
+        while self._bars:
+            self._bars.popitem()[1].close()
+
+
+class _Kernels(logging.Handler):
+    """Says when kernels are compiled for the first time, which takes longer than what they compute."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._count = self._open = 0
+        self._line: Any = None
+
+    def emit(self, record: logging.LogRecord) -> None:
+        from tqdm import tqdm
+
+        from fairness.machine.compiling import BEGUN, ENDED, is_storing
+
+        if record.msg == BEGUN:
+            if not self._count:
+                later = "later runs find them stored" if is_storing() else "they cannot be stored"
+                tqdm.write(f"compiling kernels for the first time; {later}", file=sys.stderr)
+            self._count += 1
+            self._open += 1
+            if self._line is None:
+                self._line = tqdm(bar_format="{desc} [{elapsed}]", leave=False, disable=None)
+            self._line.set_description_str(f"compiling kernel {self._count}")
+        elif record.msg == ENDED:
+            self._open -= 1
+            if not self._open:
+                self.close()
+        else:
+            tqdm.write(record.getMessage(), file=sys.stderr)
+
+    def close(self) -> None:
+        """Take away the line, not what was said."""
+        if self._line is not None:
+            self._line.close()
+            self._line = None
+        self._open = 0
+        super().close()
+
+
+@contextmanager
+def telling_of_kernels() -> Iterator[None]:
+    """Say on standard error, if that is a terminal, when kernels are compiled for the first time."""
+    log = logging.getLogger("fairness.machine.compiling")
+    if sys.stderr is None or not sys.stderr.isatty():
+        yield
+        return
+    level, handler = log.level, _Kernels()
+    log.setLevel(logging.INFO)
+    log.addHandler(handler)
+    try:
+        yield
+    finally:
+        handler.close()
+        log.removeHandler(handler)
+        log.setLevel(level)
 
 
 def reached(
@@ -69,16 +139,24 @@ def reached(
     results: dict[str, Any] = {}
     failures: list[tuple[str, Exception]] = []
     kept = (NotConvergedError, OutOfTime, ModelError) if refusals else (NotConvergedError, OutOfTime)
-    with watching(Bars(), time_limit):
-        # disable=None: off where standard error is no terminal.
-        for name in tqdm(runs, desc=what or command, unit=unit, disable=None, leave=False):
+    bars = Bars()
+    with watching(bars, time_limit):
+        for k, (name, run) in enumerate(runs.items(), 1):
+            which = f" ({unit} {k} of {len(runs)})" if len(runs) > 1 else ""
+            # disable=None: off where standard error is no terminal.
+            line = tqdm(
+                bar_format="{desc}", desc=f"{what or command}: {name}{which}", leave=False, disable=None
+            )
             try:
-                results[name] = runs[name]()
+                results[name] = run()
             except kept as error:
                 failures.append((name, error))
                 best = getattr(error, "best", None)
                 if hasattr(best, "to_dataframe"):
                     results[name] = best
+            finally:
+                bars.close()
+                line.close()
     if not results and failures and not refusals:
         raise failures[0][1]
     return results, tuple(f"{name}: {placed(str(error), command)}" for name, error in failures)

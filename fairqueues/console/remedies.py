@@ -40,8 +40,8 @@ WHERE: dict[str, dict[str, str]] = {
     "sweep": {**_MODEL, **_CHAIN, **_keys("chain", "shape", "tail")},
     "simulate": {
         **_MODEL,
-        **_options("events", "replications", "precision", "level", "time_limit"),
-        **_keys("simulation", "max_replications", "warmup", "confidence"),
+        **_options("events", "replications", "precision", "max_replications", "level", "time_limit"),
+        **_keys("simulation", "warmup", "confidence"),
         **_keys("traffic", "sizes", "arrivals"),
         "jobs": "--events",
         "n_jobs": "--jobs",

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated
 
@@ -20,13 +21,37 @@ from fairqueues.files import require_writable
 __all__ = ["bench", "checkout", "reproduce"]
 
 Checkout = Annotated[
-    Path | None, typer.Option("--checkout", metavar="DIR", help="The repository, if it is elsewhere.")
+    Path | None,
+    typer.Option("--checkout", metavar="DIR", help="The repository or unpacked sdist, if it is elsewhere."),
 ]
+
+
+def _sources(root: Path) -> list[str]:
+    return sorted(p.stem for p in (root / "examples").glob("*.py") if "SOURCE = " in p.read_text("utf-8"))
+
+
+def _topics(root: Path) -> list[str]:
+    return sorted(p.stem.removeprefix("bench_") for p in (root / "benchmarks").glob("bench_*.py"))
+
+
+def _offered(known: Callable[[Path], list[str]]) -> Callable[[str], list[str]]:
+    """What the shell offers: such names of the checkout around, if there is one."""
+
+    def names(incomplete: str) -> list[str]:
+        try:
+            return [name for name in known(checkout()) if name.startswith(incomplete)]
+        except WrongUse:
+            return []
+
+    return names
 
 
 def reproduce(
     sources: Annotated[
-        list[str] | None, typer.Argument(metavar="SOURCE", help="Such as drf or psdsf. Default: all.")
+        list[str] | None,
+        typer.Argument(
+            metavar="SOURCE", help="Such as drf or psdsf. Default: all.", autocompletion=_offered(_sources)
+        ),
     ] = None,
     folder: Annotated[Path, typer.Option("--folder", metavar="DIR", help="Where the pages go.")] = Path(
         "out"
@@ -34,9 +59,18 @@ def reproduce(
     full: Annotated[bool, typer.Option("--full", help="Longer simulations and finer curves.")] = False,
     place: Checkout = None,
 ) -> None:
-    """Redraw the figures and tables of the papers, with a page for each source."""
+    """Redraw the figures and tables of the papers, with a page for each source.
+
+    In a copy of the project it finds the scripts itself. They are no part of what pip installs; this gets
+    them:
+
+    \b
+      pip download --no-deps --no-binary fairqueues fairqueues
+      tar xf fairqueues-*.tar.gz
+      fairqueues reproduce --checkout fairqueues-*/
+    """
     root = checkout(place)
-    known = sorted(p.stem for p in (root / "examples").glob("*.py") if "SOURCE = " in p.read_text("utf-8"))
+    known = _sources(root)
     for source in sources or ():
         if source not in known:
             raise WrongUse(f"unknown source {source!r}; choose from {', '.join(known)}")
@@ -52,13 +86,19 @@ def reproduce(
 
 def bench(
     topics: Annotated[
-        list[str] | None, typer.Argument(metavar="TOPIC", help="Such as filling. Default: all.")
+        list[str] | None,
+        typer.Argument(
+            metavar="TOPIC", help="Such as filling. Default: all.", autocompletion=_offered(_topics)
+        ),
     ] = None,
     place: Checkout = None,
 ) -> None:
-    """Measure speed as ratios against a yardstick of the same run."""
+    """Measure speed as ratios against a yardstick of the same run.
+
+    The scripts are where those of "fairqueues reproduce" are: see its --help.
+    """
     root = checkout(place)
-    known = sorted(p.stem.removeprefix("bench_") for p in (root / "benchmarks").glob("bench_*.py"))
+    known = _topics(root)
     for topic in topics or ():
         if topic not in known:
             raise WrongUse(f"unknown topic {topic!r}; choose from {', '.join(known)}")
@@ -73,10 +113,13 @@ def checkout(given: Path | None = None) -> Path:
         if (folder / "examples" / "reproduce.py").is_file() and (folder / "benchmarks").is_dir():
             return folder.resolve()
     where = "around this folder" if given is None else f"in {given}"
+    from fairqueues.version import __version__
+
+    archive = f"fairqueues-{__version__}"
     raise WrongUse(
         "examples and benchmarks are no part of the wheel, and there is no checkout of the repository "
-        f"{where}; get one with git clone, or unpack the sdist, and call this command inside it or with "
-        "--checkout DIR"
+        f"{where}; get the sdist with pip download --no-deps --no-binary fairqueues fairqueues, unpack it "
+        f"with tar xf {archive}.tar.gz, and call this with --checkout {archive}"
     )
 
 

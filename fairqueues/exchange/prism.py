@@ -31,7 +31,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from fairness.model.problem import FloatArray
-from fairqueues.exchange.text_files import TextFile, readable
+from fairqueues.text_files import TextFile, readable
 from queueing.model.finite_chain import FiniteChain
 
 __all__ = [

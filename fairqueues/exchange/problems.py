@@ -9,11 +9,11 @@ from __future__ import annotations
 import json
 import os
 from pathlib import Path
-from typing import Any, NoReturn
 
 from fairness import Cluster, ModelError, Problem
 from fairness.model.data import model_from_dict
 from fairqueues.files import write_all
+from fairqueues.scenario.json_text import json_data
 
 __all__ = ["parse_problem", "read_problem", "write_problem"]
 
@@ -63,24 +63,7 @@ def parse_problem(text: str, name: str = "<text>") -> Problem | Cluster:
     Traceback (most recent call last):
     fairness.errors.ModelError: <text>: a pool (capacities are numbers) has no 'capacites'; did you mean ...
     """
-
-    def pairs(items: list[tuple[str, Any]]) -> dict[str, Any]:
-        data = dict(items)
-        if len(data) < len(items):
-            keys = [key for key, _ in items]
-            twice = next(key for key in keys if keys.count(key) > 1)
-            raise ModelError(f"{name}: key {twice!r} is given twice; keep one of them")
-        return data
-
-    def constant(word: str) -> NoReturn:
-        raise ModelError(f"{name}: {word} is no number of JSON; write null for a limit that is not there")
-
-    try:
-        data = json.loads(text, object_pairs_hook=pairs, parse_constant=constant)
-    except json.JSONDecodeError as error:
-        raise ModelError(f"{name}, line {error.lineno}: no JSON: {error.msg}") from None
-    except RecursionError:
-        raise ModelError(f"{name}: nested too deeply; a matrix is a list of lists") from None
+    data = json_data(text, name, deep="a matrix is a list of lists")
     try:
         return model_from_dict(data)
     except ModelError as error:

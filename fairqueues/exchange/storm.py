@@ -23,7 +23,7 @@ from scipy import sparse
 from fairness.machine.work import Task
 from fairness.model.problem import FloatArray
 from fairqueues.exchange.prism import INITIAL, row_pieces
-from fairqueues.exchange.text_files import TextFile, readable
+from fairqueues.text_files import TextFile, readable
 from queueing.model.finite_chain import FiniteChain
 
 __all__ = ["read_drn", "write_drn"]

@@ -1,17 +1,21 @@
 """Numbers as a person types them: each field of the page has a name, a rule and a one-line message.
 
 The names are ``demands-i-j``, ``capacities-j``, ``weights-i``, ``counts-i``, ``mix-i``, ``load``, ``start-i``
-and ``reach``; the page, the link and the tests use the same ones.
+and ``reach``; the page, the link and the tests use the same ones. A number may be a fraction, 1/3.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Mapping
+from fractions import Fraction
 
 from fairness.errors import ModelError
 
-__all__ = ["FieldErrors", "field_names", "read_numbers"]
+__all__ = ["FieldErrors", "field_names", "read_numbers", "short_fraction"]
+
+DENOMINATOR = 999
+"""Largest denominator of a number that is written as a fraction."""
 
 # Lowest value, whether it is allowed itself, and the rule as a person reads it.
 RULES: dict[str, tuple[float, bool, str]] = {
@@ -100,7 +104,9 @@ def _number(row: str, text: str) -> float:
     if not text:
         raise ValueError("is empty; enter a number")
     try:
-        value = float(text)
+        value = _value(text)
+    except ZeroDivisionError:
+        raise ValueError(f"divides by zero: {text[:20]!r}") from None
     except ValueError:
         hint = "; write the decimal point as a point" if text.count(",") == 1 else ""
         raise ValueError(f"is not a number: {text[:20]!r}{hint}") from None
@@ -112,3 +118,23 @@ def _number(row: str, text: str) -> float:
     if value < least or (value == least and not closed):
         raise ValueError(f"{rule}; got {value:g}")
     return value
+
+
+def _value(text: str) -> float:
+    """Of a number or of a fraction of two."""
+    top, slash, bottom = text.partition("/")
+    return float(top) / float(bottom) if slash else float(text)
+
+
+def short_fraction(value: float) -> Fraction | None:
+    """The fraction of small whole numbers that reads back as this very float; None if there is none.
+
+    Examples
+    --------
+    >>> short_fraction(1 / 3), short_fraction(0.123456789)
+    (Fraction(1, 3), None)
+    """
+    if not math.isfinite(value):
+        return None
+    part = Fraction(value).limit_denominator(DENOMINATOR)
+    return part if float(part) == value else None

@@ -1,39 +1,29 @@
-"""The figures of the page, drawn once with Bokeh; an update changes their data and axes only."""
+"""The figures of the page, drawn once with Bokeh; an update changes their data, axes and colours only.
+
+Legends are no part of them: they stand beside the figures, in the page, where nothing lies under them.
+"""
 
 from __future__ import annotations
 
+import math
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from functools import cache
 from typing import Any
 
 import numpy as np
 from bokeh.models import ColumnDataSource, CustomJS, FixedTicker, HoverTool, Range1d
 from bokeh.plotting import figure
 
-from fairness.catalogue import colour
 from fairness.model.problem import FloatArray
-from fairqueues.explorer.model import POLICIES, State
-from fairqueues.explorer.views import (
-    Drift,
-    Rates,
-    Region,
-    Sharing,
-    drift_view,
-    rates_view,
-    region_view,
-    sharing_view,
-)
+from fairqueues.explorer.model import State
+from fairqueues.explorer.palette import DASHES, DAY, Palette
+from fairqueues.explorer.rates import Rates, rates_view, widths
+from fairqueues.explorer.views import Sharing, drift_view, region_view, sharing_view
 
-__all__ = ["DASHES", "Figure", "figures_of", "legible"]
+__all__ = ["Figure", "Key", "RatesFigure", "SharingFigure", "TasksFigure", "figures_of"]
 
-DASHES = ("solid", "dashed", "dotted", "dotdash")
-"""Of resources and of classes, in their order; colours belong to policies."""
-
-INK, PALE = "#333333", "#e4e9f0"
-
-CONTRAST = 3.0
-"""Least contrast of a line or dot to the white page, as WCAG 2.1 (1.4.11) asks for graphics."""
+Key = dict[str, str]
+"""A line of a legend: its "label", "colour", "dash", and "mark" ("line", "ring", "bar" or "dot")."""
 
 
 class Figure(ABC):
@@ -42,7 +32,9 @@ class Figure(ABC):
     Attributes
     ----------
     name, title : str
-        Of the place in the page and of the SVG file; what a person reads above it.
+        Of the place in the page and of the files; what a person reads above it.
+    keys : list of Key
+        Its legend.
     """
 
     name: str
@@ -57,7 +49,7 @@ class Figure(ABC):
             toolbar_location=None,
             tools="",
             sizing_mode="stretch_both",
-            min_height=180,
+            min_height=120,
             x_range=interval(start=0, end=1),
             y_range=interval(start=0, end=1),
             x_axis_label=x_label,
@@ -65,23 +57,29 @@ class Figure(ABC):
         )
         for axis in self.plot.axis:
             axis.axis_label_text_font_style = "normal"
-            axis.axis_label_text_color = axis.major_label_text_color = INK
             axis.axis_label_standoff = 4
-        self.plot.grid.grid_line_color = "#eeeeee"
+        self.keys: list[Key] = []
+        self.palette = DAY
         self.draw(state)
-        if self.plot.legend:
-            self.plot.legend.label_text_font_size = "11px"
-            self.plot.legend.padding = self.plot.legend.spacing = 3
-            self.plot.legend.glyph_height = 14
-            self.plot.legend.background_fill_alpha = 0.95
+        self.paint(DAY)
 
     @abstractmethod
     def draw(self, state: State) -> None:
         """Add glyphs to ``plot``."""
 
     @abstractmethod
-    def update(self, state: State) -> tuple[Any, str]:
-        """Compute the view and show it; the view, and a note for beside the title."""
+    def update(self, state: State) -> str:
+        """Compute the view and show it; a note for beside the title. Sets ``keys``."""
+
+    def paint(self, palette: Palette) -> None:
+        """Take the colours of the page; those of the data come with the next update."""
+        self.palette = palette
+        self.plot.background_fill_color = self.plot.border_fill_color = palette.page
+        self.plot.outline_line_color = self.plot.grid.grid_line_color = palette.grid
+        self.plot.border_line_color = palette.page
+        for axis in self.plot.axis:
+            axis.axis_label_text_color = axis.major_label_text_color = palette.ink
+            axis.axis_line_color = axis.major_tick_line_color = axis.minor_tick_line_color = palette.quiet
 
     def _reach(self, right: float, top: float) -> None:
         self.plot.x_range.end, self.plot.y_range.end = float(right), float(top)
@@ -92,11 +90,11 @@ class _Resources:
 
     def __init__(self, plot: Any, resources: Sequence[str]) -> None:
         self.outline = ColumnDataSource({"x": [], "y": []})
-        plot.patch("x", "y", source=self.outline, fill_color=PALE, line_color=None)
-        self.lines = {}
+        self.area = plot.patch("x", "y", source=self.outline, line_color=None)
+        self.lines, self.strokes = {}, []
         for name, dash in zip(resources, DASHES, strict=False):
             source = self.lines[name] = ColumnDataSource({"x": [], "y": []})
-            plot.line("x", "y", source=source, color=INK, line_width=1.5, line_dash=dash, legend_label=name)
+            self.strokes.append(plot.line("x", "y", source=source, line_width=1.5, line_dash=dash))
 
     def show(self, outline: FloatArray, lines: Sequence[tuple[str, FloatArray]]) -> tuple[float, float]:
         """Show them; a good end for each axis."""
@@ -107,8 +105,20 @@ class _Resources:
         right, top = 1.15 * outline.max(axis=0)
         return right, top
 
+    def paint(self, palette: Palette) -> None:
+        self.area.glyph.fill_color = palette.area
+        for stroke in self.strokes:
+            stroke.glyph.line_color = palette.ink
 
-class _SharingFigure(Figure):
+    def keys(self, palette: Palette) -> list[Key]:
+        names = zip(self.lines, DASHES, strict=False)
+        return [_key(name, palette.ink, "line", dash) for name, dash in names]
+
+
+class SharingFigure(Figure):
+    """What fits of two classes, and the allocation of each policy."""
+
+    view: Sharing
     name, title = "sharing", "Sharing polygon"
 
     def __init__(self, state: State) -> None:
@@ -116,6 +126,7 @@ class _SharingFigure(Figure):
         super().__init__(state, f"tasks of {a}", f"tasks of {b}")
 
     def draw(self, state: State) -> None:
+        """Glyphs without data."""
         self.resources = _Resources(self.plot, state.resources)
         self.points = ColumnDataSource(_rings([], np.empty((0, 2)), []))
         marks = self.plot.scatter(
@@ -123,23 +134,36 @@ class _SharingFigure(Figure):
         )
         self.plot.add_tools(HoverTool(renderers=[marks], tooltips=[("policy", "@name"), ("tasks", "@x, @y")]))
 
-    def update(self, state: State) -> tuple[Sharing, str]:
-        view = sharing_view(state)
+    def paint(self, palette: Palette) -> None:
+        """Take the colours of the page."""
+        super().paint(palette)
+        self.resources.paint(palette)
+
+    def update(self, state: State) -> str:
+        """Show the allocations; which policies failed."""
+        view = self.view = sharing_view(state)
         self._reach(*self.resources.show(view.outline, view.lines))
         tasks = np.array([allocation.tasks for allocation in view.allocations]).reshape(-1, 2)
-        self.points.data = _rings(view.names, tasks, list(map(legible, view.colours)))
-        return view, view.note
+        hues = [self.palette.hue(state, name) for name in view.names]
+        self.points.data = _rings(view.names, tasks, hues)
+        rings = [_key(name, hue, "ring") for name, hue in zip(view.names, hues, strict=True)]
+        self.keys = [*self.resources.keys(self.palette), *rings]
+        return view.note
 
 
-class _TasksFigure(Figure):
+class TasksFigure(Figure):
+    """The allocation of each policy as bars, for more than two classes."""
+
+    view: Sharing
     name, title = "sharing", "Allocations"
 
     def __init__(self, state: State) -> None:
         super().__init__(state, "", "tasks")
 
     def draw(self, state: State) -> None:
-        self.bars = ColumnDataSource({"x": [], "top": [], "colour": [], "name": []})
-        bars = self.plot.vbar("x", 0.11, "top", source=self.bars, color="colour")
+        """Glyphs without data."""
+        self.bars = ColumnDataSource({"x": [], "top": [], "width": [], "colour": [], "name": []})
+        bars = self.plot.vbar("x", "width", "top", source=self.bars, color="colour")
         self.plot.add_tools(HoverTool(renderers=[bars], tooltips=[("policy", "@name"), ("tasks", "@top")]))
         self.plot.xgrid.grid_line_color = None
         axis = self.plot.xaxis[0]
@@ -147,21 +171,28 @@ class _TasksFigure(Figure):
         axis.major_label_overrides = dict(enumerate(state.job_classes))
         self.plot.x_range.start, self.plot.x_range.end = -0.5, state.n_classes - 0.5
 
-    def update(self, state: State) -> tuple[Sharing, str]:
-        view = sharing_view(state)
-        n = state.n_classes
+    def paint(self, palette: Palette) -> None:
+        """Take the colours of the page."""
+        super().paint(palette)
+        self.plot.xgrid.grid_line_color = None
+
+    def update(self, state: State) -> str:
+        """Show the allocations; which policies failed."""
+        view = self.view = sharing_view(state)
+        n, many = state.n_classes, len(view.names)
         tasks = np.array([allocation.tasks for allocation in view.allocations]).reshape(-1, n)
-        places = [
-            i + 0.13 * (k - (len(view.names) - 1) / 2) for k in range(len(view.names)) for i in range(n)
-        ]
+        pitch = 0.8 / max(many, 3)
+        hues = [self.palette.hue(state, name) for name in view.names]
         self.bars.data = {
-            "x": places,
+            "x": [i + pitch * (k - (many - 1) / 2) for k in range(many) for i in range(n)],
             "top": tasks.ravel().tolist(),
-            "colour": [legible(c) for c in view.colours for _ in range(n)],
+            "width": [0.85 * pitch] * tasks.size,
+            "colour": [hue for hue in hues for _ in range(n)],
             "name": [name for name in view.names for _ in range(n)],
         }
         self.plot.y_range.end = 1.05 * float(tasks.max(initial=0.0)) or 1.0
-        return view, view.note
+        self.keys = [_key(name, hue, "bar") for name, hue in zip(view.names, hues, strict=True)]
+        return view.note
 
 
 class _DriftFigure(Figure):
@@ -175,14 +206,19 @@ class _DriftFigure(Figure):
         self.arrows = ColumnDataSource({"along": [], "up": []})
         self.path = ColumnDataSource({"x": [], "y": []})
         self.start = ColumnDataSource({"x": [], "y": []})
-        self.plot.line("along", "up", source=self.arrows, color="#8a8a8a", line_width=1)
+        self.field = self.plot.line("along", "up", source=self.arrows, line_width=1)
         self.line = self.plot.line("x", "y", source=self.path, line_width=3)
-        self.dot = self.plot.scatter("x", "y", source=self.start, size=15, line_color="white", line_width=2)
+        self.dot = self.plot.scatter("x", "y", source=self.start, size=15, line_width=2)
         drag = CustomJS(code="window.explorer.drag(cb_obj.x, cb_obj.y)")
         for event in ("panstart", "pan", "panend", "tap"):
             self.plot.js_on_event(event, drag)
 
-    def update(self, state: State) -> tuple[Drift, str]:
+    def paint(self, palette: Palette) -> None:
+        super().paint(palette)
+        self.field.glyph.line_color = palette.arrow
+        self.dot.glyph.line_color = palette.page
+
+    def update(self, state: State) -> str:
         view = drift_view(state)
         # One line with gaps: many small arrays would take longer to send than to compute.
         gap = np.full((1, 2), np.nan)
@@ -190,9 +226,14 @@ class _DriftFigure(Figure):
         self.arrows.data = {"along": strokes[:, 0], "up": strokes[:, 1]}
         self.path.data = _columns(view.path)
         self.start.data = _columns(np.array([state.start]))
-        self.line.glyph.line_color = self.dot.glyph.fill_color = legible(view.colour)
+        hue = self.palette.hue(state, state.policy)
+        self.line.glyph.line_color = self.dot.glyph.fill_color = hue
+        self.keys = [
+            _key(f"{state.policy}, from the dot on", hue, "line"),
+            _key("drift", self.palette.arrow, "line"),
+        ]
         self._reach(state.reach, state.reach)
-        return view, f"{state.policy}: {view.note}; drag the dot"
+        return f"{view.note}; drag the dot"
 
 
 class _RegionFigure(Figure):
@@ -200,96 +241,105 @@ class _RegionFigure(Figure):
         a, b = state.job_classes[one], state.job_classes[other]
         self.pair = one, other
         self.name = "region" if state.n_classes == 2 else f"region-{one + 1}-{other + 1}"
-        self.title = "Capacity region" if state.n_classes == 2 else f"Capacity region, {a} and {b}"
+        self.title = "Capacity region" if state.n_classes == 2 else f"Capacity region {a}, {b}"
         super().__init__(state, f"load of {a} (tasks)", f"load of {b} (tasks)")
 
     def draw(self, state: State) -> None:
         self.resources = _Resources(self.plot, state.resources)
         self.ray = ColumnDataSource({"x": [], "y": []})
         self.point = ColumnDataSource({"x": [], "y": []})
-        self.plot.line("x", "y", source=self.ray, color="#777777", line_width=1, line_dash="dotted")
-        self.plot.scatter("x", "y", source=self.point, size=11, color="black", legend_label="current load")
+        self.way = self.plot.line("x", "y", source=self.ray, line_width=1, line_dash="dotted")
+        self.dot = self.plot.scatter("x", "y", source=self.point, size=11)
 
-    def update(self, state: State) -> tuple[Region, str]:
+    def paint(self, palette: Palette) -> None:
+        super().paint(palette)
+        self.resources.paint(palette)
+        self.way.glyph.line_color = palette.quiet
+        self.dot.glyph.line_color = self.dot.glyph.fill_color = palette.ink
+
+    def update(self, state: State) -> str:
         view = region_view(state, *self.pair)
         self._reach(*self.resources.show(view.outline, view.lines))
         self.ray.data = _columns(np.array([[0.0, 0.0], view.edge]))
         self.point.data = _columns(view.point[None, :])
-        return view, ""
+        self.keys = [*self.resources.keys(self.palette), _key("current load", self.palette.ink, "dot")]
+        return view.note
 
 
-class _RatesFigure(Figure):
+class RatesFigure(Figure):
+    """Service rates: a colour for each method, a dash for each class; what is known of them so far."""
+
     name, title = "rates", "Mean service rates"
+    view: Rates
 
     def __init__(self, state: State) -> None:
         super().__init__(state, "relative load of the busiest resource", "tasks per active job")
 
     def draw(self, state: State) -> None:
-        self.curves, self.marks = [], []
-        for _ in state.job_classes:
-            self.curves.append(ColumnDataSource({"load": [], "balanced": [], "bound": []}))
-            self.marks.append(ColumnDataSource({"load": [], "balanced": [], "bound": []}))
-        # The legend fills its columns one after the other: one per method, and so one row per class.
-        for column, label in (("balanced", "balanced fairness"), ("bound", "bound")):
-            hue = legible(colour(label))
-            for i, name in enumerate(state.job_classes):
-                self.plot.line(
-                    "load", column, source=self.curves[i], color=hue, line_width=2, line_dash=DASHES[i],
-                    legend_label=f"{name}, {label}",
-                )  # fmt: skip
-                self.plot.scatter("load", column, source=self.marks[i], color=hue, size=9)
+        """Glyphs without data."""
         self.now = ColumnDataSource({"x": [], "y": []})
-        self.plot.line("x", "y", source=self.now, color="#777777", line_dash="dotted")
-        # Above the curves, which fill the frame; one row per class.
-        legend = self.plot.legend[0]
-        legend.ncols, legend.border_line_color, legend.margin = 2, None, 0
-        self.plot.center = [item for item in self.plot.center if item is not legend]
-        self.plot.add_layout(legend, "above")
+        self.mark = self.plot.line("x", "y", source=self.now, line_dash="dotted")
+        names = ("load", "rate", "colour", "dash", "width", "method", "class")
+        self.curves = ColumnDataSource({name: [] for name in names})
+        self.dots = ColumnDataSource({name: [] for name in names})
+        self.plot.multi_line(
+            "load", "rate", source=self.curves, line_color="colour", line_dash="dash", line_width="width"
+        )
+        dots = self.plot.scatter("load", "rate", source=self.dots, color="colour", size=8)
+        told = [("method", "@method"), ("class", "@class"), ("load", "@load"), ("rate", "@rate{0.0000}")]
+        self.plot.add_tools(HoverTool(renderers=[dots], tooltips=told))
 
-    def update(self, state: State) -> tuple[Rates, str]:
-        view = rates_view(state)
-        for i, (curve, mark) in enumerate(zip(self.curves, self.marks, strict=True)):
-            curve.data = {
-                "load": view.curves.loads,
-                "balanced": view.curves.balanced[:, i],
-                "bound": view.curves.bound[:, i],
-            }
-            mark.data = {"load": [view.load], "balanced": [view.balanced[i]], "bound": [view.bound[i]]}
-        top = 1.05 * float(np.nanmax([view.curves.balanced, view.curves.bound]))
+    def paint(self, palette: Palette) -> None:
+        """Take the colours of the page."""
+        super().paint(palette)
+        self.mark.glyph.line_color = palette.quiet
+
+    def update(self, state: State, *, until: float = math.inf, light: bool = False) -> str:
+        """Show what is known by then of the rates; which methods cannot be told at the load."""
+        view = self.view = rates_view(state, until=until, light=light)
+        classes = range(state.n_classes) if not state.rated else (state.rated - 1,)
+        lines: list[dict[str, Any]] = []
+        dots: list[dict[str, Any]] = []
+        self.keys, top = [], 0.0
+        for (method, curve), wide in zip(view.curves.items(), widths(view), strict=True):
+            hue = self.palette.hue(state, method)
+            self.keys.append(_key(method, hue, "line"))
+            for i in classes:
+                look = {
+                    "colour": hue,
+                    "dash": DASHES[i],
+                    "width": 2.0 * wide[i],
+                    "method": method,
+                    "class": state.job_classes[i],
+                }
+                rates = curve.rates[:, i]
+                if not np.isnan(rates).all():
+                    lines.append({"load": curve.loads, "rate": rates, **look})
+                    top = max(top, float(np.nanmax(rates)))
+                if curve.now is not None and not np.isnan(curve.now[i]):
+                    dots.append({"load": view.load, "rate": float(curve.now[i]), **look})
+        self.keys += [_key(state.job_classes[i], self.palette.quiet, "line", DASHES[i]) for i in classes]
+        for source, rows in ((self.curves, lines), (self.dots, dots)):
+            source.data = {name: [row[name] for row in rows] for name in source.column_names}
+        top = 1.05 * top or 1.0
         self._reach(1.0, top)
         self.now.data = {"x": [view.load, view.load], "y": [0.0, top]}
-        return view, view.note
-
-
-@cache
-def legible(hue: str) -> str:
-    """The colour, darkened as little as makes its contrast to white at least :data:`CONTRAST`.
-
-    Examples
-    --------
-    >>> legible("#0072B2"), legible("#56B4E9")
-    ('#0072B2', '#4a9cca')
-    """
-    channels = [int(hue[k : k + 2], 16) for k in (1, 3, 5)]
-    if _contrast(channels) >= CONTRAST:
-        return hue
-    part = next(
-        p for p in np.arange(0.99, 0.0, -0.01) if _contrast([int(p * c) for c in channels]) >= CONTRAST
-    )
-    return "#" + "".join(f"{int(part * c):02x}" for c in channels)
-
-
-def _contrast(channels: Sequence[int]) -> float:
-    """Contrast of a colour to white by the formula of WCAG 2.1."""
-    linear = [c / 3294.6 if c <= 10 else ((c / 255 + 0.055) / 1.055) ** 2.4 for c in channels]
-    return 1.05 / (0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2] + 0.05)
+        return view.note
 
 
 def figures_of(state: State) -> list[Figure]:
-    """The figures for a state of this size, in the order of the page; the first shows the allocations."""
+    """The figures for a state of this size, in the order of the page."""
+    rates = RatesFigure(state)
     if state.n_classes == 2:
-        return [_SharingFigure(state), _DriftFigure(state), _RegionFigure(state, 0, 1), _RatesFigure(state)]
-    return [_TasksFigure(state), _RegionFigure(state, 0, 1), _RegionFigure(state, 0, 2), _RatesFigure(state)]
+        return [rates, SharingFigure(state), _DriftFigure(state), _RegionFigure(state, 0, 1)]
+    sections = [_RegionFigure(state, 0, 1)]
+    if state.n_classes == 3:
+        sections.append(_RegionFigure(state, 0, 2))
+    return [rates, TasksFigure(state), *sections]
+
+
+def _key(label: str, colour: str, mark: str, dash: str = "solid") -> Key:
+    return {"label": label, "colour": colour, "mark": mark, "dash": dash}
 
 
 def _columns(points: FloatArray) -> dict[str, Any]:
@@ -298,5 +348,5 @@ def _columns(points: FloatArray) -> dict[str, Any]:
 
 def _rings(names: Sequence[str], tasks: FloatArray, colours: Sequence[str]) -> dict[str, Any]:
     """Policies that agree are rings within rings, so the first has the largest."""
-    sizes = [7 + 4.5 * (len(POLICIES) - 1 - k) for k in range(len(names))]
+    sizes = [7 + 4.5 * (len(names) - 1 - k) for k in range(len(names))]
     return {**_columns(tasks), "name": list(names), "colour": list(colours), "size": sizes}

@@ -1,17 +1,19 @@
 r"""What the explorer shows: a pool, the jobs present, the traffic and a starting point, as one value.
 
-A state holds a pool of two or three classes without limits, counts :math:`x_i`, a traffic mix and a relative
+A state holds a pool of two to six classes without limits, counts :math:`x_i`, a traffic mix and a relative
 load :math:`\varrho` of the busiest resource, so that the class loads are :math:`\rho = t\cdot\text{mix}` with
 :math:`\max_j \sum_i\rho_ia_{ij}/C_j = \varrho`; mean sizes are 1. It becomes a link and comes back from it
-unchanged (floats are written in the shortest form that reads back as the same number), and it becomes a
-scenario file.
+unchanged (floats are written in the shortest form that reads back as the same number, as 1/3 where that is
+shorter), and it becomes a scenario file. Policies are known by name: those of the catalogue, and those of the
+scenario that the explorer was started with.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+from fractions import Fraction
 from functools import cached_property
 from typing import Any
 from urllib.parse import parse_qsl, urlencode
@@ -20,18 +22,27 @@ from fairness.catalogue import CATALOGUE
 from fairness.errors import ModelError
 from fairness.model.problem import Problem
 from fairness.protocol.policy import Policy, policy_name
-from fairqueues.explorer.fields import FieldErrors, read_numbers
+from fairqueues.explorer.fields import FieldErrors, read_numbers, short_fraction
 from fairqueues.scenario.names import policy_spec
 from fairqueues.scenario.toml_text import toml
 from queueing.model.system import System
 
-__all__ = ["POLICIES", "State", "nice_above"]
+__all__ = ["POLICIES", "SHOWN", "State", "nice_above"]
 
 POLICIES: dict[str, Policy] = {e.name: e.policy for e in CATALOGUE}
 """Policies of the catalogue for pools, by the name that figures show."""
 
-CLASSES, RESOURCES = (2, 3), (1, 4)
+SHOWN = ("DRF", "PF", "BMF")
+"""Policies that are shown if nothing else is said."""
+
+CLASSES, RESOURCES = (2, 6), (1, 4)
 """Fewest and most."""
+
+ALL_CLASSES = 3
+"""Classes up to which the figure of service rates begins with all of them."""
+
+LONG = 12
+"""Characters beyond which a number is written as a fraction, if it is one of small numbers."""
 
 Row = tuple[float, ...]
 
@@ -57,6 +68,12 @@ class State:
     reach : float, jobs
         End of the axes of the drift field.
     job_classes, resources : tuple of str
+    shown : tuple of str
+        Policies in tables and figures, by name.
+    rated : int
+        Class whose service rates are drawn: its number from 1, or 0 for all.
+    offered : mapping of str to Policy
+        All policies that can be shown, by name; not compared.
 
     Examples
     --------
@@ -78,6 +95,9 @@ class State:
     reach: float = 10.0
     job_classes: tuple[str, ...] = ("A", "B")
     resources: tuple[str, ...] = ("cpu", "ram")
+    shown: tuple[str, ...] = SHOWN
+    rated: int = 0
+    offered: Mapping[str, Policy] = field(default_factory=lambda: POLICIES, compare=False, repr=False)
 
     @property
     def n_classes(self) -> int:
@@ -93,9 +113,11 @@ class State:
     def problem(self) -> Problem:
         """The pool."""
         # Whole numbers as integers, so that the pool is exact where it can be.
+        demands: Any = [_plain(row) for row in self.demands]
+        capacities: Any = _plain(self.capacities)
         return Problem(
-            [_plain(row) for row in self.demands],
-            _plain(self.capacities),
+            demands,
+            capacities,
             weights=self.weights,
             job_classes=self.job_classes,
             resources=self.resources,
@@ -105,6 +127,11 @@ class State:
     def system(self) -> System:
         """The pool under its traffic; mean sizes are 1."""
         return System.with_load(self.problem, self.mix, self.load)
+
+    @property
+    def policies(self) -> dict[str, Policy]:
+        """The policies that are shown, by name."""
+        return {name: self.offered[name] for name in self.shown}
 
     @property
     def texts(self) -> dict[str, str]:
@@ -122,6 +149,9 @@ class State:
         policy: str,
         job_classes: Sequence[str],
         resources: Sequence[str],
+        shown: Sequence[str] = SHOWN,
+        rated: int = 0,
+        offered: Mapping[str, Policy] = POLICIES,
     ) -> State:
         """State from the fields of the page.
 
@@ -130,9 +160,11 @@ class State:
         texts : mapping of str to str
             Names as in :mod:`fairqueues.explorer.fields`.
         policy : str
-            A name of the catalogue.
+            A name that is offered; so are those of ``shown``.
         job_classes, resources : sequence of str
             They say how many there are.
+        shown, rated, offered
+            As the attributes.
 
         Returns
         -------
@@ -147,10 +179,12 @@ class State:
         for what, count, (least, most) in (("classes", n, CLASSES), ("resources", m, RESOURCES)):
             if not least <= count <= most:
                 raise FieldErrors({"form": f"the explorer shows {least} to {most} {what}; got {count}"})
-        if policy not in POLICIES:
-            raise FieldErrors(
-                {"policy": f"unknown policy {policy[:30]!r}; choose from {', '.join(POLICIES)}"}
-            )
+        for where, name in (("policy", policy), *(("shown", name) for name in shown)):
+            if name not in offered:
+                known = ", ".join(offered)
+                raise FieldErrors({where: f"unknown policy {name[:30]!r}; choose from {known}"})
+        if not 0 <= rated <= n:
+            raise FieldErrors({"rated": f"there is no class {rated}; choose 0 (all) to {n}"})
         values = read_numbers(texts, n, m)
 
         def row(name: str, length: int) -> Row:
@@ -168,6 +202,9 @@ class State:
             values.get("reach", 1.0),
             tuple(job_classes),
             tuple(resources),
+            tuple(name for name in offered if name in shown),
+            rated,
+            offered,
         )
         try:
             state.system.require_stable()
@@ -184,11 +221,20 @@ class State:
         pairs += [("reach", _text(self.reach))] if self.start else []
         pairs += [("class", name) for name in self.job_classes]
         pairs += [("resource", name) for name in self.resources]
-        return urlencode(pairs, safe=",;")
+        # A link without policies is one from before they could be chosen; one without any says so.
+        pairs += [("show", name) for name in self.shown or ("",)]
+        pairs += [("rated", str(self.rated))] if self.rated else []
+        return urlencode(pairs, safe=",;/")
 
     @classmethod
-    def from_query(cls, query: str) -> State:
+    def from_query(cls, query: str, offered: Mapping[str, Policy] = POLICIES) -> State:
         """The state of a link; what the link leaves out is 1, or as in the default state.
+
+        Parameters
+        ----------
+        query : str
+        offered : mapping of str to Policy
+            Policies that the link may name.
 
         Raises
         ------
@@ -200,7 +246,7 @@ class State:
         given = dict(pairs)
         known = {"demands", "capacities", "weights", "counts", "mix", "load", "policy", "start", "reach"}
         for name in given:
-            if name not in known | {"class", "resource"}:
+            if name not in known | {"class", "resource", "show", "rated"}:
                 raise FieldErrors({"form": f"the link has an unknown part {name[:30]!r}"})
         if "demands" not in given:
             raise FieldErrors({"form": "the link has no demands"})
@@ -222,16 +268,21 @@ class State:
         resources = [v for k, v in pairs if k == "resource"] or [f"resource {j + 1}" for j in range(m)]
         if (len(classes), len(resources)) != (n, m):
             raise FieldErrors({"form": "the link names another number of classes or resources than it has"})
-        return cls.from_texts(texts, given.get("policy", "DRF"), classes, resources)
+        shown = [v for k, v in pairs if k == "show" and v] if "show" in given else SHOWN
+        rated = given.get("rated", "0")
+        if not (rated.isascii() and rated.isdigit()):
+            raise FieldErrors({"rated": f"must be the number of a class; got {rated[:20]!r}"})
+        policy = given.get("policy", "DRF")
+        return cls.from_texts(texts, policy, classes, resources, shown, int(rated[:9]), offered)
 
     @classmethod
     def from_scenario(cls, scenario: Any) -> State:
-        """State of a scenario: its pool, counts, traffic, first policy and fluid start.
+        """State of a scenario: its pool, counts, traffic, policies and fluid start.
 
         Raises
         ------
         ModelError
-            If the model is no pool of two or three classes and at most four resources, has limits, or its
+            If the model is no pool of two to six classes and at most four resources, has limits, or its
             traffic does not fit.
         """
         problem = scenario.model
@@ -249,14 +300,16 @@ class State:
             # Proportions, in units of the smallest: 3 and 1 rather than .0871 and .0290.
             least = min((float(v) for v in loads if v > 0), default=1.0)
             mix = tuple(float(f"{v / least:.12g}") for v in loads)
-            load = float(scenario.system.relative_loads.max())
+            load = float(f"{scenario.system.relative_loads.max():.12g}")
             if not 0 < load < 1:
                 raise ModelError(
                     f"the explorer shows traffic that fits; the relative load of this scenario is "
                     f"{load:.4g}, so set a traffic.load above 0 and below 1, or smaller arrival rates"
                 )
-        names = [policy_name(policy) for policy in scenario.policies]
-        policy = next((name for name in names if name in POLICIES), cls.policy)
+        own = {policy_name(policy): policy for policy in scenario.policies}
+        offered = {**POLICIES, **own}
+        shown = tuple(own) or SHOWN
+        policy = next(iter(own), cls.policy)
         start: Row = (8.0, 2.0)
         if scenario.has("fluid") and n == 2:
             start = tuple(float(v) for v in scenario.section("fluid").start)
@@ -273,8 +326,11 @@ class State:
             problem.job_classes,
             problem.resources,
         )
+        rated = 0 if n <= ALL_CLASSES else 1
         try:
-            return cls.from_texts(state.texts, policy, state.job_classes, state.resources)
+            return cls.from_texts(
+                state.texts, policy, state.job_classes, state.resources, shown, rated, offered
+            )
         except FieldErrors as error:
             raise ModelError(f"the explorer cannot show this scenario: {error}") from None
 
@@ -291,6 +347,8 @@ class State:
 
         demands = [cut(row, m) for row in (*self.demands, *[()] * n)[:n]]
         demands = [row if any(row) else (1.0,) * m for row in demands]
+        # With all jobs, or all traffic, dropped, the classes that are left are alike.
+        counts, mix = (row if any(row) else (1.0,) * n for row in (cut(self.counts, n), cut(self.mix, n)))
         # A fresh resource is large enough not to bind at once.
         largest = [max(row[j] for row in demands) for j in range(m)]
         fresh = [10.0 * largest[j] for j in range(len(self.capacities), m)]
@@ -299,28 +357,47 @@ class State:
             demands=tuple(demands),
             capacities=(*self.capacities, *fresh)[:m],
             weights=cut(self.weights, n),
-            counts=cut(self.counts, n),
-            mix=cut(self.mix, n),
+            counts=counts,
+            mix=mix,
             start=(self.start or (8.0, 2.0)) if n == 2 else (),
             reach=(self.reach if self.start else 10.0) if n == 2 else 1.0,
             job_classes=names(self.job_classes, n, "class"),
             resources=names(self.resources, m, "resource"),
+            rated=1 if n > ALL_CLASSES else 0,
         )
 
     def to_toml(self) -> str:
-        """The state as a scenario file, with all policies of the catalogue, that of the drift field first."""
-        chosen = [self.policy, *(name for name in POLICIES if name != self.policy)]
+        """The state as a scenario file, with the policies shown, that of a drift field first.
+
+        Raises
+        ------
+        ModelError
+            If one of them is of a Python file: what is saved elsewhere would not find it.
+        """
+        drifting = [self.policy] if self.start else []
+        chosen = [*drifting, *(name for name in self.shown if name not in drifting)]
         fluid = {"fluid": {"start": _plain(self.start)}} if self.start else {}
         return toml(
             {
                 "title": "State of the explorer",
-                "policies": [policy_spec(POLICIES[name]) for name in chosen],
+                **({"policies": list(map(self._spec, chosen))} if chosen else {}),
                 "counts": _plain(self.counts),
                 "pool": self.problem.to_dict(),
                 "traffic": {"mix": _plain(self.mix), "load": self.load},
                 **fluid,
             }
         )
+
+    def _spec(self, name: str) -> Any:
+        """A policy as scenario files name it."""
+        try:
+            return policy_spec(self.offered[name])
+        except ModelError:
+            raise ModelError(
+                f"policy {name!r} is of a Python file, which a scenario that is saved elsewhere would not "
+                f"find; hide it{', take another one for the drift' if self.start else ''}, and write its "
+                "name into the saved file"
+            ) from None
 
 
 def nice_above(value: float) -> float:
@@ -337,9 +414,16 @@ def nice_above(value: float) -> float:
 
 def _text(value: float) -> str:
     """Shortest text that reads back as the same number; whole numbers without a point."""
-    return repr(float(value)).removesuffix(".0")
+    plain = repr(float(value)).removesuffix(".0")
+    part = short_fraction(value) if len(plain) > LONG else None
+    return plain if part is None else str(part)
 
 
-def _plain(values: Sequence[float]) -> list[float | int]:
-    """Whole numbers as integers."""
-    return [int(v) if float(v).is_integer() and abs(v) < 2**53 else float(v) for v in values]
+def _plain(values: Sequence[float]) -> list[float | int | Fraction]:
+    """Whole numbers as integers, and those that are written as fractions as these."""
+    return [int(v) if float(v).is_integer() and abs(v) < 2**53 else _exact(v) for v in values]
+
+
+def _exact(value: float) -> float | Fraction:
+    part = short_fraction(value) if "/" in _text(value) else None
+    return float(value) if part is None else part

@@ -3,7 +3,8 @@
 The fields are plain HTML (labels, tab order and keyboard come with them); ``page.js`` sends their texts as
 one message and waits for the answer before it sends the next, so a fast slider never queues updates: the
 newest wins. A message with wrong fields is answered with one line for each, and figures and link stay as they
-were.
+were. Rates that take longer than an answer may are asked for by the browser, a few at a time, as long as
+nobody changes anything.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from __future__ import annotations
 import json
 import logging
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from importlib.resources import files
 from typing import Any
 
@@ -21,14 +22,23 @@ from bokeh.models import CustomJS
 from bokeh.models.widgets import TextInput
 
 from fairness.errors import FairqueuesError
+from fairness.model.problem import FloatArray
+from fairqueues.explorer.examples import Examples
 from fairqueues.explorer.fields import FieldErrors
-from fairqueues.explorer.figures import figures_of, legible
-from fairqueues.explorer.model import CLASSES, POLICIES, RESOURCES, State, nice_above
-from fairqueues.explorer.views import Rates, Sharing
+from fairqueues.explorer.figures import RatesFigure, SharingFigure, TasksFigure, figures_of
+from fairqueues.explorer.model import ALL_CLASSES, CLASSES, POLICIES, RESOURCES, State, nice_above
+from fairqueues.explorer.palette import DAY, NIGHT
+from fairqueues.explorer.rates import Rates
 
 __all__ = ["Page", "open_page"]
 
 LOG = logging.getLogger(__name__)
+
+ANSWER = 0.07
+"""Seconds after which an answer begins no further point of the curves of service rates."""
+
+MORE = 0.03
+"""The same of an answer to the wish for more; whoever changes something meanwhile waits for it."""
 
 
 class Page:
@@ -39,21 +49,34 @@ class Page:
     state : State
     notice : str
         Shown at the top, for instance that the link could not be read.
+    examples : sequence of (str, str)
+        Title and link of each state that is offered to begin with.
     """
 
-    def __init__(self, state: State, notice: str = "") -> None:
+    def __init__(self, state: State, notice: str = "", examples: Sequence[tuple[str, str]] = ()) -> None:
         self.state = state
         self.notice = notice
+        self.examples = tuple(examples)
         self.figures = figures_of(state)
+        self.rates = next(figure for figure in self.figures if isinstance(figure, RatesFigure))
+        self.sharing = next(f for f in self.figures if isinstance(f, SharingFigure | TasksFigure))
         self.request, self.answer = TextInput(), TextInput()
 
-    def show(self, state: State) -> dict[str, Any]:
+    def show(self, state: State, dark: bool = False, seconds: float = ANSWER) -> dict[str, Any]:
         """Show a state of the same size in all figures.
+
+        Parameters
+        ----------
+        state : State
+        dark : bool
+            On a dark page.
+        seconds : float
+            After so long no further point of the curves is begun.
 
         Returns
         -------
         dict
-            What the browser writes around them: tables, notes, link.
+            What the browser writes around them: tables, legends, notes, link.
 
         Raises
         ------
@@ -62,51 +85,89 @@ class Page:
             shows the old one again.
         """
         begin = time.perf_counter()
-        views = [figure.update(state) for figure in self.figures]
+        palette = NIGHT if dark else DAY
+        notes = {}
+        for figure in self.figures:
+            if figure.palette is not palette:
+                figure.paint(palette)
+            if figure is not self.rates:
+                notes[figure.name] = figure.update(state)
+        # Last, since it takes what time is left.
+        notes[self.rates.name] = self.rates.update(state, until=begin + seconds, light=True)
         self.state = state
-        sharing: Sharing = views[0][0]
-        rates: Rates = views[-1][0]
+        sharing = self.sharing.view
         return {
             "errors": {},
             "query": state.query(),
-            "notes": {figure.name: note for figure, (_, note) in zip(self.figures, views, strict=True)},
-            "policies": [
-                {"name": n, "colour": legible(c)} for n, c in zip(sharing.names, sharing.colours, strict=True)
-            ],
+            "notes": notes,
+            "legends": {figure.name: figure.keys for figure in self.figures},
+            "policies": [{"name": n, "colour": palette.hue(state, n)} for n in sharing.names],
+            "hues": {name: palette.hue(state, name) for name in state.offered},
             "tasks": [[f"{v:.4g}" for v in allocation.tasks] for allocation in sharing.allocations],
             "bottlenecks": [list(map(list, allocation.bottlenecks)) for allocation in sharing.allocations],
-            "rates": [
-                ["–" if np.isnan(v) else f"{v:.4g}" for v in row]
-                for row in zip(state.system.loads, rates.balanced, rates.bound, strict=True)
-            ],
+            **self._rates_told(self.rates.view),
             "milliseconds": round(1e3 * (time.perf_counter() - begin), 1),
+        }
+
+    @property
+    def dark(self) -> bool:
+        """Whether the figures are drawn for a dark page."""
+        return self.rates.palette is NIGHT
+
+    def more(self) -> dict[str, Any]:
+        """Show more of the curves of service rates than was known in time; what changes around them."""
+        note = self.rates.update(self.state, until=time.perf_counter() + MORE)
+        return {"more": True, "notes": {self.rates.name: note}, **self._rates_told(self.rates.view)}
+
+    def _rates_told(self, rates: Rates) -> dict[str, Any]:
+        """Loads, then rates at the current load, one row per method and one column per class; their error."""
+        rows = {name: _told(curve.now, self.state.n_classes) for name, curve in rates.curves.items()}
+        error = max(curve.error for curve in rates.curves.values())
+        return {
+            "rates": [
+                ["load (tasks)", *(f"{v:.4g}" for v in self.state.system.loads)],
+                *([name, *row] for name, row in rows.items()),
+            ],
+            "error": f"{100 * error:.1g}" if error else "",
+            "complete": rates.complete,
         }
 
     def reply(self, message: Mapping[str, Any]) -> dict[str, Any]:
         """Answer to a message of the browser: new pictures, or what is wrong where."""
-        old = self.state
+        old, dark = self.state, bool(message.get("dark", self.dark))
         try:
             if "resize" in message:
                 n, m = message["resize"]
                 if not (CLASSES[0] <= n <= CLASSES[1] and RESOURCES[0] <= m <= RESOURCES[1]):
                     raise FieldErrors({"form": f"the explorer does not show {n} classes and {m} resources"})
                 return {"go": old.resized(n, m).query()}
-            state = State.from_texts(message["fields"], message["policy"], old.job_classes, old.resources)
-            return self.show(state)
+            if "more" in message:
+                return self.more()
+            state = State.from_texts(
+                message["fields"],
+                message["policy"],
+                old.job_classes,
+                old.resources,
+                message.get("shown", old.shown),
+                message.get("rated", old.rated),
+                old.offered,
+            )
+            return self.show(state, dark)
         except FieldErrors as error:
             return {"errors": error.messages}
         except FairqueuesError as error:
-            self.show(old)
+            self.show(old, dark)
             return {"errors": {"form": str(error).splitlines()[0]}}
         except Exception as error:
             # The browser waits for an answer, so a defect must not pass in silence there either.
             LOG.exception("the explorer could not answer %s", message)
-            self.show(old)
+            self.show(old, dark)
             return {"errors": {"form": f"internal error ({type(error).__name__}); see the log of the server"}}
 
     def attach(self, document: Document) -> None:
         """Fill a Bokeh document with the page."""
-        first = self.show(self.state)
+        # Rates come when the page is there: after an installation their kernels are compiled first.
+        first = self.show(self.state, seconds=0.0)
 
         def answered(_attribute: str, _old: str, new: str) -> None:
             message = json.loads(new)
@@ -135,25 +196,33 @@ class Page:
     def _variables(self) -> dict[str, Any]:
         state = self.state
         rows = [
-            (f"{name} demands", "demands", [f"demands-{i}-{j}" for j in range(state.n_resources)])
+            (f"{name} demands", [f"demands-{i}-{j}" for j in range(state.n_resources)])
             for i, name in enumerate(state.job_classes)
         ]
-        rows.append(("capacity", "capacities", [f"capacities-{j}" for j in range(state.n_resources)]))
-        per_class = [
-            (label, name, [f"{name}-{i}" for i in range(state.n_classes)])
-            for label, name in (("jobs present", "counts"), ("weight", "weights"), ("traffic mix", "mix"))
-        ]
+        rows.append(("capacity", [f"capacities-{j}" for j in range(state.n_resources)]))
+        kinds = [("jobs present", "counts"), ("weight", "weights"), ("traffic mix", "mix")]
+        classes = range(state.n_classes)
+        if state.n_classes <= ALL_CLASSES:
+            per_class = [(label, [f"{name}-{i}" for i in classes]) for label, name in kinds]
+            table = (state.job_classes, "classes", per_class)
+        else:
+            # More columns than three would be too narrow for numbers.
+            per_class = [(state.job_classes[i], [f"{name}-{i}" for _, name in kinds]) for i in classes]
+            table = (tuple(label for label, _ in kinds), "classes", per_class)
         texts = state.texts
         ends = {
-            name: nice_above(2 * max([1e-9, *(float(v) for k, v in texts.items() if k.startswith(name))]))
+            name: nice_above(2 * max(1e-9, float(np.max(getattr(state, name)))))
             for name in ("demands", "capacities", "counts", "weights", "mix")
         }
+        # What the catalogue has, and of others those that this page began with.
+        first = {*state.shown, state.policy}
         return {
             "state": state,
             "texts": texts,
             "ends": ends,
-            "tables": [(state.resources, "amounts", rows), (state.job_classes, "classes", per_class)],
-            "policies": list(POLICIES),
+            "tables": [(state.resources, "amounts", rows), table],
+            "policies": [name for name in state.offered if name in POLICIES or name in first],
+            "examples": self.examples,
             "figures": [(figure.name, figure.title) for figure in self.figures],
             "classes_choice": list(range(CLASSES[0], CLASSES[1] + 1)),
             "resources_choice": list(range(RESOURCES[0], RESOURCES[1] + 1)),
@@ -163,12 +232,12 @@ class Page:
         }
 
 
-def open_page(document: Document, query: str, default: State) -> Page:
+def open_page(document: Document, query: str, examples: Examples) -> Page:
     """Fill a document with the page of a link; with the default state if it is empty, wrong or too hard."""
     notice = ""
     if query:
         try:
-            page = Page(State.from_query(query))
+            page = Page(examples.state(query), "", examples.menu)
             page.attach(document)
             return page
         except FieldErrors as error:
@@ -176,10 +245,17 @@ def open_page(document: Document, query: str, default: State) -> Page:
         except FairqueuesError as error:
             told = str(error).splitlines()[0]
             notice = f"This link could not be shown ({told}); here is the first state instead."
-    page = Page(default, notice)
+    page = Page(examples.default, notice, examples.menu)
     page.attach(document)
     return page
 
 
+def _told(rates: FloatArray | None, n_classes: int) -> list[str]:
+    """Rates of the classes in a table; "…" where they are still to come."""
+    if rates is None:
+        return ["…"] * n_classes
+    return ["–" if np.isnan(v) else f"{v:.4g}" for v in rates]
+
+
 def _resource(name: str) -> str:
-    return files("fairqueues.explorer").joinpath(name).read_text(encoding="utf-8")
+    return files("fairqueues.explorer").joinpath("assets", name).read_text(encoding="utf-8")

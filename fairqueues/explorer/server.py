@@ -8,6 +8,7 @@ put the page into a frame, and the page itself loads nothing from elsewhere (Con
 
 from __future__ import annotations
 
+import logging
 import sys
 import webbrowser
 from typing import Any
@@ -25,7 +26,8 @@ from tornado.web import OutputTransform, RequestHandler
 
 from fairness.arguments.validation import require_whole
 from fairness.errors import FairqueuesError, ModelError
-from fairqueues.explorer.drawing import figure_svg
+from fairqueues.explorer.drawing import FORMATS, figure_file
+from fairqueues.explorer.examples import Examples
 from fairqueues.explorer.model import State
 from fairqueues.explorer.page import open_page
 
@@ -50,18 +52,20 @@ class ExplorerServer(BaseServer):
     def __init__(self, default: State, port: int) -> None:
         sockets, self._port = bind_sockets(ADDRESS, port)
 
+        examples = Examples(default)
+
         def open_document(document: Document) -> None:
             # Bokeh makes one document for each visit, and its context knows the request.
             context: Any = document.session_context
-            open_page(document, context.request.query if context else "", default)
+            open_page(document, context.request.query if context else "", examples)
 
         tornado = _Guarded(
             {"/": Application(FunctionHandler(open_document))},
             extra_websocket_origins=[f"{name}:{self._port}" for name in NAMES],
             absolute_url=f"http://{ADDRESS}:{self._port}/",
             extra_patterns=[
-                (pattern, _FileHandler, {"default": default})
-                for pattern in (r"/figure/([a-z0-9-]+)\.(svg)", r"/(scenario)\.(toml)")
+                (pattern, _FileHandler, {"examples": examples})
+                for pattern in (rf"/figure/([a-z0-9-]+)\.({'|'.join(FORMATS)})", r"/(scenario)\.(toml)")
             ],
             session_token_expiration=86400,
             transforms=[_Headers],
@@ -124,6 +128,8 @@ def serve(scenario: Any = None, *, port: int = 5006, open_browser: bool = True) 
     """
     default = State() if scenario is None else State.from_scenario(scenario)
     server = make_server(default, port=port)
+    # It warns of each visitor who leaves while an answer is under way.
+    logging.getLogger("bokeh.server.views.ws").setLevel(logging.ERROR)
     address = f"http://{ADDRESS}:{server.port}/"
     if open_browser:
         server.io_loop.add_callback(webbrowser.open, address)
@@ -183,22 +189,21 @@ class _Headers(OutputTransform):
 class _FileHandler(RequestHandler):
     """Answers with a figure or the scenario of the state that the query says."""
 
-    def initialize(self, default: State) -> None:
-        self.default = default
+    def initialize(self, examples: Examples) -> None:
+        self.examples = examples
 
     def data_received(self, chunk: bytes) -> None:
         """Requests have no body."""
 
     def get(self, name: str, suffix: str) -> None:
         try:
-            state = State.from_query(self.request.query) if self.request.query else self.default
-            text = figure_svg(state, name) if suffix == "svg" else state.to_toml()
+            state = self.examples.state(self.request.query)
+            held = figure_file(state, name, suffix) if suffix in FORMATS else state.to_toml()
         except FairqueuesError as error:
             self.set_status(400)
             self.set_header("Content-Type", "text/plain; charset=utf-8")
             self.finish(str(error))
         else:
-            kind = "image/svg+xml" if suffix == "svg" else "application/toml"
-            self.set_header("Content-Type", f"{kind}; charset=utf-8")
+            self.set_header("Content-Type", FORMATS.get(suffix, "application/toml; charset=utf-8"))
             self.set_header("Content-Disposition", f'attachment; filename="{name}.{suffix}"')
-            self.finish(text)
+            self.finish(held)

@@ -3,10 +3,9 @@ r"""The data of each figure: pure functions of the state, computed by the packag
 * *Sharing*: the polygon :math:`\{\varphi\ge0 : \varphi a\le C\}`, the allocation of each policy, and the
   saturated resources that stop each class.
 * *Drift*: :math:`\dot x_i = \lambda_i - \varphi_i(x)/\sigma_i` on a grid, and the fluid trajectory.
-* *Region*: the loads that fit; of three classes the section through the current loads.
-* *Rates*: mean tasks of an active job against the load, under balanced fairness and in its closed-form bound.
+* *Region*: the loads that fit; of more than two classes the section through the current loads.
 
-What does not depend on the whole state (the curves do not know the current load) is kept for the next update.
+Mean service rates are in :mod:`fairqueues.explorer.rates`.
 """
 
 from __future__ import annotations
@@ -17,58 +16,39 @@ from functools import lru_cache
 import numpy as np
 
 from capacity.regions.divisible_tasks import stability_region
-from fairness.catalogue import colour
 from fairness.errors import FairqueuesError, NotConvergedError
 from fairness.model.problem import FloatArray, Problem
 from fairness.results.allocation import Allocation, allocate
-from fairqueues.explorer.model import POLICIES, Row, State
-from queueing.balanced.duration_bound import duration_bound
-from queueing.balanced.fairness import balanced_fairness
+from fairqueues.explorer.model import Row, State
 from queueing.fluid.paths import Trajectory
 from queueing.fluid.trajectory import drift, trajectory
-from queueing.model.system import System
 
-__all__ = [
-    "Curves",
-    "Drift",
-    "Rates",
-    "Region",
-    "Sharing",
-    "drift_view",
-    "rates_view",
-    "region_view",
-    "sharing_view",
-]
-
-LOADS = np.concatenate([np.linspace(0.02, 0.9, 23), [0.93, 0.95]])
-TAIL = 1e-6
-"""Probability left out of the boxes of balanced fairness: an error of the mean of 1e-4 jobs or so."""
-
-MAX_STATES = 5_000_000
-"""Largest box of balanced fairness, about 20 ms."""
+__all__ = ["Drift", "Region", "Sharing", "drift_view", "region_view", "sharing_view"]
 
 ARROWS = 13
 """Arrows per axis of the drift field."""
 
+SHORTEST = 0.08
+"""Length of an arrow, of that of the longest, below which it is drawn no shorter: its head tells where to."""
+
 
 @dataclass(frozen=True, eq=False)
 class Sharing:
-    """Allocations of all policies.
+    """Allocations of the policies that are shown.
 
     Attributes
     ----------
-    names, colours : tuple of str
+    names : tuple of str
     allocations : tuple of Allocation
     outline : ndarray of shape (n_points, 2), tasks
-        The polygon; empty for three classes.
+        The polygon; empty for more than two classes.
     lines : tuple of (str, ndarray of shape (2, 2))
-        Per resource the line where it is full, within a frame around the polygon; empty for three classes.
+        Per resource the line where it is full, within a frame around the polygon; empty for more.
     note : str
         Policies that failed; empty if none did.
     """
 
     names: tuple[str, ...]
-    colours: tuple[str, ...]
     allocations: tuple[Allocation, ...]
     outline: FloatArray
     lines: tuple[tuple[str, FloatArray], ...]
@@ -84,20 +64,18 @@ class Drift:
     arrows : tuple of ndarray of shape (5, 2), jobs
         Strokes from tail to tip and along the head.
     path : ndarray of shape (n_points, 2), jobs
-    colour : str
     note : str
         How the trajectory ends.
     """
 
     arrows: tuple[FloatArray, ...]
     path: FloatArray
-    colour: str
     note: str
 
 
 @dataclass(frozen=True, eq=False)
 class Region:
-    """Loads of two classes that fit, those of a third being what they are.
+    """Loads of two classes that fit, those of the others being what they are.
 
     Attributes
     ----------
@@ -108,6 +86,8 @@ class Region:
         Per resource, as in :class:`Sharing`.
     point, edge : ndarray of shape (2,), tasks
         The current loads, and where the region ends in their direction (of these two classes).
+    note : str
+        At which loads the others stay.
     """
 
     classes: tuple[int, int]
@@ -115,50 +95,31 @@ class Region:
     lines: tuple[tuple[str, FloatArray], ...]
     point: FloatArray
     edge: FloatArray
-
-
-@dataclass(frozen=True, eq=False)
-class Curves:
-    """Service rates against the relative load, shape (n_loads, n_classes); NaN where not computed."""
-
-    loads: FloatArray
-    balanced: FloatArray
-    bound: FloatArray
-
-
-@dataclass(frozen=True, eq=False)
-class Rates:
-    """Curves, and the rates at the current load, (n_classes,)."""
-
-    curves: Curves
-    load: float
-    balanced: FloatArray
-    bound: FloatArray
     note: str
 
 
 def sharing_view(state: State) -> Sharing:
-    """Allocations of all policies of the catalogue, and the polygon of two classes.
+    """Allocations of the policies that are shown, and the polygon of two classes.
 
     Examples
     --------
     >>> view = sharing_view(State())
-    >>> view.names[1], view.allocations[1].tasks, view.allocations[1].bottlenecks
+    >>> view.names[0], view.allocations[0].tasks, view.allocations[0].bottlenecks
     ('DRF', array([3., 2.]), (('cpu',), ('cpu',)))
     """
     problem = state.problem
     found, failed = [], []
-    for name, policy in POLICIES.items():
+    for name, policy in state.policies.items():
         try:
-            found.append((name, colour(name), allocate(problem, policy, state.counts)))
+            found.append((name, allocate(problem, policy, state.counts)))
         except FairqueuesError as error:
             failed.append(f"{name}: {_first_line(error)}")
     outline: FloatArray = np.empty((0, 2))
     lines: tuple[tuple[str, FloatArray], ...] = ()
     if state.n_classes == 2:
         outline, lines = _polygon(state.demands, state.capacities, state.resources)
-    names, colours, allocations = zip(*found, strict=True) if found else ((), (), ())
-    return Sharing(names, colours, allocations, outline, lines, "; ".join(failed))
+    names, allocations = zip(*found, strict=True) if found else ((), ())
+    return Sharing(names, allocations, outline, lines, "; ".join(failed))
 
 
 def drift_view(state: State) -> Drift:
@@ -170,7 +131,7 @@ def drift_view(state: State) -> Drift:
     >>> len(view.arrows), view.path[0]
     (169, array([8., 2.]))
     """
-    policy = POLICIES[state.policy]
+    policy = state.offered[state.policy]
     arrows = _arrows(state)
     try:
         # 1e-4 of the jobs is less than a pixel. Near load 1 the direction settles long before the jobs are
@@ -182,11 +143,11 @@ def drift_view(state: State) -> Drift:
     except NotConvergedError as error:
         path = error.best
         note = f"the trajectory could be followed to time {_rounded(path.times[-1])} only"
-    return Drift(arrows, path.counts, colour(state.policy), note)
+    return Drift(arrows, path.counts, note)
 
 
 def region_view(state: State, one: int, other: int) -> Region:
-    """Loads of two classes that fit beside the current load of the third, if there is one.
+    """Loads of two classes that fit beside the current loads of the others, if there are any.
 
     Examples
     --------
@@ -203,41 +164,9 @@ def region_view(state: State, one: int, other: int) -> Region:
     outline, lines = _polygon(tuple(map(tuple, demands.tolist())), tuple(left.tolist()), state.resources)
     point = loads[pair]
     busiest = float(np.max(point @ demands / left))
-    return Region((one, other), outline, lines, point, point / busiest if busiest > 0 else point)
-
-
-def rates_view(state: State) -> Rates:
-    """Mean service rates of the classes against the load, and at the current load.
-
-    Examples
-    --------
-    >>> view = rates_view(State())
-    >>> bool((view.bound <= view.balanced).all())
-    True
-    """
-    curves = _curves(state.demands, state.capacities, state.mix)
-    balanced, bound = _rates(state.system)
-    hidden = np.isnan(balanced).all() and any(state.mix)
-    note = "balanced fairness is too large to compute at once at this load" if hidden else ""
-    return Rates(curves, state.load, balanced, bound, note)
-
-
-@lru_cache(maxsize=64)
-def _curves(demands: tuple[Row, ...], capacities: Row, mix: Row) -> Curves:
-    problem = Problem(demands, capacities)
-    pairs = [_rates(System.with_load(problem, mix, load)) for load in LOADS]
-    return Curves(LOADS, np.array([b for b, _ in pairs]), np.array([b for _, b in pairs]))
-
-
-def _rates(system: System) -> tuple[FloatArray, FloatArray]:
-    """Service rates under balanced fairness (NaN where its box is too large) and in the bound."""
-    live = system.loads > 0
-    bound = np.where(live, duration_bound(system).service_rates, np.nan)
-    try:
-        balanced = balanced_fairness(system, tail=TAIL, max_states=MAX_STATES).service_rates
-    except FairqueuesError:
-        balanced = np.full(system.n_classes, np.nan)
-    return balanced, bound
+    fixed = ", ".join(f"{state.job_classes[i]} at its load {loads[i]:.3g}" for i in rest)
+    note = f"fixed: {fixed}" if fixed else ""
+    return Region((one, other), outline, lines, point, point / busiest if busiest > 0 else point, note)
 
 
 @lru_cache(maxsize=64)
@@ -274,20 +203,22 @@ def _chord(share: FloatArray, frame: FloatArray) -> FloatArray:
 
 
 def _arrows(state: State) -> tuple[FloatArray, ...]:
-    """Strokes of the drift field; lengths grow with the drift, the longest fills its cell."""
+    """Strokes of the drift field: as long as the drifts, the longest fills its cell; heads go with them."""
     cell = state.reach / ARROWS
     ticks = (np.arange(ARROWS) + 0.5) * cell
     grid = np.stack(np.meshgrid(ticks, ticks), axis=-1).reshape(-1, 2)
-    field = drift(state.system, POLICIES[state.policy], grid)
+    field = drift(state.system, state.offered[state.policy], grid)
     speed = np.hypot(*field.T)
     fastest = speed.max() or 1.0
     direction = np.divide(field, speed[:, None], out=np.zeros_like(field), where=speed[:, None] > 0)
-    length = 0.9 * cell * np.maximum(speed / fastest, 0.35)
+    length = 0.9 * cell * np.maximum(speed / fastest, SHORTEST)
     length[speed <= 1e-12 * fastest] = 0.0
     step = direction * length[:, None]
     tail, tip = grid - step / 2, grid + step / 2
     normal = np.stack([-direction[:, 1], direction[:, 0]], axis=1)
-    back, side = 0.3 * cell * direction, 0.15 * cell * normal
+    # Heads of long arrows are alike; those of short ones stay shorter than the arrow.
+    head = np.minimum(0.3 * cell, 0.5 * length)[:, None]
+    back, side = head * direction, 0.5 * head * normal
     strokes = np.stack([tail, tip, tip - back + side, tip - back - side, tip], axis=1)
     return tuple(strokes[length > 0])
 

@@ -1,7 +1,7 @@
-"""The HTML page of one result: self-contained, readable without a network, printable.
+"""The HTML page of one result: self-contained, readable without a network, light or dark, printable.
 
-Figure as inline SVG, inputs as TOML, tables, evidence, what failed, versions, seed, and the command that
-makes the page again. The same result makes the same page: nothing on it depends on the day.
+Figure as inline SVG that can be enlarged, inputs as TOML, tables, evidence, what failed, versions, seed, and
+the command that makes the page again. The same result makes the same page: nothing on it depends on the day.
 """
 
 from __future__ import annotations
@@ -11,7 +11,9 @@ import io
 import re
 from typing import TYPE_CHECKING
 
+from fairqueues.report.looks import SCRIPT, STYLE
 from fairqueues.report.outcome import Outcome, versions
+from fairqueues.report.pivoting import Grid, pivoted
 from fairqueues.report.tables import cells
 
 if TYPE_CHECKING:
@@ -21,19 +23,6 @@ __all__ = ["page"]
 
 _LONGEST = 200
 """Rows of a table on the page."""
-
-_STYLE = """
-body { font: 16px/1.5 system-ui, sans-serif; color: #1a1a1a; background: #fff }
-body { max-width: 62rem; margin: 2rem auto; padding: 0 1rem }
-h1 { font-size: 1.6rem } h2 { font-size: 1.2rem; margin-top: 2rem; border-bottom: 1px solid #ccc }
-pre { background: #f5f5f2; padding: .8rem; overflow-x: auto; white-space: pre-wrap; font-size: .85rem }
-table { border-collapse: collapse; font-size: .9rem } .wide { overflow-x: auto }
-caption { text-align: left; font-weight: 600; padding: .3rem 0 }
-th, td { padding: .2rem .7rem; border-bottom: 1px solid #ddd; text-align: right }
-th { border-bottom: 2px solid #888 }
-th:first-child, td:first-child { text-align: left }
-svg { max-width: 100%; height: auto } .fails { color: #a40000; font-weight: 600 } .holds { color: #00602b }
-""".strip()
 
 
 def page(outcome: Outcome, command: str) -> str:
@@ -50,7 +39,7 @@ def page(outcome: Outcome, command: str) -> str:
         "<!DOCTYPE html>",
         f'<html lang="en"><head><meta charset="utf-8"><title>{title}</title>',
         '<meta name="viewport" content="width=device-width, initial-scale=1">',
-        f"<style>{_STYLE}</style></head><body><main>",
+        f"<style>{STYLE}</style></head><body><main>",
         f"<h1>{title}</h1>",
     ]
     if outcome.missed:
@@ -78,7 +67,7 @@ def page(outcome: Outcome, command: str) -> str:
         "<h2>Repeat</h2>",
         f"<pre>{html.escape(command)}</pre><p>Seed: {seed}</p>",
         f"<table><caption>Versions</caption>{told}</table>",
-        "</main></body></html>",
+        f"</main>{'' if outcome.figure is None else f'<script>{SCRIPT}</script>'}</body></html>",
     ]
     return "\n".join(parts) + "\n"
 
@@ -101,13 +90,28 @@ def _svg(outcome: Outcome) -> str:
 
 
 def _table(table: pd.DataFrame, name: str = "") -> str:
+    """The table; one that repeats itself as a table per quantity."""
+    if grids := pivoted(table):
+        parts = "".join(map(_grid, grids))
+        return (f"<h3>{html.escape(name)}</h3>" if name else "") + f'<div class="tables">{parts}</div>'
     heads, rows = cells(table)
-    caption = f"<caption>{html.escape(name)}</caption>" if name else ""
-    top = "".join(f"<th>{html.escape(head)}</th>" for head in heads)
-    body = "".join(
-        "<tr>" + "".join(f"<td>{html.escape(cell)}</td>" for cell in row) + "</tr>\n" for row in rows
+    return _grid(Grid(name, [[(head, 1) for head in heads]], rows))
+
+
+def _grid(grid: Grid) -> str:
+    caption = f"<caption>{html.escape(grid.caption)}</caption>" if grid.caption else ""
+    *above, last = grid.heads
+    top = "".join(
+        "<tr>"
+        + "".join(f'<th class="group" colspan="{n}">{html.escape(head)}</th>' for head, n in heads)
+        + "</tr>"
+        for heads in above
     )
-    return f'<div class="wide"><table>{caption}<tr>{top}</tr>\n{body}</table></div>'
+    top += "<tr>" + "".join(f"<th>{html.escape(head)}</th>" for head, _ in last) + "</tr>"
+    body = "".join(
+        "<tr>" + "".join(f"<td>{html.escape(cell)}</td>" for cell in row) + "</tr>\n" for row in grid.rows
+    )
+    return f'<div class="wide"><table>{caption}{top}\n{body}</table></div>'
 
 
 def _evidence(one: object) -> str:

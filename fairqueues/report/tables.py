@@ -1,8 +1,15 @@
-"""Tables for people: drawn by rich on a terminal, aligned text everywhere else."""
+"""Tables for people: drawn by rich on a terminal, aligned text everywhere else.
+
+A table that is too wide for its terminal is cut between columns, into blocks below each other that all begin
+with the keys; no digit and no word is left out.
+"""
 
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterator
+from shutil import get_terminal_size
+from textwrap import wrap
 from typing import TYPE_CHECKING, Any
 
 from fairness.display.tables import outward
@@ -11,10 +18,13 @@ if TYPE_CHECKING:
     import pandas as pd
     from rich.table import Table
 
-__all__ = ["cells", "is_number", "lines", "print_table"]
+__all__ = ["cells", "is_number", "lines", "print_line", "print_table"]
 
 _WIDEST = 10_000
 """Columns of a terminal without an end, to measure with."""
+
+_LONGEST = 24
+"""Signs of a word that is not cut."""
 
 
 def cells(table: pd.DataFrame, digits: int = 6) -> tuple[list[str], list[list[str]]]:
@@ -51,7 +61,7 @@ def lines(table: pd.DataFrame) -> list[str]:
 
 
 def print_table(table: pd.DataFrame, title: str) -> None:
-    """Print to standard output; of a table without columns the title alone."""
+    """Print to standard output, as wide as the terminal; of a table without columns the title alone."""
     if not len(table.columns):
         print(title)
         return
@@ -64,32 +74,83 @@ def print_table(table: pd.DataFrame, title: str) -> None:
     from rich.text import Text
 
     console = Console()
-    drawn = _drawn(heads, rows, narrow=False)
-    least = console.measure(drawn, options=console.options.update(width=_WIDEST)).minimum
-    if least > console.width:
-        heads, rows = cells(table, digits=4)
-        drawn = _drawn(heads, rows, narrow=True)
-        least = console.measure(drawn, options=console.options.update(width=_WIDEST)).minimum
     console.print(Text(title, style="bold"))
-    # No digit is ever cut off: what is still too wide runs over, and the terminal breaks the lines.
-    console.print(drawn, width=max(least, console.width), crop=False, no_wrap=True)
+    drawn = _drawn(heads, rows)
+    if console.measure(drawn, options=console.options.update(width=_WIDEST)).minimum <= console.width:
+        console.print(drawn)
+        return
+    heads, rows = cells(table, digits=4)
+    # Without keys the first column tells the rows apart.
+    keys = table.index.nlevels if any(name is not None for name in table.index.names) else 1
+    for columns, widths in _blocks(heads, rows, keys, console.width):
+        block = _drawn([heads[k] for k in columns], [[row[k] for k in columns] for row in rows], widths)
+        # What is too wide all the same, a number on a very narrow terminal, runs over.
+        Console(width=max(_total(widths), console.width)).print(block)
 
 
-def _drawn(heads: list[str], rows: list[list[str]], narrow: bool) -> Table:
-    """Table whose numbers stay whole, while heads and words may be folded."""
+def _blocks(
+    heads: list[str], rows: list[list[str]], keys: int, room: int
+) -> Iterator[tuple[list[int], list[int]]]:
+    """Columns with their widths, as many as there is room for, all behind the keys."""
+    least, natural = [], []
+    for head, entries in zip(heads, zip(*rows, strict=True) if rows else [()] * len(heads), strict=True):
+        number = all(map(is_number, entries))
+        longest = max((len(word) for entry in entries for word in entry.split()), default=0)
+        least.append(max(longest if number else min(longest, _LONGEST), *map(len, [*head.split(), ""])))
+        natural.append(max(map(len, [head, *entries])))
+    keys = min(keys, len(heads) - 1)
+    waiting = list(range(keys, len(heads)))
+    while waiting:
+        block = [*range(keys), waiting.pop(0)]
+        while waiting and _total([least[k] for k in [*block, waiting[0]]]) <= room:
+            block.append(waiting.pop(0))
+        widths = {k: least[k] for k in block}
+        # What is left goes first to the columns that need little more.
+        for k in sorted(block, key=lambda k: natural[k] - least[k]):
+            widths[k] += max(0, min(natural[k] - least[k], room - _total(list(widths.values()))))
+        yield block, [widths[k] for k in block]
+
+
+def _total(widths: list[int]) -> int:
+    """Width of a narrow table: a sign before, behind and between its columns."""
+    return sum(widths) + len(widths) + 1
+
+
+def print_line(text: str) -> None:
+    """Print a line below a table; on a terminal it is broken between words, and goes on further in."""
+    if sys.stdout is None or not sys.stdout.isatty():
+        print(text)
+        return
+    width = get_terminal_size().columns
+    further = " " * min(len(text) - len(text.lstrip()) + 2, width // 2)
+    print(
+        "\n".join(
+            wrap(
+                text, width, subsequent_indent=further, replace_whitespace=False, break_long_words=False,
+                break_on_hyphens=False,
+            )
+        )
+    )  # fmt: skip
+
+
+def _drawn(heads: list[str], rows: list[list[str]], widths: list[int] | None = None) -> Table:
+    """Table in a frame; with widths a narrow one, whose heads and words are folded."""
     from rich import box
     from rich.table import Table
     from rich.text import Text
 
-    style: dict[str, Any] = {"box": box.SIMPLE_HEAD, "padding": 0, "pad_edge": False} if narrow else {}
+    style: dict[str, Any] = {"box": box.SIMPLE_HEAD, "padding": 0, "pad_edge": False} if widths else {}
     drawn = Table(**style)
     for k, head in enumerate(heads):
-        entries = [row[k] for row in rows]
-        number = all(map(is_number, entries))
+        number = all(is_number(row[k]) for row in rows)
+        longest = max(map(len, [head, *(row[k] for row in rows)]))
         drawn.add_column(
-            Text(head), justify="right" if number else "left", overflow="fold",
-            min_width=max(map(len, [*head.split(), *(entries if number else ())])),
-        )  # fmt: skip
+            Text(head),
+            justify="right" if number else "left",
+            overflow="fold",
+            width=widths[k] if widths else None,
+            min_width=None if widths else longest,
+        )
     for row in rows:
         drawn.add_row(*(Text(cell) for cell in row))
     return drawn

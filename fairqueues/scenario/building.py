@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from pathlib import Path as FilePath
 from typing import Any, TypeVar
 
 import numpy as np
@@ -17,11 +18,12 @@ from fairness import Cluster, FairqueuesError, Problem
 from fairness.arguments.plain import near
 from fairness.arguments.validation import FloatArray
 from fairqueues.scenario import names
+from fairqueues.scenario.python_files import require_answers, split_name
 from fairqueues.scenario.reading import Place
 from fairqueues.scenario.sections import Document, Network, Traffic
 from fairqueues.scenario.toml_text import Path, ScenarioError
 
-__all__ = ["Built", "build_model", "build_policies", "build_system", "located"]
+__all__ = ["Built", "build_model", "build_policies", "build_system", "located", "policy_for"]
 
 _T = TypeVar("_T")
 
@@ -54,8 +56,8 @@ def build_model(document: Document, place: Place) -> Built:
     if len(given) > 1:
         raise place.error((given[1],), f"a scenario has one model, but there is [{given[0]}] too; remove one")
     if not given:
-        if document.cloud is None:
-            raise place.error((), "no model; add a table [pool], [cluster], [network] or [cloud]")
+        if document.cloud is None and document.trace is None:
+            raise place.error((), "no model; add a table [pool], [cluster], [network], [trace] or [cloud]")
         return Built(None)
     if document.network is not None:
         return _network(document.network, place)
@@ -83,12 +85,17 @@ def _network(network: Network, place: Place) -> Built:
     import networkx as nx
 
     from queueing.networks import backbones
+    from queueing.networks.graph_files import read_graphml
     from queueing.networks.gravity import gravity_traffic
     from queueing.networks.topology import data_network
 
     path: Path = ("network",)
-    if (network.backbone is None) == (network.links is None):
-        raise place.error(path, "give either a backbone or links")
+    kinds = [key for key in ("backbone", "links", "graphml") if getattr(network, key) is not None]
+    if len(kinds) != 1:
+        raise place.error(path, "give either a backbone or links, or a graphml file")
+    for key in ("capacity", "names", "parallel"):
+        if key in network.model_fields_set and network.graphml is None:
+            raise place.error((*path, key), "is for a graphml file; remove it")
     if (network.routes is None) == (network.traffic is None):
         raise place.error(path, "give either routes or traffic")
     if network.backbone is not None:
@@ -99,6 +106,16 @@ def _network(network: Network, place: Place) -> Built:
                 (*path, "backbone"), f"unknown backbone {network.backbone!r}; {near(name, known)}"
             )
         graph = known[name]()
+        if network.length not in (None, "km"):
+            raise place.error((*path, "length"), f'backbones have "km" only; got {network.length!r}')
+    elif network.graphml is not None:
+        with located(place, path):
+            graph = read_graphml(
+                place.beside(network.graphml),
+                capacity=network.capacity if isinstance(network.capacity, str) else float(network.capacity),
+                names=network.names,
+                parallel=network.parallel,
+            )
     else:
         graph = nx.Graph()
         for k, (u, v, capacity) in enumerate(network.links or []):
@@ -108,7 +125,10 @@ def _network(network: Network, place: Place) -> Built:
                 )
             graph.add_edge(u, v, capacity=capacity)
         if network.length is not None:
-            raise place.error((*path, "length"), "kilometres are known for backbones only; remove length")
+            raise place.error(
+                (*path, "length"),
+                "links have no length here; remove it, or give a backbone or a graphml file",
+            )
     if network.traffic is not None:
         for key in ("weights", "limits"):
             if getattr(network, key) is not None:
@@ -131,13 +151,25 @@ def _network(network: Network, place: Place) -> Built:
         )
 
 
+def policy_for(model: Any, spec: Any, tree: Any, folder: FilePath | None) -> Any:
+    """Policy of a name that fits a model, or None, and a tree, or None.
+
+    One of a Python file in ``folder`` is asked before anything long begins.
+    """
+    cluster = None if model is None else isinstance(model, Cluster)
+    policy = names.policy_named(spec, cluster=cluster, tree=tree, folder=folder)
+    own = split_name(spec)
+    if own is not None and folder is not None and model is not None:
+        require_answers(policy, model, folder / own[0])
+    return policy
+
+
 def build_policies(document: Document, model: Any, tree: Any, place: Place) -> tuple[Any, ...]:
     """Policies of a document; they fit the model, and no two are alike."""
-    cluster = None if model is None else isinstance(model, Cluster)
-    found = []
+    found: list[Any] = []
     for k, spec in enumerate(document.policies):
         with located(place, ("policies", k)):
-            policy = names.policy_named(spec, cluster=cluster, tree=tree)
+            policy = policy_for(model, spec, tree, place.folder)
         if policy in found:
             raise place.error(("policies", k), f"{spec!r} is there twice; remove one")
         if model is not None and (isinstance(spec, dict) or ":" in spec):

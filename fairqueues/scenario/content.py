@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -11,8 +12,9 @@ from pydantic import ValidationError
 from fairness import Cluster, Problem
 from fairness.arguments.plain import near
 from fairness.arguments.validation import FloatArray
+from fairness.errors import ModelError
 from fairqueues.scenario import names
-from fairqueues.scenario.building import located
+from fairqueues.scenario.building import located, policy_for
 from fairqueues.scenario.reading import Place
 from fairqueues.scenario.sections import SECTIONS, Document
 from fairqueues.scenario.toml_text import ScenarioError
@@ -35,6 +37,7 @@ class Content:
     tree: Any
     _system: Any
     place: Place
+    recorded: Any = None
 
     @property
     def title(self) -> str:
@@ -66,7 +69,7 @@ class Content:
             If the scenario is about tenants of a cloud only.
         """
         if self._model is None:
-            raise self.error((), "needs a model: [pool], [cluster] or [network]")
+            raise self.error((), "needs a model: [pool], [cluster] or [network], or [trace]")
         model: Problem | Cluster = self._model
         return model
 
@@ -108,9 +111,18 @@ class Content:
         key = next(
             (k for k in ("arrival_rates", "loads", "load") if given and getattr(given, k) is not None), None
         )
-        path = ("network", "traffic") if given is None else ("traffic", key) if key else ("traffic",)
-        with located(self.place, path):
-            system.require_stable()
+        path: tuple[str, ...] = ("traffic", key) if key else ("traffic",)
+        if given is None:
+            path = ("network", "traffic") if self.document.trace is None else ("trace",)
+        try:
+            with located(self.place, path):
+                system.require_stable()
+        except ScenarioError as error:
+            trace = self.document.trace
+            if trace is None or trace.reader == "jobs":
+                raise
+            told = str(error).partition(";")[0]  # what follows is for rates that are given
+            raise ScenarioError(f"{told}; add load = 0.8, say, or replay the record") from None
         return system
 
     @property
@@ -128,12 +140,41 @@ class Content:
     def region_method(self) -> Any:
         """Method of [region] for service rates, as :meth:`rate_method` finds it."""
         with located(self.place, ("region", "method")):
-            return self.rate_method(self.section("region").method)
+            return self.rate_method(self.section("region").method, self.place.folder)
 
-    def rate_method(self, spec: Any) -> Any:
+    def sweep_method(self, spec: Any, folder: Path | None = None) -> Any:
+        """What a sweep evaluates: "balanced", "bound" or a policy; ``folder`` has Python files of policies.
+
+        Raises
+        ------
+        ModelError
+            If the name is unknown, or of the two that are for one pool, and the model has servers.
+        """
+        if spec not in ("balanced", "bound"):
+            return self.policy_named(spec, folder)
+        if isinstance(self.model, Cluster):
+            raise ModelError(f"{spec!r} is known for one pool, but the model has servers; leave it out")
+        return spec
+
+    @property
+    def sweep_methods(self) -> tuple[Any, ...]:
+        """Methods of [sweep]; the policies of the file unless it gives some."""
+        specs = self.section("sweep").methods
+        if specs is None:
+            return self.policies
+        found: list[Any] = []
+        for k, spec in enumerate(specs):
+            with located(self.place, ("sweep", "methods", k)):
+                method = self.sweep_method(spec, self.place.folder)
+            if method in found:
+                raise self.error(("sweep", "methods", k), f"{spec!r} is there twice; remove one")
+            found.append(method)
+        return tuple(found)
+
+    def rate_method(self, spec: Any, folder: Path | None = None) -> Any:
         """How service rates are found: "balanced", "bound", a policy (its chain) or "simulated:POLICY".
 
-        A simulation draws from the seed of the file.
+        A simulation draws from the seed of the file. ``folder`` has the Python files of policies.
 
         Raises
         ------
@@ -145,14 +186,14 @@ class Content:
         if isinstance(spec, str) and spec.startswith("simulated:"):
             from capacity import Simulated
 
-            policy = self.policy_named(spec.removeprefix("simulated:"))
+            policy = self.policy_named(spec.removeprefix("simulated:"), folder)
             return Simulated(policy, events=EVENTS, replications=REPLICATIONS, rng=self.seed)
-        return self.policy_named(spec)
+        return self.policy_named(spec, folder)
 
-    def policy_named(self, spec: Any) -> Any:
+    def policy_named(self, spec: Any, folder: Path | None = None) -> Any:
         """Policy of a name that fits the model and the tree; ModelError as
-        :func:`~fairqueues.scenario.names.policy_named`."""
-        return names.policy_named(spec, cluster=isinstance(self.model, Cluster), tree=self.tree)
+        :func:`~fairqueues.scenario.names.policy_named`, to which ``folder`` goes."""
+        return policy_for(self.model, spec, self.tree, folder)
 
     def has(self, section: str) -> bool:
         """Whether the file has this table."""

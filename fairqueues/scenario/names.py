@@ -3,7 +3,8 @@
 A name is a text with its parameters behind colons, ``"alpha:2"``, ``"psdsf:time"``, ``"erlang:4"``, or a
 table that gives them by name, ``{ policy = "tdrf", join_times = [3, 8] }``. Upper and lower case are alike,
 and so are spaces, hyphens and underscores. Each name leads to a public object of the packages below; what the
-parameters may be is decided there.
+parameters may be is decided there. ``"mine.py:priority"`` leads to a policy of one's own
+(:mod:`fairqueues.scenario.python_files`).
 """
 
 from __future__ import annotations
@@ -13,10 +14,12 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from importlib import import_module
 from inspect import signature
+from pathlib import Path
 from typing import Any
 
 from fairness.arguments.plain import near, plain
 from fairness.errors import ModelError
+from fairqueues.scenario.python_files import own_policy, split_name
 
 __all__ = [
     "ARRIVALS",
@@ -213,17 +216,22 @@ _ALIASES = {
 # fmt: on
 
 
-def policy_named(spec: Any, *, cluster: bool | None = None, tree: Any = None) -> Any:
+def policy_named(
+    spec: Any, *, cluster: bool | None = None, tree: Any = None, folder: Path | None = None
+) -> Any:
     """Policy of a name.
 
     Parameters
     ----------
     spec : str or mapping
-        "drf", "alpha:2" or {"policy": "tdrf", "join_times": [3, 8]}.
+        "drf", "alpha:2" or {"policy": "tdrf", "join_times": [3, 8]}; or one of a Python file,
+        "mine.py:priority".
     cluster : bool, optional
         Whether it must be for servers (True) or for a pool (False). Default: either.
     tree : Tree, optional
         Queues, for the policies of :data:`TREE_POLICIES` and :data:`CLUSTER_TREE_POLICIES`.
+    folder : Path, optional
+        Where the Python files of policies are; without it none is run.
 
     Raises
     ------
@@ -235,6 +243,11 @@ def policy_named(spec: Any, *, cluster: bool | None = None, tree: Any = None) ->
     >>> policy_named("alpha:2"), policy_named("psdsf:time").name
     (AlphaFair(alpha=2.0), 'PS-DSF tdm')
     """
+    if (own := split_name(spec)) is not None:
+        file, attribute, words = own
+        given = {k: v for k, v in spec.items() if k != "policy"} if isinstance(spec, Mapping) else {}
+        values = [] if words is None else [_value(word.strip()) for word in words.split(":")]
+        return own_policy(file, attribute, folder, values, given)
     name = _name(spec, "policy")
     known = CLUSTER_POLICIES if cluster else POOL_POLICIES
     if cluster is not None and name in _POLICIES and name not in known:

@@ -1,7 +1,8 @@
-"""From a TOML text to a validated document; every message is one line with file, line and key."""
+"""From a text, TOML or JSON, to a validated document; every message is one line with file, line and key."""
 
 from __future__ import annotations
 
+import math
 import os
 import re
 import tomllib
@@ -13,6 +14,8 @@ from typing import Any, get_args
 from pydantic import BaseModel, ValidationError
 
 from fairness.arguments.plain import near
+from fairness.errors import ModelError
+from fairqueues.scenario.json_text import JsonLines, is_json, json_data
 from fairqueues.scenario.sections import SECTIONS, Document, Queue, Queues
 from fairqueues.scenario.toml_text import Path, ScenarioError, dotted, key_lines, syntax_line
 
@@ -28,19 +31,29 @@ class Place:
     Parameters
     ----------
     text : str
-        Valid TOML.
+        Valid TOML or JSON.
     name : str
         File name for messages.
+    folder : Path, optional
+        Where files are that it names.
     """
 
-    def __init__(self, text: str, name: str) -> None:
-        self.name = name
+    def __init__(self, text: str, name: str, folder: FilePath | None = None) -> None:
+        self.name, self.folder = name, folder
+        self.files: list[FilePath] = []
+        """Files of data that were asked for with :meth:`beside`."""
+        self.is_json = is_json(text, name)
         self._text = text
 
     @cached_property
-    def lines(self) -> dict[Path, int]:
+    def lines(self) -> dict[Path, int] | JsonLines:
         """Line of every key, table and element."""
-        return key_lines(self._text)
+        return JsonLines(self._text) if self.is_json else key_lines(self._text)
+
+    def beside(self, file: str) -> FilePath:
+        """Path of a file of data that the text names, seen from the folder where it stands."""
+        self.files.append(FilePath(file) if self.folder is None else self.folder / file)
+        return self.files[-1]
 
     def error(self, path: Path, message: str, at: Path | None = None) -> ScenarioError:
         """Error about the key or element at a path, with the line of that of ``at`` if it differs."""
@@ -74,12 +87,12 @@ def read_text(path: str | os.PathLike[str]) -> str:
     try:
         if file.is_file() and file.stat().st_size > LARGEST_FILE:
             raise ScenarioError(
-                f"{file}: larger than {LARGEST_FILE >> 20} MiB; a scenario is a short TOML file"
+                f"{file}: larger than {LARGEST_FILE >> 20} MiB; a scenario is a short file of TOML or JSON"
             )
         return file.read_bytes().decode("utf-8-sig")
     except UnicodeDecodeError as error:
         raise ScenarioError(
-            f"{file}: byte {error.start} is not UTF-8 text; give a TOML file, saved as UTF-8"
+            f"{file}: byte {error.start} is not UTF-8 text; give a file of TOML or JSON, saved as UTF-8"
         ) from None
     except (OSError, ValueError) as error:
         if isinstance(error, ScenarioError):
@@ -107,17 +120,32 @@ def _depth(data: Any) -> int:
     return depth
 
 
-def read_document(text: str, name: str) -> tuple[Document, Place]:
-    """Document of a text, and where its keys stand.
+def read_document(text: str, name: str, folder: FilePath | None = None) -> tuple[Document, Place]:
+    """Document of a text, and where its keys stand; files that it names are in ``folder``.
 
     Raises
     ------
     ScenarioError
-        If the text is no TOML, or a key, type or range is wrong.
+        If the text is neither TOML nor JSON, or a key, type or range is wrong.
     """
     text = text.replace("\r\n", "\n")
+    data = _json_tables(text, name) if is_json(text, name) else _toml_tables(text, name)
+    if _depth(data) > _DEEPEST:
+        raise ScenarioError(f"{name}: {_DEEP}")
+    place = Place(text, name, folder)
+    if not data:
+        raise ScenarioError(f"{name}, line 1: the file is empty; give a title and a table [pool], [cluster], "
+                            "[network], [trace] or [cloud]")  # fmt: skip
     try:
-        data = tomllib.loads(text)
+        return Document.model_validate(data), place
+    except ValidationError as error:
+        problems = error.errors(include_url=False)
+    raise _first(problems, data, place)
+
+
+def _toml_tables(text: str, name: str) -> dict[str, Any]:
+    try:
+        return tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
         said = str(error).partition(" (at ")[0]
         raise ScenarioError(f"{name}, line {syntax_line(error, text)}: no valid TOML: {said}") from None
@@ -126,17 +154,28 @@ def read_document(text: str, name: str) -> tuple[Document, Place]:
     except ValueError:  # of int(), which reads so many digits and no more
         line = next((k for k, one in enumerate(text.splitlines(), 1) if re.search(r"[0-9_]{4300}", one)), 1)
         raise ScenarioError(f"{name}, line {line}: a number of thousands of digits; shorten it") from None
+
+
+def _json_tables(text: str, name: str) -> dict[str, Any]:
+    """Tables of a JSON text: a key that is null is not there, and a limit that is null is infinite."""
+    try:
+        data = json_data(text, name, deep=_DEEP)
+    except ModelError as error:
+        raise ScenarioError(str(error)) from None
+    if not isinstance(data, dict):
+        raise ScenarioError(f'{name}, line 1: give one object of tables, {{"pool": {{...}}}}')
     if _depth(data) > _DEEPEST:
         raise ScenarioError(f"{name}: {_DEEP}")
-    place = Place(text, name)
-    if not data:
-        raise ScenarioError(f"{name}, line 1: the file is empty; give a title and a table [pool], [cluster], "
-                            "[network] or [cloud]")  # fmt: skip
-    try:
-        return Document.model_validate(data), place
-    except ValidationError as error:
-        problems = error.errors(include_url=False)
-    raise _first(problems, data, place)
+    found: dict[str, Any] = _without_nulls(data)
+    return found
+
+
+def _without_nulls(value: Any, key: str = "") -> Any:
+    if isinstance(value, dict):
+        return {name: _without_nulls(one, name) for name, one in value.items() if one is not None}
+    if isinstance(value, list):
+        return [math.inf if one is None and key == "limits" else _without_nulls(one) for one in value]
+    return value
 
 
 _RULES = {
@@ -161,7 +200,7 @@ def _first(problems: Sequence[Any], data: Any, place: Place) -> ScenarioError:
     key = next((part for part in reversed(path) if isinstance(part, str)), "the file")
     if kind == "extra_forbidden":
         return place.error(
-            path[:-1], f"unknown key {path[-1]!r}; {_nearest(str(path[-1]), path[:-1])}", at=path
+            path[:-1], f"unknown key {path[-1]!r}; {_nearest(str(path[-1]), path[:-1], place)}", at=path
         )
     if kind == "missing":
         return place.error(path[:-1], f"the key {path[-1]!r} is missing; {_meaning(path)}")
@@ -222,7 +261,7 @@ def _model(path: Path) -> type[BaseModel] | None:
     return here if isinstance(here, type) else None
 
 
-def _nearest(name: str, path: Path) -> str:
+def _nearest(name: str, path: Path, place: Place) -> str:
     table = _model(path)
     known = list(table.model_fields) if table else []
     elsewhere = [section for section, one in SECTIONS.items() if name in one.model_fields]
@@ -231,6 +270,8 @@ def _nearest(name: str, path: Path) -> str:
     if elsewhere and not path:
         return f"it belongs to [{'] or ['.join(elsewhere)}]"
     if path and name in Document.model_fields:
+        if place.is_json:
+            return f"write it beside {path[0]!r}"
         return f"write it as [{name}]" if name in SECTIONS else "write it before the first table of the file"
     return near(name, known)
 
@@ -242,5 +283,5 @@ def _meaning(path: Path) -> str:
 
 
 def _short(value: Any) -> str:
-    shown = str(value).lower() if isinstance(value, bool) else repr(value)
+    shown = "null" if value is None else str(value).lower() if isinstance(value, bool) else repr(value)
     return shown if len(shown) <= 60 else f"{shown[:57]}..."

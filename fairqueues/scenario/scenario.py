@@ -1,4 +1,4 @@
-"""A scenario: a model, its policies, its traffic and what to compute, from one TOML text.
+"""A scenario: a model, its policies, its traffic and what to compute, from one text, TOML or JSON.
 
 Reading builds all models and policies, so that a scenario that could be read can be computed with.
 """
@@ -7,15 +7,18 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 from fairness.errors import ModelError
 from fairqueues.scenario import names
-from fairqueues.scenario.building import build_model, build_policies, build_system
+from fairqueues.scenario.building import Built, build_model, build_policies, build_system
 from fairqueues.scenario.checking import check_document
 from fairqueues.scenario.content import Content
+from fairqueues.scenario.json_text import json_of
 from fairqueues.scenario.queues import build_tree, tree_table
 from fairqueues.scenario.reading import read_document, read_text
+from fairqueues.scenario.recorded import build_recorded
 from fairqueues.scenario.sections import SECTIONS
 from fairqueues.scenario.sweeping import SweptModel, axis_values, first_load
 from fairqueues.scenario.toml_text import toml
@@ -31,7 +34,7 @@ class Scenario(Content):
     document : Document
         The file as validated pydantic models.
     text : str
-        The TOML.
+        The TOML, or the JSON.
     name : str
         File name, for messages.
     policies : tuple
@@ -40,6 +43,8 @@ class Scenario(Content):
         Queues within queues.
     place : Place
         Where the keys stand.
+    recorded : (ClusterTrace, NodeList) or None
+        Tasks and nodes of [trace], where it is of a cluster.
 
     Examples
     --------
@@ -70,26 +75,45 @@ class Scenario(Content):
         ScenarioError
             If the file cannot be read or is wrong; one line with file, line and key.
         """
-        return cls.parse(read_text(path), os.fspath(path))
+        return cls.parse(read_text(path), os.fspath(path), folder=Path(path).parent)
 
     @classmethod
-    def parse(cls, text: str, name: str = "<text>") -> Scenario:
-        """Scenario of a TOML text; ``name`` stands for the file in messages.
+    def parse(
+        cls, text: str, name: str = "<text>", *, folder: str | os.PathLike[str] | None = None
+    ) -> Scenario:
+        """Scenario of a text; ``name`` stands for the file in messages.
+
+        It is TOML, or JSON with the same tables: one object whose keys are those of the file. There a limit
+        that is null is infinite.
+
+        ``folder`` is where files that it names are looked for, such as those of [trace] and the Python files
+        of policies, "mine.py:priority"; without it a text runs none, and data lie in the working directory.
 
         Raises
         ------
         ScenarioError
             If the text is wrong; one line with name, line and key.
         """
-        document, place = read_document(text, name)
+        return cls._built(text, name, None if folder is None else Path(folder))
+
+    @classmethod
+    def _built(
+        cls, text: str, name: str, folder: Path | None, known: tuple[Any, ...] | None = None
+    ) -> Scenario:
+        """Scenario of a text; with the policies ``known``, of one that was checked already."""
+        document, place = read_document(text, name, folder)
         built = build_model(document, place)
+        recorded = None
+        if document.trace is not None:
+            recorded = build_recorded(document.trace, document, built, place)
+            built = Built(recorded.system.problem)
         tree = None
         if document.tree is not None:
             if built.model is None:
                 raise place.error(("tree",), "needs a model; add [pool], [cluster] or [network]")
             tree = build_tree(document.tree, built.model, place)
-        policies = build_policies(document, built.model, tree, place)
-        system = None
+        policies = build_policies(document, built.model, tree, place) if known is None else known
+        system = None if recorded is None else recorded.system
         traffic = document.traffic
         if traffic is not None:
             system = build_system(traffic, built, place, first_load(document))
@@ -98,8 +122,10 @@ class Scenario(Content):
 
             assert built.model is not None  # loads come with a network
             system = System(built.model, built.loads)
-        scenario = cls(document, text, name, policies, built.model, tree, system, place)
-        check_document(scenario)
+        cluster = None if recorded is None else recorded.cluster
+        scenario = cls(document, text, name, policies, built.model, tree, system, place, cluster)
+        if known is None:
+            check_document(scenario)
         return scenario
 
     @classmethod
@@ -159,6 +185,17 @@ class Scenario(Content):
         """Values of each dimension of the sweep, as :func:`capacity.sweep` takes them."""
         return axis_values(self)
 
+    def to_json(self) -> str:
+        """Text of JSON with the same content; keys that were not given are left out.
+
+        Examples
+        --------
+        >>> scenario = Scenario.parse('{"pool": {"demands": [["1/3"]], "capacities": [2]}}')
+        >>> Scenario.parse(scenario.to_json()) == Scenario.parse(scenario.to_toml()) == scenario
+        True
+        """
+        return json_of(self.document.model_dump(exclude_unset=True))
+
     def to_toml(self) -> str:
         """Text with the same content, without comments; keys that were not given are left out."""
         return toml(self.document.model_dump(exclude_unset=True))
@@ -172,7 +209,8 @@ class Scenario(Content):
         return hash((self.title, self.seed))
 
     def __reduce__(self) -> Any:
-        return Scenario.parse, (self.text, self.name)
+        # A worker may be on another machine, without the Python files of policies.
+        return Scenario._built, (self.text, self.name, self.place.folder, self.policies)
 
     def __repr__(self) -> str:
         tables = ", ".join(section for section in SECTIONS if self.has(section))

@@ -213,13 +213,27 @@ class Network(Section):
 
     backbone: Name | None = Field(None, description="A real network.", examples=["abilene"])
     links: list[Link] | None = Field(None, description="Node, node, capacity.", examples=[[["A", "B", 10]]])
+    graphml: Name | None = Field(
+        None, description="GraphML file with the nodes and links, seen from the folder of this one."
+    )
+    capacity: Name | NotNegative = Field(
+        "capacity", description="Edge attribute of the file with the capacities, or that of all links."
+    )
+    names: Name | None = Field(
+        None, description="Node attribute of the file with the names of the nodes.", examples=["label"]
+    )
+    parallel: Literal["refuse", "add"] = Field(
+        "refuse", description="Links of the file between the same nodes: refused, or their capacities added."
+    )
     routes: dict[str, Annotated[list[Name], Field(min_length=2)]] | None = Field(
         None,
         description="Class names with the nodes of their paths; of two nodes the shortest path is taken.",
         examples=[{"far": ["A", "C"]}],
     )
     traffic: Gravity | None = Field(None, description="Instead of routes: gravity traffic.")
-    length: Literal["km"] | None = Field(None, description="Shortest in kilometres instead of in links.")
+    length: Name | None = Field(
+        None, description='Edge attribute that is shortest instead of the number of links; of backbones "km".'
+    )
     weights: list[Positive] | None = Field(None, description="Priority of one job of each route.")
     limits: list[Limit] | None = Field(None, description="Most tasks of one job of each route.")
 
@@ -263,6 +277,30 @@ class Traffic(Section):
     )
     arrivals: LawSpec | list[LawSpec] = Field(
         "poisson", description="Arrival process, one or one per class.", examples=["poisson", "on-off:10:90"]
+    )
+
+
+class Trace(Section):
+    """What was recorded: jobs of the classes, or the tasks and nodes of a cluster, which make a model."""
+
+    reader: Literal["jobs", "saved", "tasks", "alibaba-gpu-2023", "philly"] = Field(
+        description='What the files are: "jobs" of the classes (CSV); "tasks" of a cluster (CSV), or "saved" '
+        "ones; or a public trace."
+    )
+    file: Name = Field(description="File of the jobs or tasks, seen from the folder of this one.")
+    nodes: Name | None = Field(None, description="File of the nodes of the cluster.")
+    columns: dict[str, Name] = Field(
+        {},
+        description='What the file calls its columns, for "jobs" and "tasks".',
+        examples=[{"arrival_time": "submit"}],
+    )
+    devices: Name | None = Field(None, description='Resource that "tasks" count in devices.')
+    load: Positive | None = Field(
+        None, description="Let tasks arrive faster or slower: relative load of the busiest resource."
+    )
+    classes: Count = Field(8, description="Most classes that stand for the tasks.")
+    sizes: Literal["phases", "exponential", "recorded"] = Field(
+        "phases", description="Laws that stand for the durations of the tasks."
     )
 
 
@@ -357,6 +395,13 @@ class Sweep(Section):
         description="Values, or {start, stop, number}, by parameter.",
         examples=[{"load": {"start": 0.1, "stop": 0.9, "number": 9}}],
     )
+    methods: list[Policy] | None = Field(
+        None,
+        min_length=1,
+        description='What is evaluated: policies, "balanced" fairness and the "bound" of it; default: the '
+        "policies of the file.",
+        examples=[["balanced", "bound", "drf"]],
+    )
     outputs: list[Literal["mean_jobs", "mean_durations", "service_rates", "tail_mass", "residual"]] = Field(
         ["mean_jobs", "mean_durations", "service_rates"],
         min_length=1,
@@ -408,7 +453,11 @@ class Document(Section):
 
     title: Words = Field("", strict=True, description="What this is.")
     source: str | None = Field(None, strict=True, description="Where it comes from.")
-    policies: list[Policy] = Field([], description="Policies by name.", examples=[["drf", "alpha:2"]])
+    policies: list[Policy] = Field(
+        [],
+        description='Policies by name, or those of a Python file beside this one, "mine.py:priority".',
+        examples=[["drf", "alpha:2"]],
+    )
     counts: list[NotNegative] | None = Field(None, description="Jobs present, per class; default: 1 each.")
     seed: Seed = Field(1, description="Of all random numbers.")
     pool: Pool | None = Field(None, description="One pool of resources.")
@@ -416,6 +465,7 @@ class Document(Section):
     network: Network | None = Field(None, description="Links and routes.")
     tree: Queues | None = Field(None, description="Queues within queues, to which the classes submit.")
     traffic: Traffic | None = Field(None, description="Jobs that arrive.")
+    trace: Trace | None = Field(None, description="Recorded jobs, or a recorded cluster.")
     chain: Chain | None = Field(None, description="Stationary law of the Markov chain.")
     simulation: Simulated | None = Field(None, description="Simulation.")
     fluid: Fluid | None = Field(None, description="Fluid trajectory.")

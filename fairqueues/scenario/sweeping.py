@@ -64,6 +64,9 @@ class SweptModel:
 
     def __repr__(self) -> str:
         kept = self.scenario.document.model_dump(exclude_unset=True, exclude={"sweep", "title", "source"})
+        network = self.scenario.document.network
+        if network is not None and network.graphml is not None:  # the file may change
+            kept["graphml"] = self.scenario.model.to_dict()
         return f"SweptModel({kept!r})"
 
 
@@ -124,7 +127,8 @@ def check_sweep(scenario: Content, sweep: Any) -> None:
         if any(v < 0 or (v == 0 and not zero) for v in values):
             bad = min(values)
             raise scenario.error(path, f"got {bad:g}; {key} must be {'>= 0' if zero else '> 0'}")
-    points = math.prod(len(_values(axis)) for axis in sweep.over.values()) * max(1, len(scenario.policies))
+    grid = math.prod(len(_values(axis)) for axis in sweep.over.values())
+    points = grid * max(1, len(scenario.sweep_methods))
     if points > LARGEST_GRID:
         raise scenario.error(
             ("sweep", "over"), f"{points:.3g} points are more than {LARGEST_GRID:.0e}; take fewer values"

@@ -20,11 +20,9 @@ from typing import Any
 
 from fairness.arguments.plain import plain
 from fairness.errors import ModelError
+from fairqueues.scenario.json_text import Path
 
 __all__ = ["Path", "ScenarioError", "dotted", "key_lines", "syntax_line", "toml"]
-
-Path = tuple[str | int, ...]
-"""Keys and indices from the root of the text: ("pool", "demands", 0, 1)."""
 
 _WIDTH = 100
 _BARE = re.compile(r"[A-Za-z0-9_-]+")

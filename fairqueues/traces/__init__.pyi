@@ -6,6 +6,7 @@ from .gavel import read_gavel, read_gavel_jobs
 from .google import read_google_2019, read_google_2019_machines
 from .philly import read_philly
 from .synthetic import synthetic_gpu_trace
+from .task_tables import read_tasks
 from .throughputs import Throughputs
 
 __all__ = [
@@ -21,5 +22,6 @@ __all__ = [
     "read_google_2019",
     "read_google_2019_machines",
     "read_philly",
+    "read_tasks",
     "synthetic_gpu_trace",
 ]

@@ -30,7 +30,7 @@ import numpy as np
 
 from fairness.arguments.validation import require_choice
 from fairness.errors import ModelError
-from fairqueues.exchange.text_files import TextFile, readable
+from fairqueues.text_files import TextFile, readable
 from fairqueues.traces.reading.columns import Rows
 from fairqueues.traces.reading.gathering import Gathering
 from fairqueues.traces.throughputs import Throughputs

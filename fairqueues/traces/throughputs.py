@@ -50,7 +50,8 @@ from fairness.arguments.validation import (
     require,
     require_whole,
 )
-from fairness.display.drawing import given_axes
+from fairness.display.colours import part_colour
+from fairness.display.drawing import given_axes, legend_beside
 from fairness.display.lettering import label
 from fairness.display.result import Result
 from fairness.errors import ModelError
@@ -275,13 +276,15 @@ class Throughputs(Result):
         speed = known / slowest[:, None]
         order = np.argsort(np.nan_to_num(np.nanmax(np.where(np.isnan(speed), 0.0, speed), axis=1)))
         for j, name in enumerate(self.accelerators):
-            ax.plot(range(len(order)), speed[order, j], "o", markersize=3, label=label(name))
+            ax.plot(
+                range(len(order)), speed[order, j], "o", markersize=3, color=part_colour(j), label=label(name)
+            )
         ax.set(
             xlabel="job types, by their largest gain",
             ylabel="steps/s over those of the slowest",
             title="What an accelerator is worth",
         )
-        ax.legend(fontsize="small")
+        legend_beside(ax)
         return ax
 
     @cached_property

@@ -17,6 +17,7 @@ from typing import Any
 
 import numpy as np
 
+from fairness.arguments.quantities import quantity
 from fairness.arguments.validation import FloatArray
 from fairness.errors import ModelError
 from fairness.machine.memory import require_memory
@@ -26,7 +27,6 @@ from fairqueues.exchange.schedulers.manifests.kubernetes import Pods, read_node,
 from fairqueues.exchange.schedulers.manifests.kueue import Kueue
 from fairqueues.exchange.schedulers.manifests.volcano import Volcano
 from fairqueues.exchange.schedulers.parts import Parts, Unread
-from fairqueues.exchange.schedulers.quantities import quantity
 from fairqueues.exchange.schedulers.tables import read_table
 from fairqueues.exchange.schedulers.yarn.capacity_scheduler import read_capacity_scheduler
 from fairqueues.exchange.schedulers.yarn.elements import xml_root

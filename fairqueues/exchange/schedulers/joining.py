@@ -98,7 +98,24 @@ def joined(parts: Parts, capacities: Mapping[str, Fraction] | None, pool: bool |
     found = {"pool" if as_pool else "cluster": model, "counts": [one.count for one in jobs]}
     if parts.queues:
         found["tree"] = _tree(parts, jobs, total, units, resources)
+    if any(one.arrival_rate is not None for one in jobs):
+        found["traffic"] = _traffic(jobs)
     return found
+
+
+def _traffic(jobs: list[Jobs]) -> dict[str, Any]:
+    """The table [traffic], of classes that say how often their jobs arrive."""
+    for one in jobs:
+        if one.arrival_rate is None:
+            raise ModelError(
+                f"{one.place}, arrival_rate: is missing for {one.name!r}, while other classes have one; "
+                "write 0 if no job arrives",
+                argument="arrival_rate",
+            )
+    traffic: dict[str, Any] = {"arrival_rates": [one.arrival_rate for one in jobs]}
+    if any(one.mean_size is not None for one in jobs):
+        traffic["mean_sizes"] = [1 if one.mean_size is None else one.mean_size for one in jobs]
+    return traffic
 
 
 @dataclass(frozen=True)

@@ -115,6 +115,8 @@ class Jobs:
         Labels that a server must have; those that tell flavors of a resource apart.
     tolerates : callable, optional
         Tells whether a taint of a flavor is tolerated.
+    arrival_rate, mean_size : Fraction, optional
+        Of the jobs that arrive.
     """
 
     name: str
@@ -128,6 +130,8 @@ class Jobs:
     named_servers: tuple[str, ...] = ()
     selector: Mapping[str, str] = field(default_factory=dict)
     tolerates: Callable[[Any], bool] | None = None
+    arrival_rate: Fraction | None = None
+    mean_size: Fraction | None = None
 
 
 @dataclass(frozen=True)

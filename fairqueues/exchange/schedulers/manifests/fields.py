@@ -8,15 +8,15 @@ makes an object, and an alias is refused, for a few lines of them can unfold to 
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any, NoReturn
 
+from fairness.arguments.quantities import quantity
 from fairness.errors import ModelError
 from fairqueues.exchange.schedulers.parts import Unread
-from fairqueues.exchange.schedulers.quantities import quantity
+from fairqueues.scenario.json_text import JsonLines, json_data
 from fairqueues.scenario.toml_text import Path, dotted
 
 __all__ = ["Document", "Field", "json_document", "yaml_documents"]
@@ -148,51 +148,8 @@ def json_document(text: str, file: str) -> Document:
     ModelError
         If it is no JSON, or a key occurs twice in a mapping.
     """
-
-    def pairs(items: list[tuple[str, Any]]) -> dict[str, Any]:
-        data = dict(items)
-        if len(data) < len(items):
-            keys = [key for key, _ in items]
-            twice = next(key for key in keys if keys.count(key) > 1)
-            raise ModelError(f"{file}: key {twice!r} is given twice in one mapping; keep one of them")
-        return data
-
-    try:
-        data = json.loads(text, object_pairs_hook=pairs, parse_int=str, parse_float=str)
-    except json.JSONDecodeError as error:
-        raise ModelError(f"{file}, line {error.lineno}: no JSON: {error.msg}") from None
-    except RecursionError:
-        raise ModelError(f"{file}: nested too deeply; give the output of kubectl get -o json") from None
-    return Document(file, data, lambda path: text.count("\n", 0, _position(text, path)) + 1)
-
-
-_GAP = re.compile(r"[\s,:]*")
-
-
-def _position(text: str, path: Path) -> int:
-    """Where the value of a path begins, or that of the nearest one above it that is there."""
-    decoder = json.JSONDecoder()
-    at = known = _skip(text, 0)
-    for part in path:
-        close, k = ("}" if isinstance(part, str) else "]"), 0
-        at = _skip(text, known + 1)
-        while text[at] != close:
-            key: str | int = k
-            if isinstance(part, str):
-                key, at = decoder.raw_decode(text, at)
-                at = _skip(text, at)
-            if key == part:
-                known = at
-                break
-            at, k = _skip(text, decoder.raw_decode(text, at)[1]), k + 1
-        else:
-            break
-    return known
-
-
-def _skip(text: str, at: int) -> int:
-    found = _GAP.match(text, at)
-    return at if found is None else found.end()
+    data = json_data(text, file, deep="give the output of kubectl get -o json", words=True)
+    return Document(file, data, JsonLines(text).nearest)
 
 
 def yaml_documents(text: str, file: str) -> list[Document]:

@@ -1,0 +1,151 @@
+"""``rates``: mean service rates, or durations, of every method against the load."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from fairqueues.console.checkpoints import Checkpoint, checkpoint_option
+from fairqueues.console.command import command
+from fairqueues.console.inputs import heading, is_cluster, labelled, seed_of
+from fairqueues.console.options import Backend, BackendOption, File, Jobs, Methods, Seed
+from fairqueues.console.output import Delivery
+from fairqueues.errors import WrongUse
+from fairqueues.report.outcome import Evidence, Outcome
+
+if TYPE_CHECKING:
+    from fairqueues.scenario import Scenario
+
+__all__ = ["rates"]
+
+MOST_LOADS = 1000
+
+TABLES = {"chain": ("tail", "max_states", "shape", "solver"),
+          "simulation": ("events", "jobs", "replications", "warmup", "confidence", "precision")}  # fmt: skip
+"""Keys of the file that count, where it gives them."""
+
+
+@command(writes="checkpoint")
+def rates(
+    deliver: Delivery,
+    file: File,
+    policy: Methods = None,
+    loads: Annotated[
+        str,
+        typer.Option(
+            "--loads", metavar="FIRST:LAST:N", help="Loads of the busiest resource; or a list, .3,.6,.9."
+        ),
+    ] = ".1:.95:18",
+    durations: Annotated[
+        bool, typer.Option("--durations", help="Mean durations instead of mean service rates.")
+    ] = False,
+    checkpoint: Annotated[Path | None, checkpoint_option()] = None,
+    jobs: Jobs = 1,
+    backend: BackendOption = Backend.LOKY,
+    seed: Seed = None,
+) -> None:
+    """Draw the mean service rate of each class against the load, under the policies of the file.
+
+    Beside them stand, of one pool, balanced fairness ("balanced") and the closed-form bound of it ("bound");
+    --policy takes other methods. Policies are solved by their Markov chains, or simulated, with intervals,
+    where there is none that fits. Give the same command again to go on after a stop.
+    """
+    scenario = deliver.read(file)
+    notes: list[str] = []
+    if policy:
+        methods = labelled([scenario.sweep_method(name, Path()) for name in policy])
+    elif is_cluster(scenario):
+        methods = labelled(scenario.policies)
+        notes.append("balanced fairness and its bound are known for one pool, and left out here")
+    else:
+        methods = labelled(["balanced", "bound", *scenario.policies])
+    system, values = scenario.system, _loads(loads)
+    entropy = seed_of(seed, scenario)
+    kept = Checkpoint.of(checkpoint, deliver.out)
+
+    import capacity
+    from fairqueues.console.backends import workers
+
+    with workers(backend, jobs):
+        curves = capacity.load_curves(
+            system,
+            methods,
+            values,
+            **_options(scenario),
+            n_jobs=None if backend is not Backend.LOKY else jobs,
+            checkpoint=kept.path,
+            rng=entropy,
+        )
+    quantity = "mean_durations" if durations else "service_rates"
+    missing = [line for name in curves.methods for line in curves.missing(name)]
+    notes += [line for line in missing if "UnstableError" in line]
+    notes += [
+        f"warning: {name} at load {load:g}: no interval, so not drawn: {why}"
+        for load, name, why in curves.without_interval()
+    ]
+    deliver(
+        Outcome(
+            heading("Mean durations" if durations else "Mean service rates", scenario),
+            curves.to_dataframe(),
+            tuple(
+                Evidence(name, claim, worst)
+                for name, claims in curves.evidence().items()
+                for claim, worst in claims
+            ),
+            notes=tuple(notes),
+            failures=tuple(line for line in missing if "UnstableError" not in line),
+            figure=lambda: curves.figure(quantity),
+            dataset=curves.to_dataset(),
+            scenario=scenario.text,
+            seed=entropy,
+            brief=curves.table(quantity),
+        )
+    )
+    kept.done()
+
+
+def _loads(text: str) -> Any:
+    """Loads of a text such as ".1:.95:18" or ".3,.6,.9".
+
+    Examples
+    --------
+    >>> _loads(".2:.8:4"), _loads(".3,.9")
+    ([0.2, 0.4, 0.6, 0.8], [0.3, 0.9])
+    """
+    import numpy as np
+
+    first, *rest = text.split(":")
+    try:
+        if not rest:
+            found = [float(part) for part in first.split(",")]
+        else:
+            last, number = float(rest[0]), int(rest[1])
+            if len(rest) > 2 or not 1 <= number <= MOST_LOADS:
+                raise ValueError
+            found = [round(load, 12) for load in np.linspace(float(first), last, number).tolist()]
+    except (ValueError, IndexError):
+        raise WrongUse(
+            f"--loads must be FIRST:LAST:N, such as .1:.95:18, at most {MOST_LOADS} of them, or numbers with "
+            f"commas between; got {text!r}"
+        ) from None
+    if not all(0 < load < 1 for load in found) or sorted(set(found)) != found:
+        raise WrongUse(
+            f"--loads must be increasing and between 0 and 1, where stationary laws exist; got {text!r}"
+        )
+    return found
+
+
+def _options(scenario: Scenario) -> dict[str, Any]:
+    """What the tables of the file say about chains and simulations, as arguments of the curves."""
+    from fairqueues.console.inputs import chain_options
+
+    found: dict[str, Any] = {}
+    for table, keys in TABLES.items():
+        section = scenario.section(table)
+        given = [key for key in keys if key in section.model_fields_set]
+        found |= {key: getattr(section, key) for key in given if getattr(section, key) is not None}
+    if "solver" in found:
+        found["solver"] = chain_options(scenario)["solver"]
+    return found

@@ -1,0 +1,76 @@
+"""What the explorer can begin with: its first state, links, and the shipped scenarios that it can show."""
+
+from __future__ import annotations
+
+import math
+import tomllib
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+from urllib.parse import parse_qsl
+
+from fairness.protocol.policy import Policy
+from fairqueues.explorer.fields import FieldErrors
+from fairqueues.explorer.model import CLASSES, RESOURCES, State
+from fairqueues.scenario import Scenario
+from fairqueues.scenario.shipped import examples
+
+__all__ = ["Examples"]
+
+
+class Examples:
+    """States by their links, of which some name a shipped scenario: "example=talk_balanced".
+
+    Parameters
+    ----------
+    default : State
+        That of the empty link. Links may name its policies, those of the catalogue and those of the examples
+        that were opened.
+
+    Examples
+    --------
+    >>> found = Examples(State())
+    >>> found.state("example=talk_balanced").job_classes
+    ('cpu-bound', 'ram-bound')
+    """
+
+    def __init__(self, default: State) -> None:
+        self.default = default
+        self._known: dict[str, Policy] = dict(default.offered)
+
+    def state(self, query: str) -> State:
+        """The state of a link.
+
+        Raises
+        ------
+        FieldErrors
+            As :meth:`State.from_query`, and if there is no such example.
+        ModelError
+            If the example cannot be shown.
+        """
+        if not query:
+            return self.default
+        pairs = parse_qsl(query, keep_blank_values=True)
+        if [key for key, _ in pairs] != ["example"]:
+            return State.from_query(query, self._known)
+        name = pairs[0][1]
+        if name not in dict(self.menu):
+            raise FieldErrors({"form": f"there is no example {name[:30]!r}"})
+        state = State.from_scenario(Scenario.read(examples()[name]))
+        self._known |= {k: v for k, v in state.offered.items() if k not in self._known}
+        return state
+
+    @cached_property
+    def menu(self) -> tuple[tuple[str, str], ...]:
+        """Name and title of each example that can be shown, as far as its pool tells."""
+        return tuple((name, title) for name, path in examples().items() if (title := _title(path)))
+
+
+def _title(path: Path) -> str:
+    """Title of a scenario whose pool has a size that the explorer shows; else nothing."""
+    data: dict[str, Any] = tomllib.loads(path.read_text(encoding="utf-8"))
+    pool = data.get("pool", {})
+    demands, limits = pool.get("demands", []), pool.get("limits", [])
+    fits = CLASSES[0] <= len(demands) <= CLASSES[1] and len(demands[0]) <= RESOURCES[1]
+    free = all(math.isinf(limit) for limit in limits)
+    return str(data.get("title", path.stem)) if fits and free else ""

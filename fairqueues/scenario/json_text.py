@@ -1,0 +1,169 @@
+"""JSON texts: read strictly, with the place of every value; written with a matrix on one line.
+
+A key that occurs twice, and the words NaN and Infinity, which are none of JSON, are refused.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+from typing import Any, NoReturn
+
+from fairness.arguments.plain import plain
+from fairness.errors import ModelError
+
+__all__ = ["JsonLines", "Path", "is_json", "json_data", "json_of"]
+
+Path = tuple[str | int, ...]
+"""Keys and indices from the root of the text: ("pool", "demands", 0, 1)."""
+
+_GAP = re.compile(r"[\s,:]*")
+
+
+def is_json(text: str, name: str) -> bool:
+    """Whether a text is meant as JSON: it begins with a brace, as no TOML does, or its file is called so."""
+    return name.lower().endswith(".json") or text.lstrip()[:1] == "{"
+
+
+def json_data(text: str, name: str, *, deep: str = "give lists of lists at most", words: bool = False) -> Any:
+    """Data of a JSON text.
+
+    Parameters
+    ----------
+    text, name : str
+        The name is what messages call it.
+    deep : str
+        What to do about a text that is nested too deeply.
+    words : bool
+        Leave numbers as they are written, as text.
+
+    Raises
+    ------
+    ModelError
+        If it is no JSON, or a key occurs twice in an object.
+
+    Examples
+    --------
+    >>> json_data('{"a": [1, null]}', "<text>")
+    {'a': [1, None]}
+    """
+
+    def pairs(items: list[tuple[str, Any]]) -> dict[str, Any]:
+        data = dict(items)
+        if len(data) < len(items):
+            keys = [key for key, _ in items]
+            twice = next(key for key in keys if keys.count(key) > 1)
+            raise ModelError(f"{name}: key {twice!r} is given twice in one object; keep one of them")
+        return data
+
+    def constant(word: str) -> NoReturn:
+        raise ModelError(f"{name}: {word} is no number of JSON; write null for a limit that is not there")
+
+    numbers: Any = {"parse_int": str, "parse_float": str} if words else {}
+    try:
+        return json.loads(text, object_pairs_hook=pairs, parse_constant=constant, **numbers)
+    except json.JSONDecodeError as error:
+        raise ModelError(f"{name}, line {error.lineno}: no JSON: {error.msg}") from None
+    except RecursionError:
+        raise ModelError(f"{name}: nested too deeply; {deep}") from None
+    except ModelError:
+        raise
+    except ValueError:  # of int(), which reads so many digits and no more
+        line = next((k for k, one in enumerate(text.splitlines(), 1) if re.search(r"[0-9]{4300}", one)), 1)
+        raise ModelError(f"{name}, line {line}: a number of thousands of digits; shorten it") from None
+
+
+class JsonLines:
+    """Line, from 1, of every value of a valid JSON text, by its path.
+
+    Examples
+    --------
+    >>> lines = JsonLines('{"b": {\\n "c": [\\n  [1, 2],\\n  [3, 4]\\n]}}')
+    >>> lines["b", "c"], lines["b", "c", 1, 0], ("b", "d") in lines, lines.nearest(("b", "d"))
+    (2, 4, False, 1)
+    """
+
+    def __init__(self, text: str) -> None:
+        self._text = text
+
+    def __contains__(self, path: Path) -> bool:
+        return self._found(path)[0] == len(path)
+
+    def __getitem__(self, path: Path) -> int:
+        found, at = self._found(path)
+        if found < len(path):
+            raise KeyError(path)
+        return self._line(at)
+
+    def nearest(self, path: Path) -> int:
+        """Line of the value of a path, or of the nearest one above it that is there."""
+        return self._line(self._found(path)[1])
+
+    def _line(self, at: int) -> int:
+        return self._text.count("\n", 0, at) + 1
+
+    def _found(self, path: Path) -> tuple[int, int]:
+        """How many parts of a path are there, and where the value of the last of them begins."""
+        text, decoder = self._text, json.JSONDecoder()
+        known = _skip(text, 0)
+        for depth, part in enumerate(path):
+            opening, close = ("{", "}") if isinstance(part, str) else ("[", "]")
+            if text[known] != opening:
+                return depth, known
+            at, k = _skip(text, known + 1), 0
+            while text[at] != close:
+                key: str | int = k
+                if isinstance(part, str):
+                    key, at = decoder.raw_decode(text, at)
+                    at = _skip(text, at)
+                if key == part:
+                    known = at
+                    break
+                at, k = _skip(text, decoder.raw_decode(text, at)[1]), k + 1
+            else:
+                return depth, known
+        return len(path), known
+
+
+def _skip(text: str, at: int) -> int:
+    found = _GAP.match(text, at)
+    return at if found is None else found.end()
+
+
+def json_of(data: Mapping[str, Any]) -> str:
+    """JSON text of tables: a key per line; fractions become text, what is infinite null.
+
+    Examples
+    --------
+    >>> from fractions import Fraction
+    >>> pool = {"demands": [[1, Fraction(1, 3)]], "limits": [float("inf")]}
+    >>> print(json_of({"seed": 1, "pool": pool}), end="")
+    {
+     "seed": 1,
+     "pool": {
+      "demands": [[1, "1/3"]],
+      "limits": [null]
+     }
+    }
+    """
+    rows = []
+    for key, value in data.items():
+        if isinstance(value, Mapping) and value:
+            inside = ",\n".join(f"  {_dumped(name)}: {_dumped(one)}" for name, one in value.items())
+            rows.append(f" {_dumped(key)}: {{\n{inside}\n }}")
+        else:
+            rows.append(f" {_dumped(key)}: {_dumped(value)}")
+    return "{\n" + ",\n".join(rows) + "\n}\n"
+
+
+def _dumped(value: Any) -> str:
+    return json.dumps(_simple(value), ensure_ascii=False)
+
+
+def _simple(value: Any) -> Any:
+    if isinstance(value, Mapping):
+        return {str(key): _simple(one) for key, one in value.items()}
+    if isinstance(value, list | tuple):
+        return [_simple(one) for one in value]
+    return plain(value)
