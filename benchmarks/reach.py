@@ -261,7 +261,8 @@ def page(table: dict[str, dict[int, dict[str, Any]]], limit: float) -> str:
         f"Made by `python -m benchmarks.reach` on {datetime.now(UTC):%Y-%m-%d}, on a machine with "
         f"{os.cpu_count()} cores ({platform.machine()}), one thread; compilation is not counted."
     )
-    lines = ["# How many classes", "", about, "", made, ""]
+    found = "```{index} ! many classes, ! number of classes, ! largest system\n```"
+    lines = ["# How many classes", "", found, "", about, "", made, ""]
     lines += ["| " + " | ".join(head) + " |", "|" + "---|" * len(head)]
     for name, cells in table.items():
         lines.append("| " + " | ".join([name, *(words(cells[n]) for n in CLASSES)]) + " |")

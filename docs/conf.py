@@ -24,11 +24,14 @@ extensions = [
     "myst_parser",
     "mathml",
     "source_pages",
+    "gallery",  # before what checks statements: it compiles the kernels on all cores
     "papers",
+    "search_entries",
 ]
 source_suffix = {".rst": "restructuredtext", ".md": "markdown"}
 exclude_patterns = [
     "_ext",
+    "gallery",
     "_templates",
     "generated/errors.md",
     "generated/statements.md",
@@ -55,7 +58,23 @@ html_static_path = ["_static"]
 html_css_files = ["fairqueues.css"]
 html_sidebars: dict[str, list[str]] = {
     page: []
-    for page in ("index", "tutorial", "papers", "statements", "conventions", "benchmarks", "development")
+    for page in (
+        "index",
+        "tutorial",
+        "papers",
+        "statements",
+        "glossary",
+        "units",
+        "conventions",
+        "memory",
+        "benchmarks",
+        "reach",
+        "installation",
+        "comparison",
+        "development",
+        "generated/gallery/**",
+        "generated/modules/**",  # hundreds of them: their package leads to them
+    )
 }
 html_show_sourcelink = False
 html_copy_source = False
@@ -64,6 +83,7 @@ html_theme_options = {
     "navbar_end": ["theme-switcher"],
     "navbar_persistent": ["search-button"],
     "secondary_sidebar_items": ["page-toc"],
+    "collapse_navigation": True,  # else every page holds the list of all modules
     "header_links_before_dropdown": 6,  # more do not fit on a laptop
     "footer_start": ["copyright"],
     "footer_end": [],

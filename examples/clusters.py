@@ -44,6 +44,7 @@ def source(files: Files | None = None) -> Source:
         (starvation, cohort, explained, *(partial(page, files=files) for page in RECORDED), throughputs),
         (bottlenecks, prices, chains, likely_states, runs, replayed),
         arguments="" if files is None else f" --trace {files.trace} --nodes {files.nodes}",
+        quick=(starvation, cohort, explained, throughputs),
     )
 
 

@@ -31,6 +31,7 @@ SOURCE = Source(
     ),
     (chains, prices, bottlenecks),
     slow=(properties.positive_demands, properties.zero_demands),
+    quick=(example.worked_example, counterexamples.counterexamples, whole_tasks.whole_tasks),
 )
 
 if __name__ == "__main__":

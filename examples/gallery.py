@@ -1,8 +1,8 @@
 """Pages of redrawn figures and tables: each beside its source, what to see in it, and the numbers behind it.
 
-A :class:`Page` holds a figure, tables or both; :func:`write_figure` writes the figure as SVG and PNG,
-:func:`write_gallery` one JSON file with every plotted number and an index page; :func:`write_front_page` writes the
-page that leads to the galleries of all sources. Each file is written whole or not at all.
+A :class:`Page` holds a figure, tables or both; :func:`write_figure` writes the figure as SVG and PNG, and a small
+picture of it; :func:`write_gallery` one JSON file with every plotted number and an index page; :func:`write_front_page`
+writes the page that leads to the galleries of all sources. Each file is written whole or not at all.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import partial
 from importlib.metadata import version
+from io import BytesIO
 from pathlib import Path
 from typing import Any
 
@@ -23,7 +24,9 @@ import matplotlib
 import matplotlib.pyplot as plt
 import numpy as np
 from matplotlib.figure import Figure
+from PIL import Image
 
+from examples.stamp import stamp
 from fairqueues.files import write_all
 
 __all__ = [
@@ -39,6 +42,8 @@ __all__ = [
 ]
 
 PNG_DPI = 130
+THUMBNAIL = (400, 300)
+"""Largest width and height of a small picture, in pixels: two for each of the page, as sharp screens have."""
 
 EXACT = 1e-12
 """Relative error with which a computed number counts as equal to an exact one."""
@@ -104,6 +109,7 @@ class Tally:
     pages: int
     seconds: float
     verdicts: Mapping[str, int]
+    contents: Sequence[DrawnPage] = ()
 
     @property
     def text(self) -> str:
@@ -153,7 +159,7 @@ class DrawnPage:
     seconds : float
         What drawing it took.
     pictured : bool
-        Whether it has a figure, in ``<key>.svg`` and ``<key>.png``.
+        Whether it has a figure, in ``<key>.svg`` and ``<key>.png``, and small in ``<key>.thumb.png``.
     """
 
     page: Page
@@ -170,15 +176,31 @@ def write_figure(page: Page, out: Path, seconds: float) -> DrawnPage:
     if page.figure is None:
         return DrawnPage(page, seconds, pictured=False)
     out.mkdir(parents=True, exist_ok=True)
+    picture = BytesIO()
     writers = {
         out / f"{page.key}.svg": partial(page.figure.savefig, format="svg", metadata={"Date": None}),
-        out / f"{page.key}.png": partial(page.figure.savefig, format="png", dpi=PNG_DPI),
+        out / f"{page.key}.png": partial(_write_png, page.figure, picture),
+        out / f"{page.key}.thumb.png": partial(_write_small, picture),
     }
     # A fixed salt makes the SVG of a figure the same in every run.
     with matplotlib.rc_context({"svg.hashsalt": page.key}):
         write_all(writers)
     plt.close(page.figure)
     return DrawnPage(replace(page, figure=None), seconds, pictured=True)
+
+
+def _write_png(figure: Figure, picture: BytesIO, path: Path) -> None:
+    """Write a figure, and keep the file for the small copy."""
+    figure.savefig(picture, format="png", dpi=PNG_DPI)
+    path.write_bytes(picture.getvalue())
+
+
+def _write_small(picture: BytesIO, path: Path) -> None:
+    """Write a small copy of a PNG file, of few colours: some ten kilobytes."""
+    with Image.open(picture) as image:
+        copy = image.convert("RGB")
+    copy.thumbnail(THUMBNAIL, Image.Resampling.LANCZOS, reducing_gap=2.0)
+    copy.quantize(64, Image.Quantize.FASTOCTREE, dither=Image.Dither.NONE).save(path, format="png")
 
 
 def write_gallery(
@@ -198,6 +220,8 @@ def write_gallery(
         page.key: {
             "title": page.title,
             "place": page.place,
+            "see": page.see,
+            "pictured": one.pictured,
             "seconds": round(one.seconds, 2),
             "numbers": _plain(page.numbers),
             "checks": [
@@ -220,6 +244,7 @@ def write_gallery(
     text = json.dumps(
         {
             "command": command,
+            "sources": stamp(),
             "versions": _versions(),
             "compile_seconds": round(compile_seconds, 1),
             "figures": record,
@@ -228,7 +253,7 @@ def write_gallery(
     )
     write_all({out / f"{stem}.json": partial(Path.write_text, data=text, encoding="utf-8")})
     verdicts = Counter(check.verdict for page in pages for check in page.checks)
-    tally = Tally(title, out.name, len(pages), sum(one.seconds for one in drawn), verdicts)
+    tally = Tally(title, out.name, len(pages), sum(one.seconds for one in drawn), verdicts, drawn)
     index = _index(tally, introduction, drawn, stem, command, compile_seconds)
     write_all({out / "index.html": partial(Path.write_text, data=index, encoding="utf-8")})
     return tally
@@ -239,7 +264,7 @@ def write_front_page(out: Path, tallies: Sequence[Tally], command: str) -> Path:
     text = html.escape
     rows = "".join(
         f'<li><a href="{t.folder}/index.html">{text(t.title)}</a><br><small>{t.pages} pages, {t.seconds:.0f} s. '
-        f"{text(t.text)}.</small></li>"
+        f"{text(t.text)}.</small>{_cards(t.contents, t.folder)}</li>"
         for t in tallies
     )
     versions = ", ".join(f"{name} {number}" for name, number in _versions().items())
@@ -275,14 +300,22 @@ def _head(title: str) -> str:
     return f"""<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
 <title>{html.escape(title)}</title><style>
-body {{ font: 16px/1.5 system-ui, sans-serif; max-width: 62rem; margin: 2rem auto; padding: 0 1rem; color: #222; background: #fff; }}
-h1, h2 {{ line-height: 1.2; }} ul {{ list-style: none; padding: 0; }} section {{ border-top: 1px solid #ccc; margin-top: 2.5rem; }}
-img {{ max-width: 100%; height: auto; }} table {{ border-collapse: collapse; font-size: .9rem; margin: 1rem 0; }}
-caption {{ text-align: left; color: #555; padding-bottom: .3rem; }}
-td, th {{ border-bottom: 1px solid #ddd; padding: .2rem .7rem; text-align: left; vertical-align: top; }}
-.agrees {{ color: #00694e; }} .refuted {{ color: #8a4b00; }} .DIFFERS {{ color: #b00020; font-weight: bold; }} .new {{ color: #666; }}
+:root {{ color-scheme: light dark; --text: #222; --pale: #555; --page: #fff; --line: #ddd; --code: #f2f2f2; --link: #0b5cad;
+  --agrees: #00694e; --refuted: #8a4b00; --differs: #b00020; }}
+@media (prefers-color-scheme: dark) {{ :root {{ --text: #e4e4e4; --pale: #aaa; --page: #16181b; --line: #3a3d42; --code: #26292e;
+  --link: #7ab7ff; --agrees: #4fc79f; --refuted: #e0a458; --differs: #ff7b8a; }} }}
+body {{ font: 16px/1.5 system-ui, sans-serif; max-width: 62rem; margin: 2rem auto; padding: 0 1rem; color: var(--text); background: var(--page); }}
+a {{ color: var(--link); }} h1, h2 {{ line-height: 1.2; }} ul {{ list-style: none; padding: 0; }} section {{ border-top: 1px solid var(--line); margin-top: 2.5rem; }}
+img {{ max-width: 100%; height: auto; background: #fff; border-radius: 4px; }}
+table {{ display: block; overflow-x: auto; border-collapse: collapse; font-size: .9rem; margin: 1rem 0; }}
+caption {{ text-align: left; color: var(--pale); padding-bottom: .3rem; }}
+td, th {{ border-bottom: 1px solid var(--line); padding: .2rem .7rem; text-align: left; vertical-align: top; }}
+.agrees {{ color: var(--agrees); }} .refuted {{ color: var(--refuted); }} .DIFFERS {{ color: var(--differs); font-weight: bold; }} .new {{ color: var(--pale); }}
 .lines {{ white-space: pre-wrap; min-width: 26rem; font: .8rem/1.3 ui-monospace, monospace; }}
-.sources li {{ margin-bottom: 1rem; }} small, .place {{ color: #555; }} code {{ background: #f2f2f2; padding: 0 .2em; }}
+.cards {{ display: grid; grid-template-columns: repeat(auto-fill, minmax(12.5rem, 1fr)); gap: .8rem; margin: .8rem 0; }}
+.cards a {{ border: 1px solid var(--line); border-radius: 6px; padding: .5rem; text-decoration: none; font-size: .85rem; line-height: 1.3; }}
+.cards img {{ display: block; width: 100%; height: 8.5rem; object-fit: contain; margin-bottom: .4rem; }}
+.sources li {{ margin-bottom: 1.6rem; }} small, .place {{ color: var(--pale); }} code {{ background: var(--code); padding: 0 .2em; }}
 </style></head><body>"""
 
 
@@ -295,18 +328,26 @@ def _index(
     compile_seconds: float,
 ) -> str:
     text = html.escape
-    contents = "".join(
-        f'<li><a href="#{one.page.key}">{text(one.page.title)}</a> <small>{one.seconds:.1f} s</small></li>'
-        for one in drawn
-    )
     body = "".join(map(_section, drawn))
     versions = ", ".join(f"{name} {number}" for name, number in _versions().items())
     return f"""{_head(tally.title)}
 <p><a href="../index.html">All sources</a></p><h1>{text(tally.title)}</h1><p>{text(introduction)}</p>
 <p>{tally.pages} pages; {text(tally.text)}.
 All plotted numbers: <a href="{stem}.json">{stem}.json</a>. Drawn in {tally.seconds:.0f} s (seconds of each page below), after {compile_seconds:.0f} s for compiling the kernels, by <code>{text(command)}</code>
-with {text(versions)}.</p><ul>{contents}</ul>{body}</body></html>
+with {text(versions)}.</p>{_cards(drawn, ".")}{body}</body></html>
 """
+
+
+def _cards(drawn: Sequence[DrawnPage], folder: str) -> str:
+    """What leads to each page of a source: its small picture, if it has one, title and seconds."""
+    text = html.escape
+    links = "".join(
+        f'<a href="{folder}/index.html#{one.page.key}">'
+        + f'<img src="{folder}/{one.page.key}.thumb.png" alt="" loading="lazy">' * one.pictured
+        + f"{text(one.page.title)} <small>{one.seconds:.1f} s</small></a>"
+        for one in drawn
+    )
+    return f'<div class="cards">{links}</div>'
 
 
 def _section(drawn: DrawnPage) -> str:

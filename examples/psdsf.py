@@ -35,6 +35,15 @@ SOURCE = Source(
     ),
     (markets, servers, chains, prices, bottlenecks),
     slow=(properties.property_table,),
+    quick=(
+        examples.three_users,
+        examples.four_users,
+        examples.wireless,
+        datacenter.google_cluster,
+        datacenter.utilization_over_time,
+        whole_tasks.whole_tasks,
+        algorithm.algorithm_at_work,
+    ),
 )
 
 if __name__ == "__main__":

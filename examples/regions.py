@@ -67,6 +67,7 @@ SOURCE = Source(
         heavy_traffic.bmf_stability,
         extensions.extensions,
     ),
+    quick=(regions.stability_regions, backbone.backbone, policies.policy_regions),
 )
 
 if __name__ == "__main__":

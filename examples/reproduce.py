@@ -41,6 +41,8 @@ class Source:
         Whether the pages measure time: then they are drawn one after the other, beside nothing else.
     arguments : str
         Of its own, with which its script was called.
+    quick : sequence of callables
+        Pages that take a second or two: the documentation draws them itself where the others are not drawn yet.
     """
 
     stem: str
@@ -51,6 +53,12 @@ class Source:
     slow: Sequence[Callable[..., Page]] = ()
     timed: bool = False
     arguments: str = ""
+    quick: Sequence[Callable[..., Page]] = ()
+
+    @property
+    def call(self) -> str:
+        """The command that draws it alone."""
+        return f"python -m examples.{self.stem}{self.arguments}"
 
 
 Place = tuple[int, int]
@@ -123,7 +131,7 @@ def command(
                     source.introduction,
                     [drawn[s][k] for k in range(len(source.pages))],
                     stem=source.stem,
-                    command=f"python -m examples.{source.stem}{source.arguments}{' --full' * options.full}",
+                    command=f"{source.call}{' --full' * options.full}",
                     compile_seconds=compile_seconds,
                 )
     except KeyboardInterrupt:

@@ -24,6 +24,7 @@ SOURCE = Source(
     INTRODUCTION,
     (swapping.exchange_rule, weights.join_time_weight, experiment.four_users, experiment.many_users),
     (chains,),
+    quick=(swapping.exchange_rule, weights.join_time_weight, experiment.four_users),
 )
 
 if __name__ == "__main__":

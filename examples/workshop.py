@@ -45,6 +45,7 @@ SOURCE = Source(
     FIGURES,
     (prices, bottlenecks, chains, runs, whole_tasks),
     slow=(tasks.results,),
+    quick=FIGURES[:6] + FIGURES[7:8] + FIGURES[9:10],
 )
 
 if __name__ == "__main__":

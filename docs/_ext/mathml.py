@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from html import unescape
 from typing import Any
+from xml.etree import ElementTree
 
 from docutils import nodes
 from latex2mathml.converter import convert
@@ -33,8 +34,14 @@ def mathml(latex: str, display: str, where: nodes.Element) -> str:
 
 LETTERS = {r"\mathbb R": "ℝ", r"\mathbb N": "ℕ", r"\mathbf 1": "𝟏", r"\mathcal R": "ℛ"}
 """Alphabets by their own characters: browsers ignore the attribute that the converter would write."""
-OPERATORS = {"&#x027C2;": "⊥", "&#x000B1;": "±", "&#x02223;": "∣", "&#x0007C;": "|"}
+OPERATORS = "⟂±∣;"
 """Signs that the converter takes for letters, so that they would stand without space."""
+LIMITS = {"∑", "∏", "⋃", "⋂", "⋁", "⋀", "max", "min", "sup", "inf", "lim"}
+"""Operators whose index stands below them where there is room."""
+FUNCTIONS = {"log", "exp"}
+"""Names of functions: signs too, with their space."""
+SPACE = "{http://www.w3.org/1998/Math/MathML}"
+ElementTree.register_namespace("", SPACE[1:-1])
 
 
 def _prepared(latex: str) -> str:
@@ -46,21 +53,26 @@ def _prepared(latex: str) -> str:
     return text.replace("{aligned}", "{split}")
 
 
-def _mended(result: str) -> str:
-    """MathML with relations as operators, and limits below max and min where formulas stand alone."""
-    for entity, sign in OPERATORS.items():
-        result = result.replace(f"<mi>{entity}</mi>", f"<mo>{sign}</mo>")
-    if 'display="block"' in result:
-        result = LIMITS.sub(_below, result)
-    return result
-
-
-LIMITS = re.compile(r"<msub>(<mo>(?:max|min)</mo>)(<mi>[^<]*</mi>|<mrow>(?:(?!</?mrow>).)*</mrow>)</msub>")
-"""What the converter writes for the limits of max and min, whose index has no further group."""
-
-
-def _below(found: re.Match[str]) -> str:
-    return f'<munder><mo movablelimits="false">{found[1][4:-5]}</mo>{found[2]}</munder>'
+def _mended(written: str) -> str:
+    """MathML with signs of the right kind, and indices below sums and maxima."""
+    root = ElementTree.fromstring(written)
+    for element in root.iter():
+        tag, text = element.tag.removeprefix(SPACE), element.text
+        if tag == "mi" and text and text in OPERATORS:
+            element.tag, element.text = f"{SPACE}mo", text.replace("⟂", "⊥")
+        elif tag == "mi" and text in FUNCTIONS:
+            element.tag = f"{SPACE}mo"
+        elif tag == "mo" and text == "∞":
+            element.tag = f"{SPACE}mi"
+        elif text == "|":  # of an absolute value: the converter knows \\mid for "given" and "such that"
+            element.tag = f"{SPACE}mo"
+            element.attrib |= {"lspace": "0", "rspace": "0"}
+        elif tag in ("msub", "msubsup") and element[0].text in LIMITS:
+            element.tag = SPACE + {"msub": "munder", "msubsup": "munderover"}[tag]
+            element[0].set("movablelimits", "true")  # beside it in a line and in a fraction
+        if element.tag == f"{SPACE}mo" and text and text.isalpha():
+            element.attrib |= {"lspace": "0.167em", "rspace": "0.167em"}  # as TeX has it
+    return ElementTree.tostring(root, encoding="unicode")
 
 
 def visit_inline(self: Any, node: nodes.math) -> None:

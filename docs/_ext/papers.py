@@ -6,6 +6,7 @@ the source claims, what it denies itself, and what only a reader might think, st
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Any
 
@@ -61,7 +62,7 @@ def errors_page(verdicts: Any) -> str:
                 continue
             if statement.source != paper:
                 paper = statement.source
-                lines += ["", f"**{_safe(paper)}**"]
+                lines += ["", f"**{safe(paper)}**"]
             lines += ["", *_entry(statement, refuted[name])]
     return "\n".join(lines) + "\n"
 
@@ -71,13 +72,13 @@ def _entry(statement: Any, verdict: Any) -> list[str]:
     finding = next(f for f in verdict.findings if f.evidence and f.status == verdict.status)
     told = told_witness(finding.claim, finding.evidence)
     lines = [
-        f"{_safe(statement.words)}",
-        f": *{_safe(statement.place)}*, `{statement.id}`",
+        f"{safe(statement.words)}",
+        f": *{safe(statement.place)}*, `{statement.id}`",
         "",
-        f"  Witness: {_safe(finding.says)} ({_safe(told)})",
+        f"  Witness: {safe(finding.says)} ({safe(told)})",
     ]
     if statement.remark:
-        lines += ["", f"  {_safe(statement.remark)}"]
+        lines += ["", f"  {safe(statement.remark)}"]
     return lines
 
 
@@ -87,7 +88,7 @@ def statements_page(verdicts: Any) -> str:
     from proofs.checks import Report, confirmed, kernel
 
     known = {v.id: v for v in verdicts}
-    lines = [f"{_safe(line)}.  " for line in Report(tuple(verdicts)).totals()]
+    lines = [f"{safe(line)}.  " for line in Report(tuple(verdicts)).totals()]
     for paper in PAPERS:
         lines += ["", f"## {paper}", "", "| statement | who says so | verdict | kernel | scope |"]
         lines.append("|---|---|---|---|---|")
@@ -95,21 +96,19 @@ def statements_page(verdicts: Any) -> str:
             if s.id not in known:
                 continue
             v = known[s.id]
-            words = f"`{s.id}` {_safe(s.words)} *({_safe(s.place)})*"
-            verdict = f"**{v.status}**" + (f", {_safe(v.kind)}" if v.kind else "")
-            scope = _safe(v.scope) + (f"; {v.in_words} steps in words" if v.in_words else "")
+            words = f"`{s.id}` {safe(s.words)} *({safe(s.place)})*"
+            verdict = f"**{v.status}**" + (f", {safe(v.kind)}" if v.kind else "")
+            scope = safe(v.scope) + (f"; {v.in_words} steps in words" if v.in_words else "")
             if v.second_methods:
                 scope += f"; computed: {confirmed(v.second_methods)}"
-            cells = (words, _safe(v.said), verdict, kernel(v), scope)
+            cells = (words, safe(v.said), verdict, kernel(v), scope)
             lines.append(f"| {' | '.join(cells)} |".replace("\n", " "))
     return "\n".join(lines) + "\n"
 
 
-def _safe(text: str) -> str:
-    """Text without characters that Markdown reads as markup."""
-    for character in "\\*_|<>[]$^":
-        text = text.replace(character, f"\\{character}")
-    return text
+def safe(text: str) -> str:
+    """Text without characters that Markdown reads as markup; what stands in backticks stays as it is."""
+    return re.sub(r"`[^`|]+`|[\\*_|<>\[\]$^]", lambda m: m[0] if m[0][0] == "`" else f"\\{m[0]}", text)
 
 
 def setup(app: Any) -> dict[str, bool]:

@@ -85,11 +85,11 @@ def write(app: Any, config: Any) -> None:
     for old in folder.glob("*.rst"):
         if old.stem not in found and old.stem != "index":
             old.unlink()
-    _write(source / "generated" / "front_door.rst", front_door(source.parent))
-    _write(source / "generated" / "commands.rst", commands())
+    write_text(source / "generated" / "front_door.rst", front_door(source.parent))
+    write_text(source / "generated" / "commands.rst", commands())
     for name in found:
         title = name.replace("_", r"\_")
-        _write(
+        write_text(
             folder / f"{name}.rst",
             f"{title}\n{'=' * len(title)}\n\n.. automodule:: {name}\n   :no-members:\n",
         )
@@ -108,10 +108,10 @@ def write(app: Any, config: Any) -> None:
             *(f"   {n}" for n in mine),
             "",
         ]
-    _write(folder / "index.rst", "\n".join(lines))
+    write_text(folder / "index.rst", "\n".join(lines))
 
 
-def _write(path: Path, text: str) -> None:
+def write_text(path: Path, text: str) -> None:
     """Write a file unless it says this already, so that nothing is built twice."""
     if not path.exists() or path.read_text(encoding="utf-8") != text:
         path.write_text(text, encoding="utf-8")

@@ -8,7 +8,6 @@ import matplotlib.pyplot as plt
 import networkx as nx
 import numpy as np
 from matplotlib.axes import Axes
-from matplotlib.patheffects import withStroke
 
 from capacity import stability_region
 from examples.gallery import EXACT, Check, Page, Table
@@ -18,13 +17,12 @@ from fairness.model.problem import FloatArray
 from queueing import System, duration_bound
 from queueing.networks.backbones import BACKBONES
 from queueing.networks.gravity import GravityTraffic, gravity_traffic
+from queueing.networks.pictures import plot_network
 
 __all__ = ["MAPPED", "POLICIES", "Study", "backbone", "draw_map", "study_of"]
 
 POLICIES = (ProportionalFair(), MaxMin(), BottleneckMax())
 MAPPED = "Abilene"
-BELOW = {"Kansas City", "Indianapolis", "Washington", "Atlanta", "Houston", "Sunnyvale"}
-"""Cities whose names stand below their nodes, off the links."""
 
 
 @dataclass(frozen=True)
@@ -91,42 +89,11 @@ def study_of(name: str) -> Study:
 
 def draw_map(ax: Axes, study: Study, load: float = 1.0) -> None:
     """Map of the links, shaded by the part in use when all traffic has this load."""
-    graph = study.graph.to_undirected()
-    used = dict(
-        zip(study.graph.edges, load * study.traffic.relative_loads * study.traffic.largest_scale, strict=True)
-    )
-    position = {node: (facts["longitude"], facts["latitude"]) for node, facts in graph.nodes(data=True)}
-    edges = list(graph.edges)
-    shade = [max(used[u, v], used[v, u]) for u, v in edges]
-    drawn = nx.draw_networkx_edges(
-        graph,
-        position,
-        ax=ax,
-        edgelist=edges,
-        edge_color=shade,
-        edge_cmap=plt.get_cmap("viridis_r"),
-        edge_vmin=0,
-        edge_vmax=1,
-        width=[1 + 4 * u for u in shade],
-    )
-    sizes = [12 * facts["population"] for _, facts in graph.nodes(data=True)]
-    nx.draw_networkx_nodes(graph, position, ax=ax, node_size=sizes, node_color="0.25")
-    for node, (x, y) in position.items():
-        below = node in BELOW
-        ax.annotate(
-            node,
-            (x, y),
-            xytext=(6, -12 if below else 7),
-            textcoords="offset points",
-            fontsize=8,
-            path_effects=[withStroke(linewidth=2, foreground="white")],
-        )
-    ax.figure.colorbar(drawn, ax=ax, label="load over capacity, busier direction", shrink=0.8)
+    used = load * study.traffic.relative_loads * study.traffic.largest_scale
     total = load * study.traffic.largest_scale
     part = "its largest" if load == 1 else f"{load:g} of its largest"
-    ax.set_title(f"{MAPPED} at {part} gravity traffic, {total:.3g} {study.unit}")
-    ax.margins(0.1)
-    ax.axis("off")
+    title = f"{MAPPED} at {part} gravity traffic, {total:.3g} {study.unit}"
+    plot_network(study.graph, used, ax, title=title)
 
 
 def _static(ax: Axes, study: Study) -> None:

@@ -10,10 +10,10 @@ import numpy as np
 from matplotlib.axes import Axes
 
 from examples.capacity_figures.models import MATRICES
-from examples.colours import user_colour
 from examples.gallery import Check, Page, Table
 from fairness import DRF, ProportionalFair
 from fairness.catalogue import colour
+from fairness.display.colours import part_colour
 from fairness.protocol.policy import Policy
 from queueing import Enclosure, Stationary, System, balanced_fairness, enclose, stationary
 
@@ -161,12 +161,12 @@ def _draw_gaps(ax: Axes, gaps: dict[str, list[_Gap]]) -> None:
     for k, (name, listed) in enumerate(gaps.items()):
         x = [gap.load for gap in listed]
         low, high = (1e3 * np.array([gap[j] for gap in listed]) for j in (1, 2))
-        ax.plot(x, (low + high) / 2, "-", color=user_colour(k), lw=1, label=name)
+        ax.plot(x, (low + high) / 2, "-", color=part_colour(k), lw=1, label=name)
         for load, one, other in zip(x, low, high, strict=True):
             known = one * other > 0
             ax.errorbar(
-                load, (one + other) / 2, yerr=(other - one) / 2, fmt="o", color=user_colour(k),
-                mfc=user_colour(k) if known else "white", capsize=3, ms=5,
+                load, (one + other) / 2, yerr=(other - one) / 2, fmt="o", color=part_colour(k),
+                mfc=part_colour(k) if known else "white", capsize=3, ms=5,
             )  # fmt: skip
     ax.axhline(0, color="0.5", lw=1)
     ax.set(

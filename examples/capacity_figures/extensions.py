@@ -11,10 +11,10 @@ from matplotlib.axes import Axes
 from scipy.optimize import brentq
 from tqdm.auto import tqdm
 
-from examples.colours import user_colour
 from examples.gallery import Check, Page, Table
 from fairness import PSDSF, TSF, Cluster, PerServerDRF
 from fairness.catalogue import colour
+from fairness.display.colours import part_colour
 from fairness.protocol.cluster_policy import ClusterPolicy
 from queueing import (
     BestFit,
@@ -267,7 +267,7 @@ def _slots(ax: Axes, *, full: bool) -> tuple[dict[str, Estimate], list[Check], l
     _bars(ax, runs, 0, label="simulated")
     place = {rule.name: k for k, rule in enumerate(RULES)}
     ax.plot(
-        list(known.values()), [place[name] for name in known], "|", ms=16, mew=1.5, color=user_colour(1), label="closed form", zorder=0
+        list(known.values()), [place[name] for name in known], "|", ms=16, mew=1.5, color=part_colour(1), label="closed form", zorder=0
     )  # fmt: skip
     ax.set(title=f"Four servers of one task, load {SLOTS_LOAD:g}")
     ax.legend(fontsize="small", loc="upper right")
@@ -284,7 +284,7 @@ def _bars(ax: Axes, runs: dict[str, Estimate], i: int, *, label: str) -> None:
         fmt="os"[i],
         ms=5,
         capsize=3,
-        color=user_colour(2 * i),
+        color=part_colour(2 * i),
         label=label,
     )
     bound = [isinstance(rule, OnArrival) for rule in RULES]

@@ -15,6 +15,7 @@ from capacity.studies.instability import RandomLines, RandomSystems, search_inst
 from examples.gallery import Check, Page, Table
 from fairness import DRF, BottleneckMax, Problem, ProportionalFair
 from fairness.catalogue import colour
+from fairness.display.colours import part_colour
 from fairness.protocol.policy import Policy
 from queueing import System
 
@@ -221,7 +222,7 @@ def bmf_stability(*, full: bool) -> Page:
         place = k + np.linspace(-0.2, 0.2, len(found.findings))
         for x, one in zip(place, sorted(found.findings, key=lambda one: one.ratio), strict=True):
             bad = one.found == "unstable"
-            shade = "C3" if bad else colour("BMF") if k < len(searches) else "0.4"
+            shade = part_colour(5) if bad else colour("BMF") if k < len(searches) else "0.4"
             hollow = "white" if one.found == "undecided" else shade
             ax.plot(x, top if bad else one.ratio, "^" if bad else "o", ms=5, color=shade, mfc=hollow)
         counts, bound = found.counts, found.fraction_bound

@@ -6,10 +6,10 @@ import matplotlib.pyplot as plt
 import numpy as np
 from tqdm.auto import tqdm
 
-from examples.colours import user_colour
 from examples.gallery import Check, Page, Table
 from fairness import DRF, BottleneckMax, Problem, ProportionalFair
 from fairness.catalogue import colour
+from fairness.display.colours import part_colour
 from queueing import (
     Deterministic,
     Exponential,
@@ -165,7 +165,7 @@ def _durations(ax: plt.Axes, runs: dict, names: list[str], exact: np.ndarray) ->
                 fmt="osD^"[k],
                 ms=5,
                 capsize=2,
-                color=user_colour(k),
+                color=part_colour(k),
                 label=name if i == 0 else None,
             )
     for i, value in enumerate(exact):
@@ -200,9 +200,9 @@ def _changes(ax: plt.Axes, change: dict, names: list[str]) -> None:
                 fmt="osD^"[k],
                 ms=5,
                 capsize=2,
-                color=user_colour(k),
+                color=part_colour(k),
             )
-    ax.axhline(0, color=user_colour(1), lw=1, zorder=0)
+    ax.axhline(0, color=part_colour(1), lw=1, zorder=0)
     ticks = (place[:, None] + np.arange(POOL.n_classes)).ravel()
     ax.set_xticks(ticks, [str(i + 1) for _ in names for i in range(POOL.n_classes)])
     for at, p in zip(place, names, strict=True):

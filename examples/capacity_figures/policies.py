@@ -12,9 +12,9 @@ from tqdm.auto import tqdm
 
 from capacity.boundaries.policy import PolicyRegion, policy_stability_region
 from examples.capacity_figures.models import SERVERS, fluid_example
-from examples.colours import user_colour
 from examples.gallery import Check, Page, Table
 from fairness import DRF, PSDSF, AssetFair, Cluster, PerServerDRF, Problem
+from fairness.catalogue import coloured
 from fairness.protocol.policy import Policy, policy_name
 
 __all__ = ["policy_regions"]
@@ -72,6 +72,7 @@ def policy_regions(*, full: bool) -> Page:
     ]
     found: list[PolicyRegion] = []
     rows, numbers, used = [], {}, dict.fromkeys(axes, 0)
+    shades = coloured([policy_name(policy) for policy in (*POOL, *CLUSTER)])
     for ax, model, policy, points, precision in tqdm(work, desc="policies", leave=False, disable=None):
         region = policy_stability_region(model, policy, points=points, precision=precision)
         found.append(region)
@@ -79,7 +80,7 @@ def policy_regions(*, full: bool) -> Page:
             ax.plot(*region.directions.T, color="0.8", lw=6, label="optimal region", solid_capstyle="round")
         k = used[ax]
         ax.plot(
-            *region.loads.T, ["-", "--", ":", "-.", "-"][k], color=user_colour(k), label=f"{_name(policy)}: {_lost(region)} lost"
+            *region.loads.T, ["-", "--", ":", "-.", "-"][k], color=shades[policy_name(policy)], label=f"{_name(policy)}: {_lost(region)} lost"
         )  # fmt: skip
         used[ax] += 1
         where = "pool" if ax is axes[0] else "three servers"

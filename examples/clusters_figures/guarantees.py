@@ -5,9 +5,9 @@ from __future__ import annotations
 import matplotlib.pyplot as plt
 import numpy as np
 
-from examples.colours import user_colour
 from examples.gallery import Check, Page
 from fairness import Hierarchical, Problem, Tree
+from fairness.display.colours import part_colour
 
 __all__ = ["cohort"]
 
@@ -40,7 +40,7 @@ def cohort(*, full: bool) -> Page:
             idle = GPUS - tasks.sum(axis=1)
             ax.stackplot(
                 wanted, *tasks.T, idle, labels=[*QUEUES, "idle"],
-                colors=[*(user_colour(k) for k in range(3)), "0.9"],
+                colors=[*(part_colour(k) for k in range(3)), "0.9"],
             )  # fmt: skip
             ax.plot(wanted, np.minimum(wanted, MINIMUM[0]), color="white", ls="--", lw=1.2)
             ax.set(title=f"{lends}; compared: {told}", xlim=(wanted[0], GPUS), ylim=(0, GPUS))

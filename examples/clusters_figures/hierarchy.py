@@ -7,9 +7,10 @@ from fractions import Fraction as F
 import matplotlib.pyplot as plt
 import numpy as np
 
-from examples.colours import user_colour
 from examples.gallery import Check, Page, Table
 from fairness import Hierarchical, Problem, Tree
+from fairness.catalogue import colour
+from fairness.display.colours import part_colour
 from fairness.indivisible import HierarchicalShare, fill_tasks
 
 __all__ = ["starvation"]
@@ -51,7 +52,7 @@ def starvation(*, full: bool) -> Page:
     for ax, (name, path) in zip(axes[:2], paths.items(), strict=True):
         for n, job_class in enumerate(CLASSES):
             ax.step(
-                range(len(path)), path[:, n], where="post", color=user_colour(n), label=job_class, lw=2.5,
+                range(len(path)), path[:, n], where="post", color=part_colour(n), label=job_class, lw=2.5,
                 ls=(0, (3, 2)) if job_class == "b gpu" else "-",
             )  # fmt: skip
         ax.set(title=f"{name}, task by task", xlabel="tasks that have ended", ylim=(-0.3, 11))
@@ -59,7 +60,7 @@ def starvation(*, full: bool) -> Page:
     axes[0].legend(fontsize="small", loc="center right")
     places = np.arange(len(CLASSES))
     axes[2].bar(places - 0.2, naive, 0.4, color="0.65", label="naive H-DRF")
-    axes[2].bar(places + 0.2, sound, 0.4, color="#AA4499", label="H-DRF")
+    axes[2].bar(places + 0.2, sound, 0.4, color=colour("H-DRF"), label="H-DRF")
     axes[2].set_xticks(places, CLASSES)
     axes[2].set(title="Divisible tasks,\nthe CPU guaranteed to b cpu", ylabel="tasks running")
     axes[2].legend(fontsize="small", loc="upper right")

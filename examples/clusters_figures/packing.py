@@ -6,8 +6,8 @@ import matplotlib.pyplot as plt
 import numpy as np
 
 from examples.clusters_figures.recorded import Files, whole
-from examples.colours import user_colour
 from examples.gallery import Check, Page, Table
+from fairness.display.colours import part_colour
 from fairqueues.traces import synthetic_gpu_trace
 from queueing import (
     BestFit,
@@ -137,12 +137,12 @@ def _figure(curves: dict[str, np.ndarray], at: dict[str, np.ndarray]) -> plt.Fig
     figure, (left, right) = plt.subplots(1, 2, figsize=(13, 5.2), layout="constrained", width_ratios=[1.2, 1])
     left.plot([0, 1, MOST], [0, 1, 1], color="0.6", ls="--", lw=1, label="divisible")
     for k, (name, curve) in enumerate(curves.items()):
-        left.plot(GRID, curve.mean(axis=0), color=user_colour(k), label=name)
+        left.plot(GRID, curve.mean(axis=0), color=part_colour(k), label=name)
         low, high = (np.interp(1.0, GRID, f(curve, axis=0)) for f in (np.min, np.max))
         mean = at[name][1]
         # Points, not bars: the axis does not begin at 0.
         spread = [[100 * (mean - low)], [100 * (high - mean)]]
-        right.errorbar(100 * mean, k, xerr=spread, fmt="o", color=user_colour(k), capsize=3)
+        right.errorbar(100 * mean, k, xerr=spread, fmt="o", color=part_colour(k), capsize=3)
         right.annotate(
             f"{100 * mean:.1f}",
             (100 * high, k),

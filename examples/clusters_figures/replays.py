@@ -9,10 +9,10 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from examples.clusters_figures.recorded import KINDS, Files, Recorded, kinds_of, recorded, used_until
-from examples.colours import user_colour
 from examples.gallery import Check, Page, Table
 from fairness import DRF, BottleneckMax, Hierarchical, Problem, Tree
 from fairness.catalogue import colour
+from fairness.display.colours import part_colour
 from fairness.machine.work import duration
 from queueing import (
     ClusterTrace,
@@ -113,7 +113,7 @@ def _over_time(axes: np.ndarray, paths: dict[str, ReplayPaths], first: float) ->
         with np.errstate(divide="ignore", invalid="ignore"):
             relative = np.where(path.entitlements > 0, path.shares / path.entitlements, np.nan)
         for u in _largest_users(path):
-            column[1].plot(hours, relative[:, u], color=user_colour(u), lw=1.2, label=path.users[u])
+            column[1].plot(hours, relative[:, u], color=part_colour(u), lw=1.2, label=path.users[u])
         column[1].axhline(1.0, color="0.6", lw=0.8, zorder=0)
         column[2].plot(hours, path.waiting, color="0.2", label="waiting")
         column[2].plot(hours, path.running, color="0.2", ls="--", label="running")

@@ -8,10 +8,10 @@ import matplotlib.pyplot as plt
 import numpy as np
 from scipy.optimize import linprog
 
-from examples.colours import user_colour
 from examples.gallery import Check, Page, Table
 from fairness import PSDSF, TSF, allocate
 from fairness.catalogue import colour
+from fairness.display.colours import part_colour
 from fairqueues.traces import Throughputs
 
 __all__ = ["throughputs"]
@@ -109,7 +109,7 @@ def _figure(times: dict[str, np.ndarray], gains: dict[str, np.ndarray]) -> plt.F
             below = 0.0
             for i, job in enumerate(JOBS):
                 left.barh(
-                    place, part[i, j], 0.8, left=below, color=user_colour(i),
+                    place, part[i, j], 0.8, left=below, color=part_colour(i),
                     label=None if ticks else job,
                 )  # fmt: skip
                 if part[i, j] > 0.06:

@@ -7,11 +7,11 @@ from fractions import Fraction
 import matplotlib.pyplot as plt
 import numpy as np
 
-from examples.colours import user_colour
 from examples.drf_figures.example import POOL
 from examples.gallery import Check, Page
 from fairness import Cluster
 from fairness.catalogue import colour
+from fairness.display.colours import part_colour
 from fairness.indivisible import deviation, fill_cluster, fill_tasks
 from fairness.testing import random_problem
 
@@ -35,7 +35,7 @@ def whole_tasks(*, full: bool) -> Page:
         shares[step, i] += POOL.task_shares[i].max()
     for n, name in enumerate(POOL.job_classes):
         axes[0].step(
-            range(len(shares)), shares[:, n], where="post", color=user_colour(n), linewidth=2, label=name
+            range(len(shares)), shares[:, n], where="post", color=part_colour(n), linewidth=2, label=name
         )
     axes[0].set(xlabel="tasks started", ylabel="dominant share", title=f"The poorest next: {order}")
     axes[0].legend(fontsize="small")

@@ -5,11 +5,11 @@ from __future__ import annotations
 import matplotlib.pyplot as plt
 import numpy as np
 
-from examples.colours import user_colour
 from examples.gallery import Check, Page, Table
 from examples.psdsf_figures.clusters import ALTERNATING, DATA_CENTER, EXAMPLE_1, EXAMPLE_2
 from examples.psdsf_figures.drawing import listed
 from fairness import PSDSF, NotConvergedError, allocate
+from fairness.display.colours import part_colour
 
 __all__ = ["algorithm_at_work"]
 
@@ -61,7 +61,7 @@ def algorithm_at_work(*, full: bool) -> Page:
     sizes = [
         max((u.part * u.rise / u.level for u in trace if u.sweep == k), default=np.nan) for k in range(1, 15)
     ]
-    axes[0].semilogy(range(1, 15), sizes, "o-", color=user_colour(0))
+    axes[0].semilogy(range(1, 15), sizes, "o-", color=part_colour(0))
     axes[0].set(
         xlabel="sweep over the four classes of servers",
         ylabel="largest relative rise of a lowest level",
@@ -94,10 +94,10 @@ def _alternation(ax: plt.Axes) -> tuple[dict[str, list[float]], Check]:
             range(1, 31),
             [t[n] for t in tasks],
             "o-",
-            color=user_colour(n),
+            color=part_colour(n),
             label=f"user {n + 1}, Algorithm I",
         )
-        ax.axhline(found.tasks[n], color=user_colour(n), linestyle="--", label=f"user {n + 1}, water-filling")
+        ax.axhline(found.tasks[n], color=part_colour(n), linestyle="--", label=f"user {n + 1}, water-filling")
     ax.set(xlabel="sweep", ylabel="tasks", title="Five users, three servers: the sweeps alternate")
     ax.legend(fontsize="small", ncols=2, loc="center")
     swing, back = (float(np.abs(late[0] - other).max()) for other in late[1:])

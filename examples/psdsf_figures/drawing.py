@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 from matplotlib.axes import Axes
 
-from examples.colours import user_colour
 from fairness import Cluster, ClusterAllocation
+from fairness.display.colours import part_colour
 
 __all__ = ["draw_cluster", "draw_placement", "listed"]
 
@@ -34,11 +34,11 @@ def draw_cluster(cluster: Cluster, ax: Axes, *, unit: str = "tasks") -> Axes:
             va="center",
             fontsize="small",
             color="white",
-            bbox={"boxstyle": "round", "fc": user_colour(n), "ec": "none"},
+            bbox={"boxstyle": "round", "fc": part_colour(n), "ec": "none"},
         )
         for i, z in enumerate(hosts):
             if cluster.eligible[n, i]:
-                ax.plot([0.27, 0.72], [y, z], color=user_colour(n), linewidth=1, zorder=0)
+                ax.plot([0.27, 0.72], [y, z], color=part_colour(n), linewidth=1, zorder=0)
                 # Labels sit at different places of the lines, so that they do not cover each other.
                 part = 0.22 + 0.56 * (i + 0.5) / cluster.n_servers
                 ax.text(
@@ -48,7 +48,7 @@ def draw_cluster(cluster: Cluster, ax: Axes, *, unit: str = "tasks") -> Axes:
                     fontsize="small",
                     ha="center",
                     va="center",
-                    color=user_colour(n),
+                    color=part_colour(n),
                     bbox={"fc": "white", "ec": "none", "pad": 0.8},
                 )
     for i, z in enumerate(hosts):
@@ -86,7 +86,7 @@ def draw_placement(result: ClusterAllocation, ax: Axes, *, title: str | None = N
     for n in range(cluster.n_classes):
         part = np.array([result.placement[n, i] * cluster.task_shares[n, i, r] for i, r in bars])
         label = f"{cluster.job_classes[n]}: {result.tasks[n]:.5g}"
-        ax.barh(place, part, 0.8, left=left, color=user_colour(n), label=label)
+        ax.barh(place, part, 0.8, left=left, color=part_colour(n), label=label)
         left += part
     ax.set_yticks(place, [f"{cluster.servers[i]}, {cluster.resources[r]}" for i, r in bars], fontsize="small")
     ax.set(xlabel="part in use", xlim=(0, 1.01), title=title or result.policy)

@@ -7,9 +7,9 @@ from fractions import Fraction
 import matplotlib.pyplot as plt
 import numpy as np
 
-from examples.colours import user_colour
 from examples.gallery import Check, Page, Table
 from fairness import DRFH, PSDSF, Cluster, ClusterAllocation, NotConvergedError, allocate
+from fairness.display.colours import part_colour
 from fairness.properties import property_named
 from fairness.testing import random_cluster
 
@@ -186,7 +186,7 @@ def _pairs(ax: plt.Axes, tasks: dict[str, np.ndarray], title: str) -> None:
     place = np.arange(len(tasks))
     for n in range(2):
         values = [v[n] for v in tasks.values()]
-        bars = ax.bar(place + 0.4 * n - 0.2, values, 0.38, color=user_colour(n), label=f"user {n + 1}")
+        bars = ax.bar(place + 0.4 * n - 0.2, values, 0.38, color=part_colour(n), label=f"user {n + 1}")
         ax.bar_label(bars, [f"{v:.4f}" for v in values], fontsize="small", padding=2)
     ax.set(xticks=place, xticklabels=list(tasks), ylabel="tasks", title=title)
     ax.margins(y=0.25)

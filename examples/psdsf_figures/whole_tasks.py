@@ -5,9 +5,9 @@ from __future__ import annotations
 import matplotlib.pyplot as plt
 import numpy as np
 
-from examples.colours import user_colour
 from examples.gallery import Check, Page, Table
 from fairness import DRFH, PSDSF, Cluster, allocate
+from fairness.display.colours import part_colour
 from fairness.indivisible import (
     DominantShare,
     ResidualShare,
@@ -48,7 +48,7 @@ def whole_tasks(*, full: bool) -> Page:
     }
     bars |= {f"{name},\ncontinuous": float(result.tasks.sum()) for name, result in fluid.items()}
     figure, ax = plt.subplots(figsize=(11, 4.8), layout="constrained")
-    drawn = ax.barh(list(bars), list(bars.values()), color=[user_colour(0)] * 7 + ["#999999"] * 2)
+    drawn = ax.barh(list(bars), list(bars.values()), color=[part_colour(0)] * 7 + ["#999999"] * 2)
     ax.bar_label(drawn, [f"{v:.2f}" for v in bars.values()], padding=3, fontsize="small")
     ax.invert_yaxis()
     ax.set(

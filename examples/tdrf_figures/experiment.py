@@ -7,10 +7,10 @@ from fractions import Fraction
 import matplotlib.pyplot as plt
 import numpy as np
 
-from examples.colours import user_colour
 from examples.gallery import Check, Page, Table
 from examples.tdrf_figures.swapping import CONTRIBUTIONS, DEMANDS
 from fairness import DRF, Problem, allocate
+from fairness.display.colours import part_colour
 from fairness.timed.timeline import Timeline, timeline
 
 __all__ = ["four_users", "many_users"]
@@ -113,8 +113,8 @@ def many_users(*, full: bool) -> Page:
     numbers = {}
     for n, (name, values) in enumerate(curves.items()):
         mean, low, high = np.mean(values, axis=0), *np.quantile(values, [0.1, 0.9], axis=0)
-        ax.plot(range(1, users + 1), mean, color=user_colour(n), label=name)
-        ax.fill_between(range(1, users + 1), low, high, color=user_colour(n), alpha=0.15, linewidth=0)
+        ax.plot(range(1, users + 1), mean, color=part_colour(n), label=name)
+        ax.fill_between(range(1, users + 1), low, high, color=part_colour(n), alpha=0.15, linewidth=0)
         numbers[name] = {"mean": mean, "10 %": low, "90 %": high}
     ax.set(xlabel="users present", ylabel="utilization, mean of three resources", ylim=(0, 1.02))
     ax.legend(fontsize="small")
@@ -159,7 +159,7 @@ def _steps(ax: plt.Axes, result: Timeline, value: object) -> None:
         ax.plot(
             np.array(times),
             np.array(heights) + 0.004 * user,
-            color=user_colour(user),
+            color=part_colour(user),
             linewidth=2,
             label=f"user {user + 1}",
         )

@@ -7,8 +7,8 @@ from fractions import Fraction
 import matplotlib.pyplot as plt
 import numpy as np
 
-from examples.colours import user_colour
 from examples.gallery import Check, Page, Table
+from fairness.display.colours import part_colour
 from fairness.timed.exchange import Exchange, exchange
 from proofs.catalogue.tdrf.claims import BROUGHT, NEEDS
 from proofs.catalogue.tdrf.mechanism import SECTION_22
@@ -122,7 +122,7 @@ def _bars(ax: plt.Axes, result: Exchange, names: dict[str, int]) -> None:
     for n, (name, tint) in enumerate(names.items()):
         place = np.arange(resources) + (n - (users - 1) / 2) * 0.27
         held = _floats(result.holdings)[n]
-        bars = ax.bar(place, held, 0.25, color=user_colour(tint), label=name)
+        bars = ax.bar(place, held, 0.25, color=part_colour(tint), label=name)
         ax.bar_label(bars, [f"{v:g}" for v in np.round(held, 6)], fontsize=7, padding=1)
         ax.bar(place, _floats(result.contributions)[n], 0.25, fill=False, edgecolor="black", linewidth=1)
     ax.set(xticks=range(resources), xticklabels=[f"r{r + 1}" for r in range(resources)], ylim=(0, 1.2))

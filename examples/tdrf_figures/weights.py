@@ -7,9 +7,9 @@ from fractions import Fraction
 import matplotlib.pyplot as plt
 import numpy as np
 
-from examples.colours import user_colour
 from examples.gallery import Check, Page
 from fairness import DRF, Problem, allocate
+from fairness.display.colours import part_colour
 from fairness.timed.tdrf import TDRF, integer_tdrf
 
 __all__ = ["POOL", "join_time_weight"]
@@ -25,11 +25,11 @@ def join_time_weight(*, full: bool) -> Page:
     whole = np.array([integer_tdrf(POOL, [1, ratio]).tasks for ratio in ratios])
     figure, axes = plt.subplots(1, 2, figsize=(12, 4.6), layout="constrained")
     for n, name in enumerate(POOL.job_classes):
-        axes[0].plot(ratios, fluid[:, n], color=user_colour(n), label=f"tasks of {name}")
+        axes[0].plot(ratios, fluid[:, n], color=part_colour(n), label=f"tasks of {name}")
         axes[0].step(
             ratios,
             whole[:, n],
-            color=user_colour(n),
+            color=part_colour(n),
             linestyle=":",
             linewidth=2,
             where="post",
@@ -57,7 +57,7 @@ def join_time_weight(*, full: bool) -> Page:
     starts = np.linspace(0, 1, 61)
     starved = np.array([TDRF([1, 2], initial_time=start)(POOL, [1, 1]) for start in starts])
     for n, name in enumerate(("A, who joins at 1", "B, who joins at 2")):
-        axes[1].plot(starts, starved[:, n], color=user_colour(n), label=name)
+        axes[1].plot(starts, starved[:, n], color=part_colour(n), label=name)
     axes[1].set(
         xlabel="start of the system",
         ylabel="tasks",

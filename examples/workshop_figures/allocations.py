@@ -10,6 +10,7 @@ import numpy as np
 from examples.gallery import EXACT, Check, Page
 from fairness import DRF, BottleneckMax, MaxMin, Problem, ProportionalFair, all_bottleneck_max, allocate
 from fairness.catalogue import colour
+from fairness.display.colours import part_colour
 from fairness.results.plotting import plot_sharing
 
 __all__ = ["difference_with_pf", "matrix", "non_uniqueness", "sharing_polygons"]
@@ -106,7 +107,12 @@ def non_uniqueness(*, full: bool) -> Page:
         for i, job in enumerate(problem.job_classes):
             largest = held[50, i] >= held[50].max() - EXACT
             panel.plot(
-                grid, held[:, i], "--" if i == 2 else "-", color=f"C{i}", lw=3 if largest else 1.2, label=job
+                grid,
+                held[:, i],
+                "--" if i == 2 else "-",
+                color=part_colour(i),
+                lw=3 if largest else 1.2,
+                label=job,
             )
         panel.set(
             xlabel="u = tasks of jobs 2 and 3",

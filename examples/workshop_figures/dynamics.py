@@ -9,6 +9,7 @@ from examples.gallery import Check, Page
 from examples.workshop_figures.performance import MIXES, talk_problem
 from fairness import DRF, BottleneckMax, Problem, ProportionalFair
 from fairness.catalogue import colour
+from fairness.display.colours import part_colour
 from queueing import System, circulate, drift, trajectory
 
 __all__ = ["drift_fields", "existence"]
@@ -31,18 +32,20 @@ def existence(*, full: bool) -> Page:
         end = highest = 0.0
         for k, generator in enumerate(np.random.default_rng(7).spawn(starts)):
             run = circulate(problem, rng=generator)
-            above.plot(run.queues[:, 0, 0], run.queues[:, -1, 0], lw=1.2, color=f"C{k}")
-            above.plot(run.queues[0, 0, 0], run.queues[0, -1, 0], "o", ms=4, color=f"C{k}")
-            above.plot(run.queues[-1, 0, 0], run.queues[-1, -1, 0], "*", ms=10, color=f"C{k}", zorder=4)
+            above.plot(run.queues[:, 0, 0], run.queues[:, -1, 0], lw=1.2, color=part_colour(k))
+            above.plot(run.queues[0, 0, 0], run.queues[0, -1, 0], "o", ms=4, color=part_colour(k))
+            above.plot(
+                run.queues[-1, 0, 0], run.queues[-1, -1, 0], "*", ms=10, color=part_colour(k), zorder=4
+            )
             rates = run.rates.min(axis=2)
             highest = max(highest, rates.max())
             for i in range(problem.n_classes):
-                below.step(run.times, rates[:, i], where="post", lw=1, color=f"C{i}", alpha=0.7)
+                below.step(run.times, rates[:, i], where="post", lw=1, color=part_colour(i), alpha=0.7)
             worst = max(worst, float(np.abs(run.tasks / goal - 1).max()))
             end = max(end, run.times[-1])
             numbers[f"{name}, start {k + 1}"] = {"times": run.times, "queues": run.queues, "rates": run.rates}
         for i, value in enumerate(goal):
-            below.axhline(value, color=f"C{i}", ls="--" if i % 2 == 0 else ":", lw=1.5)
+            below.axhline(value, color=part_colour(i), ls="--" if i % 2 == 0 else ":", lw=1.5)
         for value in np.unique(goal.round(12)):
             jobs = " = ".join(f"job {i + 1}" for i in np.flatnonzero(np.isclose(goal, value)))
             below.annotate(

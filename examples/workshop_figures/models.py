@@ -12,6 +12,7 @@ from fairness import DRF, BottleneckMax, MaxMin, Problem, ProportionalFair, allo
 from fairness.catalogue import colour
 from fairness.results.plotting import plot_constraints, plot_sharing
 from queueing.networks.backbones import abilene
+from queueing.networks.pictures import plot_network
 from queueing.networks.topology import data_network, linear_network, tcp_acknowledgements, wireless_cell
 
 __all__ = ["other_models"]
@@ -115,27 +116,6 @@ def _abilene(ax: plt.Axes, numbers: dict) -> None:
     }
     problem = data_network(graph, routes)
     result = allocate(problem, ProportionalFair())
-    load = dict(zip(problem.resources, result.utilization, strict=True))
-    position = {node: (data["longitude"], data["latitude"]) for node, data in graph.nodes(data=True)}
-    edges = list(graph.edges)
-    used = [max(load.get(f"{u}-{v}", 0.0), load.get(f"{v}-{u}", 0.0)) for u, v in edges]
-    drawn = nx.draw_networkx_edges(
-        graph,
-        position,
-        ax=ax,
-        edgelist=edges,
-        edge_color=used,
-        edge_cmap=plt.cm.viridis,
-        edge_vmin=0,
-        edge_vmax=1,
-        width=[1 + 4 * u for u in used],
-    )
-    nx.draw_networkx_nodes(graph, position, ax=ax, node_size=18, node_color="black")
-    for node, (x, y) in position.items():
-        ax.annotate(node, (x, y), xytext=(3, 4), textcoords="offset points", fontsize=7)
-    ax.figure.colorbar(drawn, ax=ax, label="link utilization", shrink=0.8)
-    ax.set_title(f"Abilene backbone, {len(routes)} routes under PF")
-    ax.margins(0.08)
-    ax.axis("off")
+    plot_network(graph, result.utilization, ax, title=f"Abilene backbone, {len(routes)} routes under PF")
     numbers["Abilene, PF, tasks per route"] = dict(zip(problem.job_classes, result.tasks, strict=True))
-    numbers["Abilene, PF, link utilization"] = load
+    numbers["Abilene, PF, link utilization"] = dict(zip(problem.resources, result.utilization, strict=True))

@@ -13,6 +13,7 @@ from examples.gallery import Check, Page
 from examples.workshop_figures.performance import MIXES
 from fairness import DRF, Problem, ProportionalFair
 from fairness.catalogue import colour
+from fairness.display.colours import part_colour
 from queueing import (
     BMFScheduler,
     DRFScheduler,
@@ -31,8 +32,8 @@ __all__ = ["results", "schedulers"]
 
 TASKS_PER_JOB = 100
 FINER = 4
-CLASS_COLOURS = ("C4", "C8")
-"""Purple and olive: colour-blind readers tell them apart, and no policy or resource has them."""
+RESOURCE = 4
+"""Colours of resources begin here, after those of classes."""
 PACKING = {"balanced load, ρ₁ = ρ₂": 0.9375, "unbalanced load, ρ₁ = 3ρ₂": 0.975}
 
 # Mean service rates of the fluid models, computed independently (balanced: the classes are alike).
@@ -96,7 +97,7 @@ def schedulers(*, full: bool) -> Page:
                 np.r_[usage[:, j], usage[-1, j]],
                 where="post",
                 lw=0.9,
-                color=f"C{j}",
+                color=part_colour(RESOURCE + j),
                 label=f"{name}, mean {used[j]:.2f}",
             )
         for i, name in enumerate(system.problem.job_classes):
@@ -105,7 +106,7 @@ def schedulers(*, full: bool) -> Page:
                 run.jobs[:, i],
                 where="post",
                 lw=1.2,
-                color=CLASS_COLOURS[i],
+                color=part_colour(i),
                 label=f"{name}, mean {present[i]:.1f}",
             )
         top.set(title=f"{run.scheduler} scheduler\n", ylim=(0, 1.05), xlim=(0, horizon))
@@ -145,7 +146,7 @@ def _gantt(ax: plt.Axes, run: TaskTrace, window: tuple[float, float], row: dict[
     departures = np.where(np.isnan(run.job_departures), np.inf, run.job_departures)
     full = (1.0 / problem.task_shares.max(axis=1)).max()
     for job in _present(run, window):
-        shade = CLASS_COLOURS[run.job_classes[job]]
+        shade = part_colour(run.job_classes[job])
         ax.plot(
             [max(first, run.job_arrivals[job]), min(last, departures[job])],
             [row[job]] * 2,
@@ -161,7 +162,7 @@ def _gantt(ax: plt.Axes, run: TaskTrace, window: tuple[float, float], row: dict[
             running = int(((starts <= low) & (ends >= high)).sum())
             if running:
                 ax.barh(row[job], high - low, left=low, height=0.95 * running / full, color=shade, zorder=2)
-    handles = [Patch(color=CLASS_COLOURS[i], label=name) for i, name in enumerate(problem.job_classes)]
+    handles = [Patch(color=part_colour(i), label=name) for i, name in enumerate(problem.job_classes)]
     ax.legend(handles=handles, fontsize="small", loc="upper left")
     ax.set(xlim=window, xlabel="time", yticks=[])
 
