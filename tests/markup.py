@@ -53,7 +53,7 @@ class Page(HTMLParser):
             assert self.open.pop() == tag
 
     def handle_data(self, data):
-        if "style" in self.open:
+        if {"style", "script"} & set(self.open):
             return
         self.text.append(data)
         if self.open and self.open[-1] in ("td", "th"):

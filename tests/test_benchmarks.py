@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from benchmarks.bench_chain import _apart
+from benchmarks.comparison import CASES, Found, compare
 from benchmarks.gpu_allocation import allocated, arriving
 from benchmarks.harness import rise_of_peak
 from queueing import ClusterTrace, FirstFit, NodeList, WorstFit
@@ -49,3 +50,19 @@ def test_gpus_are_handed_out_until_as_many_are_asked_for_as_there_are():
     )
     assert allocated(pods, nodes, FirstFit(), 0) == 100 * 3 / 4
     assert allocated(pods, nodes, WorstFit(), 0) == 100 * 1 / 4
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("name", CASES)
+def test_other_tools_find_the_same(name):
+    """cvxpy is there for the tests; the other tools where somebody has installed them."""
+    found = compare(name)
+    if isinstance(found, str):
+        assert name != "cvxpy"
+        pytest.skip(found)
+    assert all(len(numbers) > 0 for numbers in found.numbers)
+    assert found.gap <= CASES[name].most
+
+
+def test_a_difference_between_tools_is_seen():
+    assert Found("1", ([1.0, 2.0], [1.0, 2.1]), (0.0, 0.0)).gap == pytest.approx(0.1 / 2.1)

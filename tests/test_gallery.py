@@ -6,8 +6,10 @@ import matplotlib
 import numpy as np
 import pytest
 from matplotlib.figure import Figure
+from PIL import Image
 
-from examples.gallery import Check, Page, Table, write_figure, write_front_page, write_gallery
+from examples.gallery import THUMBNAIL, Check, Page, Table, write_figure, write_front_page, write_gallery
+from examples.stamp import stamp
 
 
 def page(key, checks=(), figure=None):
@@ -28,12 +30,25 @@ def test_files_and_index(tmp_path):
     tally = write(tmp_path, [page("fig1", checks), page("fig2")])
     assert (tally.pages, tally.seconds, tally.folder) == (2, 3.0, tmp_path.name)
     names = sorted(path.name for path in tmp_path.iterdir())
-    assert names == ["fig1.png", "fig1.svg", "fig2.png", "fig2.svg", "index.html", "talk.json"]
+    figures = [f"fig{k}.{kind}" for k in (1, 2) for kind in ("png", "svg", "thumb.png")]
+    assert names == [*figures, "index.html", "talk.json"]
+    for name in ("fig1", "fig2"):
+        with (
+            Image.open(tmp_path / f"{name}.png") as whole,
+            Image.open(tmp_path / f"{name}.thumb.png") as small,
+        ):
+            assert small.width < whole.width
+            assert small.width == THUMBNAIL[0] or small.height == THUMBNAIL[1]
+            assert small.width / small.height == pytest.approx(whole.width / whole.height, rel=0.01)
+        assert (tmp_path / f"{name}.thumb.png").stat().st_size < (tmp_path / f"{name}.png").stat().st_size / 2
     text = (tmp_path / "index.html").read_text()
+    assert 'href="./index.html#fig1"><img src="./fig1.thumb.png"' in text
     assert "3 comparisons: 1 agree, 0 claims of the source are refuted, 1 differ, 1 numbers are new" in text
     assert "Title &lt;fig1&gt;" in text
     assert "DIFFERS" in text
     record = json.loads((tmp_path / "talk.json").read_text())
+    assert record["sources"] == stamp()
+    assert (record["figures"]["fig1"]["see"], record["figures"]["fig1"]["pictured"]) == ("See", True)
     assert record["figures"]["fig1"]["numbers"] == {"x": [1.0, None], "n": 3}
     assert [c["verdict"] for c in record["figures"]["fig1"]["checks"]] == ["agrees", "DIFFERS", "new"]
     assert record["figures"]["fig1"]["seconds"] == 1.5
@@ -67,7 +82,22 @@ def test_front_page_leads_to_every_source(tmp_path):
     for name in ("one", "two"):
         assert f'href="{name}/index.html"' in text
         assert (tmp_path / name / "index.html").exists()
+        assert f'href="{name}/index.html#fig1"><img src="{name}/fig1.thumb.png"' in text
     assert text.count("1 agree") == 2
+
+
+def test_the_stamp_is_of_names_and_contents(tmp_path):
+    """It changes with what is written, added or renamed, and with nothing else."""
+    (tmp_path / "examples").mkdir()
+    source = tmp_path / "examples" / "a.py"
+    source.write_text("x = 1")
+    first = stamp(tmp_path)
+    (tmp_path / "examples" / "notes.txt").write_text("no source")
+    assert stamp(tmp_path) == first
+    source.write_text("x = 2")
+    second = stamp(tmp_path)
+    source.rename(tmp_path / "examples" / "b.py")
+    assert len({first, second, stamp(tmp_path)}) == 3
 
 
 def test_svg_is_the_same_in_every_run(tmp_path):

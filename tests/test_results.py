@@ -34,6 +34,7 @@ from fairness import DRF, PSDSF, TSF, BottleneckMax, Cluster, MaxMin, ModelError
 from fairness.cloud import DeadlineController, SparseDemands, compare, dcdrf, edrf
 from fairness.display import storage
 from fairness.display.drawing import bars
+from fairness.display.latex import escaped
 from fairness.display.notebook import MOST_COLUMNS, MOST_LINES, MOST_ROWS, notebook_html
 from fairness.display.result import Result
 from fairness.indivisible import VirtualShare, deviation, fill_cluster, fill_tasks, repeat_filling
@@ -45,6 +46,7 @@ from proofs.symbolic import SymbolicProblem, closed_form, where
 from queueing import Erlang, System
 from queueing.networks.backbones import abilene
 from queueing.networks.gravity import gravity_traffic
+from tests.latex import assert_plain
 from tests.markup import CLASSES, RESOURCES, Page, Priced, words_of
 from tests.processes import PATIENCE
 
@@ -133,6 +135,7 @@ MAKERS = {
     "ServiceRegion": lambda: capacity.service_region(POOL, "bound", 0.5, points=3),
     "PolicyRegion": lambda: capacity.policy_stability_region(POOL, MaxMin(), points=3, precision=1e-2),
     "Provision": lambda: capacity.provision(POOL, [1.0, 0.7], [1, 1], maximum_duration=2.0),
+    "LoadCurves": lambda: capacity.load_curves(SYSTEM, ["balanced", Priced()], [0.3, 0.6]),
     "HeavyTraffic": lambda: capacity.heavy_traffic(POOL, [1, 1], ["balanced"], loads=[0.3, 0.5, 0.6, 0.7]),
     "InstabilitySearch": lambda: capacity.search_instability(BottleneckMax(), RandomLines(), 3, rng=1),
     "Report": lambda: proofs.check_all(["br-feasible"]),
@@ -207,6 +210,13 @@ def test_tells_itself(name):
     assert repr(result) == result.summary()
     frame = result.to_dataframe()
     assert frame.size > 0
+    # Some of them have a formula of their own; any table can be written.
+    rows = assert_plain(fairness.to_latex(frame))
+    assert len(rows) == len(frame) + 1
+    for own, cells in zip(frame.columns, frame.to_numpy(dtype=object).T, strict=True):
+        assert not isinstance(own, str) or own.endswith("_half_width") or not any(map(str, cells)) or (
+            escaped(own.replace("_", " ")) in "".join(rows[0])
+        )  # fmt: skip
     page = shown(result)
     if name == "Verdict":
         assert page.text == [heading, *lines]
@@ -285,16 +295,46 @@ def test_is_frozen(name):
             setattr(result, field.name, None)
 
 
+WAYS = {
+    "Stationary": [{"what": "joint"}],
+    "StabilityRegion": [{"loads": [[1, 1], [9, 1]]}],
+    "Simulation": [{"what": "mean_durations"}],
+    "JobSimulation": [{"what": "cdf"}],
+    "TaskSimulation": [{"what": "utilization"}],
+    "TaskTrace": [{"what": "utilization"}, {"what": "survival"}],
+    "TaggedDuration": [{"what": "cdf"}],
+}
+"""What else results draw, when asked."""
+
+OF_MATPLOTLIB = {mpl.colors.to_rgb(f"C{k}") for k in range(10)}
+
+
+def hues_of(ax):
+    """All colours of lines, areas and points in axes."""
+    hues = [patch.get_facecolor() for patch in ax.patches]
+    for line in ax.lines:
+        hues += [line.get_color()] * (line.get_linestyle() != "None")
+        hues += [line.get_markeredgecolor()] * (line.get_marker() != "None")
+    for one in ax.collections:
+        hues += [*one.get_facecolor(), *one.get_edgecolor()]
+    return {mpl.colors.to_rgb(hue) for hue in hues}
+
+
 @every_result
 def test_draws_itself_and_leaves_the_rest_alone(name):
     result = made(name)
     before, open_figures = dict(mpl.rcParams), plt.get_fignums()
-    figure = Figure()
-    ax = figure.subplots()
-    assert result.plot(ax) is ax
-    assert ax.has_data()
-    # Sound XML in which names stand as they are: a dollar is no formula.
-    assert "\\$" not in words_of(figure)
+    for options in ({}, *WAYS.get(name, ())):
+        figure = Figure()
+        ax = figure.subplots()
+        assert result.plot(ax, **options) is ax
+        assert ax.has_data()
+        # Sound XML in which names stand as they are: a dollar is no formula.
+        assert "\\$" not in words_of(figure)
+        # No legend hides data, and no colour is one of matplotlib's own, which are near those of policies.
+        legend = ax.get_legend()
+        assert legend is None or not legend.get_window_extent().overlaps(ax.bbox.padded(-1))
+        assert not hues_of(ax) & OF_MATPLOTLIB
     assert plt.get_fignums() == open_figures
     own = result.plot()
     assert own.figure.number not in open_figures
@@ -551,3 +591,34 @@ def test_dataset_of_a_table():
         place = {f"jobs of {name}": x for name, x in zip(CLASSES, state, strict=True)}
         assert (data.tasks.sel(place).values == table.tasks[state]).all()
     assert data.tasks.sel(job_class=CLASSES[0]).dims == tuple(f"jobs of {name}" for name in CLASSES)
+
+
+def test_datasets_say_units_and_names():
+    names = ("Allocation", "ClusterAllocation", "LoadCurves", "Stationary")
+    for name in names:
+        for key, variable in made(name).to_dataset().variables.items():
+            assert variable.attrs["long_name"], (name, key)
+            assert ("units" in variable.attrs) == (variable.dtype.kind in "if"), (name, key)
+    # Of the modules that are loaded; the test of all results loads all.
+    assert {cls.__name__ for cls in concrete(Result) if hasattr(cls, "to_dataset")} <= {*names}
+
+
+FACTORS = {"unit of time": 60.0, "jobs per unit of time": 1 / 60, "task-time per job": 60.0}
+
+
+def test_units_are_those_in_which_numbers_change():
+    """Hours become minutes, and a thousand times as many units of resource are as much."""
+    fast = System(POOL, [1.0, 0.7], [1.0, 2.0])
+    slow = System(POOL, [1 / 60, 0.7 / 60], [60.0, 120.0])
+    hours, minutes = (queueing.stationary(one, DRF(), shape=12).to_dataset() for one in (fast, slow))
+    for key, variable in minutes.variables.items():
+        if "units" in variable.attrs and key != "residual" and not str(key).endswith("_error"):
+            factor = FACTORS.get(variable.attrs["units"], 1.0)
+            assert np.allclose(variable, factor * hours[key], rtol=1e-6, atol=1e-9), key
+    large = POOL.replaced(demands=1000 * POOL.demands, capacities=1000 * POOL.capacities)
+    small, great = (fairness.allocate(one, ProportionalFair()).to_dataset() for one in (POOL, large))
+    for key, variable in great.variables.items():
+        units = variable.attrs.get("units", "")
+        factor = 1 / 1000 if units.endswith("per unit of resource") else 1.0
+        factor = 1000.0 if units.startswith("units of resource") else factor
+        assert not units or np.allclose(variable, factor * small[key], rtol=1e-6), key

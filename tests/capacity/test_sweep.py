@@ -39,7 +39,7 @@ from fairness import (
     UnstableError,
 )
 from fairness.machine.checkpoint import Checkpoint
-from queueing import System, stationary
+from queueing import System, balanced_fairness, duration_bound, stationary
 from tests.processes import PATIENCE, WAITS, points_kept, require_nobody_left, stop_at, wait_for
 
 POOL = Problem([[1, 0.1], [0.1, 1]], [1, 1], job_classes=["left", "right"], resources=["cpu", "ram"])
@@ -101,6 +101,35 @@ def test_standard_outputs_are_those_of_the_stationary_law():
                 at = result.sel(load=load, mix=mix, policy=policy.name)
                 for name in names:
                     np.testing.assert_array_equal(at[name], getattr(law, name))
+
+
+def test_balanced_fairness_and_its_bound_stand_beside_policies(tmp_path):
+    names = ["mean_jobs", "mean_durations", "service_rates", "tail_mass", "residual"]
+    methods = ["bound", DRF(), "balanced"]
+    ask = partial(sweep, system, methods, {"load": [0.3, 0.6, 1.1]}, names, checkpoint=tmp_path / "kept")
+    whole = ask()
+    assert list(whole.policy.values) == ["bound", "DRF", "balanced fairness"]
+    same(ask(), whole)
+    for load in (0.3, 0.6):
+        bound, balanced = (f(system(load)) for f in (duration_bound, balanced_fairness))
+        for label, law in (("bound", bound), ("balanced fairness", balanced)):
+            at = whole.sel(load=load, policy=label)
+            for name in names[:3]:
+                np.testing.assert_array_equal(at[name], getattr(law, name))
+            assert np.isnan(at.residual)
+        assert np.isnan(whole.tail_mass.sel(load=load, policy="bound"))
+        assert whole.tail_mass.sel(load=load, policy="balanced fairness") == balanced.tail_mass
+    assert (whole.error.sel(load=1.1).str.startswith("UnstableError")).all()
+    named = sweep(system, {"BF": "balanced"}, {"load": [0.3]}, "mean_jobs")
+    known = whole.mean_jobs.sel(load=[0.3], policy="balanced fairness")
+    assert (named.mean_jobs.sel(policy="BF") == known).all()
+
+
+@pytest.mark.parametrize("method", ["balanced", "bound"])
+def test_balanced_fairness_of_a_cluster_is_refused_at_once(method):
+    cluster = Cluster([[1, 1], [1, 2]], [[4, 4], [9, 9]])
+    with pytest.raises(ModelError, match=f"'{method}' is known for one pool, .* a cluster; leave it out"):
+        sweep(lambda load: System.with_load(cluster, [1, 1], load), [method], {"load": [0.3]})
 
 
 def test_dimensions_and_labels_come_from_the_instance_and_the_outputs(whole):
@@ -327,6 +356,8 @@ def test_standard_outputs_need_a_system():
         ({"policies": []}, "policies is empty"),
         ({"policies": DRF()}, "policies must be a list"),
         ({"policies": [DRF]}, "policy must be callable"),
+        ({"policies": ["balance"]}, "policies: 'balance' is none; give policies such as .* 'balanced'"),
+        ({"policies": ["bound", "bound"]}, "two policies are called 'bound'"),
         ({"policies": {1: DRF()}}, "labels must be strings; got 1"),
         ({"policies": [DRF(), DRF()]}, "two policies are called 'DRF'"),
         ({"model": POOL}, "model must be a function"),

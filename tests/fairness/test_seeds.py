@@ -17,7 +17,7 @@ import numpy as np
 import pytest
 
 import fairness
-from capacity import Simulated, region_volume, stability_region, sweep
+from capacity import Simulated, load_curves, region_volume, stability_region, sweep
 from capacity.boundaries.growth_tests import simulation_test
 from capacity.studies.instability import RandomSystems, search_instability
 from fairness import (
@@ -110,6 +110,10 @@ OWN_WAY: dict[str, Callable[..., Any]] = {
     # A Dataset: attrs["entropy"], as text.
     "capacity.sweeping.sweep.sweep": partial(
         sweep, _system, {"DRF": DRF()}, {"load": [0.5]}, _drawn, progress=False
+    ),
+    # Its streams are children of the seed, whatever was drawn from a generator. No chain fits: it simulates.
+    "capacity.curves.verb.load_curves": partial(
+        load_curves, SYSTEM, [ProportionalFair()], [0.3], max_states=20, events=2_000, precision=10.0
     ),
     # Draws a number from a generator, and reports that.
     "fairness.properties.counterexamples.audit.audit": partial(audit, [DRF()], ["SI"], budget=20),
@@ -298,6 +302,16 @@ def test_what_reports_in_its_own_way() -> None:
     parent = np.random.default_rng(7)
     assert of(7) == of(parent) == "7"
     assert of(parent) == of(np.random.default_rng(7).spawn(1)[0]) == A_GENERATOR
+
+    curves = OWN_WAY["capacity.curves.verb.load_curves"]
+    parent = np.random.default_rng(7)
+    first = curves(rng=parent)
+    assert first.entropy == 7
+    assert _plain(curves(rng=7).mean_jobs) == _plain(first.mean_jobs)
+    assert curves(rng=parent).entropy == A_GENERATOR
+    assert curves(rng=[7, 8]).entropy == [7, 8]
+    drawn = curves(rng=None)
+    assert _plain(curves(rng=drawn.entropy).mean_jobs) == _plain(drawn.mean_jobs)
 
 
 @pytest.mark.parametrize(

@@ -266,7 +266,7 @@ def test_what_is_too_large_is_refused_before_it_is_read(tmp_path):
 def test_many_lines_are_read_in_pieces(tmp_path, monkeypatch):
     chain = random_chain(np.random.default_rng(1), 30)
     write_chain(chain, tmp_path / "c", kinds=["prism"])
-    monkeypatch.setattr("fairqueues.exchange.text_files.BLOCK", 7)
+    monkeypatch.setattr("fairqueues.text_files.BLOCK", 7)
     same(read_chain(tmp_path / "c.tra"), chain, "rewards", "variables", "labels")
     text = (tmp_path / "c.tra").read_text().splitlines()
     (tmp_path / "c.tra").write_text(

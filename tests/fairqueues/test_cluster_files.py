@@ -10,11 +10,12 @@ import numpy as np
 import pytest
 
 from fairness import Cluster, ModelError, Problem
+from fairness.arguments.quantities import quantity
 from fairqueues.exchange import read_cluster
 from fairqueues.exchange.schedulers.manifests.constraints import runs_on
 from fairqueues.exchange.schedulers.manifests.fields import json_document, yaml_documents
 from fairqueues.exchange.schedulers.parts import Amounts, Server
-from fairqueues.exchange.schedulers.quantities import byte_unit, quantity
+from fairqueues.exchange.schedulers.quantities import byte_unit
 from fairqueues.exchange.schedulers.yarn.elements import Element
 from fairqueues.exchange.schedulers.yarn.fair_scheduler import resources_of
 
@@ -62,7 +63,7 @@ metadata: {name: jobs, namespace: team}
 spec: {clusterQueue: vision}
 """
 JOBS = """\
-job_class,queue,jobs,tasks,cpu,memory
+job_class,queue,jobs,limit,cpu,memory
 train,LocalQueue team/jobs,2,10,1,4Gi
 serve,web,1,,500m,1Gi
 """
@@ -776,7 +777,7 @@ WRONG_TABLES = [
     ({"a_csv": "job_class,cpu,\nA,1,1\n"}, "column 3 has no name"),
     ({"q_csv": "queue,weight\nroot,3\n"}, "q.csv, line 2, weight: the root has no siblings"),
     ({"a_csv": "job_class,cpu\nA,1,1\n"}, "a.csv, line 2: 3 cells for 2 columns"),
-    ({"a_csv": "job_class,cpu\nA,one\n"}, "a.csv, line 2, cpu: 'one' is no quantity"),
+    ({"a_csv": "job_class,cpu\nA,one\n"}, "a.csv, line 2, cpu: 'one' is no number"),
     ({"a_csv": "job_class,cpu\nA,1\n\nA,2\n"}, "a.csv, line 4, job_class: 'A' stands in a.csv, line 2 too"),
     ({"a_csv": "job_class,cpu\n,1\n"}, "line 2, job_class: is missing"),
     ({"a_csv": "job_class,cpu,weight\nA,1,0\n"}, "line 2, weight: is 0; it must be > 0"),

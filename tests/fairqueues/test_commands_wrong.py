@@ -71,6 +71,12 @@ WRONG_OPTIONS = {
     "no suffix": (["allocate", "two.toml", "--out", "a"], "suffix"),
     "figure where there is none": (["audit", "two.toml", "--out", "a.svg"], "draws no figure"),
     "figure of verdicts": (["fluid", "two.toml", "--verdict", "--out", "a.svg"], "trajectory"),
+    "size without a figure": (
+        ["allocate", "two.toml", "--size", "page", "--out", "a.csv"], "--size is for figures"
+    ),
+    "no title without a figure": (["allocate", "two.toml", "--no-title"], "--no-title is for figures"),
+    "size of no figure": (["audit", "two.toml", "--size", "page"], "--size"),
+    "unknown size": (["allocate", "two.toml", "--size", "poster"], "column"),
     "report that is no page": (["allocate", "two.toml", "--report", "a.pdf"], ".html"),
     "missing folder": (["allocate", "two.toml", "--out", "nowhere/a.svg"], "there is no folder 'nowhere'"),
     "folder as file": (["allocate", "two.toml", "--out", "sub.csv"], "it is a folder"),
@@ -112,6 +118,13 @@ WRONG_OPTIONS = {
     "backend that is not installed": (["sweep", "two.toml", "--backend", "ray"], "needs ray"),
     "precision of counts": (["simulate", "two.toml", "--level", "counts", "--precision", "0.1"],
         "--precision"),
+    "most replications without a precision": (["simulate", "two.toml", "--max-replications", "20"],
+        "give --precision"),
+    "most replications of counts": (["simulate", "two.toml", "--level", "counts", "--max-replications", "20"],
+        "--max-replications is for level jobs"),
+    "fewer replications than it starts with": (["simulate", "two.toml", "--precision", "0.1",
+        "--max-replications", "5"], "--max-replications 5 is fewer than the 10 to start with"),
+    "simulation at a load above 1": (["simulate", "two.toml", "--load", "1.5"], "no stationary law"),
     "service region without a rate": (["region", "two.toml", "--kind", "service"], "--rate"),
     "unknown kind": (["region", "two.toml", "--kind", "stable"], "stable"),
     "unknown statement": (["prove", "fermat"], "fermat"),
@@ -243,6 +256,15 @@ def test_standard_input_that_is_wrong(place):
 def test_the_scenario_is_never_overwritten(place):
     (place / "two.csv").write_text(TWO)
     assert "would be overwritten" in refused(place, "allocate", "two.csv", "--out", "two.csv")
+
+
+def test_what_the_scenario_reads_is_never_overwritten(place):
+    (place / "jobs.csv").write_text("arrival_time,job_class,size\n0,A,2\n1,B,1\n")
+    trace = '[trace]\nreader = "jobs"\nfile = "jobs.csv"\n'
+    pool = '[pool]\ndemands = [[1], [2]]\ncapacities = [9]\njob_classes = ["A", "B"]\n'
+    (place / "recorded.toml").write_text(pool + trace)
+    told = refused(place, "allocate", "recorded.toml", "-p", "drf", "--out", "jobs.csv")
+    assert "jobs.csv is read by the scenario and would be overwritten" in told
 
 
 def test_a_checkpoint_of_another_sweep_is_refused(place):

@@ -23,7 +23,17 @@ from tests.processes import PATIENCE
 DOCS = ROOT / "docs"
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md"]
 PAGES += sorted(p for p in DOCS.rglob("*.md") if "generated" not in p.parts)
-SLOW = ("allocate", "clusters", "explain", "letters", "replay", "scheduler", "sizes", "traffic")
+SLOW = (
+    "allocate",
+    "clusters",
+    "command_line",
+    "explain",
+    "letters",
+    "replay",
+    "scheduler",
+    "sizes",
+    "traffic",
+)
 """Pages whose examples take seconds."""
 ROOMS = ("properties", "cloud", "indivisible")
 PACKAGES = (
@@ -194,7 +204,7 @@ def test_the_page_of_statements_shows_kind_remark_and_who_says_so(papers):
     for s in chosen:
         (row,) = [line for line in lines if line.startswith(f"| `{s.id}`")]
         assert s.said in row
-        assert papers._safe(s.remark) in row
+        assert papers.safe(s.remark) in row
     assert any("**PROVED**, for the finite sizes named" in line for line in lines)
     assert any("by a second definition: 5" in line for line in lines)
 

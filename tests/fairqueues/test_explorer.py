@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 import json
+import time
 import tomllib
+from dataclasses import replace
+from fractions import Fraction
+from pathlib import Path
 from xml.etree import ElementTree
 
 import numpy as np
@@ -12,15 +16,17 @@ from bokeh.document import Document
 
 from fairness import DRF, ModelError, allocate
 from fairness.catalogue import CATALOGUE, colour
-from fairqueues.explorer.drawing import figure_names, figure_svg
-from fairqueues.explorer.fields import FieldErrors, field_names
-from fairqueues.explorer.figures import legible
-from fairqueues.explorer.model import POLICIES, State, nice_above
-from fairqueues.explorer.page import Page, open_page
+from fairqueues.explorer.drawing import figure_file, figure_names
+from fairqueues.explorer.examples import Examples
+from fairqueues.explorer.fields import FieldErrors, field_names, short_fraction
+from fairqueues.explorer.model import POLICIES, SHOWN, State, nice_above
+from fairqueues.explorer.page import ANSWER, Page, open_page
+from fairqueues.explorer.palette import DAY, NIGHT, Palette, contrast, hue_of, legible
+from fairqueues.explorer.rates import ACCURACY, BALANCED, BOUND, rates_view
 from fairqueues.explorer.server import make_server
-from fairqueues.explorer.views import drift_view, rates_view, region_view, sharing_view
+from fairqueues.explorer.views import drift_view, region_view, sharing_view
 from fairqueues.scenario import Scenario
-from queueing import balanced_fairness, duration_bound
+from queueing import balanced_fairness, duration_bound, stationary
 
 THREE = State().resized(3, 3)
 # A class without traffic, a zero demand, another weight, one job missing, and names that HTML, links and
@@ -37,15 +43,20 @@ ODD = State(
     reach=5.0,
     job_classes=('A&B "x" $\\frac{$', "<b>{{ 1 }}</b> $x$"),
     resources=("cpu;1 $\\d{$", "α,β"),
+    shown=("DRF", "Asset"),
+    rated=2,
 )
+SIX = State().resized(6, 4)
 
 
 def changed(state: State, **texts: str) -> State:
     renamed = {name.replace("_", "-"): text for name, text in texts.items()}
-    return State.from_texts(state.texts | renamed, state.policy, state.job_classes, state.resources)
+    return State.from_texts(
+        state.texts | renamed, state.policy, state.job_classes, state.resources, state.shown, state.rated
+    )
 
 
-@pytest.mark.parametrize("state", [State(), THREE, ODD, State().resized(2, 4), State().resized(3, 1)])
+@pytest.mark.parametrize("state", [State(), THREE, ODD, State().resized(2, 4), State().resized(3, 1), SIX])
 def test_link_and_fields_give_the_same_state_back(state: State) -> None:
     assert State.from_query(state.query()) == state
     assert changed(state) == state
@@ -60,6 +71,9 @@ def test_link_and_fields_give_the_same_state_back(state: State) -> None:
         ("demands-1-0", "1,5", "is not a number: '1,5'; write the decimal point as a point"),
         ("demands-1-0", "abc", "is not a number: 'abc'"),
         ("capacities-0", "0", "must be above 0; got 0"),
+        ("demands-1-0", "1/0", "divides by zero: '1/0'"),
+        ("demands-1-0", "1/", "is not a number: '1/'"),
+        ("demands-1-0", "1/2/3", "is not a number: '1/2/3'"),
         ("capacities-0", "inf", "must be finite"),
         ("capacities-0", "nan", "must be finite"),
         ("weights-1", "0", "must be above 0; got 0"),
@@ -94,28 +108,35 @@ def test_row_of_zeros_is_refused(row: str) -> None:
         "demands=1,2;3,4&class=A",
         "demands=1,2;3,4&class=A&class=A",
         "demands=1e300,2;3,4&capacities=1e-300,1",
-        "demands=1;1;1;1",
+        "demands=1;1;1;1;1;1;1",
+        "demands=1,2;3,4&show=FIFO",
+        "demands=1,2;3,4&rated=3",
+        "demands=1,2;3,4&rated=-1",
+        "example=nothing",
         "demands=1,1,1,1,1;1,1,1,1,1",
         "demands=;",
     ],
 )
 @pytest.mark.long
 def test_wrong_link_is_refused_and_the_page_opens_with_a_notice(query: str) -> None:
+    examples = Examples(State())
     with pytest.raises(FieldErrors):
-        State.from_query(query)
-    page = open_page(Document(), query, State())
+        examples.state(query)
+    page = open_page(Document(), query, examples)
     assert page.state == State()
     assert "could not be read" in page.notice
 
 
 def test_sharing_view_is_what_allocate_says_in_the_colours_of_the_catalogue() -> None:
-    view = sharing_view(THREE)
+    everything = replace(THREE, shown=tuple(POLICIES))
+    view = sharing_view(everything)
     assert view.names == tuple(POLICIES)
     assert len(view.names) == len(CATALOGUE)
-    for name, hue, allocation in zip(view.names, view.colours, view.allocations, strict=True):
+    for name, allocation in zip(view.names, view.allocations, strict=True):
         direct = allocate(THREE.problem, POLICIES[name], THREE.counts)
         assert np.array_equal(allocation.tasks, direct.tasks)
-        assert hue == colour(name)
+        assert hue_of(everything, name) == colour(name)
+    assert sharing_view(THREE).names == SHOWN
 
 
 def test_lines_of_resources_lie_on_their_inequalities_and_outline_is_the_polygon() -> None:
@@ -153,30 +174,85 @@ def test_section_of_three_classes_ends_where_the_region_ends() -> None:
     full = view.edge[0] * THREE.problem.task_shares[0] + view.edge[1] * THREE.problem.task_shares[2]
     full += THREE.system.loads[1] * THREE.problem.task_shares[1]
     assert full.max() == pytest.approx(1.0, rel=1e-12)
+    assert view.note == f"fixed: B at its load {THREE.system.loads[1]:.3g}"
+    assert region_view(State(), 0, 1).note == ""
 
 
 def test_rates_are_those_of_the_models() -> None:
-    view = rates_view(THREE)
+    view = rates_view(State())
+    assert list(view.curves) == [BALANCED, BOUND, *SHOWN]
     # The view leaves out 1e-6 of the probability, which moves these means by less than 1e-4.
-    assert np.allclose(view.balanced, balanced_fairness(THREE.system).service_rates, rtol=1e-4)
-    assert np.array_equal(view.bound, duration_bound(THREE.system).service_rates)
-    assert (np.diff(view.curves.bound, axis=0) < 0).all()
-    silent = rates_view(ODD)
-    assert np.isnan(silent.balanced[1])
-    assert np.isfinite(silent.balanced[0])
+    assert np.allclose(view.curves[BALANCED].now, balanced_fairness(State().system).service_rates, rtol=1e-4)
+    assert np.array_equal(view.curves[BOUND].now, duration_bound(State().system).service_rates)
+    assert (np.diff(view.curves[BOUND].rates, axis=0) < 0).all()
+    for name in SHOWN:
+        curve = view.curves[name]
+        # Second method: the whole chain, to a tail of 1e-9, and at a load of the curve the same.
+        assert 0 < curve.error <= ACCURACY
+        here, there = (0.7, curve.now, curve.error), (curve.loads[12], curve.rates[12], ACCURACY)
+        for load, rates, rtol in (here, there):
+            law = stationary(changed(State(), load=str(load)).system, POLICIES[name])
+            assert np.allclose(rates, law.service_rates, rtol=rtol)
+    silent = rates_view(ODD).curves
+    for name in (BALANCED, BOUND, "DRF"):
+        assert np.isnan(silent[name].now[1])
+        assert np.isfinite(silent[name].now[0])
 
 
-def test_too_large_box_is_said_and_the_bound_stays() -> None:
-    view = rates_view(changed(THREE, load="0.995"))
-    assert "too large" in view.note
-    assert np.isfinite(view.bound).all()
+@pytest.mark.long
+def test_rates_that_do_not_fit_the_page_are_said_and_the_bound_stays() -> None:
+    view = rates_view(changed(THREE, load="0.995"), light=True)
+    assert not view.complete
+    view = rates_view(changed(SIX, load="0.6"))
+    assert view.complete
+    assert view.note.startswith("DRF, PF, BMF: too many states for this page at this load")
+    assert np.isfinite(view.curves[BOUND].now).all()
+
+
+@pytest.mark.long
+def test_curves_come_bit_by_bit_and_end_as_those_computed_at_once() -> None:
+    state = changed(State(), demands_0_0="1.0625")
+    page = Page(state)
+    answer = page.show(state)
+    assert not answer["complete"]
+    assert answer["rates"][0] == ["load (tasks)", *(f"{v:.4g}" for v in state.system.loads)]
+    points = [len(page.rates.view.curves["DRF"].loads)]
+    while not answer["complete"]:
+        answer = page.reply({"more": True})
+        points.append(len(page.rates.view.curves["DRF"].loads))
+    assert points == sorted(points)
+    assert points[-1] > points[0]
+    whole = rates_view(state).curves
+    for name, curve in page.rates.view.curves.items():
+        assert np.array_equal(curve.rates, whole[name].rates, equal_nan=True)
+    assert [row[0] for row in answer["rates"]] == ["load (tasks)", *whole]
+    assert "…" not in json.dumps(answer)
+    assert page.rates.curves.data["method"] == [name for name in whole for _ in range(2)]
+
+
+def test_no_answer_begins_a_long_chain() -> None:
+    state = changed(State(), load="0.94", demands_0_0="1.03125")
+    view = rates_view(state, until=time.perf_counter() + ANSWER, light=True)
+    assert view.curves[BALANCED].now is not None
+    assert view.curves["DRF"].now is None
+    assert max(view.curves["DRF"].loads, default=0.0) <= 0.8
 
 
 def test_drift_points_along_the_drift_and_the_path_begins_at_the_start() -> None:
     state = changed(State(), start_0="1", start_1="9")
     view = drift_view(state)
     assert np.allclose(view.path[0], [1, 9])
-    assert view.colour == colour("DRF")
+    speeds, lengths = [], []
+    for strokes in view.arrows:
+        step, middle = strokes[1] - strokes[0], (strokes[0] + strokes[1]) / 2
+        speeds.append(np.hypot(*(state.system.arrival_rates - DRF()(state.problem, middle))))
+        lengths.append(np.hypot(*step))
+        # Heads are shorter than their arrows.
+        assert np.hypot(*(strokes[2] - strokes[1])) < lengths[-1]
+    speeds, lengths = np.array(speeds) / max(speeds), np.array(lengths) / max(lengths)
+    seen = speeds > 0.09  # shorter ones could not be seen
+    assert np.allclose(lengths[seen], speeds[seen], rtol=1e-9)
+    assert seen.any()
     for strokes in view.arrows[::17]:
         step, middle = strokes[1] - strokes[0], (strokes[0] + strokes[1]) / 2
         field = state.system.arrival_rates - DRF()(state.problem, middle)
@@ -187,23 +263,24 @@ def test_drift_points_along_the_drift_and_the_path_begins_at_the_start() -> None
 def test_page_answers_wrong_fields_and_keeps_the_last_good_state() -> None:
     page = Page(State())
     page.show(State())
-    before = {k: list(v) for k, v in page.figures[0].points.data.items()}
+    before = {k: list(v) for k, v in page.sharing.points.data.items()}
     answer = page.reply({"fields": State().texts | {"demands-0-0": "-2"}, "policy": "DRF"})
     assert answer == {"errors": {"demands-0-0": "must be 0 or more; got -2"}}
-    assert {k: list(v) for k, v in page.figures[0].points.data.items()} == before
+    assert {k: list(v) for k, v in page.sharing.points.data.items()} == before
     answer = page.reply({"fields": State().texts | {"demands-0-0": "2"}, "policy": "PF"})
     assert answer["errors"] == {}
     assert State.from_query(answer["query"]) == page.state
     assert page.state.policy == "PF"
-    assert list(page.figures[0].points.data["x"]) != before["x"]
+    assert list(page.sharing.points.data["x"]) != before["x"]
     json.dumps(answer)
 
 
 def test_page_of_another_size_is_a_link() -> None:
     page = Page(State())
-    state = State.from_query(page.reply({"resize": [3, 4]})["go"])
-    assert (state.n_classes, state.n_resources) == (3, 4)
-    assert page.reply({"resize": [4, 4]})["errors"]["form"].startswith("the explorer does not show")
+    for size in ((3, 4), (6, 1)):
+        state = State.from_query(page.reply({"resize": list(size)})["go"])
+        assert (state.n_classes, state.n_resources) == size
+    assert page.reply({"resize": [7, 4]})["errors"]["form"].startswith("the explorer does not show")
 
 
 def test_a_defect_is_answered_and_logged(caplog: pytest.LogCaptureFixture) -> None:
@@ -213,28 +290,103 @@ def test_a_defect_is_answered_and_logged(caplog: pytest.LogCaptureFixture) -> No
 
 
 @pytest.mark.parametrize(
-    "state", [State(), ODD, *(pytest.param(s, marks=pytest.mark.long) for s in (THREE, ODD.resized(3, 2)))]
+    "state",
+    [State(), ODD, *(pytest.param(s, marks=pytest.mark.long) for s in (THREE, ODD.resized(3, 2), SIX))],
 )
 def test_every_figure_is_an_svg_that_does_not_change(state: State) -> None:
     for name in figure_names(state):
-        text = figure_svg(state, name)
+        text = figure_file(state, name, "svg")
         assert ElementTree.fromstring(text).tag.endswith("svg")
-        assert figure_svg(state, name) == text
+        assert figure_file(state, name, "svg") == text
     with pytest.raises(ModelError, match="no figure"):
-        figure_svg(state, "nothing")
+        figure_file(state, "nothing", "svg")
 
 
-@pytest.mark.parametrize("state", [State(), THREE, ODD])
+@pytest.mark.long
+def test_figures_are_pictures_and_documents_that_publishers_accept() -> None:
+    for name in figure_names(ODD):
+        assert figure_file(ODD, name, "png").startswith(b"\x89PNG")
+        document = figure_file(ODD, name, "pdf")
+        assert document.startswith(b"%PDF")
+        assert b"/Type3" not in document
+        assert figure_file(ODD, name, "pdf") == document
+
+
+@pytest.mark.parametrize("state", [State(), THREE, ODD, SIX])
 def test_export_is_a_scenario_that_gives_the_state_back(state: State) -> None:
     text = state.to_toml()
     pool = tomllib.loads(text)["pool"]
-    assert np.array_equal(np.array(pool["demands"], float), state.problem.demands)
+    read = [[float(Fraction(v)) for v in row] for row in pool["demands"]]
+    assert np.array_equal(read, state.problem.demands)
     back = State.from_scenario(Scenario.parse(text))
     assert back.problem.demands.tolist() == state.problem.demands.tolist()
     # The mix comes back as loads, in another unit; two roundings.
     assert np.allclose(back.system.loads, state.system.loads, rtol=1e-12)
     assert (back.policy, back.counts, back.start) == (state.policy, state.counts, state.start)
     assert (back.job_classes, back.resources) == (state.job_classes, state.resources)
+    assert set(back.shown) == {state.policy, *state.shown}
+
+
+def test_policies_of_the_file_are_shown_whatever_their_name() -> None:
+    text = "policies = ['alpha:3', 'pf']\n[pool]\ndemands = [[1, 4], [3, 1]]\ncapacities = [9, 18]\n"
+    state = State.from_scenario(Scenario.parse(text))
+    assert (state.policy, state.shown) == ("alpha=3", ("PF", "alpha=3"))
+    assert list(sharing_view(state).names) == ["PF", "alpha=3"]
+    assert State.from_query(state.query(), state.offered) == state
+    assert hue_of(state, "alpha=3") not in {entry.colour for entry in CATALOGUE}
+    with pytest.raises(FieldErrors, match="unknown policy 'alpha=3'"):
+        State.from_query(state.query())
+    assert tomllib.loads(state.to_toml())["policies"] == ["alpha:3", "pf"]
+
+
+@pytest.mark.long
+def test_policies_on_trees_find_their_classes() -> None:
+    state = Examples(State()).state("example=departments")
+    curve = rates_view(replace(state, load=0.3)).curves["H-DRF"]
+    law = stationary(replace(state, load=0.3).system, state.offered["H-DRF"])
+    assert np.allclose(curve.now, law.service_rates, rtol=curve.error)
+    assert len(curve.loads) > 15
+
+
+def test_a_policy_of_ones_own_is_shown_beside_the_others(tmp_path: Path) -> None:
+    (tmp_path / "mine.py").write_text(
+        "def halves(problem, counts):\n"
+        "    return 0.5 / problem.task_shares.max(axis=1) * (counts > 0) / problem.n_classes\n"
+    )
+    text = "policies = ['mine.py:halves', 'drf']\n[pool]\ndemands = [[1, 4], [3, 1]]\ncapacities = [9, 18]\n"
+    (tmp_path / "own.toml").write_text(text + "[traffic]\nmix = [1, 1]\nload = 0.1\n")
+    state = State.from_scenario(Scenario.read(tmp_path / "own.toml"))
+    assert set(state.shown) == {"halves", "DRF"}
+    assert len({hue_of(state, name) for name in state.offered}) == len(state.offered)
+    # It gives 1.125 tasks to class A whoever else is present: a queue of its own, M/M/1.
+    curve = rates_view(state, light=True).curves["halves"]
+    rho = state.system.loads[0] / 1.125
+    assert curve.now[0] == pytest.approx(state.system.loads[0] * (1 - rho) / rho, rel=max(1e-9, curve.error))
+    with pytest.raises(ModelError, match="policy 'halves' is of a Python file"):
+        state.to_toml()
+
+
+def test_fractions_are_read_and_written() -> None:
+    state = changed(State(), demands_0_0="1/3", capacities_0="7/2")
+    assert (state.demands[0][0], state.capacities[0]) == (1 / 3, 3.5)
+    assert (state.texts["demands-0-0"], state.texts["capacities-0"]) == ("1/3", "3.5")
+    assert "demands=1/3,4;3,1&" in state.query()
+    assert state.problem.is_rational is False
+    assert changed(State(), demands_0_0="1/3").problem.is_rational
+    rng = np.random.default_rng(3)
+    for value in rng.uniform(0, 10, 200):
+        part = short_fraction(value)
+        assert part is None or float(part) == value
+
+
+def test_every_example_of_the_menu_can_be_shown() -> None:
+    examples = Examples(State())
+    assert len(examples.menu) > 20
+    for name, title in examples.menu:
+        state = examples.state(f"example={name}")
+        assert title
+        assert examples.state(state.query()) == state
+    assert examples.state("") == State()
 
 
 def test_nice_above() -> None:
@@ -257,27 +409,35 @@ def test_trajectories_near_load_one_reach_the_end(policy: str) -> None:
     assert np.abs(view.path[-1]).max() < 1e-6
 
 
-def test_every_colour_of_the_page_stands_out_from_white() -> None:
+@pytest.mark.parametrize("palette", [DAY, NIGHT])
+def test_every_colour_of_the_page_stands_out_from_it(palette: Palette) -> None:
+    def channels(hue: str) -> list[int]:
+        return [int(hue[k : k + 2], 16) for k in (1, 3, 5)]
+
     def luminance(hue: str) -> float:
-        channels = (int(hue[k : k + 2], 16) / 255 for k in (1, 3, 5))
-        red, green, blue = (c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in channels)
+        parts = (c / 255 for c in channels(hue))
+        red, green, blue = (c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in parts)
         return 0.2126 * red + 0.7152 * green + 0.0722 * blue
 
-    hues = [legible(colour(name)) for name in (*POLICIES, "balanced fairness", "bound")]
+    names = (*POLICIES, BALANCED, BOUND)
+    hues = [legible(colour(name), palette.page) for name in names]
     assert len(set(hues)) == len(hues)
-    for hue in hues:
-        assert 1.05 / (luminance(hue) + 0.05) >= 3.0
-    shown = Page(State()).show(State())["policies"]
-    assert [policy["colour"] for policy in shown] == hues[: len(shown)]
+    for hue in (*hues, palette.ink, palette.quiet):
+        high, low = sorted((luminance(hue), luminance(palette.page)), reverse=True)
+        assert (high + 0.05) / (low + 0.05) >= 3.0
+        assert contrast(channels(hue), channels(palette.page)) == pytest.approx((high + 0.05) / (low + 0.05))
+    answer = Page(State()).show(State(), dark=palette is NIGHT)
+    assert answer["hues"] == dict(zip(POLICIES, hues, strict=False))
+    assert [key["colour"] for key in answer["legends"]["rates"]][:2] == hues[-2:]
 
 
 def test_rates_of_the_table_are_those_of_the_library() -> None:
     state = State()
     rows = Page(state).show(state)["rates"]
     laws = balanced_fairness(state.system), duration_bound(state.system)
-    columns = np.stack([state.system.loads, *(law.service_rates for law in laws)], axis=1)
     # Four digits are shown, and 1e-6 of the probability is left out.
-    np.testing.assert_allclose(np.array(rows, dtype=float), columns, rtol=1e-3)
+    for row, numbers in zip(rows, (state.system.loads, *(law.service_rates for law in laws)), strict=False):
+        np.testing.assert_allclose(np.array(row[1:], dtype=float), numbers, rtol=1e-3)
 
 
 def test_a_scenario_whose_traffic_does_not_fit_is_refused_in_words() -> None:

@@ -86,7 +86,7 @@ def test_the_wheel_holds_the_packages_and_nothing_else(wheel):
         *(f"{package}/__init__.pyi" for package in ("fairness", "queueing", "capacity")),
         "queueing/networks/backbones/data/abilene.json",
         "fairqueues/scenarios/drf_example.toml",
-        *(f"fairqueues/explorer/page.{kind}" for kind in ("html", "css", "js")),
+        *(f"fairqueues/explorer/assets/page.{kind}" for kind in ("html", "css", "js")),
     }
 
 

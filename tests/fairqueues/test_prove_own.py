@@ -1,6 +1,9 @@
 """Statements of one's own at the command line, as a new user writes them, right and wrong."""
 
 import json
+import re
+from ast import literal_eval
+from fractions import Fraction
 
 import pytest
 
@@ -93,8 +96,30 @@ def test_a_hypothesis_of_one_statement_is_dropped(tmp_path):
 
 def test_witnesses_of_the_catalogue_are_told_in_the_terminal():
     found = run("prove", "tdrf-claim-nobody-starves", "drf-table-ceei-population")
-    assert "tdrf-claim-nobody-starves: tasks: (9/2, 0)" in found.stdout
-    assert "drf-table-ceei-population: before: (1, 5/17); after: (46/21, 5/21)" in found.stdout
+    timed = "demands: ((1, 2), (3, 1)); capacities: (9, 9); joined: (0, 1); start: 0"
+    assert f"tdrf-claim-nobody-starves: {timed}; hence tasks: (9/2, 0)" in found.stdout
+    told = re.search(r"drf-table-ceei-population: (.*); hence (.*)", found.stdout)
+    assert told[2] == "before: (1, 5/17); after: (46/21, 5/21)"
+    # The witness is complete: with its numbers anybody finds what the two users who stay have. They run one
+    # over the cost of a task, and only what is full has a price.
+    demands, capacities, before, after = (
+        fractions(re.search(rf"(?:^|; ){name}: (\([^a-z]*\));?", told[1])[1])
+        for name in ("demands", "capacities", "prices", "later prices")
+    )
+    for prices, users, tasks in ((before, demands, ["1", "5/17"]), (after, demands[:2], ["46/21", "5/21"])):
+        found = [1 / (a * prices[0] + b * prices[1]) for a, b in users]
+        assert found[:2] == list(map(Fraction, tasks))
+        assert [sum(x * row[j] for x, row in zip(found, users, strict=True)) for j in (0, 1)] == capacities
+
+
+def fractions(text):
+    """Nested lists of the numbers of a witness."""
+    return literal(re.sub(r"[\d/]+", lambda number: f"'{number[0]}'", text))
+
+
+def literal(value):
+    value = literal_eval(value) if isinstance(value, str) and value.startswith("(") else value
+    return Fraction(value) if isinstance(value, str) else list(map(literal, value))
 
 
 WRONG = {

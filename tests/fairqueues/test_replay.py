@@ -89,6 +89,9 @@ def test_the_command_draws_what_each_scheduler_does(saved):
         (["--trace", "trace.json"], "--trace and --nodes go together"),
         (["--schema", "philly"], "--schema says what --trace and --nodes are"),
         ([*GIVEN, "--load", 0], "--load must be > 0"),
+        ([*GIVEN, "--tasks", 5], "--tasks is how long a synthetic trace is"),
+        ([*GIVEN, "-s", "drf", "--checkpoint", "trace.json"], "trace.json is the trace itself"),
+        (["--trace", "t.csv", "--nodes", "n.csv", "--out", "n.csv"], "n.csv is the list of nodes itself"),
         ([*GIVEN, "--checkpoint", "kept"], "--checkpoint is for one scheduler"),
         ([*GIVEN, "--weight", "b"], "--weight must be USER=W"),
         ([*GIVEN, "--weight", "c=1"], "names 'c', who is no user of the trace"),
@@ -102,7 +105,7 @@ def test_wrong_use_is_one_line(saved, arguments, said):
 
 
 def test_without_files_the_trace_is_synthetic():
-    trace, nodes = _read(None, None, None, 50, 7)
+    trace, nodes = _read(None, None, None, None, 50, 7)
     expected, of = synthetic_gpu_trace(50, rng=7, scale=0.02, load=4.0)
     np.testing.assert_array_equal(trace.arrivals, expected.arrivals)
     assert nodes.n_nodes == of.n_nodes

@@ -170,6 +170,12 @@ WRONG = [
     (POOL + TRAFFIC + '[sweep]\nover = { "loads.class 3" = [0.1] }\n', 12, "sweep.over.loads.class 3",
         "did you mean 'loads.class"),
     (POOL + TRAFFIC + "[sweep]\nover = { load = [0.1] }\n", 12, "sweep.over.load", "load scales a mix"),
+    (POOL + TRAFFIC + '[sweep]\nmethods = ["bound", "balance"]\nover = { mean_sizes = [1] }\n', 12,
+        "sweep.methods[1]", "unknown policy 'balance'"),
+    (POOL + TRAFFIC + '[sweep]\nmethods = ["bound", "drf", "bound"]\nover = { mean_sizes = [1] }\n', 12,
+        "sweep.methods[2]", "'bound' is there twice"),
+    (CLUSTER + TRAFFIC + '[sweep]\nmethods = ["balanced"]\nover = { mean_sizes = [1] }\n', 9,
+        "sweep.methods[0]", "'balanced' is known for one pool, but the model has servers"),
     (POOL + TRAFFIC + '[sweep]\nover = { "weights.class 1" = [1, -2] }\n', 12, "sweep.over.weights.class 1",
         "got -2; .*must be > 0"),
     (POOL + TRAFFIC + "[sweep]\nover = { mean_sizes = [1, 1] }\n", 12, "sweep.over.mean_sizes",
@@ -230,7 +236,7 @@ def test_files_that_cannot_be_read(tmp_path, monkeypatch):
     with pytest.raises(ScenarioError, match=r"binary\.toml, line 1: no valid TOML"):
         Scenario.read(binary)
     monkeypatch.setattr(reading_module, "LARGEST_FILE", 3)
-    with pytest.raises(ScenarioError, match="a scenario is a short TOML file"):
+    with pytest.raises(ScenarioError, match="a scenario is a short file of TOML or JSON"):
         Scenario.read(binary)
 
 

@@ -44,6 +44,19 @@ def test_the_largest_box_is_that_of_the_scenario(place):
     assert "max_states=60" in run("solve", "small.toml", "--certified", "-p", "drf", code=1).stderr
 
 
+@pytest.mark.long
+def test_estimates_are_kept_where_no_bounds_are_found(place):
+    text = (place / "two.toml").read_text()
+    (place / "small.toml").write_text(text + "\n[chain]\nmax_states = 100\n")
+    result = run("solve", "small.toml", "--certified", "-p", "drf", "-o", "kept.json", "-o", "a.svg", code=1)
+    assert result.stdout.startswith("Stationary means, estimates without bounds: ")
+    assert "exceeds max_states=100" in result.stderr
+    kept = json.loads((place / "kept.json").read_text())
+    alone = json.loads(run("solve", "small.toml", "-p", "drf", "--json", code=1).stdout)
+    assert kept["results"] == [row for row in alone["results"] if row["method"] == "DRF"]
+    assert len(kept["failures"]) == 1
+
+
 def test_the_settings_of_the_estimate_count(place):
     """The tail decides on its box; a box that is given has other means than those that are proved."""
 

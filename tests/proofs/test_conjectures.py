@@ -135,7 +135,8 @@ def test_latex_tells_every_kind_of_step_and_closes_what_it_opens():
         assert text.count("{") - text.count(r"\{") == text.count("}") - text.count(r"\}")
         assert text.count(r"\item") == len(verdict.findings)
         assert opened[0] == ("theorem" if verdict.status == Status.PROVED else "conjecture")
-    assert "Witness: tasks: (9/2, 0)" in verdicts[0].to_latex()
+    case = "demands: ((1, 2), (3, 1)); capacities: (9, 9); joined: (0, 1); start: 0"
+    assert f"Witness: {case}; hence tasks: (9/2, 0)" in verdicts[0].to_latex()
     assert "Left out: capacity." in verdicts[4].to_latex()
     assert "This fails at $x = -1, y = -1$, where $x + y - 2 = -4$." in verdicts[5].to_latex()
     assert Verdict.from_json(verdicts[0].to_json()).to_latex() == verdicts[0].to_latex()

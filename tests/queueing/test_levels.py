@@ -283,7 +283,7 @@ def test_what_a_reader_sees(level, parts):
         np.testing.assert_array_equal(frame[name], estimate.value)
         np.testing.assert_array_equal(frame[f"{name}_half_width"], estimate.half_width)
     assert repr(result) == result.summary()
-    for part in ("95% intervals", *parts):
+    for part in ("95 % intervals", *parts):
         assert part in repr(result)
     if level == "jobs":
         assert {"mean_slowdowns", "duration_q0.9", "slowdown_q0.99"} <= set(frame)
