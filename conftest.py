@@ -1,6 +1,9 @@
 """What holds for all tests and doctests."""
 
 import gc
+import sys
+
+import pytest
 
 import proofs  # noqa: F401 - before pytest reads one of its modules a second time, with classes of their own
 
@@ -11,3 +14,11 @@ gc.set_threshold(100_000, 50, 50)
 def pytest_collection_finish() -> None:
     """What is collected stays: nobody looks for garbage in it."""
     gc.freeze()
+
+
+@pytest.fixture(autouse=True)
+def _figures_are_closed():
+    """No test finds the figures of another."""
+    yield
+    if "matplotlib.pyplot" in sys.modules:
+        sys.modules["matplotlib.pyplot"].close("all")

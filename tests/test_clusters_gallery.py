@@ -1,6 +1,5 @@
 """Pages of the gallery of real clusters: what they check agrees, and files of one's own are drawn, too."""
 
-import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 
@@ -20,7 +19,6 @@ NODES = "sn,cpu_milli,memory_mib,gpu,model\nn1,32000,262144,2,T4\nn2,64000,26214
 )
 def test_what_a_page_expects_is_what_comes_out(page):
     drawn = page(full=False)
-    plt.close(drawn.figure)
     assert drawn.checks
     assert [check.statement for check in drawn.checks if check.agrees is not True] == []
 
@@ -33,7 +31,6 @@ def test_a_file_of_ones_own(tmp_path):
     (tmp_path / "pods.csv").write_text(PODS + "".join(rows))
     (tmp_path / "nodes.csv").write_text(NODES)
     page = replays.replays(full=False, files=recorded.Files(tmp_path / "pods.csv", tmp_path / "nodes.csv"))
-    plt.close(page.figure)
     assert "pods.csv: 40 tasks on 2 nodes" in page.see
     assert all(check.agrees for check in page.checks)
 

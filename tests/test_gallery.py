@@ -2,7 +2,6 @@
 
 import json
 
-import matplotlib
 import numpy as np
 import pytest
 from matplotlib.figure import Figure
@@ -118,7 +117,6 @@ def test_nothing_half_written(tmp_path):
         write(tmp_path, [page("fig1", figure=Broken())])
     assert [path.name for path in tmp_path.iterdir()] == ["fig1.svg"]
     assert (tmp_path / "fig1.svg").read_text() == "old"
-    matplotlib.pyplot.close("all")
 
 
 @pytest.mark.parametrize(("ours", "agrees"), [(1.23449, True), (1.2346, False), (np.nan, False)])

@@ -338,7 +338,6 @@ def test_draws_itself_and_leaves_the_rest_alone(name):
     assert plt.get_fignums() == open_figures
     own = result.plot()
     assert own.figure.number not in open_figures
-    plt.close(own.figure)
     assert dict(mpl.rcParams) == before
 
 

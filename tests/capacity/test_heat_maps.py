@@ -28,7 +28,6 @@ def test_a_sweep_drawn_over_load_and_mix():
     corners = drawn.get_coordinates()
     np.testing.assert_allclose(corners[0, :, 0], [0.5, 1.5, 2.5, 3.5])
     np.testing.assert_allclose(corners[:, 0, 1], [0.05, 0.35, 0.65])
-    matplotlib.pyplot.close("all")
 
 
 def test_names_stand_side_by_side():
@@ -40,7 +39,6 @@ def test_names_stand_side_by_side():
     ax = heat_map(values)
     assert [t.get_text() for t in ax.get_yticklabels()] == ["DRF", "PF"]
     assert ax.figure.axes[1].get_ylabel() == "value (s)"
-    matplotlib.pyplot.close("all")
 
 
 @pytest.mark.parametrize(

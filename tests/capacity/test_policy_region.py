@@ -222,7 +222,6 @@ def test_reports():
     cube = policy_stability_region(LINEAR, DRF(), points=10)
     assert "evidence" not in repr(cube)
     assert cube.plot().get_zlabel() == "load of class 3 (tasks)"
-    mpl.pyplot.close("all")
     assert region.boundary([5, 5]).inner == pytest.approx(0.55, abs=1e-4)
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 
@@ -79,7 +78,6 @@ def test_a_section_of_thirty_routes_draws_itself():
     ax = section.plot()
     assert names[0] in ax.get_xlabel()
     assert "28 classes" in ax.get_title()
-    plt.close(ax.figure)
     # On the boundary of the section the whole is on the boundary, too.
     edge = section.boundary([1, 1])
     whole = rho.copy()

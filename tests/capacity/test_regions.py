@@ -18,7 +18,6 @@ from fairness import DRF, Cluster, ModelError, NotConvergedError, Problem
 from tests.own_policies import priority
 
 mpl.use("Agg")
-import matplotlib.pyplot as plt
 
 POOL = Problem([[2, 1], [1, 2]], [1, 1], job_classes=["a", "b"], resources=["cpu", "ram"])
 CLUSTER = Cluster([[1, 2], [1, 0]], [[4, 4], [6, 0]], job_classes=["a", "b"])
@@ -218,7 +217,6 @@ def test_names_of_facets_stand_in_tables_and_pictures():
     assert "[a] + [b] < 10" in repr(cluster)
     assert {"cpu", "ram", "(1/3, 1/3)"} <= {text.get_text() for text in pool.plot().texts}
     assert {"facet 1", "(2, 8)"} <= {text.get_text() for text in cluster.plot().texts}
-    plt.close("all")
 
 
 @pytest.mark.parametrize(
@@ -237,4 +235,3 @@ def test_three_classes_are_drawn(solid):
     ax = solid.plot()
     assert ax.get_zlabel() == "load of class 3 (tasks)"
     assert len(ax.collections) == (len(solid.facet_names) + 1 if hasattr(solid, "exact_facets") else 2)
-    plt.close("all")

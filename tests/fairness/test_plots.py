@@ -13,9 +13,7 @@ plt.switch_backend("Agg")
 
 @pytest.fixture
 def ax():
-    figure, ax = plt.subplots()
-    yield ax
-    plt.close(figure)
+    return plt.subplots()[1]
 
 
 def corners(ax):
@@ -45,7 +43,6 @@ def test_a_resource_that_one_class_demands(ax):
     np.testing.assert_allclose(corners(ax), [1 / 2, 1 / 4])
     free = Problem([[2], [0]], [1], limits=[np.inf, 3])
     np.testing.assert_allclose(corners(plot_constraints(free, plt.subplots()[1])), [1 / 2, 3])
-    plt.close("all")
 
 
 def test_what_cannot_be_drawn():

@@ -148,7 +148,7 @@ def test_a_page_of_a_figure_compares_and_shows_its_code(figures):
 @pytest.mark.long
 def test_every_script_of_the_gallery_draws_one_figure(figures):
     for page in figures.scripts().pages:
+        plt.close("all")
         drawn = page()
         assert drawn.figure.axes
-        assert len(plt.get_fignums()) <= 1
-        plt.close("all")
+        assert len(plt.get_fignums()) <= 1, drawn.key

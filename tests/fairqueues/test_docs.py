@@ -90,8 +90,6 @@ def test_python_blocks_run_as_printed(page, tmp_path, monkeypatch):
     runner = doctest.DocTestRunner(optionflags=FLAGS)
     runner.run(examples, out=problems.append, clear_globs=False)
     assert runner.failures == 0, "".join(problems)
-    if "matplotlib.pyplot" in sys.modules:
-        sys.modules["matplotlib.pyplot"].close("all")
 
 
 # Those of README and tutorial are run by test_newcomer.

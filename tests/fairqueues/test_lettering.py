@@ -6,7 +6,6 @@ import json
 import re
 from pathlib import Path
 
-import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 import xarray as xr
@@ -52,7 +51,6 @@ def test_dollars_are_dollars_in_every_figure(kind):
     drawn = FIGURES[kind]()
     figure = drawn if isinstance(drawn, Figure) else drawn.figure
     words = words_of(figure)
-    plt.close("all")
     assert "$" in words
     assert "\\$" not in words
 
