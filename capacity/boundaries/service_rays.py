@@ -32,6 +32,9 @@ BEYOND = 1 / 6
 TIGHTER = 1e-3
 """The next tail over the last: most rates need the second."""
 
+EQUAL = 1e-9
+"""Rates over their minima that differ by less, relatively, are equal but for rounding."""
+
 FAINTEST = 1e-100
 """Smallest load of a class next to the largest: the probability that a job of it is present stays a float."""
 
@@ -48,7 +51,8 @@ class ServicePoint(RayPoint):
         Relative loads: every class keeps its rate at ``inner`` (0 if the ray leaves at once), some class
         does not at ``outer``.
     binding : int
-        Class with the smallest rate over minimum at the boundary.
+        Class with the smallest rate over minimum at the boundary; the first of those that are equal but
+        for rounding.
     service_rates : ndarray of shape (n_classes,), tasks
         At the inner end (at load 0 if that is 0): lower bounds within the evidence of the method; nan
         without arrivals.
@@ -129,9 +133,10 @@ class ServiceRays(Rays):
         """The bracket with the rates at its ends; those ``seen`` on the ray tell whether any rises."""
         ordered = [seen[u] for u in sorted(seen)]
         risen = any((after.low > before.high).any() for before, after in pairwise(ordered))
+        over = outer.high / self.minimum
         return ServicePoint(
             frozen(direction), found.inner, found.outer,
-            int(np.nanargmin(outer.high / self.minimum)), frozen(inner.low),
+            int(np.argmax(over <= (1.0 + EQUAL) * np.nanmin(over))), frozen(inner.low),
             inner.tail_mass, inner.residual, not risen, found.evaluations,
         )  # fmt: skip
 

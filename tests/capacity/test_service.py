@@ -97,6 +97,13 @@ def test_random_rays_by_the_definition(method):
         assert point.monotone
 
 
+def test_of_classes_that_reach_their_minimum_together_the_first_is_named():
+    for scale in (0.7, 1.1, 11.0, 13.0):
+        for n in (2, 3, 4):
+            pool = Problem(1.0 + 9.0 * np.eye(n), scale * np.ones(n))
+            assert service_boundary(pool, "bound", scale / 55, np.ones(n)).binding == 0
+
+
 @pytest.mark.long
 def test_bound_inside_balanced_inside_stability():
     rng = np.random.default_rng(4)
