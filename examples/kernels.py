@@ -7,6 +7,7 @@ compiled, for later runs too. ``python -m examples.kernels`` compiles what tests
 from __future__ import annotations
 
 import gc
+import warnings
 from collections.abc import Callable, Iterable
 
 import numpy as np
@@ -168,6 +169,8 @@ DRAWN = frozenset({replayed})
 
 def compile_together(kernels: Iterable[Callable[[], None]] = KERNELS) -> None:
     """Call the functions in the order of :data:`KERNELS`, shared by as many processes as there are cores."""
+    # A worker that holds 300 MB more than at its start is replaced, and compilers keep more: nothing to warn of.
+    warnings.filterwarnings("ignore", "A worker stopped while some jobs were given", UserWarning)
     ordered = sorted(set(kernels), key=KERNELS.index)
     Parallel(n_jobs=-1, batch_size=1)(delayed(_compiled)(kernel) for kernel in ordered)
 
