@@ -43,6 +43,8 @@ EMPTY = 1e-9
 GROWN = 1e6
 """Multiple of the initial jobs at which a trajectory without horizon is called diverging."""
 
+FAR = 1e150
+"""Jobs and times that are no answer: where all progress is rounding, an integrator may step as far."""
 
 SPAN = 1e3
 """Of the transformed time in the first call of the integrator."""
@@ -107,10 +109,10 @@ class Integrator:
                 before, ended = empty, str(cause)
             return self._result(ended)
         except Exhausted as reason:
-            # The point that was tried last stands for the piece that was not finished.
-            tried = np.maximum(self.latest[: self.n], 0.0)
+            # The point that was reached last stands for the piece that was not finished.
+            reached = np.maximum(self.latest[: self.n], 0.0)
             self.times.append(float(self.latest[-1]))
-            self.counts.append(tried / tried.sum() * math.exp(self.latest[self.n]))
+            self.counts.append(reached / reached.sum() * math.exp(self.latest[self.n]))
             path = self._result("unfinished")
             raise NotConvergedError(
                 f"the fluid trajectory stopped at time {path.times[-1]:.6g}, counts {path.counts[-1]}: "
@@ -198,10 +200,14 @@ class Integrator:
         n = self.n
         present = np.flatnonzero(~face.empty)
 
+        def lost(y: FloatArray) -> bool:
+            return not (np.isfinite(y).all() and y[n] < math.log(FAR) and y[n + 1] < FAR)
+
         def field(s: float, y: FloatArray) -> FloatArray:
             if most < self.evaluations < self.budget:
                 raise _Stiff
-            self.latest = y
+            if lost(y):
+                raise Exhausted("the progress of the integrator is rounding")
             f = face.drift(y[:n])
             growth = f.sum()
             return np.concatenate([f - y[:n] * growth, [growth, math.exp(y[n])]])
@@ -217,7 +223,12 @@ class Integrator:
         def motion(s: float, y: FloatArray) -> float:
             return float(np.abs(field(s, y)[:n]).max()) - self.still
 
-        watch("emptied", -1, lambda s, y: y[n] - math.log(self.smallest))
+        def left(s: float, y: FloatArray) -> float:
+            if not lost(y):
+                self.latest = y  # events are asked at points that are reached, not at those that are tried
+            return float(y[n]) - math.log(self.smallest)
+
+        watch("emptied", -1, left)
         if self.horizon is None:
             watch("diverged", 1, lambda s, y: y[n] - math.log(self.largest))
         else:

@@ -33,7 +33,8 @@ def letters(pdf):
     found = []
     for packed in re.findall(rb"stream\r?\n(.*?)\r?\nendstream", pdf, re.DOTALL):
         try:
-            drawn = zlib.decompress(packed)
+            # Its last byte may look like an end of line and be missing: that of a checksum.
+            drawn = zlib.decompressobj().decompress(packed)
         except zlib.error:
             continue
         found += [float(size) for size in re.findall(rb"/F\d+\S* ([\d.]+) Tf", drawn)]

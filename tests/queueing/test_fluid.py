@@ -5,7 +5,16 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from fairness import DRF, AssetFair, MaxMin, ModelError, NotConvergedError, Problem, UnstableError
+from fairness import (
+    DRF,
+    AssetFair,
+    BottleneckMax,
+    MaxMin,
+    ModelError,
+    NotConvergedError,
+    Problem,
+    UnstableError,
+)
 from fairness.testing import KINDS, random_problem
 from queueing.fluid.trajectory import drift, trajectory
 from queueing.model.system import System
@@ -310,3 +319,19 @@ def test_blocked_classes_grow():
     # rtol 1e-9 per step.
     assert path.counts[-1, 1] == pytest.approx(1 + 0.3 * 10, rel=1e-7)
     assert path.counts[-1, 0] == pytest.approx(0.0, abs=1e-9)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("method", ["LSODA", "BDF"])
+@pytest.mark.parametrize("left", [1e-11, 2.0**-52])
+def test_where_progress_is_rounding_the_path_ends_at_a_point_that_was_reached(method, left):
+    system = System.with_load(Problem([[1, 4], [3, 1]], [9, 18]), [1, 1], 1 - left)
+    for policy in (DRF(), BottleneckMax()):
+        try:
+            path = trajectory(system, policy, [8, 2], rtol=1e-4, method=method, max_evaluations=2000)
+        except NotConvergedError as error:
+            path = error.best
+        assert np.isfinite(path.times).all()
+        assert np.all(path.counts >= 0)
+        # 10 jobs at load 1: the sizes along the ray of the fixed point do not grow.
+        assert path.counts.sum(axis=1).max() <= 10 + 1e-6
