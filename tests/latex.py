@@ -7,6 +7,7 @@ TOKEN = re.compile(
     (?P<row>\\\\) | (?P<next>&) |
     (?P<sign>\\[&%$\#_{}]) |
     (?P<word>\\text(?:backslash|asciitilde|asciicircum|less|greater|bar)\{\}) |
+    (?P<letter>\{\\fontencoding\{T1\}\\selectfont[ ]\w\}) |
     (?P<dots>\\dots\{\}) | (?P<nothing>\{\}) | (?P<wide>\\multicolumn\{2\}\{c\}\{) | (?P<end>\}) |
     (?P<formula>\$[^$&%\#~{}]*(?:\^\{-?\d+\})?\$) |
     (?P<plain>[^\\&%$\#_{}~^<>|])

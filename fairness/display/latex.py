@@ -55,13 +55,27 @@ _SIGNS = {
     "−": "$-$",
     "∞": r"$\infty$",
     "→": r"$\to$",
+    "⇒": r"$\Rightarrow$",
+    "≈": r"$\approx$",
+    "≠": r"$\ne$",
+    "∈": r"$\in$",
+    "√": r"$\surd$",
+    "∑": r"$\sum$",
+    "ς": r"$\varsigma$",
     "–": "--",
     "—": "---",
     "…": r"\dots{}",
 }
-"""What stands for a sign; accented letters LaTeX knows itself."""
+"""What stands for a sign; most accented letters LaTeX knows itself."""
+
+_SIGNS |= dict(zip("ΑΒΕΖΗΙΚΜΝΟΡΤΧο", "ABEZHIKMNOPTXo", strict=True))
+"""Greek letters that look like Latin ones have no command."""
+
+_SIGNS |= {c: rf"{{\fontencoding{{T1}}\selectfont {c}}}" for c in "ĄąĘęĮįŲųĐđÐðÞþŊŋ«»„‚‹›"}
+"""Letters that the oldest font encoding lacks; LaTeX knows the next one without a package."""
 
 _GREEK = re.compile("GREEK (SMALL|CAPITAL) LETTER ([A-Z]+)")
+_ACCENTS = {"\u0301": r"\acute", "\u0308": r"\ddot"}
 _CAPITALS = ("gamma", "delta", "theta", "lambda", "xi", "pi", "sigma", "upsilon", "phi", "psi", "omega")
 _HALF = "_half_width"
 _MISSING = "--"
@@ -75,32 +89,22 @@ def escaped(text: object) -> str:
     >>> print(escaped("50 % of R&D_{gpu}"))
     50 \% of R\&D\_\{gpu\}
     """
-    shown = str(text).replace("--", "-\0-").replace("--", "-\0-")
+    shown = unicodedata.normalize("NFC", str(text)).replace("--", "-\0-").replace("--", "-\0-")
     signs = (_SIGNS.get(c) or _sign(c) for c in shown)
     return "".join(signs).replace("\0", "{}")
 
 
 def _sign(sign: str) -> str:
     """One sign that has no entry of its own."""
-    if letter := _GREEK.fullmatch(unicodedata.name(sign, "")):
-        name = letter[2].lower().replace("lamda", "lambda")
-        # Greek letters that look like Latin ones have no command.
-        if letter[1] == "SMALL" and name != "omicron":
+    if greek := _GREEK.fullmatch(unicodedata.name(sign, "")):
+        name = greek[2].lower().replace("lamda", "lambda")
+        if greek[1] == "SMALL":
             return rf"$\{name}$"
-        if name in (
-            "gamma",
-            "delta",
-            "theta",
-            "lambda",
-            "xi",
-            "pi",
-            "sigma",
-            "upsilon",
-            "phi",
-            "psi",
-            "omega",
-        ):
+        if name in _CAPITALS:
             return rf"$\{name.capitalize()}$"
+    letter, accent = unicodedata.normalize("NFD", sign)[:2].ljust(2)
+    if accent in _ACCENTS and unicodedata.name(letter, "").startswith("GREEK"):
+        return f"${_ACCENTS[accent]} {escaped(letter).strip('$')}$"
     return sign if sign.isprintable() or sign == "\0" else " "
 
 
@@ -119,7 +123,9 @@ def to_latex(table: Tabulated | pd.DataFrame, *, digits: int = 6, booktabs: bool
     Returns
     -------
     str
-        A ``tabular``. Keys come first and are not repeated; columns without an entry are left out.
+        A ``tabular``. Keys come first and are not repeated; columns without an entry are left out. Names in
+        Latin and Greek letters need no package; those in other alphabets stand as they are, for an engine
+        that has them.
 
     Raises
     ------

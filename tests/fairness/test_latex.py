@@ -13,7 +13,7 @@ from fairness import ModelError, to_latex
 from fairness.display.latex import escaped
 from tests.latex import assert_plain
 
-ALL = string.punctuation + "äé×≤✓∞αλΛΑ"
+ALL = string.punctuation + "äé×≤✓∞αλΛΑοςάΌϊąÐ"
 
 
 def test_every_sign_is_text():
@@ -34,6 +34,7 @@ def test_every_sign_is_text():
     assert len({tuple(row) for row in rows}) == len(rows)
     for row in rows[1:]:
         assert set(row[1:]) == {row[0].removeprefix("{}")}
+    assert escaped("Αχί e\u0301 ę") == r"A$\chi$$\acute \iota$ é {\fontencoding{T1}\selectfont ę}"
     assert escaped("--- ----") == "-{}-{}- -{}-{}-{}-"
 
 
