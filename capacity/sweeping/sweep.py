@@ -56,7 +56,7 @@ from capacity.sweeping.results import Results
 from fairness.arguments.validation import A_GENERATOR, Seed, require_workers
 from fairness.display.storage import loads
 from fairness.errors import FairqueuesError, ModelError
-from fairness.machine.checkpoint import Checkpoint, told
+from fairness.machine.checkpoint import Checkpoint, digest_of, told
 from fairness.versions import version
 from queueing.simulation.replications import spawn_streams
 
@@ -120,8 +120,9 @@ def sweep(
     checkpoint : path, optional
         File to which points are written as they end. If it exists, its points are not computed again; the
         other arguments must be those it was made with. The code of ``model`` and ``outputs`` is known by its
-        name only, policies and objects labelled in ``over`` by their ``repr``: after a change that these do
-        not show take another file.
+        name only, and so are policies and objects labelled in ``over`` that are functions; those of other
+        classes than fairqueues has by their ``repr``: after a change that these do not show take another
+        file.
     rng : seed or numpy Generator, optional
         Source of the random streams. Default: fresh entropy; with a checkpoint that exists, its own.
     errors : {"record", "raise"}
@@ -342,7 +343,7 @@ def _signature(function: Any) -> inspect.Signature | None:
 def _identity(model: Any, grid: Grid, outputs: Outputs, common_streams: bool) -> dict[str, Any]:
     """What the records of a checkpoint depend on, by the names that a message calls it."""
     values = {name: [_plain(value) for value in axis] for name, axis in grid.values.items()}
-    parameters = [_plain(policy) for policy in grid.policies]
+    objects = {name: digests for name, axis in grid.values.items() if any(digests := _digests(axis))}
     return {
         "version": version(),
         "model": told(model),
@@ -350,7 +351,9 @@ def _identity(model: Any, grid: Grid, outputs: Outputs, common_streams: bool) ->
         "dimensions": list(grid.dims),
         **{f"{name!r}": list(labels) for name, labels in grid.labels.items()},
         **{f"values of {name!r}": told for name, told in values.items() if told != list(grid.labels[name])},
-        "parameters of the policies": parameters,
+        "parameters of the policies": [_plain(policy) for policy in grid.policies],
+        **{f"all of the values of {name!r}": digests for name, digests in objects.items()},
+        "all of the policies": _digests(grid.policies),
         "common_streams": bool(common_streams),
     }
 
@@ -359,3 +362,9 @@ def _plain(value: Any) -> Any:
     """A number or string itself, of anything else what is told of it."""
     plain = value.item() if isinstance(value, np.generic) else value
     return plain if isinstance(plain, bool | int | float | str) else told(plain)
+
+
+def _digests(values: Iterable[Any]) -> list[str]:
+    """Of each object all that it holds; empty for numbers and strings, which are told whole."""
+    plain = bool | int | float | str | np.generic
+    return ["" if isinstance(value, plain) else digest_of(value) for value in values]

@@ -20,9 +20,10 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, NoReturn, Self
 
+from fairness.display.storage import dumps
 from fairness.errors import ModelError
 
-__all__ = ["Checkpoint", "comes_from", "told"]
+__all__ = ["Checkpoint", "comes_from", "digest_of", "told"]
 
 _APPLICATION = 0x66712031
 """What SQLite writes into the head of our files."""
@@ -50,6 +51,18 @@ def told(thing: Any) -> str:
     name = getattr(thing, "__qualname__", None)
     text = str(name) if name else re.sub(r" at 0x[0-9a-f]+", "", repr(thing))
     return f"{text} of {_SOURCES[id(thing)][1]}" if id(thing) in _SOURCES else text
+
+
+def digest_of(thing: Any) -> str:
+    """Of all that a thing holds, which its ``repr`` may round, or leave out where it is large.
+
+    Of what no file can hold, such as a policy of the caller, it is that of :func:`told`.
+    """
+    try:
+        text = dumps(thing)
+    except ModelError:
+        text = told(thing) + told(getattr(thing, "policy", None))
+    return hashlib.sha256(text.encode()).hexdigest()[:16]
 
 
 class Checkpoint:

@@ -13,8 +13,6 @@ from typing import Any
 import numpy as np
 
 from fairness.display.storage import dumps
-from fairness.errors import ModelError
-from fairness.machine.checkpoint import told
 from queueing.recorded.cluster_trace import ClusterTrace
 from queueing.recorded.node_list import NodeList
 from queueing.replays.engine.nodes import count_in, tally
@@ -31,7 +29,7 @@ from queueing.replays.engine.state import (
     State,
 )
 
-__all__ = ["digest_of", "identity", "piece_of", "restore"]
+__all__ = ["identity", "piece_of", "restore"]
 
 
 def identity(trace: ClusterTrace, nodes: NodeList, **rules: Any) -> dict[str, Any]:
@@ -49,15 +47,6 @@ def identity(trace: ClusterTrace, nodes: NodeList, **rules: Any) -> dict[str, An
         digest.update(repr(names).encode())
         told[name] = digest.hexdigest()[:16]
     return told | rules
-
-
-def digest_of(scheduler: Any) -> str:
-    """Of all that a scheduler holds: its ``repr`` may leave out a part of a large tree."""
-    try:
-        text = dumps(scheduler)
-    except ModelError:  # a policy of the caller, of which only this is known
-        text = told(scheduler) + told(getattr(scheduler, "policy", None))
-    return hashlib.sha256(text.encode()).hexdigest()[:16]
 
 
 def piece_of(state: State, since: int, blocks: int) -> str:

@@ -19,11 +19,11 @@ from numpy.typing import ArrayLike
 
 from fairness.arguments.validation import A_GENERATOR, Seed, entropy_of, generator, require_number
 from fairness.errors import ModelError
-from fairness.machine.checkpoint import Checkpoint, told
+from fairness.machine.checkpoint import Checkpoint, digest_of, told
 from fairness.machine.work import OutOfTime, ProgressOption, Task, stopped, watching
 from queueing.recorded.cluster_trace import ClusterTrace
 from queueing.recorded.node_list import NodeList
-from queueing.replays.checkpoints import digest_of, identity
+from queueing.replays.checkpoints import identity
 from queueing.replays.preparation import prepared, suited
 from queueing.replays.recorded import Replay
 from queueing.replays.running import Run

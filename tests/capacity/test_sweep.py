@@ -32,10 +32,12 @@ from fairness import (
     DRF,
     AlphaFair,
     Cluster,
+    Hierarchical,
     ModelError,
     NotConvergedError,
     Problem,
     ProportionalFair,
+    Tree,
     UnstableError,
 )
 from fairness.machine.checkpoint import Checkpoint
@@ -515,6 +517,36 @@ def test_values_behind_labels_belong_to_the_sweep(tmp_path):
     sweep_with(np.array([1, 2]), where="d")
     with pytest.raises(ModelError, match="values of 'level' was"):
         sweep_with(np.array([1, 3]), where="d")
+
+
+def test_what_a_repr_rounds_or_leaves_out_belongs_to_the_sweep(tmp_path):
+    def kept(file, policy, value):
+        outputs = lambda value, policy: {"x": 1.0}  # noqa: E731
+        over = {"level": {"one": value}}
+        return sweep(lambda level: level, {"one": policy}, over, outputs, checkpoint=tmp_path / file)
+
+    def queues(n, weight):
+        names = [f"queue {k}" for k in range(n)]
+        weights = [1.0] * (n - 1) + [weight]
+        parents = [-1] + [0] * (n - 1)
+        return Hierarchical(
+            Tree(names, parents, weights=weights, job_classes=POOL.job_classes, class_nodes=[1, n - 1])
+        )
+
+    def pool(demand):
+        return Problem([[1.0, demand]], [1.0, 1.0])
+
+    for n in (3, 50):
+        assert repr(queues(n, 1.0)) == repr(queues(n, 1.0 + 1e-9))
+        kept(f"{n} queues", used := queues(n, 1.0), POOL)
+        used(POOL, [1, 1])
+        kept(f"{n} queues", used, POOL)  # nothing that it remembers matters
+        with pytest.raises(ModelError, match="all of the policies was"):
+            kept(f"{n} queues", queues(n, 1.0 + 1e-9), POOL)
+    assert repr(pool(2.0)) == repr(pool(2.0 + 1e-9))
+    kept("pools", DRF(), pool(2.0))
+    with pytest.raises(ModelError, match="all of the values of 'level' was"):
+        kept("pools", DRF(), pool(2.0 + 1e-9))
 
 
 def foreign(path):

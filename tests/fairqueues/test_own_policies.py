@@ -7,12 +7,11 @@ import pytest
 from cloudpickle import dumps
 
 from fairness import Problem, allocate
-from fairness.machine.checkpoint import told
+from fairness.machine.checkpoint import digest_of, told
 from fairqueues.scenario import Scenario, ScenarioError
 from fairqueues.scenario.names import policy_named
 from fairqueues.scenario.python_files import run_python
 from queueing import TargetScheduler
-from queueing.replays.checkpoints import digest_of
 from tests.fairqueues.command_line import TWO, as_json, program, run
 
 MINE = """\
