@@ -102,7 +102,8 @@ def _sign(sign: str) -> str:
             return rf"$\{name}$"
         if name in _CAPITALS:
             return rf"$\{name.capitalize()}$"
-    letter, accent = unicodedata.normalize("NFD", sign)[:2].ljust(2)
+    parted = unicodedata.normalize("NFD", sign)
+    letter, accent = parted[0], parted[1:]
     if accent in _ACCENTS and unicodedata.name(letter, "").startswith("GREEK"):
         return f"${_ACCENTS[accent]} {escaped(letter).strip('$')}$"
     return sign if sign.isprintable() or sign == "\0" else " "
