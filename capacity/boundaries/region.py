@@ -21,7 +21,7 @@ from numpy.typing import ArrayLike, NDArray
 from capacity.boundaries.rays import mesh, simplex_grid, split, volume
 from capacity.regions.divisible_tasks import StabilityRegion, stability_region
 from capacity.regions.inequalities import Facets
-from capacity.regions.load_region import checked_loads
+from capacity.regions.loads import checked_loads
 from capacity.regions.plotting import draw_faces, load_axes, mark_loads
 from fairness.arguments.validation import frozen, model_array, require_number, require_whole
 from fairness.catalogue import colour
@@ -291,9 +291,7 @@ class RayRegion(Result):
         ModelError
             If there are not two or three classes, or loads have another shape or are negative.
         """
-        points = None if loads is None else np.atleast_2d(checked_loads(self.problem, loads))
-        if points is not None and (points < 0).any():
-            raise ModelError.of("loads", "must be >= 0")
+        points = None if loads is None else np.atleast_2d(checked_loads(self.problem, loads, least=0))
         axes = self._drawn(ax)
         if points is not None:
             mark_loads(axes, [self._placed(point) for point in points])

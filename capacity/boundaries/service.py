@@ -38,6 +38,7 @@ from capacity.boundaries.region import RayRegion, traced
 from capacity.boundaries.service_rates import per_class, rate_model
 from capacity.boundaries.service_rays import ServicePoint, ServiceRays
 from capacity.boundaries.service_simulation import Simulated, SimulatedRays
+from capacity.sweeping.methods import METHODS
 from fairness.arguments.validation import frozen, require, require_whole
 from fairness.display.colours import part_colour
 from fairness.display.lettering import label
@@ -139,10 +140,10 @@ class ServiceRegion(RayRegion):
 
     @property
     def _painted(self) -> str:
-        return self.name
+        return METHODS.get(self.name, self.name)
 
     def _label(self) -> str:
-        return f"service region ({self.name})"
+        return f"service region ({self._painted})"
 
     def _mark(self, ax: Axes) -> None:
         """Which class sets the boundary where."""

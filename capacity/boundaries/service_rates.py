@@ -18,6 +18,7 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import ArrayLike
 
+from capacity.sweeping.methods import BALANCED, BOUND
 from fairness.arguments.validation import model_array
 from fairness.errors import ModelError, advised
 from fairness.machine.memory import require_memory
@@ -105,7 +106,7 @@ class RateModel(ABC):
 
 
 class _Bound(RateModel):
-    name = "bound"
+    name = BOUND
     evidence = "closed-form bound for balanced fairness"
 
     def rates(self, loads: FloatArray, tail: float) -> Rates:
@@ -116,7 +117,7 @@ class _Bound(RateModel):
 
 
 class _Balanced(RateModel):
-    name = "balanced"
+    name = BALANCED
     evidence = "rigorous bounds of the tail"
     instead = f"{FASTER}, or Simulated(policy) as the method"
 
@@ -218,9 +219,9 @@ def rate_model(
     """
     if not isinstance(method, str):
         return _Chain(problem, method, mean_sizes, max_states or 1_000_000)
-    if method == "balanced":
+    if method == BALANCED:
         return _Balanced(problem, mean_sizes, max_states or 10_000_000_000)
-    if method != "bound":
+    if method != BOUND:
         raise ModelError.of(
             "method", f"must be 'bound', 'balanced' or a policy such as DRF(); got {method!r}"
         )

@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 
 from capacity.curves.point import CHAIN, MEANS, SIMULATION
-from capacity.sweeping.methods import METHODS
+from capacity.sweeping.methods import BALANCED, BOUND, METHODS
 from fairness.arguments.validation import Entropy, require_choice
 from fairness.catalogue import coloured
 from fairness.display.drawing import given_axes
@@ -128,8 +128,8 @@ class LoadCurves(Result):
             CHAIN: "Markov chain at {} of {} loads, relative error of the mean jobs, estimated",
             SIMULATION: "simulation at {} of {} loads, relative half-width of "
             f"{percent(self.confidence)} intervals",
-            "balanced": "exact up to truncation at {} of {} loads, relative error of the mean jobs, proved",
-            "bound": "closed form at {} of {} loads",
+            BALANCED: "exact up to truncation at {} of {} loads, relative error of the mean jobs, proved",
+            BOUND: "closed form at {} of {} loads",
         }
         found: dict[str, list[tuple[str, float]]] = {}
         with np.errstate(invalid="ignore", divide="ignore"):
@@ -140,7 +140,7 @@ class LoadCurves(Result):
             for way, often in Counter(way for way in ways if way).items():
                 part = relative[[k for k, one in enumerate(ways) if one == way], m]
                 part = part[~np.isnan(part)]  # of classes without arrivals
-                worst = float(part.max()) if len(part) and way != "bound" else math.nan
+                worst = float(part.max()) if len(part) and way != BOUND else math.nan
                 found[name].append((said[way].format(often, len(ways)), worst))
         return found
 

@@ -29,7 +29,8 @@ from numpy.typing import ArrayLike
 from scipy.spatial import HalfspaceIntersection
 
 from capacity.regions.divisible_tasks import StabilityRegion
-from capacity.regions.load_region import LoadRegion, checked_loads
+from capacity.regions.load_region import LoadRegion
+from capacity.regions.loads import checked_loads
 from fairness.arguments.labels import as_named
 from fairness.arguments.validation import FloatArray, frozen, rationals
 from fairness.errors import ModelError
@@ -134,9 +135,7 @@ def region_section(
         )
     chosen = _numbers(region.job_classes, job_classes)
     given: Any = np.zeros(region.n_classes) if loads is None else loads
-    fixed = checked_loads(region.model, given, batch=False).copy()
-    if (fixed < 0).any():
-        raise ModelError.of("loads", "must be >= 0")
+    fixed = checked_loads(region.model, given, batch=False, least=0).copy()
     fixed[chosen] = 0.0
     taken = float(region.judge(fixed).relative_load)
     if taken >= 1:

@@ -39,6 +39,7 @@ from capacity.boundaries.service_simulation import Simulated
 from capacity.provisioning.answer import Provision
 from capacity.provisioning.program import BoundProgram, Choice
 from capacity.provisioning.search import Verifier, cheapest_floor, search_whole, tighten
+from capacity.sweeping.methods import BALANCED, BOUND
 from fairness.arguments.labels import as_named, by_label
 from fairness.arguments.validation import (
     float_array,
@@ -68,7 +69,7 @@ def provision(
     loads: ArrayLike,
     costs: ArrayLike,
     *,
-    method: str | Policy | Simulated = "balanced",
+    method: str | Policy | Simulated = BALANCED,
     minimum_service_rate: ArrayLike | None = None,
     maximum_duration: ArrayLike | None = None,
     maximum_load: float = 1.0,
@@ -233,7 +234,7 @@ def provision(
             # Cheap enough to start from, and an answer where the bound is all that is asked for.
             if error.best is None:
                 raise
-            exact, done, reason = error.best, method != "bound", str(error)
+            exact, done, reason = error.best, method != BOUND, str(error)
         if exact is None:
             raise ModelError(
                 "no whole numbers of servers up to most keep the targets under the bound; raise most (or the "
@@ -244,8 +245,8 @@ def provision(
     verifier = Verifier(problem, method, rho, sizes, target, program, max_states, max_evaluations)
     stop: BaseException | None = None
     choice: Choice = bound
-    lower = bound.lower if method == "bound" else floor.cost
-    if method != "bound":
+    lower = bound.lower if method == BOUND else floor.cost
+    if method != BOUND:
         try:
             with watching(progress, time_limit), verifier.searching(bound):
                 if whole:
@@ -260,12 +261,12 @@ def provision(
             choice, done, reason = verifier.best, False, str(error)
         except (OutOfTime, KeyboardInterrupt) as error:
             stop, done = error, False
-            if verifier.best is None and method != "balanced":
+            if verifier.best is None and method != BALANCED:
                 known = "no capacities are known yet that keep the targets"
                 raise stopped(stop, known, None) from None
             if verifier.best is None:
                 # What keeps the targets under the bound keeps them under balanced fairness.
-                verifier = Verifier(problem, "bound", rho, sizes, target, program, None, max_evaluations)
+                verifier = Verifier(problem, BOUND, rho, sizes, target, program, None, max_evaluations)
             else:
                 choice = verifier.best
     bought = verifier.problem(choice.servers)
@@ -275,7 +276,7 @@ def provision(
         choice.cost, min(lower, choice.cost), min(floor.cost, choice.cost), frozen(bound.servers), bound.cost,
         bound.lower, frozen(relaxed.prices), frozen(target), frozen(final.low), float(maximum_load),
         final.tail_mass, final.residual, verifier.evaluations,
-        done and not simulated and (whole or method == "bound"),
+        done and not simulated and (whole or method == BOUND),
     )  # fmt: skip
     if stop is not None:
         known = f"best costs {result.cost:.6g}, at least {result.lower_cost:.6g} is needed"

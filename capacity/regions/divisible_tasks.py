@@ -55,7 +55,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from capacity.regions.inequalities import ROUNDING, Facets, necessary
-from capacity.regions.load_region import LoadRegion, checked_loads
+from capacity.regions.load_region import LoadRegion
+from capacity.regions.loads import checked_loads
 from capacity.regions.servers import least_facets, mixes
 from capacity.regions.vertices import walked
 from fairness.arguments.validation import require_whole
@@ -157,7 +158,7 @@ class StabilityRegion(LoadRegion):
         >>> evidence.prices.round(6), evidence.earnings.round(6)
         (array([0.1, 0.1]), array([0.4, 0.6]))
         """
-        rho, model = self._positive(loads, batch=False), self.model
+        rho, model = checked_loads(self.model, loads, batch=False, least=0), self.model
         if isinstance(model, Cluster):
             return relative_load(model, rho)
         blocked = np.array(model.blocked)

@@ -21,10 +21,11 @@ import pandas as pd
 from numpy.typing import ArrayLike
 
 from capacity.regions.inequalities import MERGE, ROUNDING, Facets, float_points, inequality, necessary, scaled
+from capacity.regions.loads import checked_loads
 from capacity.regions.plain_data import plain_data
 from capacity.regions.plotting import plot_polytope
 from fairness.arguments.labels import as_named
-from fairness.arguments.validation import FloatArray, frozen, model_array, rationals
+from fairness.arguments.validation import FloatArray, frozen, rationals
 from fairness.display.result import Result
 from fairness.errors import ModelError, NotConvergedError
 from fairness.exact.double_description import Facet, Point, enclose, vertices, volume
@@ -38,7 +39,7 @@ from queueing.model.cluster_load import LoadEvidence, Support
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = ["LoadEvidence", "LoadRegion", "Support", "checked_loads"]
+__all__ = ["LoadEvidence", "LoadRegion", "Support"]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -250,7 +251,7 @@ class LoadRegion(Result):
         ModelError
             If a load is negative or not finite.
         """
-        rho = self._positive(loads)
+        rho = checked_loads(self.model, loads, least=0)
         slack = 1.0 - self._relative_loads(rho)
         return float(slack) if rho.ndim == 1 else slack
 
@@ -396,12 +397,6 @@ class LoadRegion(Result):
         relative = np.asarray(self._relative_loads(rho / rho.max(axis=-1, keepdims=True)))
         return rho, np.divide(1.0, relative, out=np.full_like(relative, np.inf), where=relative > 0)
 
-    def _positive(self, loads: ArrayLike, batch: bool = True) -> FloatArray:
-        rho = checked_loads(self.model, loads, batch)
-        if (rho < 0).any():
-            raise ModelError.of("loads", "must be >= 0")
-        return rho
-
     def _relative_loads(self, rho: FloatArray) -> FloatArray:
         """Relative loads, shape (...), of loads of shape (..., n_classes)."""
         flat = [self.judge(row).relative_load for row in rho.reshape(-1, self.n_classes)]
@@ -428,16 +423,3 @@ class LoadRegion(Result):
     @cached_property
     def _volume(self) -> Fraction | float:
         return Fraction(0) if self.pinned else volume(self._corners, self.n_classes)
-
-
-def checked_loads(
-    model: Problem | Cluster, loads: ArrayLike, batch: bool = True, name: str = "loads"
-) -> FloatArray:
-    """Finite loads of shape (..., n_classes), or of shape (n_classes,) without a batch."""
-    rho, n = model_array(name, loads, model, "job_classes"), model.n_classes
-    if rho.ndim == 0 or rho.shape[-1] != n or not (batch or rho.ndim == 1):
-        alone = "" if batch else ", without a batch"
-        raise ModelError.of(name, f"has shape {rho.shape}; its last axis must list the {n} classes{alone}")
-    if not np.isfinite(rho).all():
-        raise ModelError.of(name, "must be finite")
-    return rho

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from capacity.regions.inequalities import MERGE
+from capacity.regions.loads import checked_loads
 from capacity.regions.nearest import nearest_boundary
 from fairness.display.colours import NEUTRAL, part_colour
 from fairness.display.drawing import legend_beside
@@ -71,7 +72,7 @@ def plot_polytope(region: Any, ax: Axes | None, loads: ArrayLike | None = None) 
             f"a plot needs 2 or 3 classes and a bounded region with interior; here {region.n_classes} "
             f"classes, {len(region.free)} unbounded, {len(region.pinned)} pinned"
         )
-    points = None if loads is None else np.atleast_2d(region._positive(loads))
+    points = None if loads is None else np.atleast_2d(checked_loads(region.model, loads, least=0))
     axes = load_axes(region.job_classes, ax)
     vertices, (normals, offsets) = region.vertices, region.facets
     full = vertices @ normals.T > (1 - MERGE) * offsets

@@ -48,7 +48,8 @@ from scipy.sparse import csc_array
 from capacity.regions.configurations import Configurations, maximal_configurations
 from capacity.regions.divisible_tasks import StabilityRegion, stability_region
 from capacity.regions.inequalities import ROUNDING
-from capacity.regions.load_region import LoadRegion, checked_loads
+from capacity.regions.load_region import LoadRegion
+from capacity.regions.loads import checked_loads
 from fairness.arguments.validation import FloatArray, require_whole
 from fairness.errors import ModelError
 from fairness.exact.minkowski_sum import Body
@@ -151,7 +152,7 @@ class PackingRegion(LoadRegion):
         >>> [(round(part, 6), tasks) for part, tasks in evidence.schedule[0]]
         [(0.25, (0, 2)), (0.5, (2, 1))]
         """
-        rho = self._positive(loads, batch=False)
+        rho = checked_loads(self.model, loads, batch=False, least=0)
         shape = (self.n_classes, self.n_servers)
         blocked = np.array([n in self.pinned for n in range(self.n_classes)])
         free = np.where(blocked, np.inf, 0.0)

@@ -52,6 +52,7 @@ import pandas as pd
 from numpy.typing import ArrayLike
 
 from capacity.studies.extrapolation import extrapolated
+from capacity.sweeping.methods import BALANCED, METHODS
 from fairness.arguments.validation import float_array, frozen, require_number
 from fairness.catalogue import colour
 from fairness.display.drawing import given_axes, legend_beside
@@ -234,7 +235,7 @@ class HeavyTraffic(Result):
             self.reference[job_class], color="0.6", lw=1, ls="--", label="ρ Σ a/C over the full resources"
         )
         for queue, marker in zip(self.queues, "oDs^v<>" * len(self.queues), strict=False):
-            shown = "balanced fairness" if queue.policy == "balanced" else queue.policy
+            shown = METHODS.get(queue.policy, queue.policy)
             shade, values = colour(shown), queue.values[:, job_class]
             ax.plot(1.0 - queue.loads, values, marker + "-", ms=4, color=shade, label=label(shown))
             limit, error = queue.limit[job_class], queue.limit_error[job_class]
@@ -362,9 +363,9 @@ def heavy_traffic(
         with watching(progress, time_limit), Task("heavy traffic", len(policies), "policies") as work:
             for policy in policies:
                 if isinstance(policy, str):
-                    if policy != "balanced":
+                    if policy != BALANCED:
                         raise ModelError(f"a policy must be callable, or 'balanced'; got {policy!r}")
-                    queues.append(_queue("balanced", edge, far, _balanced(edge, far, tail)))
+                    queues.append(_queue(BALANCED, edge, far, _balanced(edge, far, tail)))
                     if len(proved):
                         bounds.append(_balanced_bounds(edge, proved))
                 else:
@@ -403,9 +404,7 @@ def _balanced(edge: System, loads: FloatArray, tail: float) -> tuple[FloatArray,
 def _balanced_bounds(edge: System, loads: FloatArray) -> ScaledBounds:
     mean, error = _balanced(edge, loads, FINE)
     scale, wide = (1.0 - loads)[:, None], error + ROUNDING * mean
-    return ScaledBounds(
-        "balanced", frozen(loads), frozen(scale * (mean - wide)), frozen(scale * (mean + wide))
-    )
+    return ScaledBounds(BALANCED, frozen(loads), frozen(scale * (mean - wide)), frozen(scale * (mean + wide)))
 
 
 def _enclosed(edge: System, policy: Policy, loads: FloatArray, width: float, max_states: int) -> ScaledBounds:

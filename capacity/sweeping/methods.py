@@ -16,9 +16,11 @@ from queueing.balanced.fairness import balanced_fairness
 from queueing.enclosures.stationary import stationary
 from queueing.model.system import System
 
-__all__ = ["METHODS", "method_label", "solved"]
+__all__ = ["BALANCED", "BOUND", "METHODS", "method_label", "solved"]
 
-METHODS = {"balanced": "balanced fairness", "bound": "bound"}
+BALANCED, BOUND = "balanced", "bound"
+
+METHODS = {BALANCED: "balanced fairness", BOUND: "bound"}
 """Methods that are no policies, and how tables and figures call them."""
 
 BALANCED_STATES = 100_000_000_000
@@ -51,8 +53,8 @@ def solved(system: System, method: Any, *, most_balanced: int = BALANCED_STATES,
     ``options`` are those of :func:`queueing.stationary`; ``most_balanced`` are the most states of balanced
     fairness.
     """
-    if method == "balanced":
+    if method == BALANCED:
         return balanced_fairness(system, max_states=most_balanced)
-    if method == "bound":
+    if method == BOUND:
         return duration_bound(system)
     return stationary(system, method, distribution=False, **options)

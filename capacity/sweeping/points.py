@@ -18,7 +18,7 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
-from capacity.sweeping.methods import METHODS, solved
+from capacity.sweeping.methods import BALANCED, BOUND, METHODS, solved
 from fairness.display.storage import dumps
 from fairness.errors import FairqueuesError, ModelError
 from queueing.model.system import System
@@ -34,7 +34,7 @@ STANDARD = {
 }
 """Outputs that can be asked by name, and their dimensions: attributes of :class:`queueing.Stationary`."""
 
-WITHOUT = {"balanced": ("residual",), "bound": ("tail_mass", "residual")}
+WITHOUT = {BALANCED: ("residual",), BOUND: ("tail_mass", "residual")}
 """Outputs that a method does not have, NaN then: no equations are solved, no states are left out."""
 
 _NAMES = {"job_class": "job_classes", "resource": "resources", "server": "servers"}

@@ -60,7 +60,9 @@ def rates(
         methods = labelled(scenario.policies)
         notes.append("balanced fairness and its bound are known for one pool, and left out here")
     else:
-        methods = labelled(["balanced", "bound", *scenario.policies])
+        from capacity.sweeping.methods import METHODS
+
+        methods = labelled([*METHODS, *scenario.policies])
     system, values = scenario.system, _loads(loads)
     entropy = seed_of(seed, scenario)
     kept = Checkpoint.of(checkpoint, deliver.out)

@@ -91,7 +91,7 @@ def simulate(
 
     import queueing
     from fairqueues.console.backends import workers
-    from fairqueues.console.figures import class_bars
+    from fairqueues.console.figures import rate_bars
     from fairqueues.console.progress import reached
     from fairqueues.console.remedies import placed
 
@@ -127,10 +127,9 @@ def simulate(
             tuple(evidence),
             notes=(repr(system), *said),
             failures=failures,
-            figure=lambda: class_bars(
+            figure=lambda: rate_bars(
                 {name: r.service_rates for name, r in results.items()},
                 system.problem.job_classes,
-                "mean service rate (tasks per active job)",
                 {name: r.half_widths["service_rates"] for name, r in results.items()},
             ),
             scenario=scenario.text,

@@ -68,7 +68,7 @@ def solve(
 
     import pandas as pd
 
-    from fairqueues.console.figures import class_bars
+    from fairqueues.console.figures import rate_bars
     from fairqueues.console.progress import reached
     from queueing import balanced_fairness, duration_bound, stationary
 
@@ -116,10 +116,9 @@ def solve(
             tuple(evidence),
             notes=(repr(system),),
             failures=failures,
-            figure=lambda: class_bars(
+            figure=lambda: rate_bars(
                 {name: law.service_rates for name, law in results.items()},
                 system.problem.job_classes,
-                "mean service rate (tasks per active job)",
             ),
             scenario=scenario.text,
             extra={"relative_loads": dict(zip(system.load_names, system.relative_loads, strict=True))},
@@ -138,7 +137,7 @@ def _certified(
     """Bounds of the means of every policy, and what proves them."""
     import pandas as pd
 
-    from fairqueues.console.figures import class_bars
+    from fairqueues.console.figures import rate_bars
     from fairqueues.console.progress import reached
     from queueing import stationary
 
@@ -182,10 +181,9 @@ def _certified(
                 if one.shortfall
             ),
         ),
-        figure=lambda: class_bars(
+        figure=lambda: rate_bars(
             {name: (one.service_rates.lower + one.service_rates.upper) / 2 for name, one in found.items()},
             system.problem.job_classes,
-            "mean service rate (tasks per active job)",
         ),
         scenario=scenario.text,
         extra={"relative_loads": dict(zip(system.load_names, system.relative_loads, strict=True))},
@@ -198,7 +196,7 @@ def _without_bounds(
     """The estimates that are left where no bounds were found; the failures say why."""
     import pandas as pd
 
-    from fairqueues.console.figures import class_bars
+    from fairqueues.console.figures import rate_bars
 
     return Outcome(
         heading("Stationary means, estimates without bounds", scenario),
@@ -209,10 +207,9 @@ def _without_bounds(
         ),
         notes=(repr(system),),
         failures=failures,
-        figure=lambda: class_bars(
+        figure=lambda: rate_bars(
             {name: law.service_rates for name, law in laws.items()},
             system.problem.job_classes,
-            "mean service rate (tasks per active job)",
         ),
         scenario=scenario.text,
     )

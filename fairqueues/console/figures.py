@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     import xarray as xr
     from matplotlib.figure import Figure
 
-__all__ = ["class_bars", "sweep_lines"]
+__all__ = ["class_bars", "rate_bars", "sweep_lines"]
 
 
 def class_bars(
@@ -52,6 +52,17 @@ def class_bars(
     ax.set(xlabel="job class", ylabel=label(meaning), ylim=(0, None))
     figure.legend(loc="outside upper center", ncols=4)
     return figure
+
+
+def rate_bars(
+    rates: Mapping[str, ArrayLike],
+    classes: Sequence[str],
+    half_widths: Mapping[str, ArrayLike] | None = None,
+) -> Figure:
+    """Bars of the mean service rates (n_classes,) by method, grouped by class."""
+    from capacity.curves.result import CAPTIONS
+
+    return class_bars(rates, classes, CAPTIONS["service_rates"][1], half_widths)
 
 
 def sweep_lines(dataset: xr.Dataset, along: str, output: str) -> Figure:

@@ -150,7 +150,9 @@ class Content:
         ModelError
             If the name is unknown, or of the two that are for one pool, and the model has servers.
         """
-        if spec not in ("balanced", "bound"):
+        from capacity.sweeping.methods import METHODS
+
+        if not isinstance(spec, str) or spec not in METHODS:
             return self.policy_named(spec, folder)
         if isinstance(self.model, Cluster):
             raise ModelError(f"{spec!r} is known for one pool, but the model has servers; leave it out")
@@ -181,7 +183,9 @@ class Content:
         ModelError
             If the name is unknown.
         """
-        if spec in ("balanced", "bound"):
+        from capacity.sweeping.methods import METHODS
+
+        if isinstance(spec, str) and spec in METHODS:
             return spec
         if isinstance(spec, str) and spec.startswith("simulated:"):
             from capacity import Simulated

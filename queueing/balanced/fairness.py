@@ -51,7 +51,7 @@ from queueing.balanced.recursion import BoxLaw, box_bytes, box_seconds
 from queueing.balanced.tail_bound import INSTEAD, StoreAndForward
 from queueing.model.class_results import MomentTable, class_lines
 from queueing.model.system import System, check_system
-from queueing.pictures.counts import Chosen, plot_counts, two_classes
+from queueing.pictures.counts import Chosen, plot_law, two_classes
 from queueing.states.box import box_name, check_box, count_states, pair_law, sides
 from queueing.states.precision import check_limits
 
@@ -272,17 +272,7 @@ class BalancedFairness(MomentTable):
         ModelError
             If an argument is wrong, or the joint law needs the law that was not kept.
         """
-        title = "balanced fairness"
-        return plot_counts(
-            ax,
-            self.system,
-            what,
-            job_classes,
-            title=title,
-            means=lambda: self.bars(ax, "mean_jobs", error=self.mean_jobs_error, title=title),
-            marginals=lambda: self.marginals,
-            joint=self.joint,
-        )
+        return plot_law(ax, self, what, job_classes, title="balanced fairness", error=self.mean_jobs_error)
 
 
 def balanced_fairness(

@@ -35,7 +35,7 @@ from queueing.chain.solvers.growing_box import decays
 from queueing.chain.solvers.ladder import Solution
 from queueing.model.class_results import MomentTable, class_lines
 from queueing.model.system import System
-from queueing.pictures.counts import Chosen, plot_counts, two_classes
+from queueing.pictures.counts import Chosen, plot_law, two_classes
 from queueing.states.box import SMALLEST, box_name, count_axes, marginal_laws, mean_counts, pair_law
 from queueing.states.lower_set import LowerSet
 
@@ -290,16 +290,13 @@ class Stationary(MomentTable):
         ModelError
             If an argument is wrong, or the joint law is asked for and the law was not kept.
         """
-        title = f"stationary law under {self.policy}"
-        return plot_counts(
+        return plot_law(
             ax,
-            self.system,
+            self,
             what,
             job_classes,
-            title=title,
-            means=lambda: self.bars(ax, "mean_jobs", error=self.mean_jobs_error, title=title),
-            marginals=lambda: self.marginals,
-            joint=self.joint,
+            title=f"stationary law under {self.policy}",
+            error=self.mean_jobs_error,
         )
 
 

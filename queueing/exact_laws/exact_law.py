@@ -11,12 +11,11 @@ import numpy as np
 import pandas as pd
 
 from fairness.arguments.validation import require_whole
-from fairness.display.drawing import bars
 from fairness.errors import ModelError
 from queueing.exact_laws.balance_equations import Integers
 from queueing.model.class_results import ClassResult, class_lines, class_table
 from queueing.model.system import System
-from queueing.pictures.counts import Chosen, plot_counts
+from queueing.pictures.counts import Chosen, plot_law, two_classes
 from queueing.states.box import box_name, pair_law
 
 if TYPE_CHECKING:
@@ -115,13 +114,42 @@ class ExactStationary(ClassResult):
         ModelError
             If the law was not kept.
         """
-        return np.vectorize(lambda value: Fraction(value, self.total), otypes=[object])(self._kept)
+        return self._reduced(self._kept)
 
     def marginal(self, job_class: int | str) -> tuple[Fraction, ...]:
         """Law of the count of one class, given by its index or name, (shape[i],); needs the law."""
         axis = self.system.class_index(job_class)
         others = tuple(k for k in range(len(self.shape)) if k != axis)
-        return tuple(Fraction(value, self.total) for value in self._kept.sum(axis=others).tolist())
+        return tuple(self._reduced(self._kept.sum(axis=others)))
+
+    @property
+    def marginals(self) -> tuple[tuple[Fraction, ...], ...]:
+        """Law of each count; entry i has shape (shape[i],); needs the law."""
+        return tuple(self.marginal(i) for i in range(len(self.shape)))
+
+    def joint(self, job_class: int | str, other: int | str) -> Integers:
+        """Joint law of the counts of two classes, given by index or name; shape (shape[i], shape[k]).
+
+        Raises
+        ------
+        ModelError
+            If the law was not kept, or both are one class.
+
+        Examples
+        --------
+        >>> from fairness import DRF, Problem
+        >>> from queueing import System, exact_stationary
+        >>> system = System(Problem([[1], [1]], [1]), [1, 1])
+        >>> exact_stationary(system, DRF(), shape=2, distribution=True).joint(0, 1)
+        array([[Fraction(1, 5), Fraction(1, 5)],
+               [Fraction(1, 5), Fraction(2, 5)]], dtype=object)
+        """
+        i, k = two_classes(self.system, (job_class, other))
+        return self._reduced(pair_law(self._kept, i, k))
+
+    def _reduced(self, masses: Integers) -> Integers:
+        """Unnormalised masses as probabilities."""
+        return np.vectorize(lambda value: Fraction(value, self.total), otypes=[object])(masses)
 
     @property
     def _kept(self) -> Integers:
@@ -184,19 +212,9 @@ class ExactStationary(ClassResult):
         ModelError
             If an argument is wrong, or a law is asked for that was not kept.
         """
-        names, title = self.system.problem.job_classes, f"exact law under {self.policy}"
         if what is None and job_classes is None and self.law is None:
             what = "mean_jobs"
-        return plot_counts(
-            ax,
-            self.system,
-            what,
-            job_classes,
-            title=title,
-            means=lambda: bars(ax, names, _floats(self.mean_jobs), ylabel="mean jobs", title=title),
-            marginals=lambda: [_floats(self.marginal(i)) for i in range(len(names))],
-            joint=lambda i, k: pair_law(np.array(self._kept / self.total, dtype=float), i, k),
-        )
+        return plot_law(ax, self, what, job_classes, title=f"exact law under {self.policy}")
 
 
 def _floats(values: list[Fraction] | tuple[Fraction | None, ...]) -> np.ndarray:

@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, Protocol
+
+from numpy.typing import ArrayLike, NDArray
 
 from fairness.arguments.validation import require_choice
 from fairness.display.drawing import squares, stems
 from fairness.errors import ModelError
-from fairness.model.problem import FloatArray
 from queueing.model.system import System
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = ["Chosen", "plot_counts", "two_classes"]
+__all__ = ["Chosen", "plot_law", "two_classes"]
 
 DRAWN = ("marginals", "joint", "mean_jobs")
 MOST_STEMS = 6
@@ -24,35 +25,54 @@ Chosen = Sequence[int | str] | None
 """Classes by index or name; None leaves the choice."""
 
 
-def plot_counts(
+class CountLaw(Protocol):
+    """A law of job counts: their means, the law of each, and the joint law of two."""
+
+    @property
+    def system(self) -> System:
+        """Whose jobs are counted."""
+
+    @property
+    def marginals(self) -> Sequence[Any]:
+        """Law of each count; entry i has shape (shape[i],)."""
+
+    def joint(self, job_class: int | str, other: int | str) -> NDArray[Any]:
+        """Joint law of the counts of two classes, (shape[i], shape[k])."""
+
+    def bars(self, ax: Axes | None, quantity: str, *, error: ArrayLike | None, title: str) -> Axes:
+        """One bar per class."""
+
+
+def plot_law(
     ax: Axes | None,
-    system: System,
+    law: CountLaw,
     what: str | None,
     job_classes: Chosen,
     *,
     title: str,
-    means: Callable[[], Axes],
-    marginals: Callable[[], Sequence[FloatArray]],
-    joint: Callable[[int, int], FloatArray],
+    error: ArrayLike | None = None,
 ) -> Axes:
     """Draw what is asked for of a law of counts; without a wish marginals, of many classes the means.
+
+    ``error`` of shape (n_classes,) is that of the means.
 
     Raises
     ------
     ModelError
-        If ``what`` or a class is unknown or named twice, or a joint law is not asked of two classes.
+        If ``what`` or a class is unknown or named twice, a joint law is not asked of two classes, or what
+        is asked for was not kept.
     """
-    names = system.problem.job_classes
+    system, names = law.system, law.system.problem.job_classes
     if what is None:
         few = job_classes is not None or system.n_classes <= MOST_STEMS
         what = "marginals" if few else "mean_jobs"
     if require_choice("what", what, DRAWN) == "mean_jobs":
-        return means()
+        return law.bars(ax, "mean_jobs", error=error, title=title)
     if what == "joint":
         one, other = two_classes(system, job_classes)
         return squares(
             ax,
-            joint(one, other),
+            law.joint(one, other),
             xlabel=f"jobs of {names[one]}",
             ylabel=f"jobs of {names[other]}",
             title=title,
@@ -61,7 +81,7 @@ def plot_counts(
     shown = list(chosen)
     if not shown or len(set(shown)) < len(shown):
         raise ModelError.of("job_classes", f"must name classes, each once; got {list(job_classes or ())!r}")
-    laws = marginals()
+    laws = law.marginals
     return stems(
         ax,
         [laws[i] for i in shown],

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -116,7 +117,7 @@ def marginal_laws(law: FloatArray) -> tuple[FloatArray, ...]:
     return tuple(law.sum(axis=tuple(k for k in axes if k != i)) for i in axes)
 
 
-def pair_law(law: FloatArray, one: int, other: int) -> FloatArray:
+def pair_law(law: NDArray[Any], one: int, other: int) -> NDArray[Any]:
     """Joint law of two counts, (shape[one], shape[other]), from the law on the grid."""
     pair = law.sum(axis=tuple(k for k in range(law.ndim) if k not in (one, other)))
     return pair if one < other else pair.T

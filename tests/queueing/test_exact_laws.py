@@ -90,7 +90,7 @@ def test_equals_elimination_in_fractions(seed):
         assert (law.distribution == expected).all()
         for i in range(n):
             marginal = expected.sum(axis=tuple(k for k in range(n) if k != i))
-            assert law.marginal(i) == tuple(marginal)
+            assert law.marginal(i) == law.marginals[i] == tuple(marginal)
             assert law.mean_jobs[i] == sum(k * p for k, p in enumerate(marginal))
             assert law.blocking[i] == marginal[-1]
             entering = rates[i] * (1 - marginal[-1])
@@ -100,6 +100,12 @@ def test_equals_elimination_in_fractions(seed):
         grid = np.indices(shape).astype(object)
         second = (grid[0] * grid[1] * expected).sum()
         assert law.covariance[0][1] == law.covariance[1][0] == second - law.mean_jobs[0] * law.mean_jobs[1]
+        pair = law.joint(n - 1, 0)
+        assert pair.shape == (shape[-1], shape[0])
+        assert all(
+            pair[b, a] == sum(expected[x] for x in np.ndindex(*shape) if (x[-1], x[0]) == (b, a))
+            for b, a in np.ndindex(*pair.shape)
+        )
 
 
 @pytest.mark.parametrize("load", [F(1, 2), F(1), F(7, 3)])
