@@ -26,7 +26,6 @@ import numpy as np
 from matplotlib.figure import Figure
 from PIL import Image
 
-from examples.stamp import stamp
 from fairqueues.files import write_all
 
 __all__ = [
@@ -211,9 +210,13 @@ def write_gallery(
     *,
     stem: str,
     command: str,
+    sources: str,
     compile_seconds: float = 0.0,
 ) -> Tally:
-    """Write ``<stem>.json`` and ``index.html`` into ``out``, where the figures are; return the verdicts."""
+    """Write ``<stem>.json`` and ``index.html`` into ``out``, where the figures are; return the verdicts.
+
+    ``sources`` is the stamp of what drew them, taken before they were drawn.
+    """
     out.mkdir(parents=True, exist_ok=True)
     pages = [one.page for one in drawn]
     record = {
@@ -244,7 +247,7 @@ def write_gallery(
     text = json.dumps(
         {
             "command": command,
-            "sources": stamp(),
+            "sources": sources,
             "versions": _versions(),
             "compile_seconds": round(compile_seconds, 1),
             "figures": record,

@@ -19,6 +19,7 @@ from joblib import Parallel, delayed
 
 from examples.gallery import DrawnPage, Page, Tally, write_figure, write_front_page, write_gallery
 from examples.kernels import compile_together
+from examples.stamp import stamp
 
 __all__ = ["Source", "command"]
 
@@ -112,6 +113,7 @@ def command(
     # Of the processes that draw: no windows, and no bars beside each other.
     os.environ |= {"MPLBACKEND": "Agg", "TQDM_DISABLE": "1"}
     start = time.perf_counter()
+    today = stamp()  # before anything is drawn: of sources that change meanwhile nobody knows which drew what
     # All at once, so that no process waits at the end of each source.
     compile_together({kernel for source in sources for kernel in source.kernels})
     compile_seconds = time.perf_counter() - start
@@ -132,6 +134,7 @@ def command(
                     [drawn[s][k] for k in range(len(source.pages))],
                     stem=source.stem,
                     command=f"{source.call}{' --full' * options.full}",
+                    sources=today,
                     compile_seconds=compile_seconds,
                 )
     except KeyboardInterrupt:

@@ -21,7 +21,7 @@ def page(key, checks=(), figure=None):
 
 def write(tmp_path, pages):
     drawn = [write_figure(page, tmp_path, 1.5) for page in pages]
-    return write_gallery(tmp_path, "All", "Intro", drawn, stem="talk", command="make it")
+    return write_gallery(tmp_path, "All", "Intro", drawn, stem="talk", command="make it", sources="today")
 
 
 def test_files_and_index(tmp_path):
@@ -46,7 +46,7 @@ def test_files_and_index(tmp_path):
     assert "Title &lt;fig1&gt;" in text
     assert "DIFFERS" in text
     record = json.loads((tmp_path / "talk.json").read_text())
-    assert record["sources"] == stamp()
+    assert record["sources"] == "today"
     assert (record["figures"]["fig1"]["see"], record["figures"]["fig1"]["pictured"]) == ("See", True)
     assert record["figures"]["fig1"]["numbers"] == {"x": [1.0, None], "n": 3}
     assert [c["verdict"] for c in record["figures"]["fig1"]["checks"]] == ["agrees", "DIFFERS", "new"]

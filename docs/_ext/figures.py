@@ -9,6 +9,7 @@ changes.
 from __future__ import annotations
 
 import ast
+import hashlib
 import json
 import os
 import runpy
@@ -122,23 +123,24 @@ def entries() -> list[tuple[Source, list[Entry]]]:
     known = [
         source for source in sources.SOURCES if source.stem != "statements"
     ]  # they have pages of their own
-    today = stamp()
+    library = stamp()
+    today = dict.fromkeys((source.stem for source in known), library) | {OWN: own_stamp(library)}
     result, lacking = [], []
     for source in known:
-        whole = figures_of(ROOT / "out" / source.stem, source, today)
+        whole = figures_of(ROOT / "out" / source.stem, source, today[source.stem])
         if whole is None:
             lacking.append(replace(source, pages=source.quick, slow=(), timed=False))
         else:
             take(whole, ROOT / "out" / source.stem, GENERATED / source.stem)
             result.append((source, whole))
     lacking.append(scripts())
-    draw([source for source in lacking if figures_of(GENERATED / source.stem, source, today) is None])
+    stale = [s for s in lacking if figures_of(GENERATED / s.stem, s, today[s.stem]) is None]
+    draw(stale, today)
+    if stale and own_stamp(stamp()) != today[OWN]:
+        raise RuntimeError("the sources changed while they were drawn; build the pages again")
     for source in lacking:
-        made = figures_of(GENERATED / source.stem, source, today)
-        if made is None:
-            raise RuntimeError(
-                f"{source.stem}: its sources changed while it was drawn; build the pages again"
-            )
+        made = figures_of(GENERATED / source.stem, source, today[source.stem])
+        assert made is not None  # drawn above
         result.append((source, made))
     order = [OWN, *(source.stem for source in known)]
     result.sort(key=lambda item: order.index(item[0].stem))
@@ -158,8 +160,6 @@ def figures_of(folder: Path, source: Source, today: str) -> Figures | None:
     path = folder / f"{source.stem}.json"
     if not path.exists():
         return None
-    if source.stem == OWN and changed_since(path):
-        return None
     record = json.loads(path.read_text(encoding="utf-8"))
     usual = {source.call, f"{source.call} --full"}
     if record.get("sources") != today or record["command"] not in usual:
@@ -169,9 +169,12 @@ def figures_of(folder: Path, source: Source, today: str) -> Figures | None:
     return {name_of(page): item for page, item in zip(source.pages, record["figures"].items(), strict=True)}
 
 
-def changed_since(path: Path) -> bool:
-    """Whether a script is newer than a file: the stamp knows the library, not the scripts."""
-    return max(script.stat().st_mtime for script in SCRIPTS.glob("*.py")) > path.stat().st_mtime
+def own_stamp(library: str) -> str:
+    """The stamp of what draws the scripts: the library, and the scripts in their order."""
+    found = hashlib.sha256(library.encode())
+    for path in (Path(__file__), *(SCRIPTS / f"{name}.py" for name in ORDER)):
+        found.update(f"{path.name} {hashlib.sha256(path.read_bytes()).hexdigest()}\n".encode())
+    return found.hexdigest()[:16]
 
 
 def name_of(page: Callable[..., Page]) -> str:
@@ -197,8 +200,8 @@ def inner(page: Any) -> Any:
     return page.func if isinstance(page, partial) else page
 
 
-def draw(lacking: Sequence[Source]) -> None:
-    """Draw sources, side by side, into the folders of the pages."""
+def draw(lacking: Sequence[Source], today: dict[str, str]) -> None:
+    """Draw sources, side by side, into the folders of the pages; ``today`` has the stamp of each."""
     if not lacking:
         return
     import matplotlib
@@ -227,6 +230,7 @@ def draw(lacking: Sequence[Source]) -> None:
             [pages[k] for k in range(len(source.pages))],
             stem=source.stem,
             command=source.call,
+            sources=today[source.stem],
         )
 
 

@@ -65,7 +65,7 @@ def rates(
         methods = labelled([*METHODS, *scenario.policies])
     system, values = scenario.system, _loads(loads)
     entropy = seed_of(seed, scenario)
-    kept = Checkpoint.of(checkpoint, deliver.out)
+    kept = Checkpoint.of(checkpoint, deliver)
 
     import capacity
     from fairqueues.console.backends import workers
@@ -87,25 +87,25 @@ def rates(
         f"warning: {name} at load {load:g}: no interval, so not drawn: {why}"
         for load, name, why in curves.without_interval()
     ]
-    deliver(
-        Outcome(
-            heading("Mean durations" if durations else "Mean service rates", scenario),
-            curves.to_dataframe(),
-            tuple(
-                Evidence(name, claim, worst)
-                for name, claims in curves.evidence().items()
-                for claim, worst in claims
-            ),
-            notes=tuple(notes),
-            failures=tuple(line for line in missing if "UnstableError" not in line),
-            figure=lambda: curves.figure(quantity),
-            dataset=curves.to_dataset(),
-            scenario=scenario.text,
-            seed=entropy,
-            brief=curves.table(quantity),
+    with kept:
+        deliver(
+            Outcome(
+                heading("Mean durations" if durations else "Mean service rates", scenario),
+                curves.to_dataframe(),
+                tuple(
+                    Evidence(name, claim, worst)
+                    for name, claims in curves.evidence().items()
+                    for claim, worst in claims
+                ),
+                notes=tuple(notes),
+                failures=tuple(line for line in missing if "UnstableError" not in line),
+                figure=lambda: curves.figure(quantity),
+                dataset=curves.to_dataset(),
+                scenario=scenario.text,
+                seed=entropy,
+                brief=curves.table(quantity),
+            )
         )
-    )
-    kept.done()
 
 
 def _loads(text: str) -> Any:

@@ -40,7 +40,7 @@ def sweep(
     named = [scenario.sweep_method(name, Path()) for name in policy or ()]
     policies = labelled(named or scenario.sweep_methods)
     entropy = seed_of(seed, scenario)
-    kept = Checkpoint.of(checkpoint, deliver.out, section.checkpoint)
+    kept = Checkpoint.of(checkpoint, deliver, section.checkpoint)
     options = chain_options(scenario)
     shape = options.get("shape")
     options |= {"shape": tuple(shape)} if isinstance(shape, list) else {}
@@ -69,17 +69,17 @@ def sweep(
     notes = [f"{dataset.error.size} points, {len(unstable)} of them without a stationary law"]
     notes += [f"{number} of them: {text}" for text, number in Counter(unstable).items()]
     table = dataset.to_dataframe()
-    deliver(
-        Outcome(
-            heading("Sweep", scenario),
-            table,
-            brief=table.drop(columns="error"),
-            notes=tuple(notes),
-            failures=failures,
-            figure=(lambda: sweep_lines(dataset, along, wanted)) if wanted in dataset else None,
-            dataset=dataset,
-            scenario=scenario.text,
-            seed=entropy,
+    with kept:
+        deliver(
+            Outcome(
+                heading("Sweep", scenario),
+                table,
+                brief=table.drop(columns="error"),
+                notes=tuple(notes),
+                failures=failures,
+                figure=(lambda: sweep_lines(dataset, along, wanted)) if wanted in dataset else None,
+                dataset=dataset,
+                scenario=scenario.text,
+                seed=entropy,
+            )
         )
-    )
-    kept.done()

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from types import TracebackType
+from typing import Any, Self
 
 import typer
 
+from fairqueues.console.output import Delivery
 from fairqueues.errors import WrongUse
 from fairqueues.files import require_writable
 
@@ -26,26 +26,36 @@ def checkpoint_option(default: str = "") -> Any:
 
 @dataclass(frozen=True)
 class Checkpoint:
-    """The file of finished points, if there is one, and whether it stays only until the result is written."""
+    """The file of finished points, if there is one, and whether it stays only until the result is written.
+
+    That is what a ``with`` statement around the delivery waits for, also of a result of which a check failed.
+    """
 
     path: Path | None
     passing: bool = False
 
     @classmethod
-    def of(cls, given: Path | None, out: Sequence[Path], of_file: str | None = None) -> Checkpoint:
+    def of(cls, given: Path | None, deliver: Delivery, of_file: str | None = None) -> Checkpoint:
         """That of the option, else of the scenario file, else one beside the first output."""
         if given is not None:
             return cls(given)
         if of_file is not None:
             path = Path(of_file)
             require_writable(path)
-            if path in out:
+            written = (*deliver.out, *filter(None, [deliver.report]))
+            if path.resolve() in (one.resolve() for one in written):
                 raise WrongUse(f"{path} is both the checkpoint and the result; choose another name")
             return cls(path)
-        return cls(out[0].with_name(out[0].name + ".part"), passing=True) if out else cls(None)
+        if not deliver.out:
+            return cls(None)
+        return cls(deliver.out[0].with_name(deliver.out[0].name + ".part"), passing=True)
 
-    def done(self) -> None:
-        """The result is written: remove what was kept until then."""
-        if self.passing and self.path is not None:
-            with suppress(FileNotFoundError):
-                self.path.unlink()
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        written = kind is None or issubclass(kind, typer.Exit)
+        if written and self.passing and self.path is not None:
+            self.path.unlink(missing_ok=True)

@@ -153,10 +153,12 @@ def schedulers(incomplete: str) -> list[Offer]:
 def classes(context: typer.Context, incomplete: str) -> list[Offer]:
     """Job classes of the scenario."""
     tables = _tables(context)
-    names: Any = next((tables[key].get("job_classes") for key in ("pool", "cluster") if key in tables), None)
-    if names is None and "network" in tables:
-        names = list(tables["network"].get("routes", ()))
-    return _beginning([(str(name), "job class") for name in names or ()], incomplete)
+    given = {key: one for key, one in tables.items() if isinstance(one, Mapping)}
+    names = next((given[key].get("job_classes") for key in ("pool", "cluster") if key in given), None)
+    if names is None:
+        names = given.get("network", {}).get("routes")
+    found = list(names) if isinstance(names, list | Mapping) else []
+    return _beginning([(str(name), "job class") for name in found], incomplete)
 
 
 def properties(incomplete: str) -> list[Offer]:

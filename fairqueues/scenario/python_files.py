@@ -14,7 +14,6 @@ import re
 import sys
 import traceback
 from collections.abc import Mapping, Sequence
-from functools import lru_cache
 from pathlib import Path
 from types import ModuleType
 from typing import Any, NamedTuple
@@ -32,6 +31,8 @@ _NAME = re.compile(r"(?P<file>.*\.py)(?::(?P<name>[^:]*)(?::(?P<parameters>.*))?
 _NONE: Mapping[str, Any] = {}
 _RUN: set[str] = set()
 """Files that were run, as code knows them."""
+_KEPT: dict[tuple[str, Path], Ran] = {}
+"""What files have left, by their text and place."""
 
 
 def split_name(spec: Any) -> tuple[str, str, str | None] | None:
@@ -52,17 +53,21 @@ class Ran(NamedTuple):
 
     variables: dict[str, Any]
     sources: str
+    imported: tuple[Path, ...]
 
 
-@lru_cache(maxsize=64)
 def run_python(text: str, file: Path) -> Ran:
-    """Run a Python file, once for each text; what it imports from its folder belongs to it.
+    """Run a Python file, once until it changes; what it imports from its folder belongs to it.
 
     Raises
     ------
     ModelError
         If it stops with an error, of which file and line are told.
     """
+    place = file.resolve()
+    known = _KEPT.get((text, place))
+    if known is not None and known.sources == _digest(text, known.imported):
+        return known
     try:
         code = compile(text, str(file), "exec")
     except SyntaxError as error:
@@ -72,40 +77,68 @@ def run_python(text: str, file: Path) -> Ran:
     _RUN.add(str(file))
     module = ModuleType(f"own_{file.stem}")
     module.__file__ = str(file)
-    sources = hashlib.sha256(text.encode())
     before = set(sys.modules)
     sys.modules[module.__name__] = module  # where decorators of classes look for annotations
-    sys.path.insert(0, str(file.resolve().parent))
+    sys.path.insert(0, str(place.parent))
     try:
         exec(code, module.__dict__)
     except (Exception, SystemExit) as error:
         raise ModelError(_told(error, file)) from None
     finally:
         sys.path.pop(0)
-        imported = _forget(set(sys.modules) - before, file.resolve().parent)
+        imported = _forget(set(sys.modules) - before, place.parent)
+    imported += _found_there(vars(module), before, place.parent)
+    ran = Ran(dict(vars(module)), _digest(text, imported), tuple(imported))
+    _KEPT[text, place] = ran
+    return ran
+
+
+def _digest(text: str, imported: Sequence[Path]) -> str:
+    """Of a file and what it imports; another one if any of that is gone."""
+    found = hashlib.sha256(text.encode())
     for path in imported:
-        sources.update(path.read_bytes())
-    return Ran(dict(vars(module)), sources.hexdigest()[:16])
+        found.update(path.read_bytes() if path.is_file() else b"gone")
+    return found.hexdigest()[:16]
 
 
 def _forget(names: set[str], folder: Path) -> list[Path]:
-    """Have nobody find modules that nobody else could import: the file, and what it imports from its folder.
+    """Have nobody find the file, what it imports from its folder, and what nobody else could import.
 
-    What they define then goes to worker processes whole, and not as a name in a module. Returned are the
-    files of those that were imported.
+    What they define then goes to worker processes whole, and not as a name in a module, and the next file
+    imports it for itself. Returned are the files of those that were imported.
     """
     files = []
     tops = {name.partition(".")[0] for name in names}
     own = {top for top in tops if not any(finder.find_spec(top, None) for finder in sys.meta_path)}
     for name in sorted(names):
-        source = Path(getattr(sys.modules[name], "__file__", None) or name)
-        is_own = name.partition(".")[0] in own
-        if source.is_file() and (is_own or source.resolve().parent == folder):
+        source = _source(name)
+        if name.partition(".")[0] not in own and not _is_in(source, folder):
+            continue
+        if source is not None:
             files.append(source)
-        if is_own:
             _RUN.add(str(source))
-            del sys.modules[name]
+        del sys.modules[name]
     return files
+
+
+def _found_there(variables: Mapping[str, Any], before: set[str], folder: Path) -> list[Path]:
+    """Files of the folder that somebody had imported before, and from which variables come."""
+    names = {
+        getattr(value, "__name__" if isinstance(value, ModuleType) else "__module__", None)
+        for value in variables.values()
+    }
+    sources = map(_source, sorted(name for name in names if isinstance(name, str) and name in before))
+    return [source for source in sources if source is not None and _is_in(source, folder)]
+
+
+def _source(name: str) -> Path | None:
+    """File of an imported module, as tracebacks call it."""
+    file = getattr(sys.modules.get(name), "__file__", None)
+    return Path(file) if file and Path(file).is_file() else None
+
+
+def _is_in(source: Path | None, folder: Path) -> bool:
+    return source is not None and source.parent.resolve() == folder
 
 
 def _told(error: BaseException, file: Path) -> str:
@@ -153,7 +186,7 @@ def own_policy(
         raise ModelError(f"{file} cannot be read: {error.strerror}; make it readable") from None
     from fairness.machine.checkpoint import comes_from
 
-    found, sources = run_python(text, file)
+    found, sources, _ = run_python(text, file)
     if attribute not in found:
         own = [key for key, value in found.items() if callable(value) and not key.startswith("_")]
         raise ModelError(

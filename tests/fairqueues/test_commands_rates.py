@@ -1,14 +1,19 @@
 """The hero figure in one command: mean service rates against the load, for a file of one's own."""
 
 import json
+from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
+import typer
 import xarray as xr
 
 import queueing
 from fairqueues.console.checkpoints import Checkpoint
+from fairqueues.console.output import Delivery
+from fairqueues.errors import OutputError, WrongUse
 from fairqueues.scenario import Scenario
 from tests.fairqueues.command_line import TWO, run
 
@@ -110,13 +115,20 @@ def test_wrong_loads(file, loads, message):
 
 
 def test_where_points_are_kept(tmp_path):
-    out = [tmp_path / "r.svg", tmp_path / "r.nc"]
-    passing = Checkpoint.of(None, out)
+    """Beside the first output until that is written, also where a check failed; not where nothing is."""
+    report = tmp_path / "r.html"
+    deliver = Delivery(None, False, False, (tmp_path / "r.svg", tmp_path / "r.nc"), report)
+    passing = Checkpoint.of(None, deliver)
     assert (passing.path, passing.passing) == (tmp_path / "r.svg.part", True)
-    passing.path.write_text("points")
-    passing.done()
-    passing.done()
-    assert not passing.path.exists()
-    kept = Checkpoint.of(tmp_path / "kept", out, "of the file")
+    for failed, stays in ((None, False), (typer.Exit(1), False), (OutputError("disk full"), True)):
+        passing.path.write_text("points")
+        with suppress(typer.Exit, OutputError), passing:
+            if failed is not None:
+                raise failed
+        assert passing.path.exists() == stays
+    kept = Checkpoint.of(tmp_path / "kept", deliver, "of the file")
     assert (kept.path, kept.passing) == (tmp_path / "kept", False)
-    assert Checkpoint.of(None, []).path is None
+    assert Checkpoint.of(None, replace(deliver, out=())).path is None
+    for path in (report, tmp_path / "." / "r.nc"):
+        with pytest.raises(WrongUse, match="is both the checkpoint and the result"):
+            Checkpoint.of(None, deliver, str(path))

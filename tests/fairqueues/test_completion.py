@@ -31,6 +31,9 @@ def test_names_of_each_kind(place):
     assert offered("solve", "drf_ex") == ["drf_example"]
     assert offered("solve", "two.toml", "-p", "p") == ["pf"]
     assert offered("prove", "br-feas") == ["br-feasible"]
+    for wrong in ("pool = 3", "pool = { job_classes = 2 }", "network = { routes = 1 }"):
+        (place / "wrong.toml").write_text(wrong)
+        assert offered("explain", "wrong.toml", "") == []
 
 
 @pytest.mark.long

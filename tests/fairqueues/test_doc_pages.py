@@ -3,6 +3,7 @@
 import importlib
 import json
 import os
+import shutil
 
 import matplotlib.pyplot as plt
 import pytest
@@ -104,15 +105,30 @@ def test_figures_are_taken_only_if_the_same_sources_drew_all_of_them(figures, tm
 
 
 @pytest.mark.long
-def test_scripts_are_drawn_again_when_one_of_them_changes(figures, tmp_path):
-    source = figures.scripts()
-    titles = {name: {"title": name} for name in figures.ORDER}
-    record = {"command": source.call, "sources": "today", "figures": titles}
-    path = tmp_path / "own.json"
-    path.write_text(json.dumps(record))
-    assert figures.figures_of(tmp_path, source, "today")["region"] == ("region", {"title": "region"})
-    os.utime(path, (0, 0))
-    assert figures.figures_of(tmp_path, source, "today") is None
+def test_scripts_are_drawn_again_when_one_of_them_changes(figures, tmp_path, monkeypatch):
+    """Whenever it was written, and when their order is another: figures are known by their places in it."""
+    for name in figures.ORDER:
+        shutil.copy(figures.SCRIPTS / f"{name}.py", tmp_path)
+    monkeypatch.setattr(figures, "SCRIPTS", tmp_path)
+    first = figures.own_stamp("library")
+    assert figures.own_stamp("library") == first != figures.own_stamp("changed")
+    script = tmp_path / "region.py"
+    script.write_text(script.read_text() + "# changed")
+    os.utime(script, (0, 0))
+    second = figures.own_stamp("library")
+    monkeypatch.setattr(figures, "ORDER", (*figures.ORDER[2:], *figures.ORDER[:2]))
+    assert len({first, second, figures.own_stamp("library")}) == 3
+
+
+@pytest.mark.long
+def test_sources_that_change_while_they_are_drawn_are_told(figures, tmp_path, monkeypatch):
+    """Nobody knows which of them drew a figure: it is not one of today."""
+    stamps = iter(["before"])
+    monkeypatch.setattr(figures, "stamp", lambda: next(stamps, "after"))
+    monkeypatch.setattr(figures, "GENERATED", tmp_path)
+    monkeypatch.setattr(figures, "draw", lambda lacking, today: None)
+    with pytest.raises(RuntimeError, match="changed while they were drawn; build the pages again"):
+        figures.entries()
 
 
 @pytest.mark.long

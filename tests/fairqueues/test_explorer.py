@@ -233,7 +233,7 @@ def test_curves_come_bit_by_bit_and_end_as_those_computed_at_once() -> None:
 def test_no_answer_begins_a_long_chain() -> None:
     state = changed(State(), load="0.94", demands_0_0="1.03125")
     view = rates_view(state, until=time.perf_counter() + ANSWER, light=True)
-    assert view.curves[BALANCED].now is not None
+    assert view.curves[BOUND].now is not None  # however slow the machine is
     assert view.curves["DRF"].now is None
     assert max(view.curves["DRF"].loads, default=0.0) <= 0.8
 

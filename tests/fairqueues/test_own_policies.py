@@ -1,6 +1,8 @@
 """Policies of Python files, named in scenarios and options: what they give, and errors with file and line."""
 
+import importlib
 import pickle
+import sys
 
 import numpy as np
 import pytest
@@ -10,7 +12,6 @@ from fairness import Problem, allocate
 from fairness.machine.checkpoint import digest_of, told
 from fairqueues.scenario import Scenario, ScenarioError
 from fairqueues.scenario.names import policy_named
-from fairqueues.scenario.python_files import run_python
 from queueing import TargetScheduler
 from tests.fairqueues.command_line import TWO, as_json, program, run
 
@@ -163,7 +164,6 @@ def test_checkpoints_know_what_the_files_held(folder, changed, old, new):
     """Those of sweeps, of curves and of replays, whether a file or an option names the policy."""
 
     def known():
-        run_python.cache_clear()  # which a new process begins without
         read = Scenario.read(written(folder, '"mine.py:priority"')).policies[0]
         named = policy_named("rules/mine.py:priority", folder=folder)
         return told(read), told(named), digest_of(TargetScheduler(named))
@@ -173,6 +173,27 @@ def test_checkpoints_know_what_the_files_held(folder, changed, old, new):
     path = folder / "rules" / f"{changed}.py"
     path.write_text(path.read_text().replace(old, new))
     assert not set(known()) & set(before)
+
+
+def test_checkpoints_know_what_two_files_import(folder, monkeypatch):
+    """Also where Python finds it without the file, as in a notebook, and where somebody has imported it."""
+    rules = folder / "rules"
+    monkeypatch.syspath_prepend(str(rules))
+    (rules / "yours.py").write_text(MINE)
+
+    def known():
+        return [told(policy_named(f"{name}.py:priority", folder=rules)) for name in ("mine", "yours")]
+
+    before = known()
+    assert known() == before
+    (rules / "ours.py").write_text(OURS.replace("1 /", "0.5 /"))
+    importlib.invalidate_caches()
+    assert not set(known()) & set(before)
+    importlib.import_module("ours")
+    monkeypatch.setitem(sys.modules, "ours", sys.modules.pop("ours"))  # gone after this test
+    between = known()
+    (rules / "ours.py").write_text(OURS.replace("1 /", "0.25 /"))
+    assert not set(known()) & set(between)
 
 
 def test_checkpoints_know_the_parameters_of_a_policy_without_a_repr(folder):

@@ -3,6 +3,7 @@
 import importlib.util
 import io
 import logging
+import math
 import re
 from contextlib import redirect_stderr
 
@@ -12,6 +13,7 @@ import pytest
 from fairness.errors import NotConvergedError
 from fairness.machine import work
 from fairness.machine.compiling import BEGUN, ENDED
+from fairqueues.console import progress
 from fairqueues.console.progress import reached, telling_of_kernels
 
 
@@ -31,6 +33,7 @@ class Terminal(io.StringIO):
 def terminal(monkeypatch):
     """Standard error within its block, as a terminal."""
     monkeypatch.setattr(work, "SHOWN", -1.0)  # a report for each unit
+    monkeypatch.setattr(progress, "AT_ONCE", math.inf)  # however slow the machine is
     return redirect_stderr(Terminal())
 
 
