@@ -14,7 +14,7 @@ from capacity.curves.point import CHAIN, MEANS, SIMULATION
 from capacity.sweeping.methods import BALANCED, BOUND, METHODS
 from fairness.arguments.validation import Entropy, require_choice
 from fairness.catalogue import coloured
-from fairness.display.drawing import given_axes
+from fairness.display.drawing import given_axes, panels
 from fairness.display.lettering import label
 from fairness.display.lines import label_ends, line_styles
 from fairness.display.result import Result
@@ -252,16 +252,12 @@ class LoadCurves(Result):
 
     def figure(self, quantity: str = "service_rates") -> Figure:
         """A panel for each class, as :meth:`plot` draws it, below one legend, with common axis labels."""
-        from matplotlib.figure import Figure
         from matplotlib.lines import Line2D
 
-        n = self.system.n_classes
-        columns = min(n, ACROSS)
-        rows = -(-n // columns)
-        figure = Figure(figsize=(0.6 + 4.0 * columns, 0.6 + 3.2 * rows), layout="constrained")
-        for i in range(n):
-            ax = self.plot(figure.add_subplot(rows, columns, i + 1), job_class=i, quantity=quantity)
-            if n > 1:
+        figure, axes = panels(self.system.n_classes, 4.0, 3.2, ACROSS)
+        for i, ax in enumerate(axes):
+            self.plot(ax, job_class=i, quantity=quantity)
+            if len(axes) > 1:
                 figure.supxlabel(ax.get_xlabel(), fontsize="medium")
                 figure.supylabel(ax.get_ylabel(), fontsize="medium")
                 ax.set(xlabel="", ylabel="")

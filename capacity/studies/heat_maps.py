@@ -9,6 +9,7 @@ import numpy as np
 
 from fairness.display.drawing import given_axes
 from fairness.display.lettering import label
+from fairness.display.units import with_unit
 from fairness.errors import ModelError
 
 if TYPE_CHECKING:
@@ -64,8 +65,8 @@ def heat_map(values: Any, ax: Axes | None = None, *, contours: Sequence[float] =
     x, x_names = _places(values, right)
     y, y_names = _places(values, up)
     mesh = ax.pcolormesh(x, y, values.to_numpy(), shading="nearest", cmap="viridis")
-    units = f" ({values.attrs['units']})" if values.attrs.get("units", "1") != "1" else ""
-    ax.figure.colorbar(mesh, ax=ax, label=label(f"{values.name or 'value'}{units}".replace("_", " ")))
+    shown = with_unit(str(values.name or "value").replace("_", " "), values.attrs)
+    ax.figure.colorbar(mesh, ax=ax, label=label(shown))
     if len(contours):
         lines = ax.contour(x, y, values.to_numpy(), levels=sorted(contours), colors="white")
         ax.clabel(lines)

@@ -13,12 +13,14 @@ from fairness.display.lettering import LINE, folded, label
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
 
 __all__ = [
     "bars",
     "curves",
     "given_axes",
     "legend_beside",
+    "panels",
     "sorted_curve",
     "squares",
     "stacked_bars",
@@ -40,6 +42,16 @@ def given_axes(ax: Axes | None) -> Axes:
     import matplotlib.pyplot as plt
 
     return plt.subplots(layout="constrained")[1] if ax is None else ax
+
+
+def panels(number: int, width: float, height: float, across: int = 3) -> tuple[Figure, list[Axes]]:
+    """A figure and its panels in reading order, of this size in inches and so many beside each other."""
+    from matplotlib.figure import Figure
+
+    columns = min(number, across)
+    rows = -(-number // columns)
+    figure = Figure(figsize=(0.6 + width * columns, 0.6 + height * rows), layout="constrained")
+    return figure, [figure.add_subplot(rows, columns, k + 1) for k in range(number)]
 
 
 def legend_beside(ax: Axes, **style: Any) -> None:

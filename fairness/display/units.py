@@ -12,12 +12,13 @@ References
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     import xarray as xr
 
-__all__ = ["described", "meaning"]
+__all__ = ["described", "meaning", "with_unit"]
 
 JOBS, TASKS, TIME, RATE = "jobs", "tasks", "unit of time", "jobs per unit of time"
 RESOURCE, NONE = "units of resource", "1"
@@ -127,3 +128,15 @@ def described(dataset: xr.Dataset) -> xr.Dataset:
         if units and variable.dtype.kind in "iufc":
             variable.attrs.setdefault("units", units)
     return dataset
+
+
+def with_unit(name: str, attrs: Mapping[str, Any]) -> str:
+    """A name with the unit behind it, where the attributes of a variable have one.
+
+    Examples
+    --------
+    >>> with_unit("mean duration", {"units": "s"}), with_unit("load", {"units": "1"})
+    ('mean duration (s)', 'load')
+    """
+    unit = attrs.get("units", NONE)
+    return name if unit == NONE else f"{name} ({unit})"

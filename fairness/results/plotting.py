@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from fairness.catalogue import colour
+from fairness.catalogue import coloured
 from fairness.display.colours import part_line
 from fairness.display.drawing import given_axes, legend_beside
 from fairness.display.lettering import label
@@ -75,26 +75,35 @@ def plot_constraints(problem: Problem, ax: Axes | None = None, *, counts: ArrayL
 
 
 def plot_sharing(
-    problem: Problem, policies: Sequence[Policy], ax: Axes | None = None, *, counts: ArrayLike | None = None
+    problem: Problem,
+    policies: Sequence[Policy] | Mapping[str, Policy],
+    ax: Axes | None = None,
+    *,
+    counts: ArrayLike | None = None,
 ) -> Axes:
-    """Sharing polygon of two classes with the allocations of several policies.
+    """Sharing polygon of two classes with the allocations of several policies, or of a dict of them by name.
 
     Policies that agree are drawn as rings within rings.
     """
     ax = plot_constraints(problem, ax, counts=counts)
     x = problem.check_counts(counts)
-    for k, policy in enumerate(policies):
+    if isinstance(policies, Mapping):
+        named = list(policies.items())
+    else:
+        named = [(policy_name(policy), policy) for policy in policies]
+    colours = coloured([name for name, _ in named])
+    for k, (name, policy) in enumerate(named):
         tasks = call_policy(problem, policy, x)
-        name = policy_name(policy)
         inner = k == len(policies) - 1
         ax.plot(
             *tasks,
             marker=_MARKERS[k % len(_MARKERS)],
             markersize=max(5.0, 17.0 - 4.0 * k),
-            markerfacecolor=colour(name) if inner else "none",
-            markeredgecolor=colour(name),
+            markerfacecolor=colours[name] if inner else "none",
+            markeredgecolor=colours[name],
             markeredgewidth=2.0,
             linestyle="none",
+            clip_on=False,
             label=label(name),
             zorder=5 + k,
         )

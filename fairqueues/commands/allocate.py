@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -44,6 +45,7 @@ def allocate(
     jobs = scenario.counts if given is None else given
     runs = {name: partial(fairness.allocate, scenario.model, p, jobs) for name, p in policies.items()}
     results, failures = reached(runs, "allocate")
+    results = {name: replace(one, policy=name) for name, one in results.items()}
     table = pd.concat({name: r.to_dataframe() for name, r in results.items()}, names=["policy"])
     queues = None if scenario.tree is None else _queues(scenario.tree, scenario.model, results)
     notes = [] if is_cluster(scenario) else [_use(name, r) for name, r in results.items()]
@@ -105,7 +107,7 @@ def _figure(model: Any, policies: dict[str, Any], results: dict[str, Any], jobs:
 
     if isinstance(model, Problem) and model.n_classes == 2 and not model.blocked.any():
         figure = Figure(layout="constrained")
-        plot_sharing(model, list(policies.values()), figure.add_subplot(), counts=jobs)
+        plot_sharing(model, policies, figure.add_subplot(), counts=jobs)
         return figure
     figure = Figure(figsize=(6.4, 1.5 + 2.2 * len(results)), layout="constrained")
     axes = figure.subplots(len(results), squeeze=False)[:, 0]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -60,10 +61,11 @@ def explain(
     jobs = scenario.counts if given is None else given
     which = _which(scenario.model, job_class)
 
-    def explained(rule: Any) -> Any:
-        return fairness.explain(fairness.allocate(scenario.model, rule, jobs), which, rule, places=places)
+    def explained(name: str, rule: Any) -> Any:
+        shared = replace(fairness.allocate(scenario.model, rule, jobs), policy=name)
+        return fairness.explain(shared, which, rule, places=places)
 
-    runs = {name: partial(explained, rule) for name, rule in asked.items()}
+    runs = {name: partial(explained, name, rule) for name, rule in asked.items()}
     results, failures = reached(runs, "explain", time_limit=time_limit)
     table = pd.concat({name: why.to_dataframe() for name, why in results.items()}, names=["policy"])
     deliver(

@@ -100,9 +100,9 @@ def _long(path: Any) -> Any:
 
 
 def _figure(paths: dict[str, Any]) -> Figure:
-    from matplotlib.figure import Figure
+    from fairness.display.drawing import panels
 
-    figure = Figure(figsize=(1 + 4.6 * len(paths), 4.2), layout="constrained")
-    for ax, path in zip(figure.subplots(1, len(paths), squeeze=False)[0], paths.values(), strict=True):
+    figure, axes = panels(len(paths), 4.6, 4.0)
+    for ax, path in zip(axes, paths.values(), strict=True):
         path.plot(ax)
     return figure

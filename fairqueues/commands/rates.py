@@ -9,7 +9,7 @@ import typer
 
 from fairqueues.console.checkpoints import Checkpoint, checkpoint_option
 from fairqueues.console.command import command
-from fairqueues.console.inputs import heading, is_cluster, labelled, seed_of
+from fairqueues.console.inputs import chosen, heading, is_cluster, labelled, seed_of
 from fairqueues.console.options import Backend, BackendOption, File, Jobs, Methods, Seed
 from fairqueues.console.output import Delivery
 from fairqueues.errors import WrongUse
@@ -55,14 +55,14 @@ def rates(
     scenario = deliver.read(file)
     notes: list[str] = []
     if policy:
-        methods = labelled([scenario.sweep_method(name, Path()) for name in policy])
+        methods = labelled([scenario.sweep_method(name, Path()) for name in policy], policy)
     elif is_cluster(scenario):
-        methods = labelled(scenario.policies)
+        methods = chosen(scenario, None)
         notes.append("balanced fairness and its bound are known for one pool, and left out here")
     else:
         from capacity.sweeping.methods import METHODS
 
-        methods = labelled([*METHODS, *scenario.policies])
+        methods = labelled([*METHODS, *scenario.policies], [*METHODS, *scenario.document.policies])
     system, values = scenario.system, _loads(loads)
     entropy = seed_of(seed, scenario)
     kept = Checkpoint.of(checkpoint, deliver)

@@ -13,7 +13,7 @@ import typer
 
 from fairqueues.console import completion
 from fairqueues.console.command import command
-from fairqueues.console.inputs import heading, seed_of
+from fairqueues.console.inputs import heading, seed_of, told_apart
 from fairqueues.console.options import Seed, TimeLimit
 from fairqueues.console.output import Delivery
 from fairqueues.errors import WrongUse
@@ -94,8 +94,13 @@ def replay(
         ),
     ] = None,
     placement: Annotated[
-        str, typer.Option("--placement", metavar="NAME", help="Rule of placement, such as first-fit.")
-    ] = "best-fit",
+        str | None,
+        typer.Option(
+            "--placement",
+            metavar="NAME",
+            help="Rule of placement, such as first-fit. Default: that of FILE, else best-fit.",
+        ),
+    ] = None,
     blocking: Annotated[
         bool, typer.Option("--blocking", help="A task that fits nowhere keeps those behind it waiting.")
     ] = False,
@@ -150,7 +155,6 @@ def replay(
 
     import queueing
     from fairqueues.console.progress import reached
-    from fairqueues.scenario.names import placement_named
 
     # Python files of policies: of those of a scenario, beside it.
     folder = Path() if scenario is None or scheduler else scenario.place.folder or Path()
@@ -168,15 +172,17 @@ def replay(
         queueing.replay,
         recorded,
         cluster,
-        placement=placement_named(placement),
+        placement=_placement(scenario, placement),
         weights=dict(_weight(one) for one in weight or ()),
         until=until,
         never_fits=str(never_fits),
         checkpoint=checkpoint,
         rng=entropy,
     )
-    calls = {one.name: partial(run, one) for one in asked}
+    called = told_apart([one.name for one in asked], names)
+    calls = {name: partial(run, one) for name, one in zip(called, asked, strict=True)}
     results, failures = reached(calls, "replay", unit="scheduler", time_limit=time_limit)
+    results = {name: replace(one, scheduler=name) for name, one in results.items()}
     some = next(iter(results.values()))
     deliver(
         Outcome(
@@ -240,6 +246,15 @@ def _scheduler(name: str, blocking: bool, folder: Path) -> Any:
     else:
         made = TargetScheduler(policy_named(name, folder=folder))
     return replace(made, blocking=blocking)
+
+
+def _placement(scenario: Scenario | None, name: str | None) -> Any:
+    """The rule of that name, else that of the scenario, else best fit."""
+    from fairqueues.scenario.names import placement_named
+
+    if name is None and scenario is not None and scenario.placement is not None:
+        return scenario.placement
+    return placement_named("best-fit" if name is None else name)
 
 
 def _weight(text: str) -> tuple[str, float]:

@@ -38,7 +38,8 @@ def sweep(
     scenario = deliver.read(file)
     section = scenario.section("sweep")
     named = [scenario.sweep_method(name, Path()) for name in policy or ()]
-    policies = labelled(named or scenario.sweep_methods)
+    written = policy or section.methods or scenario.document.policies
+    policies = labelled(named or scenario.sweep_methods, written)
     entropy = seed_of(seed, scenario)
     kept = Checkpoint.of(checkpoint, deliver, section.checkpoint)
     options = chain_options(scenario)

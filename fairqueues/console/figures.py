@@ -9,9 +9,10 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from fairness.catalogue import coloured
-from fairness.display.drawing import legend_beside
+from fairness.display.drawing import panels
 from fairness.display.lettering import label
 from fairness.display.lines import line_styles
+from fairness.display.units import with_unit
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -70,16 +71,17 @@ def sweep_lines(dataset: xr.Dataset, along: str, output: str) -> Figure:
 
     Other parameters are shown at each of their values, in paler curves.
     """
-    from matplotlib.figure import Figure
-
     values = dataset[output]
-    panels = list(values.job_class.values) if "job_class" in values.dims else [None]
-    figure = Figure(figsize=(1 + 4.6 * len(panels), 4.4), layout="constrained")
+    classes = list(values.job_class.values) if "job_class" in values.dims else [None]
+    figure, axes = panels(len(classes), 4.0, 3.2)
     names = [str(p) for p in dataset.policy.values]
     styles = line_styles(names, coloured(names), values.sizes[along], ("balanced fairness", "bound"))
-    axes = figure.subplots(1, len(panels), squeeze=False)[0]
-    for ax, panel in zip(axes, panels, strict=True):
-        shown = values if panel is None else values.sel(job_class=panel)
+    captions = [
+        with_unit(one.attrs.get("long_name", str(one.name).replace("_", " ")), one.attrs)
+        for one in (dataset[along], values)
+    ]
+    for ax, one in zip(axes, classes, strict=True):
+        shown = values if one is None else values.sel(job_class=one)
         others = [d for d in shown.dims if d not in (along, "policy")]
         flat = shown.stack(other=others) if others else shown.expand_dims("other")
         count = flat.sizes["other"]
@@ -88,9 +90,11 @@ def sweep_lines(dataset: xr.Dataset, along: str, output: str) -> Figure:
                 curve: Any = flat.sel(policy=name).isel(other=k)
                 style = styles[name] | {"alpha": 1 - 0.7 * k / count} | ({"label": None} if k else {})
                 ax.plot(curve[along].values, curve.values, **style)
-        title = "" if panel is None else label(panel)
-        ax.set(xlabel=label(along.replace("_", " ")), ylabel=label(output.replace("_", " ")), title=title)
+        ax.set_title("" if one is None else label(one))
         if np.nanmin(np.append(shown.values.ravel(), np.inf)) >= 0:
             ax.set_ylim(0, None)
-    legend_beside(axes[-1], handles=axes[0].get_legend_handles_labels()[0])
+    figure.supxlabel(label(captions[0]), fontsize="medium")
+    figure.supylabel(label(captions[1]), fontsize="medium")
+    across = 2 * min(len(axes), 3)
+    figure.legend(handles=axes[0].get_legend_handles_labels()[0], loc="outside upper center", ncols=across)
     return figure

@@ -28,6 +28,7 @@ __all__ = [
     "read",
     "seed_of",
     "settings",
+    "told_apart",
 ]
 
 
@@ -88,21 +89,39 @@ def loaded(scenario: Scenario, load: float | None) -> Any:
 def chosen(scenario: Scenario, names: list[str] | None) -> dict[str, Any]:
     """Policies by the names that tables show: those of the options, else those of the file."""
     # Python files that an option names are in the current folder, those that a scenario names beside it.
-    return labelled([scenario.policy_named(n, Path()) for n in names] if names else scenario.policies)
+    if names:
+        return labelled([scenario.policy_named(name, Path()) for name in names], names)
+    return labelled(scenario.policies, scenario.document.policies)
 
 
-def labelled(methods: Sequence[Any]) -> dict[str, Any]:
-    """Policies, "balanced" and "bound" by the names that tables show; WrongUse for none, or one twice."""
+def labelled(methods: Sequence[Any], specs: Sequence[Any]) -> dict[str, Any]:
+    """Policies, "balanced" and "bound" by the names that tables show; WrongUse for none, or one twice.
+
+    ``specs`` say how each of them was written, as for :func:`told_apart`.
+    """
     from fairness.protocol.policy import policy_name
 
     if not methods:
         raise WrongUse("no policy is given; add policies = [...] to the file or --policy NAME")
-    found: dict[str, Any] = {}
-    for method in methods:
-        name = _called(method) if isinstance(method, str) else policy_name(method)
-        if name in found:
-            raise WrongUse(f"the policy {name} is given twice; name each one once")
-        found[name] = method
+    names = [_called(method) if isinstance(method, str) else policy_name(method) for method in methods]
+    return dict(zip(told_apart(names, specs), methods, strict=True))
+
+
+def told_apart(names: Sequence[str], specs: Sequence[Any]) -> list[str]:
+    """Names of which no two are alike: own policies that share one are called as they were written.
+
+    Examples
+    --------
+    >>> told_apart(["DRF", "first", "first"], ["drf", "a.py:first", "b.py:first"])
+    ['DRF', 'a.py:first', 'b.py:first']
+    """
+    from fairqueues.scenario.python_files import full_name
+
+    found: list[str] = []
+    for name, spec in zip(names, specs, strict=True):
+        found.append(full_name(spec) or name if names.count(name) > 1 else name)
+        if found[-1] in found[:-1]:
+            raise WrongUse(f"the policy {found[-1]} is given twice; name each one once")
     return found
 
 

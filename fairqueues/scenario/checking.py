@@ -69,10 +69,12 @@ def _simulation(scenario: Content, simulation: Any) -> None:
     for k, spec in enumerate(simulation.schedulers):
         with located(scenario.place, ("simulation", "schedulers", k)):
             names.scheduler_named(spec)
+    replayed = scenario.recorded is not None
     if simulation.placement is not None:
-        if not scenario.has("cluster"):
+        if not scenario.has("cluster") and not replayed:
             raise scenario.error(
-                ("simulation", "placement"), "needs servers to choose among; it is for a [cluster]"
+                ("simulation", "placement"),
+                "needs servers to choose among; it is for a [cluster], or the [trace] of one",
             )
         with located(scenario.place, ("simulation", "placement")):
             names.placement_named(simulation.placement)
@@ -80,7 +82,7 @@ def _simulation(scenario: Content, simulation: Any) -> None:
         _length(scenario, ("simulation", "tasks_per_job"), simulation.tasks_per_job, scenario.model.n_classes)
     if simulation.level != "tasks":
         for key in ("schedulers", "placement", "tasks_per_job", "task_times"):
-            if key in simulation.model_fields_set:
+            if key in simulation.model_fields_set and not (replayed and key == "placement"):
                 raise scenario.error(
                     ("simulation", key), 'is for whole tasks only; add level = "tasks" or remove it'
                 )

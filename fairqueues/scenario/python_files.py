@@ -23,7 +23,7 @@ import numpy as np
 from fairness.arguments.plain import near
 from fairness.errors import FairqueuesError, ModelError
 
-__all__ = ["in_own_file", "own_policy", "require_answers", "run_python", "split_name"]
+__all__ = ["full_name", "in_own_file", "own_policy", "require_answers", "run_python", "split_name"]
 
 _NAME = re.compile(r"(?P<file>.*\.py)(?::(?P<name>[^:]*)(?::(?P<parameters>.*))?)?", re.DOTALL)
 
@@ -46,6 +46,22 @@ def split_name(spec: Any) -> tuple[str, str, str | None] | None:
     text = spec.get("policy") if isinstance(spec, Mapping) else spec
     found = _NAME.fullmatch(text.strip()) if isinstance(text, str) else None
     return None if found is None else (found["file"], (found["name"] or "").strip(), found["parameters"])
+
+
+def full_name(spec: Any) -> str | None:
+    """A policy of one's own with its file and parameters, in one line; None if it is one of the library.
+
+    Examples
+    --------
+    >>> full_name({"policy": "mine.py:Powers", "exponent": 2}), full_name("drf")
+    ('mine.py:Powers(exponent=2)', None)
+    """
+    if split_name(spec) is None:
+        return None
+    if not isinstance(spec, Mapping):
+        return str(spec).strip()
+    given = ", ".join(f"{key}={value!r}" for key, value in spec.items() if key != "policy")
+    return f"{spec['policy'].strip()}({given})" if given else str(spec["policy"]).strip()
 
 
 class Ran(NamedTuple):

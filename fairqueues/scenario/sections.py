@@ -338,7 +338,7 @@ class Simulated(Section):
         ["drf"], min_length=1, description='Schedulers, at level "tasks".'
     )
     placement: PlacementSpec | None = Field(
-        None, description='Which server a task goes to, at level "tasks".'
+        None, description='Which server a task goes to, at level "tasks" and in a replay of [trace].'
     )
     tasks_per_job: Positive | list[Positive] = Field(
         100.0, description='Mean tasks of a job, at level "tasks".'

@@ -196,6 +196,22 @@ def test_checkpoints_know_what_two_files_import(folder, monkeypatch):
     assert not set(known()) & set(between)
 
 
+def test_two_policies_of_one_name_are_called_as_they_were_written(folder):
+    (folder / "yours.py").write_text(
+        "def priority(problem, counts):\n    return problem.task_shares[..., 0] * 0 + (counts[..., :1] * 0)\n"
+    )
+    file = written(folder, '"drf"')
+    both = ("--policy", "rules/mine.py:priority", "--policy", "yours.py:priority", "--policy", "drf")
+    found = as_json("allocate", file, *both)
+    assert sorted({row["policy"] for row in found["results"]}) == [
+        "DRF",
+        "rules/mine.py:priority",
+        "yours.py:priority",
+    ]
+    told = run("allocate", file, *both[:2], *both[:2], code=2).stderr
+    assert "the policy rules/mine.py:priority is given twice; name each one once" in told
+
+
 def test_checkpoints_know_the_parameters_of_a_policy_without_a_repr(folder):
     (folder / "plain.py").write_text(
         "class Plain:\n    def __init__(self, p):\n        self.p = p\n"

@@ -126,6 +126,18 @@ def test_tasks_that_are_none(tasks, said, folder):
 
 
 @pytest.mark.long
+def test_a_replay_places_tasks_by_the_rule_of_the_scenario_or_of_the_option(folder):
+    (folder / "s.toml").write_text(TRACE + '[simulation]\nplacement = "first-fit"\n')
+    asked = ("replay", str(folder / "s.toml"), "--scheduler", "fifo")
+    assert "Replay(FIFO, first fit: " in run(*asked).stdout
+    assert "Replay(FIFO, worst fit: " in run(*asked, "--placement", "worst-fit").stdout
+    (folder / "s.toml").write_text(TRACE)
+    assert "Replay(FIFO, best fit: " in run(*asked).stdout
+    told = run(*asked, "--placement", "", code=2).stderr
+    assert "unknown placement ''" in told
+
+
+@pytest.mark.long
 def test_a_replay_takes_the_record_of_the_scenario(folder):
     (folder / "s.toml").write_text('title = "mine"\n' + TRACE)
     found = as_json("replay", str(folder / "s.toml"), "--scheduler", "fifo")
