@@ -5,7 +5,7 @@ A formula is a relation, or a pair ("and" | "or", formulas).
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from fractions import Fraction
 from functools import lru_cache
 from typing import Any
@@ -17,10 +17,21 @@ from fairness.errors import ModelError
 from proofs.language.polynomials import Polynomial
 from proofs.language.relations import Relation
 
-__all__ = ["Formula", "conjunction", "holds", "negated", "polynomial_of", "relation_of", "relations_in"]
+__all__ = [
+    "Formula",
+    "conjunction",
+    "holds",
+    "holds_by_signs",
+    "negated",
+    "polynomial_of",
+    "relation_of",
+    "relations_in",
+]
 
 Formula = Relation | tuple[str, tuple[Any, ...]]
 
+_KEPT = {">=": (0, 1), ">": (1,), "==": (0,), "!=": (-1, 1)}
+"""Signs of the left side with which a relation holds."""
 _TURNED = {">": (1, ">"), ">=": (1, ">="), "<": (-1, ">"), "<=": (-1, ">="), "==": (1, "=="), "!=": (1, "!=")}
 
 
@@ -107,6 +118,14 @@ def holds(formula: Formula, values: Mapping[str, Fraction | int]) -> bool:
         return formula.holds(values)
     every = all if formula[0] == "and" else any
     return every(holds(part, values) for part in formula[1])
+
+
+def holds_by_signs(formula: Formula, sign: Callable[[Polynomial], int]) -> bool:
+    """Whether a formula holds where its polynomials have these signs: -1, 0 or 1."""
+    if isinstance(formula, Relation):
+        return sign(formula.left) in _KEPT[formula.sign]
+    every = all if formula[0] == "and" else any
+    return every(holds_by_signs(part, sign) for part in formula[1])
 
 
 def _fraction(number: Any) -> Fraction:

@@ -16,10 +16,9 @@ from typing import Any
 import sympy
 
 from proofs.language.polynomials import Polynomial
-from proofs.language.relations import Relation
-from proofs.symbolic.decisions.formulas import Formula, relations_in
+from proofs.symbolic.decisions.formulas import Formula, holds_by_signs, relations_in
 
-__all__ = ["SignTable", "sign_table"]
+__all__ = ["SignTable", "exact", "sign_table", "simple_between"]
 
 
 @dataclass(frozen=True)
@@ -44,12 +43,8 @@ class SignTable:
 
     def holds(self, formula: Formula) -> tuple[bool, ...]:
         """On which pieces a formula of these polynomials holds."""
-        if isinstance(formula, Relation):
-            kept = {">=": (0, 1), ">": (1,), "==": (0,), "!=": (-1, 1)}[formula.sign]
-            return tuple(sign in kept for sign in self.signs[formula.left])
-        parts = [self.holds(part) for part in formula[1]]
-        every = all if formula[0] == "and" else any
-        return tuple(every(column) for column in zip(*parts, strict=True))
+        pieces = range(2 * len(self.roots) + 1)
+        return tuple(holds_by_signs(formula, lambda p, k=k: self.signs[p][k]) for k in pieces)
 
     def point(self, piece: int) -> Any:
         """A point of a piece: the root itself, or the rational sample."""
@@ -89,7 +84,7 @@ def sign_table(formulas: Iterable[Formula], letter: str) -> SignTable:
         whole = sympy.Poly(product, symbol)
         for low, high in _isolated(whole):
             owner = next(f for f in irreducible if f.count_roots(low, high))
-            ends.append((_exact(low), _exact(high)))
+            ends.append((exact(low), exact(high)))
             owners.append(owner)
             k = sum(o == owner for o in owners) - 1
             roots.append(_root(owner, k))
@@ -130,11 +125,12 @@ def _samples(ends: list[tuple[Fraction, Fraction]]) -> tuple[Fraction, ...]:
     """A rational point of each gap, a small one where it can be."""
     if not ends:
         return (Fraction(1),)
-    inner = [_between(one[1], other[0]) for one, other in pairwise(ends)]
+    inner = [simple_between(one[1], other[0]) for one, other in pairwise(ends)]
     return (Fraction(-((-ends[0][0]) // 1)) - 1, *inner, Fraction(ends[-1][1] // 1) + 1)
 
 
-def _between(low: Fraction, high: Fraction) -> Fraction:
+def simple_between(low: Fraction, high: Fraction) -> Fraction:
+    """A rational number with a small denominator between two others."""
     middle, most = (low + high) / 2, 1
     while True:
         simple = middle.limit_denominator(most)
@@ -150,5 +146,6 @@ def _root(factor: Any, k: int) -> Any:
     return sorted(sympy.roots(factor, multiple=True), key=lambda root: root.evalf(50))[k]
 
 
-def _exact(number: Any) -> Fraction:
+def exact(number: Any) -> Fraction:
+    """A rational number of sympy as a fraction."""
     return Fraction(int(number.p), int(number.q))

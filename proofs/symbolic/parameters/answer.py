@@ -2,21 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
 import sympy
 
 from fairness.display.colours import part_colour
-from fairness.display.drawing import given_axes
+from fairness.display.drawing import given_axes, legend_beside
 from fairness.display.lettering import label
 from fairness.display.result import Result
 from fairness.errors import ModelError
+from proofs.symbolic.decisions.formulas import conjunction
 from proofs.symbolic.decisions.ground import Ground
+from proofs.symbolic.decisions.sign_tables import sign_table
 from proofs.symbolic.display.lettering import balanced, said
 from proofs.symbolic.model.reading import expression
+from proofs.symbolic.parameters.areas import areas_of
 from proofs.symbolic.parameters.intervals import Interval
 
 if TYPE_CHECKING:
@@ -25,9 +27,8 @@ if TYPE_CHECKING:
 
 __all__ = ["Parameters"]
 
-POINTS = 201
-"""Along each axis of a picture."""
 COLOUR = part_colour(4)
+BORDERS = ("border, does not belong to it", "border, belongs to it")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -122,7 +123,9 @@ class Parameters(Result):
         return frame
 
     def plot(self, ax: Axes | None = None) -> Axes:
-        """Draw the values of one letter on a line, or shade those of two.
+        """Draw the values of one letter on a line, or shade those of two within their exact borders.
+
+        Full dots and solid borders belong to the values, hollow dots and dashed borders do not.
 
         Raises
         ------
@@ -135,29 +138,52 @@ class Parameters(Result):
             )
         ax = given_axes(ax)
         ax.set_title(label(self.claim))
-        ranges = [np.linspace(*self._range(symbol.name), POINTS) for symbol in self.letters]
+        ranges = [self._range(symbol.name) for symbol in self.letters]
         if not ranges:
             ax.text(0.5, 0.5, "holds" if self.cells else "does not hold", ha="center")
             return ax
-        ax.set_xlabel(label(self.letters[0].name))
-        ax.set_xlim(ranges[0][0], ranges[0][-1])
+        ax.set(xlabel=label(self.letters[0].name), xlim=ranges[0])
         if len(ranges) == 1:
             return self._line(ax, ranges[0])
-        grid = np.meshgrid(*ranges)
-        inside = np.zeros(grid[0].shape, dtype=bool)
-        with np.errstate(all="ignore"):
-            known = self._holding(self.assumptions, grid)
-            for cell in self.cells:
-                inside |= known & self._holding(cell, grid)
-        ax.contourf(*grid, inside.astype(float), levels=[0.5, 1.5], colors=[COLOUR], alpha=0.5)
-        ax.set_ylabel(label(self.letters[1].name))
+        ax.set(ylabel=label(self.letters[1].name), ylim=ranges[1])
+        return self._areas(ax, ranges)
+
+    def _areas(self, ax: Axes, ranges: list[tuple[float, float]]) -> Axes:
+        from matplotlib.patches import PathPatch
+        from matplotlib.path import Path
+
+        cells = tuple(("and", conjunction(cell)) for cell in self.cells)
+        formula = ("and", (*conjunction(self.assumptions), ("or", cells)))
+        areas = areas_of(formula, self.letters, tuple(ranges))
+        ax.set(
+            **dict(
+                zip(("xlim", "ylim"), (areas.near(k, *ends) for k, ends in enumerate(ranges)), strict=True)
+            )
+        )
+        if areas.polygons:
+            # As one, so that no seam shows where they touch.
+            whole = Path.make_compound_path(*(Path(p, closed=True) for p in areas.polygons))
+            ax.add_patch(PathPatch(whole, facecolor=COLOUR, alpha=0.5, linewidth=0))
+        for line, inside in areas.borders:
+            ax.plot(*line.T, color=COLOUR, linestyle="-" if inside else (0, (4, 3)), label=BORDERS[inside])
+        for point in areas.points:
+            ax.plot(*point, "o", color=COLOUR)
+        if not (areas.polygons or areas.borders or areas.points):
+            said = "none in this part" if self.cells else "nowhere"
+            ax.text(0.5, 0.5, said, ha="center", transform=ax.transAxes)
+        known = dict(zip(*reversed(ax.get_legend_handles_labels()), strict=True))
+        if known:
+            legend_beside(ax, handles=[known[text] for text in BORDERS[::-1] if text in known])
         return ax
 
-    def _line(self, ax: Axes, values: np.ndarray) -> Axes:
-        low, high = values[0], values[-1]
+    def _line(self, ax: Axes, ends: tuple[float, float]) -> Axes:
+        first, last = ends
         for one in self.intervals or ():
-            ends = [low if one.low is None else float(one.low), high if one.high is None else float(one.high)]
-            ax.plot(ends, [0, 0], color=COLOUR, linewidth=4, solid_capstyle="butt")
+            drawn = [
+                first if one.low is None else float(one.low),
+                last if one.high is None else float(one.high),
+            ]
+            ax.plot(drawn, [0, 0], color=COLOUR, linewidth=4, solid_capstyle="butt")
             for end, inside in ((one.low, one.low_in), (one.high, one.high_in)):
                 if end is not None:
                     ax.plot(
@@ -165,15 +191,6 @@ class Parameters(Result):
                     )
         ax.set_yticks([])
         return ax
-
-    def _holding(self, relations: tuple[Any, ...], grid: Sequence[np.ndarray]) -> np.ndarray:
-        made = sympy.lambdify(
-            self.letters, [sympy.true if r == sympy.true else r for r in relations], "numpy"
-        )
-        found = np.ones(grid[0].shape, dtype=bool)
-        for one in made(*grid):
-            found &= one
-        return found
 
     def _range(self, name: str) -> tuple[float, float]:
         """What is drawn of a letter: all ends, and what the assumptions allow near 0."""
@@ -183,12 +200,20 @@ class Parameters(Result):
         ]
         low, high = (0.0 if min(seen) >= 0 else -2.0), (1.0 if max(seen) < 1 else 2.0)
         ends = [float(e) for one in self.intervals or () for e in (one.low, one.high) if e is not None]
+        if len(self.letters) == 2:
+            ends = self._crossings(name)
         if ends:
             spread = max(max(ends) - min(ends), 1.0)
             low, high = min(low, min(ends) - spread / 4), max(high, max(ends) + spread / 4)
             if min(seen) >= 0 <= min(ends):
                 low = 0.0
         return low, high
+
+    def _crossings(self, name: str) -> list[float]:
+        """Where borders cross the axis of a letter."""
+        others = {symbol: 0 for symbol in self.letters if symbol.name != name}
+        on_axis = [relation.subs(others) for cell in self.cells for relation in cell]
+        return [float(root) for root in sign_table(conjunction(on_axis), name).roots]
 
     def summary(self) -> str:
         """The claim, where it holds, what is assumed, and who says so."""
