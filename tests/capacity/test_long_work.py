@@ -149,6 +149,7 @@ def test_service_boundary_with_eight_classes(everything):
     assert watcher[0].remaining > 0
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("method", "precision", "told"),
     [

@@ -385,6 +385,7 @@ def test_a_simulated_region_encloses_the_exact_one():
         assert point.binding == exact.binding
 
 
+@pytest.mark.long
 def test_a_rate_that_rises_with_the_load_is_seen_by_simulation():
     # Class A runs one task alone, and far more once B is there: its rate rises along the ray.
     def helped(problem, counts):

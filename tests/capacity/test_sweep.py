@@ -592,6 +592,7 @@ def test_an_unwritable_path_is_said_before_the_run(tmp_path):
     assert not called
 
 
+@pytest.mark.long
 def test_a_file_in_use_is_refused(tmp_path, recorded):
     path = tmp_path / "c"
     path.write_bytes(recorded)
@@ -786,6 +787,7 @@ def swept_inside(seed):
         return run(rng=seed, progress=False)
 
 
+@pytest.mark.long
 def test_sweeps_inside_tasks_that_fill_all_threads_of_a_cluster(whole):
     distributed = pytest.importorskip("distributed")
     with backend_of("dask", processes=False):

@@ -57,6 +57,7 @@ def three_panels():
     return figure
 
 
+@pytest.mark.long
 def test_a_figure_takes_its_size():
     figure = Figure(figsize=(9, 4), layout="constrained")
     for ax in figure.subplots(1, 2):

@@ -104,6 +104,7 @@ def by_clarabel(problem, counts, utility):
     return phi.value
 
 
+@pytest.mark.long
 @pytest.mark.filterwarnings("ignore:Solution may be inaccurate")  # at 1e-12 Clarabel often says so
 @pytest.mark.parametrize("alpha", [0.5, 1.0, 2.0])
 def test_against_clarabel(alpha):

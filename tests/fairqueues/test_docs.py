@@ -29,9 +29,13 @@ SLOW = (
     "command_line",
     "explain",
     "letters",
+    "memory",
+    "parameters",
+    "regions",
     "replay",
     "scheduler",
     "sizes",
+    "sweeps",
     "traffic",
 )
 """Pages whose examples take seconds."""
@@ -180,6 +184,7 @@ def papers(monkeypatch):
     return importlib.import_module("papers")
 
 
+@pytest.mark.long
 def test_refuted_statements_are_sorted(papers):
     """Each statement that a case refutes stands once on the page on errors, under who says so."""
     assert set(papers.KINDS) == set(Said)

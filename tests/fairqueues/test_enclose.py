@@ -44,6 +44,7 @@ def test_exact_means_are_fractions(files):
     assert "4/7" in run("enclose", "queue.tra", "--exact", "--of", "full").stdout
 
 
+@pytest.mark.long
 def test_the_certificate_is_a_file(files):
     shown = run(
         "enclose", "queue.tra", "--of", "full", "--certificate", "c.json.gz", "-o", "c.svg", "-o", "c.nc"

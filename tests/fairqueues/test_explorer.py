@@ -178,6 +178,7 @@ def test_section_of_three_classes_ends_where_the_region_ends() -> None:
     assert region_view(State(), 0, 1).note == ""
 
 
+@pytest.mark.long
 def test_rates_are_those_of_the_models() -> None:
     view = rates_view(State())
     assert list(view.curves) == [BALANCED, BOUND, *SHOWN]

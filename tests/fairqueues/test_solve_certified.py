@@ -57,6 +57,7 @@ def test_estimates_are_kept_where_no_bounds_are_found(place):
     assert len(kept["failures"]) == 1
 
 
+@pytest.mark.long
 def test_the_settings_of_the_estimate_count(place):
     """The tail decides on its box; a box that is given has other means than those that are proved."""
 

@@ -183,6 +183,7 @@ def test_the_resource_division_allocation_is_not_unique():
             np.testing.assert_allclose(found, np.array(point, dtype=float), rtol=0, atol=EXACT)
 
 
+@pytest.mark.long
 def test_the_sweeps_of_algorithm_1_need_not_end():
     # The paper leaves the convergence open. Here sweeps of Algorithm I alternate between two placements, one
     # of them below, at which Theorem 1 does not hold; there is a PS-DSF allocation.

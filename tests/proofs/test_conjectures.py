@@ -125,6 +125,7 @@ def test_the_identity_in_latex_adds_up_to_0(claim):
     assert text.startswith(r"\begin{theorem}")
 
 
+@pytest.mark.long
 def test_latex_tells_every_kind_of_step_and_closes_what_it_opens():
     names = ("tdrf-claim-nobody-starves", "br-two-classes", "br-pf-stable", "br-feasible")
     verdicts = [*map(check, names), check("br-feasible", drop=["capacity"]), check(FALSE[0])]

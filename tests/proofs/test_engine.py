@@ -111,6 +111,7 @@ def test_a_witness_that_is_no_fraction_is_unknown_with_its_reason():
     assert "rational" in verdict.reason
 
 
+@pytest.mark.long
 def test_random_linear_systems_agree_with_exhaustive_search():
     rng = random.Random(1)
     for _ in range(30):

@@ -232,6 +232,7 @@ def test_guesses_that_are_not_feasible_are_refused():
         assert (verified(problem, 1, counts, tasks, prices) is not None) == holds
 
 
+@pytest.mark.long
 def test_a_full_resource_does_not_hide_that_another_one_overflows():
     """The second resource is just full and priced; the first one, for free, holds 10/9 of its capacity."""
     problem, prices = Problem([[1, 0.9]], [1, 1]), np.array([0.0, 1.0])

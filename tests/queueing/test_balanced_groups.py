@@ -142,6 +142,7 @@ def check_moments(law, size, seed):
     assert np.all(np.abs(products.mean(axis=0) - law.covariance) <= 6 * error + 1e-12)
 
 
+@pytest.mark.long
 def test_plan():
     demands = [[1, 0.1, 0]] * 100 + [[0.1, 1, 0]] * 100 + [[0, 0, 1]]
     system = System.with_load(Problem(demands, [1, 1, 1]), [1] * 201, 0.5)

@@ -48,6 +48,7 @@ def test_small_boxes_are_solved_at_once_at_any_scale():
     assert law.mean_jobs == pytest.approx(product_form(system, (8, 8, 8)), rel=1e-13)
 
 
+@pytest.mark.long
 def test_an_infinite_chain_of_slow_and_fast_classes_covers_its_error():
     for sizes, load in (((500, 0.002, 0.003), 0.3), ((500, 0.002, 0.003), 0.6), ((1000, 0.001, 0.001), 0.6)):
         system = System.with_load(one_resource(3), [1, 1, 1], load, sizes)
@@ -63,6 +64,7 @@ def test_random_chains_keep_what_they_claim():
     assert {claim.kind for claim in claims} == {"box"}
 
 
+@pytest.mark.long
 def test_a_box_far_longer_than_its_law():
     # Beyond some 140 jobs of the fast class the law underflows; rates into what is left would drain the rest.
     system = System.with_load(Problem([[1, 0.2], [0.5, 1]], [1, 1]), [1, 1], 0.05, [400, 0.84])

@@ -115,6 +115,7 @@ def test_problems_are_compared_by_value():
         assert not same_problem(model, model.replaced(**change)), change
 
 
+@pytest.mark.long
 def test_a_table_from_another_process_is_known():
     system = System.with_load(TWO, [1, 3], 0.5)
     table = pickle.loads(pickle.dumps(tabulate(TWO, PSDSF(), (8, 8))))

@@ -150,6 +150,7 @@ def test_classes_of_any_pace():
     assert law.covariance - np.diag(law.variances) == pytest.approx(0, abs=1e-2)
 
 
+@pytest.mark.long
 def test_nine_classes_and_more():
     """Of independent classes that are seldom there; the fluid is followed on ever fewer points per class."""
     loads = np.arange(1, 10) / 90

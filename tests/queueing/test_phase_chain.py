@@ -172,6 +172,7 @@ def test_both_methods_agree_where_policies_starve_a_class():
     assert one.marginal(0) == pytest.approx(0.3 ** np.arange(7) * 0.7 / (1 - 0.3**7), rel=1e-10)
 
 
+@pytest.mark.long
 def test_box_grows_and_goes_on_from_the_smaller_one():
     # The second class waits while long jobs of the first are served: exponential sizes need a smaller box.
     system = System(Problem([[1], [1]], [1]), [0.3, 0.3])

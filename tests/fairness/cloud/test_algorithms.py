@@ -85,6 +85,7 @@ def test_same_as_in_fractions(epsilon):
     assert several > 0
 
 
+@pytest.mark.long
 def test_cut_short_same_as_in_fractions():
     rng = np.random.default_rng(9)
     for _ in range(400):
@@ -156,6 +157,7 @@ def test_properties_for_every_epsilon(instance, epsilon):
                 assert (scaled / row[needs]).min() <= result.tasks[i] * (1 + tiny)
 
 
+@pytest.mark.long
 @given(entitled(), st.integers(1, 4))
 @settings(max_examples=150, deadline=None)
 def test_cut_short_is_feasible_and_below_the_exact_levels(instance, most):

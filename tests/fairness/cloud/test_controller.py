@@ -158,6 +158,7 @@ def test_examples_of_the_docstring(ratio, intervals):
         assert_settled(controller, critical, 1.1)
 
 
+@pytest.mark.long
 @given(critical_values(), critical_values(), st.integers(0, 30), st.floats(1.02, 1.5))
 @settings(max_examples=300, deadline=None)
 def test_another_deadline_is_searched_at_once(one, other, phase, precision):

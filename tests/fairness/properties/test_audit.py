@@ -42,12 +42,14 @@ def ghodsi():
     return audit([AssetFair(), ProportionalFair(), DRF()], list(GHODSI), budget=600)
 
 
+@pytest.mark.long
 def test_the_table_of_ghodsi_2011(ghodsi):
     assert {
         prop: "".join(row) for prop, row in zip(GHODSI, ghodsi.to_dataframe().values, strict=True)
     } == GHODSI
 
 
+@pytest.mark.long
 def test_every_witness_is_small_and_confirmed_in_fractions(ghodsi):
     policies = {"Asset": AssetFair(), "PF": ProportionalFair(), "DRF": DRF()}
     assert len(ghodsi.witnesses) == 7
@@ -60,6 +62,7 @@ def test_every_witness_is_small_and_confirmed_in_fractions(ghodsi):
         assert ghodsi.cells[policy, prop].confirmation
 
 
+@pytest.mark.long
 def test_what_a_person_reads(ghodsi):
     text = ghodsi.summary(details=True)
     assert text.splitlines()[0].split() == ["pools", "Asset", "PF", "DRF"]
@@ -71,6 +74,7 @@ def test_what_a_person_reads(ghodsi):
     assert len(repr(ghodsi).splitlines()) < 14
 
 
+@pytest.mark.long
 def test_with_zero_demands_drf_is_not_population_monotone():
     table = audit([DRF()], ["population monotonicity"], budget=2000, domain="any")
     witness = table.witnesses["DRF", "population monotonicity"]
@@ -95,6 +99,7 @@ def test_cells_depend_on_names_and_seed_only(ghodsi):
     assert _without_seconds(again.cells[key]) == _without_seconds(drawn.cells[key])
 
 
+@pytest.mark.long
 def test_cells_travel_between_processes(ghodsi):
     for cell in ghodsi.cells.values():
         # pickle forgets which arrays are frozen.

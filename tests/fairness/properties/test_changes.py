@@ -156,6 +156,7 @@ def random_changes(seed):
                     yield rng, model, change
 
 
+@pytest.mark.long
 def test_candidates_make_sense_and_survive_json():
     kinds = {}
     for _, model, change in random_changes(1):
@@ -220,6 +221,7 @@ def test_measured_capacities_end_where_a_claimed_resource_is_absent():
         lie.apply(cluster)
 
 
+@pytest.mark.long
 def test_neighbours_are_different_and_simple_ones_come_first():
     seen = 0
     for rng, model, change in random_changes(5):

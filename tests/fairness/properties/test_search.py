@@ -307,6 +307,7 @@ def test_clusters_with_and_without_constraints():
     assert refusing.constrained == 0
 
 
+@pytest.mark.long
 def test_no_server_drops_out_by_a_change():
     """Else C-DRFH, which knows the capacities of all servers, would seem to lose strategy-proofness."""
     hiding = Hiding()
@@ -317,6 +318,7 @@ def test_no_server_drops_out_by_a_change():
     assert Lie((0,), eligible=((False, True),)).apply(cluster).n_servers == 1
 
 
+@pytest.mark.long
 def test_cluster_witnesses_shrink_too():
     def waste(asked):
         return (asked.model.eligible.any(axis=0) & (asked.allocation.sum(axis=0) == 0)).mean()

@@ -38,6 +38,7 @@ def assert_optimal(form, point):
     assert all(sympy.simplify(z) == 0 for z in zero)
 
 
+@pytest.mark.long
 def test_talk_in_letters_at_random_points():
     form = talk(ProportionalFair())
     assert [cell.full for cell in form.cells] == [(0,), (1,), (0, 1)]
