@@ -56,6 +56,8 @@ html_theme = "pydata_sphinx_theme"
 html_title = "fairqueues"
 html_static_path = ["_static"]
 html_css_files = ["fairqueues.css"]
+html_js_files = [("pictures.js", {"defer": "defer"})]
+smartquotes_action = "qe"  # two hyphens are the beginning of an option
 html_sidebars: dict[str, list[str]] = {
     page: []
     for page in (

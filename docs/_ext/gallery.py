@@ -75,8 +75,8 @@ def index(found: Sequence[tuple[Source, list[Entry]]]) -> str:
     lines = ["# Gallery", ""]
     lines += [
         "Short scripts for a system of your own first: copy one, put your numbers in, and keep the figure "
-        'with `axes.figure.savefig("figure.pdf")`. Below them the figures of the sources, redrawn: each '
-        "beside what the source says, with the numbers compared and the code. "
+        'with `figure.savefig("figure.pdf")`, or `axes.figure.savefig`. Below them the figures of the '
+        "sources, redrawn: each beside what the source says, with the numbers compared and the code. "
         "[Statements](../../statements.md) of the papers have pages of their own.",
         "",
     ]

@@ -1,6 +1,7 @@
 """The loads of three classes that fit.
 
-The same for three classes: a polytope with a facet for each resource.
+A polytope in space: each facet is a resource that is full, below it the loads for which all policies that
+waste nothing are stable.
 """
 
 from capacity import stability_region

@@ -72,7 +72,7 @@ def heavy_traffic(*, full: bool) -> Page:
                         bool(abs(queue.limit[i] - study.reference[i]) <= queue.limit_error[i]),
                     )
                 )
-        said.append(f"<b>{name}</b>: " + "; ".join(_said(study)))
+        said.append(f"{name}: " + "; ".join(_said(study)))
         numbers[name] = {
             "bottlenecks": list(study.bottlenecks),
             "reference": study.reference,
@@ -148,7 +148,7 @@ def _proved(full: bool) -> tuple[pd.DataFrame, str]:
         f"class {i + 1} has {'more' if longer[i] else 'fewer'} jobs under PF"
         for i in np.flatnonzero(longer | shorter)
     ]
-    where = f"<b>{NEAR}</b>, enclosed at load {loads[-1]:g}"
+    where = f"{NEAR}, enclosed at load {loads[-1]:g}"
     return (
         study.certified(),
         f"{where}: {' and '.join(said)} than under balanced fairness." if said else f"{where}.",

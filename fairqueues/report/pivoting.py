@@ -6,6 +6,7 @@ compares the methods for one class. What is the same under all methods, such as 
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -114,9 +115,16 @@ def _quantities(table: pd.DataFrame) -> Iterator[tuple[str, Sequence[str]]]:
             yield _name(name.removesuffix("_lower")), [f"[{one}, {other}]" for one, other in both]
         elif name + _HALF in columns:
             both = zip(table[name], table[name + _HALF], strict=True)
-            yield _name(name), [" ± ".join(with_half_width(float(m), float(h))) for m, h in both]
+            yield _name(name), [_with_half_width(float(m), float(h)) for m, h in both]
         else:
             yield _name(name), ["–" if entry == "nan" else entry for entry in entries]
+
+
+def _with_half_width(value: float, half: float) -> str:
+    """The value alone where no half-width is known, and a dash where it is not known itself."""
+    if math.isnan(value):
+        return "–"
+    return f"{value:.6g}" if math.isnan(half) else " ± ".join(with_half_width(value, half))
 
 
 def _text(key: Any) -> str:

@@ -109,6 +109,14 @@ def test_a_table_that_repeats_itself_has_a_column_per_class():
     assert (jobs.caption, jobs.heads) == ("mean jobs", [[("method", 1), ("A", 1), ("B", 1)]])
     assert jobs.rows[1] == ["pf", "0.500 ± 0.011", "0.750 ± 0.011"]
     assert variance.rows[0] == ["drf", "–", "0"]
+    table["mean_jobs_half_width"] = [np.nan, 0.011, np.inf, 0.011, 0.011, np.nan]
+    table.loc[("bmf", "B"), "mean_jobs"] = np.nan
+    bare = pivoted(table)[1]
+    assert [row[1:] for row in bare.rows] == [
+        ["0", "0.250 ± 0.011"],
+        ["0.5 ± inf", "0.750 ± 0.011"],
+        ["1.000 ± 0.011", "–"],
+    ]
 
 
 def test_policies_stand_beside_each_other_above_a_third_key():
