@@ -87,7 +87,7 @@ window.explorer = (() => {
       const colour = shown.legends.rates.find((key) => key.label === name)?.colour;
       return row(colour ? chip({ name, colour }) : name, texts);
     }));
-    by("exact").textContent = answer.error ? `Policies: stationary laws of chains, means to about ${answer.error}\u00a0% (estimated).` : "";
+    by("exact").textContent = answer.error ? `Policies: stationary laws for exponential sizes, means to about ${answer.error}\u00a0% (estimated).` : "";
     for (const [name, note] of Object.entries(answer.notes)) by(`note-${name}`).textContent = note;
     document.body.dataset.complete = answer.complete ? "yes" : "no";
   };
