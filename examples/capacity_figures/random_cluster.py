@@ -121,7 +121,7 @@ def _draw_classes(ax: Axes, group: np.ndarray) -> None:
         title="What a task takes",
     )
     ax.minorticks_off()
-    ax.legend(fontsize="small", loc="lower right")
+    ax.legend(fontsize="small", loc="upper center", bbox_to_anchor=(0.5, -0.14), ncols=3)
 
 
 def _draw_slowdowns(ax: Axes, system: System, runs: dict[str, Simulation], group: np.ndarray) -> None:
@@ -149,7 +149,7 @@ def _draw_slowdowns(ax: Axes, system: System, runs: dict[str, Simulation], group
         )
     ax.set(xlabel=f"classes, by {POLICIES[0].name}", ylabel="mean slowdown", ylim=(1, None))
     ax.set_title("How long a job takes, over a job alone", pad=18)
-    ax.legend(fontsize="small")
+    ax.legend(fontsize="small", loc="upper center", bbox_to_anchor=(0.5, -0.14), ncols=len(runs))
 
 
 def _draw_means(ax: Axes, slow: dict[str, FloatArray], group: np.ndarray) -> None:

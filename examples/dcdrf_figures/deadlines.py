@@ -256,16 +256,8 @@ def fairness(*, full: bool) -> Page:
         _curve(axes[2], m, configuration, "tenth_percent", ls=":")
     zero_axis(axes[2], _least(m, "tenth_percent"))
     deadline_axis(axes[2], m, 0.0, end(m))
-    axes[2].set(ylabel="part of its exact allocation that a tenant misses")
-    axes[2].text(
-        0.97,
-        0.95,
-        "solid: worst tenant\ndotted: 0.1 % of the tenants miss more",
-        transform=axes[2].transAxes,
-        ha="right",
-        va="top",
-        fontsize="small",
-        bbox={"facecolor": "white", "edgecolor": "none", "pad": 1.5},
+    axes[2].set(
+        ylabel="part of its exact allocation that a tenant misses\n(solid: the worst, dotted: 0.1 % miss more)"
     )
     _legend(figure, axes[0])
 

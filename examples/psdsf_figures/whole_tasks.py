@@ -7,7 +7,6 @@ import numpy as np
 
 from examples.gallery import Check, Page, Table
 from fairness import DRFH, PSDSF, Cluster, allocate
-from fairness.display.colours import part_colour
 from fairness.indivisible import (
     DominantShare,
     ResidualShare,
@@ -48,7 +47,8 @@ def whole_tasks(*, full: bool) -> Page:
     }
     bars |= {f"{name},\ncontinuous": float(result.tasks.sum()) for name, result in fluid.items()}
     figure, ax = plt.subplots(figsize=(11, 4.8), layout="constrained")
-    drawn = ax.barh(list(bars), list(bars.values()), color=[part_colour(0)] * 7 + ["#999999"] * 2)
+    drawn = ax.barh(list(bars), list(bars.values()), color=["0.35"] * 7 + ["0.7"] * 2)
+    ax.legend([drawn[0], drawn[-1]], ["whole tasks", "tasks divided at will"], loc="upper right")
     ax.bar_label(drawn, [f"{v:.2f}" for v in bars.values()], padding=3, fontsize="small")
     ax.invert_yaxis()
     ax.set(

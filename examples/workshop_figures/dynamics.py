@@ -49,7 +49,12 @@ def existence(*, full: bool) -> Page:
         for value in np.unique(goal.round(12)):
             jobs = " = ".join(f"job {i + 1}" for i in np.flatnonzero(np.isclose(goal, value)))
             below.annotate(
-                f"BMF, {jobs}: {value:.4g}", (end, value), fontsize="small", va="bottom", ha="right"
+                f"BMF, {jobs}: {value:.4g}",
+                (0.98 * end, value),
+                fontsize="small",
+                va="bottom",
+                ha="right",
+                bbox={"facecolor": "white", "edgecolor": "none", "alpha": 0.8, "pad": 1},
             )
         last = problem.n_classes
         above.set(

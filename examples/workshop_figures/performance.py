@@ -232,7 +232,10 @@ def validation(*, full: bool) -> Page:
                 color=colour("PF"),
                 label="PF, simulation (99 % intervals)" + ("" if mix == (1, 1) else f", class {i + 1}"),
             )
-        ax.set(title=name, xlabel="load of the busiest resource", ylim=(0, 1.02), xlim=(0, 1))
+        if mix != (1, 1):
+            for i in range(2):
+                ax.annotate(f"class {i + 1}", (fine[-1], exact[-1, i]), (4, 4), textcoords="offset points")
+        ax.set(title=name, xlabel="load of the busiest resource", ylim=(0, 1.02), xlim=(0, 1.08))
         ax.legend(fontsize="small")
         numbers[name] = {
             "load of curves": fine,

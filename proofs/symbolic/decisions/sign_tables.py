@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import partial
 from itertools import pairwise
 from typing import Any
 
@@ -44,7 +45,10 @@ class SignTable:
     def holds(self, formula: Formula) -> tuple[bool, ...]:
         """On which pieces a formula of these polynomials holds."""
         pieces = range(2 * len(self.roots) + 1)
-        return tuple(holds_by_signs(formula, lambda p, k=k: self.signs[p][k]) for k in pieces)
+        return tuple(holds_by_signs(formula, partial(self._sign, piece)) for piece in pieces)
+
+    def _sign(self, piece: int, polynomial: Polynomial) -> int:
+        return self.signs[polynomial][piece]
 
     def point(self, piece: int) -> Any:
         """A point of a piece: the root itself, or the rational sample."""
