@@ -244,3 +244,12 @@ def test_an_object_that_certifies_itself_keeps_doing_so(folder):
     pool = Problem([[1, 4], [3, 1]], [9, 18])
     assert allocate(pool, own).certificate.claim.startswith("every class has a saturated resource")
     assert pickle.loads(dumps(own)).name == "own"
+
+
+def test_replays_under_policies_of_one_name_are_told_apart(folder):
+    for name in ("mine", "yours"):
+        (folder / f"{name}.py").write_text("def alike(problem, counts):\n    return 0.01 * counts\n")
+    asked = ("replay", "--tasks", "20", "--seed", "1", "-s", "mine.py:alike", "-s", "yours.py:alike")
+    rows = as_json(*asked)["results"]
+    assert {row["scheduler"] for row in rows} == {"mine.py:alike", "yours.py:alike"}
+    assert "given twice" in run("replay", "--tasks", "20", "-s", "drf", "-s", "drf", code=2).stderr
