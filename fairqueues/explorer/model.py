@@ -24,6 +24,7 @@ from fairness.model.problem import Problem
 from fairness.protocol.policy import Policy, policy_name
 from fairqueues.explorer.fields import FieldErrors, read_numbers, short_fraction
 from fairqueues.scenario.names import policy_spec
+from fairqueues.scenario.queues import table_of_trees
 from fairqueues.scenario.toml_text import toml
 from queueing.model.system import System
 
@@ -372,7 +373,8 @@ class State:
         Raises
         ------
         ModelError
-            If one of them is of a Python file: what is saved elsewhere would not find it.
+            If one of them is of a Python file: what is saved elsewhere would not find it; or if they have
+            different trees.
         """
         drifting = [self.policy] if self.start else []
         chosen = [*drifting, *(name for name in self.shown if name not in drifting)]
@@ -383,6 +385,7 @@ class State:
                 **({"policies": list(map(self._spec, chosen))} if chosen else {}),
                 "counts": _plain(self.counts),
                 "pool": self.problem.to_dict(),
+                **table_of_trees([self.offered[name] for name in chosen], self.problem),
                 "traffic": {"mix": _plain(self.mix), "load": self.load},
                 **fluid,
             }

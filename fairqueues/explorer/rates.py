@@ -150,12 +150,12 @@ def rates_view(state: State, *, until: float = math.inf, light: bool = False) ->
     complete = all(line.knows(point) for line, point in _order(state, lines))
     # Without any traffic there is nothing to tell.
     missing = [name for name, curve in curves.items() if curve.now is not None and np.isnan(curve.now).all()]
-    note = (
-        f"{', '.join(missing)}: too many states for this page at this load, or unstable; save as scenario, "
-        "then fairqueues simulate"
-        if missing and any(state.mix)
-        else ""
-    )
+    many = np.count_nonzero(state.mix) > max(CHAIN_TAIL) and BALANCED not in missing
+    reason, then = "too many states for this page at this load, or unstable", "simulate"
+    if many:
+        reason, then = f"chains of more than {max(CHAIN_TAIL)} classes take too long for this page", "rates"
+    note = f"{', '.join(missing)}: {reason}; save as scenario, then fairqueues {then}"
+    note = note if missing and any(state.mix) else ""
     return Rates(state.load, curves, complete, note)
 
 

@@ -7,19 +7,19 @@ in any order.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 import numpy as np
 
-from fairness import Cluster, FairqueuesError, Problem, Tree
+from fairness import Cluster, FairqueuesError, ModelError, Problem, Tree
 from fairness.arguments.plain import near
 from fairness.evidence.guarantees import require_guarantees
 from fairqueues.scenario.reading import Place
 from fairqueues.scenario.sections import Queue, Queues
 from fairqueues.scenario.toml_text import Path
 
-__all__ = ["ROOT", "build_tree", "tree_table"]
+__all__ = ["ROOT", "build_tree", "table_of_trees", "tree_table"]
 
 ROOT = "root"
 """Name of the root, with which the paths of :meth:`fairness.Tree.path` begin."""
@@ -114,6 +114,20 @@ def _place(error: FairqueuesError, ways: list[tuple[str, ...]]) -> Path:
     names = tuple(part for part in error.index[1:] if isinstance(part, str))
     length = max((len(way) for way in ways if names[: len(way)] == way), default=0)
     return ("tree", "/".join(names[:length]) or "/", *names[length:])
+
+
+def table_of_trees(policies: Iterable[Any], model: Problem | Cluster) -> dict[str, Any]:
+    """The table [tree] of the policies that share among queues, under its key; empty if none does.
+
+    Raises
+    ------
+    ModelError
+        If they have different trees: a scenario has one.
+    """
+    trees = {policy.tree for policy in policies if getattr(policy, "tree", None) is not None}
+    if len(trees) > 1:
+        raise ModelError.of("policies", f"have {len(trees)} different trees; a scenario has one")
+    return {"tree": tree_table(trees.pop(), model)} if trees else {}
 
 
 def tree_table(tree: Tree, model: Problem | Cluster) -> dict[str, Any]:

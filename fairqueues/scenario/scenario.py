@@ -16,7 +16,7 @@ from fairqueues.scenario.building import Built, build_model, build_policies, bui
 from fairqueues.scenario.checking import check_document
 from fairqueues.scenario.content import Content
 from fairqueues.scenario.json_text import json_of
-from fairqueues.scenario.queues import build_tree, tree_table
+from fairqueues.scenario.queues import build_tree, table_of_trees
 from fairqueues.scenario.reading import read_document, read_text
 from fairqueues.scenario.recorded import build_recorded
 from fairqueues.scenario.sections import SECTIONS
@@ -168,11 +168,7 @@ class Scenario(Content):
             "arrivals": [names.arrivals_spec(process) for process in system.arrivals],
         }
         model = {"cluster" if system.is_cluster else "pool": system.problem.to_dict(), "traffic": traffic}
-        trees = {policy.tree for policy in policies if getattr(policy, "tree", None) is not None}
-        if len(trees) > 1:
-            raise ModelError.of("policies", f"have {len(trees)} different trees; a scenario has one")
-        for tree in trees:
-            model["tree"] = tree_table(tree, system.problem)
+        model |= table_of_trees(policies, system.problem)
         return cls.of({"policies": list(map(names.policy_spec, policies)), **model}, name)
 
     @property

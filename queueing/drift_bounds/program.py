@@ -189,8 +189,7 @@ def _solver(n_columns: int) -> Any:
     solver: Any = highspy.Highs()
     settings: dict[str, Any] = {
         "output_flag": False,
-        "parallel": "off",
-        "threads": 1,
+        "parallel": "off",  # not "threads": HiGHS refuses another number than in its first use
         "primal_feasibility_tolerance": 1e-9,
         "dual_feasibility_tolerance": 1e-9,
         "small_matrix_value": 1e-12,

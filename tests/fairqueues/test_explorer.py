@@ -206,7 +206,7 @@ def test_rates_that_do_not_fit_the_page_are_said_and_the_bound_stays() -> None:
     assert not view.complete
     view = rates_view(changed(SIX, load="0.6"))
     assert view.complete
-    assert view.note.startswith("DRF, PF, BMF: too many states for this page at this load")
+    assert view.note.startswith("DRF, PF, BMF: chains of more than 4 classes take too long for this page")
     assert np.isfinite(view.curves[BOUND].now).all()
 
 
@@ -347,6 +347,8 @@ def test_policies_on_trees_find_their_classes() -> None:
     law = stationary(replace(state, load=0.3).system, state.offered["H-DRF"])
     assert np.allclose(curve.now, law.service_rates, rtol=curve.error)
     assert len(curve.loads) > 15
+    again = Scenario.parse(state.to_toml())
+    assert list(again.policies) == [state.offered[name] for name in state.shown]
 
 
 def test_a_policy_of_ones_own_is_shown_beside_the_others(tmp_path: Path) -> None:

@@ -397,7 +397,7 @@ def test_six_classes_have_their_numbers_in_the_tables(visit: Visit) -> None:
     visit.complete()
     assert len(visit.browser.find_elements(By.CSS_SELECTOR, "#tasks tbody tr:first-child td")) == 6
     assert visit.text("#rates tbody tr:nth-child(4)").split() == ["DRF", *"–" * 6]
-    assert "too many states for this page" in visit.text("#note-rates")
+    assert "chains of more than 4 classes take too long for this page" in visit.text("#note-rates")
     assert visit.text("#note-region-1-2").startswith("fixed: class 1 at its load")
     assert {name for names in visit.columns("rates", "class") for name in names} == {"A"}
 

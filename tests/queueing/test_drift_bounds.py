@@ -3,6 +3,7 @@
 from dataclasses import replace
 from fractions import Fraction
 
+import highspy
 import numpy as np
 import pytest
 from scipy import stats
@@ -463,3 +464,15 @@ def test_thirty_classes():
         # Five per cent are many deviations of a mean of a million events at load .7.
         assert bound.lower[0] <= 1.05 * mean
         assert 0.95 * mean <= bound.upper[0] < np.inf
+
+
+def test_somebody_else_may_use_the_solver_with_more_threads():
+    highspy.Highs.resetGlobalScheduler(True)
+    other = highspy.Highs()
+    other.setOptionValue("output_flag", False)
+    other.setOptionValue("threads", 2)
+    other.addVar(0.0, 1.0)
+    assert other.run() == highspy.HighsStatus.kOk
+    system = System(Problem([[2, 1]], [3, 1]), [0.5], 1.4)
+    np.testing.assert_allclose(drift_bound(system, DRF()).upper, [7 / 3], rtol=1e-6)
+    highspy.Highs.resetGlobalScheduler(True)
