@@ -89,10 +89,14 @@ def checked(system, scheduler, horizon, tasks, seed, numbers=None):
 
 # Every event against the definition
 
+SOLVED = ("PF", "BMF", "BMF all")
+"""They solve a problem in each state, which takes half a second here."""
+SOME_LONG = [pytest.param(kind, marks=pytest.mark.long) if kind in SOLVED else kind for kind in SCHEDULERS]
+
 
 @pytest.mark.parametrize("times", ["exponential", pytest.param("deterministic", marks=pytest.mark.long)])
 @blocking_or_not
-@pytest.mark.parametrize("kind", SCHEDULERS)
+@pytest.mark.parametrize("kind", SOME_LONG)
 def test_every_start_on_a_pool(kind, blocking, times):
     rng = np.random.default_rng(len(kind) + 100 * blocking)
     starts = 0
@@ -122,7 +126,9 @@ def test_every_start_on_servers(placement, blocking, monkeypatch):
 
 
 @blocking_or_not
-@pytest.mark.parametrize("start", ["listed", "any", "stages"])
+@pytest.mark.parametrize(
+    "start", ["listed", *(pytest.param(s, marks=pytest.mark.long) for s in ("any", "stages"))]
+)
 @pytest.mark.parametrize(
     "placement",
     [BestFit(), *(pytest.param(rule, marks=pytest.mark.long) for rule in (WorstFit(), OnArrival()))],
