@@ -20,6 +20,7 @@ from proofs.language.relations import Relation
 __all__ = [
     "Formula",
     "conjunction",
+    "exact",
     "holds",
     "holds_by_signs",
     "negated",
@@ -48,7 +49,7 @@ def polynomial_of(expression: Any) -> Polynomial:
         terms = sympy.Poly(expression, *letters, domain="QQ").terms() if letters else [((), expression)]
         return Polynomial(
             {
-                tuple((s.name, e) for s, e in zip(letters, powers, strict=True) if e): _fraction(c)
+                tuple((s.name, e) for s, e in zip(letters, powers, strict=True) if e): exact(c)
                 for powers, c in terms
                 if c != 0
             }
@@ -128,5 +129,6 @@ def holds_by_signs(formula: Formula, sign: Callable[[Polynomial], int]) -> bool:
     return every(holds_by_signs(part, sign) for part in formula[1])
 
 
-def _fraction(number: Any) -> Fraction:
+def exact(number: Any) -> Fraction:
+    """A rational number of sympy as a fraction."""
     return Fraction(int(number.p), int(number.q))

@@ -17,9 +17,9 @@ from typing import Any
 import sympy
 
 from proofs.language.polynomials import Polynomial
-from proofs.symbolic.decisions.formulas import Formula, holds_by_signs, relations_in
+from proofs.symbolic.decisions.formulas import Formula, exact, holds_by_signs, relations_in
 
-__all__ = ["SignTable", "exact", "sign_table", "simple_between"]
+__all__ = ["SignTable", "sign_table", "simple_between"]
 
 
 @dataclass(frozen=True)
@@ -148,8 +148,3 @@ def _root(factor: Any, k: int) -> Any:
     if factor.degree() > 2:
         return sympy.rootof(factor.as_expr(), factor.gen, k, radicals=False)
     return sorted(sympy.roots(factor, multiple=True), key=lambda root: root.evalf(50))[k]
-
-
-def exact(number: Any) -> Fraction:
-    """A rational number of sympy as a fraction."""
-    return Fraction(int(number.p), int(number.q))

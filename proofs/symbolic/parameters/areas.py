@@ -29,8 +29,8 @@ import numpy as np
 import sympy
 
 from proofs.language.polynomials import Polynomial
-from proofs.symbolic.decisions.formulas import Formula, holds, holds_by_signs, relations_in
-from proofs.symbolic.decisions.sign_tables import exact, simple_between
+from proofs.symbolic.decisions.formulas import Formula, exact, holds, holds_by_signs, relations_in
+from proofs.symbolic.decisions.sign_tables import simple_between
 
 __all__ = ["Areas", "areas_of"]
 
