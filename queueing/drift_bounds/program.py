@@ -12,11 +12,10 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-import highspy
 import numpy as np
 from numpy.typing import NDArray
 
-from fairness.machine.linear_programs import require_optimum
+from fairness.machine.linear_programs import SilentSolver, require_optimum
 from fairness.machine.work import Task
 from fairness.model.problem import FloatArray
 from queueing.drift_bounds.certificate import Cut
@@ -186,16 +185,11 @@ class MomentProgram:
 
 
 def _solver(n_columns: int) -> Any:
-    solver: Any = highspy.Highs()
-    settings: dict[str, Any] = {
-        "output_flag": False,
-        "parallel": "off",  # not "threads": HiGHS refuses another number than in its first use
-        "primal_feasibility_tolerance": 1e-9,
-        "dual_feasibility_tolerance": 1e-9,
-        "small_matrix_value": 1e-12,
-        "large_matrix_value": 1e30,
-    }
-    for option, setting in settings.items():
-        solver.setOptionValue(option, setting)
+    solver: Any = SilentSolver(
+        primal_feasibility_tolerance=1e-9,
+        dual_feasibility_tolerance=1e-9,
+        small_matrix_value=1e-12,
+        large_matrix_value=1e30,
+    )
     solver.addVars(n_columns, np.zeros(n_columns), np.full(n_columns, np.inf))
     return solver

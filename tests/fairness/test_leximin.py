@@ -8,6 +8,7 @@ import pytest
 
 from fairness import Cluster, ModelError, NotConvergedError
 from fairness.evidence.clusters import placement_residual
+from fairness.machine.linear_programs import SilentSolver
 from fairness.policies.servers.engines import level_program
 from fairness.policies.servers.engines import leximin as module
 from fairness.policies.servers.engines.level_evidence import Pairs
@@ -333,6 +334,13 @@ def test_a_failed_program_is_reported(solved, monkeypatch):
     monkeypatch.setattr(LevelProgram, "_model", impatient)
     with pytest.raises(NotConvergedError, match="HiGHS stopped with status 'Iteration limit reached'"):
         leximin(*solved[:3])
+
+
+def test_the_solver_says_nothing_and_knows_its_options(capfd):
+    SilentSolver(presolve="off").run()
+    assert capfd.readouterr() == ("", "")
+    with pytest.raises(ValueError, match=r"HiGHS [\d.]+ has no option presovle = 'off'"):
+        SilentSolver(presovle="off")
 
 
 def test_what_no_float_program_resolves_is_an_error_with_a_hint():

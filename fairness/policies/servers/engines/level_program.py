@@ -37,7 +37,7 @@ from scipy.sparse.linalg import splu
 from fairness.arguments.validation import FloatArray, frozen
 from fairness.errors import NotConvergedError
 from fairness.evidence.pools import SATURATION
-from fairness.machine.linear_programs import require_optimum
+from fairness.machine.linear_programs import SilentSolver, require_optimum
 from fairness.policies.servers.engines.level_evidence import Level, Pairs
 
 __all__ = ["FAR_APART", "LevelProgram"]
@@ -119,21 +119,16 @@ class LevelProgram:
         end = matrix.indptr[n_columns]
         model.a_matrix_.start_ = matrix.indptr[: n_columns + 1]
         model.a_matrix_.index_, model.a_matrix_.value_ = matrix.indices[:end], matrix.data[:end]
-        solver: Any = highspy.Highs()
-        settings: dict[str, Any] = {
-            "output_flag": False,
-            "presolve": "off",
-            "parallel": "off",
-            "simplex_strategy": 4,  # primal: the last solution stays feasible from round to round
-            "primal_simplex_bound_perturbation_multiplier": 0.0,  # equalities leave it no room
-            "primal_feasibility_tolerance": 1e-10,
-            "dual_feasibility_tolerance": 1e-10,
-            "small_matrix_value": 1e-12,
-            "large_matrix_value": 1e30,  # the evidence judges the answer, whatever the coefficients
-            "solver": "ipm" if self.interior else "simplex",
-        }
-        for option, setting in settings.items():
-            solver.setOptionValue(option, setting)
+        solver: Any = SilentSolver(
+            presolve="off",
+            simplex_strategy=4,  # primal: the last solution stays feasible from round to round
+            primal_simplex_bound_perturbation_multiplier=0.0,  # equalities leave it no room
+            primal_feasibility_tolerance=1e-10,
+            dual_feasibility_tolerance=1e-10,
+            small_matrix_value=1e-12,
+            large_matrix_value=1e30,  # the evidence judges the answer, whatever the coefficients
+            solver="ipm" if self.interior else "simplex",
+        )
         solver.passModel(model)
         return solver
 

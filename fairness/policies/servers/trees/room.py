@@ -17,7 +17,7 @@ from scipy.sparse import csc_array
 from fairness.arguments.validation import FloatArray
 from fairness.evidence.queue_bounds import BoolArray
 from fairness.evidence.tree_placements import worth_of_tasks
-from fairness.machine.linear_programs import require_optimum
+from fairness.machine.linear_programs import SilentSolver, require_optimum
 from fairness.model.cluster import Cluster
 from fairness.policies.servers.engines.level_evidence import Pairs
 from fairness.policies.servers.engines.level_program import FAR_APART
@@ -76,17 +76,12 @@ class Room:
         model.a_matrix_.format_ = highspy.MatrixFormat.kColwise
         model.a_matrix_.start_ = matrix.indptr
         model.a_matrix_.index_, model.a_matrix_.value_ = matrix.indices, matrix.data
-        solver: Any = highspy.Highs()
-        settings: dict[str, Any] = {
-            "output_flag": False,
-            "presolve": "off",
-            "parallel": "off",
-            "primal_feasibility_tolerance": 1e-10,
-            "dual_feasibility_tolerance": 1e-10,
-            "small_matrix_value": 1e-12,
-        }
-        for option, setting in settings.items():
-            solver.setOptionValue(option, setting)
+        solver: Any = SilentSolver(
+            presolve="off",
+            primal_feasibility_tolerance=1e-10,
+            dual_feasibility_tolerance=1e-10,
+            small_matrix_value=1e-12,
+        )
         solver.passModel(model)
         solver.changeObjectiveSense(highspy.ObjSense.kMaximize)
         return solver
