@@ -86,7 +86,8 @@ class MeansAtLoad:
             run = self._simulated(system, method, rng)
         except (ModelError, NotConvergedError) as error:
             raise type(error)(f"chain: {refusal}; simulation: {error}") from None
-        return _told(run, SIMULATION, run.warnings[0] if run.warnings else f"no chain: {refusal}")
+        lacking = "; ".join((*run.gaps, *run.warnings[:1]))
+        return _told(run, SIMULATION, lacking or f"no chain: {refusal}")
 
     def _simulated(self, system: System, policy: Any, rng: Any) -> Simulation:
         """The first run that is long enough, else the longest one."""

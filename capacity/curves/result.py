@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 
 from capacity.curves.point import CHAIN, MEANS, SIMULATION
 from capacity.sweeping.methods import BALANCED, BOUND, METHODS
@@ -18,6 +19,7 @@ from fairness.display.drawing import given_axes, panels
 from fairness.display.lettering import label
 from fairness.display.lines import label_ends, line_styles
 from fairness.display.result import Result
+from fairness.display.tables import rounded_up
 from fairness.display.units import described
 from fairness.display.wording import percent
 from fairness.model.problem import FloatArray
@@ -57,7 +59,8 @@ class LoadCurves(Result):
         Jobs, time, tasks per active job; NaN where a method has none.
     mean_jobs_error, mean_durations_error, service_rates_error : ndarray, same shape
         Of a chain an estimate; of balanced fairness a bound of what truncation leaves out; of a simulation
-        the half-width of a confidence interval, infinite where the run is too short for one; of the bound 0.
+        the half-width of a confidence interval, infinite where the run is too short for one, and NaN like
+        the means of a class of which it saw no job; of the bound 0.
     found_by : tuple of tuple of str
         By load and method: "chain", "simulation", "balanced", "bound"; empty where there are no means.
     remarks : tuple of tuple of str
@@ -123,7 +126,10 @@ class LoadCurves(Result):
         return described(xr.Dataset(data, labels, {"confidence": self.confidence}))
 
     def evidence(self) -> dict[str, list[tuple[str, float]]]:
-        """By method, how its means were found and their largest relative error; NaN of the bound."""
+        """By method, how its means were found and their largest relative error; NaN of the bound.
+
+        It is infinite where a class with arrivals has no interval.
+        """
         said = {
             CHAIN: "Markov chain at {} of {} loads, relative error of the mean jobs, estimated",
             SIMULATION: "simulation at {} of {} loads, relative half-width of "
@@ -133,25 +139,30 @@ class LoadCurves(Result):
         }
         found: dict[str, list[tuple[str, float]]] = {}
         with np.errstate(invalid="ignore", divide="ignore"):
-            relative = self.mean_jobs_error / self.mean_jobs
+            relative = (self.mean_jobs_error / self.mean_jobs)[..., self._live]
         for m, name in enumerate(self.methods):
             ways = [row[m] for row in self.found_by]
             found[name] = []
             for way, often in Counter(way for way in ways if way).items():
                 part = relative[[k for k, one in enumerate(ways) if one == way], m]
-                part = part[~np.isnan(part)]  # of classes without arrivals
-                worst = float(part.max()) if len(part) and way != BOUND else math.nan
+                worst = math.nan if way == BOUND else float(np.nan_to_num(part, nan=math.inf).max())
                 found[name].append((said[way].format(often, len(ways)), worst))
         return found
 
     def without_interval(self) -> list[tuple[float, str, str]]:
-        """Points that were simulated too shortly for an interval: load, method and why."""
+        """Points that were simulated too shortly for intervals of all classes: load, method and why."""
         return [
             (float(load), name, self.remarks[k][m])
             for k, load in enumerate(self.loads)
             for m, name in enumerate(self.methods)
-            if np.isinf(self.service_rates_error[k, m]).any() and self.found_by[k][m] == SIMULATION
+            if self.found_by[k][m] == SIMULATION
+            and not np.isfinite(self.service_rates_error[k, m, self._live]).all()
         ]
+
+    @property
+    def _live(self) -> NDArray[np.bool_]:
+        """Classes with arrivals: (n_classes,)."""
+        return self.system.arrival_rates > 0
 
     def summary(self) -> str:
         """The service rates, by class and load; then how they were found."""
@@ -164,7 +175,10 @@ class LoadCurves(Result):
             columns = [text.rjust(width) for text, width in zip(rest, widths[1:], strict=True)]
             lines.append(f"  {first.ljust(widths[0])}  {' '.join(columns)}")
         for name, claims in self.evidence().items():
-            lines += [f"  {name}: {claim}" + f" {worst:.1e}" * (worst == worst) for claim, worst in claims]
+            lines += [
+                f"  {name}: {claim}{'' if math.isnan(worst) else f' {rounded_up(worst, 2):.1e}'}"
+                for claim, worst in claims
+            ]
         lines += [
             f"  {name} at load {load:g}: no interval: {why}" for load, name, why in self.without_interval()
         ]
@@ -194,8 +208,8 @@ class LoadCurves(Result):
     ) -> Axes:
         """Draw a quantity of one class against the load: a line for each method, named at its end.
 
-        Points found by simulation have their intervals; those without one are left out. Durations have a
-        logarithmic axis.
+        Points found by simulation have their intervals; those without one are left out. Durations and jobs
+        have a logarithmic axis. Where nothing can be drawn, the picture says why.
 
         Parameters
         ----------
@@ -209,7 +223,7 @@ class LoadCurves(Result):
         i = self.system.class_index(job_class)
         require_choice("quantity", quantity, CAPTIONS)
         values, widths = getattr(self, quantity)[..., i], getattr(self, f"{quantity}_error")[..., i]
-        values = np.where(np.isfinite(widths), values, np.nan)
+        values = np.where(np.isfinite(widths) & (values > 0), values, np.nan)
         colours = coloured(self.methods)
         styles = line_styles(self.methods, colours, len(self.loads), tuple(METHODS.values()))
         ends: dict[str, tuple[float, float, str]] = {}
@@ -240,7 +254,11 @@ class LoadCurves(Result):
         busiest = "load of all servers" if self.system.is_cluster else "load of the busiest resource"
         title = label(self.system.problem.job_classes[i])
         ax.set(xlabel=busiest, ylabel=CAPTIONS[quantity][1], title=title, xlim=(0, 1))
-        if quantity == "service_rates":
+        if not ends:
+            why = "no point has an interval" if self._live[i] else "no arrivals"
+            ax.text(0.5, 0.5, why, transform=ax.transAxes, ha="center", va="center")
+            ax.set_yticks([])
+        elif quantity == "service_rates":
             ax.set_ylim(0, None)
         else:
             ax.set_yscale("log")

@@ -100,8 +100,8 @@ def load_curves(
     ------
     ModelError
         If an argument is wrong, or a checkpoint belongs to other curves.
-    UnstableError, NotConvergedError
-        If no method has means at any load.
+    NotConvergedError
+        If no method has means at any load, whatever the reason; the message tells that of the first.
 
     Examples
     --------
@@ -120,7 +120,7 @@ def load_curves(
       balanced fairness: exact up to truncation at 3 of 3 loads, relative error of the mean jobs, proved ...
       bound: closed form at 3 of 3 loads
       DRF: Markov chain at 3 of 3 loads, relative error of the mean jobs, estimated 1.2e-05
-      PF: Markov chain at 3 of 3 loads, relative error of the mean jobs, estimated 6.3e-06
+      PF: Markov chain at 3 of 3 loads, relative error of the mean jobs, estimated 6.4e-06
     """
     check_system(system)
     values = _loads(loads)
@@ -137,7 +137,7 @@ def load_curves(
         require_number("confidence", confidence, above=0, below=1),
         require_number("precision", precision, above=0),
     )
-    grid = Grid.of(methods, {"load": values.tolist()})
+    grid = Grid.of(methods, {"load": values.tolist()}, "methods")
     named = dict(zip(grid.labels["policy"], grid.policies, strict=True))
     for method in grid.policies:
         if system.is_cluster and isinstance(method, str) and method in METHODS:

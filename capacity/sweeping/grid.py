@@ -48,8 +48,11 @@ class Grid:
     policies: tuple[Any, ...]
 
     @classmethod
-    def of(cls, policies: Any, over: Any) -> Grid:
-        """Grid of the arguments of :func:`capacity.sweeping.sweep.sweep`; ModelError if they make none."""
+    def of(cls, policies: Any, over: Any, argument: str = "policies") -> Grid:
+        """Grid of the arguments of :func:`capacity.sweeping.sweep.sweep`; ModelError if they make none.
+
+        ``argument`` is what the caller calls the policies.
+        """
         if not isinstance(over, Mapping):
             raise ModelError.of(
                 "over",
@@ -66,7 +69,7 @@ class Grid:
                     "over", f": {name!r} is a name of the result itself; call the dimension otherwise"
                 )
             values[name], labels[name] = _axis(name, axis)
-        named = _policies(policies)
+        named = _policies(policies, argument)
         labels[POLICY] = tuple(named)
         return cls(values, labels, tuple(named.values()))
 
@@ -152,25 +155,25 @@ def _kind(label: Label) -> str:
     return "booleans" if isinstance(label, bool) else "strings" if isinstance(label, str) else "numbers"
 
 
-def _policies(policies: Any) -> dict[str, Any]:
+def _policies(policies: Any, argument: str) -> dict[str, Any]:
     """Policies by label."""
     if isinstance(policies, Mapping):
         named = dict(policies)
         for label in named:
             if not isinstance(label, str):
-                raise ModelError.of("policies", f": labels must be strings; got {label!r}")
+                raise ModelError.of(argument, f": labels must be strings; got {label!r}")
     elif isinstance(policies, str | Set) or callable(policies) or not isinstance(policies, Iterable):
-        raise ModelError.of("policies", f"must be a list of policies or map labels to them; got {policies!r}")
+        raise ModelError.of(argument, f"must be a list of policies or map labels to them; got {policies!r}")
     else:
         asked = list(policies)
-        labels = [method_label(policy) for policy in asked]
+        labels = [method_label(policy, argument) for policy in asked]
         doubled = next((label for label in labels if labels.count(label) > 1), None)
         if doubled is not None:
             raise ModelError(
-                f"two policies are called {doubled!r}; tell them apart by a dict, for example "
+                f"two {argument} are called {doubled!r}; tell them apart by a dict, for example "
                 f"{{'first': ..., 'second': ...}}"
             )
         named = dict(zip(labels, asked, strict=True))
     if not named:
-        raise ModelError.of("policies", "is empty; give at least one")
+        raise ModelError.of(argument, "is empty; give at least one")
     return named

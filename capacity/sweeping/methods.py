@@ -27,8 +27,8 @@ BALANCED_STATES = 100_000_000_000
 """Most states of balanced fairness, unless told otherwise: as it has them itself."""
 
 
-def method_label(method: Any) -> str:
-    """How tables and figures call a method; ModelError if it is none.
+def method_label(method: Any, argument: str = "policies") -> str:
+    """How tables and figures call a method; ModelError about the argument that holds it if it is none.
 
     Examples
     --------
@@ -39,7 +39,7 @@ def method_label(method: Any) -> str:
     if isinstance(method, str):
         if method not in METHODS:
             raise ModelError.of(
-                "policies",
+                argument,
                 f": {method!r} is none; give policies such as DRF(), 'balanced' for balanced fairness or "
                 "'bound' for its bound",
             )

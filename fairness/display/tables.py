@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal
+from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
 
-__all__ = ["aligned", "outward", "with_half_width"]
+__all__ = ["aligned", "outward", "rounded_up", "with_half_width"]
 
 
 def aligned(table: Sequence[Sequence[str]]) -> list[str]:
@@ -36,6 +36,17 @@ def outward(low: float, high: float) -> tuple[str, str]:
         str(Decimal(low).quantize(unit, rounding=ROUND_FLOOR)),
         str(Decimal(high).quantize(unit, rounding=ROUND_CEILING)),
     )
+
+
+def rounded_up(error: float, digits: int) -> float:
+    """A bound of an error, rounded up to so many significant digits.
+
+    Examples
+    --------
+    >>> rounded_up(3.62e-11, 2), rounded_up(0.25, 2), rounded_up(math.inf, 2)
+    (3.7e-11, 0.25, inf)
+    """
+    return float(Context(prec=digits, rounding=ROUND_CEILING).create_decimal_from_float(error))
 
 
 def with_half_width(value: float, half: float) -> tuple[str, str]:

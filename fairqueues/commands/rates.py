@@ -68,6 +68,7 @@ def rates(
     kept = Checkpoint.of(checkpoint, deliver)
 
     import capacity
+    from fairness.display.tables import rounded_up
     from fairqueues.console.backends import workers
 
     with workers(backend, jobs):
@@ -93,7 +94,7 @@ def rates(
                 heading("Mean durations" if durations else "Mean service rates", scenario),
                 curves.to_dataframe(),
                 tuple(
-                    Evidence(name, claim, worst)
+                    Evidence(name, claim, rounded_up(worst, 3))
                     for name, claims in curves.evidence().items()
                     for claim, worst in claims
                 ),

@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 
 from fairness.arguments.validation import Entropy, require_choice
-from fairness.display.wording import percent
+from fairness.display.wording import named, percent
 from fairness.errors import ModelError
 from fairness.model.problem import FloatArray
 from queueing.model.class_results import ClassResult, class_table
@@ -125,10 +125,13 @@ class Simulation(ClassResult):
         missing = (self.system.arrival_rates > 0) & np.isnan(self.mean_jobs)
         return tuple(self.system.problem.job_classes[i] for i in np.flatnonzero(missing))
 
-    def _unseen_named(self) -> list[str]:
-        """The unseen classes in words, where there are any."""
-        few = ", ".join(map(repr, self.unseen[:3]))
-        return [few if len(self.unseen) <= 3 else f"{few} and {len(self.unseen) - 3} more"] if few else []
+    @property
+    def gaps(self) -> tuple[str, ...]:
+        """That no job was seen of the unseen classes, in words; empty if there are none."""
+        if not self.unseen:
+            return ()
+        length = "events" if self.level == "counts" else "jobs"
+        return (f"no job was seen of {named(list(map(repr, self.unseen)))}: give more {length}",)
 
     def columns(self) -> dict[str, Estimate]:
         """All estimates per class, by the names of their columns."""
@@ -149,7 +152,7 @@ class Simulation(ClassResult):
             f"{percent(self.confidence)} intervals",
             *estimates_lines(self.estimates, self.system.problem.job_classes),
             *self._evidence(),
-            *(f"  no job was seen of {name}: give more events" for name in self._unseen_named()),
+            *(f"  {text}" for text in self.gaps),
             *(f"  warning: {text}" for text in self.warnings),
         ]
         return "\n".join(lines)

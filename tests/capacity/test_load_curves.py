@@ -90,6 +90,45 @@ def test_points_without_an_interval_are_told_and_not_drawn():
     assert line.get_xdata().tolist() == [0.3]
 
 
+def test_a_class_that_no_simulation_saw_is_told():
+    # A job in a billion is of class B: none among a few thousand, but once in a hundred thousand runs.
+    rare = System(POOL, [0.05, 5e-11])
+    short = {"max_states": 2, "events": 1000, "replications": 2}
+    curves = load_curves(rare, [DRF()], [0.3], **short, precision=10.0, rng=1)
+    assert curves.found_by == (("simulation",),)
+    assert np.isnan(curves.mean_jobs[0, 0, 1])
+    told = "no job was seen of 'B': give more events"
+    [(load, name, why)] = curves.without_interval()
+    assert (load, name) == (0.3, "DRF")
+    assert why.startswith(told)
+    assert f"DRF at load 0.3: no interval: {told}" in curves.summary()
+    [(_, worst)] = curves.evidence()["DRF"]
+    assert worst == np.inf
+    axes = curves.plot(Figure().subplots(), job_class="B")
+    assert [text.get_text() for text in axes.texts] == ["no point has an interval"]
+
+
+def test_a_class_without_arrivals_is_told_in_its_panel():
+    idle = System(POOL, [0.05, 0.0])
+    curves = load_curves(idle, ["balanced", "bound"], [0.3])
+    assert not curves.without_interval()
+    assert all(np.isfinite(worst) for _, worst in curves.evidence()["balanced fairness"])
+    figure = curves.figure("mean_jobs")
+    FigureCanvasAgg(figure).draw()  # warnings are errors
+    assert [text.get_text() for text in figure.axes[1].texts] == ["no arrivals"]
+    assert not len(figure.axes[1].get_yticks())
+
+
+def test_errors_are_told_rounded_up():
+    curves = load_curves(SYSTEM, ["balanced", DRF()], [0.3])
+    for name, [(claim, worst)] in curves.evidence().items():
+        [line] = [line for line in curves.summary().splitlines() if line.startswith(f"  {name}: ")]
+        assert claim in line
+        told = float(line.split()[-1])
+        # Two digits: at most a tenth above.
+        assert worst <= told <= 1.1 * worst
+
+
 def test_what_a_method_cannot_is_told_beside_the_others():
     limited = System.with_load(Problem([[10, 1], [1, 10]], [1, 1], limits=[0.05, 1]), [2, 1], 0.5)
     curves = load_curves(limited, ["bound", "balanced"], [0.3, 0.6])
@@ -131,8 +170,10 @@ CLUSTER = System.with_load(Cluster([[1, 1], [1, 2]], [[4, 4], [9, 9]]), [1, 1], 
         ({"loads": [0.3, 1.0]}, "loads must be increasing and between 0 and 1"),
         ({"loads": [0.6, 0.3]}, "loads must be increasing"),
         ({"loads": []}, "loads must be increasing"),
-        ({"methods": ["balance"]}, "'balance' is none"),
-        ({"methods": []}, "is empty"),
+        ({"methods": ["balance"]}, "methods: 'balance' is none"),
+        ({"methods": []}, "methods is empty"),
+        ({"methods": DRF()}, "methods must be a list of policies"),
+        ({"methods": [DRF(), DRF()]}, "two methods are called 'DRF'"),
         ({"system": CLUSTER}, "methods: 'balanced' is known for one pool, not for servers; leave it out"),
         ({"system": POOL}, "system must be a System"),
         ({"precision": 0}, "precision must be"),
