@@ -42,9 +42,10 @@ def draw_law(
     else:
         ax.plot(times, curve, **style)
     half = np.broadcast_to(np.asarray(half_width, dtype=float), curve.shape)
-    if np.isfinite(half).all() and half.any():
+    known = np.isfinite(half)
+    if half[known].any():
         low, high = np.clip(curve - half, 0, 1), np.clip(curve + half, 0, 1)
-        ax.fill_between(times, low, high, color=style["color"], alpha=0.25, linewidth=0)
+        ax.fill_between(times, low, high, where=known, color=style["color"], alpha=0.25, linewidth=0)
 
 
 def draw_quantiles(

@@ -171,8 +171,8 @@ class Simulation(ClassResult):
         ax : Axes, optional
         what : str
             "mean_jobs", "mean_durations" or "service_rates"; job by job also "mean_slowdowns", and the law of
-            the durations, "cdf" or "survival", of recorded jobs; of whole tasks also the "utilization" of
-            each resource.
+            the durations, "cdf" or "survival", of recorded jobs, without intervals where no job or every job
+            is shorter; of whole tasks also the "utilization" of each resource.
 
         Raises
         ------

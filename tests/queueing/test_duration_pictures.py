@@ -1,5 +1,7 @@
 """The law of durations as simulations know it, and what pictures of durations and of single runs show."""
 
+from dataclasses import replace
+
 import matplotlib.pyplot as plt
 import numpy as np
 import pytest
@@ -43,6 +45,22 @@ def test_the_simulated_law_counts_the_recorded_jobs(simulated):
     assert simulated.duration_cdf(1, TIMES).value == pytest.approx(expected, rel=1e-12)
 
 
+def test_where_no_job_or_every_job_is_shorter_there_is_no_interval(simulated, ax):
+    mine = simulated.record[simulated.record.job_class == "A"].duration
+    outside = [0.0, mine.min() / 2, mine.max()]
+    law = simulated.duration_cdf("A", [*outside, mine.median()])
+    assert law.value[:3].tolist() == [0, 0, 1]
+    # That no job takes no time is known.
+    assert np.isinf(law.half_width).tolist() == [False, True, True, False]
+    assert law.half_width[0] == 0 < law.half_width[3]
+    # The others keep their band, also where one point of the curve has none.
+    late = replace(simulated, record=simulated.record[simulated.record.duration > 1.0])
+    late.plot(ax, "cdf")
+    bands = [one for one in ax.collections if type(one).__name__.startswith("Fill")]
+    assert len(bands) == 2
+    assert all(1.0 < band.get_paths()[-1].vertices[:, 0].min() < 1.2 for band in bands)
+
+
 def test_a_simulation_draws_law_and_quantiles(simulated, ax):
     simulated.plot(ax, what="survival")
     curves = {line.get_label(): line for line in ax.lines}
@@ -79,8 +97,6 @@ def test_quantiles_alone_are_drawn_and_nothing_is_refused(ax):
 
 
 def test_a_run_without_intervals_draws_none(simulated, ax):
-    from dataclasses import replace
-
     short = replace(simulated, warnings=("too short",))
     short.plot(ax, "cdf")
     assert not [one for one in ax.collections if type(one).__name__.startswith("Fill")]

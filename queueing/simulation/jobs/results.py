@@ -75,6 +75,10 @@ class JobSimulation(Simulation):
     def duration_cdf(self, job_class: int | str, times: ArrayLike) -> Estimate:
         """P(T <= t) of the durations of a class at times (n_times,), with intervals point by point.
 
+        Where no job or every job lasts at most t > 0, replications do not differ and say nothing about the
+        error, nor does their number: durations are correlated. Half-widths are infinite there, and too small
+        where all but a few jobs are on one side.
+
         Raises
         ------
         ModelError
@@ -101,7 +105,10 @@ class JobSimulation(Simulation):
         each = [np.sort(mine["duration"][mine["sample"] == k].to_numpy()) for k in range(self.replications)]
         left = np.array([np.searchsorted(durations, moments, side="right") for durations in each])
         jobs = np.array([[len(durations)] for durations in each])
-        return replace(estimate_ratio(left, jobs, self.confidence), sound=not self.warnings)
+        law = estimate_ratio(left, jobs, self.confidence)
+        blind = (moments > 0) & np.isin(law.value, (0.0, 1.0))
+        error = np.where(blind, np.inf, law.standard_error)
+        return replace(law, standard_error=error, sound=not self.warnings)
 
     @property
     def _others(self) -> Mapping[str, Callable[[Axes | None], Axes]]:
