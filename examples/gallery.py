@@ -135,6 +135,7 @@ class Page:
         Every plotted number, JSON-serialisable (arrays allowed).
     checks : sequence of Check
     tables : sequence of Table
+    listings : mapping from a caption to a text to copy, in LaTeX
     """
 
     key: str
@@ -145,6 +146,7 @@ class Page:
     numbers: Mapping[str, Any]
     checks: Sequence[Check] = field(default=())
     tables: Sequence[Table] = field(default=())
+    listings: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -241,6 +243,7 @@ def write_gallery(
                 {"caption": t.caption, "header": list(t.header), "rows": [list(row) for row in t.rows]}
                 for t in page.tables
             ],
+            "listings": dict(page.listings),
         }
         for one, page in zip(drawn, pages, strict=True)
     }
@@ -318,7 +321,8 @@ td, th {{ border-bottom: 1px solid var(--line); padding: .2rem .7rem; text-align
 .cards {{ display: grid; grid-template-columns: repeat(auto-fill, minmax(12.5rem, 1fr)); gap: .8rem; margin: .8rem 0; }}
 .cards a {{ border: 1px solid var(--line); border-radius: 6px; padding: .5rem; text-decoration: none; font-size: .85rem; line-height: 1.3; }}
 .cards img {{ display: block; width: 100%; height: 8.5rem; object-fit: contain; margin-bottom: .4rem; }}
-.sources li {{ margin-bottom: 1.6rem; }} small, .place {{ color: var(--pale); }} code {{ background: var(--code); padding: 0 .2em; }}
+.sources li {{ margin-bottom: 1.6rem; }} small, .place {{ color: var(--pale); }} code, pre {{ background: var(--code); padding: 0 .2em; }}
+figure {{ margin: 1rem 0; font-size: .9rem; }} figcaption {{ color: var(--pale); }} pre {{ overflow-x: auto; padding: .6rem; margin: .3rem 0; }}
 </style></head><body>"""
 
 
@@ -368,6 +372,10 @@ def _section(drawn: DrawnPage) -> str:
         picture = f'<a href="{page.key}.svg"><img src="{page.key}.svg" alt="{text(page.title)}"></a>'
         links = f'<a href="{page.key}.svg">SVG</a> · <a href="{page.key}.png">PNG</a> · '
     tables = "".join(_table(table) for table in page.tables)
+    tables += "".join(
+        f"<figure><figcaption>{text(caption)}</figcaption><pre>{text(listing)}</pre></figure>"
+        for caption, listing in page.listings.items()
+    )
     return (
         f'<section id="{page.key}"><h2>{text(page.title)}</h2><p class="place">{text(page.place)}</p>'
         f"{picture}<p>{text(page.see)}</p>{tables}{checks}<p><small>{links}{drawn.seconds:.1f} s</small></p></section>"

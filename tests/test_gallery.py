@@ -64,7 +64,7 @@ def test_a_refuted_claim_is_shown_with_its_reason(tmp_path):
 
 def test_a_page_may_hold_tables_and_no_figure(tmp_path):
     table = Table("A <caption>", ["what", "value"], [["a", "1 < 2"]])
-    only = Page("table1", "T", "Table I", "See", None, {}, tables=[table])
+    only = Page("table1", "T", "Table I", "See", None, {}, tables=[table], listings={"<L>": "a & b"})
     write(tmp_path, [only])
     assert sorted(path.name for path in tmp_path.iterdir()) == ["index.html", "talk.json"]
     text = (tmp_path / "index.html").read_text()
@@ -72,6 +72,8 @@ def test_a_page_may_hold_tables_and_no_figure(tmp_path):
     assert "<td>a</td><td>1 &lt; 2</td>" in text
     record = json.loads((tmp_path / "talk.json").read_text())
     assert record["figures"]["table1"]["tables"][0]["rows"] == [["a", "1 < 2"]]
+    assert "<figcaption>&lt;L&gt;</figcaption><pre>a &amp; b</pre>" in text
+    assert record["figures"]["table1"]["listings"] == {"<L>": "a & b"}
 
 
 def test_front_page_leads_to_every_source(tmp_path):

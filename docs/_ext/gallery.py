@@ -108,6 +108,8 @@ def source_page(source: Source, item: Entry) -> str:
     lines = _head(item)
     for table in item.record["tables"] if item.record else ():
         lines += [f"*{safe(table['caption'])}*", "", *_table(table["header"], table["rows"])]
+    for caption, listing in item.record["listings"].items() if item.record else ():
+        lines += [f"*{safe(caption)}*", "", "```latex", listing, "```", ""]
     if item.record and item.record["checks"]:
         rows = [
             (c["statement"], c["expected"], c["ours"], ": ".join(filter(None, (c["verdict"], c["remark"]))))

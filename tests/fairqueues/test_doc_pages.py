@@ -145,6 +145,7 @@ def test_a_page_of_a_figure_compares_and_shows_its_code(figures):
         "pictured": True,
         "checks": [check],
         "tables": [table],
+        "listings": {"L": "\\frac{a}{b}\n& c"},
     }
     drawn = figures.entry(source, source.pages[0], {"exchange_rule": ("key", record)})
     text = gallery.source_page(source, drawn)
@@ -153,6 +154,7 @@ def test_a_page_of_a_figure_compares_and_shows_its_code(figures):
     assert "*Figure \\*1\\**" in text
     assert "| a\\|b | 1 | 2 | refuted: why |" in text
     assert "| two<br>lines |" in text
+    assert "*L*\n\n```latex\n\\frac{a}{b}\n& c\n```\n" in text
     assert ":pyobject: exchange_rule" in text
     assert "literalinclude} ../../../gallery/join_times.py" in text
     waiting = gallery.source_page(source, figures.entry(source, source.pages[0], {}))
