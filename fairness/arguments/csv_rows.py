@@ -22,6 +22,10 @@ from fairness.errors import ModelError
 __all__ = ["Row", "csv_rows", "csv_text", "distinct_rows"]
 
 
+SEPARATORS = {";": "semicolons", "\t": "tabs", "|": "vertical bars"}
+"""What other programs write between columns."""
+
+
 @dataclass(frozen=True)
 class Row:
     """Cells of a line by the heads of their columns; empty ones are left out."""
@@ -102,6 +106,7 @@ def csv_rows(text: str, file: str, first: Collection[str]) -> tuple[list[str], I
     >>> heads, [row.number("cpu") for row in rows]
     (['server', 'cpu'], [Fraction(4, 1)])
     """
+    _require_commas(text, file, first)
     rows = csv.reader(io.StringIO(text, newline=""), strict=True)
     with _told(rows, file):
         head = [name.strip() for name in next(rows, [])]
@@ -115,6 +120,17 @@ def csv_rows(text: str, file: str, first: Collection[str]) -> tuple[list[str], I
             what = "has no name" if not name else f"{name!r} is there twice"
             raise ModelError(f"{file}, line 1: column {k + 1} {what}")
     return head, _rows(rows, head, file)
+
+
+def _require_commas(text: str, file: str, first: Collection[str]) -> None:
+    """ModelError if the head is one of this table, but with another sign between the columns."""
+    line = text.partition("\n")[0]
+    for sign, said in SEPARATORS.items():
+        if sign in line and line.partition(sign)[0].strip('" ') in first:
+            raise ModelError(
+                f"{file}, line 1: the columns are separated by {said}; save the file with commas between "
+                "them, and points in the numbers"
+            )
 
 
 def distinct_rows(path: str | os.PathLike[str], first: str, what: str) -> tuple[list[str], dict[str, Row]]:

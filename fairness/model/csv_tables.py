@@ -4,8 +4,9 @@
 first column    further columns
 =============== ==========================================================================================
 ``job_class``   one per resource, units that one task holds; ``weight`` (1), ``limit`` (most tasks of one
-                job, without end), ``servers`` (names with blanks between them; default: all),
-                ``arrival_rate`` and ``mean_size`` (1); ``jobs`` (1) and ``queue``, for models with queues
+                job, without end), ``servers`` (names with blanks between them, or with semicolons where a
+                name has a blank: ``old rack; new``, ``old rack;``; default: all), ``arrival_rate`` and
+                ``mean_size`` (1); ``jobs`` (1) and ``queue``, for models with queues
 ``server``      one per resource: units
 =============== ==========================================================================================
 
@@ -35,6 +36,7 @@ __all__ = [
     "pool_tables",
     "traffic_table",
     "units",
+    "unknown_server",
 ]
 
 CLASS_COLUMNS = ("weight", "limit", "servers", "arrival_rate", "mean_size", "jobs", "queue")
@@ -69,12 +71,32 @@ class ClassRow:
             units(row, "job_class", *CLASS_COLUMNS),
             row.optional("weight") or Fraction(1),
             row.optional("limit"),
-            tuple(row.cells.get("servers", "").split()),
+            _names(row.cells.get("servers", "")),
             row.number("arrival_rate") if "arrival_rate" in row.cells else None,
             row.optional("mean_size"),
             row.number("jobs") if "jobs" in row.cells else Fraction(1),
             row.cells.get("queue"),
         )
+
+
+def _names(cell: str) -> tuple[str, ...]:
+    """Names with blanks between them, or with semicolons where there is one."""
+    parts = cell.split(";") if ";" in cell else cell.split()
+    return tuple(name.strip() for name in parts if name.strip())
+
+
+def unknown_server(name: str, servers: Iterable[str]) -> str:
+    """What to write instead of the name of a server that is none.
+
+    Examples
+    --------
+    >>> unknown_server("old", ["old rack", "new"])
+    "known are old rack, new; a semicolon stands behind a name with a blank: 'old rack;'"
+    """
+    known = list(servers)
+    blank = next((f"{one};" for one in known if name in one.split()[:-1] + one.split()[1:]), None)
+    told = f"; a semicolon stands behind a name with a blank: {blank!r}" if blank else ""
+    return f"{near(name, known)}{told}"
 
 
 def units(row: Row, *others: str) -> dict[str, Fraction]:
@@ -129,7 +151,8 @@ def cluster_tables(classes: FilePath, servers: FilePath, gamma: FilePath | Any =
             one.row.fail("limit", "jobs on servers have no limit; leave the column out, or give one pool")
         for name in one.servers:
             if name not in table:
-                one.row.fail("servers", f"there is no server {name!r} in {servers}; {near(name, table)}")
+                told = unknown_server(name, table)
+                one.row.fail("servers", f"there is no server {name!r} in {servers}; {told}")
     found = _arguments(resources, rows)
     found.arguments["servers"] = list(table)
     found.arguments["capacities"] = [
@@ -181,6 +204,12 @@ def _classes(path: FilePath) -> tuple[list[str], list[ClassRow]]:
     for one in found:
         if one.queue is not None:
             one.row.fail("queue", "this model has no queues; read the tables by read_cluster")
+        if "jobs" in one.row.cells:
+            one.row.fail(
+                "jobs",
+                "this model has no jobs present; leave the column out and give them to the question as "
+                "counts, or read the tables by read_cluster",
+            )
     return resources, found
 
 

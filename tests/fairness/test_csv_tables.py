@@ -57,6 +57,25 @@ def test_a_cluster_of_tables_is_that_of_its_numbers(save):
     assert found.gamma.tolist() == cluster.gamma.tolist()
 
 
+@pytest.mark.parametrize(
+    ("cell", "expected"),
+    [
+        ("old rack; new", [True, True, False]),
+        ("old rack;", [True, False, False]),
+        (" ;new ", [False, True, False]),
+        ("new old", [False, True, True]),
+    ],
+)
+def test_names_of_servers_may_have_blanks(cell, expected, save):
+    texts = {"classes": f"job_class,servers,cpu\nA,{cell},1\nB,,1\n"}
+    save(**texts, servers="server,cpu\nold rack,1\nnew,1\nold,1\n")
+    assert Cluster.from_csv("classes.csv", "servers.csv").eligible[0].tolist() == expected
+    found = read_cluster("classes.csv", "servers.csv").model
+    assert found.eligible[found.job_classes.index("A")].tolist() == [
+        expected[["old rack", "new", "old"].index(name)] for name in found.servers
+    ]
+
+
 def test_traffic_follows_the_names_of_the_classes(save):
     pool = Problem.from_csv(*save(classes=CLASSES, servers=SERVERS))
     system = System.from_csv(pool, "classes.csv")  # the same table
@@ -84,6 +103,9 @@ def test_traffic_follows_the_names_of_the_classes(save):
         ({"classes": "job_class,cpu,ram\nB,1,4\nA,,\n"}, "line 3: job class 'A' demands nothing"),
         ({"classes": "job_class,servers,cpu,ram\nA,old,1,4\n"}, "line 2, servers: a pool has no servers"),
         ({"classes": "job_class,queue,cpu,ram\nA,q,1,4\n"}, "line 2, queue: this model has no queues"),
+        ({"classes": "job_class,jobs,cpu,ram\nA,3,1,4\n"}, "line 2, jobs: .* no jobs present; leave"),
+        ({"classes": "job_class;cpu;ram\nA;1,5;4\n"}, "line 1: .* separated by semicolons; save .* commas"),
+        ({"classes": '"job_class"\t"cpu"\t"ram"\n"A"\t1\t4\n'}, "separated by tabs; save .* commas"),
         ({"classes": "job_class,tasks,cpu,ram\nA,3,1,4\n"}, "call the column limit"),
         ({"servers": "server,cpu,ram\nold,1,4\nold,3,1\n"}, "servers.csv, line 3, server: 'old' stands in"),
         ({"classes": 'job_class,cpu,ram\n"A"x,1,"4\n'}, "line 2: (no CSV|2 cells)"),
@@ -100,6 +122,10 @@ def test_tables_of_a_pool_that_are_wrong(texts, said, save):
     [
         ({"classes": "job_class,limit,cpu,ram\nA,2,1,4\n"}, "line 2, limit: jobs on servers have no limit"),
         ({"classes": "job_class,servers,cpu,ram\nA,odl,1,4\n"}, "no server 'odl' in servers.csv; did"),
+        (
+            {"classes": "job_class,servers,cpu\nA,new old,1\n", "servers": "server,cpu\nnew old,1\n"},
+            "no server 'new' in servers.csv; .*: 'new old;'",
+        ),
         (
             {"servers": "server,cpu,ram\nold,9,18\nnew,0,0\n", "gamma": "job_class,old,new\nA,1,0\n"},
             "servers.csv, line 3: .*no class can use 'new'",

@@ -14,6 +14,7 @@ from fractions import Fraction
 from typing import Any
 
 from fairness.errors import ModelError
+from fairness.model.csv_tables import unknown_server
 from fairqueues.exchange.schedulers.manifests.kubernetes import without_held
 from fairqueues.exchange.schedulers.parts import Jobs, Parts, Queue, QueuePath, Server
 from fairqueues.exchange.schedulers.quantities import byte_unit, is_bytes
@@ -217,7 +218,7 @@ def _placed(
     for one in jobs:
         for name in one.named_servers:
             if servers and name not in names:
-                told = f"there is no server {name!r}; known are {_names(sorted(names))}"
+                told = f"there is no server {name!r}; {unknown_server(name, sorted(names))}"
                 raise ModelError(f"{one.place}, servers: {told}")
         needs = tuple(sorted(r for r, amount in one.demands.items() if amount > 0))
         if not needs:
