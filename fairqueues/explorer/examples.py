@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import math
 import tomllib
+from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qsl
 
-from fairness.protocol.policy import Policy
 from fairqueues.explorer.fields import FieldErrors
 from fairqueues.explorer.model import CLASSES, RESOURCES, State
 from fairqueues.scenario import Scenario
@@ -24,8 +24,9 @@ class Examples:
     Parameters
     ----------
     default : State
-        That of the empty link. Links may name its policies, those of the catalogue and those of the examples
-        that were opened.
+        That of the empty link.
+
+    A link may name the policies of the catalogue, and of the scenario that it says it began with ("of=").
 
     Examples
     --------
@@ -36,7 +37,7 @@ class Examples:
 
     def __init__(self, default: State) -> None:
         self.default = default
-        self._known: dict[str, Policy] = dict(default.offered)
+        self._first: dict[str, State] = {}
 
     def state(self, query: str) -> State:
         """The state of a link.
@@ -50,15 +51,27 @@ class Examples:
         """
         if not query:
             return self.default
-        pairs = parse_qsl(query, keep_blank_values=True)
-        if [key for key, _ in pairs] != ["example"]:
-            return State.from_query(query, self._known)
-        name = pairs[0][1]
-        if name not in dict(self.menu):
-            raise FieldErrors({"form": f"there is no example {name[:30]!r}"})
-        state = State.from_scenario(Scenario.read(examples()[name]))
-        self._known |= {k: v for k, v in state.offered.items() if k not in self._known}
-        return state
+        given = dict(parse_qsl(query, keep_blank_values=True))
+        if list(given) == ["example"]:
+            name = given["example"]
+            if name not in dict(self.menu):
+                raise FieldErrors({"form": f"there is no example {name[:30]!r}"})
+            return self._example(name)
+        first = self._beginning(given.get("of", ""))
+        state = State.from_query(query, first.offered)
+        # What is left out of some other file, nobody knows here.
+        return replace(state, left_out=first.left_out if first.origin == state.origin else ())
+
+    def _beginning(self, origin: str) -> State:
+        """The state that a link began with; the default if that is not known here."""
+        if origin != self.default.origin and origin in dict(self.menu):
+            return self._example(origin)
+        return self.default
+
+    def _example(self, name: str) -> State:
+        if name not in self._first:
+            self._first[name] = State.from_scenario(Scenario.read(examples()[name]))
+        return self._first[name]
 
     @cached_property
     def menu(self) -> tuple[tuple[str, str], ...]:

@@ -7,15 +7,18 @@ and ``reach``; the page, the link and the tests use the same ones. A number may 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from fractions import Fraction
 
 from fairness.errors import ModelError
 
-__all__ = ["FieldErrors", "field_names", "read_numbers", "short_fraction"]
+__all__ = ["FieldErrors", "field_names", "number_text", "plain_numbers", "read_numbers", "short_fraction"]
 
 DENOMINATOR = 999
 """Largest denominator of a number that is written as a fraction."""
+
+LONG = 12
+"""Characters beyond which a number is written as a fraction, if it is one of small numbers."""
 
 # Lowest value, whether it is allowed itself, and the rule as a person reads it.
 RULES: dict[str, tuple[float, bool, str]] = {
@@ -138,3 +141,20 @@ def short_fraction(value: float) -> Fraction | None:
         return None
     part = Fraction(value).limit_denominator(DENOMINATOR)
     return part if float(part) == value else None
+
+
+def number_text(value: float) -> str:
+    """Shortest text that reads back as the same number; whole numbers without a point."""
+    plain = repr(float(value)).removesuffix(".0")
+    part = short_fraction(value) if len(plain) > LONG else None
+    return plain if part is None else str(part)
+
+
+def plain_numbers(values: Sequence[float]) -> list[float | int | Fraction]:
+    """Whole numbers as integers, and those that are written as fractions as these."""
+    return [int(v) if float(v).is_integer() and abs(v) < 2**53 else _exact(v) for v in values]
+
+
+def _exact(value: float) -> float | Fraction:
+    part = short_fraction(value) if "/" in number_text(value) else None
+    return float(value) if part is None else part

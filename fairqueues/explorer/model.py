@@ -10,11 +10,12 @@ scenario that the explorer was started with.
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from fractions import Fraction
 from functools import cached_property
+from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qsl, urlencode
 
@@ -22,7 +23,8 @@ from fairness.catalogue import CATALOGUE
 from fairness.errors import ModelError
 from fairness.model.problem import Problem
 from fairness.protocol.policy import Policy, policy_name
-from fairqueues.explorer.fields import FieldErrors, read_numbers, short_fraction
+from fairqueues.explorer.fields import FieldErrors, number_text, plain_numbers, read_numbers
+from fairqueues.explorer.left_out import left_out
 from fairqueues.scenario.names import policy_spec
 from fairqueues.scenario.queues import table_of_trees
 from fairqueues.scenario.toml_text import toml
@@ -41,9 +43,6 @@ CLASSES, RESOURCES = (2, 6), (1, 4)
 
 ALL_CLASSES = 3
 """Classes up to which the figure of service rates begins with all of them."""
-
-LONG = 12
-"""Characters beyond which a number is written as a fraction, if it is one of small numbers."""
 
 Row = tuple[float, ...]
 
@@ -75,6 +74,10 @@ class State:
         Class whose service rates are drawn: its number from 1, or 0 for all.
     offered : mapping of str to Policy
         All policies that can be shown, by name; not compared.
+    origin : str
+        Name of the scenario that it began with, "" if with none; not compared.
+    left_out : tuple of str
+        What that scenario says and the page leaves out, in sentences; not compared.
 
     Examples
     --------
@@ -99,6 +102,8 @@ class State:
     shown: tuple[str, ...] = SHOWN
     rated: int = 0
     offered: Mapping[str, Policy] = field(default_factory=lambda: POLICIES, compare=False, repr=False)
+    origin: str = field(default="", compare=False)
+    left_out: tuple[str, ...] = field(default=(), compare=False)
 
     @property
     def n_classes(self) -> int:
@@ -114,8 +119,8 @@ class State:
     def problem(self) -> Problem:
         """The pool."""
         # Whole numbers as integers, so that the pool is exact where it can be.
-        demands: Any = [_plain(row) for row in self.demands]
-        capacities: Any = _plain(self.capacities)
+        demands: Any = [plain_numbers(row) for row in self.demands]
+        capacities: Any = plain_numbers(self.capacities)
         return Problem(
             demands,
             capacities,
@@ -141,7 +146,7 @@ class State:
         for name in ("capacities", "counts", "weights", "mix", "start"):
             found |= {f"{name}-{k}": v for k, v in enumerate(getattr(self, name))}
         found |= {"load": self.load} | ({"reach": self.reach} if self.n_classes == 2 else {})
-        return {name: _text(value) for name, value in found.items()}
+        return {name: number_text(value) for name, value in found.items()}
 
     @classmethod
     def from_texts(
@@ -215,16 +220,17 @@ class State:
 
     def query(self) -> str:
         """The state as the query of a link, without the question mark."""
-        rows = {"demands": ";".join(",".join(map(_text, row)) for row in self.demands)}
+        rows = {"demands": ";".join(",".join(map(number_text, row)) for row in self.demands)}
         names = ["capacities", "weights", "counts", "mix", *(["start"] if self.start else [])]
-        rows |= {name: ",".join(map(_text, getattr(self, name))) for name in names}
-        pairs = [*rows.items(), ("load", _text(self.load)), ("policy", self.policy)]
-        pairs += [("reach", _text(self.reach))] if self.start else []
+        rows |= {name: ",".join(map(number_text, getattr(self, name))) for name in names}
+        pairs = [*rows.items(), ("load", number_text(self.load)), ("policy", self.policy)]
+        pairs += [("reach", number_text(self.reach))] if self.start else []
         pairs += [("class", name) for name in self.job_classes]
         pairs += [("resource", name) for name in self.resources]
         # A link without policies is one from before they could be chosen; one without any says so.
         pairs += [("show", name) for name in self.shown or ("",)]
         pairs += [("rated", str(self.rated))] if self.rated else []
+        pairs += [("of", self.origin)] if self.origin else []
         return urlencode(pairs, safe=",;/")
 
     @classmethod
@@ -247,7 +253,7 @@ class State:
         given = dict(pairs)
         known = {"demands", "capacities", "weights", "counts", "mix", "load", "policy", "start", "reach"}
         for name in given:
-            if name not in known | {"class", "resource", "show", "rated"}:
+            if name not in known | {"class", "resource", "show", "rated", "of"}:
                 raise FieldErrors({"form": f"the link has an unknown part {name[:30]!r}"})
         if "demands" not in given:
             raise FieldErrors({"form": "the link has no demands"})
@@ -274,7 +280,8 @@ class State:
         if not (rated.isascii() and rated.isdigit()):
             raise FieldErrors({"rated": f"must be the number of a class; got {rated[:20]!r}"})
         policy = given.get("policy", "DRF")
-        return cls.from_texts(texts, policy, classes, resources, shown, int(rated[:9]), offered)
+        state = cls.from_texts(texts, policy, classes, resources, shown, int(rated[:9]), offered)
+        return replace(state, origin=given.get("of", ""))
 
     @classmethod
     def from_scenario(cls, scenario: Any) -> State:
@@ -307,7 +314,7 @@ class State:
                     f"the explorer shows traffic that fits; the relative load of this scenario is "
                     f"{load:.4g}, so set a traffic.load above 0 and below 1, or smaller arrival rates"
                 )
-        own = {policy_name(policy): policy for policy in scenario.policies}
+        own = _named(scenario.policies)
         offered = {**POLICIES, **own}
         shown = tuple(own) or SHOWN
         policy = next(iter(own), cls.policy)
@@ -329,11 +336,12 @@ class State:
         )
         rated = 0 if n <= ALL_CLASSES else 1
         try:
-            return cls.from_texts(
+            state = cls.from_texts(
                 state.texts, policy, state.job_classes, state.resources, shown, rated, offered
             )
         except FieldErrors as error:
             raise ModelError(f"the explorer cannot show this scenario: {error}") from None
+        return replace(state, origin=Path(scenario.name).stem, left_out=left_out(scenario))
 
     def resized(self, n_classes: int, n_resources: int) -> State:
         """The state with classes or resources added (every class of a new kind demands 1) or dropped."""
@@ -378,15 +386,15 @@ class State:
         """
         drifting = [self.policy] if self.start else []
         chosen = [*drifting, *(name for name in self.shown if name not in drifting)]
-        fluid = {"fluid": {"start": _plain(self.start)}} if self.start else {}
+        fluid = {"fluid": {"start": plain_numbers(self.start)}} if self.start else {}
         return toml(
             {
                 "title": "State of the explorer",
                 **({"policies": list(map(self._spec, chosen))} if chosen else {}),
-                "counts": _plain(self.counts),
+                "counts": plain_numbers(self.counts),
                 "pool": self.problem.to_dict(),
                 **table_of_trees([self.offered[name] for name in chosen], self.problem),
-                "traffic": {"mix": _plain(self.mix), "load": self.load},
+                "traffic": {"mix": plain_numbers(self.mix), "load": self.load},
                 **fluid,
             }
         )
@@ -403,6 +411,19 @@ class State:
             ) from None
 
 
+def _named(policies: Sequence[Policy]) -> dict[str, Policy]:
+    """Policies by their names, with a number where another one has the name already."""
+    named: dict[str, Policy] = {}
+    for policy in policies:
+        name = policy_name(policy)
+        for k in itertools.count(2):
+            if {**POLICIES, **named}.get(name, policy) == policy:
+                break
+            name = f"{policy_name(policy)} ({k})"
+        named[name] = policy
+    return named
+
+
 def nice_above(value: float) -> float:
     """Smallest of 1, 2 and 5 times a power of ten that is at least the value, > 0.
 
@@ -413,20 +434,3 @@ def nice_above(value: float) -> float:
     """
     power = 10.0 ** math.floor(math.log10(value))
     return next(float(f"{k * power:.6g}") for k in (1, 2, 5, 10) if k * power >= value * (1 - 1e-12))
-
-
-def _text(value: float) -> str:
-    """Shortest text that reads back as the same number; whole numbers without a point."""
-    plain = repr(float(value)).removesuffix(".0")
-    part = short_fraction(value) if len(plain) > LONG else None
-    return plain if part is None else str(part)
-
-
-def _plain(values: Sequence[float]) -> list[float | int | Fraction]:
-    """Whole numbers as integers, and those that are written as fractions as these."""
-    return [int(v) if float(v).is_integer() and abs(v) < 2**53 else _exact(v) for v in values]
-
-
-def _exact(value: float) -> float | Fraction:
-    part = short_fraction(value) if "/" in _text(value) else None
-    return float(value) if part is None else part

@@ -13,6 +13,7 @@ import json
 import logging
 import time
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from importlib.resources import files
 from typing import Any
 
@@ -152,7 +153,7 @@ class Page:
                 message.get("rated", old.rated),
                 old.offered,
             )
-            return self.show(state, dark)
+            return self.show(replace(state, origin=old.origin, left_out=old.left_out), dark)
         except FieldErrors as error:
             return {"errors": error.messages}
         except FairqueuesError as error:

@@ -13,6 +13,7 @@ from xml.etree import ElementTree
 
 import pytest
 
+from fairqueues.explorer.examples import Examples
 from fairqueues.explorer.model import POLICIES, SHOWN, State
 from fairqueues.explorer.palette import DAY, NIGHT
 from fairqueues.explorer.rates import BALANCED, BOUND
@@ -175,6 +176,28 @@ def test_all_fits_without_overlap(visit: Visit, size: tuple[int, int], state: St
     for k, one in enumerate(boxes):
         for other in boxes[k + 1 :]:
             assert one[2] <= other[0] or other[2] <= one[0] or one[3] <= other[1] or other[3] <= one[1]
+
+
+def test_what_an_example_leaves_out_opens_on_click(visit: Visit) -> None:
+    state = Examples(State()).state("example=heavy_tails").resized(6, 4)
+    sized(visit.browser, 1280, 720)
+    try:
+        visit = Visit(visit.browser, visit.address, state.query())
+        assert len(state.left_out) > 2
+        assert visit.text("#left-out summary") == f"{len(state.left_out)} left out"
+        assert visit.text("#left-out ul") == ""
+        visit.browser.find_element(By.CSS_SELECTOR, "#left-out summary").click()
+        assert visit.text("#left-out ul").splitlines() == list(state.left_out)
+        outside = visit.browser.execute_script(
+            """const list = document.querySelector("#left-out ul").getBoundingClientRect();
+            const form = document.getElementById("inputs"), box = form.getBoundingClientRect();
+            return [box.left > list.left, list.right > box.right, list.bottom > box.bottom,
+                    form.scrollHeight > form.clientHeight, form.scrollWidth > form.clientWidth];"""
+        )
+    finally:
+        sized(visit.browser, 1366, 768)
+    assert not any(outside)
+    assert Visit(visit.browser, visit.address).browser.find_elements(By.ID, "left-out") == []
 
 
 def test_changing_a_demand_changes_pictures_tables_and_link(visit: Visit) -> None:
