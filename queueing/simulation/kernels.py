@@ -1,4 +1,4 @@
-"""How the kernels of the task-level simulator are compiled."""
+"""How the kernels of simulations and of replays are compiled."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Callable
 from types import ModuleType
 from typing import Any
 
-import numba
+from numba.extending import register_jitable
 
 from fairness.machine.compiling import stored
 
@@ -25,5 +25,5 @@ def kernel(*helpers: ModuleType) -> Callable[[Callable[..., Any]], Any]:
     return stored(*helpers, **_OPTIONS)
 
 
-part: Callable[..., Any] = numba.njit(forceinline=True, **_OPTIONS)
-"""Decorator of a helper that only kernels call: it is compiled, and cached, as a part of them."""
+part: Callable[..., Any] = register_jitable(forceinline=True, **_OPTIONS)
+"""Decorator of a helper of kernels: compiled, and cached, as a part of them; Python calls it as it is."""

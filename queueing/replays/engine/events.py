@@ -25,9 +25,10 @@ from queueing.replays.engine.state import (
     STARTED,
     Given,
     State,
-    part,
 )
-from queueing.simulation.kernels import kernel
+from queueing.simulation.kernels import kernel, part
+from queueing.simulation.tasks import ends
+from queueing.simulation.tasks.ends import pop, push
 from queueing.simulation.tasks.rules import placement
 
 __all__ = ["DONE", "MORE", "NO_DRAWS", "NO_TARGETS", "advance"]
@@ -36,7 +37,7 @@ DONE, MORE, NO_TARGETS, NO_DRAWS = range(4)
 """Why the kernel stops."""
 
 
-@kernel(nodes, queues, state, placement)
+@kernel(ends, nodes, queues, state, placement)
 def advance(given: Given, now: State, events: int, until: float) -> int:
     """Go on for some events, or until no event is left up to a time; DONE, MORE, NO_TARGETS or NO_DRAWS."""
     counters = now.counters
@@ -114,7 +115,9 @@ def _start(given: Given, now: State, pair: int, node: int) -> None:
     now.starts[task] = now.clock[0]
     now.node_of[task] = node
     now.order[counters[STARTED]] = task
-    push(now, now.clock[0] + given.durations[task], counters[STARTED])
+    end = now.clock[0] + given.durations[task]
+    push(now.heap_times, now.heap_turns, None, counters[RUNNING], end, counters[STARTED])
+    counters[RUNNING] += 1
     counters[STARTED] += 1
 
 
@@ -122,7 +125,9 @@ def _start(given: Given, now: State, pair: int, node: int) -> None:
 def _end(given: Given, now: State) -> int:
     """The first running task ends, and types that now fit on its node are no longer blocked; the node."""
     counters = now.counters
-    task = now.order[_pop(now)]
+    task = now.order[now.heap_turns[0]]
+    pop(now.heap_times, now.heap_turns, None, counters[RUNNING])
+    counters[RUNNING] -= 1
     node = release(given, now, task)
     pair = given.pair_of[task]
     user, t = given.pair_user[pair], given.pair_type[pair]
@@ -142,51 +147,3 @@ def _end(given: Given, now: State) -> int:
         else:
             k += 1
     return node
-
-
-@part
-def push(now: State, end: float, turn: int) -> None:
-    """Put a running task on the heap, ordered by end, then by start."""
-    times, turns = now.heap_times, now.heap_turns
-    k = now.counters[RUNNING]
-    now.counters[RUNNING] += 1
-    while k > 0:
-        parent = (k - 1) >> 1
-        # The new task started last, so it stays below an equal end.
-        if times[parent] <= end:
-            break
-        times[k] = times[parent]
-        turns[k] = turns[parent]
-        k = parent
-    times[k] = end
-    turns[k] = turn
-
-
-@part
-def _pop(now: State) -> int:
-    """Take the first task off the heap; its place in the order of start."""
-    times, turns = now.heap_times, now.heap_turns
-    now.counters[RUNNING] -= 1
-    size = now.counters[RUNNING]
-    first = turns[0]
-    end, turn = times[size], turns[size]
-    k = 0
-    while True:
-        child = 2 * k + 1
-        if child >= size:
-            break
-        if child + 1 < size and _before(now, child + 1, times[child], turns[child]):
-            child += 1
-        if not _before(now, child, end, turn):
-            break
-        times[k] = times[child]
-        turns[k] = turns[child]
-        k = child
-    times[k] = end
-    turns[k] = turn
-    return int(first)
-
-
-@part
-def _before(now: State, k: int, end: float, turn: int) -> bool:
-    return bool(now.heap_times[k] < end or (now.heap_times[k] == end and now.heap_turns[k] < turn))

@@ -10,7 +10,8 @@ runs; a server is a node here.
 
 from __future__ import annotations
 
-from queueing.replays.engine.state import DRAWN, INSTANT, NOBODY, Given, State, part
+from queueing.replays.engine.state import DRAWN, INSTANT, NOBODY, Given, State
+from queueing.simulation.kernels import part
 from queueing.simulation.tasks.rules.placement import ALIGNED, CHOICES, FIRST, LEAST_ROOM, RANDOM
 
 __all__ = ["count_in", "fits", "occupy", "place", "release", "tally"]

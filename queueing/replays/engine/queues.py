@@ -12,8 +12,8 @@ from queueing.replays.engine.state import (
     NOBODY,
     Given,
     State,
-    part,
 )
+from queueing.simulation.kernels import part
 
 __all__ = ["arrive", "block", "choose", "rescore", "start_waiting", "unblock"]
 

@@ -15,23 +15,17 @@ in the random numbers; so a checkpoint keeps those and the starts (:mod:`queuein
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
-from numba.extending import register_jitable
 from numpy.typing import NDArray
 
 from fairness.arguments.validation import FloatArray
 from fairness.machine.kernels import IntArray
 
-__all__ = ["Given", "Indices", "State", "new_state", "part"]
+__all__ = ["Given", "Indices", "State", "new_state"]
 
 Indices = NDArray[np.int32]
-
-# As the helpers of the task-level simulator (:mod:`queueing.simulation.kernels`), but they stay functions of
-# Python, too: a short replay is run without compiling.
-part: Any = register_jitable(forceinline=True, nogil=True, _nrt=False)
-"""Decorator of a helper of the kernel."""
 
 NOBODY = -1
 NEVER_SERVED = 1e300

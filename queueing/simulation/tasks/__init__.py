@@ -1,7 +1,8 @@
 """Task-level simulation on whole units: jobs of many tasks, served task by task by a scheduler.
 
 ``sampling`` measures and estimates, ``results`` is what it returns, ``record`` one run with every event;
-``rules`` are the schedulers, placement rules, task types and laws of tasks, ``engine`` is the machine.
+``rules`` are the schedulers, placement rules, task types and laws of tasks, ``engine`` is the machine,
+``ends`` when its running tasks end, as those of replays do.
 """
 
 from queueing.simulation.tasks.record import TaskTrace, task_trace

@@ -21,6 +21,8 @@ from fairness.model.problem import FloatArray
 from queueing.simulation import lookup as lookups
 from queueing.simulation.kernels import kernel, part
 from queueing.simulation.lookup import MISSING, find
+from queueing.simulation.tasks import ends
+from queueing.simulation.tasks.ends import pop, push
 from queueing.simulation.tasks.engine import candidates, levels, servers
 from queueing.simulation.tasks.engine import state as states
 from queueing.simulation.tasks.engine.candidates import (
@@ -95,7 +97,7 @@ def _next_arrival(model: Model, job: int, now: float) -> float:
     return now - np.log1p(-uniform(model.seeds[ARRIVALS], 3 * job)) / model.arrival_rate
 
 
-@kernel(candidates, levels, lookups, placement, schedulers, servers, states, task_types, workload)
+@kernel(candidates, ends, levels, lookups, placement, schedulers, servers, states, task_types, workload)
 def advance(
     model: Model,
     rule: Rule,
@@ -154,7 +156,7 @@ def advance(
             made += 1
             counters[DECIDE] = 1
             if completes:
-                row, t, server = _pop(state, places)
+                row, t, server = _end(state, places)
                 step = -1
             else:
                 _arrive(model, state, places, log)
@@ -259,13 +261,18 @@ def _begin(
     duration = model.task_means[t]
     if model.exponential:
         duration *= -np.log1p(-uniform(model.seeds[DURATIONS], number))
-    _push(state, state.clock[0] + duration, code)
+    end = state.clock[0] + duration
+    at = push(
+        state.heap_times, state.heap_turns, state.heap_codes, counters[HEAP], end, counters[TASKS_STARTED]
+    )
+    state.heap_codes[at] = code
+    counters[HEAP] += 1
     if log.on:
         task = counters[TASKS_STARTED]
         log.tasks[task, TASK_JOB] = jobs[row, AGE]
         log.tasks[task, TASK_CLASS] = t
         log.tasks[task, TASK_START] = state.clock[0]
-        log.tasks[task, TASK_END] = state.clock[0] + duration
+        log.tasks[task, TASK_END] = end
         log.tasks[task, TASK_SERVER] = server
     counters[TASKS_STARTED] += 1
 
@@ -289,61 +296,17 @@ def _leave(model: Model, state: State, places: Places | None, log: Log, totals: 
 
 
 @part
-def _push(state: State, end: float, code: int) -> None:
-    """Put a running task on the heap, ordered by end, then by start."""
-    times, tasks = state.heap_times, state.heap_tasks
-    k = state.counters[HEAP]
-    state.counters[HEAP] += 1
-    while k > 0:
-        parent = (k - 1) >> 1
-        # The new task started last, so it stays below an equal end.
-        if times[parent] <= end:
-            break
-        times[k] = times[parent]
-        tasks[k, 0] = tasks[parent, 0]
-        tasks[k, 1] = tasks[parent, 1]
-        k = parent
-    times[k] = end
-    tasks[k, 0] = state.counters[TASKS_STARTED]
-    tasks[k, 1] = code
-
-
-@part
-def _pop(state: State, places: Places | None) -> tuple[int, int, int]:
-    """Take the first task off the heap; its job, type and server."""
-    times, tasks = state.heap_times, state.heap_tasks
+def _end(state: State, places: Places | None) -> tuple[int, int, int]:
+    """The first running task ends; its job, type and server."""
+    code = state.heap_codes[0]
+    pop(state.heap_times, state.heap_turns, state.heap_codes, state.counters[HEAP])
     state.counters[HEAP] -= 1
-    size = state.counters[HEAP]
-    code = tasks[0, 1]
-    end, order = times[size], tasks[size, 0]
-    last_code = tasks[size, 1]
-    k = 0
-    while True:
-        child = 2 * k + 1
-        if child >= size:
-            break
-        if child + 1 < size and _before(times, tasks, child + 1, times[child], tasks[child, 0]):
-            child += 1
-        if not _before(times, tasks, child, end, order):
-            break
-        times[k] = times[child]
-        tasks[k, 0] = tasks[child, 0]
-        tasks[k, 1] = tasks[child, 1]
-        k = child
-    times[k] = end
-    tasks[k, 0] = order
-    tasks[k, 1] = last_code
     if places is None:
         return code, state.jobs[code, CLASS], 0
     number, n = state.on.shape
     row = code // (number * n)
     state.counters[TOUCHED] = state.jobs[row, SERVER]
     return row, code // number % n, code % number
-
-
-@part
-def _before(times: FloatArray, tasks: np.ndarray, k: int, end: float, order: int) -> bool:
-    return times[k] < end or (times[k] == end and tasks[k, 0] < order)
 
 
 @part

@@ -90,7 +90,8 @@ class State(NamedTuple):
     fits: NDArray[np.bool_]  # (S, n) whether one more task does
     score: FloatArray  # scratch: of the groups, or of the contenders
     heap_times: FloatArray  # (most running tasks,) ends of the running tasks, a binary heap
-    heap_tasks: IntArray  # (most running tasks, 2) order of start; row of the job, with type and server
+    heap_turns: IntArray  # (most running tasks,) their places in the order of start
+    heap_codes: IntArray  # (most running tasks,) the row of the job, with type and server
 
 
 class Places(NamedTuple):
@@ -144,7 +145,8 @@ def new_state(model: Model, max_jobs: int, most_running: int, by_level: bool) ->
         model.eligible & (model.held <= model.room[:, None]).all(axis=2),
         np.zeros(n_groups if by_level else most_running + n_groups),
         np.empty(most_running),
-        np.empty((most_running, 2), np.int64),
+        np.empty(most_running, np.int64),
+        np.empty(most_running, np.int64),
     )
 
 

@@ -1,0 +1,70 @@
+"""Ends of the running tasks in the order of time: a binary heap, by end, then by start.
+
+The heap is three arrays: times, *turns* (places in the order of start) and *codes*, what else a kernel keeps
+of a running task; without them codes is None, and nothing is compiled for them. Its size is the caller's.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fairness.arguments.validation import FloatArray
+from fairness.machine.kernels import IntArray
+from queueing.simulation.kernels import part
+
+__all__ = ["pop", "push"]
+
+Turns = IntArray | NDArray[np.int32]
+
+
+@part
+def push(times: FloatArray, turns: Turns, codes: IntArray | None, size: int, end: float, turn: int) -> int:
+    """Put the task that started last on a heap of some size; the place where its code is to stand."""
+    k = size
+    while k > 0:
+        parent = (k - 1) >> 1
+        # The new task started last, so it stays below an equal end.
+        if times[parent] <= end:
+            break
+        _move(times, turns, codes, parent, k)
+        k = parent
+    times[k] = end
+    turns[k] = turn
+    return k
+
+
+@part
+def pop(times: FloatArray, turns: Turns, codes: IntArray | None, size: int) -> None:
+    """Take the first task off a heap of some size."""
+    last = size - 1
+    end, turn = times[last], turns[last]
+    code = 0 if codes is None else codes[last]
+    k = 0
+    while True:
+        child = 2 * k + 1
+        if child >= last:
+            break
+        if child + 1 < last and _before(times, turns, child + 1, times[child], turns[child]):
+            child += 1
+        if not _before(times, turns, child, end, turn):
+            break
+        _move(times, turns, codes, child, k)
+        k = child
+    times[k] = end
+    turns[k] = turn
+    if codes is not None:
+        codes[k] = code
+
+
+@part
+def _move(times: FloatArray, turns: Turns, codes: IntArray | None, source: int, target: int) -> None:
+    times[target] = times[source]
+    turns[target] = turns[source]
+    if codes is not None:
+        codes[target] = codes[source]
+
+
+@part
+def _before(times: FloatArray, turns: Turns, k: int, end: float, turn: int) -> bool:
+    return bool(times[k] < end or (times[k] == end and turns[k] < turn))
