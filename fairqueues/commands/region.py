@@ -13,7 +13,7 @@ import typer
 
 from fairqueues.console import completion
 from fairqueues.console.command import command
-from fairqueues.console.inputs import chosen, heading, method_name, numbers, seed_of, settings
+from fairqueues.console.inputs import chosen, heading, method_name, numbers, seed_of, settings, sourced
 from fairqueues.console.options import File, Policies, Seed, TimeLimit
 from fairqueues.console.output import Delivery
 from fairqueues.errors import WrongUse
@@ -119,7 +119,10 @@ def region(
     loads = scenario.system.loads if scenario.has_traffic else None
     entropy = seed_of(seed, scenario)
     runs = _runs(scenario, what, policy, least, points, entropy)
-    regions, failures = reached(runs, "region", what=f"{what} region", time_limit=time_limit, unit="region")
+    with sourced(scenario, "region", points=points):
+        regions, failures = reached(
+            runs, "region", what=f"{what} region", time_limit=time_limit, unit="region"
+        )
     points_table = pd.concat({name: r.to_dataframe() for name, r in regions.items()}, names=["region"])
     # The sentences of the evidence are in JSON, CSV and the report.
     told = ~points_table.columns.str.contains("evidence")

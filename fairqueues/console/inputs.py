@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import secrets
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from difflib import get_close_matches
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -28,6 +29,7 @@ __all__ = [
     "read",
     "seed_of",
     "settings",
+    "sourced",
     "told_apart",
 ]
 
@@ -173,6 +175,22 @@ def settings(scenario: Scenario, section: str, keys: Sequence[str], **given: Any
     table = {key: getattr(scenario.section(section), key) for key in keys}
     table |= {key: value for key, value in given.items() if value is not None}
     return {key: value for key, value in table.items() if value is not None}
+
+
+@contextmanager
+def sourced(scenario: Scenario, section: str, **given: Any) -> Iterator[None]:
+    """Errors about what :func:`settings` took name the option that gave it, or the key of the file."""
+    from fairness.errors import ModelError
+
+    try:
+        yield
+    except ModelError as error:
+        name = error.argument or ""
+        if given.get(name) is not None:
+            raise WrongUse(f"--{name.replace('_', '-')}{str(error).removeprefix(name)}") from None
+        if name not in scenario.section(section).model_fields_set:
+            raise
+        raise scenario.error((section, name), str(error)) from None
 
 
 def chain_options(scenario: Scenario, **given: Any) -> dict[str, Any]:

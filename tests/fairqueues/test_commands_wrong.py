@@ -37,6 +37,7 @@ WRONG_FILES = {
     "no traffic": (TWO[TWO.index("[traffic]") :], "", "solve", "needs [traffic]"),
     "no sweep": (TWO[TWO.index("[sweep]") : TWO.index("[targets]")], "", "sweep", "needs [sweep]"),
     "no targets": (TWO[TWO.index("[targets]") : TWO.index("[cloud]")], "", "provision", "needs [targets]"),
+    "too few points": ("points = 3", 'points = 2\nkind = "policy"', "region", "line 15, region.points: points"),
     "no policies": ('policies = ["drf", "pf"]\n', "", "solve", "no policy"),
 }  # fmt: skip
 
@@ -103,6 +104,8 @@ WRONG_OPTIONS = {
     "alpha beyond the floats": (["solve", "two.toml", "-p", "alpha:1" + "0" * 400], "alpha"),
     "points without an end": (["region", "two.toml", "--kind", "policy", "--points", "100000000"],
         "--points"),
+    "too few points": (["region", "two.toml", "--kind", "policy", "--points", "2"],
+        "--points must be a whole number >= 3; got 2"),
     "policy of a region of all": (["region", "two.toml", "-p", "drf"], "--kind policy"),
     "rate of a region of all": (["region", "two.toml", "--rate", "0.3"], "--kind service"),
     "section of a policy": (["region", "two.toml", "--kind", "policy", "--section", "A"], "--kind stability"),
