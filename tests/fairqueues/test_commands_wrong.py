@@ -37,7 +37,7 @@ WRONG_FILES = {
     "no traffic": (TWO[TWO.index("[traffic]") :], "", "solve", "needs [traffic]"),
     "no sweep": (TWO[TWO.index("[sweep]") : TWO.index("[targets]")], "", "sweep", "needs [sweep]"),
     "no targets": (TWO[TWO.index("[targets]") : TWO.index("[cloud]")], "", "provision", "needs [targets]"),
-    "too few points": ("points = 3", 'points = 2\nkind = "policy"', "region", "line 15, region.points: points"),
+    "too few points": ("points = 3", 'points = 2\nkind = "policy"', "region", "line 15, region.points: "),
     "no policies": ('policies = ["drf", "pf"]\n', "", "solve", "no policy"),
 }  # fmt: skip
 
