@@ -42,13 +42,13 @@ from fairness.arguments.validation import (
     float_array,
     frozen,
     rationals,
-    refuse_foreign,
     require,
     require_shape,
 )
 from fairness.display.notebook import notebook_html
 from fairness.display.tables import aligned
 from fairness.errors import ModelError
+from fairness.model.cluster_arguments import alone, checked_eligibility, checked_gamma
 from fairness.model.csv_tables import cluster_tables
 from fairness.model.job_classes import JobClasses
 
@@ -170,34 +170,8 @@ class Cluster(JobClasses):
                 argument="demands",
                 index=(k,),
             )
-        allowed = _eligibility(eligible, (n, s))
-        nominal = _alone(d, c)
-        _in_range(d, c, nominal, classes, hosts, columns)
-        tasks = nominal if gamma is None else float_array("gamma", gamma, ndim=2)
-        if gamma is not None:
-            if tasks.shape != (n, s):
-                raise ModelError.of(
-                    "gamma", f"must have shape (n_classes, n_servers) = {(n, s)}; got {tasks.shape}"
-                )
-            require("gamma", tasks, np.isfinite(tasks) & (tasks >= 0), "finite and >= 0", classes, hosts)
-            _agree(tasks, nominal, allowed, classes, hosts)
-        if allowed is not None:
-            tasks = np.where(allowed, tasks, 0.0)
-        usable = tasks > 0
-        if gamma is not None:
-            _speeds_in_range(tasks, nominal, usable, classes, hosts)
-        for k in np.flatnonzero(~usable.any(axis=1)):
-            argument, why = _why(int(k), hosts, columns, d, c, allowed)
-            raise ModelError(
-                f"job class {classes[k]!r} can run nowhere: {why}", argument=argument, index=(k,)
-            )
-        for i in np.flatnonzero(~usable.any(axis=0)):
-            raise ModelError(
-                f"no class can use {hosts[i]!r}: none is eligible there and finds all that it demands; "
-                "remove the server or make a class eligible",
-                argument="capacities",
-                index=(i,),
-            )
+        allowed = checked_eligibility(eligible, (n, s))
+        tasks = checked_gamma(gamma, d, c, allowed, (classes, hosts, columns))
         vars(self).update(
             demands=frozen(d),
             capacities=frozen(c),
@@ -290,7 +264,7 @@ class Cluster(JobClasses):
             shares = self.demands[:, None, :] / self.capacities[None, :, :]
             shares = np.where(self.eligible[:, :, None] & (self.demands[:, None, :] > 0), shares, 0.0)
             if self._given_gamma is not None:
-                speed = np.where(self.eligible, _alone(self.demands, self.capacities) / self.gamma, 0.0)
+                speed = np.where(self.eligible, alone(self.demands, self.capacities) / self.gamma, 0.0)
                 shares *= speed[:, :, None]
         return frozen(shares)
 
@@ -308,7 +282,7 @@ class Cluster(JobClasses):
         if self._given_gamma is not None:
             given: FloatArray = self._given_gamma[1]
             return given
-        return frozen(_alone(self.demands, self.capacities))
+        return frozen(alone(self.demands, self.capacities))
 
     @property
     def is_rational(self) -> bool:
@@ -383,131 +357,8 @@ class Cluster(JobClasses):
             return self._heading
         table = [["class", "weight", *self.resources, *(f"alone on {s}" for s in self.servers)]]
         for n, name in enumerate(self.job_classes):
-            alone = (f"{g:g}" if g > 0 else "-" for g in self.gamma[n])
-            table.append([name, f"{self.weights[n]:g}", *(f"{v:g}" for v in self.demands[n]), *alone])
+            own = (f"{g:g}" if g > 0 else "-" for g in self.gamma[n])
+            table.append([name, f"{self.weights[n]:g}", *(f"{v:g}" for v in self.demands[n]), *own])
         for i, name in enumerate(self.servers):
             table.append([name, "", *(f"{v:g}" for v in self.capacities[i]), *([""] * self.n_servers)])
         return "\n".join([self._heading, *(line.rstrip() for line in aligned(table))])
-
-
-def _alone(demands: FloatArray, capacities: FloatArray) -> FloatArray:
-    """Tasks of each class alone on each server, (n_classes, n_servers)."""
-    alone = np.full((demands.shape[0], capacities.shape[0]), np.inf)
-    with np.errstate(over="ignore"):  # refused by _in_range
-        for r in range(demands.shape[1]):
-            wants = demands[:, r] > 0
-            alone[wants] = np.minimum(alone[wants], capacities[:, r] / demands[wants, r][:, None])
-    return alone
-
-
-def _in_range(
-    demands: FloatArray,
-    capacities: FloatArray,
-    nominal: FloatArray,
-    classes: tuple[str, ...],
-    hosts: tuple[str, ...],
-    columns: tuple[str, ...],
-) -> None:
-    """Refuse a demand that over a capacity, or a capacity that over all demands, is not a float."""
-    some, there = demands[demands > 0], capacities[capacities > 0]
-    with np.errstate(over="ignore", divide="ignore", invalid="ignore"):
-        # If this holds, as it nearly always does, it holds for every quotient.
-        if not there.size or (some.max() / there.min() < 1e300 and some.min() / there.max() > 1e-300):
-            return
-        for r in range(demands.shape[1]):
-            share = demands[:, r, None] / capacities[:, r]
-            lost = ~np.isfinite(share) | (share == 0) | np.isinf(nominal)
-            for k, i in np.argwhere(lost & (demands[:, r, None] > 0) & (capacities[:, r] > 0)):
-                raise ModelError(
-                    f"demands[{k}, {r}] = {demands[k, r]:g} over capacities[{i}, {r}] = {capacities[i, r]:g} "
-                    f"({classes[k]!r}, {hosts[i]!r}, {columns[r]!r}) is beyond the range of floats; "
-                    "give this resource another unit",
-                    argument="demands",
-                    index=(k, r),
-                )
-
-
-def _speeds_in_range(
-    gamma: FloatArray,
-    nominal: FloatArray,
-    usable: NDArray[np.bool_],
-    classes: tuple[str, ...],
-    hosts: tuple[str, ...],
-) -> None:
-    """Refuse a gamma whose inverse, or that over the nominal one, is not a float."""
-    with np.errstate(over="ignore", divide="ignore", invalid="ignore"):
-        speed = nominal / gamma
-        lost = usable & ~(np.isfinite(1.0 / gamma) & np.isfinite(speed) & (speed > 0))
-    for k, i in np.argwhere(lost):
-        raise ModelError(
-            f"gamma[{k}, {i}] = {gamma[k, i]:g} for {classes[k]!r} on {hosts[i]!r}, where demands and "
-            f"capacities give {nominal[k, i]:g}: a quotient is beyond the range of floats; "
-            "give the tasks another unit",
-            argument="gamma",
-            index=(k, i),
-        )
-
-
-def _eligibility(eligible: ArrayLike | None, shape: tuple[int, int]) -> NDArray[np.bool_] | None:
-    if eligible is None:
-        return None
-    refuse_foreign("eligible", eligible)
-    try:
-        given = np.asarray(eligible)
-    except ValueError as error:
-        raise ModelError.of("eligible", f"must have rows of equal length: {error}") from None
-    if given.shape != shape:
-        raise ModelError.of(
-            "eligible", f"must have shape (n_classes, n_servers) = {shape}; got {given.shape}"
-        )
-    if given.dtype != bool and not np.isin(given, (0, 1)).all():
-        raise ModelError.of("eligible", "must hold booleans: True where the class may run on the server")
-    allowed = given.astype(bool)
-    allowed.flags.writeable = False
-    return allowed
-
-
-def _agree(
-    gamma: FloatArray,
-    nominal: FloatArray,
-    allowed: NDArray[np.bool_] | None,
-    classes: tuple[str, ...],
-    hosts: tuple[str, ...],
-) -> None:
-    """Refuse a gamma that contradicts the eligibility or the capacities."""
-    clashes = [(nominal == 0, gamma > 0, "lacks a resource that the class demands; set gamma to 0 there")]
-    if allowed is not None:
-        clashes.append((~allowed, gamma > 0, "is not eligible; set gamma to 0 there or eligible to True"))
-        clashes.append(
-            (allowed & (nominal > 0), gamma == 0, "is eligible; set gamma > 0 there or eligible to False")
-        )
-    for state, value, remedy in clashes:
-        for k, i in np.argwhere(state & value):
-            raise ModelError.of(
-                "gamma",
-                f"contradicts the model: gamma[{k}, {i}] = {gamma[k, i]:g} for {classes[k]!r} on "
-                f"{hosts[i]!r}, but this server {remedy}",
-                *(k, i),
-            )
-
-
-def _why(
-    k: int,
-    hosts: tuple[str, ...],
-    columns: tuple[str, ...],
-    demands: FloatArray,
-    capacities: FloatArray,
-    allowed: NDArray[np.bool_] | None,
-) -> tuple[str, str]:
-    """Which argument lets class k run nowhere, and why and what to do."""
-    if allowed is not None and not allowed[k].any():
-        why = f"eligible[{k}] is False on all servers; make it eligible somewhere or remove the class"
-        return "eligible", why
-    for i in range(len(hosts)):
-        lacking = (demands[k] > 0) & (capacities[i] == 0)
-        if (allowed is None or allowed[k, i]) and lacking.any():
-            return "demands", (
-                f"every server that it may use lacks something it demands ({hosts[i]!r} has no "
-                f"{columns[int(np.argmax(lacking))]!r}); add capacity or remove the class"
-            )
-    return "gamma", f"gamma[{k}] is 0 on all servers; give a positive entry or remove the class"
