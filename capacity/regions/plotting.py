@@ -99,7 +99,7 @@ def mark_loads(axes: Any, marks: Sequence[tuple[FloatArray, FloatArray, str, boo
         most = max(float(loads[k]) for loads, *_ in marks)
         getattr(axes, f"set_{name}lim")(low, max(high, 1.05 * most))
     # In space the upper corners are empty.
-    corner = {"bbox_to_anchor": (0.0, 1.0)} if len(marks[0][0]) == 3 else {}
+    corner: dict[str, Any] = {"bbox_to_anchor": (0.0, 1.0)} if len(marks[0][0]) == 3 else {}
     legend_beside(axes, **corner)
 
 

@@ -8,7 +8,6 @@ from typing import Any
 import matplotlib.pyplot as plt
 import numpy as np
 import sympy
-from matplotlib.colors import ListedColormap
 from matplotlib.patches import Patch
 from scipy import ndimage
 
@@ -17,11 +16,13 @@ from examples.workshop_figures.saturation import SATURATED
 from fairness import DRF, BottleneckMax, ProportionalFair
 from proofs.symbolic import ClosedForm, SymbolicProblem, closed_form
 from proofs.symbolic.display.lettering import balanced, latex
+from proofs.symbolic.display.plotting import areas_of_cells, draw_cell
 
 __all__ = ["closed_forms"]
 
 FULL = {(0,): 1, (1,): 2, (0, 1): 3}
 """Colour of figure 3 by the resources that a cell fills."""
+SHADE = 0.75
 SAME = {"a": 1, "d": 1, "x": 1, "y": 1}
 """What the pictures hold fixed: one job of each class, and the demand of its own resource."""
 
@@ -43,7 +44,7 @@ def closed_forms(*, full: bool) -> Page:
         located[name] = _picture(ax, form, points)
         ax.set_title(f"{name}: {len(form.cells)} cells")
     handles = [
-        Patch(color=shade, label=label)
+        Patch(color=shade, alpha=SHADE, label=label)
         for shade, label in zip(
             SATURATED.values(), ("only CPU full", "only RAM full", "both full"), strict=True
         )
@@ -83,18 +84,11 @@ def _picture(ax: plt.Axes, form: ClosedForm, points: int) -> np.ndarray:
     names = [letter.name for letter in form.problem.letters]
     values = [{"b": b, "c": c}.get(name, SAME.get(name)) for name in names]
     found = form.located(*names)(*values)
-    kinds = np.array([FULL[cell.full] for cell in form.cells])[found]
-    ax.imshow(
-        kinds,
-        origin="lower",
-        extent=(0, 2, 0, 2),
-        cmap=ListedColormap(list(SATURATED.values())),
-        vmin=1,
-        vmax=3,
-        alpha=0.75,
-    )
+    fixed = {name: Fraction(value) for name, value in SAME.items()}
+    areas = areas_of_cells(form, ("b", "c"), fixed, [(0, 2), (0, 2)])
+    for cell, area in sorted(zip(form.cells, areas, strict=True), key=lambda pair: not pair[1].polygons):
+        draw_cell(ax, area, SATURATED[FULL[cell.full]], alpha=SHADE)
     for k, cell in enumerate(form.cells):
-        ax.contour(b, c, (found == k).astype(float), levels=[0.5], colors="white", linewidths=1.5)
         parts, number = ndimage.label(found == k)
         for part in range(1, number + 1):
             # Where most of the cell is around: the text stands there.

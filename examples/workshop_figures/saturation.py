@@ -11,11 +11,12 @@ from matplotlib.patches import Patch
 from examples.gallery import Check, Page
 from examples.workshop_figures.allocations import matrix
 from fairness import BottleneckMax, Problem, ProportionalFair
+from fairness.display.colours import part_colour
 from queueing.states.box import grid_counts
 
 __all__ = ["saturation_map"]
 
-SATURATED = {1: "#E69F00", 2: "#56B4E9", 3: "#009E73"}
+SATURATED = {1: part_colour(3), 2: part_colour(4), 3: part_colour(5)}
 """Colour by what is full: 1 = only the first resource, 2 = only the second, 3 = both."""
 
 

@@ -54,13 +54,16 @@ def panels(number: int, width: float, height: float, across: int = 3) -> tuple[F
     return figure, [figure.add_subplot(rows, columns, k + 1) for k in range(number)]
 
 
-def legend_beside(ax: Axes, **style: Any) -> None:
-    """A legend to the right of the axes, where it hides no data; in columns where there is much to say."""
+def legend_beside(ax: Axes, width: int = LINE, **style: Any) -> None:
+    """A legend to the right of the axes, where it hides no data; in columns where there is much to say.
+
+    ``width`` is that of its lines, in letters.
+    """
     entries = len(style.get("handles", ax.get_legend_handles_labels()[0]))
     place = {"loc": "upper left", "bbox_to_anchor": (1.01, 1.0), "borderaxespad": 0.0, "fontsize": "small"}
     legend = ax.legend(**(place | {"ncols": 1 + (entries - 1) // MOST_ROWS} | style))
     for text in legend.get_texts():
-        text.set_text(folded(text.get_text()))
+        text.set_text(folded(text.get_text(), width))
 
 
 def bars(

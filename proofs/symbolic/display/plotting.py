@@ -2,26 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
+from fractions import Fraction
 from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
+import sympy
 
 from fairness.display.colours import part_colour, part_line
 from fairness.display.drawing import bars, given_axes, legend_beside
-from fairness.display.lettering import label
+from fairness.display.lettering import LINE, label
 from fairness.errors import ModelError
 from proofs.symbolic.cells import Cell
+from proofs.symbolic.decisions.formulas import Formula, conjunction, exact, negated
+from proofs.symbolic.display.areas import Areas, areas_of
+from proofs.symbolic.display.lettering import written
 from proofs.symbolic.model.problem import SymbolicProblem
 from proofs.symbolic.model.reading import expression
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = ["plot_cells"]
+__all__ = ["areas_of_cells", "draw_cell", "plot_cells"]
 
 POINTS = 301
-"""Along each axis."""
+"""Of the curves over one letter."""
 
 
 class Form(Protocol):
@@ -45,14 +50,11 @@ class Form(Protocol):
     def lambdify(self, *letters: Any) -> Callable[..., np.ndarray]:
         """Tasks as a function of arrays."""
 
-    def located(self, *letters: Any) -> Callable[..., np.ndarray]:
-        """Numbers of cells as a function of arrays."""
-
 
 def plot_cells(form: Form, ax: Axes | None, x: Any, y: Any, at: Mapping[Any, Any] | None) -> Axes:
     """The cells of a form over two letters, or its tasks over one."""
     names = [symbol.name for symbol in form.problem.letters]
-    fixed = {getattr(k, "name", k): float(expression(v, "at", k)) for k, v in (at or {}).items()}
+    fixed = {getattr(k, "name", k): _rational(expression(v, "at", k)) for k, v in (at or {}).items()}
     axes = {which: getattr(v, "name", v) for which, v in (("x", x), ("y", y)) if v is not None}
     for which, name in (*axes.items(), *(("at", name) for name in fixed)):
         if name not in names:
@@ -64,22 +66,57 @@ def plot_cells(form: Form, ax: Axes | None, x: Any, y: Any, at: Mapping[Any, Any
         tasks = form.at({})[0]
         return bars(ax, form.problem.class_names, [float(t) for t in tasks], ylabel="tasks")
     inside = next(iter(form.problem.ground.points), {})
-    values: dict[str, Any] = {name: fixed.get(name, float(inside.get(name, 1))) for name in names}
-    others = [f"{name} = {values[name]:g}" for name in names if name not in over]
+    values = {name: fixed.get(name, inside.get(name, Fraction(1))) for name in names if name not in over}
+    others = [f"{name} = {float(value):g}" for name, value in values.items()]
     ax.set(xlabel=label(over[0]), title=label(", ".join([form.policy_name, *others])))
-    ranges = [np.linspace(*_range(form, name), POINTS) for name in over]
+    ranges = [_range(form, name) for name in over]
     if len(over) == 1:
-        values[over[0]] = ranges[0]
-        paths = form.lambdify(*names)(*values.values()).T
+        places = np.linspace(*ranges[0], POINTS)
+        numbers = {name: float(value) for name, value in values.items()}
+        paths = form.lambdify(*names)(*({**numbers, over[0]: places}[name] for name in names)).T
         for k, (name, path) in enumerate(zip(form.problem.class_names, paths, strict=True)):
-            ax.plot(ranges[0], path, label=label(name), **part_line(k))
+            ax.plot(places, path, label=label(name), **part_line(k))
         ax.set_ylabel("tasks")
         legend_beside(ax)
         return ax
-    grid = np.meshgrid(*ranges)
-    values |= dict(zip(over, grid, strict=True))
-    ax.set_ylabel(label(over[1]))
-    return _areas(form, ax, ranges, form.located(*names)(*values.values()))
+    ax.set(xlim=ranges[0], ylabel=label(over[1]), ylim=ranges[1])
+    return _cells(form, ax, areas_of_cells(form, over, values, ranges))
+
+
+def areas_of_cells(
+    form: Form, over: Sequence[str], values: Mapping[str, Fraction], window: Sequence[tuple[float, float]]
+) -> list[Areas]:
+    """Where each cell is in a rectangle of two letters, the others having values.
+
+    Where cells overlap it is the first. Conditions on free letters, which pick one of many allocations, are
+    left out.
+    """
+    mine = {symbol.name: symbol for symbol in form.problem.letters}
+    told = {mine[name]: sympy.Rational(value.numerator, value.denominator) for name, value in values.items()}
+    known = conjunction([relation.subs(told) for relation in form.problem.assumptions])
+    found, earlier = list[Areas](), list[Formula]()
+    for cell in form.cells:
+        conditions = [c.subs(told) for c in cell.conditions if not c.free_symbols & set(cell.free)]
+        here: Formula = ("and", conjunction(conditions))
+        formula = ("and", (*known, here, *map(negated, earlier)))
+        found.append(areas_of(formula, (mine[over[0]], mine[over[1]]), tuple(window)))
+        earlier.append(here)
+    return found
+
+
+def draw_cell(ax: Axes, areas: Areas, colour: str, *, alpha: float = 0.55) -> None:
+    """A cell in its colour within white borders; as a line or a dot where it is no more."""
+    areas.fill(ax, facecolor=colour, alpha=alpha)
+    thin = {"color": colour, "alpha": alpha, "solid_capstyle": "butt"}
+    for line, _ in areas.borders:
+        ax.plot(*line.T, **({"color": "white"} if areas.polygons else thin), linewidth=1.5)
+    for point in areas.points:
+        ax.plot(*point, "o", color=colour, alpha=alpha)
+
+
+def _rational(value: Any) -> Fraction:
+    """A number of sympy as a fraction; an irrational one as its float, which looks the same."""
+    return exact(value) if value.is_Rational else Fraction(float(value))
 
 
 def _range(form: Form, name: str) -> tuple[float, float]:
@@ -89,33 +126,21 @@ def _range(form: Form, name: str) -> tuple[float, float]:
     return (0.0 if min(seen) >= 0 else -high), high
 
 
-def _areas(form: Form, ax: Axes, ranges: list[np.ndarray], found: np.ndarray) -> Axes:
-    from matplotlib.colors import BoundaryNorm, ListedColormap
+def _cells(form: Form, ax: Axes, found: Sequence[Areas]) -> Axes:
     from matplotlib.patches import Patch
 
-    seen = [k for k in range(len(form.cells)) if (found == k).any()]
-    colours = [part_colour(k) for k in range(len(form.cells))]
-    shown = np.ma.masked_less(found, 0)
-    norm = BoundaryNorm(np.arange(len(colours) + 1) - 0.5, len(colours))
-    ax.pcolormesh(
-        *ranges,
-        shown,
-        cmap=ListedColormap(colours),
-        norm=norm,
-        alpha=0.55,
-        shading="nearest",
-        rasterized=True,
-    )
-    for k in seen:
-        if len(seen) > 1:
-            ax.contour(*ranges, (found == k).astype(float), levels=[0.5], colors="white", linewidths=1.0)
-    ax.set(xlim=(ranges[0][0], ranges[0][-1]), ylim=(ranges[1][0], ranges[1][-1]))
-    patches = [Patch(color=colours[k], alpha=0.55, label=label(_legend(form, k))) for k in seen]
+    patches = []
+    # Lines and dots last, so that no border lies on them.
+    for k, areas in sorted(enumerate(found), key=lambda pair: not pair[1].polygons):
+        draw_cell(ax, areas, part_colour(k))
+    for k, areas in enumerate(found):
+        if not areas.empty:
+            patches.append(Patch(color=part_colour(k), alpha=0.55, label=label(_legend(form, k))))
     if patches:
-        below = {"fontsize": "x-small", "bbox_to_anchor": (0, -0.15), "ncols": 1}  # formulas are long
-        legend_beside(ax, handles=patches, **below)
+        # Below the label of the axis, as formulas are long.
+        legend_beside(ax, 2 * LINE, handles=patches, bbox_to_anchor=(0, 0), borderaxespad=5.0, ncols=1)
     return ax
 
 
 def _legend(form: Form, k: int) -> str:
-    return f"{k + 1}: {', '.join(map(str, form.cells[k].tasks))}"
+    return f"{k + 1}: {', '.join(map(written, form.cells[k].tasks))}"

@@ -16,9 +16,9 @@ from fairness.errors import ModelError
 from proofs.symbolic.decisions.formulas import conjunction
 from proofs.symbolic.decisions.ground import Ground
 from proofs.symbolic.decisions.sign_tables import sign_table
+from proofs.symbolic.display.areas import areas_of
 from proofs.symbolic.display.lettering import balanced, said
 from proofs.symbolic.model.reading import expression
-from proofs.symbolic.parameters.areas import areas_of
 from proofs.symbolic.parameters.intervals import Interval
 
 if TYPE_CHECKING:
@@ -149,9 +149,6 @@ class Parameters(Result):
         return self._areas(ax, ranges)
 
     def _areas(self, ax: Axes, ranges: list[tuple[float, float]]) -> Axes:
-        from matplotlib.patches import PathPatch
-        from matplotlib.path import Path
-
         cells = tuple(("and", conjunction(cell)) for cell in self.cells)
         formula = ("and", (*conjunction(self.assumptions), ("or", cells)))
         areas = areas_of(formula, self.letters, tuple(ranges))
@@ -160,15 +157,12 @@ class Parameters(Result):
                 zip(("xlim", "ylim"), (areas.near(k, *ends) for k, ends in enumerate(ranges)), strict=True)
             )
         )
-        if areas.polygons:
-            # As one, so that no seam shows where they touch.
-            whole = Path.make_compound_path(*(Path(p, closed=True) for p in areas.polygons))
-            ax.add_patch(PathPatch(whole, facecolor=COLOUR, alpha=0.5, linewidth=0))
+        areas.fill(ax, facecolor=COLOUR, alpha=0.5)
         for line, inside in areas.borders:
             ax.plot(*line.T, color=COLOUR, linestyle="-" if inside else (0, (4, 3)), label=BORDERS[inside])
         for point in areas.points:
             ax.plot(*point, "o", color=COLOUR)
-        if not (areas.polygons or areas.borders or areas.points):
+        if areas.empty:
             said = "none in this part" if self.cells else "nowhere"
             ax.text(0.5, 0.5, said, ha="center", transform=ax.transAxes)
         known = dict(zip(*reversed(ax.get_legend_handles_labels()), strict=True))

@@ -6,11 +6,16 @@ from fractions import Fraction
 import numpy as np
 import pytest
 import sympy
+from matplotlib.colors import to_rgb
 from matplotlib.path import Path
 
-from proofs.symbolic import where
+from fairness import DRF
+from fairness.display.colours import part_colour
+from proofs.symbolic import ClosedForm, SymbolicProblem, where
+from proofs.symbolic.cells import Cell
 from proofs.symbolic.decisions.formulas import holds, relation_of
-from proofs.symbolic.parameters.areas import areas_of
+from proofs.symbolic.display.areas import areas_of
+from proofs.symbolic.model.reading import letter
 
 LETTERS = sympy.symbols("a b")
 A, B = LETTERS
@@ -87,3 +92,27 @@ def test_a_picture_is_drawn_around_what_holds():
     assert ax.get_xlim() == pytest.approx((0, 1.25), abs=0.02)
     assert ax.get_ylim() == pytest.approx((0, 0.0625), abs=0.002)
     assert where("a > 1 and a < 1/b and b > 2").plot().texts[0].get_text() == "nowhere"
+
+
+def form_of(*conditions):
+    """A closed form with one cell a condition, as if it had been found."""
+    pool = SymbolicProblem([["a", "b"]], [1, 1], assume=["a > 0", "b > 0"])
+    return ClosedForm(pool, DRF(), tuple(Cell((c,), pool.letters[:1]) for c in conditions), "", "")
+
+
+def test_cells_are_drawn_up_to_their_borders():
+    a, b = (letter(name) for name in "ab")
+    form = form_of(sympy.Gt(b - a**2, 0), sympy.Ge(a**2 - b, 0))
+    patches = [patch.get_path() for patch in form.plot().patches]
+    for x in (0.301, 0.7, 1.0, 1.402):
+        for away, expected in ((1e-3, [True, False]), (-1e-3, [False, True])):
+            assert [path.contains_point((x, x**2 + away)) for path in patches] == expected
+
+
+def test_a_cell_without_area_is_drawn_as_a_line():
+    a, b = (letter(name) for name in "ab")
+    ax = form_of(sympy.Eq(a - b, 0), sympy.Ge(a, 0)).plot()
+    assert [patch.get_facecolor()[:3] for patch in ax.patches] == [to_rgb(part_colour(1))]
+    *_, drawn = ax.lines
+    assert drawn.get_color() == part_colour(0)
+    np.testing.assert_allclose(*drawn.get_data(), atol=1e-8)

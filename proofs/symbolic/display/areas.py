@@ -23,7 +23,7 @@ from collections.abc import Collection
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import combinations, pairwise
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import sympy
@@ -31,6 +31,9 @@ import sympy
 from proofs.language.polynomials import Polynomial
 from proofs.symbolic.decisions.formulas import Formula, exact, holds, holds_by_signs, relations_in
 from proofs.symbolic.decisions.sign_tables import simple_between
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 __all__ = ["Areas", "areas_of"]
 
@@ -64,6 +67,21 @@ class Areas:
     polygons: list[np.ndarray]
     borders: list[tuple[np.ndarray, bool]]
     points: list[tuple[float, float]]
+
+    @property
+    def empty(self) -> bool:
+        """Whether it holds nowhere."""
+        return not (self.polygons or self.points or any(inside for _, inside in self.borders))
+
+    def fill(self, ax: Axes, **style: Any) -> None:
+        """Draw the polygons as one patch, so that no seam shows where they touch."""
+        from matplotlib.patches import PathPatch
+        from matplotlib.path import Path
+
+        if self.polygons:
+            whole = Path.make_compound_path(*(Path(p, closed=True) for p in self.polygons))
+            whole.should_simplify = False  # by up to a ninth of a pixel, which would be seen as a seam
+            ax.add_patch(PathPatch(whole, linewidth=0, **style))
 
     def near(self, axis: int, low: float, high: float) -> tuple[float, float]:
         """Ends of an axis around all that is drawn, if that is less than what was looked at; 0 stays."""
