@@ -24,9 +24,7 @@ from numpy.typing import ArrayLike, NDArray
 from fairness.arguments.validation import (
     FloatArray,
     checked_names,
-    float_array,
     frozen,
-    require,
     require_number,
     require_whole,
 )
@@ -35,6 +33,7 @@ from fairness.display.result import Result
 from fairness.errors import ModelError
 from fairness.machine.work import duration
 from queueing.recorded.places import Indices, chosen, indices_into
+from queueing.recorded.trace_arguments import checked_models, checked_times, checked_types
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -144,24 +143,9 @@ class ClusterTrace(Result):
         measures = tuple(str(unit) for unit in units)
         if len(measures) != len(columns):
             raise ModelError.of("units", f"must name {len(columns)} units, one per resource; got {measures}")
-        times, lasting = float_array("arrivals", arrivals, 1), float_array("durations", durations, 1)
-        if not len(times):
-            raise ModelError.of("arrivals", "lists no task; a trace holds at least one")
-        require("arrivals", times, np.isfinite(times), "finite")
-        if (back := np.flatnonzero(times[1:] < times[:-1])).size:
-            k = int(back[0]) + 1
-            raise ModelError.of(
-                "arrivals",
-                f"must not decrease; task {k} (counted from 0) arrives at {times[k]:g}, after one at "
-                f"{times[k - 1]:g}; sort the tasks by arrival",
-                k,
-            )
-        require("durations", lasting, np.isfinite(lasting) & (lasting > 0), "finite and > 0 seconds")
-        demands = float_array("types", types, 2)
-        place = _place(devices, columns)
-        _check_types(demands, columns, place)
-        kinds, allowed = _eligibility(models, eligible_models, len(demands))
-        _check_distinct(demands, allowed)
+        times, lasting = checked_times(arrivals, durations)
+        demands, place = checked_types(types, columns, devices)
+        kinds, allowed = checked_models(models, eligible_models, demands)
         owners = checked_names("users", users, len(users), "user")
         vars(self).update(
             resources=columns,
@@ -385,68 +369,6 @@ class ClusterTrace(Result):
         made = object.__new__(type(self))
         vars(made).update({name: vars(self)[name] for name in self.__dataclass_fields__} | changes)
         return made
-
-
-def _place(devices: int | str | None, resources: tuple[str, ...]) -> int | None:
-    if isinstance(devices, str):
-        if devices not in resources:
-            raise ModelError.of("devices", f"must be one of {', '.join(resources)}; got {devices!r}")
-        return resources.index(devices)
-    return None if devices is None else require_whole("devices", devices, 0, len(resources) - 1)
-
-
-def _check_types(types: FloatArray, resources: tuple[str, ...], devices: int | None) -> None:
-    if types.shape[1] != len(resources) or not len(types):
-        raise ModelError.of(
-            "types",
-            f"must have shape (n_types, {len(resources)}), one column per resource; got {types.shape}",
-        )
-    require("types", types, np.isfinite(types) & (types >= 0), "finite and >= 0")
-    if not (some := types.any(axis=1)).all():
-        k = int(np.argmin(some))
-        raise ModelError.of("types", f"demands nothing in row {k}; leave such tasks out", k)
-    if devices is not None:
-        column = types[:, devices]
-        whole = (column < 1) | (column == np.floor(column))
-        if not whole.all():
-            k = int(np.argmin(whole))
-            raise ModelError.of(
-                "types",
-                f"demands {column[k]:g} of {resources[devices]!r} in row {k}: a task takes a part of one "
-                "device, or whole ones",
-                k,
-                devices,
-            )
-
-
-def _eligibility(
-    models: Sequence[str] | None, eligible: ArrayLike | None, n_types: int
-) -> tuple[tuple[str, ...], NDArray[np.bool_] | None]:
-    if (models is None) != (eligible is None):
-        raise ModelError.of("models", "and eligible_models go together: names, and one column for each")
-    if models is None or eligible is None:
-        return (), None
-    names = checked_names("models", models, len(models), "model")
-    allowed = np.array(eligible)
-    if allowed.dtype != np.bool_ or allowed.shape != (n_types, len(names)):
-        raise ModelError.of(
-            "eligible_models",
-            f"must hold True and False, of shape (n_types, n_models) = {(n_types, len(names))}; "
-            f"got {allowed.dtype} of shape {allowed.shape}",
-        )
-    if not (some := allowed.any(axis=1)).all():
-        k = int(np.argmin(some))
-        raise ModelError.of("eligible_models", f"lets type {k} run nowhere; leave its tasks out", k)
-    return names, frozen(allowed)
-
-
-def _check_distinct(types: FloatArray, allowed: NDArray[np.bool_] | None) -> None:
-    rows = types if allowed is None else np.hstack([types, allowed])
-    _, first, which = np.unique(rows, axis=0, return_index=True, return_inverse=True)
-    if len(first) < len(rows):
-        own = first[which.ravel()]
-        k = int(np.argmax(own != np.arange(len(rows))))
-        raise ModelError.of("types", f"must be distinct; row {k} repeats row {own[k]}", k)
 
 
 def _several(n: int, what: str) -> str:
