@@ -22,13 +22,14 @@ import hashlib
 import inspect
 import logging
 import os
-import time
 from collections.abc import Callable
 from types import ModuleType
 from typing import Any
 
 import numba
 from numba.core.caching import FunctionCache
+
+from fairness.machine.work import ASIDE
 
 __all__ = ["BEGUN", "ENDED", "first_class", "is_storing", "stored"]
 
@@ -48,7 +49,7 @@ class _Store(FunctionCache):
         super().__init__(function)
         self._made_of = made_of
         self._kernel = f"{function.__module__}.{function.__qualname__}"
-        self._begin = 0.0
+        self._begun = ASIDE.begin()
 
     def _index_key(self, sig: Any, codegen: Any) -> tuple[Any, ...]:
         return (*super()._index_key(sig, codegen), self._made_of)
@@ -60,7 +61,7 @@ class _Store(FunctionCache):
         except OSError as error:
             _tell(error)
         if found is None:  # then it is compiled now
-            self._begin = time.monotonic()
+            self._begun = ASIDE.begin()
             _log.info(BEGUN, self._kernel)
         return found
 
@@ -69,7 +70,7 @@ class _Store(FunctionCache):
             super().save_overload(sig, data)
         except OSError as error:
             _tell(error)
-        _log.info(ENDED, self._kernel, time.monotonic() - self._begin)
+        _log.info(ENDED, self._kernel, ASIDE.end(self._begun))
 
 
 def stored(*helpers: ModuleType, **options: Any) -> Callable[[Callable[..., Any]], Any]:

@@ -5,7 +5,8 @@ a model. Its time is guessed from what is known of such work, and better as soon
 From :data:`LONG` seconds on the guess is announced, to the log of this module and to whoever watches; work
 that would take longer than :data:`TOO_LONG` is refused with the guess and what can be done instead, unless a
 time limit says when to stop. The refusal goes by the time that the processor has worked: by the clock on the
-wall, which also runs while others have the machine, a moment's work may look like weeks.
+wall, which also runs while others have the machine, a moment's work may look like weeks. Both clocks stand
+still while kernels are compiled (:data:`ASIDE`), which is no work that comes again.
 
 Long work may lie many calls deep, so tasks report to those who watch *now* (:func:`watching`), as logs do; a
 driver opens the watch with the ``progress`` and ``time_limit`` it was given. Where the time is
@@ -29,6 +30,7 @@ from fairness.arguments.validation import require_number
 from fairness.errors import FairqueuesError, ModelError, NotConvergedError
 
 __all__ = [
+    "ASIDE",
     "OutOfTime",
     "Progress",
     "ProgressOption",
@@ -157,6 +159,36 @@ def watching(
         _watch.reset(token)
 
 
+class Aside:
+    """Seconds that this process has spent on what is done once, and which foretell nothing."""
+
+    def __init__(self) -> None:
+        self.seconds = 0.0
+
+    def begin(self) -> tuple[float, float]:
+        """What :meth:`end` is given."""
+        return self.seconds, time.monotonic()
+
+    def end(self, begun: tuple[float, float]) -> float:
+        """Seconds since it began; what was set aside within counts once."""
+        before, start = begun
+        took = time.monotonic() - start
+        self.seconds = max(self.seconds, before + took)
+        return took
+
+
+ASIDE = Aside()
+"""Of the kernels that were compiled."""
+
+
+def _clock() -> float:
+    return time.monotonic() - ASIDE.seconds
+
+
+def _processor() -> float:
+    return time.process_time() - ASIDE.seconds
+
+
 class Task:
     """Work in units; a context manager.
 
@@ -188,8 +220,7 @@ class Task:
         self.what, self.total, self.unit, self.instead = what, float(total), unit, instead
         self.done = 0.0
         self._guess, self._longest, self._watch = seconds, longest, current_watch()
-        self._begin = self._told = time.monotonic()
-        self._worked = time.process_time()
+        self._begin, self._told, self._worked = _clock(), time.monotonic(), _processor()
         self._announced = self._judged = False
         self._lock = RLock()
         self._bar: Any = None
@@ -210,7 +241,7 @@ class Task:
         return self
 
     def __exit__(self, *_: object) -> None:
-        took = duration(time.monotonic() - self._begin)
+        took = duration(_clock() - self._begin)
         _log.debug("%s: %.4g %s in %s", self.what, self.done, self.unit, took)
         if self._bar is not None:
             self._bar.close()
@@ -224,11 +255,11 @@ class Task:
             self.done = self.done + units if done is None else done
             self.total = max(self.total if total is None else total, self.done)
             now = time.monotonic()
-            elapsed = now - self._begin
+            elapsed = _clock() - self._begin
             remaining = elapsed * (self.total - self.done) / self.done if self.done else math.nan
             if elapsed > SAMPLE:
                 self._announce(elapsed + remaining)
-            worked = min(elapsed, time.process_time() - self._worked)
+            worked = min(elapsed, _processor() - self._worked)
             if worked > SAMPLE and self.done and not self._judged:
                 self._judged = True
                 self._refuse(worked * self.total / self.done)
@@ -238,10 +269,10 @@ class Task:
             self._watch.check(self.what)
 
     def prepared(self) -> None:
-        """While nothing is done, read the speed from now on: what came before, compiling say, is no work."""
+        """While nothing is done, read the speed from now on: what came before is no work."""
         with self._lock:
             if not self.done:
-                self._begin, self._worked = time.monotonic(), time.process_time()
+                self._begin, self._worked = _clock(), _processor()
             self._watch.check(self.what)
 
     def _announce(self, seconds: float) -> None:

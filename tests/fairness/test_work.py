@@ -10,7 +10,7 @@ import pytest
 
 from fairness import ModelError, NotConvergedError
 from fairness.machine import work
-from fairness.machine.work import OutOfTime, Progress, Task, current_watch, duration, stopped, watching
+from fairness.machine.work import ASIDE, OutOfTime, Progress, Task, current_watch, duration, stopped, watching
 from tests.processes import at_once
 
 
@@ -99,6 +99,24 @@ def test_preparation_before_the_first_unit_is_no_speed(told, clock):
         clock(4.0)
         with pytest.raises(OutOfTime):
             task.prepared()
+
+
+def test_while_kernels_are_compiled_no_time_is_foretold(told, clock):
+    with watching(told.append), Task("a table", 1e7, "states") as task:
+        task.advance(5)
+        outer = ASIDE.begin()
+        clock(20.0)
+        inner = ASIDE.begin()
+        clock(30.0)
+        assert ASIDE.end(inner) == 30.0
+        clock(10.0)
+        assert ASIDE.end(outer) == 60.0  # what lies within it counts once
+        task.advance(5)
+        assert not any(p.announced for p in told)
+        clock(1.0)
+        task.advance(90)
+    assert told[-1].elapsed == pytest.approx(1.0)
+    assert [p.remaining for p in told if p.announced] == [pytest.approx(1e5)]
 
 
 def test_the_tighter_of_two_limits_holds(clock):
