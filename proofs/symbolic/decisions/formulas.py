@@ -130,5 +130,5 @@ def holds_by_signs(formula: Formula, sign: Callable[[Polynomial], int]) -> bool:
 
 
 def exact(number: Any) -> Fraction:
-    """A rational number of sympy as a fraction."""
-    return Fraction(int(number.p), int(number.q))
+    """A rational number, of sympy or any other, as a fraction."""
+    return Fraction(int(number.numerator), int(number.denominator))

@@ -6,6 +6,7 @@ import random
 from collections.abc import Iterable
 from dataclasses import replace
 from fractions import Fraction
+from numbers import Rational
 from typing import Any
 
 import sympy
@@ -16,6 +17,7 @@ from proofs.symbolic.decisions.deciding import Decision, decide
 from proofs.symbolic.decisions.formulas import (
     Formula,
     conjunction,
+    exact,
     holds,
     negated,
     relation_of,
@@ -123,10 +125,10 @@ class Ground:
             return decision
         # What is left out is met at any known point.
         whole = {**(self.points[0] if self.points else {}), **decision.point}
-        exact = {name: f for name, value in whole.items() if (f := _fraction(value)) is not None}
+        known = {name: exact(value) for name, value in whole.items() if isinstance(value, Rational)}
         mine = [symbol.name for symbol in self.letters]
-        if exact.keys() >= set(mine):
-            self.points.append({name: exact[name] for name in mine})
+        if known.keys() >= set(mine):
+            self.points.append({name: known[name] for name in mine})
         return replace(decision, point=whole)
 
     def implies(self, condition: Any, given: Iterable[Any] = ()) -> bool:
@@ -209,9 +211,3 @@ def _positive(formula: Formula) -> str | None:
     rising = formula.left.at({name: 1}) > at_zero
     excluded = at_zero <= 0 if formula.sign == ">" else at_zero < 0
     return name if formula.sign in (">", ">=") and rising and excluded else None
-
-
-def _fraction(value: Any) -> Fraction | None:
-    if isinstance(value, Fraction):
-        return value
-    return Fraction(int(value.p), int(value.q)) if getattr(value, "is_Rational", False) else None

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from fractions import Fraction
 from functools import cached_property
 from typing import Any
 
@@ -13,6 +12,7 @@ from fairness.arguments.validation import checked_names
 from fairness.display.tables import aligned
 from fairness.errors import ModelError
 from fairness.model.problem import Problem
+from proofs.symbolic.decisions.formulas import exact
 from proofs.symbolic.decisions.ground import Ground
 from proofs.symbolic.model.reading import expression, relations
 
@@ -188,8 +188,8 @@ class SymbolicProblem:
         made = self.values(values)
 
         def number(value: Any) -> Any:
-            exact = sympy.sympify(value).subs(made)
-            return Fraction(int(exact.p), int(exact.q)) if exact.is_Rational else float(exact)
+            found = value.subs(made)
+            return exact(found) if found.is_Rational else float(found)
 
         a = [[number(self.demands[i, j]) for j in range(self.n_resources)] for i in range(self.n_classes)]
         problem = Problem(

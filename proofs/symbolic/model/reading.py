@@ -15,6 +15,7 @@ import sympy
 from sympy.core.relational import Relational
 
 from fairness.errors import ModelError
+from proofs.symbolic.decisions.formulas import exact
 
 __all__ = ["expression", "letter", "number", "relations"]
 
@@ -119,7 +120,7 @@ def relations(value: Any, argument: str = "assume", *index: Any) -> tuple[Any, .
 
 def number(value: Any) -> Any:
     """A Fraction where a value of sympy is rational, else the value, simplified."""
-    return Fraction(int(value.p), int(value.q)) if value.is_Rational else sympy.simplify(value)
+    return exact(value) if value.is_Rational else sympy.simplify(value)
 
 
 def _compared(kind: Any, left: Any, right: Any) -> tuple[Any, ...]:
@@ -183,8 +184,8 @@ def _read(node: ast.expr, text: str, argument: str, index: tuple[Any, ...]) -> A
 
 def _with_letters(value: Any, argument: str, index: tuple[Any, ...]) -> Any:
     """An expression of sympy with letters for its symbols and fractions for its floats."""
-    exact = {number: sympy.Rational(str(number)) for number in value.atoms(sympy.Float)}
-    made = value.xreplace({symbol: letter(symbol.name) for symbol in value.free_symbols} | exact)
+    decimals = {number: sympy.Rational(str(number)) for number in value.atoms(sympy.Float)}
+    made = value.xreplace({symbol: letter(symbol.name) for symbol in value.free_symbols} | decimals)
     if made.has(sympy.nan, sympy.oo, -sympy.oo, sympy.zoo, sympy.I):
         raise ModelError.of(argument, f"must be real and finite; got {value}", *index)
     return made
