@@ -9,7 +9,7 @@ import typer
 
 from fairqueues.console import completion
 from fairqueues.console.command import command
-from fairqueues.console.inputs import heading, seed_of
+from fairqueues.console.inputs import heading, labelled, seed_of
 from fairqueues.console.options import Jobs, Policies, Seed
 from fairqueues.console.output import Delivery
 from fairqueues.errors import WrongUse
@@ -80,7 +80,7 @@ def audit(
     )
 
 
-def _policies(scenario: Any, names: list[str] | None) -> list[Any]:
+def _policies(scenario: Any, names: list[str] | None) -> dict[str, Any]:
     from fairqueues.scenario.names import policy_named
 
     tree = None if scenario is None else scenario.tree
@@ -89,4 +89,4 @@ def _policies(scenario: Any, names: list[str] | None) -> list[Any]:
         policies = [policy_named(name, tree=tree, folder=Path()) for name in names]
     if not policies:
         raise WrongUse("no policy is given; name some with --policy NAME, or give a scenario that has them")
-    return policies
+    return labelled(policies, names or scenario.document.policies)

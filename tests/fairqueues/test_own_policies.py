@@ -246,9 +246,13 @@ def test_an_object_that_certifies_itself_keeps_doing_so(folder):
     assert pickle.loads(dumps(own)).name == "own"
 
 
-def test_replays_under_policies_of_one_name_are_told_apart(folder):
+def test_replays_and_audits_under_policies_of_one_name_are_told_apart(folder):
     for name in ("mine", "yours"):
         (folder / f"{name}.py").write_text("def alike(problem, counts):\n    return 0.01 * counts\n")
+    own = ("-p", "mine.py:alike", "-p", "yours.py:alike")
+    [row] = as_json("audit", *own, "--property", "SI", "--budget", "5")["results"]
+    assert {"mine.py:alike", "yours.py:alike"} < set(row)
+    assert "given twice" in run("audit", "-p", "drf", "-p", "drf", code=2).stderr
     asked = ("replay", "--tasks", "20", "--seed", "1", "-s", "mine.py:alike", "-s", "yours.py:alike")
     rows = as_json(*asked)["results"]
     assert {row["scheduler"] for row in rows} == {"mine.py:alike", "yours.py:alike"}

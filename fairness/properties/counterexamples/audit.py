@@ -160,7 +160,7 @@ class AuditTable(Result):
 
 
 def audit(
-    policies: Iterable[AnyPolicy],
+    policies: Iterable[AnyPolicy] | Mapping[str, AnyPolicy],
     properties: Iterable[Property | str] | None = None,
     *,
     budget: int = 2000,
@@ -174,8 +174,9 @@ def audit(
 
     Parameters
     ----------
-    policies : iterable of policies
-        Pool policies are audited on pools, cluster policies on clusters. Their names must differ.
+    policies : iterable of policies, or dict
+        Pool policies are audited on pools, cluster policies on clusters. A dict gives them names, which must
+        differ otherwise.
     properties : iterable of Property or str, optional
         Properties, or their names or keys. Default: all; those that are about trees of queues only if a
         policy has one.
@@ -244,7 +245,7 @@ def audit(
             key=lambda key: (not isinstance(asked[key[0]], ClusterPolicy), not props[key[1]].compares),
         )
         run = joblib.Parallel(n_jobs=n_jobs, return_as="generator_unordered", batch_size=1, **attended())
-        jobs = (joblib.delayed(_cell)(asked[p], props[q], settings) for p, q in missing)
+        jobs = (joblib.delayed(_cell)(p, asked[p], props[q], settings) for p, q in missing)
         shown = None if progress else True
         try:
             for result in tqdm(run(jobs), total=len(missing), desc="audit", unit="cell", disable=shown):
@@ -264,13 +265,15 @@ def audit(
     )
 
 
-def _cell(policy: Any, prop: Property, settings: Mapping[str, Any]) -> SearchResult:
-    """One search, with the stream of its names."""
+def _cell(name: str, policy: Any, prop: Property, settings: Mapping[str, Any]) -> SearchResult:
+    """One search, with the stream of its names; all that it tells calls the policy by the name."""
     domain = settings["domain"]
-    names = f"{policy_name(policy)}\n{prop.name}\n{domain}".encode()
+    names = f"{name}\n{prop.name}\n{domain}".encode()
     key = np.frombuffer(hashlib.sha256(names).digest(), dtype=np.uint32).tolist()
     rng = np.random.default_rng([settings["seed"], *key])
-    return search(policy, prop, budget=settings["budget"], rng=rng, domain=domain)
+    found = search(policy, prop, budget=settings["budget"], rng=rng, domain=domain)
+    witness = None if found.witness is None else replace(found.witness, policy=name)
+    return replace(found, policy=name, witness=witness)
 
 
 def _is_whole(value: Any) -> bool:
@@ -281,11 +284,15 @@ def _named_policies(policies: Any) -> dict[str, Any]:
     if isinstance(policies, str) or callable(policies) or not isinstance(policies, Iterable):
         raise ModelError.of("policies", f"must be a list of policies, for example [DRF()]; got {policies!r}")
     asked: dict[str, Any] = {}
-    for policy in policies:
-        name = policy_name(policy)
+    named = policies.items() if isinstance(policies, Mapping) else ((policy_name(p), p) for p in policies)
+    for name, policy in named:
+        if not isinstance(name, str):
+            raise ModelError.of("policies", f": names must be strings; got {name!r}")
+        policy_name(policy)  # refuses what is none
         if name in asked:
             raise ModelError(
-                f"two policies are called {name!r}; cells are known by names, so give them different ones"
+                f"two policies are called {name!r}; tell them apart by a dict, for example "
+                "{'first': ..., 'second': ...}"
             )
         asked[name] = policy
     if not asked:

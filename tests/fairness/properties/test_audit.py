@@ -302,6 +302,21 @@ def test_witnesses_survive_a_file(change, exact):
     assert again.mark == "✗!"
 
 
+def test_a_dict_gives_names(tmp_path):
+    named = {"first": AssetFair(), "second": AssetFair()}
+    table = audit(named, ["SI"], budget=20, resume=tmp_path / "table")
+    assert list(table.to_dataframe().columns) == ["first", "second"]
+    for name in named:
+        cell = table.cells[name, "sharing incentive"]
+        assert cell.violated
+        assert cell.policy == cell.witness.policy == name
+        assert cell.summary().startswith(f"{name}, sharing incentive")
+    again = audit(named, ["SI"], budget=20, resume=tmp_path / "table")
+    assert (
+        again.cells["first", "sharing incentive"].seconds == table.cells["first", "sharing incentive"].seconds
+    )
+
+
 # --- refusals ------------------------------------------------------------------------------------------
 
 
@@ -312,6 +327,8 @@ def test_witnesses_survive_a_file(change, exact):
         ({"policies": ["DRF"]}, "policy must be callable"),
         ({"policies": [DRF]}, "policy must be callable"),
         ({"policies": "DRF"}, "policies must be a list"),
+        ({"policies": {"mine": "DRF"}}, "policy must be callable"),
+        ({"policies": {1: DRF()}}, "policies: names must be strings; got 1"),
         ({"policies": DRF()}, "policies must be a list"),
         ({"policies": [DRF(), DRF()]}, "two policies are called 'DRF'"),
         ({"properties": ["sharing incentives"]}, "do you mean 'sharing incentive'"),
