@@ -16,10 +16,13 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 __all__ = [
+    "SHORT",
     "bars",
     "curves",
     "given_axes",
+    "height_of",
     "legend_beside",
+    "name_rows",
     "panels",
     "sorted_curve",
     "squares",
@@ -27,6 +30,12 @@ __all__ = [
     "stems",
     "time_unit",
 ]
+
+SHORT = 22
+"""Letters of a line, where names stand to both sides of a picture."""
+
+ROW = 0.17
+"""Inches of a line of a name; between two names are 0.4 of it."""
 
 MOST_ROWS = 20
 """Of a legend, which then has another column."""
@@ -37,11 +46,15 @@ SEEN = 1e-6
 TIMES = (("days", 86400.0), ("hours", 3600.0), ("minutes", 60.0))
 
 
-def given_axes(ax: Axes | None) -> Axes:
-    """The axes, or those of a new figure."""
+def given_axes(ax: Axes | None, rows: Sequence[str] = ()) -> Axes:
+    """The axes, or those of a new figure, which is high enough for rows of these names."""
     import matplotlib.pyplot as plt
 
-    return plt.subplots(layout="constrained")[1] if ax is None else ax
+    if ax is not None:
+        return ax
+    figure, made = plt.subplots(layout="constrained")
+    figure.set_figheight(max(figure.get_figheight(), height_of(rows)))
+    return made
 
 
 def panels(number: int, width: float, height: float, across: int = 3) -> tuple[Figure, list[Axes]]:
@@ -109,17 +122,32 @@ def stacked_bars(
     ax: Axes | None, names: Sequence[str], parts: ArrayLike, labels: Sequence[str], *, title: str
 ) -> Axes:
     """One bar per resource, the parts (n_labels, n_names) that the classes hold side by side in it."""
-    ax = given_axes(ax)
+    ax = given_axes(ax, names)
     left = np.zeros(len(names))
-    places = [label(name) for name in names]
     for k, (text, part) in enumerate(zip(labels, np.asarray(parts, dtype=float), strict=True)):
-        ax.barh(places, part, left=left, color=part_colour(k), label=label(text))
+        ax.barh(range(len(names)), part, left=left, color=part_colour(k), label=label(text))
         left += part
     ax.axvline(1.0, color="black", linewidth=0.8)
     ax.set(xlabel="share of the resource in use", title=label(title), xlim=(0, max(1.02, 1.02 * left.max())))
-    ax.invert_yaxis()
-    legend_beside(ax)
+    name_rows(ax, names)
+    legend_beside(ax, width=SHORT)
     return ax
+
+
+def name_rows(ax: Axes, names: Sequence[str]) -> None:
+    """Names beside the rows 0, 1, ... of bars, the first on top, in lines that leave the bars room."""
+    ax.set_yticks(range(len(names)), _lines(names))
+    ax.invert_yaxis()
+
+
+def height_of(names: Sequence[str]) -> float:
+    """Inches of a figure that has room for :func:`name_rows`."""
+    most = max((text.count("\n") + 1 for text in _lines(names)), default=1)
+    return 1.4 + ROW * (most + 0.4) * len(names)
+
+
+def _lines(names: Sequence[str]) -> list[str]:
+    return [folded(label(name), SHORT) for name in names]
 
 
 def curves(ax: Axes | None, times: ArrayLike, values: ArrayLike, names: Sequence[str], **texts: str) -> Axes:

@@ -12,13 +12,16 @@ import unicodedata
 from textwrap import wrap
 from typing import Any
 
-__all__ = ["LINE", "folded", "label", "spelled", "unprintable"]
+__all__ = ["DOLLAR", "LINE", "folded", "label", "spelled", "unprintable"]
 
 _NONE = ("Cc", "Cs", "Cn")
 """Unicode categories without a picture: control characters, halves of a pair, code points of nobody."""
 
 LINE = 32
 """Letters of a name in one line of a legend or below a bar."""
+
+DOLLAR = "\0"
+"""Stands for the two signs of an escaped dollar, which are one and not to be parted."""
 
 _SPELLING = {
     "✓": "v",
@@ -66,15 +69,26 @@ def label(text: object) -> str:
 
 
 def folded(text: str, width: int = LINE) -> str:
-    r"""Text whose lines are broken between words where they are longer than ``width`` letters.
+    r"""Text whose lines are broken where they are longer than ``width`` letters.
+
+    Between words; within a word that is longer itself. A text with a formula stays whole.
 
     Examples
     --------
     >>> folded("jobs of the department\nof physics", 16)
     'jobs of the\ndepartment\nof physics'
+    >>> folded("jobs of Donaudampfschiffahrt", 16)
+    'jobs of\nDonaudampfschiff\nahrt'
     """
-    lines = (wrap(line, width, break_long_words=False, break_on_hyphens=False) for line in text.split("\n"))
-    return "\n".join("\n".join(parts) for parts in lines)
+    single = text.replace(r"\$", DOLLAR)
+    if "$" in single:
+        return text
+    made: list[str] = []
+    for line in single.split("\n"):
+        # A long word begins a line.
+        for part in wrap(line, width, break_long_words=False, break_on_hyphens=False) or [""]:
+            made += wrap(part, width, break_on_hyphens=False) or [""]
+    return "\n".join(made).replace(DOLLAR, r"\$")
 
 
 def spelled(*streams: Any) -> None:

@@ -10,8 +10,8 @@ import numpy as np
 import pandas as pd
 
 from fairness.display.colours import part_colour
-from fairness.display.drawing import given_axes, legend_beside
-from fairness.display.lettering import label
+from fairness.display.drawing import SHORT, given_axes, legend_beside, name_rows
+from fairness.display.lettering import LINE, folded, label
 from fairness.display.result import Result
 from fairness.evidence.pools import SATURATION
 from fairness.explanations.holdings import Holdings, holdings
@@ -159,27 +159,26 @@ class Explanation(Result):
         moving = [case for case in cases if abs(case.change) > VISIBLE * max(self.tasks, case.tasks)]
         moving.sort(key=lambda case: -abs(case.change))
         shown = moving[:MOST_BARS] or [Case("now", "now", self.tasks, 0.0)]
-        ax = given_axes(ax)
+        names = [case.words for case in shown]
+        ax = given_axes(ax, names)
         changes = [case.change for case in shown]
         colours = [part_colour(4 if change >= 0 else 5) for change in changes]
         bars = ax.barh(range(len(shown)), changes, color=colours)
-        ax.set_yticks(range(len(shown)), [label(case.words) for case in shown])
+        name_rows(ax, names)
         ax.bar_label(
             bars, [f"{change:+.3g}" if change else "0" for change in changes], padding=3, fontsize="small"
         )
         ax.axvline(0.0, color="black", linewidth=0.8)
-        ax.margins(x=0.15)
-        ax.invert_yaxis()
+        ax.margins(x=0.25)
         text = f"tasks more or fewer than the {self.tasks:.4g} of {self.job_class}"
         still, small = len(cases) - len(moving), len(moving[MOST_BARS:])
         notes = [f"{still} other cases change nothing"] * (still > 0) + [f"{small} change less"] * (small > 0)
-        ax.set(xlabel="\n".join([label(text), *notes]), title="What would change")
+        ax.set(xlabel="\n".join([folded(label(text), 3 * LINE // 2), *notes]), title="What would change")
         return ax
 
     def plot_holders(self, ax: Axes | None = None) -> Axes:
         """Bars: who holds what stops the class; the class itself is hatched. Empty if no resource does."""
         frame = self.holders().reset_index()
-        ax = given_axes(ax)
         hosts = frame["server"] if "server" in frame else pd.Series("", index=frame.index)
         places = [
             f"{resource} on {host}" if host else resource
@@ -190,6 +189,7 @@ class Explanation(Result):
         others = [name for name in totals.index if name != self.job_class]
         named = [self.job_class, *sorted(others[: MOST_BARS // 3], key=self._held.job_classes.index)]
         rows = list(dict.fromkeys(places))[:MOST_BARS]
+        ax = given_axes(ax, rows)
         left = np.zeros(len(rows))
         for k, name in enumerate([*named, None]):
             mine = (
@@ -201,14 +201,13 @@ class Explanation(Result):
             if parts.any():
                 text = "all others" if name is None else name
                 colour, hatch = ("0.8", None) if name is None else (part_colour(k), "//" if k == 0 else None)
-                ax.barh(
-                    list(map(label, rows)), parts, left=left, color=colour, hatch=hatch, label=label(text)
-                )
+                at = range(len(rows))
+                ax.barh(at, parts, left=left, color=colour, hatch=hatch, label=label(text))
                 left += parts
-        ax.invert_yaxis()
+        name_rows(ax, rows)
         ax.set(xlabel="part of the resource", title="Who holds what stops it", xlim=(0, 1.02))
         if rows:
-            legend_beside(ax)
+            legend_beside(ax, width=SHORT)
         else:
             ax.text(0.5, 0.5, "no full resource stops it", ha="center", va="center")
         return ax

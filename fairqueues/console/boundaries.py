@@ -91,21 +91,20 @@ def multiples_figure(found: Mapping[str, Boundary], *, loads: bool) -> Figure:
 
     from fairness.catalogue import coloured
     from fairness.display.colours import NEUTRAL
-    from fairness.display.lettering import label
+    from fairness.display.drawing import name_rows
 
     figure = Figure(figsize=(7.0, 1.9 + 0.45 * len(found)), layout="constrained")
     ax = figure.add_subplot()
     colours = coloured(list(found))
-    names = [label(name) for name in found]
     inner = [one.multiples[0] for one in found.values()]
-    ax.barh(names, inner, 0.6, color=[colours[name] for name in found], edgecolor="black", linewidth=0.4)
-    for where, one in zip(names, found.values(), strict=True):
+    ax.barh(range(len(found)), inner, 0.6, color=list(colours.values()), edgecolor="black", linewidth=0.4)
+    for where, one in enumerate(found.values()):
         ax.plot(one.multiples, [where, where], color="black", linewidth=2)
     largest = next(iter(found.values())).largest
     ax.axvline(largest, color=NEUTRAL, linewidth=2, label=f"the most that fits: {largest:.4g}")
     if loads:
         ax.axvline(1.0, color="black", linewidth=1, linestyle="--", label="loads of the file")
     ax.set(xlabel="multiple of the mix inside the region (line: bracket of its end)", xlim=(0, None))
-    ax.invert_yaxis()
+    name_rows(ax, list(found))
     figure.legend(loc="outside upper center", ncols=2, fontsize="small")
     return figure

@@ -145,8 +145,7 @@ class Listing:
         from matplotlib.figure import Figure
 
         from fairness.display.colours import NEUTRAL, part_colour
-        from fairness.display.drawing import legend_beside
-        from fairness.display.lettering import label
+        from fairness.display.drawing import SHORT, height_of, legend_beside, name_rows
 
         figure = Figure(layout="constrained")
         ax = figure.add_subplot()
@@ -154,7 +153,7 @@ class Listing:
             normals, offsets = self.region.facets
             full = _over(offsets, normals @ self.mix)
             order = [k for k in np.argsort(full, kind="stable")[:MOST_BARS] if np.isfinite(full[k])]
-            names, values = [label(self.region.facet_names[k]) for k in order], full[order]
+            names, values = [self.region.facet_names[k] for k in order], full[order]
             ax.axvline(
                 self.multiple, color=part_colour(5), linewidth=1, label=f"ray ends at {self.multiple:.4g}"
             )
@@ -162,16 +161,17 @@ class Listing:
         else:
             edge = self.multiple * np.asarray(self.mix)
             order = list(np.argsort(-edge, kind="stable")[:MOST_BARS])
-            names, values = [label(self.region.job_classes[k]) for k in order], edge[order]
+            names, values = [self.region.job_classes[k] for k in order], edge[order]
             ax.set_xlabel("load (tasks)")
-        ax.barh(names, values, color=NEUTRAL, label="" if self.facets else "end of the ray")
+        rows = range(len(names))
+        ax.barh(rows, values, color=NEUTRAL, label="" if self.facets else "end of the ray")
         if self.loads is not None and not self.facets:
-            ax.plot(self.loads[order], names, "k|", markersize=10, label="load of the file")
+            ax.plot(self.loads[order], rows, "k|", markersize=10, label="load of the file")
         elif self.loads is self.mix:
             ax.axvline(1.0, color="black", linewidth=1, linestyle="--", label="loads of the file")
-        ax.invert_yaxis()
-        legend_beside(ax)
-        figure.set_size_inches(7.0, max(3.2, 1.4 + 0.24 * len(names)))
+        figure.set_size_inches(7.0, max(3.2, 1.4 + 0.24 * len(names), height_of(names)))
+        name_rows(ax, names)
+        legend_beside(ax, width=SHORT)
         return figure
 
 

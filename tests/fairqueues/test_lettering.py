@@ -13,8 +13,8 @@ from matplotlib.figure import Figure
 
 from capacity import policy_stability_region, stability_region
 from capacity.studies.heat_maps import heat_map
-from fairness import DRF, Cluster, ModelError, Problem
-from fairness.display.lettering import label, spelled
+from fairness import DRF, PSDSF, Cluster, ModelError, Problem, allocate
+from fairness.display.lettering import folded, label, spelled
 from fairness.results.plotting import plot_sharing
 from fairqueues.console.figures import class_bars, sweep_lines
 from tests.fairqueues.command_line import program, run
@@ -53,6 +53,27 @@ def test_dollars_are_dollars_in_every_figure(kind):
     words = words_of(figure)
     assert "$" in words
     assert "\\$" not in words
+
+
+def wide(prefix):
+    return f"{prefix:x<40}"
+
+
+def test_names_without_blanks_leave_room_for_the_bars():
+    names = {"job_classes": [wide("a"), wide("b")], "resources": [wide("c"), wide("d")]}
+    cluster = Cluster([[1, 4], [3, 1]], [[9, 18]], servers=[wide("e")], **names)
+    drawn = allocate(cluster, PSDSF()).plot()
+    drawn.figure.draw_without_rendering()
+    assert drawn.get_position().width > 0.3
+    tick = drawn.get_yticklabels()[0].get_text()
+    assert tick.replace("\n", "").startswith(wide("e"))
+
+
+def test_lines_are_broken_within_words_but_not_within_signs_and_formulas():
+    assert folded("on " + "x" * 10, 6) == "on\nxxxxxx\nxxxx"
+    assert folded(label("xxx$y"), 4) == "xxx\\$\ny"
+    assert folded("$\\Sigma\\;a_{i1}/a_{i2}$", 6) == "$\\Sigma\\;a_{i1}/a_{i2}$"
+    assert folded("a\n\nb") == "a\n\nb"
 
 
 def test_a_label_shows_what_is_given():

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from fairness.display.lettering import DOLLAR
 from fairness.display.printing.letters import parts, points_of
 
 if TYPE_CHECKING:
@@ -20,9 +21,6 @@ __all__ = ["break_lines", "break_names", "grow", "thin_numbers", "turn_names"]
 
 LONGEST = 0.35
 """Part of the width of a figure that names beside an axis may take."""
-
-DOLLAR = "\0"
-"""Stands for the two signs of an escaped dollar, which are one and not to be parted."""
 
 LEANS = (30.0, 45.0, 90.0)
 """Degrees by which names are turned."""
