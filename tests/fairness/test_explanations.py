@@ -354,7 +354,8 @@ def test_figures_show_what_changes_and_who_holds_it():
     told = why(SERVERS, PSDSF(), "a")
     ax = told.plot(Figure().subplots())
     widths = {
-        tick.get_text(): bar.get_width() for tick, bar in zip(ax.get_yticklabels(), ax.patches, strict=True)
+        tick.get_text().replace("\n", " "): bar.get_width()
+        for tick, bar in zip(ax.get_yticklabels(), ax.patches, strict=True)
     }
     moving = {case.words: case.change for case in told.cases.values() if abs(case.change) > 1e-6}
     assert widths == pytest.approx(moving)
