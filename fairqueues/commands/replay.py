@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import replace
 from enum import StrEnum
 from functools import partial
@@ -89,7 +90,7 @@ def replay(
             "-s",
             metavar="NAME",
             help="fifo, drf, or a policy to follow (pf, bmf, tsf, mine.py:priority); may be repeated. "
-            "Default: those of FILE, else fifo, drf.",
+            "Default: the schedulers in [simulation] of FILE, else its policies, else fifo, drf.",
             autocompletion=completion.schedulers,
         ),
     ] = None,
@@ -146,8 +147,10 @@ def replay(
     if tasks is not None and (trace is not None or file is not None):
         raise WrongUse("--tasks is how long a synthetic trace is; leave it out where there is a recorded one")
     scenario = None if file is None else deliver.read(file)
-    names = scheduler or _policies(scenario) or ["fifo", "drf"]
-    if checkpoint is not None and len(names) > 1:
+    wanted = [] if scheduler or scenario is None else _listed(scenario, blocking)
+    if not wanted:
+        wanted = [(name, blocking) for name in scheduler or _policies(scenario) or ["fifo", "drf"]]
+    if checkpoint is not None and len(wanted) > 1:
         raise WrongUse("--checkpoint is for one scheduler; give one --scheduler")
     entropy = seed_of(seed, scenario)
 
@@ -158,7 +161,7 @@ def replay(
 
     # Python files of policies: of those of a scenario, beside it.
     folder = Path() if scenario is None or scheduler else scenario.place.folder or Path()
-    asked = [_scheduler(name, blocking, folder) for name in names]
+    asked = [_scheduler(name, blocks, folder) for name, blocks in wanted]
     recorded, cluster = _read(scenario, trace, nodes, schema, tasks or TASKS, entropy)
     if load is not None:
         offered = float(cluster.offered_load(recorded).max())
@@ -179,7 +182,7 @@ def replay(
         checkpoint=checkpoint,
         rng=entropy,
     )
-    called = told_apart([one.name for one in asked], names)
+    called = told_apart([one.name for one in asked], [name for name, _ in wanted])
     calls = {name: partial(run, one) for name, one in zip(called, asked, strict=True)}
     results, failures = reached(calls, "replay", unit="scheduler", time_limit=time_limit)
     results = {name: replace(one, scheduler=name) for name, one in results.items()}
@@ -201,6 +204,19 @@ def replay(
             extra={"utilization": {name: one.utilization.tolist() for name, one in results.items()}},
         )
     )
+
+
+def _listed(scenario: Scenario, blocking: bool) -> list[tuple[str, bool]]:
+    """The schedulers that [simulation] gives: their names, and whether they block where they say so."""
+    section = scenario.section("simulation")
+    if "schedulers" not in section.model_fields_set:
+        return []
+    found = []
+    for spec, made in zip(section.schedulers, scenario.schedulers, strict=True):
+        name = spec["scheduler"] if isinstance(spec, Mapping) else spec
+        says = "blocking" in spec if isinstance(spec, Mapping) else ":" in spec
+        found.append((name.partition(":")[0], made.blocking if says else blocking))
+    return found
 
 
 def _policies(scenario: Scenario | None) -> list[str]:

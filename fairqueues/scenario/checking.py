@@ -82,7 +82,8 @@ def _simulation(scenario: Content, simulation: Any) -> None:
         _length(scenario, ("simulation", "tasks_per_job"), simulation.tasks_per_job, scenario.model.n_classes)
     if simulation.level != "tasks":
         for key in ("schedulers", "placement", "tasks_per_job", "task_times"):
-            if key in simulation.model_fields_set and not (replayed and key == "placement"):
+            of_replays = replayed and key in ("schedulers", "placement")
+            if key in simulation.model_fields_set and not of_replays:
                 raise scenario.error(
                     ("simulation", key), 'is for whole tasks only; add level = "tasks" or remove it'
                 )

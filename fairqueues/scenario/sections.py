@@ -220,7 +220,7 @@ class Simulated(Section):
     )
     confidence: Part = Field(0.95, description="Level of the confidence intervals.")
     schedulers: list[SchedulerSpec] = Field(
-        ["drf"], min_length=1, description='Schedulers, at level "tasks".'
+        ["drf"], min_length=1, description='Schedulers, at level "tasks" and in a replay of [trace].'
     )
     placement: PlacementSpec | None = Field(
         None, description='Which server a task goes to, at level "tasks" and in a replay of [trace].'

@@ -8,7 +8,7 @@ from fairqueues.scenario import Scenario, ScenarioError
 from fairqueues.scenario.sections import Trace
 from fairqueues.traces import read_tasks
 from fairqueues.traces.readers import READERS, read_recorded
-from queueing import System, fit_trace, read_trace
+from queueing import DRFScheduler, FIFOScheduler, System, fit_trace, read_trace, replay
 from tests.fairqueues.command_line import as_json, run
 
 TASKS = "submit,duration,user,cpu,gpu\n60,5,b,2,0\n40,30,a,1,0.5\n90,10,a,4,2\n"
@@ -135,6 +135,21 @@ def test_a_replay_places_tasks_by_the_rule_of_the_scenario_or_of_the_option(fold
     assert "Replay(FIFO, best fit: " in run(*asked).stdout
     told = run(*asked, "--placement", "", code=2).stderr
     assert "unknown placement ''" in told
+
+
+def test_a_replay_takes_the_schedulers_of_the_scenario(folder):
+    given = '[simulation]\nschedulers = ["fifo", { scheduler = "drf", blocking = true }]\n'
+    (folder / "s.toml").write_text('policies = ["pf"]\n' + TRACE + given)
+    found = run("replay", str(folder / "s.toml"), "--seed", "1")
+    trace, nodes = Scenario.read(folder / "s.toml").recorded
+    for one in (FIFOScheduler(blocking=False), DRFScheduler(blocking=True)):
+        for line in replay(trace, nodes, one).summary().splitlines():
+            assert line.strip() in found.stdout
+    assert "Replay(PF" not in found.stdout
+    only = run("replay", str(folder / "s.toml"), "--scheduler", "drf")
+    assert "Replay(FIFO" not in only.stdout
+    (folder / "s.toml").write_text(TRACE + '[simulation]\nschedulers = ["drf:true", "drf"]\n')
+    assert "DRF is given twice" in run("replay", str(folder / "s.toml"), code=2).stderr
 
 
 @pytest.mark.long
