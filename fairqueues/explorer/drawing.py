@@ -15,7 +15,7 @@ from fairness.display.lettering import label
 from fairness.display.printing.saving import drawn_file
 from fairness.errors import ModelError
 from fairqueues.explorer.model import State
-from fairqueues.explorer.palette import hue_of
+from fairqueues.explorer.palette import DASHES, hue_of
 from fairqueues.explorer.rates import rates_view, widths
 from fairqueues.explorer.views import drift_view, region_view, sharing_view
 
@@ -24,10 +24,8 @@ if TYPE_CHECKING:
 
 __all__ = ["FORMATS", "figure_file", "figure_names"]
 
-STYLES: tuple[Any, ...] = (
-    "-",
-    *((0, dashes) for dashes in ((6, 2.5), (1.5, 2.5), (6, 2, 1.5, 2), (6, 2, 1.5, 2, 1.5, 2), (12, 3))),
-)
+STYLES: tuple[Any, ...] = ("-", *((0, tuple(map(float, dashes.split()))) for dashes in DASHES[1:]))
+"""The dashes of the page as matplotlib takes them."""
 
 WIDTH, TALL = 66, 44
 """Signs of a line of legend or title, and of the label of an axis, that fit a file."""

@@ -23,7 +23,14 @@ from fairqueues.explorer.views import Sharing, drift_view, region_view, sharing_
 __all__ = ["Figure", "Key", "RatesFigure", "SharingFigure", "TasksFigure", "figures_of"]
 
 Key = dict[str, str]
-"""A line of a legend: its "label", "colour", "dash", and "mark" ("line", "ring", "bar" or "dot")."""
+"""A line of a legend: its "label", "colour", "dash", and "mark" ("line", "ring", "bar", "dot" or "cross")."""
+
+
+END = (
+    '<div style="max-width: 260px; white-space: normal">'
+    "<b>@method</b> has no point from load @from on: @why</div>"
+)
+"""What is told about the end of a curve."""
 
 
 class Figure(ABC):
@@ -288,6 +295,13 @@ class RatesFigure(Figure):
         dots = self.plot.scatter("load", "rate", source=self.dots, color="colour", size=8)
         told = [("method", "@method"), ("class", "@class"), ("load", "@load"), ("rate", "@rate{0.0000}")]
         self.plot.add_tools(HoverTool(renderers=[dots], tooltips=told))
+        self.ends = ColumnDataSource(
+            {name: [] for name in ("load", "rate", "colour", "method", "from", "why")}
+        )
+        ends = self.plot.scatter(
+            "load", "rate", source=self.ends, marker="x", line_color="colour", line_width=2, size=9
+        )
+        self.plot.add_tools(HoverTool(renderers=[ends], tooltips=END))
 
     def paint(self, palette: Palette) -> None:
         """Take the colours of the page."""
@@ -300,6 +314,7 @@ class RatesFigure(Figure):
         classes = range(state.n_classes) if not state.rated else (state.rated - 1,)
         lines: list[dict[str, Any]] = []
         dots: list[dict[str, Any]] = []
+        ends: list[dict[str, Any]] = []
         self.keys, top = [], 0.0
         for (method, curve), wide in zip(view.curves.items(), widths(view), strict=True):
             hue = self.palette.hue(state, method)
@@ -316,10 +331,15 @@ class RatesFigure(Figure):
                 if not np.isnan(rates).all():
                     lines.append({"load": curve.loads, "rate": rates, **look})
                     top = max(top, float(np.nanmax(rates)))
+                    if curve.why:
+                        last = {"load": curve.loads[-1], "rate": rates[-1], "from": curve.end}
+                        ends.append({**look, **last, "why": curve.why})
                 if curve.now is not None and not np.isnan(curve.now[i]):
                     dots.append({"load": view.load, "rate": float(curve.now[i]), **look})
         self.keys += [_key(state.job_classes[i], self.palette.quiet, "line", DASHES[i]) for i in classes]
-        for source, rows in ((self.curves, lines), (self.dots, dots)):
+        if ends:
+            self.keys.append(_key("ends (hover: why)", self.palette.quiet, "cross"))
+        for source, rows in ((self.curves, lines), (self.dots, dots), (self.ends, ends)):
             source.data = {name: [row[name] for row in rows] for name in source.column_names}
         top = 1.05 * top or 1.0
         self._reach(1.0, top)

@@ -118,7 +118,8 @@ class Page:
     def more(self) -> dict[str, Any]:
         """Show more of the curves of service rates than was known in time; what changes around them."""
         note = self.rates.update(self.state, until=time.perf_counter() + MORE)
-        return {"more": True, "notes": {self.rates.name: note}, **self._rates_told(self.rates.view)}
+        around = {"notes": {self.rates.name: note}, "legends": {self.rates.name: self.rates.keys}}
+        return {"more": True, **around, **self._rates_told(self.rates.view)}
 
     def _rates_told(self, rates: Rates) -> dict[str, Any]:
         """Loads, then rates at the current load, one row per method and one column per class; their error."""
@@ -197,19 +198,21 @@ class Page:
     def _variables(self) -> dict[str, Any]:
         state = self.state
         rows = [
-            (f"{name} demands", [f"demands-{i}-{j}" for j in range(state.n_resources)])
+            (name, f"{name} demands", [f"demands-{i}-{j}" for j in range(state.n_resources)])
             for i, name in enumerate(state.job_classes)
         ]
-        rows.append(("capacity", [f"capacities-{j}" for j in range(state.n_resources)]))
+        rows.append(("capacity", "capacity", [f"capacities-{j}" for j in range(state.n_resources)]))
         kinds = [("jobs present", "counts"), ("weight", "weights"), ("traffic mix", "mix")]
         classes = range(state.n_classes)
         if state.n_classes <= ALL_CLASSES:
-            per_class = [(label, [f"{name}-{i}" for i in classes]) for label, name in kinds]
-            table = (state.job_classes, "classes", per_class)
+            per_class = [(label, label, [f"{name}-{i}" for i in classes]) for label, name in kinds]
+            table = ("", state.job_classes, "classes", per_class)
         else:
             # More columns than three would be too narrow for numbers.
-            per_class = [(state.job_classes[i], [f"{name}-{i}" for _, name in kinds]) for i in classes]
-            table = (tuple(label for label, _ in kinds), "classes", per_class)
+            per_class = [
+                (a, a, [f"{name}-{i}" for _, name in kinds]) for i, a in enumerate(state.job_classes)
+            ]
+            table = ("", tuple(label for label, _ in kinds), "classes", per_class)
         texts = state.texts
         ends = {
             name: nice_above(2 * max(1e-9, float(np.max(getattr(state, name)))))
@@ -221,7 +224,7 @@ class Page:
             "state": state,
             "texts": texts,
             "ends": ends,
-            "tables": [(state.resources, "amounts", rows), table],
+            "tables": [("demands", state.resources, "amounts", rows), table],
             "policies": [name for name in state.offered if name in POLICIES or name in first],
             "examples": self.examples,
             "figures": [(figure.name, figure.title) for figure in self.figures],

@@ -16,8 +16,9 @@ __all__ = ["DASHES", "DAY", "NIGHT", "Palette", "hue_of", "legible"]
 CONTRAST = 3.0
 """Least contrast of a line or dot to the page, as WCAG 2.1 (1.4.11) asks for graphics."""
 
-DASHES = ("solid", "dashed", "dotted", "dotdash", "dashdot", "12 3")
-"""Of resources and of classes, in their order; colours belong to policies."""
+DASHES = ("solid", "6 4", "2 4", "2 4 6 4", "6 4 2 4 2 4", "12 3")
+"""Of resources and of classes, in their order; colours belong to policies. Lengths of dashes and gaps, which
+figures, legends and files draw alike: a name such as "dashed" has two meanings in Bokeh."""
 
 
 @dataclass(frozen=True)

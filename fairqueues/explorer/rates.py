@@ -32,12 +32,12 @@ from queueing.chain.estimates import estimated_law
 from queueing.chain.stationary_law import Stationary
 from queueing.model.system import System
 
-__all__ = ["BALANCED", "BOUND", "Rates", "rates_view", "widths"]
+__all__ = ["BALANCED", "BOUND", "Rates", "compute_first", "rates_view", "widths"]
 
 BALANCED, BOUND = "balanced fairness", "bound"
 
 LOADS = (*np.linspace(0.02, 0.9, 23).round(12).tolist(), 0.93, 0.95)
-COARSE = (0.3, 0.6, 0.82, 0.02, 0.46, 0.74, 0.9)
+COARSE = (0.3, 0.62, 0.82, 0.02, 0.46, 0.74, 0.9)
 """Loads of a curve that come first, in this order."""
 
 TAIL = 1e-6
@@ -89,12 +89,18 @@ class Curve:
         At the current load; None while it is not known, NaN if it cannot be told here.
     error : float
         Estimated relative error of ``now``; 0 where there is none to be estimated.
+    end : float
+        Load from which on nothing is known; infinite if the curve is whole.
+    why : str
+        Why it ends there; empty if it is whole.
     """
 
     loads: FloatArray
     rates: FloatArray
     now: FloatArray | None
     error: float
+    end: float
+    why: str
 
 
 @dataclass(frozen=True, eq=False)
@@ -193,6 +199,7 @@ class _Line:
         self.name, self.problem, self.mix, self.solve, self.light = name, problem, mix, solve, light
         self.points: dict[Point, tuple[FloatArray, float]] = {}
         self.end = {True: math.inf, False: math.inf}
+        self.why = ""
 
     def knows(self, point: Point) -> bool:
         """Whether the rates at this point are known, or known to be out of reach."""
@@ -203,9 +210,11 @@ class _Line:
         system = System.with_load(self.problem, self.mix, load)
         try:
             rates, error = self.solve(system, now)
-        except FairqueuesError:
+        except FairqueuesError as error:
             # What has too many states has so at all larger loads.
             self.end[now] = min(self.end[now], load)
+            if not now and self.end[now] == load:
+                self.why = _reason(error)
             return
         self.points[point] = np.where(system.loads > 0, rates, np.nan), error
 
@@ -215,7 +224,22 @@ class _Line:
         told = (load, True)
         now, error = self.points.get(told, nothing) if self.knows(told) else (None, 0.0)
         rates = [self.points[value, False][0] for value in known]
-        return Curve(np.array(known), np.array(rates).reshape(-1, self.problem.n_classes), now, error)
+        points = np.array(rates).reshape(-1, self.problem.n_classes)
+        return Curve(np.array(known), points, now, error, self.end[False], self.why)
+
+
+def _reason(error: FairqueuesError) -> str:
+    """What an error says, without remedies that are none on a page: they stand behind a semicolon."""
+    sentences = str(error).splitlines()[0].split(". ")
+    return ". ".join(sentence.partition(";")[0] for sentence in sentences)
+
+
+def compute_first(state: State) -> None:
+    """Two points of each curve, so that the kernels of all its methods are compiled."""
+    for line in _lines(state).values():
+        for load in COARSE[:2]:
+            if not line.knows((load, False)):
+                line.compute((load, False))
 
 
 def _lines(state: State) -> dict[str, _Line]:

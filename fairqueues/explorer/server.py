@@ -29,7 +29,8 @@ from fairness.errors import FairqueuesError, ModelError
 from fairqueues.explorer.drawing import FORMATS, figure_file
 from fairqueues.explorer.examples import Examples
 from fairqueues.explorer.model import State
-from fairqueues.explorer.page import open_page
+from fairqueues.explorer.page import Page, open_page
+from fairqueues.explorer.rates import compute_first
 
 __all__ = ["ExplorerServer", "make_server", "serve"]
 
@@ -73,6 +74,10 @@ class ExplorerServer(BaseServer):
         http = HTTPServer(tornado)
         http.add_sockets(sockets)
         super().__init__(IOLoop.current(), tornado, http)
+
+    def run(self) -> None:
+        """Answer requests until interrupted."""
+        self.io_loop.start()
 
     @property
     def port(self) -> int:
@@ -128,6 +133,9 @@ def serve(scenario: Any = None, *, port: int = 5006, open_browser: bool = True) 
     """
     default = State() if scenario is None else State.from_scenario(scenario)
     server = make_server(default, port=port)
+    # Kernels that are compiled now need not be waited for before an empty page.
+    Page(default).show(default)
+    compute_first(default)
     # It warns of each visitor who leaves while an answer is under way.
     logging.getLogger("bokeh.server.views.ws").setLevel(logging.ERROR)
     address = f"http://{ADDRESS}:{server.port}/"
@@ -137,7 +145,7 @@ def serve(scenario: Any = None, *, port: int = 5006, open_browser: bool = True) 
         # Without this line nobody could find a page on a port that the system chose.
         sys.stderr.write(f"fairqueues explorer: {address} (Ctrl-C ends it)\n")
         sys.stderr.flush()
-        server.io_loop.start()
+        server.run()
     except KeyboardInterrupt:
         pass
     finally:

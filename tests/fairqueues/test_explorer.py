@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import time
 import tomllib
 from dataclasses import replace
@@ -16,14 +17,14 @@ from bokeh.document import Document
 
 from fairness import DRF, ModelError, allocate
 from fairness.catalogue import CATALOGUE, colour
-from fairqueues.explorer.drawing import figure_file, figure_names
+from fairqueues.explorer.drawing import STYLES, figure_file, figure_names
 from fairqueues.explorer.examples import Examples
 from fairqueues.explorer.fields import FieldErrors, field_names, short_fraction
-from fairqueues.explorer.model import POLICIES, SHOWN, State, nice_above
+from fairqueues.explorer.model import CLASSES, POLICIES, SHOWN, State, nice_above
 from fairqueues.explorer.page import ANSWER, Page, open_page
-from fairqueues.explorer.palette import DAY, NIGHT, Palette, contrast, hue_of, legible
-from fairqueues.explorer.rates import ACCURACY, BALANCED, BOUND, rates_view
-from fairqueues.explorer.server import make_server
+from fairqueues.explorer.palette import DASHES, DAY, NIGHT, Palette, contrast, hue_of, legible
+from fairqueues.explorer.rates import ACCURACY, BALANCED, BOUND, CHAIN_STATES, COARSE, LOADS, rates_view
+from fairqueues.explorer.server import ExplorerServer, make_server, serve
 from fairqueues.explorer.views import drift_view, region_view, sharing_view
 from fairqueues.scenario import Scenario
 from queueing import balanced_fairness, duration_bound, stationary
@@ -208,6 +209,10 @@ def test_rates_that_do_not_fit_the_page_are_said_and_the_bound_stays() -> None:
     assert view.complete
     assert view.note.startswith("DRF, PF, BMF: chains of more than 4 classes take too long for this page")
     assert np.isfinite(view.curves[BOUND].now).all()
+
+
+def test_all_points_that_are_computed_are_drawn() -> None:
+    assert set(COARSE) <= set(LOADS)
 
 
 @pytest.mark.long
@@ -447,3 +452,48 @@ def test_a_scenario_whose_traffic_does_not_fit_is_refused_in_words() -> None:
     text = "[pool]\ndemands = [[1], [1]]\ncapacities = [1]\n[traffic]\nmix = [1, 1]\nload = 1.25\n"
     with pytest.raises(ModelError, match=r"shows traffic that fits; .* is 1\.25, so set a traffic\.load"):
         State.from_scenario(Scenario.parse(text))
+
+
+def test_dashes_are_numbers_that_every_drawing_reads_alike() -> None:
+    """BokehJS draws "dashed" in a column as 3 2, and as 6 where it is said for a whole line."""
+    assert DASHES[0] == "solid"
+    for dash, style in zip(DASHES[1:], STYLES[1:], strict=True):
+        assert style == (0, tuple(int(part) for part in dash.split(" ")))
+        assert len(style[1]) % 2 == 0  # an odd number is repeated by some
+    assert len(set(DASHES)) == CLASSES[1]
+
+
+def test_a_curve_that_ends_says_why() -> None:
+    state = changed(State().resized(5, 2), demands_0_0="1.15625")
+    curve = rates_view(state, until=0.0).curves[BOUND]
+    assert (curve.end, curve.why) == (math.inf, "")
+    curve = rates_view(state).curves["DRF"]
+    assert (curve.end, curve.why) == (0.02, "chains of so many classes take too long for a page")
+
+
+def test_the_ends_of_curves_are_marked_with_the_reason(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(CHAIN_STATES, 2, 100)
+    page = Page(replace(changed(State(), demands_0_0="1.171875"), shown=("DRF", "PF")))
+    page.rates.update(page.state)
+    ends = page.rates.ends.data
+    assert set(ends["method"]) == {"DRF", "PF"}
+    for method, load, end, why in zip(ends["method"], ends["load"], ends["from"], ends["why"], strict=True):
+        assert page.rates.view.curves[method].loads[-1] == load < end < 0.95
+        assert "exceeds max_states=100" in why
+        assert "raise" not in why
+    assert page.rates.keys[-1]["mark"] == "cross"
+
+
+def test_kernels_are_compiled_before_a_page_is_opened(monkeypatch: pytest.MonkeyPatch) -> None:
+    opened: list[str] = []
+    text = "policies = ['mmf']\n[pool]\ndemands = [[1, 4], [3.0625, 1]]\ncapacities = [9, 18]\n"
+    scenario = Scenario.parse(text)
+    state = State.from_scenario(scenario)
+
+    def started(server: ExplorerServer) -> None:
+        opened.extend(name for name, c in rates_view(state, until=0.0).curves.items() if len(c.loads) > 1)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(ExplorerServer, "run", started)
+    serve(scenario, port=0, open_browser=False)
+    assert opened == [BALANCED, BOUND, "MMF"]

@@ -15,7 +15,7 @@ import pytest
 
 from fairqueues.explorer.examples import Examples
 from fairqueues.explorer.model import POLICIES, SHOWN, State
-from fairqueues.explorer.palette import DAY, NIGHT
+from fairqueues.explorer.palette import DASHES, DAY, NIGHT
 from fairqueues.explorer.rates import BALANCED, BOUND
 from queueing import stationary
 from tests.fairqueues.chromium import NEEDED, chromium
@@ -176,6 +176,57 @@ def test_all_fits_without_overlap(visit: Visit, size: tuple[int, int], state: St
     for k, one in enumerate(boxes):
         for other in boxes[k + 1 :]:
             assert one[2] <= other[0] or other[2] <= one[0] or one[3] <= other[1] or other[3] <= one[1]
+
+
+@pytest.mark.parametrize("name", ["provisioning", "service_region", "talk_difference"])
+def test_titles_names_and_tables_of_examples_are_not_cut(visit: Visit, name: str) -> None:
+    sized(visit.browser, 1280, 720)
+    try:
+        Visit(visit.browser, visit.address, f"example={name}").complete()
+        cut = visit.browser.execute_script(
+            """const over = (e) => e.scrollWidth > e.clientWidth + 1 || e.scrollHeight > e.clientHeight + 1;
+            return [...document.querySelectorAll("h2, .head, #tables, #tables > div, #inputs")]
+              .filter(over).map((e) => e.outerHTML);"""
+        )
+    finally:
+        sized(visit.browser, 1366, 768)
+    assert cut == []
+
+
+def test_on_a_phone_each_table_scrolls_beside_the_names_of_its_rows(visit: Visit) -> None:
+    sized(visit.browser, 390, 844)
+    try:
+        Visit(visit.browser, visit.address, State().resized(6, 4).query()).complete()
+        moved = visit.browser.execute_script(
+            """const box = document.getElementById("rates").parentElement;
+            const head = box.querySelector("tbody th"), at = head.getBoundingClientRect().left;
+            box.scrollLeft = 500;
+            return [document.documentElement.scrollWidth, box.scrollLeft,
+                    head.getBoundingClientRect().left - at];"""
+        )
+    finally:
+        sized(visit.browser, 1366, 768)
+    assert moved[0] <= 390
+    assert moved[1] > 50
+    assert abs(moved[2]) <= 2
+
+
+def test_legend_and_lines_have_the_same_dashes(visit: Visit) -> None:
+    visit = Visit(visit.browser, visit.address, State().resized(3, 2).query())
+    visit.complete()
+    drawn = visit.browser.execute_script(
+        """const plot = Bokeh.documents[0].get_model_by_name("rates");
+        const all = plot.renderers.map((r) => r.data_source.data);
+        const data = all.find((d) => d.dash && d.load[0].length);
+        return [...new Set(data.class)].map((name) => data.dash[data.class.indexOf(name)]);"""
+    )
+    keys = visit.browser.execute_script(
+        """return [...document.querySelectorAll("#legend-rates span")].slice(-4)
+          .map((e) => e.querySelector("svg").firstChild.getAttribute("stroke-dasharray"));"""
+    )
+    assert drawn == list(DASHES[:3])
+    assert keys == ["none", *DASHES[1:3], None]
+    assert visit.keys("rates")[-1] == "ends (hover: why)"
 
 
 def test_what_an_example_leaves_out_opens_on_click(visit: Visit) -> None:

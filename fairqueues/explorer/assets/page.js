@@ -43,12 +43,12 @@ window.explorer = (() => {
     return span;
   };
 
-  const DASHES = { solid: "", dashed: "6", dotted: "2 4", dotdash: "2 4 6 4", dashdot: "6 4 2 4", "12 3": "12 3" };
   const SHAPES = {
-    line: (key) => ["line", { x1: 0, x2: 24, y1: 6, y2: 6, stroke: key.colour, "stroke-width": 2.2, "stroke-dasharray": DASHES[key.dash] }],
+    line: (key) => ["line", { x1: 0, x2: 24, y1: 6, y2: 6, stroke: key.colour, "stroke-width": 2.2, "stroke-dasharray": key.dash === "solid" ? "none" : key.dash }],
     ring: (key) => ["circle", { cx: 12, cy: 6, r: 4, fill: "none", stroke: key.colour, "stroke-width": 2.2 }],
     bar: (key) => ["rect", { x: 8, y: 1, width: 8, height: 10, fill: key.colour }],
     dot: (key) => ["circle", { cx: 12, cy: 6, r: 4.5, fill: key.colour }],
+    cross: (key) => ["path", { d: "M8 2 16 10M8 10 16 2", stroke: key.colour, "stroke-width": 1.8 }],
   };
   const drawn = (kind, attributes) => {
     const made = document.createElementNS("http://www.w3.org/2000/svg", kind);
@@ -79,10 +79,10 @@ window.explorer = (() => {
       const every = stopped.length > 1 && stopped.length === answer.policies.length;
       cell.replaceChildren(...(every ? ["all policies"] : stopped.length ? stopped.map(chip) : ["–"]));
     }
-    for (const [name, keys] of Object.entries(answer.legends)) by(`legend-${name}`).replaceChildren(...keys.map(swatch));
   };
 
   const rates = (answer) => {
+    for (const [name, keys] of Object.entries(answer.legends)) by(`legend-${name}`).replaceChildren(...keys.map(swatch));
     by("rates").tBodies[0].replaceChildren(...answer.rates.map(([name, ...texts]) => {
       const colour = shown.legends.rates.find((key) => key.label === name)?.colour;
       return row(colour ? chip({ name, colour }) : name, texts);
