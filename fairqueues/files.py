@@ -9,6 +9,7 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
+from fairness.errors import ModelError
 from fairness.files import aside
 from fairqueues.errors import OutputError
 
@@ -44,6 +45,11 @@ def write_all(writers: Mapping[Path, Callable[[Path], Any]]) -> None:
     try:
         with ExitStack() as stack:
             for path, write in writers.items():
-                write(stack.enter_context(aside(path)))
+                place = stack.enter_context(aside(path))
+                write(place)
     except OSError as error:
         raise OutputError(f"cannot write {path}: {error.strerror or error}") from None
+    except ModelError as error:  # of a result that is saved
+        if error.argument != "path":
+            raise
+        raise OutputError(str(error).removeprefix("path: ").replace(str(place), str(path))) from None

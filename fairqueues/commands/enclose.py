@@ -75,9 +75,6 @@ def enclose(
     call = {file.name: bounded if width is None else partial(bounded, width=width)}
     found, failures = reached(call, "enclose", unit="chain")
     enclosure: Any = found[file.name]
-    if certificate is not None:
-        enclosure.certificate.save(certificate)
-        typer.echo(f"wrote {certificate}", err=True)
     proof, short = enclosure.certificate, enclosure.shortfall
     if short:
         failures = (*failures, f"{file.name}: {short}; raise width (here: --width)")
@@ -94,6 +91,7 @@ def enclose(
             failures=failures,
             figure=partial(_figure, enclosure),
             extra={"states": len(proof.states), "transitions": chain.n_transitions},
+            files={} if certificate is None else {certificate: proof.save},
         )
     )
 

@@ -81,10 +81,10 @@ def prove(
     result = check_all(chosen, deep=deep, time_limit=time_limit, n_jobs=jobs, progress=True, **changes)
     if verify:
         result.verify(*chosen)
+    files = {}
     if latex is not None:
         text = "\n".join(verdict.to_latex() for verdict in result.verdicts)
-        write_all({latex: partial(Path.write_text, data=text, encoding="utf-8")})
-        typer.echo(f"wrote {latex}", err=True)
+        files[latex] = partial(Path.write_text, data=text, encoding="utf-8")
     for name, folder in folders.items():
         _write_sources(result.verdicts, name, folder)
     table = result.to_dataframe()
@@ -97,6 +97,7 @@ def prove(
             notes=(*_told(result.verdicts), *result.totals()),
             failures=result.unexplained,
             extra={"verdicts": json.loads(result.to_json())},
+            files=files,
         )
     )
 

@@ -154,10 +154,6 @@ def _certified(
     found: dict[str, Enclosure] = {n: law.enclosure for n, law in laws.items() if law.enclosure is not None}
     if not found:
         return _without_bounds(scenario, system, laws, failures)
-    if certificate is not None:
-        for enclosure in found.values():
-            enclosure.certificate.save(certificate)
-            typer.echo(f"wrote {certificate}", err=True)
     evidence = [
         Evidence(
             name,
@@ -187,6 +183,8 @@ def _certified(
         ),
         scenario=scenario.text,
         extra={"relative_loads": dict(zip(system.load_names, system.relative_loads, strict=True))},
+        # With a file for the certificate there is one policy.
+        files={} if certificate is None else {certificate: next(iter(found.values())).certificate.save},
     )
 
 

@@ -125,7 +125,8 @@ class Delivery:
     def __call__(self, outcome: Outcome) -> None:
         """Write the files, print the result, and leave with exit code 1 if a check failed."""
         command = command_line(self.context, outcome.seed)
-        writers = {path: partial(_write, outcome=outcome, command=command, to=self) for path in self.out}
+        writers = dict(outcome.files)
+        writers |= {path: partial(_write, outcome=outcome, command=command, to=self) for path in self.out}
         if self.report is not None:
             kept = command_line(self.context, outcome.seed, without=_OF_FILES)
             writers[self.report] = partial(_write_report, outcome=outcome, command=kept)

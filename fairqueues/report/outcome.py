@@ -9,6 +9,7 @@ import math
 import platform
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -82,6 +83,8 @@ class Outcome:
         None where nothing is random.
     extra : mapping
         More for JSON, such as certificates.
+    files : mapping of Path to callable
+        Writers of further files that the command was asked for, which appear with the others.
     """
 
     title: str
@@ -96,6 +99,7 @@ class Outcome:
     seed: int | None = None
     extra: Mapping[str, Any] = field(default_factory=dict)
     brief: pd.DataFrame | None = None
+    files: Mapping[Path, Callable[[Path], Any]] = field(default_factory=dict)
 
     @property
     def missed(self) -> tuple[str, ...]:

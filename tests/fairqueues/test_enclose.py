@@ -44,6 +44,22 @@ def test_exact_means_are_fractions(files):
     assert "4/7" in run("enclose", "queue.tra", "--exact", "--of", "full").stdout
 
 
+def test_the_certificate_is_written_with_the_others_or_not_at_all(files, monkeypatch):
+    asked = ("enclose", "queue.tra", "--of", "full", "--certificate", "c.json", "--out", "c.svg")
+
+    def full(*_):
+        raise OSError(28, "No space left on device")
+
+    with monkeypatch.context() as patch:
+        patch.setattr("fairqueues.commands.enclose._figure", full)
+        assert "cannot write c.svg: No space left" in run(*asked, code=2).stderr
+    assert not list(files.glob("c.*"))
+    with monkeypatch.context() as patch:
+        patch.setattr("pathlib.Path.write_bytes", full)
+        assert "cannot write 'c.json': No space left" in run(*asked, code=2).stderr
+    assert not list(files.glob("c.*"))
+
+
 @pytest.mark.long
 def test_the_certificate_is_a_file(files):
     shown = run(
