@@ -4,8 +4,8 @@ The environment holds the wheel and what the wheel declares, nothing else: the d
 asks for, and theirs, are linked from the environment of the tests, which takes no registry and no time. A
 dependency that is used without being declared is therefore missing here. That the registry has what is
 declared, and that an sdist installs, is one test more, ``python -m pytest -m registry``, which ``.ci/run``
-runs; it downloads some 300 MB, so that ``make test`` leaves it out. Kernels are compiled afresh, as for a
-newcomer.
+runs; it downloads some 300 MB, so that ``make test`` leaves it out. There kernels are compiled afresh, as for
+a newcomer; here those are taken along that the checkout has compiled, as a clean one has just done.
 """
 
 import doctest
@@ -13,6 +13,7 @@ import json
 import os
 import re
 import shlex
+import shutil
 import subprocess
 import sys
 import tarfile
@@ -155,6 +156,17 @@ class Environment:
         call(*pip, "install", "--quiet", *arguments, cwd=self.home)
 
 
+def take_kernels_along(folder):
+    """Compiled kernels of the checkout beside the same sources, which Numba knows by their size and time."""
+    for package in PACKAGES:
+        for kernel in (ROOT / package).rglob("__pycache__/*.nb[ic]"):
+            place = folder / kernel.relative_to(ROOT)
+            place.parent.mkdir(exist_ok=True)
+            shutil.copy2(kernel, place)
+        for source in (ROOT / package).rglob("*.py"):
+            shutil.copystat(source, folder / source.relative_to(ROOT))
+
+
 def link(distributions, folder):
     """Distributions of the environment of the tests, in a folder too."""
     for distribution in distributions:
@@ -167,6 +179,7 @@ def link(distributions, folder):
 def environment(tmp_path_factory, wheel):
     made = Environment(tmp_path_factory.mktemp("newcomer"))
     made.install("--no-deps", "--no-index", wheel)
+    take_kernels_along(made.site)
     link(needed(required(wheel)), made.site)
     return made
 
