@@ -313,7 +313,7 @@ def price_list(rng):
     return demands, rng.choice([0.5, 1.0, 2.0, 10.0], n), costs, supplies, most
 
 
-@pytest.mark.parametrize("lists", [20, pytest.param(320, marks=pytest.mark.long)])
+@pytest.mark.parametrize("lists", [20, pytest.param(120, marks=pytest.mark.long)])
 def test_ties_in_price_lists_against_a_conic_solver(lists):
     rng = np.random.default_rng(13)
     refused = 0

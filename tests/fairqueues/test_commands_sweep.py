@@ -44,7 +44,7 @@ def same(one, other):
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("backend", ["loky", pytest.param("dask", marks=pytest.mark.long)])
+@pytest.mark.parametrize("backend", ["loky", "dask"])
 def test_a_killed_sweep_goes_on_and_gives_the_same_file(place, backend):
     if backend == "dask":
         pytest.importorskip("distributed")

@@ -185,7 +185,7 @@ def spoiled(which, trials, seed, most, power=False):
     return accepted, narrow, refused
 
 
-@pytest.mark.parametrize("trials", [16, pytest.param(100, marks=pytest.mark.long)])
+@pytest.mark.parametrize("trials", [16, pytest.param(50, marks=pytest.mark.long)])
 @pytest.mark.parametrize(
     "which", [w if w == "PF" else pytest.param(w, marks=pytest.mark.long) for w in POLICIES]
 )
@@ -201,7 +201,7 @@ def test_all_that_is_accepted_is_true(which, trials):
     ("which", "trials"),
     [
         ("PF", 16),
-        *(pytest.param(w, 100, marks=pytest.mark.long) for w in POLICIES if w != "alpha=3/4"),
+        *(pytest.param(w, 50, marks=pytest.mark.long) for w in POLICIES if w != "alpha=3/4"),
     ],
 )
 def test_all_that_is_accepted_of_powers_is_true(which, trials):

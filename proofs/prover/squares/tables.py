@@ -43,11 +43,16 @@ def unit(exponents: Exponents) -> Table:
 
 def times(p: Table, q: Table) -> Table:
     """The product."""
+    if len(p) == 1:
+        p, q = q, p
+    if len(q) == 1:  # most are shifts by a monomial, where nothing meets
+        ((b, d),) = q.items()
+        return {tuple(map(int.__add__, a, b)): c if d == 1 else c * d for a, c in p.items() if c and d}
     found: Table = {}
     for a, c in p.items():
         for b, d in q.items():
-            key = tuple(map(int.__add__, a, b))
-            found[key] = found.get(key, Fraction(0)) + c * d
+            key, term = tuple(map(int.__add__, a, b)), c * d
+            found[key] = found[key] + term if key in found else term
     return {key: c for key, c in found.items() if c}
 
 
@@ -55,7 +60,8 @@ def plus(p: Table, q: Table, factor: Fraction | int = 1) -> Table:
     """The sum of p and a multiple of q."""
     found = dict(p)
     for key, c in q.items():
-        found[key] = found.get(key, Fraction(0)) + factor * c
+        term = factor * c
+        found[key] = found[key] + term if key in found else Fraction(term)
     return {key: c for key, c in found.items() if c}
 
 
