@@ -35,7 +35,7 @@ from proofs.symbolic.decisions.sign_tables import simple_between
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = ["Areas", "areas_of"]
+__all__ = ["Areas", "areas_of", "factors_of", "vanishes"]
 
 COLUMNS = 65
 """Places at which a curve is drawn between two vertical lines; denser at its ends, where it may be steep."""
@@ -43,6 +43,8 @@ NEAR = 1e-9
 """How near to a vertical line a curve is followed, as a part of the interval."""
 NARROW = sympy.Rational(1, 10**18)
 """Width of the intervals around the roots."""
+FAR = 3.0
+"""From 0, as multiples of the extent of what is drawn."""
 TOUCHING = 1e-4
 """Part of the height; what is no farther from a point touches it."""
 ZERO = 1e-7
@@ -84,13 +86,17 @@ class Areas:
             ax.add_patch(PathPatch(whole, linewidth=0, **style))
 
     def near(self, axis: int, low: float, high: float) -> tuple[float, float]:
-        """Ends of an axis around all that is drawn, if that is less than what was looked at; 0 stays."""
+        """Ends of an axis around all that is drawn, if that is less than what was looked at.
+
+        0 stays, unless it is far from all of it.
+        """
         drawn = [*self.polygons, *(line for line, _ in self.borders), *map(np.atleast_2d, self.points)]
         if not drawn:
             return low, high
         least, most = (f(np.concatenate(drawn)[:, axis]) for f in (np.min, np.max))
         rest = (most - least or 1.0) / 4
-        return low if low == 0 else max(low, least - rest), min(high, most + rest)
+        stays = low == 0 and least <= FAR * (most - least or 1.0)
+        return low if stays else max(low, least - rest), min(high, most + rest)
 
 
 @dataclass(frozen=True)
@@ -148,7 +154,7 @@ class _Cutting:
         self.formula, self.letters = formula, letters
         self.names = [symbol.name for symbol in letters]
         (self.left, self.right), (self.low, self.high) = (tuple(map(Fraction, ends)) for ends in window)
-        self.factors = {r.left: self._factored(r.left) for r in relations_in([formula])}
+        self.factors = {r.left: factors_of(r.left, letters) for r in relations_in([formula])}
         found: set[Any] = set().union(*self.factors.values())
         self.sides = [f for f in found if not f.degree(1)]
         self.floor, self.roof = (self._poly(letters[1] - _number(end)) for end in (self.low, self.high))
@@ -156,12 +162,6 @@ class _Cutting:
 
     def _poly(self, expression: Any) -> Any:
         return sympy.Poly(expression, *self.letters, domain="QQ")
-
-    def _factored(self, p: Polynomial) -> frozenset[Any]:
-        """The irreducible factors of a polynomial."""
-        terms = {tuple(dict(m).get(name, 0) for name in self.names): _number(c) for m, c in p.terms.items()}
-        whole = sympy.Poly.from_dict(terms or {(0, 0): 0}, *self.letters, domain="QQ")
-        return frozenset(f.monic() for f, _ in whole.factor_list()[1])
 
     def found(self) -> Areas:
         """All of it, from left to right."""
@@ -253,7 +253,7 @@ class _Cutting:
                 bottom - near <= y <= top + near for bottom, top in inside
             )
             if low <= y <= high and alone:
-                zero = [f for f in self.curves if self._is_zero(f, float(x), y)]
+                zero = [f for f in self.curves if vanishes(f, float(x), y)]
                 place = {self.names[0]: x, self.names[1]: Fraction(y)}
                 if self._true(place, [*sides, *zero]):
                     areas.points.append((float(x), y))
@@ -268,9 +268,18 @@ class _Cutting:
                     found.append(float(y))
         return found
 
-    def _is_zero(self, f: Any, x: float, y: float) -> bool:
-        sizes = np.array([float(c) * x**a * y**b for (a, b), c in f.terms()])
-        return bool(abs(sizes.sum()) <= ZERO * abs(sizes).sum())
+
+def factors_of(p: Polynomial, letters: tuple[Any, Any]) -> frozenset[Any]:
+    """The irreducible factors of a polynomial in two letters, with leading coefficients 1."""
+    terms = {tuple(dict(m).get(one.name, 0) for one in letters): _number(c) for m, c in p.terms.items()}
+    whole = sympy.Poly.from_dict(terms or {(0, 0): 0}, *letters, domain="QQ")
+    return frozenset(f.monic() for f, _ in whole.factor_list()[1])
+
+
+def vanishes(f: Any, x: float, y: float) -> bool:
+    """Whether a polynomial is 0 at a point, as far as floats tell."""
+    sizes = np.array([float(c) * x**a * y**b for (a, b), c in f.terms()])
+    return bool(abs(sizes.sum()) <= ZERO * abs(sizes).sum())
 
 
 def _draw(one: _Cylinder, areas: Areas) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -13,11 +13,11 @@ from fairness.display.drawing import given_axes, legend_beside
 from fairness.display.lettering import label
 from fairness.display.result import Result
 from fairness.errors import ModelError
-from proofs.symbolic.decisions.formulas import conjunction
+from proofs.symbolic.decisions.formulas import Formula, conjunction
 from proofs.symbolic.decisions.ground import Ground
-from proofs.symbolic.decisions.sign_tables import sign_table
 from proofs.symbolic.display.areas import areas_of
 from proofs.symbolic.display.lettering import balanced, said
+from proofs.symbolic.display.special_points import special_points
 from proofs.symbolic.model.reading import expression
 from proofs.symbolic.parameters.intervals import Interval
 
@@ -28,6 +28,8 @@ if TYPE_CHECKING:
 __all__ = ["Parameters"]
 
 COLOUR = part_colour(4)
+WIDER = 8
+"""Times that the window is made four times as wide until something is in it."""
 BORDERS = ("border, does not belong to it", "border, belongs to it")
 
 
@@ -138,25 +140,27 @@ class Parameters(Result):
             )
         ax = given_axes(ax)
         ax.set_title(label(self.claim))
-        ranges = [self._range(symbol.name) for symbol in self.letters]
-        if not ranges:
+        if not self.letters:
             ax.text(0.5, 0.5, "holds" if self.cells else "does not hold", ha="center")
             return ax
-        ax.set(xlabel=label(self.letters[0].name), xlim=ranges[0])
-        if len(ranges) == 1:
-            return self._line(ax, ranges[0])
-        ax.set(ylabel=label(self.letters[1].name), ylim=ranges[1])
-        return self._areas(ax, ranges)
+        ax.set_xlabel(label(self.letters[0].name))
+        if len(self.letters) == 1:
+            return self._line(ax)
+        ax.set_ylabel(label(self.letters[1].name))
+        return self._areas(ax)
 
-    def _areas(self, ax: Axes, ranges: list[tuple[float, float]]) -> Axes:
-        cells = tuple(("and", conjunction(cell)) for cell in self.cells)
-        formula = ("and", (*conjunction(self.assumptions), ("or", cells)))
-        areas = areas_of(formula, self.letters, tuple(ranges))
-        ax.set(
-            **dict(
-                zip(("xlim", "ylim"), (areas.near(k, *ends) for k, ends in enumerate(ranges)), strict=True)
-            )
-        )
+    def _areas(self, ax: Axes) -> Axes:
+        points = special_points(self._formula, self.letters)
+        ranges = [self._range(one.name, [point[k] for point in points]) for k, one in enumerate(self.letters)]
+        areas = areas_of(self._formula, self.letters, tuple(ranges))
+        for _ in range(WIDER * bool(self.cells)):
+            if not areas.empty:
+                break
+            # No border meets another or an axis, as of a*b > 100: it is somewhere.
+            ranges = [(4 * low, 4 * high) for low, high in ranges]
+            areas = areas_of(self._formula, self.letters, tuple(ranges))
+        (left, right), (low, high) = (areas.near(k, *ends) for k, ends in enumerate(ranges))
+        ax.set(xlim=(left, right), ylim=(low, high))
         areas.fill(ax, facecolor=COLOUR, alpha=0.5)
         for line, inside in areas.borders:
             ax.plot(*line.T, color=COLOUR, linestyle="-" if inside else (0, (4, 3)), label=BORDERS[inside])
@@ -170,8 +174,10 @@ class Parameters(Result):
             legend_beside(ax, handles=[known[text] for text in BORDERS[::-1] if text in known])
         return ax
 
-    def _line(self, ax: Axes, ends: tuple[float, float]) -> Axes:
-        first, last = ends
+    def _line(self, ax: Axes) -> Axes:
+        ends = [float(e) for one in self.intervals or () for e in (one.low, one.high) if e is not None]
+        first, last = self._range(self.letters[0].name, ends)
+        ax.set_xlim(first, last)
         for one in self.intervals or ():
             drawn = [
                 first if one.low is None else float(one.low),
@@ -186,16 +192,13 @@ class Parameters(Result):
         ax.set_yticks([])
         return ax
 
-    def _range(self, name: str) -> tuple[float, float]:
-        """What is drawn of a letter: all ends, and what the assumptions allow near 0."""
-        seen = [float(p[name]) for p in Ground(self.letters, self.assumptions).points if name in p] or [
-            0.0,
-            1.0,
-        ]
-        low, high = (0.0 if min(seen) >= 0 else -2.0), (1.0 if max(seen) < 1 else 2.0)
-        ends = [float(e) for one in self.intervals or () for e in (one.low, one.high) if e is not None]
-        if len(self.letters) == 2:
-            ends = self._crossings(name)
+    def _range(self, name: str, ends: Sequence[float]) -> tuple[float, float]:
+        """What is looked at of a letter: where something ends, and what the assumptions allow near 0."""
+        seen = [float(p[name]) for p in Ground(self.letters, self.assumptions).points if name in p]
+        low, high = (
+            (0.0 if min(seen, default=0.0) >= 0 else -2.0),
+            (1.0 if max(seen, default=0.0) < 1 else 2.0),
+        )
         if ends:
             spread = max(max(ends) - min(ends), 1.0)
             low, high = min(low, min(ends) - spread / 4), max(high, max(ends) + spread / 4)
@@ -203,11 +206,11 @@ class Parameters(Result):
                 low = 0.0
         return low, high
 
-    def _crossings(self, name: str) -> list[float]:
-        """Where borders cross the axis of a letter."""
-        others = {symbol: 0 for symbol in self.letters if symbol.name != name}
-        on_axis = [relation.subs(others) for cell in self.cells for relation in cell]
-        return [float(root) for root in sign_table(conjunction(on_axis), name).roots]
+    @property
+    def _formula(self) -> Formula:
+        """The claim, where the assumptions hold."""
+        cells = tuple(("and", conjunction(cell)) for cell in self.cells)
+        return "and", (*conjunction(self.assumptions), ("or", cells))
 
     def summary(self) -> str:
         """The claim, where it holds, what is assumed, and who says so."""

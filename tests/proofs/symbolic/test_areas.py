@@ -15,7 +15,9 @@ from proofs.symbolic import ClosedForm, SymbolicProblem, where
 from proofs.symbolic.cells import Cell
 from proofs.symbolic.decisions.formulas import holds, relation_of
 from proofs.symbolic.display.areas import areas_of
+from proofs.symbolic.display.special_points import special_points
 from proofs.symbolic.model.reading import letter
+from proofs.symbolic.parameters.answer import Parameters
 
 LETTERS = sympy.symbols("a b")
 A, B = LETTERS
@@ -92,6 +94,34 @@ def test_a_picture_is_drawn_around_what_holds():
     assert ax.get_xlim() == pytest.approx((0, 1.25), abs=0.02)
     assert ax.get_ylim() == pytest.approx((0, 0.0625), abs=0.002)
     assert where("a > 1 and a < 1/b and b > 2").plot().texts[0].get_text() == "nowhere"
+
+
+@pytest.mark.parametrize(
+    ("claim", "found"),
+    [
+        ((A - 3) ** 2 + (B - 4) ** 2 < 1, [(2, 4), (3, 3), (3, 5), (4, 4)]),
+        (("and", (A > 3, B > 4)), [(3, 4)]),
+        (("and", (sympy.Eq(A, 3), sympy.Eq(B, 4))), [(3, 4)]),
+        (("and", (A > B, B > 2 * A, A > 1)), []),  # borders meet, but nothing holds there
+        (("or", (A < 1, B < 5, B >= 5)), []),
+        (B - (A - 3) ** 2 > 7, [(0, 16), (3, 7)]),
+    ],
+)
+def test_special_points_are_those_of_what_holds(claim, found):
+    points = special_points(formula_of(claim), LETTERS)
+    assert sorted(points) == [pytest.approx(point, abs=1e-6) for point in found]
+
+
+def answer(*cells):
+    return Parameters("it", LETTERS, (), tuple(cells), None, "")
+
+
+def test_the_window_shows_claims_that_never_meet_an_axis():
+    ax = answer(((A - 3) ** 2 + (B - 4) ** 2 < 1,)).plot()
+    assert (*ax.get_xlim(), *ax.get_ylim()) == pytest.approx((1.5, 4.5, 2.5, 5.5), abs=1e-6)
+    ax = answer((A > 0, A * B > 100)).plot()
+    assert ax.patches
+    assert not ax.texts
 
 
 def form_of(*conditions):
