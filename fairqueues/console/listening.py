@@ -7,7 +7,7 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-__all__ = ["listening"]
+__all__ = ["heard", "listening"]
 
 PACKAGES = ("fairness", "queueing", "capacity", "proofs", "fairqueues")
 """Names of the loggers above those of the modules."""
@@ -23,6 +23,11 @@ class _Lines(logging.Handler):
         from tqdm import tqdm
 
         tqdm.write(self.format(record), file=sys.stderr)
+
+
+def heard() -> bool:
+    """Whether what is logged is shown, so that nobody else need say it."""
+    return any(isinstance(handler, _Lines) for handler in logging.getLogger(PACKAGES[0]).handlers)
 
 
 @contextmanager

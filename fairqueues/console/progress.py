@@ -13,6 +13,8 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any, TypeVar
 
+from fairqueues.console.listening import heard
+
 __all__ = ["Bars", "reached", "telling_of_kernels"]
 
 WORTH_SAYING = 30.0
@@ -34,7 +36,8 @@ class Bars:
         """Show a :class:`fairness.machine.work.Progress`."""
         from tqdm import tqdm
 
-        if progress.announced and (sys.stderr.isatty() or progress.remaining >= WORTH_SAYING):
+        long = progress.remaining >= WORTH_SAYING
+        if progress.announced and not heard() and (long or sys.stderr.isatty()):
             tqdm.write(f"{progress}; Ctrl-C stops", file=sys.stderr)
         bar = self._bars.get(progress.what)
         if bar is None:
@@ -74,7 +77,7 @@ class _Kernels(logging.Handler):
         from fairness.machine.compiling import BEGUN, ENDED, is_storing
 
         if record.msg == BEGUN:
-            if not self._count:
+            if not self._count and not heard():
                 later = "later runs find them stored" if is_storing() else "they cannot be stored"
                 tqdm.write(f"compiling kernels for the first time; {later}", file=sys.stderr)
             self._count += 1
@@ -86,7 +89,7 @@ class _Kernels(logging.Handler):
             self._open -= 1
             if not self._open:
                 self.close()
-        else:
+        elif not heard():
             tqdm.write(record.getMessage(), file=sys.stderr)
 
     def close(self) -> None:

@@ -14,6 +14,7 @@ from fairness.errors import NotConvergedError
 from fairness.machine import work
 from fairness.machine.compiling import BEGUN, ENDED
 from fairqueues.console import progress
+from fairqueues.console.listening import listening
 from fairqueues.console.progress import reached, telling_of_kernels
 
 
@@ -110,6 +111,19 @@ def test_kernels_are_told_once_and_counted(terminal):
     assert told[-2] == "compiled kernels cannot be stored"
     assert [line[17] for line in told if line.startswith("compiling kernel ")] == list("1234")
     assert (log.level, log.handlers) == (level, handlers)
+
+
+def test_what_verbose_shows_is_said_once(terminal):
+    log = logging.getLogger("fairness.machine.compiling")
+    with terminal as written, telling_of_kernels(), listening(1):
+        log.info(BEGUN, "one")
+        log.info(ENDED, "one", 1.0)
+        log.warning("compiled kernels cannot be stored")
+        reached({"DRF": counting(60)}, "solve")
+    told = "\n".join(written.lines())
+    assert told.count("for the first time") == told.count("cannot be stored") == 1
+    assert told.count("about 60 s") == 1
+    assert "compiling kernel 1" in told  # the line that counts stays
 
 
 KERNEL = """
