@@ -1,5 +1,7 @@
 """What a researcher looks for is the first result of the search in the documentation, and one click away.
 
+Menus can be read.
+
 The search is that of the pages themselves, asked in a browser. The pages are those of ``make docs`` if they
 are younger than what they were made from, else they are made here, which takes minutes.
 """
@@ -24,6 +26,7 @@ from tests.processes import wait_for
 pytest.importorskip("sphinx", reason="sphinx is not installed: pip install 'fairqueues[docs]'")
 
 from selenium import webdriver
+from selenium.webdriver.common.action_chains import ActionChains
 from selenium.webdriver.common.by import By
 
 pytestmark = [NEEDED, pytest.mark.long, pytest.mark.timeout(1800)]
@@ -53,6 +56,20 @@ OTHERS = {
     "reproduce": "installation.html",
     "SimGrid": "comparison.html",
 }
+
+CONTRAST = """
+const drawn = document.createElement("canvas").getContext("2d");
+function light(colour) {
+  drawn.fillStyle = colour; drawn.fillRect(0, 0, 1, 1);
+  const part = [...drawn.getImageData(0, 0, 1, 1).data.slice(0, 3)].map(v => v / 255)
+    .map(v => v <= 0.03928 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4);
+  return 0.2126 * part[0] + 0.7152 * part[1] + 0.0722 * part[2] + 0.05;
+}
+const word = light(getComputedStyle(arguments[0]).color);
+const paper = light(getComputedStyle(arguments[0]).backgroundColor);
+return Math.max(word, paper) / Math.min(word, paper);
+"""
+"""Contrast of a word to its own background, as WCAG defines it."""
 
 
 class Quiet(SimpleHTTPRequestHandler):
@@ -113,3 +130,16 @@ def test_what_is_sought_is_one_click_from_the_first_page(browser, address) -> No
     led = {link.get_attribute("href").removeprefix(address) for link in links}
     led |= {link.partition("#")[0] for link in led}
     assert {typed: page for typed, page in SOUGHT.items() if page not in led} == {}
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_the_menu_can_be_read_where_it_is_pointed_at(browser, address, theme):
+    browser.get(f"{address}units.html")
+    browser.execute_script("document.documentElement.dataset.theme = arguments[0]", theme)
+    menu = browser.find_element(By.CSS_SELECTOR, ".bd-header .nav-item.dropdown")
+    menu.find_element(By.CSS_SELECTOR, ".dropdown-toggle").click()
+    link = menu.find_element(By.CSS_SELECTOR, ".dropdown-menu a")
+    ActionChains(browser).move_to_element(link).perform()
+    browser.execute_script("document.getAnimations().forEach(one => one.finish())")
+    assert link == browser.find_element(By.CSS_SELECTOR, ".dropdown-menu a:hover")
+    assert browser.execute_script(CONTRAST, link) >= 4.5
