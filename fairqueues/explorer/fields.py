@@ -17,6 +17,9 @@ __all__ = ["FieldErrors", "field_names", "number_text", "plain_numbers", "read_n
 DENOMINATOR = 999
 """Largest denominator of a number that is written as a fraction."""
 
+SMALLEST, LARGEST = 1e-60, 1e60
+"""Of numbers that are not 0: what is computed from them stays within the range of floats."""
+
 LONG = 12
 """Characters beyond which a number is written as a fraction, if it is one of small numbers."""
 
@@ -120,6 +123,8 @@ def _number(row: str, text: str) -> float:
         raise ValueError("must be finite")
     if value < least or (value == least and not closed):
         raise ValueError(f"{rule}; got {value:g}")
+    if value and not SMALLEST <= value <= LARGEST:
+        raise ValueError(f"must be 0 or from {SMALLEST:g} to {LARGEST:g}; take another unit")
     return value
 
 

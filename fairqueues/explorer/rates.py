@@ -13,6 +13,7 @@ the page, or the policy may be unstable.
 
 from __future__ import annotations
 
+import logging
 import math
 import time
 from collections.abc import Callable, Iterator
@@ -34,6 +35,8 @@ from queueing.model.system import System
 
 __all__ = ["BALANCED", "BOUND", "Rates", "compute_first", "rates_view", "widths"]
 
+LOG = logging.getLogger(__name__)
+
 BALANCED, BOUND = "balanced fairness", "bound"
 
 LOADS = (*np.linspace(0.02, 0.9, 23).round(12).tolist(), 0.93, 0.95)
@@ -42,6 +45,9 @@ COARSE = (0.3, 0.62, 0.82, 0.02, 0.46, 0.74, 0.9)
 
 TAIL = 1e-6
 """Probability left out of the boxes of balanced fairness: an error of the mean of 1e-4 jobs or so."""
+
+NEAR = 0.9999
+"""Largest load of balanced fairness: beyond it even the size of the box takes seconds."""
 
 MAX_STATES = 5_000_000
 """Largest box of balanced fairness, about 20 ms."""
@@ -115,7 +121,7 @@ class Rates:
     complete : bool
         Whether nothing is left to be computed.
     note : str
-        Which methods cannot be told at the current load.
+        Which methods cannot be told at the current load, and defects.
     """
 
     load: float
@@ -155,14 +161,20 @@ def rates_view(state: State, *, until: float = math.inf, light: bool = False) ->
     curves = {name: line.curve(state.load) for name, line in lines.items()}
     complete = all(line.knows(point) for line, point in _order(state, lines))
     # Without any traffic there is nothing to tell.
-    missing = [name for name, curve in curves.items() if curve.now is not None and np.isnan(curve.now).all()]
+    missing = [
+        name
+        for name, curve in curves.items()
+        if curve.now is not None and np.isnan(curve.now).all() and not lines[name].defect
+    ]
     many = np.count_nonzero(state.mix) > max(CHAIN_TAIL) and BALANCED not in missing
     reason, then = "too many states for this page at this load, or unstable", "simulate"
     if many:
         reason, then = f"chains of more than {max(CHAIN_TAIL)} classes take too long for this page", "rates"
     note = f"{', '.join(missing)}: {reason}; save as scenario, then fairqueues {then}"
     note = note if missing and any(state.mix) else ""
-    return Rates(state.load, curves, complete, note)
+    notes = [f"{name}: {line.defect}" for name, line in lines.items() if line.defect]
+    notes += [note] if note else []
+    return Rates(state.load, curves, complete, "; ".join(notes))
 
 
 def widths(rates: Rates) -> FloatArray:
@@ -199,7 +211,7 @@ class _Line:
         self.name, self.problem, self.mix, self.solve, self.light = name, problem, mix, solve, light
         self.points: dict[Point, tuple[FloatArray, float]] = {}
         self.end = {True: math.inf, False: math.inf}
-        self.why = ""
+        self.why = self.defect = ""
 
     def knows(self, point: Point) -> bool:
         """Whether the rates at this point are known, or known to be out of reach."""
@@ -215,6 +227,14 @@ class _Line:
             self.end[now] = min(self.end[now], load)
             if not now and self.end[now] == load:
                 self.why = _reason(error)
+            return
+        except Exception as error:
+            # Whoever asks for more must get an answer, or the page would wait for ever.
+            LOG.exception(
+                "the explorer has no rates under %s at load %g of %s", self.name, load, self.problem
+            )
+            self.end[now] = min(self.end[now], load)
+            self.why = self.defect = f"internal error ({type(error).__name__}); see the log of the server"
             return
         self.points[point] = np.where(system.loads > 0, rates, np.nan), error
 
@@ -290,6 +310,8 @@ def _order(state: State, lines: dict[str, _Line]) -> Iterator[tuple[_Line, Point
 
 
 def _balanced(system: System, now: bool) -> tuple[FloatArray, float]:
+    if system.relative_loads.max() > NEAR:
+        raise NotConvergedError(f"loads above {NEAR} take too long for this page", residual=1.0)
     return balanced_fairness(system, tail=TAIL, max_states=MAX_STATES).service_rates, 0.0
 
 

@@ -142,6 +142,9 @@ def drift_view(state: State) -> Drift:
         note = _fate(path)
     except NotConvergedError as error:
         path = error.best
+        if not isinstance(path, Trajectory):
+            # The policy has no answer there, so nothing is known of the way.
+            return Drift(arrows, np.array([state.start]), f"no trajectory: {_first_line(error)}")
         note = f"the trajectory could be followed to time {_rounded(path.times[-1])} only"
     return Drift(arrows, path.counts, note)
 
@@ -232,8 +235,8 @@ def _fate(path: Trajectory) -> str:
 
 
 def _rounded(time: float) -> str:
-    """Two digits; whole numbers from 100 on, so that no exponents are read."""
-    return f"{time:.2g}" if time < 100 else f"{time:.0f}"
+    """Two digits; whole numbers from 100 to a million, so that no exponents are read."""
+    return f"{time:.0f}" if 100 <= time < 1e6 else f"{time:.2g}"
 
 
 def _first_line(error: Exception) -> str:

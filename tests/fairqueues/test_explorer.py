@@ -15,8 +15,9 @@ import numpy as np
 import pytest
 from bokeh.document import Document
 
-from fairness import DRF, ModelError, allocate
+from fairness import DRF, ModelError, NotConvergedError, allocate
 from fairness.catalogue import CATALOGUE, colour
+from fairqueues.explorer import rates, views
 from fairqueues.explorer.drawing import STYLES, figure_file, figure_names
 from fairqueues.explorer.examples import Examples
 from fairqueues.explorer.fields import FieldErrors, field_names, short_fraction
@@ -27,7 +28,7 @@ from fairqueues.explorer.rates import ACCURACY, BALANCED, BOUND, CHAIN_STATES, C
 from fairqueues.explorer.server import ExplorerServer, make_server, serve
 from fairqueues.explorer.views import drift_view, region_view, sharing_view
 from fairqueues.scenario import Scenario
-from queueing import balanced_fairness, duration_bound, stationary
+from queueing import System, balanced_fairness, duration_bound, stationary
 
 THREE = State().resized(3, 3)
 # A class without traffic, a zero demand, another weight, one job missing, and names that HTML, links and
@@ -78,6 +79,8 @@ def test_link_and_fields_give_the_same_state_back(state: State) -> None:
         ("capacities-0", "inf", "must be finite"),
         ("capacities-0", "nan", "must be finite"),
         ("weights-1", "0", "must be above 0; got 0"),
+        ("capacities-0", "1e308", "must be 0 or from 1e-60 to 1e+60; take another unit"),
+        ("counts-0", "1/1e300", "must be 0 or from 1e-60 to 1e+60; take another unit"),
         ("load", "1", "unstable: the load must be below 1; got 1"),
         ("load", "0", "must be above 0 and below 1; got 0"),
         ("start-0", "11", "must lie within the axes (jobs up to 10)"),
@@ -192,9 +195,9 @@ def test_rates_are_those_of_the_models() -> None:
         # Second method: the whole chain, to a tail of 1e-9, and at a load of the curve the same.
         assert 0 < curve.error <= ACCURACY
         here, there = (0.7, curve.now, curve.error), (curve.loads[12], curve.rates[12], ACCURACY)
-        for load, rates, rtol in (here, there):
+        for load, numbers, rtol in (here, there):
             law = stationary(changed(State(), load=str(load)).system, POLICIES[name])
-            assert np.allclose(rates, law.service_rates, rtol=rtol)
+            assert np.allclose(numbers, law.service_rates, rtol=rtol)
     silent = rates_view(ODD).curves
     for name in (BALANCED, BOUND, "DRF"):
         assert np.isnan(silent[name].now[1])
@@ -234,6 +237,40 @@ def test_curves_come_bit_by_bit_and_end_as_those_computed_at_once() -> None:
     assert [row[0] for row in answer["rates"]] == ["load (tasks)", *whole]
     assert "…" not in json.dumps(answer)
     assert page.rates.curves.data["method"] == [name for name in whole for _ in range(2)]
+
+
+def test_a_defect_of_a_curve_is_said_and_ends_the_wish_for_more(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    def broken(system: System) -> None:
+        raise ValueError("math domain error")
+
+    monkeypatch.setattr(rates, "duration_bound", broken)
+    page = Page(replace(changed(State(), demands_0_0="1.1875"), shown=()))
+    answer = page.show(page.state)
+    assert answer["notes"]["rates"] == "bound: internal error (ValueError); see the log of the server"
+    assert "no rates under bound at load 0.7" in caplog.text
+    while not answer["complete"]:
+        answer = page.reply({"more": True})
+    assert [row[0] for row in answer["rates"] if row[1] == "–"] == ["bound"]
+
+
+def test_next_to_load_one_no_box_is_looked_for() -> None:
+    """To find that it has too many states took four seconds, and more where demands differ much."""
+    line = rates_view(changed(State(), load="0.9999995"), until=0.0).curves[BALANCED]
+    assert line.now is None
+    with pytest.raises(NotConvergedError, match=r"loads above 0\.9999 take too long"):
+        rates._balanced(changed(State(), load="0.9999995").system, True)
+
+
+def test_a_way_that_no_policy_tells_is_none(monkeypatch: pytest.MonkeyPatch) -> None:
+    def lost(*given: object, **named: object) -> None:
+        raise NotConvergedError("no allocation found; raise", residual=1.0, best=np.zeros(2))
+
+    monkeypatch.setattr(views, "trajectory", lost)
+    view = drift_view(State())
+    assert view.note == "no trajectory: no allocation found; raise"
+    assert view.path.tolist() == [[8.0, 2.0]]
 
 
 def test_no_answer_begins_a_long_chain() -> None:
