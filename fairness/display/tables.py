@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
 
-__all__ = ["aligned", "outward", "rounded_up", "with_half_width"]
+__all__ = ["aligned", "outward", "rounded_down", "rounded_up", "with_half_width"]
 
 
 def aligned(table: Sequence[Sequence[str]]) -> list[str]:
@@ -47,6 +47,17 @@ def rounded_up(error: float, digits: int) -> float:
     (3.7e-11, 0.25, inf)
     """
     return float(Context(prec=digits, rounding=ROUND_CEILING).create_decimal_from_float(error))
+
+
+def rounded_down(gain: float, digits: int) -> float:
+    """A lower bound, rounded down to so many significant digits.
+
+    Examples
+    --------
+    >>> rounded_down(1.2389, 3), rounded_down(-2.001, 2)
+    (1.23, -2.1)
+    """
+    return -rounded_up(-gain, digits)
 
 
 def with_half_width(value: float, half: float) -> tuple[str, str]:

@@ -85,7 +85,7 @@ def enclose(
             enclosure.to_dataframe(),
             (
                 Evidence("certificate", claim),
-                Evidence("bounds", "largest relative width", enclosure.reached),
+                Evidence("bounds", "largest relative width", enclosure.reached, bound="upper"),
             ),
             notes=(repr(chain),),
             failures=failures,

@@ -12,6 +12,7 @@ from fairqueues.console.command import command
 from fairqueues.console.inputs import chosen, heading, is_cluster, labelled, seed_of
 from fairqueues.console.options import Backend, BackendOption, File, Jobs, Methods, Seed
 from fairqueues.console.output import Delivery
+from fairqueues.console.remedies import placed
 from fairqueues.errors import WrongUse
 from fairqueues.report.outcome import Evidence, Outcome
 
@@ -68,7 +69,6 @@ def rates(
     kept = Checkpoint.of(checkpoint, deliver)
 
     import capacity
-    from fairness.display.tables import rounded_up
     from fairqueues.console.backends import workers
 
     with workers(backend, jobs):
@@ -85,7 +85,7 @@ def rates(
     missing = [line for name in curves.methods for line in curves.missing(name)]
     notes += [line for line in missing if "UnstableError" in line]
     notes += [
-        f"warning: {name} at load {load:g}: no interval, so not drawn: {why}"
+        f"warning: {name} at load {load:g}: no interval, so not drawn: {placed(why, 'rates')}"
         for load, name, why in curves.without_interval()
     ]
     with kept:
@@ -94,7 +94,7 @@ def rates(
                 heading("Mean durations" if durations else "Mean service rates", scenario),
                 curves.to_dataframe(),
                 tuple(
-                    Evidence(name, claim, rounded_up(worst, 3))
+                    Evidence(name, claim, worst, bound="upper")
                     for name, claims in curves.evidence().items()
                     for claim, worst in claims
                 ),

@@ -117,7 +117,7 @@ def simulate(
     said += tuple(
         f"warning: {name}: {placed(text, 'simulate')}"
         for name, result in results.items()
-        for text in result.warnings
+        for text in (*result.gaps, *result.warnings)
     )
     table = pd.concat({name: r.to_dataframe() for name, r in results.items()}, names=["policy"])
     deliver(
@@ -158,11 +158,12 @@ def _not_simulated(scenario: Any, run: list[str]) -> tuple[str, ...]:
 def _evidence(name: str, result: Any) -> Evidence:
     import numpy as np
 
+    live = result.system.arrival_rates > 0
     if result.warnings:
         return Evidence(name, f"no intervals from {result.events:,} events, see the warning")
     with np.errstate(invalid="ignore"):
-        width = result.half_widths["mean_durations"] / result.mean_durations
+        width = (result.half_widths["mean_durations"] / result.mean_durations)[live]
     claim = (
         f"{percent(result.confidence)} intervals from {result.events:,} events, largest relative half-width"
     )
-    return Evidence(name, claim, float(np.nanmax(width)))
+    return Evidence(name, claim, float(np.nan_to_num(width, nan=np.inf).max()))

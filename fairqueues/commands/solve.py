@@ -103,7 +103,8 @@ def solve(
         }
         closed, refused = reached(calls, "solve", unit="result", refusals=True)
         if "balanced fairness" in closed:
-            evidence.append(Evidence("balanced fairness", "tail mass", closed["balanced fairness"].tail_mass))
+            tail = closed["balanced fairness"].tail_mass
+            evidence.append(Evidence("balanced fairness", "tail mass", tail, bound="upper"))
         results, failures = results | closed, failures + refused
     # The lower bounds would be a column of the bound alone; in Python its result has them.
     tables = {
@@ -160,6 +161,7 @@ def _certified(
             f"certificate on {' x '.join(map(str, one.certificate.shape))} states, largest width",
             one.reached,
             not one.shortfall,
+            bound="upper",
         )
         for name, one in found.items()
     ]

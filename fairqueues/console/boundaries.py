@@ -69,8 +69,8 @@ class Boundary:
     def evidence(self, name: str) -> tuple[Evidence, ...]:
         """The bracket, and what it rests on."""
         inner, outer = self.multiples
-        told = [Evidence(name, "multiple of the mix that is inside", inner)]
-        told.append(Evidence(name, "width of the bracket", outer - inner))
+        told = [Evidence(name, "multiple of the mix that is inside", inner, bound="lower")]
+        told.append(Evidence(name, "width of the bracket", outer - inner, bound="upper"))
         return (*told, *(Evidence(name, text) for text in [getattr(self.point, "evidence", "")] if text))
 
     def note(self, name: str) -> str:

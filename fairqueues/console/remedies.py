@@ -38,6 +38,12 @@ WHERE: dict[str, dict[str, str]] = {
     "explain": {**_MODEL, **_options("places", "time_limit"), "counts": "counts of the file"},
     "solve": {**_MODEL, **_CHAIN, **_options("shape", "tail")},
     "sweep": {**_MODEL, **_CHAIN, **_keys("chain", "shape", "tail")},
+    "rates": {
+        **_MODEL,
+        **_CHAIN,
+        **_keys("chain", "tail", "shape"),
+        **_keys("simulation", "events", "jobs", "replications", "warmup", "confidence", "precision"),
+    },
     "simulate": {
         **_MODEL,
         **_options("events", "replications", "precision", "max_replications", "level", "time_limit"),

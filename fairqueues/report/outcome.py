@@ -10,7 +10,9 @@ import platform
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
+
+from fairness.display.tables import rounded_down, rounded_up
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -33,15 +35,21 @@ class Evidence:
         What was measured; NaN where the claim is words only.
     holds : bool or None
         None where the number speaks for itself.
+    bound : {"upper", "lower"}, optional
+        What the value bounds the truth by; it is written rounded to that side.
     """
 
     subject: str
     claim: str
     value: float = math.nan
     holds: bool | None = None
+    bound: Literal["", "upper", "lower"] = ""
 
     def __str__(self) -> str:
-        number = "" if math.isnan(self.value) else f"{self.value:.3g}"
+        value = self.value
+        if self.bound:
+            value = (rounded_up if self.bound == "upper" else rounded_down)(value, 3)
+        number = "" if math.isnan(value) else f"{value:.3g}"
         if self.holds is None:
             return f"{self.subject}: {self.claim} {number}".rstrip()
         return f"{self.subject}: {self.claim}: {'holds' if self.holds else 'FAILS'}" + (

@@ -131,7 +131,7 @@ class Simulation(ClassResult):
         if not self.unseen:
             return ()
         length = "events" if self.level == "counts" else "jobs"
-        return (f"no job was seen of {named(list(map(repr, self.unseen)))}: give more {length}",)
+        return (f"no job was seen of {named(list(map(repr, self.unseen)))}; give more {length}",)
 
     def columns(self) -> dict[str, Estimate]:
         """All estimates per class, by the names of their columns."""

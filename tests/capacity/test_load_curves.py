@@ -97,7 +97,7 @@ def test_a_class_that_no_simulation_saw_is_told():
     curves = load_curves(rare, [DRF()], [0.3], **short, precision=10.0, rng=1)
     assert curves.found_by == (("simulation",),)
     assert np.isnan(curves.mean_jobs[0, 0, 1])
-    told = "no job was seen of 'B': give more events"
+    told = "no job was seen of 'B'; give more events"
     [(load, name, why)] = curves.without_interval()
     assert (load, name) == (0.3, "DRF")
     assert why.startswith(told)

@@ -178,6 +178,17 @@ def test_simulate_says_that_a_run_is_too_short(file):
     assert re.search("give more jobs, .* times as much .here: --events", text)
 
 
+def test_simulate_says_which_class_no_run_saw(tmp_path):
+    rare = tmp_path / "rare.toml"
+    # A job in a billion is of class B.
+    rare.write_text(TWO.replace("mix = [2, 1]", "mix = [1, 1e-9]"))
+    options = ["--level", "counts", "--events", 1000, "--replications", 2]
+    data = as_json("simulate", rare, "-p", "pf", *options)
+    told = "no job was seen of 'B'; give more events (here: --events)"
+    assert f"warning: PF: {told}" in data["notes"]
+    assert data["evidence"][0]["value"] == "inf"
+
+
 def test_schedulers_that_no_file_gives_are_the_default(file):
     data = as_json("simulate", file, "--level", "tasks", "--events", 500)
     (said,) = [note for note in data["notes"] if "schedulers" in note]

@@ -15,7 +15,7 @@ import pytest
 from fairness.evidence.pools import Certificate
 from fairqueues.report import page
 from fairqueues.report.looks import STYLE
-from fairqueues.report.outcome import Outcome
+from fairqueues.report.outcome import Evidence, Outcome
 from fairqueues.report.pivoting import pivoted
 from tests.fairqueues.command_line import TWO, run
 from tests.markup import Page
@@ -227,3 +227,11 @@ def test_keys_of_pivoted_tables_have_the_digits_of_flat_ones() -> None:
     keys = pd.MultiIndex.from_product([[0.1 + 0.2, 0.7], ["A", "B"]], names=["load", "job_class"])
     [grid] = pivoted(pd.DataFrame({"mean_jobs": [1.0, 2.0, 3.0, 4.0]}, index=keys))
     assert [row[0] for row in grid.rows] == ["0.3", "0.7"]
+
+
+def test_bounds_are_rounded_to_their_side():
+    assert str(Evidence("DRF", "tail mass", 1.2341e-7)) == "DRF: tail mass 1.23e-07"
+    assert str(Evidence("DRF", "tail mass", 1.2341e-7, bound="upper")) == "DRF: tail mass 1.24e-07"
+    assert str(Evidence("DRF", "multiple that is inside", 1.2389, bound="lower")).endswith("1.23")
+    assert str(Evidence("DRF", "width", np.inf, bound="upper")) == "DRF: width inf"
+    assert str(Evidence("DRF", "width", np.nan, bound="upper")) == "DRF: width"

@@ -134,6 +134,6 @@ def test_a_class_of_which_no_job_comes_has_no_estimate():
     assert np.isnan([run.mean_jobs[1], run.mean_durations[1], run.service_rates[1]]).all()
     assert run.mean_jobs[0] > 0
     assert np.isinf(run.precision)
-    assert "no job was seen of 'class 2': give more events" in run.summary()
+    assert "no job was seen of 'class 2'; give more events" in run.summary()
     with pytest.raises(NotConvergedError):
         simulate(System(POOL, [0.5, 1e-9]), DRF(), events=2000, precision=0.5, max_replications=20, rng=1)
