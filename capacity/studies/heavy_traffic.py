@@ -45,7 +45,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
@@ -234,10 +234,13 @@ class HeavyTraffic(Result):
         ax.axhline(
             self.reference[job_class], color="0.6", lw=1, ls="--", label="ρ Σ a/C over the full resources"
         )
-        for queue, marker in zip(self.queues, "oDs^v<>" * len(self.queues), strict=False):
+        for k, (queue, marker) in enumerate(zip(self.queues, "oDs^v<>" * len(self.queues), strict=False)):
+            # Wider below, so that curves that lie on each other are seen.
+            above = len(self.queues) - 1 - k
+            size: dict[str, Any] = {"lw": 1.2 + 1.4 * above, "ms": 4.0 + 2.5 * above}
             shown = METHODS.get(queue.policy, queue.policy)
             shade, values = colour(shown), queue.values[:, job_class]
-            ax.plot(1.0 - queue.loads, values, marker + "-", ms=4, color=shade, label=label(shown))
+            ax.plot(1.0 - queue.loads, values, marker + "-", color=shade, label=label(shown), **size)
             limit, error = queue.limit[job_class], queue.limit_error[job_class]
             if math.isfinite(limit):
                 ax.errorbar(
@@ -246,6 +249,7 @@ class HeavyTraffic(Result):
                     yerr=[error],
                     fmt=marker,
                     mfc="white",
+                    ms=size["ms"],
                     color=shade,
                     capsize=4,
                     clip_on=False,

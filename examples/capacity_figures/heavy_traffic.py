@@ -88,6 +88,11 @@ def heavy_traffic(*, full: bool) -> Page:
                 for q in study.queues
             },
         }
+    entries: dict = {}
+    for ax in axes.flat:
+        entries |= dict(zip(*reversed(ax.get_legend_handles_labels()), strict=True))
+        ax.get_legend().remove()
+    figure.legend(entries.values(), entries.keys(), loc="outside lower center", ncols=len(entries))
     proved, words = _proved(full)
     numbers[NEAR] = {
         f"{policy}, {job_class}": {name: rows_[name].tolist() for name in ("load", "lower", "upper")}

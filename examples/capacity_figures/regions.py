@@ -13,10 +13,11 @@ from capacity import PackingRegion, packing_region, stability_region
 from examples.capacity_figures.models import MATRICES, SERVERS, fluid_example, task_example
 from examples.gallery import EXACT, Check, Page, Table
 from fairness import Cluster, Problem
+from fairness.display.colours import part_colour
 
 __all__ = ["stability_regions"]
 
-DIVISIBLE, WHOLE = "#0072B2", "#D55E00"
+DIVISIBLE, WHOLE = part_colour(4), part_colour(5)
 
 
 def stability_regions(*, full: bool) -> Page:

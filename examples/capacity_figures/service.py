@@ -25,6 +25,8 @@ METHODS = {
 }
 """What gives the service rates: a closed form, an exact recursion, or the Markov chain of a policy."""
 
+TICKS = [0.25, 0.5, 0.75]
+
 GUARANTEE = 0.25
 """Part of the rate of a job alone that every class keeps on the page."""
 
@@ -87,6 +89,9 @@ def service_regions(*, full: bool) -> Page:
     )
     axes.set(xlabel="load of class 1", ylabel="load of class 2", zlabel="load of class 3")
     axes.view_init(elev=24, azim=38)
+    # None at the ends, where numbers of two axes stand on each other.
+    axes.set(xticks=TICKS, yticks=TICKS, zticks=[*TICKS, 1.0])
+    axes.zaxis.labelpad = 8
     axes.set_box_aspect(None, zoom=0.92)
     bar.close()
     table = Table(

@@ -75,7 +75,9 @@ def replays(*, full: bool, files: Files | None = None) -> Page:
     figure = plt.figure(figsize=(3.1 * len(runs) + 1.2, 13.5), layout="constrained")
     rows = figure.subfigures(2, 1, height_ratios=[3, 1.25])
     _over_time(rows[0].subplots(3, len(runs), sharex=True, sharey="row"), paths, trace.arrivals[0])
-    _compared(rows[1].subplots(1, 3, width_ratios=[1, 1, 1.2]), runs, paths)
+    below = rows[1].subplots(1, 3, width_ratios=[1, 1, 1.2])
+    _compared(below, runs, paths)
+    rows[1].legend(*below[0].get_legend_handles_labels(), loc="outside lower center", ncols=len(runs))
     used = {
         name: used_until(trace, run.starts, end) / one.nodes.total_capacities for name, run in runs.items()
     }
@@ -139,7 +141,6 @@ def _compared(axes: np.ndarray, runs: dict[str, Replay], paths: dict[str, Replay
         slow.step(values, np.arange(1, len(values) + 1) / len(values), where="post", **style)
     fair.set(xlabel="hours since the first arrival", ylabel="Jain's index of those who wait", ylim=(0, 1.03))
     slow.set(xscale="log", xlabel="slowdown", ylabel="part of the tasks", ylim=(0, 1.02))
-    slow.legend(fontsize="small", loc="lower right")
     shown = [k for k in range(len(KINDS)) if (kinds_of(next(iter(runs.values())).trace) == k).any()]
     width = 0.8 / len(runs)
     for k, (name, run) in enumerate(runs.items()):
@@ -149,8 +150,6 @@ def _compared(axes: np.ndarray, runs: dict[str, Replay], paths: dict[str, Replay
         kinds.bar(places, heights, width, color=colour(name), hatch=hatch, edgecolor="white", label=name)
     kinds.set_xticks(range(len(shown)), [KINDS[k] for k in shown])
     kinds.set(ylabel="mean wait, hours", title="Waits by what a task asks for")
-    kinds.set_ylim(0, 1.25 * kinds.get_ylim()[1])
-    kinds.legend(fontsize="small", loc="upper left", ncols=3)
     fair.set_title("Fairness over time")
     slow.set_title("Duration over time of running")
 

@@ -33,13 +33,13 @@ def four_users(*, full: bool) -> Page:
     figure, axes = plt.subplots(2, 2, figsize=(12, 7.2), layout="constrained", sharex=True)
     for r, ax in enumerate(axes.flat[:3]):
         _steps(ax, result, lambda interval, k, r=r: float(interval.exchange.holdings[k, r]))
-        ax.axhline(1, color="black", linewidth=0.8, linestyle="--")
+        ax.axhline(1, color="black", linewidth=0.8, linestyle="--", label="capacity")
         ax.set(title=f"r{r + 1} held after the exchange", ylabel="units", ylim=(0, 1.4))
     _steps(axes[1, 1], result, lambda interval, k: float(interval.filling.dominant_shares[k]))
     axes[1, 1].set(title="dominant share", ylabel="share", ylim=(0, 1.4))
     for ax in axes[1]:
         ax.set_xticks([*TIMES, 5], ["$t_1$", "$t_2$", "$t_3$", "$t_4$", ""])
-    axes[0, 0].legend(fontsize="small", ncols=4, loc="upper left")
+    figure.legend(*axes[0, 0].get_legend_handles_labels(), loc="outside lower center", ncols=5)
 
     first = result.intervals[0]
     tasks = [float(v) for v in first.supported]
@@ -80,7 +80,7 @@ def four_users(*, full: bool) -> Page:
         "tdrf03_four_users",
         "3. Four users come and go",
         "Figure 1 and the experiment; the paper orders t1 < t2 < t3 < t4 and gives no times (1, 2, 3, 4 here, user 1 leaves at t3).",
-        "At each event those present exchange their contributions anew; nothing is carried over. Dashed: the capacity of the system. The contributions exceed it in two intervals, so what users hold "
+        "At each event those present exchange their contributions anew; nothing is carried over. Dashed: the capacity of the system; lines of one height are drawn a little above each other. The contributions exceed it in two intervals, so what users hold "
         "cannot all be there at once; the table says by how much.",
         figure,
         {"timeline": result.to_dataframe().to_dict(orient="list")},
@@ -114,7 +114,10 @@ def many_users(*, full: bool) -> Page:
     for n, (name, values) in enumerate(curves.items()):
         mean, low, high = np.mean(values, axis=0), *np.quantile(values, [0.1, 0.9], axis=0)
         ax.plot(range(1, users + 1), mean, color=part_colour(n), label=name)
-        ax.fill_between(range(1, users + 1), low, high, color=part_colour(n), alpha=0.15, linewidth=0)
+        ax.fill_between(
+            range(1, users + 1), low, high,
+            color=part_colour(n), alpha=0.15, linewidth=0, label="four of five runs",
+        )  # fmt: skip
         numbers[name] = {"mean": mean, "10 %": low, "90 %": high}
     ax.set(xlabel="users present", ylabel="utilization, mean of three resources", ylim=(0, 1.02))
     ax.legend(fontsize="small")
@@ -158,7 +161,7 @@ def _steps(ax: plt.Axes, result: Timeline, value: object) -> None:
         # A little aside, so that equal levels stay visible.
         ax.plot(
             np.array(times),
-            np.array(heights) + 0.004 * user,
+            np.array(heights) + 0.013 * user,
             color=part_colour(user),
             linewidth=2,
             label=f"user {user + 1}",

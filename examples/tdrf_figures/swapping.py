@@ -124,7 +124,16 @@ def _bars(ax: plt.Axes, result: Exchange, names: dict[str, int]) -> None:
         held = _floats(result.holdings)[n]
         bars = ax.bar(place, held, 0.25, color=part_colour(tint), label=name)
         ax.bar_label(bars, [f"{v:g}" for v in np.round(held, 6)], fontsize=7, padding=1)
-        ax.bar(place, _floats(result.contributions)[n], 0.25, fill=False, edgecolor="black", linewidth=1)
+        brought = _floats(result.contributions)[n]
+        ax.bar(
+            place,
+            brought,
+            0.25,
+            fill=False,
+            edgecolor="black",
+            linewidth=1,
+            label="" if n + 1 < users else "brought",
+        )
     ax.set(xticks=range(resources), xticklabels=[f"r{r + 1}" for r in range(resources)], ylim=(0, 1.2))
     ax.legend(fontsize="small", loc="upper right")
 

@@ -198,7 +198,11 @@ def difference_with_pf(*, full: bool) -> Page:
             [np.abs(BottleneckMax()(p, jobs) / ProportionalFair()(p, jobs) - 1).max() for p in problems]
         )
     axes[2].boxplot(
-        [100 * gaps[n] for n in sizes], tick_labels=[str(n) for n in sizes], whis=(5, 95), showfliers=False
+        [100 * gaps[n] for n in sizes],
+        tick_labels=[str(n) for n in sizes],
+        whis=(5, 95),
+        showfliers=False,
+        medianprops={"color": "black", "linewidth": 2},
     )
     axes[2].set(
         xlabel="jobs",

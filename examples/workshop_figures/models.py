@@ -10,6 +10,7 @@ import networkx as nx
 from examples.gallery import Check, Page
 from fairness import DRF, BottleneckMax, MaxMin, Problem, ProportionalFair, allocate
 from fairness.catalogue import colour
+from fairness.display.drawing import legend_beside
 from fairness.results.plotting import plot_constraints, plot_sharing
 from queueing.networks.backbones import abilene
 from queueing.networks.pictures import plot_network
@@ -31,12 +32,16 @@ def other_models(*, full: bool) -> Page:
         resources=line.resources,
     )
     plot_constraints(both, axes[0, 0])
-    for policy, size in ((MaxMin(), 15), (BottleneckMax(), 8), (ProportionalFair(), 8)):
+    for policy, size, marker in (
+        (MaxMin(), 15, "o"),
+        (BottleneckMax(), 8, "^"),
+        (ProportionalFair(), 8, "D"),
+    ):
         tasks = policy(line, [1, 1, 1])
         numbers[f"linear network, {policy.name}"] = tasks
         axes[0, 0].plot(
             *tasks[:2],
-            "o",
+            marker,
             ms=size,
             mfc="none",
             mew=2,
@@ -44,7 +49,7 @@ def other_models(*, full: bool) -> Page:
             color=colour(policy.name),
             label=policy.name,
         )
-    axes[0, 0].legend(fontsize="small", markerscale=0.7)
+    legend_beside(axes[0, 0], markerscale=0.7)
     axes[0, 0].set(xlabel="rate of the long route", ylabel="rate of each short route")
     axes[0, 0].set_title("Data network: a long route over two links,\none short route on each")
     checks.append(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -60,11 +60,14 @@ def plot_constraints(problem: Problem, ax: Axes | None = None, *, counts: ArrayL
     ax.fill_between(x, 0, height, color="0.9", zorder=0)
     for j, name in enumerate(problem.resources):
         first, second = shares[:, j]
+        style: dict[str, Any] = {"linewidth": 1.2, "label": label(name)} | part_line(j)
+        if np.isclose(shares[:, :j], shares[:, [j]], rtol=1e-9).all(axis=0).any():
+            style["linestyle"] = (0, (6, 6))  # what lies below is seen between the dashes
         if second == 0 and first > 0:
-            ax.axvline(1 / first, linewidth=1.2, label=label(name), **part_line(j))
+            ax.axvline(1 / first, **style)
         elif second > 0:
             line = np.array([0.0, 1 / first if first > 0 else top[0]])
-            ax.plot(line, (1 - line * first) / second, linewidth=1.2, label=label(name), **part_line(j))
+            ax.plot(line, (1 - line * first) / second, **style)
     a, b = map(label, problem.job_classes)
     if limited[0]:
         ax.axvline(most[0], color="0.4", linestyle=":", label=f"limit of {a}")

@@ -31,6 +31,11 @@ def test_feasible_set_and_allocations(ax):
     assert points["DRF"].get_markeredgecolor() == colour("DRF")
 
 
+def test_a_line_on_another_one_is_dashed(ax):
+    plot_constraints(Problem([[1, 1, 2], [1, 1, 1]], [1, 1, 1]), ax)
+    assert [line.is_dashed() for line in ax.lines] == [False, True, False]
+
+
 def test_limits_cut_the_feasible_set(ax):
     problem = Problem([[1, 3], [4, 2]], [1, 1], limits=[0.1, 0.05], job_classes=["A", "B"])
     plot_constraints(problem, ax, counts=[2, 3])
