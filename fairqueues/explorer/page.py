@@ -187,6 +187,8 @@ class Page:
             code="window.explorer.begin(request, answer.value)",
         )
         document.js_on_event("document_ready", start)
+        document.js_on_event("connection_lost", CustomJS(code="window.explorer.lost()"))
+        document.js_on_event("client_reconnected", CustomJS(code="location.reload()"))
         # Only what a root refers to belongs to the document, and is kept the same in browser and server.
         self.figures[0].plot.tags = [self.request, self.answer]
         for figure in self.figures:

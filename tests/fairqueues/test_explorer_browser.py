@@ -440,6 +440,30 @@ def test_example_and_reset(visit: Visit) -> None:
     assert visit.value("load") == "0.7"
 
 
+def test_a_page_that_the_back_button_brings_back_still_answers(visit: Visit) -> None:
+    Select(visit.browser.find_element(By.ID, "n-classes")).select_by_visible_text("4")
+    wait_for(
+        lambda: "demands-3-0" in visit.browser.page_source and visit.data("ready") == "yes", "four classes"
+    )
+    visit.complete()
+    visit.browser.back()
+    wait_for(
+        lambda: (
+            visit.query() == ""
+            and visit.data("ready") == "yes"
+            and visit.browser.execute_script(
+                "return performance.getEntriesByType('navigation')[0].type === 'reload'"
+            )
+        ),
+        "the first page",
+    )
+    assert visit.value("n-classes") == "2"
+    visit.type("load", "0.4")
+    assert State.from_query(visit.query()).load == 0.4
+    # The page says by itself that its connection was closed when it was left.
+    visit.browser.get_log("browser")
+
+
 def test_dark_page_has_dark_figures_and_is_remembered(visit: Visit) -> None:
     def colours(place: Visit) -> list[str]:
         return place.browser.execute_script(
@@ -485,10 +509,13 @@ def test_names_are_text_and_never_markup(visit: Visit) -> None:
     assert other.text("#bottlenecks td") == "all policies"
 
 
-def test_interrupt_ends_the_server() -> None:
+def test_interrupt_ends_the_server_and_the_page_says_so(browser: webdriver.Chrome) -> None:
     heard = "import signal; signal.signal(signal.SIGINT, signal.default_int_handler)"
     code = f"{heard}; from fairqueues.explorer import serve; serve(port=0, open_browser=False)"
     with running(sys.executable, "-c", code, stderr=subprocess.PIPE) as process:
-        assert "fairqueues explorer: http://127.0.0.1:" in line_of(process.stderr, "the address")
+        line = line_of(process.stderr, "the address")
+        assert "fairqueues explorer: http://127.0.0.1:" in line
+        visit = Visit(browser, line.split()[2])
         process.send_signal(signal.SIGINT)
         assert process.wait(PATIENCE) == 0
+        wait_for(lambda: "no connection" in visit.text("#working"), "the notice")

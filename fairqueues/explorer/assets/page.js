@@ -178,6 +178,13 @@ window.explorer = (() => {
     event.preventDefault();
   };
 
+  const lost = () => {
+    clearTimeout(waiting);
+    by("working").textContent = "no connection to fairqueues explore; is it still running? Reload this page to go on";
+  };
+  // The address says the state; a page that the back button brings back has lost its connection.
+  addEventListener("pageshow", (event) => { if (event.persisted) location.reload(); });
+
   const drag = (x, y) => {
     if (!Number.isFinite(x) || !Number.isFinite(y)) return;
     const reach = read(by("reach").value);
@@ -231,5 +238,5 @@ window.explorer = (() => {
     document.body.dataset.ready = "yes";
   };
 
-  return { begin, receive, drag };
+  return { begin, receive, drag, lost };
 })();
