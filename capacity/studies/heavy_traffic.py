@@ -237,7 +237,7 @@ class HeavyTraffic(Result):
         for k, (queue, marker) in enumerate(zip(self.queues, "oDs^v<>" * len(self.queues), strict=False)):
             # Wider below, so that curves that lie on each other are seen.
             above = len(self.queues) - 1 - k
-            size: dict[str, Any] = {"lw": 1.2 + 1.4 * above, "ms": 4.0 + 2.5 * above}
+            size: dict[str, Any] = {"lw": 1.2 + 1.0 * above, "ms": 4.0 + 2.5 * above}
             shown = METHODS.get(queue.policy, queue.policy)
             shade, values = colour(shown), queue.values[:, job_class]
             ax.plot(1.0 - queue.loads, values, marker + "-", color=shade, label=label(shown), **size)

@@ -149,7 +149,9 @@ def _compared(axes: np.ndarray, runs: dict[str, Replay], paths: dict[str, Replay
         hatch = {"FIFO, blocking": "//"}.get(name, "")
         kinds.bar(places, heights, width, color=colour(name), hatch=hatch, edgecolor="white", label=name)
     kinds.set_xticks(range(len(shown)), [KINDS[k] for k in shown])
-    kinds.set(ylabel="mean wait, hours", title="Waits by what a task asks for")
+    kinds.set(
+        xlabel="hatched: FIFO, blocking", ylabel="mean wait, hours", title="Waits by what a task asks for"
+    )
     fair.set_title("Fairness over time")
     slow.set_title("Duration over time of running")
 

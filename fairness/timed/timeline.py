@@ -130,14 +130,17 @@ class Timeline(Result):
         starts = [float(interval.start) for interval in self.intervals]
         # The last interval has no end: it is drawn as long as the mean of the others.
         open_end = starts[-1] + (np.ptp(starts) / (len(starts) - 1) if len(starts) > 1 else 1.0)
-        named: set[int] = set()
-        for interval, start in zip(self.intervals, starts, strict=True):
-            end = open_end if interval.end is None else float(interval.end)
+        users = sorted(set().union(*(interval.present for interval in self.intervals)))
+        ends = [open_end if one.end is None else float(one.end) for one in self.intervals]
+        heights = np.full((len(users), len(starts)), np.nan)
+        for k, interval in enumerate(self.intervals):
             tasks = interval.supported.astype(float) + interval.filling.tasks
-            for user, height in zip(interval.present, tasks, strict=True):
-                text = None if user in named else f"user {user + 1}"
-                ax.plot([start, end], [height, height], label=text, **part_line(user))
-                named.add(user)
+            heights[[users.index(user) for user in interval.present], k] = tasks
+        for above, user, path in zip(range(len(users))[::-1], users, heights, strict=True):
+            # Wider below, so that lines of one height are seen.
+            style = part_line(user) | {"linewidth": 1.5 + 1.5 * min(above, 3)}
+            times, steps = np.column_stack([starts, ends]).ravel(), path.repeat(2)
+            ax.plot(times, steps, label=f"user {user + 1}", **style)
         ax.set(xlabel="time", ylabel="tasks", ylim=(0, None), title="exchange and TDRF over time")
         legend_beside(ax)
         return ax

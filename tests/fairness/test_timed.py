@@ -221,3 +221,12 @@ def test_timeline_order_and_ties_follow_the_users():
 def test_bad_arguments(call, message):
     with pytest.raises(ModelError, match=message):
         call()
+
+
+def test_a_picture_shows_users_with_as_many_tasks():
+    brought, needs = [[0.5, 0.2], [0.4, 0.5], [0.1, 0.3]], [[0.1, 0.02], [0.03, 0.1], [0.05, 0.05]]
+    found = timeline(brought, needs, [1, 2, 3], [5, None, None], capacities=[1, 1], initial_time=0)
+    first, second, third = found.plot().lines
+    np.testing.assert_allclose(first.get_ydata(), [10, 10, 6, 6, 5, 5, np.nan, np.nan])
+    np.testing.assert_allclose(second.get_ydata(), [np.nan, np.nan, 5, 5, 5, 5, 6, 6])
+    assert first.get_linewidth() > second.get_linewidth() > third.get_linewidth()
