@@ -58,7 +58,7 @@ def scaling(*, full: bool) -> Page:
         axes.grid(alpha=0.3)
         axes.margins(0.08)
         axes.xaxis.set_minor_formatter("")
-        axes.legend(loc="upper left", frameon=False)
+        axes.legend(loc="upper center", bbox_to_anchor=(0.5, -0.18), frameon=False, fontsize="small")
     table = Table(
         f"Profile U0 with vectors of 2 to {LONGEST} resources, ten tenants per resource. Aᵀw is the yardstick: the product of the transposed matrix of demands with a vector, on one thread.",
         (

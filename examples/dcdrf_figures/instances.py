@@ -6,6 +6,7 @@ from functools import lru_cache
 
 from fairness.cloud import SparseDemands, demand_profile
 from fairness.cloud.instances.profiles import POD
+from fairness.display.colours import part_colour
 
 __all__ = [
     "CONFIGURATIONS",
@@ -33,7 +34,7 @@ CONFIGURATIONS = {
 }
 """Colour of each configuration of the paper, and of the exact method."""
 
-OTHERS = ("#009e73", "#e69f00")
+OTHERS = (part_colour(4), part_colour(5))
 """Colours of what is no configuration of the paper."""
 
 GREY = "#777777"

@@ -64,7 +64,7 @@ def counterexamples(*, full: bool) -> Page:
         Check.exact("CEEI if class 1 claims (16,8): tasks", [Fraction(25, 6), Fraction(100, 3)], lying)
     )
     _bars(axes[0, 2], "honest", honest, "class 1 claims (16, 8)", lying, ceei.name)
-    axes[0, 2].set_title("CEEI, strategy-proofness:\nthe lie brings class 1 from 3.23 to 4.17 tasks")
+    axes[0, 2].set_title("CEEI, strategy-proofness:\na lie brings class 1 from 3.23 to 4.17")
     numbers["CEEI, lie"] = {"honest": honest, "lying": lying}
 
     three = allocate(Problem([[4, 1], [1, 16], [16, 1]], [100, 100]), ceei).tasks

@@ -20,6 +20,7 @@ def draw_cluster(cluster: Cluster, ax: Axes, *, unit: str = "tasks") -> Axes:
     """Users on the left, servers on the right, a line where a user may run, with what it runs there alone."""
     users = np.linspace(1, 0, cluster.n_classes + 2)[1:-1]
     hosts = np.linspace(1, 0, cluster.n_servers + 2)[1:-1]
+    placed: list[tuple[float, float]] = []
     for n, y in enumerate(users):
         text = cluster.job_classes[n]
         if cluster.n_resources > 1:
@@ -33,23 +34,19 @@ def draw_cluster(cluster: Cluster, ax: Axes, *, unit: str = "tasks") -> Axes:
             ha="center",
             va="center",
             fontsize="small",
-            color="white",
-            bbox={"boxstyle": "round", "fc": part_colour(n), "ec": "none"},
+            bbox={"boxstyle": "round", "fc": (part_colour(n), 0.25), "ec": part_colour(n)},
         )
         for i, z in enumerate(hosts):
             if cluster.eligible[n, i]:
                 ax.plot([0.27, 0.72], [y, z], color=part_colour(n), linewidth=1, zorder=0)
-                # Labels sit at different places of the lines, near their users, where few lines cross.
-                part = 0.06 + 0.36 * (i + 0.5) / cluster.n_servers
+                placed.append(_free(placed, y, z))
                 ax.text(
-                    0.27 + 0.45 * part,
-                    y + part * (z - y),
+                    *placed[-1],
                     f"{cluster.gamma[n, i]:.4g}",
                     fontsize="small",
                     ha="center",
                     va="center",
-                    color=part_colour(n),
-                    bbox={"fc": "white", "ec": "none", "pad": 0.8},
+                    bbox={"fc": "white", "ec": part_colour(n), "lw": 0.6, "pad": 1.2},
                 )
     for i, z in enumerate(hosts):
         text = cluster.servers[i] + (f"\n{listed(cluster.capacities[i])}" if cluster.n_resources > 1 else "")
@@ -69,6 +66,16 @@ def draw_cluster(cluster: Cluster, ax: Axes, *, unit: str = "tasks") -> Axes:
         title += f"\nvectors: units of {', '.join(cluster.resources)}"
     ax.set_title(title, fontsize="medium")
     return ax
+
+
+def _free(placed: list[tuple[float, float]], y: float, z: float) -> tuple[float, float]:
+    """The place of a line from (0.27, y) to (0.72, z) that is farthest from numbers placed before."""
+    candidates = [(0.27 + 0.45 * part, y + part * (z - y)) for part in np.linspace(0.12, 0.88, 20)]
+    # Numbers are wider than high.
+    return max(
+        candidates,
+        key=lambda at: min((abs(at[0] - x) / 2 + abs(at[1] - other) for x, other in placed), default=1.0),
+    )
 
 
 def draw_placement(result: ClusterAllocation, ax: Axes, *, title: str | None = None) -> Axes:
