@@ -49,12 +49,14 @@ def existence(*, full: bool) -> Page:
         for value in np.unique(goal.round(12)):
             jobs = " = ".join(f"job {i + 1}" for i in np.flatnonzero(np.isclose(goal, value)))
             below.annotate(
-                f"BMF, {jobs}: {value:.4g}",
-                (0.98 * end, value),
+                f"BMF, {jobs}:\n{value:.4g}",
+                (1.0, value),
+                xycoords=("axes fraction", "data"),
+                xytext=(4, 0),
+                textcoords="offset points",
                 fontsize="small",
-                va="bottom",
-                ha="right",
-                bbox={"facecolor": "white", "edgecolor": "none", "alpha": 0.8, "pad": 1},
+                va="center",
+                annotation_clip=False,
             )
         last = problem.n_classes
         above.set(
@@ -120,15 +122,8 @@ def drift_fields(*, full: bool) -> Page:
                     "emptying time": path.emptying_time,
                 }
                 if k == 0:
-                    ax.annotate(
-                        f"empty at t = {path.emptying_time:.0f}",
-                        start,
-                        xytext=(-8, 8),
-                        textcoords="offset points",
-                        ha="right",
-                        fontsize="small",
-                    )
-            ax.set(title=f"{label}, {name}", xlim=(-0.7, size), ylim=(-0.7, size))
+                    told = f"from ({start[0]:g}, {start[1]:g}) empty at t = {path.emptying_time:.0f}"
+            ax.set(title=f"{label}, {name}:\n{told}", xlim=(-0.7, size), ylim=(-0.7, size))
             numbers[f"{label}, {name}"] = field
     for ax in axes[1]:
         ax.set_xlabel("jobs of class 1")
