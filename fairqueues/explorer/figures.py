@@ -26,6 +26,9 @@ Key = dict[str, str]
 """A line of a legend: its "label", "colour", "dash", and "mark" ("line", "ring", "bar", "dot" or "cross")."""
 
 
+LETTERS, TICKS = 18, 42
+"""Of a name in the label of an axis, and of all names below one."""
+
 END = (
     '<div style="max-width: 260px; white-space: normal">'
     "<b>@method</b> has no point from load @from on: @why</div>"
@@ -130,7 +133,7 @@ class SharingFigure(Figure):
 
     def __init__(self, state: State) -> None:
         a, b = state.job_classes
-        super().__init__(state, f"tasks of {a}", f"tasks of {b}")
+        super().__init__(state, f"tasks of {_short(a)}", f"tasks of {_short(b)}")
 
     def draw(self, state: State) -> None:
         """Glyphs without data."""
@@ -169,13 +172,18 @@ class TasksFigure(Figure):
 
     def draw(self, state: State) -> None:
         """Glyphs without data."""
-        self.bars = ColumnDataSource({"x": [], "top": [], "width": [], "colour": [], "name": []})
+        self.bars = ColumnDataSource({name: [] for name in ("x", "top", "width", "colour", "name", "class")})
         bars = self.plot.vbar("x", "width", "top", source=self.bars, color="colour")
-        self.plot.add_tools(HoverTool(renderers=[bars], tooltips=[("policy", "@name"), ("tasks", "@top")]))
+        self.plot.add_tools(
+            HoverTool(
+                renderers=[bars], tooltips=[("policy", "@name"), ("class", "@class"), ("tasks", "@top")]
+            )
+        )
         self.plot.xgrid.grid_line_color = None
         axis = self.plot.xaxis[0]
         axis.ticker = FixedTicker(ticks=list(range(state.n_classes)))
-        axis.major_label_overrides = dict(enumerate(state.job_classes))
+        most = TICKS // state.n_classes
+        axis.major_label_overrides = {k: _short(name, most) for k, name in enumerate(state.job_classes)}
         self.plot.x_range.start, self.plot.x_range.end = -0.5, state.n_classes - 0.5
 
     def paint(self, palette: Palette) -> None:
@@ -196,6 +204,7 @@ class TasksFigure(Figure):
             "width": [0.85 * pitch] * tasks.size,
             "colour": [hue for hue in hues for _ in range(n)],
             "name": [name for name in view.names for _ in range(n)],
+            "class": list(state.job_classes) * many,
         }
         self.plot.y_range.end = 1.05 * float(tasks.max(initial=0.0)) or 1.0
         self.keys = [_key(name, hue, "bar") for name, hue in zip(view.names, hues, strict=True)]
@@ -207,7 +216,7 @@ class _DriftFigure(Figure):
 
     def __init__(self, state: State) -> None:
         a, b = state.job_classes
-        super().__init__(state, f"jobs of {a}", f"jobs of {b}")
+        super().__init__(state, f"jobs of {_short(a)}", f"jobs of {_short(b)}")
 
     def draw(self, state: State) -> None:
         self.arrows = ColumnDataSource({"along": [], "up": []})
@@ -249,7 +258,7 @@ class _RegionFigure(Figure):
         self.pair = one, other
         self.name = "region" if state.n_classes == 2 else f"region-{one + 1}-{other + 1}"
         self.title = "Capacity region" if state.n_classes == 2 else f"Capacity region {a}, {b}"
-        super().__init__(state, f"load of {a} (tasks)", f"load of {b} (tasks)")
+        super().__init__(state, f"load of {_short(a)} (tasks)", f"load of {_short(b)} (tasks)")
 
     def draw(self, state: State) -> None:
         self.resources = _Resources(self.plot, state.resources)
@@ -360,6 +369,11 @@ def figures_of(state: State) -> list[Figure]:
 
 def _key(label: str, colour: str, mark: str, dash: str = "solid") -> Key:
     return {"label": label, "colour": colour, "mark": mark, "dash": dash}
+
+
+def _short(name: str, most: int = LETTERS) -> str:
+    """The beginning of a name that is too long for a figure; tables and tooltips have the whole."""
+    return name if len(name) <= most else f"{name[: most - 1]}…"
 
 
 def _columns(points: FloatArray) -> dict[str, Any]:

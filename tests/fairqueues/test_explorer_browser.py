@@ -9,6 +9,7 @@ import sys
 import tomllib
 import urllib.request
 from collections.abc import Iterator
+from dataclasses import replace
 from xml.etree import ElementTree
 
 import pytest
@@ -154,6 +155,7 @@ def test_all_fits_without_overlap(visit: Visit, size: tuple[int, int], state: St
     sized(visit.browser, *size)
     try:
         visit = Visit(visit.browser, visit.address, state.query())
+        visit.complete()
         boxes = visit.browser.execute_script(
             """return [...document.querySelectorAll("#views > section, #inputs")].map((e) => {
                 const b = e.getBoundingClientRect();
@@ -498,6 +500,30 @@ def test_six_classes_have_their_numbers_in_the_tables(visit: Visit) -> None:
     assert "chains of more than 4 classes take too long for this page" in visit.text("#note-rates")
     assert visit.text("#note-region-1-2").startswith("fixed: class 1 at its load")
     assert {name for names in visit.columns("rates", "class") for name in names} == {"A"}
+
+
+@pytest.mark.parametrize("size", [(1280, 720), (390, 844)])
+def test_long_names_stay_where_they_belong(visit: Visit, size: tuple[int, int]) -> None:
+    names = ("x" * 40, "W" * 40, "class 1")
+    state = replace(State().resized(3, 2), job_classes=names, resources=("W" * 40, "ram"))
+    sized(visit.browser, *size)
+    try:
+        Visit(visit.browser, visit.address, state.query()).complete()
+        wide, out = visit.browser.execute_script(
+            """const right = (e) => e.getBoundingClientRect().right;
+            return [document.documentElement.scrollWidth,
+              [...document.querySelectorAll("section.figure > div *, section.figure .note")].filter((e) =>
+                right(e) > right(e.closest("section")) + 1).map((e) => e.outerHTML)];"""
+        )
+        heads = visit.browser.execute_script(
+            """const plot = Bokeh.documents[0].get_model_by_name("sharing");
+            return [...plot.below[0].major_label_overrides.values()];"""
+        )
+    finally:
+        sized(visit.browser, 1366, 768)
+    assert wide <= size[0]
+    assert out == []
+    assert heads == ["x" * 13 + "…", "W" * 13 + "…", "class 1"]
 
 
 def test_names_are_text_and_never_markup(visit: Visit) -> None:

@@ -58,7 +58,7 @@ window.explorer = (() => {
   const swatch = (key) => {
     const picture = drawn("svg", { width: 24, height: 12, "aria-hidden": "true" }), span = element("span", picture);
     picture.append(drawn(...SHAPES[key.mark](key)));
-    span.append(key.label);
+    span.append(element("bdi", key.label));
     span.title = key.label;
     return span;
   };
