@@ -81,7 +81,8 @@ class OneGroupLaw:
             d = last - mean
             variance = float(head @ (k - mean) ** 2 + d * d * sums[0] + 2 * d * sums[1] + sums[2])
             beyond = head[-1] / f
-            extra = math.log(LISTED / beyond) / math.log1p(-f) if beyond > LISTED else 0.0
+            fall = math.log1p(-f) if q > 0.5 else math.log(q)  # f may be 1 beside a load of 1e-300
+            extra = math.log(LISTED / beyond) / fall if beyond > LISTED else 0.0
             length = last + 1 + math.ceil(extra)
         self.mean, self.variance = np.array([mean]), np.array([variance])
         self.covariance: FloatArray = self.variance[:, None]

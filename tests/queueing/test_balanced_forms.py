@@ -59,6 +59,10 @@ def test_multiclass_processor_sharing():
     check_moments(law, 40_000, 1)
     near = balanced_fairness(System(Problem([[1]], [1]), [1 - 1e-9]))
     assert near.mean_jobs == pytest.approx(1e9, rel=1e-6)  # an ulp of the load is 1e-7 of the free share
+    for load in (1e-17, 1e-300):
+        assert balanced_fairness(System(Problem([[1]], [1]), [load])).mean_jobs == pytest.approx(
+            load, rel=EXACT
+        )
 
 
 @pytest.mark.parametrize("load", [3.3, 0.4, 4.99])
