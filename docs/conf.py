@@ -24,6 +24,7 @@ extensions = [
     "myst_parser",
     "mathml",
     "source_pages",
+    "data_docs",
     "gallery",  # before what checks statements: it compiles the kernels on all cores
     "papers",
     "search_entries",

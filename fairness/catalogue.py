@@ -66,6 +66,7 @@ CATALOGUE: tuple[Entry, ...] = (
     Entry("alpha=2", "proportional:AlphaFair", "#CC79A7", frozenset({"task units"}), (2,)),
     Entry("Asset", "asset:AssetFair", "#E69F00", frozenset({"duplicated resource"})),
 )
+"""Policies of a pool, each with its name, its class, its colour and the checks that it fails by nature."""
 
 CLUSTER_CATALOGUE: tuple[Entry, ...] = (
     Entry("PS-DSF rdm", "servers.psdsf:PSDSF", "#332288"),
@@ -77,6 +78,7 @@ CLUSTER_CATALOGUE: tuple[Entry, ...] = (
     Entry("CDRF", "servers.task_share:CDRF", "#882255"),
     Entry("DRF per server", "servers.per_server:PerServerDRF", "#222222"),
 )
+"""Policies of a cluster, as ``CATALOGUE`` has those of a pool."""
 
 _COLOURS = {entry.name: entry.colour for entry in (*CATALOGUE, *CLUSTER_CATALOGUE)}
 _MODELS = {"balanced fairness": "#000000", "bound": "#56B4E9", "H-DRF": "#780000"}

@@ -15,7 +15,7 @@ from importlib import import_module
 from importlib.util import find_spec, resolve_name
 from typing import Any
 
-__all__ = ["exports"]
+__all__ = ["exports", "origins"]
 
 
 def exports(package: str) -> tuple[Callable[[str], Any], Callable[[], list[str]], list[str]]:
@@ -32,13 +32,14 @@ def exports(package: str) -> tuple[Callable[[str], Any], Callable[[], list[str]]
     True
     """
     module = sys.modules[package]
-    origins = _origins(package, module.__spec__)
-    names = sorted(origins)
+    spec: Any = module.__spec__
+    found = origins(spec)
+    names = sorted(found)
 
     def get(name: str) -> Any:
-        if name not in origins:
+        if name not in found:
             raise AttributeError(f"module {package!r} has no attribute {name!r}")
-        source, original = origins[name]
+        source, original = found[name]
         value = getattr(import_module(source), original)
         setattr(module, name, value)
         return value
@@ -46,12 +47,23 @@ def exports(package: str) -> tuple[Callable[[str], Any], Callable[[], list[str]]
     return get, lambda: list(names), names
 
 
-def _origins(package: str, spec: Any) -> dict[str, tuple[str, str]]:
-    """For each name of a stub the module and the name that it comes from."""
+def origins(spec: Any) -> dict[str, tuple[str, str]]:
+    """For each name that a package takes from elsewhere the module and the name that it comes from.
+
+    Parameters
+    ----------
+    spec : ModuleSpec
+        Of the package, which has a stub or imports the names itself.
+
+    Examples
+    --------
+    >>> origins(find_spec("fairness"))["DRF"]
+    ('fairness.policies.maxmin', 'DRF')
+    """
     found: dict[str, tuple[str, str]] = {}
-    for line in ast.parse(_text(spec, "__init__.pyi")).body:
+    for line in ast.parse(_text(spec)).body:
         if isinstance(line, ast.ImportFrom):
-            source = resolve_name("." * line.level + (line.module or ""), package)
+            source = resolve_name("." * line.level + (line.module or ""), spec.name)
             for alias in line.names:
                 if alias.name == "*":
                     found |= {name: (source, name) for name in _public(find_spec(source))}
@@ -61,18 +73,19 @@ def _origins(package: str, spec: Any) -> dict[str, tuple[str, str]]:
 
 
 def _public(spec: Any) -> list[str]:
-    """``__all__`` of a package that is not imported, from its stub or, if it has none, its source."""
-    try:
-        text = _text(spec, "__init__.pyi")
-    except OSError:
-        text = _text(spec, "__init__.py")
-    assigned = (line for line in ast.parse(text).body if isinstance(line, ast.Assign))
+    """``__all__`` of a package that is not imported."""
+    assigned = (line for line in ast.parse(_text(spec)).body if isinstance(line, ast.Assign))
     names: list[str] = ast.literal_eval(
         next(a.value for a in assigned if ast.unparse(a.targets[0]) == "__all__")
     )
     return names
 
 
-def _text(spec: Any, name: str) -> bytes:
-    text: bytes = spec.loader.get_data(os.path.join(spec.submodule_search_locations[0], name))
+def _text(spec: Any) -> bytes:
+    """The stub of a package or, if it has none, its source."""
+    folder, load = spec.submodule_search_locations[0], spec.loader.get_data
+    try:
+        text: bytes = load(os.path.join(folder, "__init__.pyi"))
+    except OSError:
+        text = load(os.path.join(folder, "__init__.py"))
     return text

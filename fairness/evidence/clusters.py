@@ -48,7 +48,7 @@ def server_usage(cluster: Cluster, placement: FloatArray) -> FloatArray:
 
 
 def virtual_dominant_shares(cluster: Cluster, tasks: FloatArray) -> FloatArray:
-    """Virtual dominant shares s_ni = tasks/gamma, (n_classes, n_servers); infinite where not eligible."""
+    """Virtual dominant shares, tasks over ``gamma``, (n_classes, n_servers); infinite where not eligible."""
     return np.where(cluster.eligible, tasks[:, None] / np.where(cluster.eligible, cluster.gamma, 1.0), np.inf)
 
 

@@ -139,7 +139,7 @@ def bottleneck_certificate(problem: Problem, counts: ArrayLike, tasks: ArrayLike
 def level_certificate(
     problem: Problem, counts: ArrayLike, tasks: ArrayLike, growth: FloatArray
 ) -> Certificate:
-    """Certify that the allocation is max-min fair in the levels tasks/(counts * growth)."""
+    """Certify that the allocation is max-min fair in the levels ``tasks/(counts * growth)``."""
     counts, tasks = _vectors(problem, counts, tasks)
     level = job_levels(counts, tasks, growth)
     rank = np.where(problem.task_shares > 0, level[:, None], np.nan)
@@ -158,7 +158,7 @@ def price_certificate(
     alpha: float = 1.0,
     duality_gap: float | None = None,
 ) -> Certificate:
-    """Certify weighted alpha-fairness by the KKT conditions at the given prices (see the module docstring).
+    """Certify weighted alpha-fairness by the KKT conditions at the given prices.
 
     Parameters
     ----------

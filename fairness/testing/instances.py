@@ -12,6 +12,7 @@ from fairness.model.problem import Problem
 __all__ = ["KINDS", "random_cluster", "random_problem"]
 
 KINDS = ("dense", "sparse", "integer")
+"""Kinds of random models: all demands positive, some 0, or small integers full of ties."""
 
 _DRAWS = 1000
 

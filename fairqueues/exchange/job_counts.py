@@ -47,7 +47,7 @@ __all__ = ["generator", "write_generator"]
 
 
 def generator(system: System, policy: Policy | ClusterPolicy, shape: Sequence[int] | int) -> sparse.csr_array:
-    """Generator Q of the job counts on a box, with the states numbered as in the module docstring.
+    """Generator Q of the job counts on a box; in the numbers of the states the last count runs fastest.
 
     Parameters
     ----------

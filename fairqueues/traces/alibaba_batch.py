@@ -129,7 +129,10 @@ def read_alibaba_2018(
 
 
 def read_alibaba_2018_sample(tasks: str | os.PathLike[str]) -> ClusterTrace:
-    """Read a job sample of the Alibaba cluster trace 2018 (see the module for its columns).
+    """Read a job sample of the Alibaba cluster trace 2018.
+
+    Its columns are ``submit_time``, ``duration``, ``cpu`` in cores, ``memory`` as part of the largest
+    machine's, ``job_id``, ``task_id`` and ``instances_num``.
 
     Raises
     ------

@@ -38,7 +38,7 @@ METHODS = ("auto", "RK23", "RK45", "DOP853", "Radau", "BDF", "LSODA")
 
 
 def drift(system: System, policy: Policy, counts: ArrayLike) -> FloatArray:
-    """Drift of the numbers of jobs, lambda_i - tasks_i(x)/sigma_i.
+    """Drift of the numbers of jobs: arrival rate less tasks over mean size, per class.
 
     Parameters
     ----------

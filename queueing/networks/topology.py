@@ -146,12 +146,16 @@ def wireless_cell(
     weights: ArrayLike | None = None,
     limits: ArrayLike | None = None,
 ) -> Problem:
-    """Classes of a wireless cell that share the air time: sum_i tasks_i / R_i <= 1.
+    r"""Classes of a wireless cell that share the air time.
+
+    Flows of rate :math:`R_i` that send :math:`\varphi_i` in all take the part :math:`\varphi_i/R_i` of it,
+    and :math:`\sum_i \varphi_i/R_i \le 1`.
+
 
     Parameters
     ----------
     rates : mapping from class name to rate, or sequence of rates, bit rate
-        Rate R_i > 0 of a flow that is alone in the cell. Integers and fractions stay exact.
+        Rate :math:`R_i > 0` of a flow that is alone in the cell. Integers and fractions stay exact.
     weights, limits : array_like of shape (n_classes,), optional
         As for :class:`~fairness.Problem`; a limit is a bit rate per flow.
 

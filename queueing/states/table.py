@@ -125,7 +125,7 @@ def tabulate(
     known: Table | None = None,
     n_jobs: int = 1,
 ) -> Table:
-    """Evaluate a policy in all states 0 <= x_i < shape[i].
+    """Evaluate a policy in all states ``0 <= x_i < shape[i]``.
 
     Parameters
     ----------

@@ -155,6 +155,16 @@ def test_every_public_name_is_in_the_reference(package):
     assert mine == names
 
 
+def test_data_of_the_reference_say_what_they_are(monkeypatch):
+    pytest.importorskip("sphinx")
+    monkeypatch.syspath_prepend(str(DOCS / "_ext"))
+    docstring = importlib.import_module("data_docs").docstring
+    values = {(module, name): getattr(importlib.import_module(module), name) for module, name in listed()}
+    data = {place for place, value in values.items() if not callable(value)}
+    assert {("fairness", "CATALOGUE"), ("queueing.simulation.tasks", "Scheduler")} <= data
+    assert [place for place in data if not docstring(*place)] == []
+
+
 def missing_sections(function):
     text = inspect.getdoc(function) or ""
     signature = inspect.signature(function)

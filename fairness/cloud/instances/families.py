@@ -276,7 +276,7 @@ HARD_FAMILIES: dict[str, Callable[..., SparseDemands]] = {
     "decades": decades,
     "chain": chain,
 }
-"""Each is called as ``family(n_tenants, n_resources, rng=...)``."""
+"""Demands that are hard to fill, by name of the family: ``family(n_tenants, n_resources, *, rng)``."""
 
 
 def _chain(n_tenants: int, n_resources: int) -> tuple[FloatArray, Numbers]:

@@ -125,7 +125,7 @@ PROFILES: dict[str, Profile] = {
     "G1": Profile("gaussian", 0.5, 0.0, 0.5),
     "G2": Profile("gaussian", 0.5, 0.3, 0.2),
 }
-"""Table 3 of the DC-DRF paper."""
+"""Profiles of demands by name: Table 3 of the DC-DRF paper."""
 
 
 def demand_profile(

@@ -206,12 +206,12 @@ class Grow(Change):
 
 @dataclass(frozen=True)
 class Units(Change):
-    """Other units: resource r in units of 1/u_r, and tasks of class n cut t_n times as large.
+    """Other units: resource r in units of :math:`1/u_r`, and tasks of class n cut :math:`t_n` times as large.
 
     Parameters
     ----------
-    resources : tuple, one factor u_r > 0 per resource
-    tasks : tuple, one factor t_n > 0 per class
+    resources : tuple, one factor :math:`u_r > 0` per resource
+    tasks : tuple, one factor :math:`t_n > 0` per class
 
     Examples
     --------

@@ -34,6 +34,7 @@ PROPERTIES: tuple[Property, ...] = (
     DynamicSharingIncentive(),
     HierarchicalShareGuarantee(),
 )
+"""All properties, in the order of the audit tables."""
 
 
 def property_named(name: str) -> Property:

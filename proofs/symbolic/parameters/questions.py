@@ -214,7 +214,7 @@ def stable(system: SymbolicSystem, policy: Any) -> Claim:
 
 
 def drift_negative(system: SymbolicSystem, policy: Any, V: Any) -> Claim:
-    """A function V of the counts x1, x2, ... falls along the fluid, in states with jobs of all classes.
+    """A function of the counts falls along the fluid, in states with jobs of all classes.
 
     Parameters
     ----------
@@ -222,6 +222,7 @@ def drift_negative(system: SymbolicSystem, policy: Any, V: Any) -> Claim:
     policy : policy
         One that :func:`closed_form` knows.
     V : str or expression
+        Of the counts ``x1``, ``x2`` and so on.
 
     Returns
     -------

@@ -118,7 +118,7 @@ class CompiledScheduler(Protocol):
 
 
 Scheduler = CompiledScheduler | OwnScheduler
-"""Compiled, or written in Python."""
+"""A scheduler of whole tasks, compiled or written in Python."""
 
 
 def is_scheduler(policy: object) -> bool:

@@ -111,7 +111,7 @@ class TaskLaw(Protocol):
 
 @dataclass(frozen=True)
 class GeometricTasks:
-    """Geometric number of tasks, P(K > k) = (1 - 1/mean)^k.
+    """Geometric number of tasks: after each task a job ends with the same probability, one over the mean.
 
     Parameters
     ----------
