@@ -83,7 +83,7 @@ class Areas:
         if self.polygons:
             whole = Path.make_compound_path(*(Path(p, closed=True) for p in self.polygons))
             whole.should_simplify = False  # by up to a ninth of a pixel, which would be seen as a seam
-            ax.add_patch(PathPatch(whole, linewidth=0, **style))
+            ax.add_patch(PathPatch(whole, linewidth=0, antialiased=False, **style))
 
     def near(self, axis: int, low: float, high: float) -> tuple[float, float]:
         """Ends of an axis around all that is drawn, if that is less than what was looked at.

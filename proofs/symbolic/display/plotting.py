@@ -16,7 +16,7 @@ from fairness.errors import ModelError
 from proofs.symbolic.cells import Cell
 from proofs.symbolic.decisions.formulas import Formula, conjunction, exact, negated
 from proofs.symbolic.display.areas import Areas, areas_of
-from proofs.symbolic.display.lettering import written
+from proofs.symbolic.display.lettering import latex, written
 from proofs.symbolic.model.problem import SymbolicProblem
 from proofs.symbolic.model.reading import expression
 
@@ -135,12 +135,23 @@ def _cells(form: Form, ax: Axes, found: Sequence[Areas]) -> Axes:
         draw_cell(ax, areas, part_colour(k))
     for k, areas in enumerate(found):
         if not areas.empty:
-            patches.append(Patch(color=part_colour(k), alpha=0.55, label=label(_legend(form, k))))
+            patches.append(Patch(color=part_colour(k), alpha=0.55, label=_legend(form, k)))
     if patches:
         # Below the label of the axis, as formulas are long.
-        legend_beside(ax, 2 * LINE, handles=patches, bbox_to_anchor=(0, 0), borderaxespad=5.0, ncols=1)
+        names = form.problem.class_names
+        title = label(f"tasks of {', '.join(names)}" if len(names) <= 4 else "tasks by class")
+        place = {"bbox_to_anchor": (0, 0), "borderaxespad": 5.0, "ncols": 1}
+        legend_beside(ax, 2 * LINE, handles=patches, title=title, **place)
     return ax
 
 
 def _legend(form: Form, k: int) -> str:
-    return f"{k + 1}: {', '.join(map(written, form.cells[k].tasks))}"
+    """The tasks in a cell: as formulas, or as text, which can be folded, where one is long."""
+    tasks = form.cells[k].tasks
+    plain = [written(task) for task in tasks]
+    if max(map(len, plain)) > 2 * LINE:
+        return label(f"{k + 1}: {', '.join(plain)}")
+    between = ",  " if sum(map(len, plain)) <= 2 * LINE else ",\n     "
+    # Fractions as large as on a line of their own.
+    formulas = (latex(task).replace(r"\frac", r"\dfrac") for task in tasks)
+    return f"{k + 1}: {between.join(f'${formula}$' for formula in formulas)}"
