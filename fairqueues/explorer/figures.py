@@ -308,7 +308,7 @@ class RatesFigure(Figure):
             {name: [] for name in ("load", "rate", "colour", "method", "from", "why")}
         )
         ends = self.plot.scatter(
-            "load", "rate", source=self.ends, marker="x", line_color="colour", line_width=2, size=9
+            "load", "rate", source=self.ends, marker="x", line_color="colour", line_width=2, size=13
         )
         self.plot.add_tools(HoverTool(renderers=[ends], tooltips=END))
 

@@ -168,4 +168,11 @@ class Certificate(Result):
             raise ModelError("the certificate claims no bounds on one side; nothing can be drawn")
         middle, half = (self.lower + self.upper) / 2, (self.upper - self.lower) / 2
         names = [f.name for f in self.functionals]
-        return bars(ax, names, middle, error=half, ylabel="mean", title=f"bounds under {self.policy}")
+        return bars(
+            ax,
+            names,
+            middle,
+            error=half,
+            ylabel="mean (line: lower to upper bound)",
+            title=f"bounds under {self.policy}",
+        )

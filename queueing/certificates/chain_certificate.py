@@ -111,7 +111,14 @@ class ChainCertificate(Result):
     def plot(self, ax: Axes | None = None) -> Axes:
         """Middle of the bounds of each mean, with the bounds as error bars."""
         middle, half = (self.lower + self.upper) / 2, (self.upper - self.lower) / 2
-        return bars(ax, self.names, middle, error=half, ylabel="mean", title="bounds of stationary means")
+        return bars(
+            ax,
+            self.names,
+            middle,
+            error=half,
+            ylabel="mean (line: lower to upper bound)",
+            title="bounds of stationary means",
+        )
 
 
 def check_chain_certificate(

@@ -105,5 +105,10 @@ class DriftBound(Result):
         middle = np.where(finite, (self.lower + np.where(finite, self.upper, 0.0)) / 2, self.lower)
         error = np.where(finite, middle - self.lower, np.inf)
         return bars(
-            ax, self.names, middle, error=error, ylabel="mean jobs", title=f"bounds under {self.policy}"
+            ax,
+            self.names,
+            middle,
+            error=error,
+            ylabel="mean jobs\n(line: lower to upper bound)",
+            title=f"bounds under {self.policy}",
         )

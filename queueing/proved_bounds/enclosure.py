@@ -256,6 +256,6 @@ class Enclosure(Result):
             [row[1] for row in first],
             (low + high) / 2,
             error=(high - low) / 2,
-            ylabel=rows[0][0].replace("_", " "),
+            ylabel=f"{rows[0][0].replace('_', ' ')}\n(line: lower to upper bound)",
             title=f"bounds under {self.policy}",
         )

@@ -204,13 +204,18 @@ def test_on_a_phone_each_table_scrolls_beside_the_names_of_its_rows(visit: Visit
             const head = box.querySelector("tbody th"), at = head.getBoundingClientRect().left;
             box.scrollLeft = 500;
             return [document.documentElement.scrollWidth, box.scrollLeft,
-                    head.getBoundingClientRect().left - at];"""
+                    head.getBoundingClientRect().left - at,
+                    [...document.querySelectorAll("#tables > div")].map((e) =>
+                      [e.classList.contains("scrolls"), e.scrollWidth > e.clientWidth + 1])];"""
         )
     finally:
         sized(visit.browser, 1366, 768)
     assert moved[0] <= 390
     assert moved[1] > 50
     assert abs(moved[2]) <= 2
+    # Shadows stand where there is more, and nowhere else.
+    assert [shaded for shaded, _ in moved[3]] == [more for _, more in moved[3]]
+    assert any(more for _, more in moved[3])
 
 
 def test_legend_and_lines_have_the_same_dashes(visit: Visit) -> None:

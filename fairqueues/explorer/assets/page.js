@@ -81,6 +81,11 @@ window.explorer = (() => {
     }
   };
 
+  // Only where there is more than fits: elsewhere a fraction of a pixel of the shadows would show.
+  const shade = () => {
+    for (const e of all("#tables, #tables > div")) e.classList.toggle("scrolls", e.scrollWidth > e.clientWidth + 1 || e.scrollHeight > e.clientHeight + 1);
+  };
+
   const rates = (answer) => {
     for (const [name, keys] of Object.entries(answer.legends)) by(`legend-${name}`).replaceChildren(...keys.map(swatch));
     by("rates").tBodies[0].replaceChildren(...answer.rates.map(([name, ...texts]) => {
@@ -90,6 +95,7 @@ window.explorer = (() => {
     by("exact").textContent = answer.error ? `Policies: stationary laws for exponential sizes, means to about ${answer.error}\u00a0% (estimated).` : "";
     for (const [name, note] of Object.entries(answer.notes)) by(`note-${name}`).textContent = note;
     document.body.dataset.complete = answer.complete ? "yes" : "no";
+    shade();
   };
 
   const receive = (text) => {
@@ -183,6 +189,7 @@ window.explorer = (() => {
     by("working").textContent = "no connection to fairqueues explore; is it still running? Reload this page to go on";
   };
   // The address says the state; a page that the back button brings back has lost its connection.
+  addEventListener("resize", shade);
   addEventListener("pageshow", (event) => { if (event.persisted) location.reload(); });
 
   const drag = (x, y) => {

@@ -109,7 +109,7 @@ SI = (
 _cross(
     "asset",
     SI,
-    "User 1 of demands (1, 3) and (1, 1) runs fewer tasks than in half of the pool.",
+    "User 2 of demands (1, 3) and (1, 1) runs fewer tasks than in half of the pool.",
     "sharing_incentive",
     {"demands": [[1, 3], [1, 1]], "capacities": [30, 30]},
 )
