@@ -1,6 +1,6 @@
 """Statements as data: who says what, under which named hypotheses, and the claims that settle it.
 
-An own statement takes a few lines:
+A statement of your own takes a few lines:
 
 >>> from proofs import Statement, Step, check, verify
 >>> def steps(question):
