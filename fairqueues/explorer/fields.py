@@ -12,7 +12,15 @@ from fractions import Fraction
 
 from fairness.errors import ModelError
 
-__all__ = ["FieldErrors", "field_names", "number_text", "plain_numbers", "read_numbers", "short_fraction"]
+__all__ = [
+    "FieldErrors",
+    "field_names",
+    "number_text",
+    "plain_numbers",
+    "read_numbers",
+    "short_fraction",
+    "tidy",
+]
 
 DENOMINATOR = 999
 """Largest denominator of a number that is written as a fraction."""
@@ -146,6 +154,18 @@ def short_fraction(value: float) -> Fraction | None:
         return None
     part = Fraction(value).limit_denominator(DENOMINATOR)
     return part if float(part) == value else None
+
+
+def tidy(value: float) -> float:
+    """A computed number without the roundings in its last digits.
+
+    Examples
+    --------
+    >>> number_text(tidy(0.1 + 0.2)), number_text(tidy(2 / 1.5 + 4e-16))
+    ('0.3', '4/3')
+    """
+    part = float(Fraction(value).limit_denominator(DENOMINATOR))
+    return part if abs(part - value) <= 1e-12 * abs(value) else float(f"{value:.12g}")
 
 
 def number_text(value: float) -> str:

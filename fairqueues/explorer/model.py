@@ -23,7 +23,7 @@ from fairness.catalogue import CATALOGUE
 from fairness.errors import ModelError
 from fairness.model.problem import Problem
 from fairness.protocol.policy import Policy, policy_name
-from fairqueues.explorer.fields import FieldErrors, number_text, plain_numbers, read_numbers
+from fairqueues.explorer.fields import FieldErrors, number_text, plain_numbers, read_numbers, tidy
 from fairqueues.explorer.left_out import left_out
 from fairqueues.scenario.names import policy_spec
 from fairqueues.scenario.queues import table_of_trees
@@ -307,8 +307,8 @@ class State:
             loads = scenario.system.loads
             # Proportions, in units of the smallest: 3 and 1 rather than .0871 and .0290.
             least = min((float(v) for v in loads if v > 0), default=1.0)
-            mix = tuple(float(f"{v / least:.12g}") for v in loads)
-            load = float(f"{scenario.system.relative_loads.max():.12g}")
+            mix = tuple(tidy(float(v) / least) for v in loads)
+            load = tidy(float(scenario.system.relative_loads.max()))
             if not 0 < load < 1:
                 raise ModelError(
                     f"the explorer shows traffic that fits; the relative load of this scenario is "
