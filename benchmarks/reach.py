@@ -270,7 +270,7 @@ def page(table: dict[str, dict[int, dict[str, Any]]], limit: float) -> str:
     for name, cells in table.items():
         first = next((n for n in CLASSES if "refused" in cells[n]), None)
         if first is not None:
-            lines.append(f"- {name}, {first} classes: {cells[first]['refused']}")
+            lines.append(f"- {name}, {first} classes: `{cells[first]['refused']}`")
     return "\n".join(lines) + "\n"
 
 

@@ -20,6 +20,7 @@ from numpy.typing import ArrayLike
 
 from capacity.sweeping.methods import BALANCED, BOUND
 from fairness.arguments.validation import model_array
+from fairness.display.wording import rough
 from fairness.errors import ModelError, advised
 from fairness.machine.memory import require_memory
 from fairness.machine.work import duration
@@ -133,7 +134,7 @@ class _Balanced(RateModel):
     def seconds(self, loads: FloatArray, tail: float) -> float:
         with advised(SMALLER, "tail", "shape"):
             plan = balanced_plan(self._system(loads), tail=tail)
-        what = f"balanced fairness on about {plan.states:.2g} states"
+        what = f"balanced fairness on about {rough(plan.states)} states"
         require_memory(plan.n_bytes, what, self.instead)
         return plan.seconds
 
@@ -176,9 +177,9 @@ class _Chain(RateModel):
         seconds = set_seconds(len(live), states)
         if states > self._max_states:
             raise ModelError(
-                f"one law of {self.name} is a chain of {len(live)} classes on about {states:.2g} states, "
-                f"about {duration(seconds)} of work, and max_states={self._max_states}; raise max_states, or "
-                f"{self.instead}"
+                f"one law of {self.name} is a chain of {len(live)} classes on about {rough(states)} states, "
+                f"about {duration(seconds)} of work, and max_states={self._max_states:,}; raise "
+                f"max_states, or {self.instead}"
             )
         return seconds
 

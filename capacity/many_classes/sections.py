@@ -233,7 +233,7 @@ def _enclosing(region: LoadRegion, chosen: list[int], fixed: FloatArray) -> Prob
                     break
                 if len(planes) > region.max_facets:
                     raise ModelError(
-                        f"the section has more than {region.max_facets} facets; leave out one of the classes"
+                        f"the section has more than {region.max_facets:,} facets; leave out a class"
                     )
                 if fits(open_ones[0]):
                     known.append(open_ones[0])

@@ -80,7 +80,7 @@ def maximal_configurations(shares: ServerRows, limit: int, slack: Fraction, name
         total = int(most.sum(dtype=object)) + len(most)  # may exceed 64 bits
         if total > limit:
             raise ModelError(
-                f"{name} has more than {limit} configurations of whole tasks (at least {total} for "
+                f"{name} has more than {limit:,} configurations of whole tasks (at least {total:,} for "
                 f"{place + 1} of {len(order)} classes); merge classes, raise max_configurations, or take the "
                 "region of divisible tasks, to which large servers come close"
             )

@@ -60,6 +60,7 @@ from capacity.regions.loads import checked_loads
 from capacity.regions.servers import least_facets, mixes
 from capacity.regions.vertices import walked
 from fairness.arguments.validation import require_whole
+from fairness.display.wording import rough
 from fairness.errors import ModelError
 from fairness.exact.double_description import Facet, Point
 from fairness.exact.minkowski_sum import Body
@@ -240,9 +241,9 @@ class StabilityRegion(LoadRegion):
             least = least_facets(self.model)
             if least > self.max_facets:
                 raise ModelError(
-                    f"the region has at least {least:.3g} facets, counting those of the regions of fewer "
-                    f"classes, more than max_facets = {self.max_facets}; merge classes or servers, raise "
-                    "max_facets, or take region_section for a few classes (support, contains, slack, "
+                    f"the region has at least {rough(least, 3)} facets, counting those of the regions of "
+                    f"fewer classes, more than max_facets={self.max_facets:,}; merge classes or servers, "
+                    "raise max_facets, or take region_section for a few classes (support, contains, slack, "
                     "max_scale and boundary work without facets)"
                 )
             return super()._found_facets()
@@ -258,7 +259,7 @@ class StabilityRegion(LoadRegion):
     def _bases(self) -> list[Corner]:
         """The walk over a pool's vertices."""
         refusal = (
-            f"the region has more than {self.max_vertices} vertices (one where more facets meet than there "
+            f"the region has more than {self.max_vertices:,} vertices (one where more facets meet than there "
             "are classes counts as several); merge classes, raise max_vertices, or take region_section for a "
             "few classes or region_volume (facets, contains, boundary, slack and max_scale need no vertices)"
         )

@@ -51,7 +51,7 @@ def mixes(shares: ServerRows) -> list[tuple[Fraction, ...]]:
     corners = walked(
         rows,
         MAX_SERVER_VERTICES,
-        f"the mixes of one server have more than {MAX_SERVER_VERTICES} vertices (one where more resources"
+        f"the mixes of one server have more than {MAX_SERVER_VERTICES:,} vertices (one where more resources"
         " are full than there are classes counts as several); merge classes or resources, or take "
         "region_section (support, judge, contains, slack, max_scale and boundary work without them)",
     )

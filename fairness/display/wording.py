@@ -13,6 +13,7 @@ __all__ = [
     "noted",
     "number_of_tasks",
     "percent",
+    "rough",
     "said",
     "units",
 ]
@@ -31,6 +32,17 @@ def said(value: float, sign: bool = False) -> str:
     """
     form = "+" if sign else ""
     return f"{value:{form},.0f}" if 1e4 <= abs(value) < 1e15 else f"{value:{form}.4g}"
+
+
+def rough(value: float, digits: int = 2) -> str:
+    """A large number that is not known better, or need not be: few digits, thousands with commas.
+
+    Examples
+    --------
+    >>> rough(123_456_789), rough(181.6), rough(0.314), rough(5.3e19)
+    ('120,000,000', '180', '0.31', '5.3e+19')
+    """
+    return said(float(f"{value:.{digits}g}"))
 
 
 def percent(part: float) -> str:

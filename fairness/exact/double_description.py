@@ -164,10 +164,10 @@ def enclose(
                 before = set(polar.zeros)
                 if not polar.cut(point, max_facets, lambda: work.advance(0)):
                     raise ModelError(
-                        f"the hull of {len(polar.points)} vertices of the region has more than {max_facets} "
-                        "facets, counting those of the regions of fewer classes; merge classes or servers, "
-                        "raise max_facets of the region, or take region_section for a few classes (support, "
-                        "contains, slack, max_scale and boundary work without facets)"
+                        f"the hull of {len(polar.points):,} vertices of the region has more than "
+                        f"{max_facets:,} facets, counting those of the regions of fewer classes; merge "
+                        "classes or servers, raise max_facets of the region, or take region_section for a "
+                        "few classes (support, contains, slack, max_scale and boundary work without facets)"
                     )
                 pending += [new for new in polar.zeros if new not in before]
             work.advance(done=100.0)

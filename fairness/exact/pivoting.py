@@ -201,7 +201,7 @@ def _walk_from(here: Tableau, n: int, max_vertices: int, look: Callable[[], None
         if look is not None:
             look()
         if len(seen) > max_vertices:
-            raise ModelError(f"there are more than {max_vertices} vertices")
+            raise ModelError(f"there are more than {max_vertices:,} vertices")
         if not stack:
             return corners
         parent, r, s = stack.pop()

@@ -19,9 +19,10 @@ from pathlib import Path, PurePosixPath
 
 import psutil
 
+from fairness.display.wording import rough
 from fairness.errors import ModelError
 
-__all__ = ["Room", "fits_memory", "free_memory", "memory_guarded", "require_memory"]
+__all__ = ["Room", "fits_memory", "free_memory", "gibibytes", "memory_guarded", "require_memory"]
 
 USABLE = 0.9
 """Part of the room that may be taken."""
@@ -49,6 +50,17 @@ def free_memory() -> Room:
     return min(rooms)
 
 
+def gibibytes(n_bytes: float) -> str:
+    """An amount of memory in words.
+
+    Examples
+    --------
+    >>> gibibytes(2**31), gibibytes(1.96e11), gibibytes(6.1e19)
+    ('2 GiB', '183 GiB', '56,800,000,000 GiB')
+    """
+    return f"{rough(n_bytes / 2**30, 3)} GiB"
+
+
 def fits_memory(n_bytes: float) -> bool:
     """Whether an allocation fits into what is free now."""
     return n_bytes < UNASKED or n_bytes <= USABLE * free_memory().n_bytes
@@ -59,16 +71,16 @@ def require_memory(n_bytes: float, purpose: str, remedy: str) -> None:
 
     Examples
     --------
-    >>> require_memory(8e20, "the table", "give a smaller shape")
+    >>> require_memory(8e20, "a table", "give a shape")
     Traceback (most recent call last):
-    fairness.errors.ModelError: the table needs 7.45e+11 GiB, but only ... are free...; give a smaller shape
+    fairness.errors.ModelError: a table needs 745,000,000,000 GiB, but only ... are free...; give a shape
     """
     if n_bytes < UNASKED:
         return
     room = free_memory()
     if not math.isfinite(n_bytes) or n_bytes > USABLE * room.n_bytes:
         raise ModelError(
-            f"{purpose} needs {n_bytes / 2**30:.3g} GiB, but only {room.n_bytes / 2**30:.3g} GiB are free"
+            f"{purpose} needs {gibibytes(n_bytes)}, but only {gibibytes(room.n_bytes)} are free"
             f"{room.limit}; {remedy}"
         )
 
@@ -81,7 +93,7 @@ def memory_guarded(purpose: str, remedy: str) -> Iterator[None]:
     except MemoryError:
         room = free_memory()
         raise ModelError(
-            f"{purpose} needs more memory than the {room.n_bytes / 2**30:.3g} GiB that are free"
+            f"{purpose} needs more memory than the {gibibytes(room.n_bytes)} that are free"
             f"{room.limit}; {remedy}"
         ) from None
 

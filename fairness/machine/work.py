@@ -27,6 +27,7 @@ from threading import RLock
 from typing import Any
 
 from fairness.arguments.validation import require_number
+from fairness.display.wording import rough, said
 from fairness.errors import FairqueuesError, ModelError, NotConvergedError
 
 __all__ = [
@@ -84,9 +85,9 @@ class Progress:
 
     def __str__(self) -> str:
         if self.announced:
-            return f"{self.what}: about {self.total:.3g} {self.unit}, about {duration(self.remaining)}"
+            return f"{self.what}: about {rough(self.total)} {self.unit}, about {duration(self.remaining)}"
         left = "" if math.isnan(self.remaining) else f", about {duration(self.remaining)} left"
-        return f"{self.what}: {self.done:.4g} of about {self.total:.4g} {self.unit}{left}"
+        return f"{self.what}: {said(self.done)} of about {said(self.total)} {self.unit}{left}"
 
 
 ProgressOption = bool | Callable[[Progress], None] | None

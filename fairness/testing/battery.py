@@ -288,6 +288,6 @@ CHECKS: dict[str, Callable[[_Case], str | None]] = {
     "duplicated resource": _duplicated_resource,
     "one server": _one_server,
 }
-"""The battery: name of a check -> function that returns a complaint or None."""
+"""The battery: a function for each check by its name, which returns a complaint or None."""
 
 _ON_ALL_KINDS = (_feasible, _empty_classes, _pareto, _batch)

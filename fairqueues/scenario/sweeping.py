@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 
 from fairness.arguments.plain import near
+from fairness.display.wording import rough
 from fairqueues.scenario.building import build_model, build_system
 from fairqueues.scenario.content import Content
 from fairqueues.scenario.sections import Document
@@ -131,7 +132,8 @@ def check_sweep(scenario: Content, sweep: Any) -> None:
     points = grid * max(1, len(scenario.sweep_methods))
     if points > LARGEST_GRID:
         raise scenario.error(
-            ("sweep", "over"), f"{points:.3g} points are more than {LARGEST_GRID:.0e}; take fewer values"
+            ("sweep", "over"),
+            f"{rough(points, 3)} points, more than {LARGEST_GRID:,.0f}; take fewer values",
         )
     first = {word: values[0] for word, values in axis_values(scenario).items()}
     SweptModel(scenario)(**first)

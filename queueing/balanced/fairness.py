@@ -40,8 +40,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fairness.arguments.validation import Seed, generator, require_whole
+from fairness.display.wording import rough
 from fairness.errors import ModelError
-from fairness.machine.memory import require_memory
+from fairness.machine.memory import gibibytes, require_memory
 from fairness.machine.work import duration
 from fairness.model.problem import FloatArray
 from queueing.balanced.groups import Component, Groups, thinned
@@ -366,10 +367,10 @@ def _require(what: str, states: float, n_bytes: float, seconds: float, max_state
     """Refuse what takes too many states or too much memory, before anything is computed."""
     if states > max_states:
         raise ModelError(
-            f"{what} exceeds max_states={max_states:,}: {states:.2g} states, {n_bytes / 2**30:.2g} GiB and "
+            f"{what} exceeds max_states={max_states:,}: about {rough(states)} states, {gibibytes(n_bytes)} and "
             f"about {duration(seconds)}; raise tail or max_states, give a smaller shape, or {INSTEAD}"
         )
-    need = f"{what}, {states:.2g} states in about {duration(seconds)}," if states else what
+    need = f"{what}, {rough(states)} states in about {duration(seconds)}," if states else what
     require_memory(n_bytes, need, f"raise tail, or {INSTEAD}")
 
 

@@ -20,6 +20,7 @@ import pandas as pd
 from fairness.arguments.validation import require_number
 from fairness.display.drawing import bars
 from fairness.display.result import Result
+from fairness.display.wording import rough
 from fairness.machine.memory import fits_memory
 from fairness.machine.work import duration
 from queueing.balanced.closed_forms import LinearLaw, OneGroupLaw, linear_order
@@ -151,7 +152,7 @@ class BalancedPlan(Result):
         for step in self.steps[:20]:
             line = f"  {step.method}: {self._classes(step)} classes in {len(step.component.groups)} groups"
             if step.states:
-                size = f"box {box_name(step.box)}" if step.box else f"about {step.states:.2g} states"
+                size = f"box {box_name(step.box)}" if step.box else f"about {rough(step.states)} states"
                 line += f", {size}, {step.n_bytes / 2**20:.3g} MiB, {duration(step.seconds)}"
             lines.append(line)
         if len(self.steps) > 20:

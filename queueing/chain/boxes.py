@@ -107,13 +107,13 @@ class Boxes(ABC, Generic[Region]):
         if last is None:
             other = "" if self.system.is_cluster else "balanced_fairness, "
             return NotConvergedError(
-                f"already the first {self.kind}, {self.name(region)}, exceeds max_states={max_states}; raise "
-                f"max_states, give the shape, or use {other}simulate or the fluid limit",
+                f"already the first {self.kind}, {self.name(region)}, exceeds max_states={max_states:,}; "
+                f"raise max_states, give the shape, or use {other}simulate or the fluid limit",
                 residual=1.0,
             )
         return NotConvergedError(
-            f"a {self.kind} of {last.n_states} states leaves about {last.tail_mass:.1e} outside, and the "
-            f"next, {self.name(region)}, exceeds max_states={max_states}; raise tail or max_states or give "
+            f"a {self.kind} of {last.n_states:,} states leaves about {last.tail_mass:.1e} outside, and the "
+            f"next, {self.name(region)}, exceeds max_states={max_states:,}; raise tail or max_states or give "
             f"the shape. At its end the law of each count changes per job by the factors "
             f"{', '.join(f'{r:.4g}' for _, r in decays(last.marginals))}: if one is near or above 1, "
             f"{last.policy} is probably unstable at this load",

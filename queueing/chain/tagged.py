@@ -417,7 +417,7 @@ class _Decay:
         while size <= number and last > self.tolerance / 2:
             if size >= self.max_steps:
                 raise NotConvergedError(
-                    f"after max_steps={self.max_steps} steps, {self.max_steps / self.moves.rate:.4g} units "
+                    f"after max_steps={self.max_steps:,} steps, {self.max_steps / self.moves.rate:.4g} units "
                     f"of time, a job is still present with probability {last:.3g}; raise max_steps, or take "
                     "earlier times or lower levels",
                     residual=last,

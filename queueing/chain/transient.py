@@ -269,8 +269,8 @@ def transient(
     )
     if not reached.all():
         raise NotConvergedError(
-            f"max_steps={max_steps} steps end before time {moments[~reached].min():g}: the uniformised chain "
-            f"makes {moves.rate:.4g} steps per unit of time; raise max_steps or take earlier times",
+            f"max_steps={max_steps:,} steps end before time {moments[~reached].min():g}: the uniformised "
+            f"chain makes {moves.rate:.4g} steps per unit of time; raise max_steps or take earlier times",
             best=answer if reached.any() else None,
             residual=1.0,
         )

@@ -235,7 +235,7 @@ class _Search:
         )
         if law.states is not None:
             raise NotConvergedError(
-                f"already a box that leaves {FIRST_TAIL:g} outside exceeds max_states={self.max_states}; "
+                f"already a box that leaves {FIRST_TAIL:g} outside exceeds max_states={self.max_states:,}; "
                 "raise max_states, or use stationary, which estimates its error",
                 residual=math.inf,
             )
@@ -249,7 +249,7 @@ class _Search:
             plan = self._plan(part)
             if plan is None or plan.states > self.max_states:
                 needed = "far more" if plan is None else box_name(plan.sides)
-                why = f"{needed} states are needed, more than max_states={self.max_states}"
+                why = f"{needed} states are needed, more than max_states={self.max_states:,}"
                 break
             certificate = self._certified(plan)
             reached = self._reached(certificate)

@@ -154,8 +154,8 @@ def mean_jobs_by_load(system: System, policy: Any, *, shape: Sequence[int] | int
     if states > MOST_STATES:
         raise ModelError.of(
             "shape",
-            f"has {states} states; the polynomials of more than {MOST_STATES} are too long; give a smaller "
-            "shape, or take exact_stationary at single loads",
+            f"has {states:,} states; the polynomials of more than {MOST_STATES:,} are too long; give a "
+            "smaller shape, or take exact_stationary at single loads",
         )
     demands, capacities = _rational(system)
     rates, means = system.as_fractions()

@@ -21,6 +21,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from fairness.display.wording import rough
 from fairness.errors import advised
 from fairness.machine.memory import require_memory
 from fairness.machine.work import Task, current_watch, watching
@@ -123,7 +124,7 @@ class GrowingTable:
         if states < SMALL or shape == table.shape:
             return
         classes = int((self._expected > 0).sum())
-        what = f"{classes} classes under {name} take a table of about {states:.2g} states, which"
+        what = f"{classes} classes under {name} take a table of about {rough(states)} states, which"
         require_memory(8.0 * len(shape) * states, what, self.instead)
         counts = np.random.default_rng(0).integers(0, shape, (SAMPLE, len(shape))).astype(float)
         # Not by the clock on the wall, which also runs while others have the machine.

@@ -82,7 +82,7 @@ class LowerSet:
             size = _rooms(heads, faces)
             starts.append(np.concatenate([[0], np.cumsum(size)]))
             if starts[-1][-1] > most:
-                raise ModelError(f"there are more than {most:g} states within these faces")
+                raise ModelError(f"there are more than {most:,.0f} states within these faces")
             if d < faces.shape[1] - 1:
                 count = np.arange(starts[-1][-1]) - np.repeat(starts[-1][:-1], size)
                 heads = np.column_stack([np.repeat(heads, size, axis=0), count])

@@ -154,7 +154,7 @@ def test_service_boundary_with_eight_classes(everything):
     ("method", "precision", "told"),
     [
         ("balanced", 1e-6, "the boundary on a ray: about 9 evaluations, about .* (min|h)"),
-        (DRF(), 1e-6, r"one law of DRF is a chain of 8 classes on about .* states, .*max_states=1000000"),
+        (DRF(), 1e-6, r"one law of DRF is a chain of 8 classes on about .* states, .*max_states=1,000,000"),
         (DRF(), 0.1, r"one law of DRF is a chain of 8 classes"),
     ],
 )

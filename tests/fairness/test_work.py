@@ -38,7 +38,7 @@ def test_a_known_time_is_announced_before_the_work_starts(told, caplog):
     caplog.set_level(logging.INFO, "fairness.machine.work")
     with watching(told.append), Task("a table", 1000, "states", seconds=90.0):
         assert told == [Progress("a table", 0.0, 1000.0, "states", 0.0, 90.0, announced=True)]
-    assert caplog.messages == ["a table: about 1e+03 states, about 90 s"]
+    assert caplog.messages == ["a table: about 1000 states, about 90 s"]
 
 
 def test_an_unknown_time_is_read_from_a_small_sample(told, clock):
@@ -61,7 +61,9 @@ def test_short_work_is_not_announced(told, clock):
 
 
 def test_what_would_take_weeks_is_refused_with_an_alternative(clock):
-    message = r"a table: about 1e\+09 states, about 32 years; give a smaller shape, or give a time_limit"
+    message = (
+        r"a table: about 1,000,000,000 states, about 32 years; give a smaller shape, or give a time_limit"
+    )
     task = Task("a table", 1e9, "states", seconds=1e9, instead="give a smaller shape")
     with pytest.raises(ModelError, match=message), task:
         pass

@@ -56,7 +56,7 @@ def test_progress_counts_work_and_says_for_which_policy(terminal):
     assert list(results) == ["DRF", "PF"]
     assert not failures
     told = written.lines()
-    assert "counting: about 2e+03 sheep, about 60 s; Ctrl-C stops" in told
+    assert "counting: about 2000 sheep, about 60 s; Ctrl-C stops" in told
     for k, name in enumerate(results, 1):
         first = told.index(f"solve: {name} (policy {k} of 2)")
         shown = re.findall(r"counting: .*? ([\d.]+k?)/2.00k", "\n".join(told[first:]))
@@ -93,7 +93,7 @@ def test_nothing_is_shown_where_nobody_looks():
             reached({"DRF": counting(20)}, "solve")
         assert written.getvalue() == ""
         reached({"DRF": counting(60)}, "solve")  # more than half a minute is said to whoever reads later
-    assert written.getvalue() == "counting: about 2e+03 sheep, about 60 s; Ctrl-C stops\n"
+    assert written.getvalue() == "counting: about 2000 sheep, about 60 s; Ctrl-C stops\n"
 
 
 def test_kernels_are_told_once_and_counted(terminal):

@@ -185,7 +185,7 @@ WRONG = [
         "a table .* or a list"),
     (POOL + TRAFFIC + "[sweep.over]\nmean_sizes = { start = 1, stop = 2, number = 10000 }\n"
         '"weights.class 1" = { start = 1, stop = 2, number = 10000 }\n',
-        11, "sweep.over", r"1e\+08 points are more than 1e\+06"),
+        11, "sweep.over", r"100,000,000 points, more than 1,000,000;"),
     ('[cloud]\ntenants = 1000000000000\nresources = 1000\nprofile = "G0"\n', 2, "cloud.tenants",
         "GiB are free.*; take fewer tenants"),
     ('[cloud]\ntenants = 10\nresources = 10\nprofile = "G7"\n', 4, "cloud.profile",

@@ -83,7 +83,7 @@ def test_boxes_and_simplices():
 
 def test_too_many_states_are_refused_and_guessed():
     faces = np.full((1, 12), 1 / 60)
-    with pytest.raises(ModelError, match=r"more than 1e\+06 states within these faces"):
+    with pytest.raises(ModelError, match=r"more than 1,000,000 states within these faces"):
         LowerSet.within(faces, most=1e6)
     assert guessed_states(faces) == pytest.approx(1.5363e13, rel=0.1)  # 72 choose 12
     # Ways are random: the relative error is about 4 standard errors at most, which a fixed seed keeps.

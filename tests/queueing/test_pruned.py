@@ -9,6 +9,7 @@ import pytest
 from scipy import stats
 
 from fairness import Problem
+from fairness.display.wording import rough
 from fairness.errors import ModelError
 from queueing.balanced import plan as balanced_plans
 from queueing.balanced import pruned, pruning
@@ -199,7 +200,7 @@ def test_the_front_door_chooses(monkeypatch):
     (inner,) = law._laws
     assert plan.states == pytest.approx(inner.states, rel=1)
     assert f"pruned to {inner.states:,} states" in law.summary()
-    assert f"about {plan.states:.2g} states" in plan.summary()
+    assert f"about {rough(plan.states)} states" in plan.summary()
     assert law.shape == tuple(map(len, law.marginals))
     assert law.sample(3, rng=1).shape == (3, 5)
     with pytest.raises(ModelError, match=r"the pruned recursion of 5 .* max_states=100: .* duration_bound"):

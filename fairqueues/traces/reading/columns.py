@@ -23,6 +23,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from fairness.arguments.plain import near
 from fairness.arguments.validation import FloatArray
+from fairness.display.wording import rough
 from fairness.errors import ModelError
 from fairness.machine.memory import require_memory
 from fairness.machine.work import Task
@@ -134,7 +135,9 @@ def pieces(
                 read += len(table)
                 place = min(raw.tell(), size)
                 expected = read * max(1.0, size / max(place, 1))
-                require_memory(kept * expected, f"{file} with about {expected:.2g} rows", "read a part of it")
+                require_memory(
+                    kept * expected, f"{file} with about {rough(expected)} rows", "read a part of it"
+                )
                 rows = Rows(file, lines, {name: _column(file, table, name, lines, texts) for name in columns})
                 empty = table.isna().all(axis=1).to_numpy(copy=True)
                 if texts:

@@ -12,6 +12,7 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
+from fairness.display.wording import rough
 from fairness.errors import NotConvergedError
 from fairness.machine.memory import require_memory
 from fairness.machine.work import duration
@@ -85,8 +86,8 @@ class CountSets(Boxes[Faces]):
         last = Faces.of(self.bound, tail)
         if self.states(last) > BEYOND * max_states:
             raise NotConvergedError(
-                f"a set that leaves at most {tail:.1e} outside, {self.name(last)}, exceeds "
-                f"max_states={max_states}; {self._remedy}, or raise max_states",
+                f"a set that leaves at most {tail:g} outside, {self.name(last)}, exceeds "
+                f"max_states={max_states:,}; {self._remedy}, or raise max_states",
                 residual=1.0,
             )
         return super().grown(tail, max_states, otherwise)
@@ -101,7 +102,7 @@ class CountSets(Boxes[Faces]):
         states, n = self.states(region), len(self.axes)
         seconds = set_seconds(n, states)
         long = f", about {duration(seconds)} of work" if seconds > 60 else ""
-        return f"{n} classes on {f'about {states:.2g}' if states > LISTED else states:} states{long}"
+        return f"{n} classes on {f'about {rough(states)}' if states > LISTED else f'{states:,}'} states{long}"
 
     def law(self, region: Faces) -> Stationary:
         """Solve on a set, from the law on the one before."""

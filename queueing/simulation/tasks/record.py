@@ -14,6 +14,7 @@ from fairness.display.colours import part_line
 from fairness.display.drawing import given_axes, legend_beside
 from fairness.display.lettering import label
 from fairness.display.result import Result
+from fairness.display.wording import rough
 from fairness.machine.kernels import IntArray
 from fairness.machine.memory import require_memory
 from fairness.model.problem import FloatArray
@@ -243,7 +244,7 @@ def task_trace(
     # A row of 1 + 2n numbers per event and of 4 per task, before any waiting job is counted.
     require_memory(
         8.0 * (5 + 2 * n) * runs.event_rate * horizon,
-        f"a record of about {runs.event_rate * horizon:.3g} events",
+        f"a record of about {rough(runs.event_rate * horizon)} events",
         "reduce horizon or arrival_rates",
     )
     streams = spawn_streams(rng, 1)

@@ -103,7 +103,7 @@ class TaskRun:
         why = "it leaves tasks waiting, or " if own else ""
         remedy = "see that it starts what fits" if own else "try blocking=False"
         return (
-            f"more than max_jobs={self.runs.max_jobs} jobs at time {self.now:.6g} under "
+            f"more than max_jobs={self.runs.max_jobs:,} jobs at time {self.now:.6g} under "
             f"{self.runs.name} (present: {present}); {why}whole tasks carry less than the fluid "
             f"capacity: reduce arrival_rates, {remedy}, or raise max_jobs"
         )
