@@ -367,8 +367,8 @@ def _require(what: str, states: float, n_bytes: float, seconds: float, max_state
     """Refuse what takes too many states or too much memory, before anything is computed."""
     if states > max_states:
         raise ModelError(
-            f"{what} exceeds max_states={max_states:,}: about {rough(states)} states, {gibibytes(n_bytes)} and "
-            f"about {duration(seconds)}; raise tail or max_states, give a smaller shape, or {INSTEAD}"
+            f"{what} exceeds max_states={max_states:,}: about {rough(states)} states, {gibibytes(n_bytes)} "
+            f"and about {duration(seconds)}; raise tail or max_states, give a smaller shape, or {INSTEAD}"
         )
     need = f"{what}, {rough(states)} states in about {duration(seconds)}," if states else what
     require_memory(n_bytes, need, f"raise tail, or {INSTEAD}")
