@@ -24,6 +24,7 @@ import matplotlib
 import matplotlib.pyplot as plt
 import numpy as np
 from matplotlib.figure import Figure
+from numpy.typing import ArrayLike
 from PIL import Image
 
 from fairqueues.files import write_all
@@ -35,6 +36,7 @@ __all__ = [
     "Page",
     "Table",
     "Tally",
+    "distance",
     "write_figure",
     "write_front_page",
     "write_gallery",
@@ -166,6 +168,23 @@ class DrawnPage:
     page: Page
     seconds: float
     pictured: bool
+
+
+def distance(value: ArrayLike, truth: ArrayLike, half_width: ArrayLike) -> np.ndarray:
+    """How far a truth is from the middle of an interval, in half-widths.
+
+    Infinite where the interval is: it holds everything, and says nothing.
+
+    Examples
+    --------
+    >>> distance([1.0, 1.0], 1.5, [2.0, np.inf])
+    array([0.25,  inf])
+    """
+    wide = np.asarray(half_width, dtype=float)
+    off = np.abs(np.asarray(value) - np.asarray(truth))
+    return np.divide(
+        off, wide, out=np.full(np.broadcast_shapes(off.shape, wide.shape), np.inf), where=np.isfinite(wide)
+    )
 
 
 def _listed(fractions: Sequence[Fraction]) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 
 import matplotlib.pyplot as plt
 
@@ -13,7 +13,7 @@ __all__ = ["property_page"]
 
 Key = tuple[str, str]
 
-_FILL = {"✗": "#f3c9b5", "✓": "#cfe8dc", "–": "0.93"}
+_FILL = {"✗": "#f3c9b5", "✓": "#cfe8dc", "–": "0.93", "?": "0.85"}
 
 
 def property_page(
@@ -40,6 +40,7 @@ def property_page(
         counts neither way.
     """
     checks = []
+    unsettled = set()
     marks = {
         (policy, property_named(key).name): has for policy, row in printed.items() for key, has in row.items()
     }
@@ -52,6 +53,7 @@ def property_page(
         statement = f"{cell[0]}: {cell[1]}"
         if not (found.violated or decisive) and (cell in disputed or not has):
             checks.append(Check(statement, claim, f"{ours} (short run)", None))
+            unsettled.add(cell)
         elif cell in disputed:
             refuted = found.violated is has and certain
             checks.append(Check.refuted(statement, claim, ours, refuted, disputed[cell]))
@@ -99,7 +101,7 @@ def property_page(
         title,
         place,
         see,
-        _figure(table),
+        _figure(table, unsettled),
         {"settings": table.settings, "cells": numbers},
         checks,
         [Table("Smallest witnesses found", ["policy", "property", "witness", "confirmed"], rows)],
@@ -115,28 +117,29 @@ def _verdict(table: AuditTable, cell: Key) -> str:
     return f"violated by {100 * float(result.witness.finding.violation):.3g} %"
 
 
-def _figure(table: AuditTable) -> plt.Figure:
+def _figure(table: AuditTable, unsettled: Collection[Key]) -> plt.Figure:
     policies, properties = table.policies, table.properties
     size = (2.6 + 1.25 * len(policies), 1.2 + 0.42 * len(properties))
     figure, ax = plt.subplots(figsize=size, layout="constrained")
     for x, policy in enumerate(policies):
         for y, prop in enumerate(properties):
             result = table.cells[policy, prop]
+            mark = "?" if (policy, prop) in unsettled else result.mark
             ax.add_patch(
-                plt.Rectangle((x, y), 1, 1, facecolor=_FILL[result.mark[0]], edgecolor="white", linewidth=2)
+                plt.Rectangle((x, y), 1, 1, facecolor=_FILL[mark[0]], edgecolor="white", linewidth=2)
             )
             note = f"{result.evaluated:,}" if result.applies and not result.violated else ""
             if result.witness is not None:
                 note = f"{100 * float(result.witness.finding.violation):.2g} %"
-            ax.text(x + 0.5, y + 0.36, result.mark, ha="center", va="center", fontsize=12)
+            ax.text(x + 0.5, y + 0.36, mark, ha="center", va="center", fontsize=12)
             ax.text(x + 0.5, y + 0.76, note, ha="center", va="center", fontsize=7, color="0.35")
     ax.set_xticks([x + 0.5 for x in range(len(policies))], policies)
     ax.set_yticks([y + 0.5 for y in range(len(properties))], properties)
     ax.set(xlim=(0, len(policies)), ylim=(len(properties), 0))
     ax.tick_params(length=0, top=True, labeltop=True, bottom=False, labelbottom=False)
     ax.spines[:].set_visible(False)
-    ax.set_xlabel(
-        "✗ violated (relative size in the smallest witness)   ✓ no violation found (models asked)   – not applicable",
-        fontsize="small",
-    )
+    said = "✗ violated (relative size in the smallest witness)   ✓ no violation found (models asked)   – not applicable"
+    if unsettled:
+        said += "   ? violated, but not found in so short a run"
+    ax.set_xlabel(said, fontsize="small")
     return figure

@@ -7,7 +7,16 @@ import pytest
 from matplotlib.figure import Figure
 from PIL import Image
 
-from examples.gallery import THUMBNAIL, Check, Page, Table, write_figure, write_front_page, write_gallery
+from examples.gallery import (
+    THUMBNAIL,
+    Check,
+    Page,
+    Table,
+    distance,
+    write_figure,
+    write_front_page,
+    write_gallery,
+)
 from examples.stamp import stamp
 
 
@@ -124,3 +133,9 @@ def test_nothing_half_written(tmp_path):
 @pytest.mark.parametrize(("ours", "agrees"), [(1.23449, True), (1.2346, False), (np.nan, False)])
 def test_check_close_compares_the_printed_digits(ours, agrees):
     assert Check.close("x", 1.2345, ours).agrees is agrees
+
+
+def test_an_interval_without_end_agrees_with_nothing():
+    off = distance([2.0, 2.0, 2.0], 1.0, [2.0, 0.5, np.inf])
+    assert off.tolist() == [0.5, 2.0, np.inf]
+    assert (off <= 1).tolist() == [True, False, False]

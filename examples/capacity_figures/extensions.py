@@ -11,7 +11,7 @@ from matplotlib.axes import Axes
 from scipy.optimize import brentq
 from tqdm.auto import tqdm
 
-from examples.gallery import Check, Page, Table
+from examples.gallery import Check, Page, Table, distance
 from fairness import PSDSF, TSF, Cluster, PerServerDRF
 from fairness.catalogue import colour
 from fairness.display.colours import part_colour
@@ -151,7 +151,7 @@ def _policies(ax: Axes, *, full: bool) -> tuple[list[Check], dict[str, object], 
         off = 0.0
         for u, e in runs.items():
             here = exact[int(np.argmin(np.abs(loads - u)))]
-            off = max(off, float((np.abs(e.value - here) / e.half_width_at(SURE)).max()))
+            off = max(off, float(distance(e.value, here, e.half_width_at(SURE)).max()))
             rows.append([label, f"{u:g}", f"{here[0]:.4f}", *(_interval(e, i) for i in range(2))])
         numbers[label] = {"loads": loads, "mean durations": exact, "simulated": {str(u): e.value for u, e in runs.items()}}  # fmt: skip
         each = 6 if alone else 10
@@ -210,7 +210,7 @@ def _packing(ax: Axes, *, full: bool) -> tuple[dict[str, Estimate], list[list[st
     for rule in tqdm(RULES, desc="placement rules", leave=False, disable=None):
         run = simulate(
             system, DRFScheduler(blocking=False), tasks=Tasks(per_job=FixedTasks(1), placement=rule),
-            events=150_000 if full else 4_000, replications=20, rng=4014,
+            events=150_000 if full else 30_000, replications=20, rng=4014,
         )  # fmt: skip
         runs[rule.name] = run.estimates["mean_durations"]
         assert run.servers is not None
@@ -239,7 +239,7 @@ def _slots(ax: Axes, *, full: bool) -> tuple[dict[str, Estimate], list[Check], l
     for rule in tqdm(RULES, desc="one task per server", leave=False, disable=None):
         runs[rule.name] = simulate(
             system, FIFOScheduler(), tasks=Tasks(per_job=FixedTasks(1), placement=rule),
-            events=250_000 if full else 6_000, replications=20, rng=71,
+            events=250_000 if full else 24_000, replications=20, rng=71,
         ).estimates["mean_durations"]  # fmt: skip
         e, exact = runs[rule.name], known.get(rule.name)
         rows.append([rule.name, _interval(e, 0), "" if exact is None else f"{exact:.4f}"])
@@ -249,7 +249,7 @@ def _slots(ax: Axes, *, full: bool) -> tuple[dict[str, Estimate], list[Check], l
                     f"four servers of one task, {rule.name}: {_formula(rule.name)}",
                     f"{exact:.4f}",
                     f"{e.value[0]:.4f} ± {e.half_width_at(SURE)[0]:.4f} ({SURE:.2%})",
-                    bool(abs(e.value[0] - exact) < e.half_width_at(SURE)[0]),
+                    bool(distance(e.value[0], exact, e.half_width_at(SURE)[0]) < 1),
                 )
             )
     # Not against each other where runs share their jobs: the bounds are laws, M/M/4 and random binding.
@@ -261,7 +261,7 @@ def _slots(ax: Axes, *, full: bool) -> tuple[dict[str, Estimate], list[Check], l
                 f"four servers of one task, {name}: between one queue for all and random binding",
                 f"{together:.4f} to {known['random']:.4f}",
                 f"{e.value[0]:.4f}",
-                bool(together - width < e.value[0] < known["random"] + width),
+                bool(together - width < e.value[0] < known["random"] + width < np.inf),
             )
         )
     _bars(ax, runs, 0, label="simulated")

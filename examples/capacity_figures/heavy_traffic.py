@@ -8,6 +8,7 @@ from dataclasses import replace
 import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
+from matplotlib.ticker import LogFormatter
 
 from capacity.studies.heavy_traffic import HeavyTraffic
 from capacity.studies.heavy_traffic import heavy_traffic as study_heavy_traffic
@@ -248,17 +249,18 @@ def bmf_stability(*, full: bool) -> Page:
             "trajectories": found.trajectories,
             **counts,
         }
+    open_ = sum(s.counts["undecided"] for s in searches)
     ax.set_xticks(range(len(labels)), labels, fontsize="small")
     ax.set_yscale("log")
     ax.set(ylabel="emptying time / least possible", xlim=(-0.5, len(labels) - 0.5), ylim=(0.9, 1.3 * top))
+    for which in (ax.yaxis.set_major_formatter, ax.yaxis.set_minor_formatter):
+        which(LogFormatter(minor_thresholds=(2, 1)))
     ax.axhline(1, color="0.7", lw=1)
-    ax.text(
-        0.01, 0.97, "▲ jobs grow for ever;  ○ undecided", transform=ax.transAxes, va="top", fontsize="small"
-    )
+    told = "▲ jobs grow for ever, at no height of their own;  ● queues empty" + ";  ○ undecided" * (open_ > 0)
+    ax.text(0.01, 0.97, told, transform=ax.transAxes, va="top", fontsize="small")
     ax.set_title("Fluid limits at random loads inside the capacity region", fontsize="medium")
     total = sum(len(s.findings) for s in searches)
     bad = sum(s.counts["unstable"] for s in searches)
-    open_ = sum(s.counts["undecided"] for s in searches)
     wrong = sum((one.found == "unstable") != _beyond(one.system) for one in control.findings)
     caught = control.counts["unstable"]
     return Page(

@@ -6,7 +6,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 from tqdm.auto import tqdm
 
-from examples.gallery import Check, Page, Table
+from examples.gallery import Check, Page, Table, distance
 from fairness import DRF, BottleneckMax, Problem, ProportionalFair
 from fairness.catalogue import colour
 from fairness.display.colours import part_colour
@@ -216,9 +216,9 @@ def _checks(
     system: System, runs: dict, change: dict, names: list[str], exact: np.ndarray, *, full: bool
 ) -> list[Check]:
     inside = sum(
-        int((np.abs(runs[names[0], name].mean_durations - exact) <= runs[names[0], name].half_widths["mean_durations"]).sum())
-        for name in LAWS
-    )  # fmt: skip
+        int((distance(run.mean_durations, exact, run.half_widths["mean_durations"]) <= 1).sum())
+        for run in (runs[names[0], name] for name in LAWS)
+    )
     compared = len(LAWS) * POOL.n_classes
     # Runs share their arrivals, so misses come together: 99 % intervals miss twice with probability of about
     # .01 and four times hardly ever.
@@ -236,7 +236,7 @@ def _checks(
             continue
         run = runs[p, "exponential"]
         law = stationary(system, policy)
-        off = np.abs(run.mean_durations - law.mean_durations) / run.half_widths["mean_durations"]
+        off = distance(run.mean_durations, law.mean_durations, run.half_widths["mean_durations"])
         checks.append(
             Check(
                 f"{p}, exponential sizes: mean durations against the Markov chain, in half-widths of the {CONFIDENCE:.0%} interval",

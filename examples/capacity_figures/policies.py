@@ -108,7 +108,8 @@ def policy_regions(*, full: bool) -> Page:
         "6. What a policy loses",
         "The stability region of a policy: the loads at which its jobs stay in check, here by the fluid limit (capacity.boundaries.policy).",
         "Efficiency is not needed for stability: on the pool, asset fairness and DRF that stops at the first full resource lose nothing, because the proportions of the jobs adapt until the right resources are full. Shares that do not adapt lose much: priority leaves ρ₁ + ρ₂ < 1, "
-        "static halves a square. On servers PS-DSF, and DRF on each server by itself, lose part of what placements can carry: classes should make room for each other where the other has no choice.",
+        "static halves a square. On servers DRF on each server by itself loses part of what placements can carry: classes should make room for each other where the other has no choice. "
+        + ("So does PS-DSF." if full else "So does PS-DSF, which is drawn at full scale."),
         figure,
         numbers,
         [_check(region) for region in found if region.name in LOST] + [_inside(found)],

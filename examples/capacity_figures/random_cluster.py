@@ -7,7 +7,7 @@ import numpy as np
 from matplotlib.axes import Axes
 
 from examples.capacity_figures.random_traffic import long_enough, spread_in_errors
-from examples.gallery import Check, Page
+from examples.gallery import Check, Page, distance
 from fairness import CDRFH, PSDSF, TSF, Cluster, PerServerDRF
 from fairness.catalogue import colour
 from fairness.model.problem import FloatArray
@@ -177,7 +177,7 @@ def _checks(system: System, runs: dict[str, Simulation], jobs: int) -> list[Chec
     shared = simulate(
         System(plain, rho), TSF(), events=jobs, replications=20, rng=3, progress=False, confidence=1 - 1e-4
     )
-    inside = np.abs(shared.mean_jobs - rho / 24 / (1 - LOAD)) <= shared.half_widths["mean_jobs"]
+    inside = distance(shared.mean_jobs, rho / 24 / (1 - LOAD), shared.half_widths["mean_jobs"]) <= 1
     return [
         Check("TSF, counts and job by job: mean durations of the classes, root mean square of their differences in standard errors", "< 2", f"{spread:.2f}", spread < 2),
         Check("fifty equal classes on equal servers, TSF: means inside intervals around processor sharing, rho/(1 - load)", f"{CLASSES}", f"{inside.sum()}", bool(inside.all()) and not shared.warnings),

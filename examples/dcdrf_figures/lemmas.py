@@ -290,7 +290,7 @@ def _draw_work(above: Axes, below: Axes, rows: list[dict[str, float]]) -> float:
     for key, colour, style, label in (
         ("printed", CONFIGURATIONS["DC-DRF"], "-", "Algorithm 2 as printed"),
         ("line 16", CONFIGURATIONS["DC-DRF"], ":", "of these, line 16"),
-        ("ours", COLOURS["G0"], "-", "without line 16 (this library)"),
+        ("ours", COLOURS["G0"], "-", "without line 16 (here)"),
     ):
         below.loglog(
             entries, [row[key] for row in rows], "o", linestyle=style, color=colour, markersize=4, label=label

@@ -55,7 +55,7 @@ def google_cluster(*, full: bool) -> Page:
             [
                 f"{policy.name}, {user}",
                 *(
-                    f"{v:.5g}" if ok else "-"
+                    f"{round(v, 9):.5g}" if ok else "-"
                     for v, ok in zip(result.placement[n], DATA_CENTER.eligible[n], strict=True)
                 ),
                 f"{result.tasks[n]:.6g}",

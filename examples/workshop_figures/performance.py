@@ -9,7 +9,7 @@ import numpy as np
 from tqdm.auto import tqdm
 
 from capacity import stability_region
-from examples.gallery import Check, Page
+from examples.gallery import Check, Page, distance
 from fairness import DRF, Problem, ProportionalFair
 from fairness.catalogue import colour
 from queueing import System, balanced_fairness, duration_bound, simulate, stationary
@@ -197,11 +197,8 @@ def validation(*, full: bool) -> Page:
             widths.append(run.half_widths["service_rates"])
             law = stationary(system, ProportionalFair())
             classes = slice(0, 1) if mix == (1, 1) else slice(0, 2)
-            inside += int(
-                (np.abs(run.service_rates - law.service_rates) <= run.half_widths["service_rates"])[
-                    classes
-                ].sum()
-            )
+            off = distance(run.service_rates, law.service_rates, run.half_widths["service_rates"])
+            inside += int((off[classes] <= 1).sum())
             compared += 1 if mix == (1, 1) else 2
             gain = law.service_rates / balanced_fairness(system).service_rates - 1
             gains[1].append(gain[0])
