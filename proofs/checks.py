@@ -212,14 +212,14 @@ class Report(Result):
         told = ", ".join(f"{n} {status}" for status, n in sorted(self.counts.items()))
         lines = [f"{len(self.verdicts)} statements: {told}"]
         if kinds := self.kinds:
-            told = ", ".join(f"{kinds[kind]} {kind}" for kind in Kind if kinds[kind])
-            lines.append(f"proofs, each under its weakest part: {told}")
+            told = "; ".join(f"{kinds[kind]} {kind}" for kind in Kind if kinds[kind])
+            lines.append(f"Kinds of proof, each by its weakest part: {told}")
         steps = sum(len(v.findings) for v in self.verdicts)
         exported = sum(exported_steps(v) for v in self.verdicts)
-        lines.append(f"steps written as theorems for a proof kernel (Coq, Lean): {exported} of {steps}")
+        lines.append(f"Steps written as theorems for a proof kernel (Coq, Lean): {exported} of {steps}")
         methods: Counter[str] = sum((v.second_methods for v in self.verdicts), Counter())
         if methods:
-            lines.append(f"computed steps confirmed {confirmed(methods)}")
+            lines.append(f"Computed steps confirmed {confirmed(methods)}")
         return lines
 
     def _repr_html_(self) -> str:

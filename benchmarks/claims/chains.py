@@ -41,6 +41,7 @@ from scipy import special
 
 from capacity import heavy_traffic
 from fairness import DRF, AssetFair, BottleneckMax, MaxMin, NotConvergedError, Problem, ProportionalFair
+from fairness.display.wording import said
 from fairness.protocol.policy import Policy
 from queueing import (
     Automatic,
@@ -379,8 +380,8 @@ def report(claims: Sequence[Claim]) -> str:
         ratios = np.array([c.understatement for c in some])
         finite = [1.0 / r for r in ratios if r > 0]
         median = f"{np.median(finite):.3g}" if finite else "-"
-        covered = f"{np.mean(ratios <= 1):.2%}"
-        lines.append(f"| {kind} | {len(some)} | {covered} | {ratios.max():.3g} | {median} |")
+        covered = f"{said(100 * np.mean(ratios <= 1))} %"
+        lines.append(f"| {kind} | {len(some):,} | {covered} | {ratios.max():.3g} | {median} |")
     return "\n".join(lines)
 
 

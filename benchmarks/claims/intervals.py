@@ -113,10 +113,14 @@ def measured(case: Case) -> dict[str, Any]:
         "load": case.load,
         "length": case.length,
         "runs": case.runs,
-        "with a warning": f"{1 - len(shown) / case.runs:.1%}",
-        "the others cover": f"{sum(shown) / len(shown):.1%} of {len(shown)}" if shown and known else "-",
-        "all would cover": f"{sum(covers for _, covers in runs) / case.runs:.1%}" if known else "-",
+        "with a warning": _part(case.runs - len(shown), case.runs),
+        "the others cover": f"{_part(sum(shown), len(shown))} of {len(shown)}" if shown and known else "-",
+        "all would cover": _part(sum(covers for _, covers in runs), case.runs) if known else "-",
     }
+
+
+def _part(some: int, every: int) -> str:
+    return f"{100 * some / every:.1f} %"
 
 
 def main() -> None:

@@ -10,6 +10,7 @@ import re
 from pathlib import Path
 from typing import Any
 
+from fairness.display.wording import many
 from proofs.statement import Said
 from proofs.verdicts.witnesses import told_witness
 
@@ -88,7 +89,7 @@ def statements_page(verdicts: Any) -> str:
     from proofs.checks import Report, confirmed, kernel
 
     known = {v.id: v for v in verdicts}
-    lines = [f"{safe(line)}.  " for line in Report(tuple(verdicts)).totals()]
+    lines = [f"- {safe(line)}." for line in Report(tuple(verdicts)).totals()]
     for paper in PAPERS:
         lines += ["", f"## {paper}", "", "| statement | who says so | verdict | kernel | scope |"]
         lines.append("|---|---|---|---|---|")
@@ -98,7 +99,7 @@ def statements_page(verdicts: Any) -> str:
             v = known[s.id]
             words = f"`{s.id}` {safe(s.words)} *({safe(s.place)})*"
             verdict = f"**{v.status}**" + (f", {safe(v.kind)}" if v.kind else "")
-            scope = safe(v.scope) + (f"; {v.in_words} steps in words" if v.in_words else "")
+            scope = safe(v.scope) + (f"; {many(v.in_words, 'step')} in words" if v.in_words else "")
             if v.second_methods:
                 scope += f"; computed: {confirmed(v.second_methods)}"
             cells = (words, safe(v.said), verdict, kernel(v), scope)
@@ -107,8 +108,19 @@ def statements_page(verdicts: Any) -> str:
 
 
 def safe(text: str) -> str:
-    """Text without characters that Markdown reads as markup; what stands in backticks stays as it is."""
-    return re.sub(r"`[^`|]+`|[\\*_|<>\[\]$^]", lambda m: m[0] if m[0][0] == "`" else f"\\{m[0]}", text)
+    """Text without what Markdown reads as markup, powers raised; what stands in backticks stays as it is."""
+    return re.sub(MARKS, _mark, text)
+
+
+MARKS = r"`[^`|]+`|\^(?:\(([^()]+)\)|(-?\w+))|[<>]=|\bepsilon\b|[\\*_|<>\[\]$^]"
+"""Code, powers, signs that a keyboard lacks, and what Markdown would read as markup."""
+SIGNS = {"<=": "≤", ">=": "≥", "epsilon": "ε"}
+
+
+def _mark(found: re.Match[str]) -> str:
+    if power := found[1] or found[2]:
+        return f"<sup>{safe(power)}</sup>"
+    return found[0] if found[0][0] == "`" else SIGNS.get(found[0], f"\\{found[0]}")
 
 
 def setup(app: Any) -> dict[str, bool]:

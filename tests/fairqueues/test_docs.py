@@ -222,6 +222,18 @@ def test_the_page_of_statements_shows_kind_remark_and_who_says_so(papers):
     assert any("by a second definition: 5" in line for line in lines)
 
 
+@pytest.mark.parametrize(
+    ("told", "written"),
+    [
+        ("t <= 1 + log c/log(1 - epsilon)", "t ≤ 1 + log c/log(1 - ε)"),
+        ("(1 - epsilon)^(t-1) > c", r"(1 - ε)<sup>t-1</sup> \> c"),
+        ("O(|R|^2 |N|), `a^2 <= b_1`", r"O(\|R\|<sup>2</sup> \|N\|), `a^2 <= b_1`"),
+    ],
+)
+def test_words_of_statements_are_set_with_powers_and_signs(papers, told, written):
+    assert papers.safe(told) == written
+
+
 def test_the_page_of_commands_shows_every_command(monkeypatch):
     monkeypatch.syspath_prepend(str(DOCS / "_ext"))
     monkeypatch.setenv("COLUMNS", "90")

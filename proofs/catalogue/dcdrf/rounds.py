@@ -102,7 +102,7 @@ def _lemma(question: Question) -> Iterator[Step]:
     latex=r"t \le \frac{3}{-\log(1-\varepsilon)}",
     scope="five tenants of one resource each, epsilon = 1/2 (rates are frozen by themselves)",
     remark="The lemma assumes rates within a constant factor c; without it no constant in the place of 3 "
-    "suffices. True is t <= 1 + log c/log(1 - epsilon) (dcdrf-lemma-3-1).",
+    "suffices. True is t < 1 + log c/log(1 - epsilon), as the lemma has c < 1 (dcdrf-lemma-3-1).",
     said=Said.READER,
 )
 def _printed(question: Question) -> Iterator[Step]:
