@@ -379,7 +379,7 @@ def test_limits_and_wrong_solutions(monkeypatch):
     cluster = Cluster(
         [[1, 2, 1], [2, 1, 1], [1, 1, 3]], [[4, 4, 9], [6, 3, 9]], eligible=[[1, 0], [1, 1], [1, 1]]
     )
-    with pytest.raises(ModelError, match=r"more than max_facets = 4; .*raise max_facets"):
+    with pytest.raises(ModelError, match=r"more than max_facets=4; .*raise max_facets"):
         _ = stability_region(cluster, max_facets=4).vertices
     monkeypatch.setattr(capacity.regions.servers, "MAX_SERVER_VERTICES", 2)
     with pytest.raises(ModelError, match=r"mixes of one server have more than 2 vertices"):

@@ -244,7 +244,7 @@ def test_studies_that_are_stopped_bring_what_is_done(everything):
 
 def test_facets_of_thirty_two_classes():
     region = stability_region(Cluster(DEMANDS, SERVERS))
-    with pytest.raises(ModelError, match=r"at least .* facets, .*more than max_facets = 2000"):
+    with pytest.raises(ModelError, match=r"at least .* facets, .*more than max_facets=2,000;"):
         _ = region.exact_facets
     assert region.contains(np.full(32, 0.1))  # what needs no facets works all the same
 

@@ -68,7 +68,7 @@ def test_more_vertices_than_allowed_are_refused_before_the_walk(monkeypatch):
     monkeypatch.setattr(vertices, "walk", lambda *_: pytest.fail("the walk has begun"))
     region = stability_region(Problem(np.eye(30), np.ones(30)))
     assert len(region.facets.offsets) == 30
-    with pytest.raises(ModelError, match=r"more than 20000 vertices .* region_section .* region_volume"):
+    with pytest.raises(ModelError, match=r"more than 20,000 vertices .* region_section .* region_volume"):
         _ = region.volume
 
 
