@@ -333,7 +333,7 @@ body {{ font: 16px/1.5 system-ui, sans-serif; max-width: 62rem; margin: 2rem aut
 a {{ color: var(--link); }} h1, h2 {{ line-height: 1.2; }} ul {{ list-style: none; padding: 0; }} section {{ border-top: 1px solid var(--line); margin-top: 2.5rem; }}
 img {{ max-width: 100%; height: auto; background: #fff; border-radius: 4px; }}
 table {{ display: block; overflow-x: auto; border-collapse: collapse; font-size: .9rem; margin: 1rem 0; }}
-caption {{ text-align: left; color: var(--pale); padding-bottom: .3rem; }}
+caption {{ text-align: left; color: var(--pale); padding-bottom: .3rem; position: sticky; left: 0; max-width: min(60rem, calc(100vw - 2rem)); }}
 td, th {{ border-bottom: 1px solid var(--line); padding: .2rem .7rem; text-align: left; vertical-align: top; }}
 .agrees {{ color: var(--agrees); }} .refuted {{ color: var(--refuted); }} .DIFFERS {{ color: var(--differs); font-weight: bold; }} .new {{ color: var(--pale); }}
 .lines {{ white-space: pre-wrap; min-width: 26rem; font: .8rem/1.3 ui-monospace, monospace; }}

@@ -172,7 +172,9 @@ class Explanation(Result):
         ax.margins(x=0.25)
         text = f"tasks more or fewer than the {self.tasks:.4g} of {self.job_class}"
         still, small = len(cases) - len(moving), len(moving[MOST_BARS:])
-        notes = [f"{still} other cases change nothing"] * (still > 0) + [f"{small} change less"] * (small > 0)
+        notes = [f"{still} other case{'s' if still > 1 else ''} change{'' if still > 1 else 's'} nothing"] * (
+            still > 0
+        ) + [f"{small} change less"] * (small > 0)
         ax.set(xlabel="\n".join([folded(label(text), 3 * LINE // 2), *notes]), title="What would change")
         return ax
 

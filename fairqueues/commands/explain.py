@@ -94,12 +94,16 @@ def _figure(results: dict[str, Any]) -> Figure:
     """Per policy who holds what stops the class, above what would change."""
     from matplotlib.figure import Figure
 
-    bars = [n for why in results.values() for n in (len(why.stops), min(24, len(why.cases)))]
-    heights = [1.1 + 0.25 * n for n in bars]
-    figure = Figure(figsize=(8.0, sum(heights)), layout="constrained")
-    axes = figure.subplots(len(heights), 1, squeeze=False, height_ratios=heights)[:, 0]
+    from fairness.display.drawing import height_of
+
+    figure = Figure(layout="constrained")
+    axes = figure.subplots(2 * len(results), 1, squeeze=False)[:, 0]
     for k, (name, why) in enumerate(results.items()):
         why.plot_holders(axes[2 * k])
         why.plot(axes[2 * k + 1])
         axes[2 * k].set_title(f"{name}: {axes[2 * k].get_title()}")
+    # Room for the names of all rows.
+    heights = [height_of([text.get_text() for text in ax.get_yticklabels()]) for ax in axes]
+    axes[0].get_gridspec().set_height_ratios(heights)
+    figure.set_size_inches(8.0, sum(heights))
     return figure

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from fairness.catalogue import coloured
+from fairness.display.colours import NEUTRAL
 from fairness.display.drawing import panels
 from fairness.display.lettering import label
 from fairness.display.lines import line_styles
@@ -69,8 +70,10 @@ def rate_bars(
 def sweep_lines(dataset: xr.Dataset, along: str, output: str) -> Figure:
     """Curves of one output along one parameter: a panel per class, a curve per policy.
 
-    Other parameters are shown at each of their values, in paler curves.
+    Other parameters are shown at each of their values, in paler curves, which the legend tells.
     """
+    from matplotlib.lines import Line2D
+
     values = dataset[output]
     classes = list(values.job_class.values) if "job_class" in values.dims else [None]
     figure, axes = panels(len(classes), 4.0, 3.2)
@@ -93,8 +96,16 @@ def sweep_lines(dataset: xr.Dataset, along: str, output: str) -> Figure:
         ax.set_title("" if one is None else label(one))
         if np.nanmin(np.append(shown.values.ravel(), np.inf)) >= 0:
             ax.set_ylim(0, None)
+    handles = axes[0].get_legend_handles_labels()[0]
+    if others:
+        for k, at in enumerate(flat.other.values):
+            told = ", ".join(
+                f"{str(d).replace('_', ' ')} = {v if isinstance(v, str) else f'{v:g}'}"
+                for d, v in zip(others, at, strict=True)
+            )
+            handles.append(Line2D([], [], color=NEUTRAL, alpha=1 - 0.7 * k / count, label=label(told)))
     figure.supxlabel(label(captions[0]), fontsize="medium")
     figure.supylabel(label(captions[1]), fontsize="medium")
     across = 2 * min(len(axes), 3)
-    figure.legend(handles=axes[0].get_legend_handles_labels()[0], loc="outside upper center", ncols=across)
+    figure.legend(handles=handles, loc="outside upper center", ncols=across)
     return figure
