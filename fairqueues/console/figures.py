@@ -42,8 +42,8 @@ def class_bars(
             np.arange(len(classes)) + (k - (len(values) - 1) / 2) * width,
             np.nan_to_num(np.asarray(value, dtype=float)),
             width * 0.92,
-            # Infinite half-widths are those of runs without an interval: no bar.
-            yerr=None if half_widths is None else np.nan_to_num(half_widths[name], posinf=0.0),
+            # Infinite half-widths are those of runs without an interval: no line and no caps.
+            yerr=None if half_widths is None else np.where(np.isinf(wide := half_widths[name]), np.nan, wide),
             color=colours[name],
             edgecolor="black",
             linewidth=0.4,

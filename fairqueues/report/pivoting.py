@@ -124,6 +124,8 @@ def _with_half_width(value: float, half: float) -> str:
     """The value alone where no half-width is known, and a dash where it is not known itself."""
     if math.isnan(value):
         return "–"
+    if math.isinf(half):
+        return f"{value:.6g}, no interval"
     return f"{value:.6g}" if math.isnan(half) else " ± ".join(with_half_width(value, half))
 
 
