@@ -1,6 +1,6 @@
 """Servers with placement constraints under PS-DSF.
 
-Tasks of each class on each server. Class 3 may run anywhere but gets all it wants where there is no
+Tasks of each class on each server. Class 3 may run anywhere but does well enough where there is no
 network; classes 1 and 2 share the first server.
 """
 

@@ -1,4 +1,4 @@
-"""A recorded cluster, replayed.
+"""Tasks of a cluster, replayed.
 
 A hundred jobs of three users on four nodes, started again one by one under DRF: the dominant share of each
 user over time, in parts of what it is entitled to.

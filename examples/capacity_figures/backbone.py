@@ -55,7 +55,7 @@ def backbone(*, full: bool) -> Page:
     return Page(
         "backbone",
         "4. A backbone",
-        "Data networks as resource sharing (slide \"Data networks\"): a flow holds one unit on each link of its route. Gravity traffic after Zhang et al. (SIGMETRICS 2003) in proportion to populations; sources of the graphs in queueing/backbones/data.",
+        "Data networks as resource sharing (slide \"Data networks\"): a flow holds one unit on each link of its route. Gravity traffic after Zhang et al. (SIGMETRICS 2003) in proportion to populations; sources of the graphs in queueing/networks/backbones/data.",
         f"{MAPPED} in 2005 with the traffic of its {traffic.problem.n_classes} ordered pairs of cities: all traffic together can grow to {largest:.3g} {mapped.unit}, then {traffic.bottleneck} is full (left). With one long flow per pair (middle), max-min fairness serves "
         f"the flows with the least rate best and PF carries {100 * (mapped.rates['PF'].sum() / mapped.rates['MMF'].sum() - 1):.1f} per cent more in all; BMF is max-min fairness here, because a flow takes the same share of each link of its capacity. "
         "With flows that come and go (right) the bound for balanced fairness holds for all classes at once, far beyond what a Markov chain could hold: at half of the largest traffic, a flow of the median pair still gets "

@@ -83,7 +83,7 @@ def replays(*, full: bool, files: Files | None = None) -> Page:
     }
     return Page(
         "replay",
-        "Replay: one recorded cluster under six schedulers",
+        "Replay: one cluster under six schedulers",
         "Whole tasks on nodes with GPUs; a trace with the published marginals of the Alibaba GPU cluster trace 2023, or a file of yours (--trace, --nodes).",
         _see(one, runs, paths),
         figure,

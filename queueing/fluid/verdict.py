@@ -252,7 +252,12 @@ def _by_rays(system: System, policy: Policy, name: str) -> FluidVerdict:
         text = f"the jobs grow along the {ray.kind} ray {_shown(ray.direction)}"
     elif worst.growth < -tolerance:
         status, ray = "stable", worst
-        text = f"the jobs drain along all {len(found)} invariant rays, most slowly on {_shown(ray.direction)}"
+        which = (
+            f"all {len(found)} invariant rays, most slowly on"
+            if len(found) > 1
+            else "the only invariant ray,"
+        )
+        text = f"the jobs drain along {which} {_shown(ray.direction)}"
     else:
         status, ray = "undecided", worst
         text = (
