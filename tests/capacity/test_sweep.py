@@ -730,7 +730,7 @@ def victim(path, backend):
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("backend", ["loky", pytest.param("dask", marks=pytest.mark.long)])
+@pytest.mark.parametrize("backend", ["dask"])  # with loky by the command line
 def test_a_killed_sweep_resumed_equals_an_uninterrupted_one(tmp_path, whole, backend):
     path = tmp_path / "c"
     code = "import runpy; runpy.run_path(sys.argv[1], run_name='victim')['victim'](*sys.argv[2:])"

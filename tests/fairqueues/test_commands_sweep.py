@@ -4,6 +4,7 @@ import signal
 import subprocess
 import sys
 from contextlib import chdir
+from importlib.util import find_spec
 
 import pytest
 import xarray as xr
@@ -44,26 +45,19 @@ def same(one, other):
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("backend", ["loky", "dask"])
-def test_a_killed_sweep_goes_on_and_gives_the_same_file(place, backend):
-    if backend == "dask":
-        pytest.importorskip("distributed")
-    out = place / f"{backend}.nc"
-    path = place / f"{backend}.nc.part"
-    options = ["--out", out.name, "--jobs", "2", "--backend", backend]
-    with start(place, *options, before=WAITS.format(points=3)) as process:
+def test_a_killed_sweep_goes_on_and_gives_the_same_file(place):
+    """Begun by processes of joblib, ended by workers of dask where there are some."""
+    out, path = place / "killed.nc", place / "killed.nc.part"
+    options = ["--out", out.name, "--jobs", "2", "--backend"]
+    with start(place, *options, "loky", before=WAITS.format(points=3)) as process:
         assert stop_at(process, path, signal.SIGKILL) == -signal.SIGKILL
     assert points_kept(path) == 3
     # Nobody computes on, or waits, for a process that is gone.
     require_nobody_left(process.pid)
     assert not out.exists()
-    if backend == "loky":  # here, which spares a start of the interpreter
-        with chdir(place):
-            run("sweep", "grid.toml", *options)
-    else:
-        with start(place, *options) as again:
-            _, errors = again.communicate(timeout=PATIENCE)
-        assert again.returncode == 0, errors
+    with start(place, *options, "dask" if find_spec("distributed") else "loky") as again:
+        _, errors = again.communicate(timeout=PATIENCE)
+    assert again.returncode == 0, errors
     assert not path.exists()
     same(out, place / "whole.nc")
 

@@ -458,12 +458,11 @@ def test_more_rounds_are_sharper():
 def test_thirty_classes():
     rng = np.random.default_rng(2)
     system = random_system(rng, 30, 4, 0.7)
-    for policy in (ProportionalFair(), DRF()):
-        bound = drift_bound(system, policy, rounds=10)
-        mean = simulate(system, policy, events=300_000, replications=4, rng=1).mean_jobs.sum()
-        # Five per cent are many deviations of a mean of a million events at load .7.
-        assert bound.lower[0] <= 1.05 * mean
-        assert 0.95 * mean <= bound.upper[0] < np.inf
+    bound = drift_bound(system, ProportionalFair(), rounds=10)
+    mean = simulate(system, ProportionalFair(), events=300_000, replications=4, rng=1).mean_jobs.sum()
+    # Five per cent are many deviations of a mean of a million events at load .7.
+    assert bound.lower[0] <= 1.05 * mean
+    assert 0.95 * mean <= bound.upper[0] < np.inf
 
 
 def test_somebody_else_may_use_the_solver_with_more_threads():
