@@ -175,7 +175,7 @@ class Explanation(Result):
         notes = [f"{still} other case{'s' if still > 1 else ''} change{'' if still > 1 else 's'} nothing"] * (
             still > 0
         ) + [f"{small} change less"] * (small > 0)
-        ax.set(xlabel="\n".join([folded(label(text), 3 * LINE // 2), *notes]), title="What would change")
+        ax.set(xlabel="\n".join([folded(label(text), LINE), *notes]), title="What would change")
         return ax
 
     def plot_holders(self, ax: Axes | None = None) -> Axes:

@@ -236,7 +236,7 @@ def test_a_set_that_would_be_refused_in_the_end_is_refused_before_any_is_solved(
     reached = stationary(system, DRF(), tail=1e-3).n_states
     monkeypatch.setattr(CountSets, "law", nothing)
     # What the bound asks for is near what is reached.
-    with pytest.raises(NotConvergedError, match=r"a set that leaves at most 1\.0e-03 outside, 6 classes on"):
+    with pytest.raises(NotConvergedError, match=r"a set that leaves at most 0\.001 outside, 6 classes on"):
         stationary(system, DRF(), tail=1e-3, max_states=reached // 4)
     with pytest.raises(AssertionError, match="solved"):
         stationary(system, DRF(), tail=1e-3, max_states=reached)
