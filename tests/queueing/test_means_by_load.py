@@ -168,7 +168,7 @@ def test_formulas():
 
 
 def test_wrong_arguments_are_named():
-    with pytest.raises(ModelError, match="more than 2000"):
+    with pytest.raises(ModelError, match="more than 2,000"):
         mean_jobs_by_load(SYSTEM, DRF(), shape=50)
     with pytest.raises(ModelError, match="there is no load"):
         mean_jobs_by_load(System(Problem([[0]], [1], limits=[1]), [1]), MaxMin(), shape=3)
