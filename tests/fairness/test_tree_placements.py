@@ -77,7 +77,7 @@ def test_one_queue_is_the_policy_itself(rule: Any) -> None:
 @pytest.mark.long
 @pytest.mark.parametrize("servers", [1, 2, 5])
 def test_hundreds_of_random_trees(servers: int) -> None:
-    for seed in range(300):
+    for seed in range(150):
         cluster, tree, counts = random_case(1000 + seed, servers)
         for naive in (False, True):
             solution = HierarchicalPlacement(tree, naive=naive).solve(cluster, counts)

@@ -180,7 +180,7 @@ def test_all_fits_without_overlap(visit: Visit, size: tuple[int, int], state: St
             assert one[2] <= other[0] or other[2] <= one[0] or one[3] <= other[1] or other[3] <= one[1]
 
 
-@pytest.mark.parametrize("name", ["provisioning", "service_region", "talk_difference"])
+@pytest.mark.parametrize("name", ["provisioning", "talk_difference"])
 def test_titles_names_and_tables_of_examples_are_not_cut(visit: Visit, name: str) -> None:
     sized(visit.browser, 1280, 720)
     try:

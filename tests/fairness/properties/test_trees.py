@@ -191,9 +191,8 @@ def test_a_departure_may_hurt_outside_of_the_own_queue():
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("tree", [PAIR, NESTED])
-def test_what_hierarchies_have_and_lack(tree):
-    policies = [Hierarchical(tree, rule) for rule in (DRF(), ProportionalFair(), BottleneckMax(), MaxMin())]
+def test_what_hierarchies_have_and_lack():
+    policies = [Hierarchical(NESTED, rule) for rule in (DRF(), ProportionalFair(), BottleneckMax(), MaxMin())]
     table = audit(policies, ["SI", "PE", "SP", "GSP", "HSG", "PM"], budget=1000)
     assert not any("?" in cell.mark for cell in table.cells.values())
     assert {p: "".join(table.cells[p, q].mark for q in table.properties) for p in table.policies} == {
