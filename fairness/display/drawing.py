@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 __all__ = [
     "SHORT",
     "bars",
+    "bound_bars",
     "curves",
     "given_axes",
     "height_of",
@@ -116,6 +117,14 @@ def bars(
         texts["xlabel"] = "; ".join(filter(None, (texts.get("xlabel"), "hatched: no interval")))
     ax.set(**{key: label(text) for key, text in texts.items()})
     return ax
+
+
+def bound_bars(
+    ax: Axes | None, names: Sequence[str], middle: ArrayLike, half: ArrayLike, *, quantity: str, title: str
+) -> Axes:
+    """One bar per name up to the middle of its bounds, which lie half their distance to both sides."""
+    line = f"{quantity}\n(line: lower to upper bound)"
+    return bars(ax, names, middle, error=half, ylabel=line, title=title)
 
 
 def stacked_bars(

@@ -11,8 +11,9 @@ import pandas as pd
 
 from fairness.display.colours import part_colour
 from fairness.display.drawing import SHORT, given_axes, legend_beside, name_rows
-from fairness.display.lettering import LINE, folded, label
+from fairness.display.lettering import folded, label
 from fairness.display.result import Result
+from fairness.display.wording import many
 from fairness.evidence.pools import SATURATION
 from fairness.explanations.holdings import Holdings, holdings
 from fairness.explanations.queues import Rung
@@ -172,10 +173,9 @@ class Explanation(Result):
         ax.margins(x=0.25)
         text = f"tasks more or fewer than the {self.tasks:.4g} of {self.job_class}"
         still, small = len(cases) - len(moving), len(moving[MOST_BARS:])
-        notes = [f"{still} other case{'s' if still > 1 else ''} change{'' if still > 1 else 's'} nothing"] * (
-            still > 0
-        ) + [f"{small} change less"] * (small > 0)
-        ax.set(xlabel="\n".join([folded(label(text), LINE), *notes]), title="What would change")
+        rest = f"{many(still, 'other case')} change{'s' if still == 1 else ''} nothing"
+        notes = [rest] * (still > 0) + [f"{small} change less"] * (small > 0)
+        ax.set(xlabel="\n".join([folded(label(text)), *notes]), title="What would change")
         return ax
 
     def plot_holders(self, ax: Axes | None = None) -> Axes:

@@ -14,7 +14,7 @@ import math
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
-from fairness.display.drawing import bars
+from fairness.display.drawing import bound_bars
 from fairness.display.result import Result
 from fairness.errors import ModelError
 from fairness.model.problem import FloatArray
@@ -168,11 +168,4 @@ class Certificate(Result):
             raise ModelError("the certificate claims no bounds on one side; nothing can be drawn")
         middle, half = (self.lower + self.upper) / 2, (self.upper - self.lower) / 2
         names = [f.name for f in self.functionals]
-        return bars(
-            ax,
-            names,
-            middle,
-            error=half,
-            ylabel="mean (line: lower to upper bound)",
-            title=f"bounds under {self.policy}",
-        )
+        return bound_bars(ax, names, middle, half, quantity="mean", title=f"bounds under {self.policy}")

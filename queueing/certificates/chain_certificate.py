@@ -35,7 +35,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from fairness.display.drawing import bars
+from fairness.display.drawing import bound_bars
 from fairness.display.result import Result
 from fairness.machine.compiling import stored
 from fairness.machine.work import Task
@@ -111,14 +111,8 @@ class ChainCertificate(Result):
     def plot(self, ax: Axes | None = None) -> Axes:
         """Middle of the bounds of each mean, with the bounds as error bars."""
         middle, half = (self.lower + self.upper) / 2, (self.upper - self.lower) / 2
-        return bars(
-            ax,
-            self.names,
-            middle,
-            error=half,
-            ylabel="mean (line: lower to upper bound)",
-            title="bounds of stationary means",
-        )
+        title = "bounds of stationary means"
+        return bound_bars(ax, self.names, middle, half, quantity="mean", title=title)
 
 
 def check_chain_certificate(

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from fairness.display.drawing import bars
+from fairness.display.drawing import bound_bars
 from fairness.display.result import Result
 from fairness.model.problem import FloatArray
 from queueing.certificates.errors import CertificateError
@@ -104,11 +104,5 @@ class DriftBound(Result):
         finite = np.isfinite(self.upper)
         middle = np.where(finite, (self.lower + np.where(finite, self.upper, 0.0)) / 2, self.lower)
         error = np.where(finite, middle - self.lower, np.inf)
-        return bars(
-            ax,
-            self.names,
-            middle,
-            error=error,
-            ylabel="mean jobs\n(line: lower to upper bound)",
-            title=f"bounds under {self.policy}",
-        )
+        title = f"bounds under {self.policy}"
+        return bound_bars(ax, self.names, middle, error, quantity="mean jobs", title=title)

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from fairness.arguments.validation import require_whole
-from fairness.display.drawing import bars
+from fairness.display.drawing import bound_bars
 from fairness.display.result import Result
 from fairness.display.tables import outward
 from fairness.errors import ModelError
@@ -251,11 +251,6 @@ class Enclosure(Result):
         rows = self._rows()
         first = [row for row in rows if row[0] == rows[0][0]]
         low, high = np.array([row[2] for row in first]), np.array([row[3] for row in first])
-        return bars(
-            ax,
-            [row[1] for row in first],
-            (low + high) / 2,
-            error=(high - low) / 2,
-            ylabel=f"{rows[0][0].replace('_', ' ')}\n(line: lower to upper bound)",
-            title=f"bounds under {self.policy}",
-        )
+        names, quantity = [row[1] for row in first], rows[0][0].replace("_", " ")
+        title = f"bounds under {self.policy}"
+        return bound_bars(ax, names, (low + high) / 2, (high - low) / 2, quantity=quantity, title=title)

@@ -47,6 +47,7 @@ def by_visits(monkeypatch):
 
 
 def same(one, other):
+    assert one.estimates.keys() == other.estimates.keys() != set()
     assert all(
         np.array_equal(one.estimates[k].values, other.estimates[k].values, equal_nan=True)
         for k in one.estimates
