@@ -9,6 +9,7 @@ import numpy as np
 
 from examples.gallery import Check, Page, Table
 from fairness import Hierarchical, Problem, Tree, allocate, explain
+from fairness.display.drawing import height_of
 
 __all__ = ["explained"]
 
@@ -39,6 +40,7 @@ def explained(*, full: bool) -> Page:
     figure, (left, right) = plt.subplots(1, 2, figsize=(14, 6), layout="constrained", width_ratios=[1.6, 1])
     why.plot(left)
     why.plot_holders(right)
+    figure.set_figheight(height_of([name.get_text() for name in left.get_yticklabels()]))
     cases = {"now": why.tasks, **{name: case.tasks for name, case in why.cases.items()}}
     expected = {
         "now": F(34, 3),
