@@ -1,12 +1,14 @@
 """Results as files: one document of JSON, gzipped if the name ends so.
 
 The document is a list of *parts*, each after those that it holds, so that a part that stands in several
-places is written once. A part is an object of this project (its class and its fields, caches left out) or an
-array (a ``.npy`` file in base64, which keeps every bit). None, booleans, strings, whole and finite
-floating-point numbers are those of JSON; everything else is an object with one key that tells its kind:
-``{"part": 3}``, ``{"tuple": [...]}``, ``{"fraction": [2, 3]}``.
+places is written once. A part is an object of this project (the public name of its type, the number of its
+format if it is not the first, and its fields, caches left out) or an array (a ``.npy`` file in base64, which
+keeps every bit). None, booleans, strings, whole and finite floating-point numbers are those of JSON;
+everything else is an object with one key that tells its kind: ``{"part": 3}``, ``{"tuple": [...]}``,
+``{"fraction": [2, 3]}``.
 
-Nothing of a file is executed: only classes of this project are made, by their fields, no constructor called.
+Nothing of a file is executed: only types of the table of names (:mod:`fairness.display.saved_types`) are
+made, by their fields, no constructor called. The files of the first format named modules; they are read.
 """
 
 from __future__ import annotations
@@ -14,12 +16,12 @@ from __future__ import annotations
 import base64
 import gzip
 import hashlib
-import importlib
 import io
 import json
 import math
 import os
 import sys
+from collections.abc import Mapping
 from enum import Enum
 from fractions import Fraction
 from functools import cached_property, partial
@@ -31,15 +33,16 @@ import numpy as np
 import pandas as pd
 
 from fairness.display.expressions import expression_of, is_expression, told
+from fairness.display.saved_types import SavedType, saved_type, type_called
 from fairness.errors import ModelError
 from fairness.files import write_whole
 from fairness.versions import version
 
-__all__ = ["dumps", "loads", "read", "write"]
+__all__ = ["dumps", "identity", "loads", "read", "write"]
 
-FORMAT = "fairqueues result, 1"
-PACKAGES = ("capacity", "fairness", "fairqueues", "proofs", "queueing")
-"""Only what these define is named in a file, and found again."""
+FORMAT = "fairqueues result, 2"
+FIRST = "fairqueues result, 1"
+"""Types are called there by the modules in which they stood; else it is the same."""
 
 _CONTAINERS: dict[type, str] = {tuple: "tuple", list: "list", set: "set", frozenset: "frozenset"}
 _MADE = {name: container for container, name in _CONTAINERS.items()}
@@ -81,12 +84,14 @@ def read(path: str | os.PathLike[str]) -> Any:
     written = "nowhere"
     try:
         document = json.loads(gzip.decompress(data) if data[:2] == b"\x1f\x8b" else data)
-        if document["format"] != FORMAT:
+        if not document["format"].startswith(FORMAT[:-1]):
             raise KeyError("format")
+        written = document["version"]
+        if document["format"] not in (FIRST, FORMAT):
+            raise _UnknownError(f"there is no format {document['format']!r:.80}")
         body = {name: document[name] for name in ("result", "parts")}
         if document["digest"] != _digest(body):
             raise ValueError("it was changed after it was written")
-        written = document["version"]
         return _restored(body)
     except _UnknownError as error:
         raise ModelError.of(
@@ -113,6 +118,19 @@ def dumps(result: Any) -> str:
     return json.dumps(_told(result))
 
 
+def identity(thing: Any) -> str:
+    """All that an object of this project holds, as text: equal texts are equal objects.
+
+    It calls types as the first format did, so that checkpoints that were begun with it go on.
+
+    Raises
+    ------
+    ModelError
+        If the object holds what a file cannot hold.
+    """
+    return json.dumps(_told(thing, first=True))
+
+
 def loads(text: str) -> Any:
     """The object that this version told by :func:`dumps`.
 
@@ -125,8 +143,8 @@ def loads(text: str) -> Any:
     return _restored(json.loads(text))
 
 
-def _told(result: Any) -> dict[str, Any]:
-    writer = _Writer()
+def _told(result: Any, *, first: bool = False) -> dict[str, Any]:
+    writer = _Writer(first)
     return {"result": writer.value(result), "parts": writer.parts}
 
 
@@ -141,9 +159,13 @@ def _checked(path: Any) -> Path:
 
 
 class _Writer:
-    """Parts of a document, in the order in which they can be made again."""
+    """Parts of a document, in the order in which they can be made again.
 
-    def __init__(self) -> None:
+    Types have their public names and formats, or, for an identity, the places that they had ``first``.
+    """
+
+    def __init__(self, first: bool) -> None:
+        self._first = first
         self.parts: list[dict[str, Any]] = []
         self._places: dict[int, int] = {}
         self._held: list[Any] = []
@@ -167,11 +189,9 @@ class _Writer:
         if kind is dict:
             return {"dict": [[self.value(key), self._field(str(key), item)] for key, item in value.items()]}
         if isinstance(value, Enum):
-            return {"enum": [_name(kind), value.name]}
-        if kind in (type, FunctionType) or isinstance(value, type):
-            if not _is_ours(value):
-                self._refuse(value)
-            return {"named": _name(value)}
+            return {"enum": [self._name(kind, value), value.name]}
+        if isinstance(value, type):
+            return {"named": self._name(value, value)}
         if isinstance(value, np.generic):
             return {"scalar": _bits(np.asarray(value))}
         if id(value) not in self._places:
@@ -200,15 +220,24 @@ class _Writer:
             return {"distribution": value.dist.name, "parameters": self.value([value.args, value.kwds])}
         if is_expression(value) and (expression := told(value)) is not None:
             return {"expression": expression}
-        if not _is_ours(cls):
-            self._refuse(value)
+        head: dict[str, Any] = {"class": self._name(cls, value)}
+        row = saved_type(cls)
+        if row and row.format > 1:
+            head["format"] = row.format
         if isinstance(value, tuple):
-            return {"class": _name(cls), "items": [self.value(item) for item in value]}
+            return head | {"items": [self.value(item) for item in value]}
         state = value.__getstate__() or {}
         if not isinstance(state, dict):
             self._refuse(value)
         kept = {name: item for name, item in state.items() if not _is_cache(cls, name)}
-        return {"class": _name(cls), "fields": {name: self._field(name, item) for name, item in kept.items()}}
+        return head | {"fields": {name: self._field(name, item) for name, item in kept.items()}}
+
+    def _name(self, cls: type, value: Any) -> str:
+        """What the file calls the type of a value."""
+        row = saved_type(cls)
+        if row is None:
+            self._refuse(value)
+        return (row.first or row.name) if self._first else row.name
 
     def _field(self, name: str, value: Any) -> Any:
         self._open.append(name)
@@ -221,7 +250,7 @@ class _Writer:
         where = ".".join(self._open) or "the result"
         raise ModelError(
             f"{where} cannot be written to a file: it is or needs {what.__module__}.{what.__qualname__}, "
-            "which is no part of fairqueues; pickle the result instead, or keep its to_dataframe()"
+            "which is no type that files hold; pickle the result instead, or keep its to_dataframe()"
         )
 
 
@@ -255,9 +284,9 @@ class _Reader:
         if kind == "dict":
             return {self.value(key): self.value(one) for key, one in item}
         if kind == "enum":
-            return _found(item[0])[item[1]]
+            return _row(item[0]).found()[item[1]]  # type: ignore[index]
         if kind == "named":
-            return _found(item)
+            return _row(item).found()
         if kind == "scalar":
             return _array(item)[()]
         return _MADE[kind]([self.value(one) for one in item])
@@ -278,18 +307,25 @@ class _Reader:
             return pd.DataFrame(columns, index=pd.Index(labels, name=name))
         if "partial" in part:
             call, arguments, keywords = self.value(part["partial"])
+            if not isinstance(call, type):
+                raise ValueError(f"{call!r:.80} is no type")
             return partial(call, *arguments, **keywords)
         if "expression" in part:
             return expression_of(part["expression"])
         if "distribution" in part:
             args, keywords = self.value(part["parameters"])
             return _family(part["distribution"])(*args, **keywords)
-        cls = _found(part["class"])
+        row = _row(part["class"])
+        cls: Any = row.found()
+        written = part.get("format", 1)
+        if written > row.format:
+            raise _UnknownError(f"there is no format {written} of {row.name}")
         if "items" in part:
             return tuple.__new__(cls, map(self.value, part["items"]))
         fields = {name: self.value(item) for name, item in part["fields"].items()}
-        if missing := [name for name in getattr(cls, "__dataclass_fields__", ()) if name not in fields]:
-            raise _UnknownError(f"{cls.__name__} has a field {missing[0]!r}, which the file lacks")
+        if written < row.format:
+            fields = cls.upgraded(fields, written)
+        _require_fields(cls, fields)
         made = object.__new__(cls)
         made.__dict__.update(fields)
         return made
@@ -318,35 +354,20 @@ def _is_of_scipy(value: Any) -> bool:
     return found is not None and type(found) is type(family)
 
 
-def _is_ours(thing: Any) -> bool:
-    """Whether a class or function of this project is found again by its name."""
-    if thing.__module__.partition(".")[0] not in PACKAGES:
-        return False
-    try:
-        return _found(_name(thing)) is thing
-    except (_UnknownError, ValueError):
-        return False
+def _require_fields(cls: Any, given: Mapping[str, Any]) -> None:
+    """Refuse other fields than those of a dataclass; names with an underscore may be made of them."""
+    known = getattr(cls, "__dataclass_fields__", given)
+    if missing := [name for name in known if name not in given]:
+        raise _UnknownError(f"{cls.__name__} has a field {missing[0]!r}, which the file lacks")
+    if gone := [name for name in given if name not in known and not name.startswith("_")]:
+        raise _UnknownError(f"{cls.__name__} has no field {gone[0]!r}, which the file has")
 
 
-def _name(thing: Any) -> str:
-    return f"{thing.__module__}:{thing.__qualname__}"
-
-
-def _found(name: str) -> Any:
-    """The class or function of this project with a name "module:place"."""
-    module, _, place = name.partition(":")
-    parts = module.split(".")
-    if parts[0] not in PACKAGES or "__main__" in parts:
-        raise ValueError(f"{name!r} is no part of fairqueues")
-    try:
-        thing: Any = importlib.import_module(module)
-        for part in place.split("."):
-            thing = getattr(thing, part)
-    except (ImportError, AttributeError):
-        raise _UnknownError(f"there is no {name}") from None
-    if not isinstance(thing, type | FunctionType) or thing.__module__ != module:
-        raise ValueError(f"{name!r} is no class and no function")
-    return thing
+def _row(name: str) -> SavedType:
+    """The row of the type that a file calls so."""
+    if (row := type_called(name)) is None:
+        raise _UnknownError(f"there is no {name!r:.80}")
+    return row
 
 
 def _digest(body: Any) -> str:

@@ -20,7 +20,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, NoReturn, Self
 
-from fairness.display.storage import dumps
+from fairness.display.storage import identity
 from fairness.errors import ModelError
 
 __all__ = ["Checkpoint", "comes_from", "digest_of", "told"]
@@ -59,7 +59,7 @@ def digest_of(thing: Any) -> str:
     Of what no file can hold, such as a policy of the caller, it is that of :func:`told`.
     """
     try:
-        text = dumps(thing)
+        text = identity(thing)
     except ModelError:
         text = told(thing) + told(getattr(thing, "policy", None))
     return hashlib.sha256(text.encode()).hexdigest()[:16]
