@@ -10,7 +10,7 @@ READY := $(VENV)/.ready
 MADE := $(VENV)/.made
 JOBS ?= 2
 
-.PHONY: reproduce test test-long newcomer lint types layers bench docs clean
+.PHONY: reproduce test test-long lowest newcomer lint types layers bench docs clean
 
 reproduce: $(LIBRARY)  ## redraw the figures and tables of all sources into out/ (FULL=1: at the papers' full scale)
 	$(BIN)/python -m examples --out out $(if $(FULL),--full)
@@ -22,6 +22,15 @@ test: $(TESTED)  ## the test suite, doctests included, but for the tests that ta
 
 test-long: $(TESTED)  ## the tests that take long
 	$(BIN)/python -m pytest -n $(JOBS) --dist loadfile -m "long and not registry"
+
+# What old versions deprecate of each other is not ours.
+lowest: $(MADE)  ## the test suite with the lowest versions that pyproject.toml allows, in an environment of its own
+	@mkdir -p out
+	$(BIN)/python -m tests.lowest > out/lowest.txt
+	$(PYTHON) -m venv out/lowest
+	out/lowest/bin/python -m pip install --quiet --no-compile --disable-pip-version-check --only-binary :all: \
+	  --constraint out/lowest.txt --editable ".[test,networks]"
+	out/lowest/bin/python -m pytest -n $(JOBS) --dist loadfile -W ignore::DeprecationWarning tests
 
 newcomer: $(TESTED)  ## an sdist into an empty environment, every dependency from the package registry
 	$(BIN)/python -m pytest -m registry tests/fairqueues/test_newcomer.py

@@ -320,7 +320,7 @@ def test_what_reports_in_its_own_way() -> None:
         np.random.Generator(np.random.MT19937(1)),
         np.random.Generator(np.random.PCG64(np.random.SeedSequence(1, pool_size=8))),
         np.random.default_rng(np.random.SeedSequence(1, spawn_key=(0,))),
-        np.random.default_rng(np.random.RandomState(1)),
+        np.random.Generator(np.random.RandomState(1)._bit_generator),
     ],
 )
 def test_what_no_seed_makes_is_called_a_generator(stream: np.random.Generator) -> None:
