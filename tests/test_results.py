@@ -12,6 +12,7 @@ import inspect
 import json
 import pickle
 import pkgutil
+import re
 import subprocess
 import sys
 from dataclasses import FrozenInstanceError, fields
@@ -23,6 +24,7 @@ import pandas as pd
 import pytest
 import xarray as xr
 from matplotlib.figure import Figure
+from matplotlib.text import Text
 from scipy import stats
 
 import capacity
@@ -213,6 +215,8 @@ def test_tells_itself(name):
     frame = result.to_dataframe()
     assert frame.size > 0
     # Some of them have a formula of their own; any table can be written.
+    assert result.to_latex().strip()
+    assert not hasattr(result, "to_dataset") or result.to_dataset().variables
     rows = assert_plain(fairness.to_latex(frame))
     assert len(rows) == len(frame) + 1
     for own, cells in zip(frame.columns, frame.to_numpy(dtype=object).T, strict=True):
@@ -297,16 +301,35 @@ def test_is_frozen(name):
             setattr(result, field.name, None)
 
 
-WAYS = {
-    "Stationary": [{"what": "joint"}],
+EXTRA = {
     "StabilityRegion": [{"loads": [[1, 1], [9, 1]]}],
-    "Simulation": [{"what": "mean_durations"}],
-    "JobSimulation": [{"what": "cdf"}],
-    "TaskSimulation": [{"what": "utilization"}],
-    "TaskTrace": [{"what": "utilization"}, {"what": "survival"}],
-    "TaggedDuration": [{"what": "cdf"}],
+    "HeavyTraffic": [{"job_class": 1}],
+    "LoadCurves": [{"job_class": 1, "names": False}],
+    "Stationary": [{"job_classes": [1]}],
 }
-"""What else results draw, when asked."""
+"""What else results draw, when asked, besides what they list themselves."""
+
+
+def ways(name):
+    """Options of all pictures of a result: each choice that it lists where it is asked for another one."""
+    plot, found = made(name).plot, [{}, *EXTRA.get(name, ())]
+    for option in {"what", "quantity"} & set(inspect.signature(plot).parameters):
+        with pytest.raises(ModelError, match=f"{option} must be one of") as refused:
+            plot(Figure().subplots(), **{option: "another"})
+        choices = re.findall(r"'(\w+)'", str(refused.value).partition("; got")[0])
+        assert len(choices) > 1
+        found += [{option: choice} for choice in choices]
+    return found
+
+
+def labels_of(figure):
+    """All that is written in a figure, and what the axes with data are called."""
+    figure.canvas.draw()
+    shown = [text for text in figure.findobj(Text) if text.get_visible()]
+    named = [axes.get_xlabel() or axes.get_ylabel() for axes in figure.axes if axes.has_data()]
+    legends = [text for ax in figure.axes if ax.get_legend() for text in ax.get_legend().get_texts()]
+    return [text.get_text() for text in shown], named + [text.get_text() for text in legends]
+
 
 OF_MATPLOTLIB = {mpl.colors.to_rgb(f"C{k}") for k in range(10)}
 
@@ -326,13 +349,17 @@ def hues_of(ax):
 def test_draws_itself_and_leaves_the_rest_alone(name):
     result = made(name)
     before, open_figures = dict(mpl.rcParams), plt.get_fignums()
-    for options in ({}, *WAYS.get(name, ())):
+    for options in ways(name):
         figure = Figure()
         ax = figure.subplots()
         assert result.plot(ax, **options) is ax
         assert ax.has_data()
         # Sound XML in which names stand as they are: a dollar is no formula.
         assert "\\$" not in words_of(figure)
+        # Lines are broken, not spelled; what has a legend or an axis has a word for it.
+        texts, needed = labels_of(figure)
+        assert not [text for text in texts if re.search(r"\\n(?![eu])|\\x|\\u", text)]
+        assert all(map(str.strip, needed)), (options, needed)
         # No legend hides data, and no colour is one of matplotlib's own, which are near those of policies.
         legend = ax.get_legend()
         assert legend is None or not legend.get_window_extent().overlaps(ax.bbox.padded(-1))

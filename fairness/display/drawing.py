@@ -123,8 +123,9 @@ def bound_bars(
     ax: Axes | None, names: Sequence[str], middle: ArrayLike, half: ArrayLike, *, quantity: str, title: str
 ) -> Axes:
     """One bar per name up to the middle of its bounds, which lie half their distance to both sides."""
-    line = f"{quantity}\n(line: lower to upper bound)"
-    return bars(ax, names, middle, error=half, ylabel=line, title=title)
+    ax = bars(ax, names, middle, error=half, title=title)
+    ax.set_ylabel(f"{label(quantity)}\n(line: lower to upper bound)")
+    return ax
 
 
 def stacked_bars(

@@ -155,7 +155,8 @@ class AuditTable(Result):
                 ax.annotate(cell.mark, (k, i), ha="center", va="center")
         ax.set_xticks(range(len(self.policies)), [label(name) for name in self.policies], rotation=30)
         ax.set_yticks(range(len(self.properties)), list(self.properties))
-        ax.set(xlim=(-0.7, len(self.policies) - 0.3), ylim=(len(self.properties) - 0.3, -0.7))
+        ends = {"xlim": (-0.7, len(self.policies) - 0.3), "ylim": (len(self.properties) - 0.3, -0.7)}
+        ax.set(xlabel="policy", ylabel="property", **ends)
         return ax
 
 
