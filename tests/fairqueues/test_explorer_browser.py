@@ -180,11 +180,23 @@ def test_all_fits_without_overlap(visit: Visit, size: tuple[int, int], state: St
             assert one[2] <= other[0] or other[2] <= one[0] or one[3] <= other[1] or other[3] <= one[1]
 
 
-@pytest.mark.parametrize("name", ["provisioning", "talk_difference"])
-def test_titles_names_and_tables_of_examples_are_not_cut(visit: Visit, name: str) -> None:
+TUTORIAL = replace(
+    State().resized(3, 3),
+    job_classes=("cpu-bound", "ram-bound", "net-bound"),
+    resources=("cpu", "ram", "net"),
+    demands=((4.0, 1.0, 1.0), (1.0, 4.0, 1.0), (1.0, 1.0, 4.0)),
+    capacities=(16.0, 16.0, 16.0),
+    mix=(2.0, 1.0, 1.0),
+    load=0.7,
+)
+"""The scenario with which the tutorial begins."""
+
+
+@pytest.mark.parametrize("query", ["example=provisioning", "example=talk_difference", TUTORIAL.query()])
+def test_titles_names_and_tables_of_examples_are_not_cut(visit: Visit, query: str) -> None:
     sized(visit.browser, 1280, 720)
     try:
-        Visit(visit.browser, visit.address, f"example={name}").complete()
+        Visit(visit.browser, visit.address, query).complete()
         cut = visit.browser.execute_script(
             """const over = (e) => e.scrollWidth > e.clientWidth + 1 || e.scrollHeight > e.clientHeight + 1;
             return [...document.querySelectorAll("h2, .head, #tables, #tables > div, #inputs")]
