@@ -139,7 +139,8 @@ def enclose(
     functionals = _functionals(of, live.tolist())
     builder = Builder(system, policy, *_known(policy, system), functionals)
     search = _Search(builder, width, max_states)
-    with watching(progress, time_limit):
+    # What leaves the floats while it is looked for proves nothing, and is said so by the checker.
+    with watching(progress, time_limit), np.errstate(all="ignore"):
         try:
             return search.enclosed()
         except (OutOfTime, KeyboardInterrupt) as stop:
@@ -244,14 +245,19 @@ class _Search:
     def enclosed(self) -> Enclosure:
         """The first that is close enough, or the best."""
         self._prepare()
-        part, why, last = SURE, "", math.inf
+        part, why, last, remedy = SURE, "", math.inf, "raise max_states, or "
         for _ in range(ROUNDS):
             plan = self._plan(part)
             if plan is None or plan.states > self.max_states:
                 needed = "far more" if plan is None else box_name(plan.sides)
                 why = f"{needed} states are needed, more than max_states={self.max_states:,}"
                 break
-            certificate = self._certified(plan)
+            try:
+                certificate = self._certified(plan)
+            except CertificateError as error:
+                why = f"what was found on {box_name(plan.sides)} states proves nothing ({error})"
+                remedy = ""
+                break
             reached = self._reached(certificate)
             if self.best is None or reached < self.best.reached:
                 self.best = Enclosure(self.system, self.builder.name, certificate, self.width, reached)
@@ -264,7 +270,7 @@ class _Search:
             last = reached
         if self.best is None:
             raise NotConvergedError(
-                f"no bounds: {why}; raise max_states, or use stationary, which estimates its error",
+                f"no bounds: {why}; {remedy}use stationary, which estimates its error",
                 residual=math.inf,
             )
         return replace(self.best, shortfall=why)

@@ -30,6 +30,7 @@ from fairness.machine.work import OutOfTime
 from queueing import AtLeast, CertificateError, Erlang, System, check_certificate, enclose, stationary
 from queueing.certificates.certificate import Functional
 from queueing.chain.solvers.box_rates import box_rates
+from queueing.enclosures.building import Builder
 from queueing.enclosures.enclose import _Search
 from queueing.enclosures.poisson_equation import LEFT, PoissonEquation, faces
 from queueing.proved_bounds.enclosure import Enclosure
@@ -240,6 +241,44 @@ def test_a_width_that_is_not_reached_is_said():
     assert "rounding" in found.shortfall
     assert found.reached > 1e-15
     assert "rounding" in found.summary()
+
+
+def test_functions_that_prove_nothing_are_not_the_users_fault():
+    """Paces ten decades apart: the checker refuses what is found; bounds of an earlier box are kept."""
+    sizes = np.array([1.3557771175839998e-05, 79262.66670968215])
+    rates = 0.5 * np.array([0.9414710574403774, 0.058528942559622564]) / sizes
+    pool = Problem([[1], [1]], [1], weights=[6.515231213829368, 0.13706202580544066])
+    with pytest.raises(
+        NotConvergedError, match=r"x 33 states proves nothing .*v exceeds V.*; use stationary"
+    ):
+        enclose(System(pool, rates, mean_sizes=sizes), DRF())
+
+
+def test_bounds_of_an_earlier_box_are_kept_when_a_later_one_proves_nothing(monkeypatch):
+    real, boxes = Builder.certificate, []
+
+    def once(self, shape, *rest):
+        boxes.append(shape)
+        if len(boxes) > 1:
+            raise CertificateError("face", "v exceeds V by 1", (3, 3))
+        return real(self, shape, *rest)
+
+    monkeypatch.setattr(Builder, "certificate", once)
+    found = enclose(System.with_load(TWO, [1, 1], 0.4), DRF(), width=1e-15)
+    assert found.certificate.shape == boxes[0]
+    assert "proves nothing" in found.shortfall
+
+
+def test_overflow_in_the_search_is_no_warning():
+    demands = [[0.12312212373175305, 0.17725823818616115], [0.46821096822827746, 0.20870015512162193],
+               [0.5067844805482132, 0.8659388843919245]]  # fmt: skip
+    pool = Problem(
+        demands, [1, 1], weights=[0.029433133246532323, 0.0013220527573070337, 1.9046572820461087e-06]
+    )
+    mix = [9.754964787110478e-08, 0.7362821834892322, 0.26371771896111984]
+    sizes = [16040.00247086881, 48.747607668196, 147729279.03203362]
+    with pytest.raises(NotConvergedError):
+        enclose(System.with_load(pool, mix, 0.8, mean_sizes=sizes), DRF(), max_states=50_000)
 
 
 @pytest.mark.parametrize(
