@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import errno
 import os
+import stat
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -10,7 +12,12 @@ from pathlib import Path
 
 from fairness.errors import ModelError
 
-__all__ = ["aside", "write_whole"]
+__all__ = ["aside", "read_whole", "write_whole"]
+
+MOST = 1 << 32
+"""Bytes of a file that is read whole."""
+WRITTEN = 1 << 26
+"""Bytes of a text that people write."""
 
 
 @contextmanager
@@ -59,3 +66,26 @@ def write_whole(path: Path, data: bytes) -> None:
             f": cannot write {str(path)!r}: {error.strerror or error}; name a file in a folder that exists "
             "and is writable",
         ) from None
+
+
+def read_whole(path: str | os.PathLike[str], most: int = MOST) -> bytes:
+    """All bytes of a file, or of a pipe.
+
+    Raises
+    ------
+    OSError
+        If it cannot be read, is a device, which may have no end, or is larger than ``most`` bytes.
+
+    Examples
+    --------
+    >>> read_whole("/dev/zero")
+    Traceback (most recent call last):
+    OSError: [Errno 22] it is a device and no file: '/dev/zero'
+    """
+    with open(path, "rb") as file:
+        if stat.S_ISCHR(os.fstat(file.fileno()).st_mode):
+            raise OSError(errno.EINVAL, "it is a device and no file", os.fspath(path))
+        data = file.read(most + 1)
+    if len(data) > most:
+        raise OSError(errno.EFBIG, f"it is larger than {most >> 20} MiB", os.fspath(path))
+    return data

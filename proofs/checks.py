@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from fairness.arguments.validation import require_workers
 from fairness.display.drawing import bars
 from fairness.display.result import Result
 from proofs.catalogue import statement_named, statements
@@ -289,8 +290,7 @@ def check_all(
     >>> check_all(["br-feasible", "br-mmf-scale-invariant"]).totals()[0]
     '2 statements: 1 PROVED, 1 REFUTED'
     """
-    if n_jobs == 0:
-        raise ProofError("n_jobs is a number of processes, or -1 for all cores; got 0")
+    require_workers(n_jobs)
     _refuse_no_time(time_limit)
     chosen = statements() if asked is None else asked
     known = [statement_named(one) if isinstance(one, str) else one for one in chosen]

@@ -29,9 +29,15 @@ import queueing
 from fairness import DRF, Allocation, AlphaFair, AssetFair, ModelError, Problem, Result
 from fairness.display import saved_types, storage
 from fairness.display.saved_types import saved_type, type_called
+from fairness.files import read_whole
 from fairness.machine.checkpoint import Checkpoint
 from fairness.properties import audit
+from fairqueues.console.conjectures import own_statements
+from fairqueues.errors import WrongUse
+from fairqueues.exchange import read_problem
+from fairqueues.scenario import Scenario
 from queueing import ClusterTrace, DRFScheduler, NodeList, System
+from queueing.networks.graph_files import read_graphml
 from tests.markup import CLASSES, RESOURCES
 
 GOLDEN = Path(__file__).parent / "golden"
@@ -322,6 +328,33 @@ def test_other_fields_are_told(saved):
     rewritten(saved, lambda document: document["parts"][-1]["fields"].update(colour="red"))
     with pytest.raises(ModelError, match="Allocation has no field 'colour', which the file has"):
         Result.load(saved)
+
+
+@pytest.mark.skipif(not Path("/dev/zero").exists(), reason="there is no /dev/zero")
+@pytest.mark.parametrize("device", ["/dev/zero", "/dev/urandom"])
+@pytest.mark.parametrize(
+    "read",
+    [
+        Result.load,
+        ClusterTrace.load,
+        proofs.Verdict.load,
+        read_graphml,
+        Scenario.read,
+        read_problem,
+        own_statements,
+    ],
+)
+def test_a_device_is_no_file(read, device):
+    with pytest.raises((ModelError, WrongUse), match="it is a device and no file"):
+        read(Path(device))
+
+
+def test_a_file_without_an_end_is_left(tmp_path):
+    path = tmp_path / "large"
+    path.write_bytes(bytes(9))
+    assert read_whole(path, 9) == bytes(9)
+    with pytest.raises(OSError, match="it is larger than 0 MiB"):
+        read_whole(path, 8)
 
 
 # --- nothing else is made of a file -------------------------------------------------------------------

@@ -157,7 +157,7 @@ def require_flag(name: str, value: Any) -> bool:
 def require_workers(n_jobs: Any) -> int:
     """Number of workers as an int; refuse what is neither a whole number >= 1 nor -1 for all cores."""
     good = isinstance(n_jobs, numbers.Integral) and not isinstance(n_jobs, bool)
-    if not good or n_jobs == 0 or abs(int(n_jobs)) > MOST_WORKERS:
+    if not good or (n_jobs != -1 and not 1 <= n_jobs <= MOST_WORKERS):
         raise ModelError.of(
             "n_jobs",
             f"must be a positive integer (at most {MOST_WORKERS}), or -1 for all cores; got {_brief(n_jobs)}",

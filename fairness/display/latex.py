@@ -147,7 +147,7 @@ def to_latex(table: Tabulated | pd.DataFrame, *, digits: int = 6, booktabs: bool
     \hline
     \end{tabular}
     """
-    frame = table.to_dataframe() if hasattr(table, "to_dataframe") else table
+    frame: Any = getattr(table, "to_dataframe", lambda: table)()
     if not hasattr(frame, "columns"):
         raise ModelError.of("table", f"must be a result, a table or a dataset; got {type(table).__name__}")
     if isinstance(digits, bool) or not isinstance(digits, int) or not 1 <= digits <= 17:

@@ -75,7 +75,7 @@ class Result(ABC):
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write everything into one file of JSON, compressed if its name ends in ``.gz``.
 
-        The file appears whole or not at all. It tells the version that wrote it, the public names of the types
+        The file appears whole or not at all. It tells the version that wrote it, the public names of types
         and their fields; numbers keep all their bits. Later versions read it.
 
         Raises

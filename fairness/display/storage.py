@@ -35,7 +35,7 @@ import pandas as pd
 from fairness.display.expressions import expression_of, is_expression, told
 from fairness.display.saved_types import SavedType, saved_type, type_called
 from fairness.errors import ModelError
-from fairness.files import write_whole
+from fairness.files import read_whole, write_whole
 from fairness.versions import version
 
 __all__ = ["dumps", "identity", "loads", "read", "write"]
@@ -78,7 +78,7 @@ def read(path: str | os.PathLike[str]) -> Any:
     """
     source = _checked(path)
     try:
-        data = source.read_bytes()
+        data = read_whole(source)
     except OSError as error:
         raise ModelError.of("path", f": cannot read {str(source)!r}: {error.strerror or error}") from None
     written = "nowhere"

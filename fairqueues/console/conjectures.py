@@ -10,6 +10,7 @@ from difflib import get_close_matches
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from fairness.files import WRITTEN, read_whole
 from fairqueues.errors import WrongUse
 
 if TYPE_CHECKING:
@@ -42,7 +43,7 @@ def own_statements(file: Path) -> tuple[Statement, ...]:
         If the file cannot be read, has an error, of which the line is told, or holds no statement.
     """
     try:
-        text = file.read_text(encoding="utf-8-sig")
+        text = read_whole(file, WRITTEN).decode("utf-8-sig")
     except UnicodeDecodeError as error:
         raise WrongUse(f"{file}: byte {error.start} is not UTF-8 text; save it as UTF-8") from None
     except OSError as error:

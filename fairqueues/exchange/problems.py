@@ -11,6 +11,7 @@ import os
 from pathlib import Path
 
 from fairness import Cluster, ModelError, Problem
+from fairness.files import read_whole
 from fairness.model.data import model_from_dict
 from fairqueues.files import write_all
 from fairqueues.scenario.json_text import json_data
@@ -39,7 +40,7 @@ def read_problem(path: str | os.PathLike[str]) -> Problem | Cluster:
     """
     file = Path(path)
     try:
-        text = file.read_bytes().decode("utf-8-sig")
+        text = read_whole(file).decode("utf-8-sig")
     except OSError as error:
         raise ModelError(f"{file}: cannot be read: {error.strerror or error}; give a JSON file") from None
     except UnicodeDecodeError as error:

@@ -22,6 +22,7 @@ import numpy as np
 
 from fairness.arguments.plain import near
 from fairness.errors import FairqueuesError, ModelError
+from fairness.files import WRITTEN, read_whole
 
 __all__ = ["full_name", "in_own_file", "own_policy", "require_answers", "run_python", "split_name"]
 
@@ -195,7 +196,7 @@ def own_policy(
     if not file.is_file():
         raise ModelError(f"there is no file {name} in {folder.resolve()}; give its path from there")
     try:
-        text = file.read_text(encoding="utf-8-sig")
+        text = read_whole(file, WRITTEN).decode("utf-8-sig")
     except UnicodeDecodeError as error:
         raise ModelError(f"{file}: byte {error.start} is not UTF-8 text; save it as UTF-8") from None
     except OSError as error:

@@ -15,14 +15,12 @@ from pydantic import BaseModel, ValidationError
 
 from fairness.arguments.plain import near
 from fairness.errors import ModelError
+from fairness.files import WRITTEN, read_whole
 from fairqueues.scenario.json_text import JsonLines, is_json, json_data
 from fairqueues.scenario.sections import SECTIONS, Document, Queue, Queues
 from fairqueues.scenario.toml_text import Path, ScenarioError, dotted, key_lines, syntax_line
 
 __all__ = ["Place", "read_document", "read_text"]
-
-LARGEST_FILE = 64 * 2**20
-"""Bytes; a scenario is written by a person, and larger models have formats of their own."""
 
 
 class Place:
@@ -85,20 +83,16 @@ def read_text(path: str | os.PathLike[str]) -> str:
     """
     file = FilePath(path)
     try:
-        if file.is_file() and file.stat().st_size > LARGEST_FILE:
-            raise ScenarioError(
-                f"{file}: larger than {LARGEST_FILE >> 20} MiB; a scenario is a short file of TOML or JSON"
-            )
-        return file.read_bytes().decode("utf-8-sig")
+        return read_whole(file, WRITTEN).decode("utf-8-sig")
     except UnicodeDecodeError as error:
         raise ScenarioError(
             f"{file}: byte {error.start} is not UTF-8 text; give a file of TOML or JSON, saved as UTF-8"
         ) from None
     except (OSError, ValueError) as error:
-        if isinstance(error, ScenarioError):
-            raise
         reason = getattr(error, "strerror", None) or str(error)
-        raise ScenarioError(f"{file}: cannot be read: {reason}; give the path of a scenario file") from None
+        raise ScenarioError(
+            f"{file}: cannot be read: {reason}; give a scenario, a short file of TOML or JSON"
+        ) from None
 
 
 _DEEPEST = 20

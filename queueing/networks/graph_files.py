@@ -20,6 +20,7 @@ import networkx as nx
 from fairness.arguments.plain import near
 from fairness.arguments.validation import require_choice, require_number
 from fairness.errors import ModelError
+from fairness.files import read_whole
 
 __all__ = ["read_graphml"]
 
@@ -100,7 +101,7 @@ def read_graphml(
 def _parsed(file: Path) -> Any:
     """The graph of a file, whatever its attributes."""
     try:
-        text = file.read_bytes()
+        text = read_whole(file)
     except (OSError, ValueError) as error:
         told = getattr(error, "strerror", None) or error
         raise ModelError(f"{file}: cannot be read: {told}; give a GraphML file") from None

@@ -34,7 +34,15 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import stats
 
-from fairness.arguments.validation import Entropy, Seed, entropy_of, generator, require_number, spawned
+from fairness.arguments.validation import (
+    Entropy,
+    Seed,
+    entropy_of,
+    generator,
+    require_number,
+    require_workers,
+    spawned,
+)
 from fairness.errors import ModelError
 from fairness.machine.workers import attended
 from fairness.model.problem import FloatArray
@@ -191,9 +199,7 @@ def replicate(
             finished(number, result)
         return result
 
-    if not isinstance(n_jobs, numbers.Integral) or n_jobs == 0:
-        raise ModelError.of("n_jobs", f"must be a positive integer, or -1 for all cores; got {n_jobs!r}")
-    if n_jobs == 1:
+    if require_workers(n_jobs) == 1:
         return [one(k, generator) for k, generator in enumerate(streams.generators)]
     run = joblib.Parallel(n_jobs=n_jobs, prefer="threads", **attended())
     results: list[T] = run(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import pickle
 from collections.abc import Callable
 from typing import Any
@@ -9,6 +10,10 @@ from typing import Any
 import numpy as np
 import pytest
 
+import capacity
+import fairness
+import proofs
+import queueing
 from capacity import provision, service_boundary, stability_region
 from fairness import DRF, PSDSF, AlphaFair, Cluster, ModelError, Problem, allocate, distributed_psdsf
 from fairness.errors import advised
@@ -160,3 +165,39 @@ def test_errors_carry_the_argument_and_the_entry(make: Any, argument: str, index
         raise ModelError(f"too little; raise {argument}", argument=argument, index=index)
     assert str(caught.value) == "too little; take more"
     assert (caught.value.argument, caught.value.index) == (argument, index)
+
+
+WORKERS: dict[str, Callable[[Any], object]] = {
+    "fairness.audit": lambda n: fairness.audit([DRF()], ["SI"], budget=1, n_jobs=n),
+    "queueing.tabulate": lambda n: queueing.tabulate(POOL, DRF(), 3, n_jobs=n),
+    "queueing.simulate": lambda n: simulate(System(POOL, [0.1, 0.1]), DRF(), events=200, n_jobs=n),
+    "capacity.sweep": lambda n: capacity.sweep(
+        lambda k: System(POOL, [0.1, 0.1]), [DRF()], {"k": [1]}, ("tail_mass",), n_jobs=n
+    ),
+    "capacity.load_curves": lambda n: capacity.load_curves(System(POOL, [1, 1]), ["bound"], [0.3], n_jobs=n),
+    "capacity.region_volume": lambda n: capacity.region_volume(
+        stability_region(POOL), precision=0.2, rng=1, n_jobs=n
+    ),
+    "proofs.check_all": lambda n: proofs.check_all(["br-feasible"], n_jobs=n),
+}
+
+
+@pytest.mark.parametrize("name", WORKERS)
+def test_workers_are_counted_in_one_way(name: str) -> None:
+    """A number >= 1, or -1 for all cores; joblib alone would take -3 for all but two, and True for one."""
+    for wrong in (-3, True, 0, 1.5, "2", None, 10**9):
+        if wrong is not None or name not in ("capacity.sweep", "capacity.load_curves"):
+            with pytest.raises(
+                ModelError, match=r"n_jobs must be a positive integer .* or -1 for all cores; got"
+            ):
+                WORKERS[name](wrong)
+
+
+def test_every_function_with_workers_is_asked() -> None:
+    found = set()
+    for package in (fairness, queueing, capacity, proofs):
+        for name in package.__all__:
+            thing = getattr(package, name)
+            if inspect.isfunction(thing) and "n_jobs" in inspect.signature(thing).parameters:
+                found.add(f"{package.__name__}.{name}")
+    assert found == set(WORKERS)

@@ -235,8 +235,10 @@ def test_files_that_cannot_be_read(tmp_path, monkeypatch):
     binary.write_bytes(b"title = \x00")
     with pytest.raises(ScenarioError, match=r"binary\.toml, line 1: no valid TOML"):
         Scenario.read(binary)
-    monkeypatch.setattr(reading_module, "LARGEST_FILE", 3)
-    with pytest.raises(ScenarioError, match="a scenario is a short file of TOML or JSON"):
+    monkeypatch.setattr(reading_module, "WRITTEN", 3)
+    with pytest.raises(
+        ScenarioError, match="cannot be read: it is larger than 0 MiB; give a scenario, a short file"
+    ):
         Scenario.read(binary)
 
 

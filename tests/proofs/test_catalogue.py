@@ -493,7 +493,7 @@ def test_sizes_and_hypotheses_of_one_statement(capsys):
         (["br-feasible", "--size", "n"], "NAME=VALUE"),
         (["--size", "n=2"], "the id of one statement"),
         (["br-feasible", "--drop", "scale"], "no hypothesis 'scale'; its hypotheses: capacity, scaling"),
-        (["br-feasible", "--jobs", "0"], "number of processes"),
+        (["br-feasible", "--jobs", "0"], "or -1 for all cores"),
         (["br-feasible", "--time-limit", "0"], "seconds > 0; got 0"),
         (["br-feasible", "--time-limit", "nan"], "seconds > 0; got nan"),
     ],
