@@ -247,7 +247,7 @@ def sweep(
                         ) from error
                 bar.update()
         except BaseException as error:
-            if store is not None:
+            if store is not None and store.kept:
                 error.add_note(
                     f"sweep: {store.kept} of {grid.size} points are kept in {store.path}; the same "
                     "call goes on from there"

@@ -5,7 +5,8 @@ that is killed, or a disk that is full, loses what was being written and nothing
 closed the last pieces may stand beside it, in a file with ``-wal`` behind its name, from where SQLite takes
 them at the next opening.
 
-While it is open no other process can use it. A file of another kind is refused and left as it is; so is one
+While it is open no other process can use it. Work that ends in an error before its first piece leaves no new
+file. A file of another kind is refused and left as it is; so is one
 that was changed by anybody else: each piece carries a digest of itself and the settings.
 """
 
@@ -115,7 +116,7 @@ class Checkpoint:
             )
         if not _is_database(self.path):
             self._fail("", f"is no checkpoint of {kind}s, and it is left as it is; give another path")
-        new = not self.path.exists()
+        self._new = new = not self.path.exists()
         try:
             # What is committed here is committed: no transactions behind the scenes, no wait for a lock.
             self._file = sqlite3.connect(self.path, timeout=0, isolation_level=None)
@@ -171,8 +172,11 @@ class Checkpoint:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(self, *_: object) -> None:
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
         self._file.close()
+        if kind is not None and self._new and not self.kept:
+            # Refused, or stopped before anything was known: as if it had not been asked for.
+            self.path.unlink(missing_ok=True)
 
     def _open(self) -> None:
         run = self._file.execute

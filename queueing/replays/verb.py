@@ -135,7 +135,7 @@ def replay(
             if store is not None:
                 run.keep(store)
             known = f"{run.events:,} of {2 * trace.n_tasks:,} arrivals and ends are done"
-            if store is not None:
+            if store is not None and store.kept:
                 known += " and" if run.kept == run.events else f", {run.kept:,} of them"
                 known += f" kept in {store.path}; the same call goes on from there"
             raise stopped(stop, known, so_far(run.now)) from None

@@ -73,7 +73,19 @@ def test_the_command_goes_on_from_a_checkpoint(saved, monkeypatch):
     monkeypatch.setattr("fairness.machine.work.SHOWN", -1.0)
     arguments = ("replay", *GIVEN, "-s", "drf", "--checkpoint", "kept")
     stopped = run(*arguments, "--time-limit", 0, code=1)
+    assert ": 0 of 120 arrivals and ends are done; raise time_limit" in stopped.stderr
+    assert not pathlib.Path("kept").exists()
+
+    def stop(progress):
+        if progress.done >= 50:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        replay(*saved, DRFScheduler(blocking=False), rng=1, checkpoint="kept", progress=stop)
+    before = pathlib.Path("kept").stat().st_size
+    stopped = run(*arguments, "--time-limit", 0, code=1)
     assert "of 120 arrivals and ends are done and kept in kept" in stopped.stderr
+    assert pathlib.Path("kept").stat().st_size == before
     assert run(*arguments).stdout == run("replay", *GIVEN, "-s", "drf").stdout
 
 

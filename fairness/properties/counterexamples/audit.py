@@ -254,7 +254,7 @@ def audit(
                 if store is not None:
                     store.write(json.dumps([result.policy, result.property]), dumps(result))
         except BaseException as error:
-            if store is not None:
+            if store is not None and store.kept:
                 error.add_note(
                     f"audit: {store.kept} cells are kept in {store.path}; the same call goes on from there"
                 )

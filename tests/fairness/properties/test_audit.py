@@ -1,6 +1,7 @@
 """Audit tables: what the sources say about pools, streams keyed by names, files that resume, implications."""
 
 import pickle
+from contextlib import suppress
 from dataclasses import replace
 from fractions import Fraction
 from importlib import import_module
@@ -147,21 +148,48 @@ def test_without_a_seed_the_file_has_it(tmp_path):
     assert audit([DRF()], ["SI"], budget=50, rng=None).settings != first.settings
 
 
+class Broken(Property):
+    name, key, statement = "broken", "BR", "..."
+
+    def judge(self, asked):
+        raise ZeroDivisionError
+
+
 def test_an_interrupted_audit_keeps_its_finished_cells(tmp_path):
     path = tmp_path / "audit.json"
-
-    class Broken(Property):
-        name, key, statement = "broken", "BR", "..."
-
-        def judge(self, asked):
-            raise ZeroDivisionError
-
     with pytest.raises(ZeroDivisionError) as caught:
         audit([DRF()], ["SI", Broken()], budget=50, resume=path)
     (note,) = caught.value.__notes__
     assert note == f"audit: 1 cells are kept in {path}; the same call goes on from there"
     assert len(kept(path)) == 1
     assert audit([DRF()], ["SI"], budget=50, resume=path).cells
+
+
+def test_an_audit_without_a_cell_leaves_no_file(tmp_path):
+    path = tmp_path / "cells"
+    with pytest.raises(ZeroDivisionError) as caught:
+        audit([DRF()], [Broken()], budget=5, resume=path)
+    assert not hasattr(caught.value, "__notes__")
+    assert list(tmp_path.iterdir()) == []
+    audit([DRF()], ["SI"], budget=5, resume=path)
+    with pytest.raises(ZeroDivisionError):
+        audit([DRF()], [Broken()], budget=5, resume=path)
+    assert len(kept(path)) == 1
+
+
+def test_a_checkpoint_of_refused_work_is_as_it_was(tmp_path):
+    path = tmp_path / "pieces"
+    known = []
+    for keeps in (False, True, False):
+        with suppress(ZeroDivisionError), Checkpoint(path, "sum", "path") as store:
+            store.begin({})
+            if keeps:
+                store.write("one", "1")
+            raise ZeroDivisionError
+        known.append(path.exists())
+    assert known == [False, True, True]
+    with Checkpoint(path, "sum", "path") as store:
+        assert store.pieces == {"one": "1"}
 
 
 @pytest.mark.parametrize(
