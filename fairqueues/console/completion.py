@@ -10,6 +10,7 @@ import json
 import re
 import tomllib
 from collections.abc import Iterable, Iterator, Mapping
+from importlib.resources.abc import Traversable
 from pathlib import Path
 from textwrap import shorten
 from typing import Any
@@ -59,7 +60,7 @@ def shipped(incomplete: str) -> list[Offer]:
     return _beginning(((name, _title(path)) for name, path in examples().items()), incomplete)
 
 
-def _title(path: Path) -> str:
+def _title(path: Traversable) -> str:
     found = re.search(r'^title = "(.*)"$', path.read_text("utf-8"), re.MULTILINE)
     return found[1] if found else ""
 

@@ -6,6 +6,7 @@ import secrets
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from difflib import get_close_matches
+from importlib.resources.abc import Traversable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -34,7 +35,7 @@ __all__ = [
 ]
 
 
-def example(name: str) -> Path | None:
+def example(name: str) -> Traversable | None:
     """File of the shipped scenario of that name, with or without ".toml"; None if there is none."""
     return examples().get(name.removesuffix(".toml"))
 

@@ -6,7 +6,7 @@ import math
 import tomllib
 from dataclasses import replace
 from functools import cached_property
-from pathlib import Path
+from importlib.resources.abc import Traversable
 from typing import Any
 from urllib.parse import parse_qsl
 
@@ -79,11 +79,11 @@ class Examples:
         return tuple((name, title) for name, path in examples().items() if (title := _title(path)))
 
 
-def _title(path: Path) -> str:
+def _title(path: Traversable) -> str:
     """Title of a scenario whose pool has a size that the explorer shows; else nothing."""
     data: dict[str, Any] = tomllib.loads(path.read_text(encoding="utf-8"))
     pool = data.get("pool", {})
     demands, limits = pool.get("demands", []), pool.get("limits", [])
     fits = CLASSES[0] <= len(demands) <= CLASSES[1] and len(demands[0]) <= RESOURCES[1]
     free = all(math.isinf(limit) for limit in limits)
-    return str(data.get("title", path.stem)) if fits and free else ""
+    return str(data.get("title", path.name)) if fits and free else ""

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
+from importlib.resources.abc import Traversable
 from pathlib import Path
 from typing import Any
 
@@ -67,14 +68,16 @@ class Scenario(Content):
     """
 
     @classmethod
-    def read(cls, path: str | os.PathLike[str]) -> Scenario:
-        """Scenario of a file.
+    def read(cls, path: str | os.PathLike[str] | Traversable) -> Scenario:
+        """Scenario of a file, or of a resource of a package, which may lie in a zip file.
 
         Raises
         ------
         ScenarioError
             If the file cannot be read or is wrong; one line with file, line and key.
         """
+        if not isinstance(path, str | os.PathLike):
+            return cls.parse(path.read_text("utf-8"), str(path))
         return cls.parse(read_text(path), os.fspath(path), folder=Path(path).parent)
 
     @classmethod

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+from importlib.resources import files
+from importlib.resources.abc import Traversable
 from pathlib import Path
 
 __all__ = ["examples"]
 
-PACKAGE = Path(__file__).resolve().parents[1]
-FOLDERS = (PACKAGE / "scenarios", PACKAGE.parent / "examples" / "scenarios")
-"""In an installed package, and in the repository."""
+REPOSITORY = Path(__file__).resolve().parents[2] / "examples" / "scenarios"
+"""Where they lie in the repository; an installed package, which may be a zip file, has them itself."""
 
 
-def examples() -> dict[str, Path]:
+def examples() -> dict[str, Traversable]:
     """Files of the shipped scenarios by name.
 
     Examples
@@ -19,5 +20,8 @@ def examples() -> dict[str, Path]:
     >>> "drf_example" in examples()
     True
     """
-    folder = next((folder for folder in FOLDERS if folder.is_dir()), None)
-    return {} if folder is None else {path.stem: path for path in sorted(folder.glob("*.toml"))}
+    own = files("fairqueues").joinpath("scenarios")
+    folder = own if own.is_dir() else REPOSITORY
+    found = folder.iterdir() if folder.is_dir() else ()
+    listed = sorted((one for one in found if one.name.endswith(".toml")), key=str)
+    return {one.name.removesuffix(".toml"): one for one in listed}
