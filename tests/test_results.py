@@ -425,7 +425,9 @@ def test_comes_back_from_a_file_as_it_was(name, suffix, tmp_path):
         if suffix == "json":
             # Other fields than those of the golden file are another format.
             for kind, fields in called(json.loads(path.read_text())).items():
-                same = not fields or fields == golden_types().get(kind, fields)
+                known = getattr(type_called(kind).found(), "__dataclass_fields__", {})
+                later = {name for name in known if known[name].metadata.get("later")}
+                same = not fields or fields - later == golden_types().get(kind, fields - later)
                 assert same or type_called(kind).format > 1, kind
         assert [entry.name for entry in tmp_path.iterdir()] == [path.name]
     assert repr(again) == repr(result)

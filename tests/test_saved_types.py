@@ -315,6 +315,21 @@ def test_older_fields_become_those_of_today(saved, monkeypatch):
     assert Allocation.load(saved).policy == "drf"
 
 
+def test_a_field_that_came_later_has_its_default(tmp_path, monkeypatch):
+    @dataclasses.dataclass(frozen=True)
+    class Leave(fairness.properties.Leave):
+        when: str = dataclasses.field(default="now", metadata=storage.LATER)
+        where: str = "here"
+
+    path = tmp_path / "leave.json"
+    storage.write(fairness.properties.Leave((1,)), path)
+    monkeypatch.setattr("fairness.properties.changes.changed_model.Leave", Leave)
+    with pytest.raises(ModelError, match="Leave has a field 'where', which the file lacks"):
+        storage.read(path)
+    Leave.__dataclass_fields__["where"].metadata = storage.LATER
+    assert storage.read(path) == Leave((1,), "now", "here")
+
+
 def test_later_formats_are_told_from_damage(saved, monkeypatch):
     rewritten(saved, lambda document: document["parts"][-1].update(format=2))
     with pytest.raises(ModelError, match=r"written by .* no format 2 of fairness.Allocation; read"):

@@ -38,11 +38,14 @@ from fairness.errors import ModelError
 from fairness.files import read_whole, write_whole
 from fairness.versions import version
 
-__all__ = ["dumps", "identity", "loads", "read", "write"]
+__all__ = ["LATER", "dumps", "identity", "loads", "read", "write"]
 
 FORMAT = "fairqueues result, 2"
 FIRST = "fairqueues result, 1"
 """Types are called there by the modules in which they stood; else it is the same."""
+
+LATER = {"later": True}
+"""Metadata of a field that has come later, with a default: files without it are read."""
 
 _CONTAINERS: dict[type, str] = {tuple: "tuple", list: "list", set: "set", frozenset: "frozenset"}
 _MADE = {name: container for container, name in _CONTAINERS.items()}
@@ -356,8 +359,10 @@ def _is_of_scipy(value: Any) -> bool:
 
 def _require_fields(cls: Any, given: Mapping[str, Any]) -> None:
     """Refuse other fields than those of a dataclass; names with an underscore may be made of them."""
-    known = getattr(cls, "__dataclass_fields__", given)
-    if missing := [name for name in known if name not in given]:
+    if (known := getattr(cls, "__dataclass_fields__", None)) is None:
+        return
+    needed = [name for name, field in known.items() if not field.metadata.get("later")]
+    if missing := [name for name in needed if name not in given]:
         raise _UnknownError(f"{cls.__name__} has a field {missing[0]!r}, which the file lacks")
     if gone := [name for name in given if name not in known and not name.startswith("_")]:
         raise _UnknownError(f"{cls.__name__} has no field {gone[0]!r}, which the file has")
