@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 
+import examples.interrupted  # noqa: F401 (before what takes long to import)
 from examples.clusters import SOURCE as CLUSTERS
 from examples.dcdrf import SOURCE as DCDRF
 from examples.drf import SOURCE as DRF

@@ -11,9 +11,10 @@ import warnings
 from collections.abc import Callable, Iterable
 
 import numpy as np
-from joblib import Parallel, delayed
+from joblib import Parallel, cpu_count, delayed
 
 from capacity import region_volume, stability_region
+from examples.interrupted import uninterrupted
 from fairness import (
     DRF,
     PSDSF,
@@ -174,6 +175,8 @@ def compile_together(kernels: Iterable[Callable[[], None]] = KERNELS) -> None:
     # A worker that holds 300 MB more than at its start is replaced, and compilers keep more: nothing to warn of.
     warnings.filterwarnings("ignore", "A worker stopped while some jobs were given", UserWarning)
     ordered = sorted(set(kernels), key=KERNELS.index)
+    with uninterrupted():  # the processes that everything is shared by are started here
+        Parallel(n_jobs=-1, batch_size=1)(delayed(int)() for _ in range(cpu_count()))
     Parallel(n_jobs=-1, batch_size=1)(delayed(_compiled)(kernel) for kernel in ordered)
 
 

@@ -1,6 +1,12 @@
 """The gallery writes what a reader needs, whole or not at all."""
 
 import json
+import os
+import re
+import signal
+import subprocess
+import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -18,6 +24,7 @@ from examples.gallery import (
     write_gallery,
 )
 from examples.stamp import stamp
+from tests.processes import PATIENCE, line_of, require_nobody_left, running
 
 
 def page(key, checks=(), figure=None):
@@ -139,3 +146,52 @@ def test_an_interval_without_end_agrees_with_nothing():
     off = distance([2.0, 2.0, 2.0], 1.0, [2.0, 0.5, np.inf])
     assert off.tolist() == [0.5, 2.0, np.inf]
     assert (off <= 1).tolist() == [True, False, False]
+
+
+IMPORTED = """
+import examples.interrupted
+import sys, time
+print("waits", flush=True)
+time.sleep(600)
+"""
+DRAWN = """
+import signal, sys, time
+from examples.reproduce import Source, command
+
+def page(*, full):
+    # That is for the process that shares the pages out.
+    print("waits" if signal.SIGINT in signal.pthread_sigmask(signal.SIG_BLOCK, []) else "hears", flush=True)
+    time.sleep(600)
+
+if __name__ == "__main__":
+    sys.exit(command([Source("talk", "Talk", "", [page, page], [])], "examples.talk", ["--out", "out"]))
+"""
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="a terminal interrupts otherwise there")
+@pytest.mark.parametrize(
+    ("code", "status", "said"),
+    [
+        (IMPORTED, -signal.SIGINT, "interrupted\n"),
+        pytest.param(DRAWN, 130, "interrupted; galleries written: none\n", marks=pytest.mark.long),
+    ],
+)
+def test_ctrl_c_ends_the_figures_in_one_line(code, status, said, tmp_path):
+    """As a terminal says it: to the process and to those that draw for it."""
+    script = tmp_path / "talk.py"
+    script.write_text(code)
+    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "start_new_session": True}
+    with running(sys.executable, script, cwd=tmp_path, **pipes) as process:
+        assert line_of(process.stdout, "the point to be stopped at") == "waits\n"
+        os.killpg(process.pid, signal.SIGINT)
+        assert process.wait(PATIENCE) == status
+        lines = process.stderr.read()
+    assert lines.endswith(said)
+    assert "Traceback" not in lines
+    require_nobody_left(process.pid)
+
+
+def test_the_command_says_how_it_is_interrupted_before_all_else():
+    text = (Path(__file__).parent.parent / "examples" / "__main__.py").read_text()
+    modules = [line.split()[1] for line in text.splitlines() if re.match("(import|from) examples", line)]
+    assert modules[0] == "examples.interrupted"

@@ -113,7 +113,7 @@ def _process_rooms() -> list[Room]:
             taken = getattr(psutil.Process().memory_info(), field, None)
             if taken is not None:
                 rooms.append(
-                    Room(float(max(0, soft - taken)), f"under the limit of this process ({command})")
+                    Room(float(max(0, soft - taken)), f" under the limit of this process ({command})")
                 )
     return rooms
 

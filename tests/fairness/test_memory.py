@@ -149,3 +149,12 @@ def test_a_memory_error_that_no_estimate_foresaw_is_explained():
     told = r"a thing needs more memory than the .* that are free.*; rest"
     with pytest.raises(ModelError, match=told), memory_guarded("a thing", "rest"):
         raise MemoryError
+
+
+def test_a_limit_of_the_process_stands_apart_from_the_words_before(monkeypatch):
+    monkeypatch.setattr("resource.getrlimit", lambda kind: (1, 1))
+    with pytest.raises(ModelError, match=r"GiB are free under the limit of this process \(ulimit -[vd]\); stop"):
+        require_memory(2**30, "a table", "stop")
+    words = r"that are free under the limit of this process \(ulimit"
+    with pytest.raises(ModelError, match=words), memory_guarded("a table", "stop"):
+        raise MemoryError
