@@ -33,15 +33,15 @@ def _again(lost: Any) -> None:
 
 @contextmanager
 def uninterrupted() -> Iterator[None]:
-    """Processes that are started here are not interrupted with this one, which ends them."""
-    if not hasattr(signal, "pthread_sigmask"):  # on Windows
-        yield
-        return
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    """Processes that are started here are not interrupted with this one, which ends them.
+
+    What is ignored when a process is started, it goes on to ignore.
+    """
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
     try:
         yield
     finally:
-        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+        signal.signal(signal.SIGINT, before)
 
 
 sys.excepthook = _say

@@ -153,7 +153,7 @@ def test_a_memory_error_that_no_estimate_foresaw_is_explained():
 
 def test_a_limit_of_the_process_stands_apart_from_the_words_before(monkeypatch):
     monkeypatch.setattr("resource.getrlimit", lambda kind: (1, 1))
-    with pytest.raises(ModelError, match=r"GiB are free under the limit of this process \(ulimit -[vd]\); stop"):
+    with pytest.raises(ModelError, match=r"GiB are free under the limit of this process \(.*\); stop"):
         require_memory(2**30, "a table", "stop")
     words = r"that are free under the limit of this process \(ulimit"
     with pytest.raises(ModelError, match=words), memory_guarded("a table", "stop"):
