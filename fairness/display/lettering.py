@@ -1,8 +1,10 @@
 """Text that comes from users, where not every character can be shown: in figures, and on old terminals.
 
 matplotlib reads what stands between two dollar signs as a formula, and an SVG file must not hold control
-characters: every text of a figure that is not written by us goes through :func:`label`. A terminal whose
-encoding is not UTF-8 lacks most signs: :func:`spelled` has a stream write others for them.
+characters: every text of a figure that is not written by us goes through :func:`label`. A terminal obeys
+control characters, and those that turn the direction of writing make one name look like another: what it is
+shown goes through :func:`printed`. A terminal whose encoding is not UTF-8 lacks most signs: :func:`spelled`
+has a stream write others for them.
 """
 
 from __future__ import annotations
@@ -12,10 +14,14 @@ import unicodedata
 from textwrap import wrap
 from typing import Any
 
-__all__ = ["DOLLAR", "LINE", "folded", "label", "spelled", "unprintable"]
+__all__ = ["DOLLAR", "LINE", "folded", "label", "printed", "spelled", "unprintable", "unwritable"]
 
-_NONE = ("Cc", "Cs", "Cn")
-"""Unicode categories without a picture: control characters, halves of a pair, code points of nobody."""
+_NONE = ("Cc", "Cf", "Cs", "Cn", "Zl", "Zp")
+"""Unicode categories without a picture: control characters, also those of formats (which turn the direction
+of writing, say), halves of a pair, code points of nobody, ends of lines and paragraphs."""
+
+_JOINING = "\u200c\u200d"
+"""Of the formats those that scripts and emoji need: they part and join letters."""
 
 LINE = 32
 """Letters of a name in one line of a legend or below a bar."""
@@ -46,7 +52,29 @@ def unprintable(text: str) -> str:
     >>> unprintable("CPU\\n")
     '\\n'
     """
-    return "".join(c for c in text if unicodedata.category(c) in _NONE)
+    return "".join(c for c in text if unicodedata.category(c) in _NONE and c not in _JOINING)
+
+
+def printed(text: object, kept: str = "") -> str:
+    r"""Text that is shown character for character; what cannot be shown, as its escape.
+
+    Parameters
+    ----------
+    text : object
+        What becomes a text by ``str``.
+    kept : str
+        Control characters that stay, such as ends of lines.
+
+    Examples
+    --------
+    >>> print(printed("bell\a, \u202eturned"))
+    bell\x07, \u202eturned
+    """
+    shown = str(text)
+    if not shown.isprintable():
+        for c in set(unprintable(shown)) - set(kept):
+            shown = shown.replace(c, ascii(c)[1:-1])
+    return shown
 
 
 def label(text: object) -> str:
@@ -62,10 +90,7 @@ def label(text: object) -> str:
     >>> print(label("cost in $, or $/h"))
     cost in \$, or \$/h
     """
-    shown = str(text)
-    for c in set(unprintable(shown)):
-        shown = shown.replace(c, ascii(c)[1:-1])
-    return shown.replace("$", r"\$")
+    return printed(text).replace("$", r"\$")
 
 
 def folded(text: str, width: int = LINE) -> str:
@@ -96,6 +121,16 @@ def spelled(*streams: Any) -> None:
     for stream in streams:
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(errors="fairqueues-spelling")
+
+
+def unwritable(text: str, stream: Any) -> set[str]:
+    """The characters that the encoding of a text stream lacks."""
+    encoding = getattr(stream, "encoding", None) or "utf-8"
+    try:
+        text.encode(encoding)
+    except UnicodeEncodeError:
+        return {c for c in set(text) if not c.isascii() and not c.encode(encoding, "ignore")}
+    return set()
 
 
 def _spell(error: UnicodeError) -> tuple[str, int]:

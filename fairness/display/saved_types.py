@@ -8,8 +8,8 @@ with it call it. Type by type:
 - one that is new gets a row, without a first place;
 - one that is moved or renamed gets another place, and nothing else changes;
 - one that gets a field more gives it a default and the metadata ``LATER`` of :mod:`fairness.display.storage`;
-- one whose fields change otherwise gets the next format, and a static method ``upgraded(fields, format)`` that
-  makes those of today of the fields by name that a file of an older format has.
+- one whose fields change otherwise gets the next format, and a static method ``upgraded(fields, format)``
+  that makes those of today of the fields by name that a file of an older format has.
 
 No row is ever taken out.
 """

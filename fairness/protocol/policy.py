@@ -18,6 +18,7 @@ from typing import Any, Protocol, runtime_checkable
 import numpy as np
 from numpy.typing import ArrayLike
 
+from fairness.display.lettering import printed
 from fairness.errors import ModelError
 from fairness.evidence.pools import Certificate
 from fairness.model.problem import FloatArray, Problem
@@ -91,7 +92,7 @@ def policy_name(policy: object) -> str:
             "policy", f"must be callable as policy(problem, counts), for example DRF(); got {policy!r}"
         )
     name = getattr(policy, "name", None) or getattr(policy, "__name__", None)
-    return str(name or type(policy).__name__)
+    return printed(name or type(policy).__name__)
 
 
 def offers(policy: object, way: str) -> bool:

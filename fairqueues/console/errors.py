@@ -14,6 +14,7 @@ from typing import Any
 
 import typer
 
+from fairness.display.lettering import printed
 from fairqueues.console.remedies import placed
 from fairqueues.errors import WrongUse
 
@@ -61,7 +62,7 @@ def exit_codes(command: str, context: Any = None) -> Iterator[None]:
 
 def stop(message: str, code: int) -> None:
     """Write one line to standard error and leave."""
-    print(" ".join(message.split()), file=sys.stderr)
+    print(printed(" ".join(message.split())), file=sys.stderr)
     raise typer.Exit(code)
 
 

@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
+from fairness.display.lettering import printed, unwritable
 from fairqueues.console.errors import FAILED
 from fairqueues.console.inputs import read
 from fairqueues.errors import OutputError, WrongUse
@@ -132,11 +133,11 @@ class Delivery:
             writers[self.report] = partial(_write_report, outcome=outcome, command=kept)
         write_all(writers)
         for path in writers:
-            typer.echo(f"wrote {path}", err=True)
+            typer.echo(printed(f"wrote {path}"), err=True)
         with _standard_output():
             self._print(outcome, command)
         for line in outcome.missed:
-            typer.echo(f"failed: {' '.join(line.split())}", err=True)
+            typer.echo(printed(f"failed: {' '.join(line.split())}"), err=True)
         if outcome.missed:
             raise typer.Exit(FAILED)
 
@@ -147,7 +148,15 @@ class Delivery:
             plain = not (getattr(sys.stdout, "encoding", None) or "").lower().startswith("utf")
             typer.echo(json.dumps(outcome.to_json(command), indent=1, ensure_ascii=plain))
         elif self.as_csv:
-            typer.echo(_csv(outcome.table), nl=False)
+            text = _csv(outcome.table)
+            typer.echo(text, nl=False)
+            if lost := unwritable(text, sys.stdout):
+                signs, encoding = " ".join(sorted(lost)[:9]), sys.stdout.encoding
+                typer.echo(
+                    f"note: standard output is {encoding}, which lacks {signs}: written otherwise there; "
+                    "--out FILE.csv has every sign",
+                    err=True,
+                )
         else:
             print_table(outcome.table if outcome.brief is None else outcome.brief, outcome.title)
             # Not by echo, which writes UTF-8 where the encoding is ASCII: one stream has one spelling.

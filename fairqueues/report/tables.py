@@ -12,6 +12,7 @@ from shutil import get_terminal_size
 from textwrap import wrap
 from typing import TYPE_CHECKING, Any
 
+from fairness.display.lettering import printed
 from fairness.display.tables import outward
 
 if TYPE_CHECKING:
@@ -43,13 +44,13 @@ def cells(table: pd.DataFrame, digits: int = 6) -> tuple[list[str], list[list[st
             m = names.index(other)
             for row, low, high in zip(rows, flat[name], flat[other], strict=True):
                 row[k], row[m] = outward(float(low), float(high))
-    return [name.replace("_", " ") for name in names], rows
+    return [printed(name).replace("_", " ") for name in names], rows
 
 
 def _cell(value: Any, digits: int) -> str:
     if isinstance(value, bool) or type(value).__name__ == "bool":
         return "yes" if value else "no"
-    return f"{value:.{digits}g}" if isinstance(value, float) else str(value)
+    return f"{value:.{digits}g}" if isinstance(value, float) else printed(value)
 
 
 def lines(table: pd.DataFrame) -> list[str]:
@@ -62,6 +63,7 @@ def lines(table: pd.DataFrame) -> list[str]:
 
 def print_table(table: pd.DataFrame, title: str) -> None:
     """Print to standard output, as wide as the terminal; of a table without columns the title alone."""
+    title = printed(title)
     if not len(table.columns):
         print(title)
         return
@@ -118,6 +120,7 @@ def _total(widths: list[int]) -> int:
 
 def print_line(text: str) -> None:
     """Print a line below a table; on a terminal it is broken between words, and goes on further in."""
+    text = printed(text, kept="\n")
     if sys.stdout is None or not sys.stdout.isatty():
         print(text)
         return

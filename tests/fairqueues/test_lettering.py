@@ -7,16 +7,20 @@ import re
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
+import typer
 import xarray as xr
 from matplotlib.figure import Figure
 
 from capacity import policy_stability_region, stability_region
 from capacity.studies.heat_maps import heat_map
 from fairness import DRF, PSDSF, Cluster, ModelError, Problem, allocate
-from fairness.display.lettering import folded, label, spelled
+from fairness.display.lettering import folded, label, printed, spelled, unprintable
 from fairness.results.plotting import plot_sharing
+from fairqueues.console.errors import stop
 from fairqueues.console.figures import class_bars, sweep_lines
+from fairqueues.report.tables import print_line, print_table
 from tests.fairqueues.command_line import program, run
 from tests.markup import CLASSES, RESOURCES, Priced, words_of
 
@@ -83,13 +87,43 @@ def test_a_label_shows_what_is_given():
     assert label("größer – 10 °") == "größer – 10 °"
 
 
-@pytest.mark.parametrize("sign", ["\x00", "\x1b", "\n", "\x85", "\ud800"])
+@pytest.mark.parametrize(
+    "sign",
+    ["\x00", "\x1b", "\n", "\x85", "\ud800", "\u202e", "\u2066", "\u200f", "\u2028", "\ufeff", "\U000e0041"],
+)
 def test_names_without_a_picture_are_refused(sign):
     for argument in ("job_classes", "resources"):
         with pytest.raises(ModelError, match=f"{argument}: .* has the character .*, which cannot be shown"):
             Problem([[1, 2], [2, 1]], [1, 1], **{argument: ["a", f"b{sign}"]})
     with pytest.raises(ModelError, match="servers: "):
         Cluster([[1]], [[1], [1]], servers=["a", f"b{sign}"])
+
+
+TURNED = "\u202eFRD\x1b[2J"
+"""A name that reads backwards, and clears the screen."""
+
+
+def test_what_joins_letters_is_shown():
+    for text in ("👩\u200d💻", "می\u200cخواهم", "größer\N{NO-BREAK SPACE}–"):
+        assert label(text) == printed(text) == text
+        assert Problem([[1]], [1], resources=[text]).resources == (text,)
+    assert printed("a\nb\u202e", kept="\n") == "a\nb\\u202e"
+
+
+def test_no_name_turns_a_figure_or_a_terminal(capsys):
+    named = Priced(TURNED)
+    result = allocate(LIMITED, named)
+    assert result.policy == "\\u202eFRD\\x1b[2J"
+    words = words_of(result.plot().figure)
+    frame = pd.DataFrame({"user": [TURNED], TURNED: [1.0]})
+    print_table(frame, TURNED)
+    print_line(f"  {TURNED}\n  below")
+    with pytest.raises(typer.Exit):
+        stop(f"fairqueues: there is no file {TURNED}", 2)
+    seen = "".join(capsys.readouterr())
+    assert seen.count("\\u202eFRD\\x1b[2J") == 5
+    assert "\n  below" in seen
+    assert not unprintable((seen + words).replace("\n", ""))
 
 
 SCENARIO = """
@@ -152,6 +186,18 @@ def test_json_in_ascii_is_json(file):
     file.write_text(SCENARIO.replace('"@b"', '"größer 😀"'), encoding="utf-8")
     text, _ = program("fairqueues", "allocate", file, "--json", encoding="ascii")
     assert "größer 😀" in {row["job_class"] for row in json.loads(text)["results"]}
+
+
+@pytest.mark.long
+def test_csv_says_which_names_a_terminal_lacks(file):
+    file.write_text(SCENARIO.replace('"@b"', '"größer 中 – 😀"'), encoding="utf-8")
+    text, told = program("fairqueues", "allocate", file, "--csv", encoding="cp1252")
+    assert "größer \\u4e2d – \\U0001f600" in text
+    assert "note: standard output is cp1252, which lacks \\u4e2d \\U0001f600: " in told
+    assert "--out FILE.csv has every sign" in told
+    text, told = program("fairqueues", "allocate", file, "--csv")
+    assert "größer 中 – 😀" in text
+    assert "note" not in told
 
 
 def test_streams_without_an_encoding_stay_as_they_are():
