@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import io
 import os
+import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from itertools import islice
@@ -139,7 +140,7 @@ class TextFile:
     ) -> list[NDArray[Any]]:
         fields = [(f"f{k}", np.int64 if kind is int else np.float64) for k, kind in enumerate(kinds)]
         try:
-            rows = np.loadtxt(lines, dtype=fields, comments=None, ndmin=1)
+            rows = _parsed(lines, fields)
         except (ValueError, OverflowError):
             for line, number in zip(lines, numbers, strict=True):
                 self._row(line, number, kinds, example)
@@ -159,10 +160,20 @@ class TextFile:
             self.fail(f"expected {len(kinds)} numbers, such as {example!r}; got {line.strip()!r:.80}", number)
         for word, kind in zip(words, kinds, strict=True):
             try:
-                np.loadtxt([word], dtype=np.int64 if kind is int else np.float64, comments=None)
+                _parsed([word], np.int64 if kind is int else np.float64)
             except (ValueError, OverflowError):
                 name = "whole number" if kind is int else "number"
                 self.fail(f"{word!r:.40} is no {name}; expected a line such as {example!r}", number)
+
+
+def _parsed(lines: list[str], kinds: Any) -> NDArray[Any]:
+    """Rows of numbers; numpy before 2.4 only warned of 2.0 where a whole number must stand."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", DeprecationWarning)
+        try:
+            return np.loadtxt(lines, dtype=kinds, comments=None, ndmin=1)
+        except DeprecationWarning as error:
+            raise ValueError(str(error)) from None
 
 
 @contextmanager
