@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from proofs.catalogue import statement_named
+from fairness.errors import ModelError
 from proofs.checks import check_all
 from proofs.errors import EvidenceError, ProofError
 from proofs.kernels import source_files
@@ -48,7 +49,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             progress=True,
             **_changes(options),
         )
-    except ProofError as error:
+    except (ModelError, ProofError) as error:
         print(error, file=sys.stderr)
         return 2
     if options.json:
