@@ -16,8 +16,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from proofs.catalogue import statement_named
 from fairness.errors import ModelError
+from proofs.catalogue import statement_named
 from proofs.checks import check_all
 from proofs.errors import EvidenceError, ProofError
 from proofs.kernels import source_files
