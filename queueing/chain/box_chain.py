@@ -20,7 +20,10 @@ from queueing.chain.solvers.multilevel import Convergence, multilevel
 from queueing.states.box import count_states, marginal_laws
 from queueing.states.lower_set import LowerSet
 
-__all__ = ["BoxChain", "box_work", "chain_bytes"]
+__all__ = ["BoxChain", "box_work", "chain_bytes", "cheap_work"]
+
+NARROW = 16
+"""Band up to which a box of any length is eliminated."""
 
 
 class BoxChain(Chain):
@@ -55,6 +58,7 @@ class BoxChain(Chain):
         self.axes = len(self.shape)
         self.inside = None if inside is None or inside.all() else inside
         self.states = math.prod(self.shape) if self.inside is None else int(self.inside.sum())
+        self.cheap = cheap_work(self.shape)
         if self.inside is not None:
             self.cheap, self.most_states = 1e8, 50_000
 
@@ -105,6 +109,11 @@ class BoxChain(Chain):
     def residual(self, law: FloatArray) -> float:
         """Sum of the violations of all balance equations over the total flow."""
         return balance_residual(self.up, self.down, law)
+
+
+def cheap_work(shape: Sequence[int]) -> float:
+    """Multiplications up to which elimination is taken: a narrow box is as quickly eliminated as swept."""
+    return max(Chain.cheap, NARROW**2 * count_states(shape))
 
 
 def box_work(shape: Sequence[int]) -> float:

@@ -47,6 +47,7 @@ __all__ = [
     "eliminate_counts",
     "eliminated",
     "elimination_bytes",
+    "given_order",
     "narrow_order",
 ]
 
@@ -117,6 +118,8 @@ def eliminate_counts(up: FloatArray, down: FloatArray, numbering: Numbering) -> 
     """
     law = np.empty(len(numbering.place))
     _eliminate_counts(up, down, numbering.place, numbering.less, numbering.band, law)
+    # By numpy, which adds in pairs: one by one, a million tiny weights would be lost beside a large one.
+    law /= law.sum()
     return law
 
 
@@ -129,6 +132,7 @@ def birth_death_law(birth: FloatArray, death: FloatArray) -> FloatArray:
     """Law of a chain on 0, ..., K - 1: ``birth[k]`` from k to k + 1 and ``death[k]`` back, shape (K - 1,)."""
     law = np.empty(len(birth) + 1)
     _weights(np.concatenate([[0.0], birth / death])[:, None], law)
+    law /= law.sum()
     return law
 
 
@@ -137,13 +141,20 @@ def narrow_order(rates: sparse.csr_array) -> tuple[NDArray[np.int64], int]:
 
     That of Cuthill and McKee, or the given one where it is as good.
     """
-    given = np.arange(rates.shape[0])
     order = reverse_cuthill_mckee(sparse.csr_array(rates), symmetric_mode=False).astype(np.int64)
+    narrow, given = _numbered(rates, order), given_order(rates)
+    return narrow if narrow[1] < given[1] else given
+
+
+def given_order(rates: sparse.csr_array) -> tuple[NDArray[np.int64], int]:
+    """The states as they come, and the bandwidth."""
+    return _numbered(rates, np.arange(rates.shape[0]))
+
+
+def _numbered(rates: sparse.csr_array, order: NDArray[np.int64]) -> tuple[NDArray[np.int64], int]:
     rows, columns = sparse.coo_array(rates).coords
-    place = np.empty_like(order)
-    place[order] = given
-    bands = [int(np.max(np.abs(p[rows] - p[columns]), initial=1)) for p in (place, given)]
-    return (order, bands[0]) if bands[0] < bands[1] else (given, bands[1])
+    place = np.argsort(order)
+    return order, int(np.max(np.abs(place[rows] - place[columns]), initial=1))
 
 
 def eliminate(rates: sparse.csr_array, order: NDArray[np.int64], band: int) -> FloatArray:
@@ -185,7 +196,7 @@ def eliminated(
     ordered = np.empty(size)
     _eliminate_band(upper, lower, ordered)
     law = np.empty(size)
-    law[order] = ordered
+    law[order] = ordered / ordered.sum()
     return law, upper, lower
 
 
@@ -232,7 +243,7 @@ def _remove(upper: FloatArray, lower: FloatArray, number: int) -> None:
 
 @stored(nogil=True)
 def _weights(upper: FloatArray, law: FloatArray) -> None:
-    """Law from the eliminated band, normalised."""
+    """Weights of the states from the eliminated band, not yet normalised."""
     law[0] = 1.0
     for number in range(1, len(law)):
         value = 0.0
@@ -241,7 +252,6 @@ def _weights(upper: FloatArray, law: FloatArray) -> None:
         law[number] = value
         if value > LARGE:
             law[: number + 1] /= value
-    law /= law.sum()
 
 
 @stored(nogil=True)
