@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from fairness.machine.work import Task
 from fairness.model.problem import FloatArray
 from queueing.chain.solvers.balance import balance_residual
 from queueing.chain.solvers.box_rates import box_rates
@@ -22,8 +24,14 @@ from queueing.states.lower_set import LowerSet
 
 __all__ = ["BoxChain", "box_work", "chain_bytes", "cheap_work"]
 
-NARROW = 16
-"""Band up to which a box of any length is eliminated."""
+CYCLES = 20
+"""Cycles that a box usually takes, a guess."""
+CYCLE_SECONDS = 4e-8
+"""Of a cycle, per state and class, about."""
+NARROW = 50
+"""Band up to which a long box is eliminated: multilevel takes as long."""
+LONG = 4e9
+"""Multiplications up to which it is."""
 
 
 class BoxChain(Chain):
@@ -94,13 +102,14 @@ class BoxChain(Chain):
     def iterated(self, tolerance: float, max_cycles: int) -> tuple[FloatArray, Convergence]:
         """Law by multilevel, box after box where arrival rates are constant."""
         first, rough = self.guess()
-        if self.up.ndim == 1:
-            return nested_multilevel(
-                self.up, self.down, first, rough=rough, tolerance=tolerance, max_cycles=max_cycles
-            )
-        states = LowerSet.box(self.shape)
-        law, convergence = multilevel(*self._flat, states, first, tolerance=tolerance, max_cycles=max_cycles)
-        return law.reshape(self.shape), convergence
+        options: dict[str, Any] = {"tolerance": tolerance, "max_cycles": max_cycles}
+        seconds = CYCLES * CYCLE_SECONDS * self.axes * self.states
+        with Task(f"the chain on {self.name}", CYCLES, "cycles", seconds, self.remedy) as work:
+            if self.up.ndim == 1:
+                return nested_multilevel(self.up, self.down, first, rough=rough, told=work.advance, **options)
+            states = LowerSet.box(self.shape)
+            law, convergence = multilevel(*self._flat, states, first, told=work.advance, **options)
+            return law.reshape(self.shape), convergence
 
     def marginals(self, law: FloatArray) -> tuple[FloatArray, ...]:
         """Laws of the counts."""
@@ -113,7 +122,7 @@ class BoxChain(Chain):
 
 def cheap_work(shape: Sequence[int]) -> float:
     """Multiplications up to which elimination is taken: a narrow box is as quickly eliminated as swept."""
-    return max(Chain.cheap, NARROW**2 * count_states(shape))
+    return max(Chain.cheap, min(LONG, NARROW**2 * count_states(shape)))
 
 
 def box_work(shape: Sequence[int]) -> float:

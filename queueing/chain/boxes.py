@@ -10,7 +10,7 @@ import functools
 import logging
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Generic, TypeVar
 
@@ -19,13 +19,12 @@ from numpy.typing import NDArray
 
 from fairness.errors import ModelError, NotConvergedError
 from fairness.machine.memory import require_memory
+from fairness.machine.work import OutOfTime, Watch, stopped, watching
 from fairness.model.problem import FloatArray
-from fairness.protocol.calling import policy_tasks
 from fairness.protocol.policy import Policy, policy_name
 from queueing.balanced.fairness import balanced_fairness
 from queueing.balanced.tail_bound import StoreAndForward
 from queueing.chain.box_chain import BoxChain, box_work, chain_bytes, cheap_work
-from queueing.chain.coarse_chain import DeathRates
 from queueing.chain.solvers.balance import EPSILON
 from queueing.chain.solvers.growing_box import extended
 from queueing.chain.solvers.ladder import Solution, Solver, chosen, solved
@@ -36,9 +35,9 @@ from queueing.model.cluster_load import geometric_ratios
 from queueing.model.system import System
 from queueing.states.box import SMALLEST, box_name, count_states
 from queueing.states.lower_set import LowerSet
-from queueing.states.table import Table, departure_rates, tabulate
+from queueing.states.table import Table, death_rates, departure_rates, tabulate
 
-__all__ = ["Attempt", "Boxes", "CountBoxes", "nobody_served"]
+__all__ = ["Attempt", "Boxes", "CountBoxes", "law_so_far", "nobody_served"]
 
 _log = logging.getLogger(__name__)
 
@@ -46,10 +45,11 @@ FIRST_TAIL = 1e-3
 """The first box leaves at most this probability outside under balanced fairness."""
 
 DOUBTFUL = 0.1
-"""A region that leaves so much outside may belong to an unstable policy."""
+"""A region that leaves so much outside may belong to an unstable policy, or, if it does so given that a class
+is present, be far too small for what waits then."""
 
 ACCURATE = 1e-6
-"""Relative error of the means that will do where seldom present classes would take a larger region."""
+"""Relative error of the means that will do where less outside would take too many states."""
 
 Shape = tuple[int, ...]
 Region = TypeVar("Region")
@@ -120,9 +120,9 @@ class Boxes(ABC, Generic[Region]):
         """Law on the first region that leaves at most ``tail`` outside.
 
         Given that a class is present, which may be seldom, at most :func:`queueing.chain.tails.given_tail` is
-        outside; if such a region would have too many states, one will do that cuts off little of the means.
-        If already ``tail`` takes too many states, and nothing so far speaks of an unstable policy,
-        ``otherwise`` may find the law in another way.
+        outside. If such a region would have too many states, one will do that cuts off little of the means;
+        if there is none, and nothing so far speaks of an unstable policy, ``otherwise`` may find the law in
+        another way.
 
         Raises
         ------
@@ -133,12 +133,16 @@ class Boxes(ABC, Generic[Region]):
         while True:
             if self.states(region) > max_states:
                 known = None if last is None else last.judged()
-                if known is not None and known.tail_mass <= tail and _accurate(known):
+                if known is not None and _accurate(known):
                     return known
-                if otherwise is not None and (last is None or last.tails.mass < DOUBTFUL):
+                if otherwise is not None and (last is None or last.tails.most < DOUBTFUL):
                     return otherwise()
                 raise self._refusal(region, last, known, tail, max_states)
-            last = self.attempt(region)
+            try:
+                last = self.attempt(region)
+            except (OutOfTime, KeyboardInterrupt) as stop:
+                stop.best = last  # type: ignore[union-attr]
+                raise
             if last.solution.complaint or last.tails.within(tail):
                 return last.judged()
             before, region = region, self.larger(region, last.tails, tail)
@@ -168,6 +172,17 @@ class Boxes(ABC, Generic[Region]):
             best=best,
             residual=best.tail_mass,
         )
+
+
+def law_so_far(stop: BaseException) -> BaseException:
+    """What to raise where :meth:`Boxes.grown` was stopped: with the law on the last region, if any."""
+    last = getattr(stop, "best", None)
+    if not isinstance(last, Attempt):
+        return stopped(stop, "no law is known yet", None)
+    with watching(watch=Watch()):  # of the time that is over nothing is asked any more
+        best = last.judged()
+    known = f"a law that leaves about {best.tail_mass:.1e} outside is known, in best"
+    return stopped(stop, known, best, best.tail_mass)
 
 
 def _accurate(law: Stationary) -> bool:
@@ -234,22 +249,6 @@ class CountBoxes(Boxes[Shape]):
             self.table = table
         return table
 
-    def death_rates(self, axes: Sequence[int], table: Table) -> DeathRates:
-        """Death rates of the classes ``axes`` in any states of their counts; others are empty."""
-        system, chosen = self.system, list(axes)
-
-        def rates(counts: NDArray[np.int64]) -> FloatArray:
-            whole = np.zeros((len(counts), system.n_classes), dtype=np.int64)
-            whole[:, chosen] = counts
-            tasks = np.empty(whole.shape)
-            known = (whole < table.shape).all(axis=1)
-            tasks[known] = table.tasks[tuple(whole[known].T)]
-            tasks[~known] = policy_tasks(system.problem, self.policy, whole[~known].astype(float))
-            served: FloatArray = tasks[:, chosen] / system.mean_sizes[chosen]
-            return served
-
-        return rates
-
     def attempt(self, box: Shape) -> Attempt:
         """Solve on a box, from the law on the one before."""
         if self._last is not None and self._last[0] == box:
@@ -280,7 +279,9 @@ class CountBoxes(Boxes[Shape]):
 
         def cut() -> FloatArray:
             error, states = np.zeros(system.n_classes), LowerSet.box(solution.law.shape)
-            error[axes] = truncation_error(up, self.death_rates(axes, table), states, solution.law.ravel())
+            error[axes] = truncation_error(
+                up, death_rates(table, system.mean_sizes, axes), states, solution.law.ravel()
+            )
             return error
 
         made = functools.partial(

@@ -23,33 +23,34 @@ References
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.optimize import brentq
+from scipy import sparse
 
 from fairness.model.problem import FloatArray
 from queueing.chain.solvers.box_rates import box_rates
-from queueing.chain.solvers.poisson_steps import poisson_step
+from queueing.chain.solvers.poisson_steps import PoissonStep, poisson_step
 from queueing.states.box import along
 from queueing.states.lower_set import LowerSet
+from queueing.states.table import DeathRates
 
-__all__ = ["CoarseChain", "DeathRates"]
+__all__ = ["CoarseChain"]
 
 Whole = NDArray[np.int64]
 
-DeathRates = Callable[[Whole], FloatArray]
-"""Gives the death rates, (k, n_classes), of states of counts, (k, n_classes), inside the set or beyond."""
-
-POINTS = {1: (65, 24), 2: (33, 12), 3: (11, 6), 4: (7, 4), 5: (6, 3), 6: (5, 2), 7: (4, 1)}
-"""Grid points per axis up to the end of the box, and beyond, by the number of classes."""
-FEWEST = (3, 1)
-"""Of more classes; less where the grid has too many points."""
-MOST_POINTS = 12_000
-"""Points of the grid, at most: one factorisation takes some seconds."""
+MOST_POINTS = {1: 1_000, 2: 6_000, 3: 5_000, 4: 5_000}
+"""Points of the grid, at most, by the number of classes: so that one elimination takes less than a second."""
+MANY = 4_000
+"""The same of more classes."""
+FEW = 1_500
+"""Points that a grid may have in any case; else no more than the set has states: a policy may be slow."""
 MOST_LISTED = 600_000
 """Points of the box around a grid, at most."""
+RATIOS = (1.05, 1.1, 1.15, 1.2, 1.3, 1.4, 1.5, 1.75, 2.0, 2.5, 3.0, 4.0, 6.0, 10.0, 20.0, 50.0, 200.0)
+"""Of neighbouring counts, where they are large: the smallest is taken that the grid has room for."""
 EVEN = 1e-4
 """Decay of the walk over both gaps below which it is taken to have no drift."""
 
@@ -70,12 +71,15 @@ class CoarseChain:
     ----------
     counts : ndarray of shape (n_points, n)
         Counts at the points.
-    ends : ndarray of bool of shape (n, n_points)
-        Points where the grid ends along each axis.
+    ends : ndarray of bool of shape (n_points,)
+        Points where the grid ends along some axis.
+    rates : sparse array of shape (n_points, n_points)
+        Rates from row to column.
     """
 
     counts: Whole
     ends: NDArray[np.bool_]
+    rates: sparse.csr_array
 
     def __init__(self, grid: Sequence[Whole], inside: NDArray[np.bool_], up: FloatArray, rates: DeathRates):
         self._grid, n = grid, len(grid)
@@ -83,11 +87,19 @@ class CoarseChain:
         self._number[inside] = np.arange(inside.sum())
         places = np.nonzero(inside)
         self.counts = np.stack([axis[k] for axis, k in zip(grid, places, strict=True)], axis=1)
-        self.ends = np.stack([k == len(axis) - 1 for axis, k in zip(grid, places, strict=True)])
+        self.ends = np.any([k == len(axis) - 1 for axis, k in zip(grid, places, strict=True)], axis=0)
         down = np.zeros((n, *inside.shape))
         down[:, inside] = rates(self.counts).T
         rise, fall = _rates_between(up, down, grid)
-        self._solve = poisson_step(box_rates(rise, fall, inside), ordered=True)
+        self.rates = box_rates(rise, fall, inside)
+
+    @cached_property
+    def _solve(self) -> PoissonStep:
+        return poisson_step(self.rates, ordered=True)
+
+    def with_rates(self, up: FloatArray, rates: DeathRates) -> CoarseChain:
+        """The chain with other rates on the same grid."""
+        return CoarseChain(self._grid, self._number >= 0, up, rates)
 
     @classmethod
     def around(cls, states: LowerSet, up: FloatArray, rates: DeathRates, reach: float) -> CoarseChain | None:
@@ -104,11 +116,15 @@ class CoarseChain:
         """Functions h with Q h = E[f] - f, a column for each column f of ``costs``; (n_points, n_costs)."""
         return np.stack([self._solve(np.array(column)) for column in costs.T], axis=1)
 
-    def slopes(self, h: FloatArray, counts: Whole, axis: int) -> FloatArray:
-        """h(x + e_i) - h(x) at states x of the set, for the class of an axis; (k, n_functions).
+    def values(self, h: FloatArray, counts: Whole) -> FloatArray:
+        """H at states of the set, (k, n_functions), interpolated linearly in every count."""
+        return self._interpolated(h, counts, None)
 
-        Between grid points h is interpolated linearly in every count.
-        """
+    def slopes(self, h: FloatArray, counts: Whole, axis: int) -> FloatArray:
+        """h(x + e_i) - h(x) at states x of the set, for the class of an axis; (k, n_functions)."""
+        return self._interpolated(h, counts, axis)
+
+    def _interpolated(self, h: FloatArray, counts: Whole, axis: int | None) -> FloatArray:
         result = np.zeros((len(counts), h.shape[1]))
         who = np.arange(len(counts))
         number, weight = np.zeros(len(counts), dtype=np.int64), np.ones(len(counts))
@@ -135,36 +151,36 @@ def _grid_around(states: LowerSet, reach: float) -> tuple[list[Whole], NDArray[n
     axis standing for the end; of four classes and more one count at a time is beyond. None if these are too
     many even with no point between 0 and the end.
     """
-    n = states.n_classes
-    near, far = POINTS.get(n, FEWEST)
-    ends = np.array(states.shape)
-    for points in range(near, 0, -1):
-        grid = [_points(size, points, far, reach) for size in states.shape]
-        if math.prod(map(len, grid)) > MOST_LISTED:
+    n, ends = states.n_classes, np.array(states.shape)
+    most = min(MOST_POINTS.get(n, MANY), max(FEW, states.n_states))
+    for ratio in (*RATIOS, math.inf, None):
+        grid = [_points(size, reach, ratio) for size in states.shape]
+        shape = tuple(map(len, grid))
+        if math.prod(shape) > MOST_LISTED:
             continue
-        numbers = np.indices(tuple(map(len, grid))).reshape(n, -1)
-        lowest = np.stack([axis[k] for axis, k in zip(grid, np.maximum(numbers - 1, 0), strict=True)], axis=1)
+        numbers = np.maximum(np.indices(shape).reshape(n, -1) - 1, 0)
+        lowest = np.stack([axis[k] for axis, k in zip(grid, numbers, strict=True)], axis=1)
         inside = states.places(np.minimum(lowest, ends - 1) // 2) >= 0
         if n > 3:
             inside &= (lowest >= ends).sum(axis=1) <= 1
-        if inside.sum() <= MOST_POINTS:
-            return grid, inside.reshape(tuple(map(len, grid)))
+        if inside.sum() <= most:
+            return grid, inside.reshape(shape)
     return None
 
 
-def _points(size: int, points: int, far: int, reach: float) -> Whole:
-    """Counts from 0 to size, the first ones all, then ever fewer, and ``far`` powers beyond."""
-    beyond = size * reach ** (((np.arange(far) + 1.0) / far) ** 2)
-    if size <= points:
-        near = np.arange(float(size))
-    elif points <= 2:
-        near = np.array([0.0, size - 1])[:points]
-    else:
-        # sinh(a j) / sinh(a) has the first gap 1, and is size - 1 in the end for the right a.
-        steps = np.arange(float(points))
-        pace = brentq(lambda a: np.sinh(a * steps[-1]) / np.sinh(a) - (size - 1), 1e-9, 700.0 / points)
-        near = np.sinh(pace * steps) / np.sinh(pace)
-    return np.unique(np.round(np.concatenate([near, [size], beyond])).astype(np.int64))
+def _points(size: int, reach: float, ratio: float | None) -> Whole:
+    """Counts from 0 to ``size``, the first ones all, then with a ratio, and on to ``reach`` times as many.
+
+    With an infinite ratio only 0 and the ends, with None without the last count of the set.
+    """
+    if ratio is None or ratio == math.inf:
+        return np.unique(np.round([0, size - 1 if ratio else 0, size, reach * size]).astype(np.int64))
+    dense = math.ceil(1.0 / (ratio - 1.0))  # up to there the ratio is below 1 + 1/x
+    near = dense * ratio ** np.arange(max(0.0, math.log(size / dense) / math.log(ratio)))
+    steps = math.ceil(math.log(reach) / math.log(ratio))
+    beyond = size * reach ** (np.arange(1.0, steps + 1) / steps)
+    counts = np.concatenate([np.arange(min(dense, size)), near, [size - 1, size], beyond])
+    return np.unique(np.round(counts).astype(np.int64))
 
 
 def _rates_between(up: FloatArray, down: FloatArray, grid: Sequence[Whole]) -> tuple[FloatArray, FloatArray]:

@@ -96,6 +96,11 @@ class Tails:
         """Estimated probability outside, at most 1."""
         return min(1.0, sum(beyond for beyond, _ in self.outside))
 
+    @property
+    def most(self) -> float:
+        """Estimated probability outside, also given that a class is present; infinite without a decay."""
+        return max(self.mass, *(beyond for beyond, _ in self.given), 0.0)
+
     def within(self, tail: float) -> bool:
         """Whether at most ``tail`` is outside, and :func:`given_tail` given that a class is present."""
         return self.mass <= tail and sum(beyond for beyond, _ in self.given) <= given_tail(tail)

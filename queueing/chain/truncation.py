@@ -30,10 +30,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fairness.model.problem import FloatArray
-from queueing.chain.coarse_chain import CoarseChain, DeathRates
+from queueing.chain.coarse_chain import CoarseChain
 from queueing.states.lower_set import LowerSet
+from queueing.states.table import DeathRates
 
-__all__ = ["SAFETY", "end_states", "truncation_error"]
+__all__ = ["SAFETY", "end_states", "followed", "refused", "truncation_error"]
 
 CHUNK = 50_000
 """States at the faces that are handled together."""
@@ -41,10 +42,11 @@ SAFETY = 1.5
 """Times the effect by the coarse grid."""
 REACHES = (4.0, 64.0, 1e4, 1e9)
 """Times the ends of the axes that the grid reaches; the wider, the coarser."""
-BEYOND = 0.05
-"""Part of the effect that the jobs where the grid ends may be."""
+SMALL = 0.05
+"""Part of the effect that the jobs of a class may be where the grid ends, for any count, or by which a longer
+grid may change it."""
 NOTHING = 1e-14
-"""The same, as a part of the mean counts."""
+"""Part of the mean counts that they may be."""
 
 
 def truncation_error(up: FloatArray, rates: DeathRates, states: LowerSet, law: FloatArray) -> FloatArray:
@@ -67,23 +69,46 @@ def truncation_error(up: FloatArray, rates: DeathRates, states: LowerSet, law: F
     -------
     ndarray of shape (n,), jobs
     """
-    n = states.n_classes
-    if n == 0:
+    if not states.n_classes:
         return np.zeros(0)
+    found = followed(up, rates, states, law)
+    return np.full(states.n_classes, np.inf) if found is None else SAFETY * found[1]
+
+
+def followed(
+    up: FloatArray, rates: DeathRates, states: LowerSet, law: FloatArray
+) -> tuple[CoarseChain, FloatArray] | None:
+    """A coarse chain that reaches far enough, and the effect of the refused arrivals on the mean counts.
+
+    None where jobs pile up beyond every grid, or these are too large. Arguments as of
+    :func:`truncation_error`.
+    """
+    last = np.zeros(states.n_classes), np.zeros(states.n_classes)
     for reach in REACHES:
         chain = CoarseChain.around(states, up, rates, reach)
         if chain is None:
-            break
+            return None
         costs = chain.counts.astype(float)
-        h, effect = chain.poisson(costs), np.zeros(n)
-        for i in range(n):
-            for places in end_states(states, i):
-                moved = chain.slopes(h, states.counts(places), i)
-                effect += up[i] * law[places] @ np.abs(moved)
-        beyond = np.array([chain.law[end] @ costs[end, i] for i, end in enumerate(chain.ends)])
-        if (beyond <= BEYOND * effect + NOTHING * (chain.law @ costs)).all() and np.isfinite(effect).all():
-            return SAFETY * effect
-    return np.full(n, np.inf)
+        effect = refused(chain, chain.poisson(costs), up, states, law)
+        beyond = chain.law[chain.ends] @ costs[chain.ends]
+        nothing = beyond <= SMALL * effect + NOTHING * (chain.law @ costs)
+        # Jobs that pile up are the more the further a grid reaches.
+        settled = (beyond <= last[0]) & (np.abs(effect - last[1]) <= SMALL * effect)
+        if (nothing | settled).all() and np.isfinite(effect).all():
+            return chain, effect
+        last = beyond, effect
+    return None
+
+
+def refused(
+    chain: CoarseChain, h: FloatArray, up: FloatArray, states: LowerSet, law: FloatArray
+) -> FloatArray:
+    """The sum over the refused arrivals of |h(x + e_i) - h(x)|, for every column of h."""
+    effect = np.zeros(h.shape[1])
+    for i, rate in enumerate(up):
+        for places in end_states(states, i):
+            effect += rate * law[places] @ np.abs(chain.slopes(h, states.counts(places), i))
+    return effect
 
 
 def end_states(states: LowerSet, axis: int) -> Iterator[NDArray[np.int64]]:

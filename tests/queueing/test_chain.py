@@ -8,9 +8,11 @@ import pytest
 
 from fairness import DRF, PSDSF, BottleneckMax, Cluster, MaxMin, Problem, ProportionalFair
 from fairness.errors import ModelError, NotConvergedError, UnstableError
+from fairness.machine.work import OutOfTime, watching
 from fairness.testing import KINDS, random_problem
 from queueing.balanced.fairness import balanced_fairness
-from queueing.chain import coarse_chain, tails, truncation
+from queueing.chain import box_chain, coarse_chain, tails, truncation
+from queueing.chain.boxes import CountBoxes
 from queueing.chain.solvers import aggregation, elimination, mixture
 from queueing.chain.solvers import growing_box as nested
 from queueing.chain.solvers.balance import balance_residual
@@ -303,8 +305,7 @@ def test_first_box_of_a_cluster_next_to_load_1():
 
 def test_error_is_infinite_where_the_coarse_grid_sees_jobs_pile_up():
     # Slow in just the states that the grid sees: the law decays on the box, and not on the grid.
-    points = coarse_chain.POINTS[1]
-    seen = np.concatenate([coarse_chain._points(400, *points, reach) for reach in truncation.REACHES])
+    seen = np.concatenate([coarse_chain._points(400, reach, 1.05) for reach in truncation.REACHES])
 
     def patchy(problem, counts):
         return np.where(np.isin(counts, seen[seen > 9]), 0.4, 1.0) * (counts > 0)
@@ -321,6 +322,36 @@ def test_elimination_keeps_classes_that_are_slower_by_any_factor():
     law = eliminate_box(up, down.reshape(2, -1), (4, 5)).reshape(4, 5)
     assert law.sum(axis=0) == pytest.approx(np.array([16, 8, 4, 2, 1]) / 31, rel=1e-14)
     assert law.sum(axis=1) == pytest.approx([0.25] * 4, rel=1e-14)
+
+
+def test_long_work_is_told_and_stopped(monkeypatch):
+    monkeypatch.setattr(elimination, "PIECE", 1e4)
+    system, told = System.with_load(EXAMPLE, [1, 1], 0.7), []
+    law = stationary(system, DRF(), tail=1e-4, progress=told.append)
+    assert any(step.what.startswith("elimination of ") for step in told)
+    monkeypatch.setattr(box_chain, "CYCLES", 1)  # so that each is told, however fast
+    stationary(system, DRF(), shape=60, solver=Multilevel(), progress=told.append)
+    assert any(step.what == "the chain on 60 x 60 states" and step.unit == "cycles" for step in told)
+    with pytest.raises(NotConvergedError, match=r"time_limit=0 seconds are over .*: no law is known yet"):
+        stationary(system, DRF(), shape=60, time_limit=0)
+    attempt, tried = CountBoxes.attempt, []
+
+    def until_the_second(boxes, box):
+        tried.append(box)
+        if len(tried) == 3:
+            raise OutOfTime("time_limit=9 seconds are over during a test")
+        return attempt(boxes, box)
+
+    monkeypatch.setattr(CountBoxes, "attempt", until_the_second)
+    with pytest.raises(NotConvergedError, match=r"a law that leaves .* is known, in best; raise") as caught:
+        stationary(system, DRF(), tail=1e-12, time_limit=9)
+    best = caught.value.best
+    assert best.shape == tried[1]
+    assert (np.abs(best.mean_jobs - law.mean_jobs) <= best.mean_jobs_error + law.mean_jobs_error).all()
+    tried.clear()
+    # Whoever set the limit says what is known.
+    with pytest.raises(OutOfTime), watching(time_limit=9):
+        stationary(system, DRF(), tail=1e-12)
 
 
 def test_automatic_method():
@@ -356,11 +387,11 @@ def test_no_state_is_asked_for_twice():
     law = stationary(System.with_load(EXAMPLE, [1, 1], 0.7), policy)  # on a growing box
     assert len(calls) > 1
     # The coarse grid that tells what the box cuts off lies beyond.
-    assert math.prod(law.shape) <= sum(calls) < math.prod(law.shape) + 2_500
+    assert math.prod(law.shape) <= sum(calls) < 2 * math.prod(law.shape)
     table = tabulate(EXAMPLE, policy, 100)
     calls.clear()
     law = stationary(System.with_load(EXAMPLE, [1, 1], 0.6), policy, table=table)
-    assert sum(calls) < 2_500
+    assert sum(calls) < math.prod(law.shape)
     assert max(law.shape) < 100
     assert law.mean_jobs == pytest.approx(stationary(law.system, DRF()).mean_jobs, rel=1e-12)
     with pytest.raises(ModelError, match="made for the same problem and the policy"):

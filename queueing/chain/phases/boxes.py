@@ -17,7 +17,6 @@ from fairness.machine.memory import require_memory
 from fairness.model.problem import FloatArray
 from fairness.protocol.policy import Policy
 from queueing.chain.boxes import Attempt, Boxes, CountBoxes, Shape
-from queueing.chain.coarse_chain import DeathRates
 from queueing.chain.phases.solver import MIXED, PhaseChain
 from queueing.chain.phases.states import PhaseGrid, class_states, count_phase_states
 from queueing.chain.solvers.ladder import Solver, solved
@@ -28,7 +27,7 @@ from queueing.model.phase_type import PhaseType, phases_of
 from queueing.model.system import System
 from queueing.states.box import box_name
 from queueing.states.lower_set import LowerSet
-from queueing.states.table import Table
+from queueing.states.table import DeathRates, Table, death_rates
 
 __all__ = ["PhaseBoxes"]
 
@@ -96,7 +95,7 @@ class PhaseBoxes(Boxes[Shape]):
             error = np.zeros(system.n_classes)
             error[live] = truncation_error(
                 grid.arrival_rates,
-                _summed(grid.departures(solution.law, counts), self.counts.death_rates(live, table)),
+                _summed(grid.departures(solution.law, counts), death_rates(table, system.mean_sizes, live)),
                 LowerSet.box(counts.shape),
                 counts.ravel(),
             )

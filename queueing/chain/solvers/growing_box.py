@@ -7,7 +7,7 @@ geometrically it is the first guess. Only what the smaller box cut off is left t
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
@@ -26,7 +26,14 @@ ROUGH = 1e-6
 
 
 def nested_multilevel(
-    up: FloatArray, down: FloatArray, start: FloatArray, *, rough: bool, tolerance: float, max_cycles: int
+    up: FloatArray,
+    down: FloatArray,
+    start: FloatArray,
+    *,
+    rough: bool,
+    tolerance: float,
+    max_cycles: int,
+    told: Callable[[], object],
 ) -> tuple[FloatArray, Convergence]:
     """Stationary law by :func:`queueing.chain.solvers.multilevel.multilevel`, box after box, each twice the
     one before.
@@ -44,6 +51,8 @@ def nested_multilevel(
     tolerance : float
     max_cycles : int
         Per box.
+    told : callable
+        Called after every cycle.
 
     Returns
     -------
@@ -62,20 +71,26 @@ def nested_multilevel(
             rough=True,
             tolerance=max(tolerance, ROUGH),
             max_cycles=max_cycles,
+            told=told,
         )
-        law, convergence = _whole(up, down, extended(law, shape), tolerance, max_cycles)
+        law, convergence = _whole(up, down, extended(law, shape), tolerance, max_cycles, told)
         # A law that piled up at the end of the smaller box may be a worse guess than a rough one.
         if convergence.reached:
             return law, convergence
-    return _whole(up, down, start, tolerance, max_cycles)
+    return _whole(up, down, start, tolerance, max_cycles, told)
 
 
 def _whole(
-    up: FloatArray, down: FloatArray, start: FloatArray, tolerance: float, max_cycles: int
+    up: FloatArray,
+    down: FloatArray,
+    start: FloatArray,
+    tolerance: float,
+    max_cycles: int,
+    told: Callable[[], object],
 ) -> tuple[FloatArray, Convergence]:
     rates, states = np.ascontiguousarray(down).reshape(len(up), -1), LowerSet.box(start.shape)
     law, convergence = multilevel(
-        up[:, None], rates, states, start, tolerance=tolerance, max_cycles=max_cycles
+        up[:, None], rates, states, start, tolerance=tolerance, max_cycles=max_cycles, told=told
     )
     return law.reshape(start.shape), convergence
 

@@ -112,14 +112,9 @@ class Banded(PoissonStep):
 
     def _eliminate(self, rates: sparse.csr_array, order: NDArray[np.int64], band: int) -> FloatArray:
         """Prepare the steps; gives the law."""
-        self._order, size = order, len(order)
-        work = float(size) * band**2
-        with (
-            Task(f"elimination of {size} states", 1, "chains", work / FASTEST, REMEDY) as task,
-            memory_guarded(f"elimination of {size} states", REMEDY),
-        ):
+        self._order = order
+        with memory_guarded(f"elimination of {len(order)} states", REMEDY):
             self._law, self._upper, self._lower = eliminated(rates, order, band)
-            task.advance()
         return self._law
 
     @property
