@@ -14,10 +14,14 @@ box        ``mean_error`` on a given box, by the automatic method and by multile
 large      the same by multilevel on boxes of 2,000 to 30,000 states; reference: elimination
 infinite   ``mean_jobs_error`` on the automatic box; reference: E[x_i] = rho_i/(1 - rho) (one resource, DRF)
 tail       ``tail_mass`` of the same chains against the probability outside
+seldom     ``mean_jobs_error`` of two or three classes, of which one or two are seldom present (loads from
+           1e-12), weights and sizes over ten decades; reference: closed forms of discriminatory processor
+           sharing and of priorities
+seldom -   the same, of those that are refused: what ``NotConvergedError.best`` claims
 policies   ``mean_jobs_error`` of two classes under any policy; reference: a box twice as long
 admission  ``mean_error`` with limits per class and in all; reference as for box
 phases     ``mean_error`` with phase-type sizes; reference as for box, on the chain with phases
-tagged     ``mean_error`` of a tagged job's mean duration; reference: Little's law in extended precision
+tagged     ``mean_error`` and ``variance_error`` of a tagged job's duration; reference: a far smaller tail
 balanced   ``mean_jobs_error`` of balanced fairness; reference: a box with tail 1e-12
 heavy      errors of the scaled means of ``heavy_traffic``; reference: one resource, DRF
 reached    what is claimed where a method gives up (``NotConvergedError.best``)
@@ -32,13 +36,14 @@ import sys
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 import joblib
 import numpy as np
 from numpy.typing import NDArray
 from scipy import special
 
+from benchmarks.claims.closed_forms import discriminatory_means, priority_means
 from capacity import heavy_traffic
 from fairness import DRF, AssetFair, BottleneckMax, MaxMin, NotConvergedError, Problem, ProportionalFair
 from fairness.display.wording import said
@@ -62,6 +67,8 @@ from queueing.model.phase_type import phases_of
 __all__ = ["Claim", "measure", "report"]
 
 Extended = NDArray[np.longdouble]
+SELDOM_STATES = 1_000_000
+"""Most states where a class is seldom present."""
 LAWS = (Exponential(), Erlang(2), Hyperexponential.fit(scv=4), Hyperexponential.fit(scv=50))
 POLICIES: tuple[Policy, ...] = (DRF(), MaxMin(), ProportionalFair(), BottleneckMax(), AssetFair())
 
@@ -116,6 +123,16 @@ class Switching:
         tasks = np.zeros_like(counts)
         np.put_along_axis(tasks, first[..., None], 1.0, axis=-1)
         return tasks * alone * (counts > 0)
+
+
+class Priority:
+    """All for the first class present."""
+
+    name = "priority"
+
+    def __call__(self, problem: Problem, counts: Any) -> Any:
+        here = np.asarray(counts) > 0
+        return np.where(np.cumsum(here, axis=-1) == 1, here, 0.0)
 
 
 def random_box(rng: np.random.Generator, n: int, most: int) -> tuple[int, ...]:
@@ -227,6 +244,34 @@ def infinite_claims(rng: np.random.Generator) -> Iterator[Claim]:
         yield Claim("tail", law.tail_mass, outside, f"{_told(system, DRF())} {law.shape}")
 
 
+def seldom_claims(rng: np.random.Generator) -> Iterator[Claim]:
+    """Means where a class is seldom present, against closed forms; weights and sizes over ten decades."""
+    n = 2 if rng.random() < 0.7 else 3
+    loads = rng.uniform(0.05, 0.9) * rng.dirichlet(np.ones(n))
+    for seldom in range(1 + int(n == 3 and rng.random() < 0.3)):
+        loads[seldom] = 10.0 ** rng.uniform(-12, -3)
+    order = rng.permutation(n)
+    loads, sizes = loads[order], 10.0 ** rng.uniform(-5, 5, n)
+    pool, policy, exact = (
+        Problem(np.ones((n, 1)), [1]),
+        cast(Policy, Priority()),
+        priority_means(loads / sizes, sizes),
+    )
+    if rng.random() < 0.75:
+        weights = 10.0 ** rng.uniform(-5, 5, n)
+        pool, policy = Problem(np.ones((n, 1)), [1], weights=weights), DRF()
+        exact = discriminatory_means(weights, loads / sizes, sizes)
+    kind = "seldom"
+    try:
+        law = stationary(System(pool, loads / sizes, sizes), policy, max_states=SELDOM_STATES)
+    except NotConvergedError as error:
+        kind, law = "seldom - refused", error.best
+        if law is None:
+            return
+    about = f"{policy}, weights {pool.weights}, loads {loads}, sizes {sizes}, {law.shape}"
+    yield from _error_claims(kind, law, exact, about)
+
+
 def policy_claims(rng: np.random.Generator) -> Iterator[Claim]:
     """Means on the automatic box of two classes under any policy, against a box twice as long."""
     while True:
@@ -315,18 +360,17 @@ def phase_claims(rng: np.random.Generator) -> Iterator[Claim]:
 
 
 def tagged_claims(rng: np.random.Generator) -> Iterator[Claim]:
-    """The mean duration of a tagged job, against Little's law on the box in extended precision."""
-    system = random_system(rng)
-    policy = random_policy(rng, system.n_classes)
-    box = random_box(rng, system.n_classes, 700)
+    """Mean and variance of a tagged job's duration, against a far smaller tail."""
+    system = random_system(rng, decades=2.0, most_load=0.8)
+    if system.n_classes > 2:
+        return
+    policy = POLICIES[int(rng.integers(len(POLICIES)))]
     chosen = int(rng.integers(system.n_classes))
-    law = tagged_duration(system, policy, chosen, shape=box)
-    rates, counts = box_rates(system, policy, box)
-    both = np.column_stack([counts[:, chosen], counts[:, chosen] < box[chosen] - 1])
-    jobs, accepted = extended_means(rates, both)
-    exact = jobs / (np.longdouble(system.arrival_rates[chosen]) * accepted)
-    true = float(abs(law.mean / exact - 1))
-    yield Claim("tagged", law.mean_error, true, f"{_told(system, policy)} {box} class {chosen}")
+    law = tagged_duration(system, policy, chosen, tail=float(10.0 ** -rng.uniform(2, 7)))
+    exact = tagged_duration(system, policy, chosen, tail=1e-11)
+    about = f"{_told(system, policy)} {law.shape} class {chosen}"
+    yield Claim("tagged", law.mean_error, abs(law.mean / exact.mean - 1), about)
+    yield Claim("tagged, variance", law.variance_error, abs(law.variance / exact.variance - 1), about)
 
 
 def heavy_claims(rng: np.random.Generator) -> Iterator[Claim]:
@@ -353,6 +397,7 @@ KINDS: dict[str, Callable[[np.random.Generator], Iterator[Claim]]] = {
     "box": box_claims,
     "infinite": infinite_claims,
     "policies": policy_claims,
+    "seldom": seldom_claims,
     "admission": admission_claims,
     "phases": phase_claims,
     "tagged": tagged_claims,

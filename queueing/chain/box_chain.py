@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from fairness.machine.work import Task
 from fairness.model.problem import FloatArray
 from queueing.chain.solvers.balance import balance_residual
 from queueing.chain.solvers.box_rates import box_rates
@@ -20,7 +22,16 @@ from queueing.chain.solvers.multilevel import Convergence, multilevel
 from queueing.states.box import count_states, marginal_laws
 from queueing.states.lower_set import LowerSet
 
-__all__ = ["BoxChain", "box_work", "chain_bytes"]
+__all__ = ["BoxChain", "box_work", "chain_bytes", "cheap_work"]
+
+CYCLES = 20
+"""Cycles that a box usually takes, a guess."""
+CYCLE_SECONDS = 4e-8
+"""Of a cycle, per state and class, about."""
+NARROW = 50
+"""Band up to which a long box is eliminated: multilevel takes as long."""
+LONG = 4e9
+"""Multiplications up to which it is."""
 
 
 class BoxChain(Chain):
@@ -55,6 +66,7 @@ class BoxChain(Chain):
         self.axes = len(self.shape)
         self.inside = None if inside is None or inside.all() else inside
         self.states = math.prod(self.shape) if self.inside is None else int(self.inside.sum())
+        self.cheap = cheap_work(self.shape)
         if self.inside is not None:
             self.cheap, self.most_states = 1e8, 50_000
 
@@ -90,13 +102,14 @@ class BoxChain(Chain):
     def iterated(self, tolerance: float, max_cycles: int) -> tuple[FloatArray, Convergence]:
         """Law by multilevel, box after box where arrival rates are constant."""
         first, rough = self.guess()
-        if self.up.ndim == 1:
-            return nested_multilevel(
-                self.up, self.down, first, rough=rough, tolerance=tolerance, max_cycles=max_cycles
-            )
-        states = LowerSet.box(self.shape)
-        law, convergence = multilevel(*self._flat, states, first, tolerance=tolerance, max_cycles=max_cycles)
-        return law.reshape(self.shape), convergence
+        options: dict[str, Any] = {"tolerance": tolerance, "max_cycles": max_cycles}
+        seconds = CYCLES * CYCLE_SECONDS * self.axes * self.states
+        with Task(f"the chain on {self.name}", CYCLES, "cycles", seconds, self.remedy) as work:
+            if self.up.ndim == 1:
+                return nested_multilevel(self.up, self.down, first, rough=rough, told=work.advance, **options)
+            states = LowerSet.box(self.shape)
+            law, convergence = multilevel(*self._flat, states, first, told=work.advance, **options)
+            return law.reshape(self.shape), convergence
 
     def marginals(self, law: FloatArray) -> tuple[FloatArray, ...]:
         """Laws of the counts."""
@@ -105,6 +118,11 @@ class BoxChain(Chain):
     def residual(self, law: FloatArray) -> float:
         """Sum of the violations of all balance equations over the total flow."""
         return balance_residual(self.up, self.down, law)
+
+
+def cheap_work(shape: Sequence[int]) -> float:
+    """Multiplications up to which elimination is taken: a narrow box is as quickly eliminated as swept."""
+    return max(Chain.cheap, min(LONG, NARROW**2 * count_states(shape)))
 
 
 def box_work(shape: Sequence[int]) -> float:

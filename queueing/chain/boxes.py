@@ -11,6 +11,7 @@ import logging
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Generic, TypeVar
 
 import numpy as np
@@ -18,22 +19,25 @@ from numpy.typing import NDArray
 
 from fairness.errors import ModelError, NotConvergedError
 from fairness.machine.memory import require_memory
+from fairness.machine.work import OutOfTime, Watch, stopped, watching
 from fairness.model.problem import FloatArray
-from fairness.protocol.policy import Policy
+from fairness.protocol.policy import Policy, policy_name
 from queueing.balanced.fairness import balanced_fairness
 from queueing.balanced.tail_bound import StoreAndForward
-from queueing.chain.box_chain import BoxChain, box_work, chain_bytes
+from queueing.chain.box_chain import BoxChain, box_work, chain_bytes, cheap_work
 from queueing.chain.solvers.balance import EPSILON
-from queueing.chain.solvers.growing_box import decays, extended, larger_box
-from queueing.chain.solvers.ladder import Chain, Solver, chosen, solved
+from queueing.chain.solvers.growing_box import extended
+from queueing.chain.solvers.ladder import Solution, Solver, chosen, solved
 from queueing.chain.stationary_law import Stationary
+from queueing.chain.tails import Tails
 from queueing.chain.truncation import truncation_error
 from queueing.model.cluster_load import geometric_ratios
 from queueing.model.system import System
 from queueing.states.box import SMALLEST, box_name, count_states
-from queueing.states.table import Table, departure_rates, tabulate
+from queueing.states.lower_set import LowerSet
+from queueing.states.table import Table, death_rates, departure_rates, tabulate
 
-__all__ = ["Boxes", "CountBoxes", "nobody_served"]
+__all__ = ["Attempt", "Boxes", "CountBoxes", "law_so_far", "nobody_served"]
 
 _log = logging.getLogger(__name__)
 
@@ -41,10 +45,41 @@ FIRST_TAIL = 1e-3
 """The first box leaves at most this probability outside under balanced fairness."""
 
 DOUBTFUL = 0.1
-"""A region that leaves so much outside may belong to an unstable policy."""
+"""A region that leaves so much outside may belong to an unstable policy, or, if it does so given that a class
+is present, be far too small for what waits then."""
+
+ACCURATE = 1e-6
+"""Relative error of the means that will do where less outside would take too many states."""
 
 Shape = tuple[int, ...]
 Region = TypeVar("Region")
+
+
+@dataclass(frozen=True, eq=False)
+class Attempt:
+    """The chain on one region: solved, what it cuts off not yet judged.
+
+    Attributes
+    ----------
+    solution : Solution
+    law : ndarray
+        On the box, in the order of the classes; on a set state by state.
+    tails : Tails
+    cut : callable
+        Gives the errors of the means by what is cut off, (n_classes,), jobs.
+    made : callable
+        Makes the result, given these.
+    """
+
+    solution: Solution
+    law: FloatArray
+    tails: Tails
+    cut: Callable[[], FloatArray]
+    made: Callable[[FloatArray], Stationary]
+
+    def judged(self) -> Stationary:
+        """The result; NotConvergedError, with it as the best, if the solver missed its tolerance."""
+        return self.solution.accept(self.made(self.cut()))
 
 
 class Boxes(ABC, Generic[Region]):
@@ -60,7 +95,7 @@ class Boxes(ABC, Generic[Region]):
         """The first region of counts to be tried."""
 
     @abstractmethod
-    def larger(self, region: Region, last: Stationary, tail: float) -> Region:
+    def larger(self, region: Region, tails: Tails, tail: float) -> Region:
         """The region to be tried after one that left too much outside."""
 
     @abstractmethod
@@ -72,16 +107,22 @@ class Boxes(ABC, Generic[Region]):
         """The chain on a region in words."""
 
     @abstractmethod
-    def law(self, region: Region) -> Stationary:
+    def attempt(self, region: Region) -> Attempt:
         """Solve on a region."""
+
+    def law(self, region: Region) -> Stationary:
+        """Law on a region."""
+        return self.attempt(region).judged()
 
     def grown(
         self, tail: float, max_states: float, otherwise: Callable[[], Stationary] | None = None
     ) -> Stationary:
         """Law on the first region that leaves at most ``tail`` outside.
 
-        If it would have too many states, and nothing so far speaks of an unstable policy, ``otherwise`` may
-        find the law in another way.
+        Given that a class is present, which may be seldom, at most :func:`queueing.chain.tails.given_tail` is
+        outside. If such a region would have too many states, one will do that cuts off little of the means;
+        if there is none, and nothing so far speaks of an unstable policy, ``otherwise`` may find the law in
+        another way.
 
         Raises
         ------
@@ -91,35 +132,62 @@ class Boxes(ABC, Generic[Region]):
         region, last = self.first(tail), None
         while True:
             if self.states(region) > max_states:
-                if otherwise is not None and (last is None or last.tail_mass < DOUBTFUL):
+                known = None if last is None else last.judged()
+                if known is not None and _accurate(known):
+                    return known
+                if otherwise is not None and (last is None or last.tails.most < DOUBTFUL):
                     return otherwise()
-                raise self._refusal(region, last, max_states)
-            last = self.law(region)
-            if last.tail_mass <= tail:
-                return last
-            before, region = region, self.larger(region, last, tail)
+                raise self._refusal(region, last, known, tail, max_states)
+            try:
+                last = self.attempt(region)
+            except (OutOfTime, KeyboardInterrupt) as stop:
+                stop.best = last  # type: ignore[union-attr]
+                raise
+            if last.solution.complaint or last.tails.within(tail):
+                return last.judged()
+            before, region = region, self.larger(region, last.tails, tail)
             _log.info(
-                "%s: %s leave %.1e outside, more than tail=%g; next %s",
-                last.policy, self.name(before), last.tail_mass, tail, self.name(region),
+                "%s: %s leave %.1e outside, too much for tail=%g; next %s",
+                policy_name(self.policy), self.name(before), last.tails.mass, tail, self.name(region),
             )  # fmt: skip
 
-    def _refusal(self, region: Region, last: Stationary | None, max_states: float) -> NotConvergedError:
-        if last is None:
+    def _refusal(
+        self, region: Region, last: Attempt | None, best: Stationary | None, tail: float, max_states: float
+    ) -> NotConvergedError:
+        """What is said where the next region would have too many states."""
+        if last is None or best is None:
             other = "" if self.system.is_cluster else "balanced_fairness, "
             return NotConvergedError(
                 f"already the first {self.kind}, {self.name(region)}, exceeds max_states={max_states:,}; "
                 f"raise max_states, give the shape, or use {other}simulate or the fluid limit",
                 residual=1.0,
             )
+        seldom = "; more while a class is present that seldom is" if best.tail_mass <= tail else ""
         return NotConvergedError(
-            f"a {self.kind} of {last.n_states:,} states leaves about {last.tail_mass:.1e} outside, and the "
-            f"next, {self.name(region)}, exceeds max_states={max_states:,}; raise tail or max_states or give "
-            f"the shape. At its end the law of each count changes per job by the factors "
-            f"{', '.join(f'{r:.4g}' for _, r in decays(last.marginals))}: if one is near or above 1, "
-            f"{last.policy} is probably unstable at this load",
-            best=last,
-            residual=last.tail_mass,
+            f"a {self.kind} of {best.n_states:,} states leaves about {best.tail_mass:.1e} outside{seldom}, "
+            f"and the next, {self.name(region)}, exceeds max_states={max_states:,}; raise tail or max_states "
+            f"or give the shape. At its end the law of each count changes per job by the factors "
+            f"{', '.join(f'{ratio:.4g}' for _, ratio in last.tails.given)}: if one is near or above 1, "
+            f"{best.policy} is probably unstable at this load",
+            best=best,
+            residual=best.tail_mass,
         )
+
+
+def law_so_far(stop: BaseException) -> BaseException:
+    """What to raise where :meth:`Boxes.grown` was stopped: with the law on the last region, if any."""
+    last = getattr(stop, "best", None)
+    if not isinstance(last, Attempt):
+        return stopped(stop, "no law is known yet", None)
+    with watching(watch=Watch()):  # of the time that is over nothing is asked any more
+        best = last.judged()
+    known = f"a law that leaves about {best.tail_mass:.1e} outside is known, in best"
+    return stopped(stop, known, best, best.tail_mass)
+
+
+def _accurate(law: Stationary) -> bool:
+    """Whether the means are known well, whatever is outside."""
+    return bool((law.mean_jobs_error <= ACCURATE * law.mean_jobs).all())
 
 
 class CountBoxes(Boxes[Shape]):
@@ -140,20 +208,31 @@ class CountBoxes(Boxes[Shape]):
     def __init__(self, system: System, policy: Policy, solver: Solver, table: Table | None = None) -> None:
         super().__init__(system, policy, solver)
         self.table = table
-        self._last: Stationary | None = None
+        self._last: tuple[Shape, Attempt] | None = None
 
     def first(self, tail: float) -> Shape:
         """Box with little outside under the bound of balanced fairness, or geometric laws on a cluster."""
+        live = self.system.arrival_rates > 0
         if not self.system.is_cluster:
-            return StoreAndForward.of(self.system).box(FIRST_TAIL)
+            box = StoreAndForward.of(self.system).box(FIRST_TAIL)
+            return tuple(max(size, 2) if here else 1 for size, here in zip(box, live, strict=True))
         # Next to load 1 a ratio rounds to 1.
         ratios = geometric_ratios(self.system.load_evidence, self.system.problem)
         ratios = np.minimum(ratios, 1.0 - EPSILON)
         return tuple(2 + math.ceil(math.log(FIRST_TAIL) / math.log(r)) if r > 0 else 1 for r in ratios)
 
-    def larger(self, region: Shape, last: Stationary, tail: float) -> Shape:
+    def larger(self, region: Shape, tails: Tails, tail: float) -> Shape:
         """A box that should leave less than the tail, at most twice as long."""
-        return larger_box(last.marginals, (self.system.arrival_rates > 0).tolist(), tail)
+        part = 1.0 / (4 * np.count_nonzero(self.system.arrival_rates))  # a margin: likely the last
+        sizes = []
+        for size, more in zip(region, tails.steps(tail, lambda *_: part), strict=True):
+            if more == 0:
+                sizes.append(size)
+            elif size < 8 and more < math.inf:
+                sizes.append(min(2 * size, size + 8))
+            else:
+                sizes.append(size + min(size, max(8, math.ceil(min(more, size)))))
+        return tuple(sizes)
 
     def states(self, region: Shape) -> float:
         """States of the box."""
@@ -170,14 +249,14 @@ class CountBoxes(Boxes[Shape]):
             self.table = table
         return table
 
-    def law(self, box: Shape) -> Stationary:
+    def attempt(self, box: Shape) -> Attempt:
         """Solve on a box, from the law on the one before."""
-        if self._last is not None and self._last.shape == box:
-            return self._last
+        if self._last is not None and self._last[0] == box:
+            return self._last[1]
         system = self.system
         # The longest axis last: rows along it are contiguous.
         axes = sorted((i for i in range(system.n_classes) if box[i] > 1), key=lambda i: box[i])
-        method = chosen(self.solver, len(axes), lambda: box_work(box), Chain.cheap)
+        method = chosen(self.solver, len(axes), lambda: box_work(box), cheap_work(box))
         remedy = "give a smaller shape, or raise tail"
         require_memory(
             chain_bytes(method, len(axes), box),
@@ -189,18 +268,27 @@ class CountBoxes(Boxes[Shape]):
         order = [*axes, *(i for i in range(system.n_classes) if i not in axes)]
 
         def guess() -> tuple[FloatArray, bool]:
-            known = None if self._last is None else self._last.distribution
+            known = None if self._last is None else self._last[1].law
             whole = _first_law(system, box) if known is None else extended(known, box)
             return whole.transpose(order).reshape([box[i] for i in axes]), known is None
 
         up, down = system.arrival_rates[axes], departure_rates(table, system.mean_sizes, axes)
         solution = solved(BoxChain(up, down, guess, name=self.name(box), remedy=remedy), self.solver)
-        cut = np.zeros(system.n_classes)
-        cut[axes] = truncation_error(up, down, solution.law)
         law = np.ascontiguousarray(solution.law.transpose(np.argsort(axes))).reshape(box)
-        result = Stationary.from_law(system, table.policy, solution.method, law, solution, cut)
-        self._last = solution.accept(result)
-        return self._last
+        tails = Tails.of_box(law)
+
+        def cut() -> FloatArray:
+            error, states = np.zeros(system.n_classes), LowerSet.box(solution.law.shape)
+            error[axes] = truncation_error(
+                up, death_rates(table, system.mean_sizes, axes), states, solution.law.ravel()
+            )
+            return error
+
+        made = functools.partial(
+            Stationary.from_law, system, table.policy, solution.method, law, tails, solution
+        )
+        self._last = box, Attempt(solution, law, tails, cut, made)
+        return self._last[1]
 
 
 def _first_law(system: System, box: Shape) -> FloatArray:

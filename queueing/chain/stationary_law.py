@@ -1,24 +1,20 @@
 r"""The stationary law of the job counts on a box or another set of states, with its evidence.
 
-*What the tail mass means.* With :math:`F_i = P(x_i = K_i - 1)` on the outer face and :math:`r_i` the mean
-decay per job of the marginal law over the last eighth of the axis, the marginal continued geometrically has
-:math:`F_i r_i/(1 - r_i)` outside; the tail mass is the sum over the classes. Of five classes
-and more it is the sum over the faces of their set (:mod:`queueing.chain.lower_sets.faces`). It is an
-estimate, not a bound.
+*What the tail mass means.* The law continued geometrically along every axis has so much outside
+(:mod:`queueing.chain.tails`); of five classes and more it is the sum over the faces of their set
+(:mod:`queueing.chain.lower_sets.faces`). It is an estimate, not a bound.
 
 *What the error of the means means.* Two estimates are added: what the solver leaves on this box (rounding,
 and what further cycles would change), and what the box cuts off (:mod:`queueing.chain.truncation`: the effect
-of the refused arrivals, followed along the fluid limit, times 2.5). How often they cover the true error was
-measured on thousands of random systems (``docs/theory/claimed_errors.md``); no bound is claimed: where a
-policy switches priorities with the counts they were short by up to a fifth, and where its tasks jump from
-state to state, as with the parity of the counts, the fluid on its coarse grid may be far off either way. The
-error is infinite where the fluid limit grows, where a marginal law does not decay at the end of its axis, and
-for more than 13 classes.
+of the refused arrivals by Poisson's equation on a coarser and far longer box, times 1.5). How often they
+cover the true error was measured on thousands of random systems (``docs/theory/claimed_errors.md``); no bound
+is claimed: where a policy's tasks jump from state to state, as with the parity of the counts, the coarse grid
+may be far off either way. The error is infinite where jobs pile up beyond that grid, as under an unstable
+policy.
 """
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -31,8 +27,8 @@ from fairness.display.tables import outward
 from fairness.display.units import described
 from fairness.errors import ModelError
 from fairness.model.problem import FloatArray
-from queueing.chain.solvers.growing_box import decays
 from queueing.chain.solvers.ladder import Solution
+from queueing.chain.tails import Tails
 from queueing.model.class_results import MomentTable, class_lines
 from queueing.model.system import System
 from queueing.pictures.counts import Chosen, plot_law, two_classes
@@ -82,8 +78,7 @@ class Stationary(MomentTable):
         The law itself, if it was kept: on the box, or state by state in the order of ``states``.
     mean_jobs_error : ndarray of shape (n_classes,), jobs
         Estimated absolute error of ``mean_jobs``, by the solver and by the box (see the module docstring);
-        infinite where the fluid limit grows or the tail cannot be told, and for more than 13 classes. Not a
-        bound.
+        infinite where jobs pile up without end. Not a bound.
     states : ndarray of shape (n_states, n_classes), or None
         Counts of the states of a set, if the law was kept; None on a box.
     enclosure : Enclosure or None
@@ -119,7 +114,14 @@ class Stationary(MomentTable):
 
     @classmethod
     def from_law(
-        cls, system: System, policy: str, method: str, law: FloatArray, solution: Solution, cut: FloatArray
+        cls,
+        system: System,
+        policy: str,
+        method: str,
+        law: FloatArray,
+        tails: Tails,
+        solution: Solution,
+        cut: FloatArray,
     ) -> Stationary:
         """Moments of a law on a box, with the evidence of the solution and the error ``cut`` by the box."""
         n = law.ndim
@@ -131,9 +133,6 @@ class Stationary(MomentTable):
             covariance[i, i] = marginals[i] @ centred[i] ** 2
             for k in range(i + 1, n):
                 covariance[i, k] = covariance[k, i] = centred[i] @ pair_law(law, i, k) @ centred[k]
-        live = system.arrival_rates > 0
-        outside = sum(mass for (mass, _), here in zip(decays(marginals), live, strict=True) if here)
-        error = _errors(system, mean_jobs, outside, solution, cut)
         return cls(
             system,
             policy,
@@ -142,12 +141,12 @@ class Stationary(MomentTable):
             law.size,
             mean_jobs,
             covariance,
-            min(1.0, outside),
+            tails.mass,
             solution.residual,
             solution.mean_error,
             marginals,
             law,
-            error,
+            cut + solution.mean_error * mean_jobs,
         )
 
     @classmethod
@@ -157,8 +156,8 @@ class Stationary(MomentTable):
         policy: str,
         axes: Sequence[int],
         states: LowerSet,
+        tails: Tails,
         solution: Solution,
-        outside: float,
         cut: FloatArray,
     ) -> Stationary:
         """Moments of a law on a set of the counts of the classes ``axes``; the other classes are empty."""
@@ -182,12 +181,12 @@ class Stationary(MomentTable):
             states.n_states,
             mean_jobs,
             (covariance + covariance.T) / 2,
-            min(1.0, outside),
+            tails.mass,
             solution.residual,
             solution.mean_error,
             tuple(marginals),
             law,
-            _errors(system, mean_jobs, outside, solution, cut),
+            cut + solution.mean_error * mean_jobs,
             counts,
         )
 
@@ -298,13 +297,3 @@ class Stationary(MomentTable):
             title=f"stationary law under {self.policy}",
             error=self.mean_jobs_error,
         )
-
-
-def _errors(
-    system: System, mean_jobs: FloatArray, outside: float, solution: Solution, cut: FloatArray
-) -> FloatArray:
-    """Estimated errors of the means, (n_classes,), by the solver and by what is cut off."""
-    if outside < math.inf:
-        return cut + solution.mean_error * mean_jobs
-    # A law that does not decay says nothing about what is outside.
-    return np.where(system.arrival_rates > 0, math.inf, 0.0)

@@ -17,7 +17,8 @@ out at most :math:`\epsilon`.
 *The box.* The counts, tagged job included, stay in a box, and arrivals that would leave it are lost. That is
 one consistent chain, in which Little's law is exact for the arrivals that enter:
 :math:`E[T] = E[x_c] / (\lambda_c P(x_c < K_c - 1))`. The relative difference of both sides, ``little_error``,
-is evidence for the solver and for :math:`\pi`, not for the box, whose ``tail_mass`` is reported.
+is evidence for the solver and for :math:`\pi`, not for the box: what that cuts off the moments is estimated
+apart (:mod:`queueing.chain.tagged_truncation`).
 
 References
 ----------
@@ -55,11 +56,12 @@ from queueing.chain.solvers.ladder import Solver
 from queueing.chain.solvers.poisson import PoissonWeights
 from queueing.chain.solvers.uniformisation import BLOCK, Moves, steps
 from queueing.chain.stationary_law import Stationary
+from queueing.chain.tagged_truncation import moment_errors
 from queueing.model.system import System, check_system
 from queueing.pictures.durations import LAWS, draw_law, draw_quantiles, dress, quantile_words
 from queueing.states.box import along, box_name, check_box, count_states, sides
 from queueing.states.precision import check_parts
-from queueing.states.table import Table, tabulate
+from queueing.states.table import Table, death_rates, tabulate
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -87,8 +89,9 @@ class TaggedDuration(Result):
     variance : float, units of time squared
     little_error : float
         Relative difference between ``mean`` and the mean by Little's law.
-    mean_error : float
-        Estimated relative error of ``mean`` on the box: ``little_error`` and that of the law that enters it.
+    mean_error, variance_error : float
+        Estimated relative errors of ``mean`` and ``variance``: by the solver (``little_error``, and the error
+        of the law that the job finds) and by what the box cuts off (:mod:`queueing.chain.tagged_truncation`).
     residual : float
         Largest violation of the equations of the first two moments, over their right sides.
     tail_mass : float
@@ -105,6 +108,7 @@ class TaggedDuration(Result):
     variance: float
     little_error: float
     mean_error: float
+    variance_error: float
     residual: float
     tail_mass: float
     tolerance: float
@@ -193,8 +197,9 @@ class TaggedDuration(Result):
         return (
             f"duration of {self.job_class} under {self.policy}: mean {self.mean:.6g}, standard deviation "
             f"{self.standard_deviation:.6g}\n"
-            f"  box {box_name(self.shape)}; probability outside about {self.tail_mass:.1e}; off Little's law "
-            f"by {self.little_error:.1e}; residual {self.residual:.1e}"
+            f"  box {box_name(self.shape)}; probability outside about {self.tail_mass:.1e}; relative errors "
+            f"about {self.mean_error:.1e} of the mean and {self.variance_error:.1e} of the variance; off "
+            f"Little's law by {self.little_error:.1e}; residual {self.residual:.1e}"
         )
 
     def plot(self, ax: Axes | None = None, what: str = "survival") -> Axes:
@@ -365,6 +370,10 @@ def _solve(
     once += factors.solve(ones - matrix @ once)
     twice = factors.solve(2 * once)
     twice += factors.solve(2 * once - matrix @ twice)
+    stays = factors.solve(first.ravel(), trans="T")
+    waits = factors.solve(stays, trans="T")
+    rates = death_rates(table, system.mean_sizes, axes)
+    cut = moment_errors(system.arrival_rates[axes], rates, own, law.distribution.reshape(shape), stays, waits)
     residual = max(
         float(np.max(np.abs(ones - matrix @ once))),
         float(np.max(np.abs(2 * once - matrix @ twice) / (2 * once))),
@@ -372,15 +381,19 @@ def _solve(
     mean, second = float(first.ravel() @ once), float(first.ravel() @ twice)
     little = float(law.mean_jobs[index]) / (float(system.arrival_rates[index]) * accepted)
 
+    variance, solver = second - mean * mean, abs(mean - little) / little + 2.0 * law.mean_error
+
     return TaggedDuration(
         system,
         law.policy,
         system.problem.job_classes[index],
         law.shape,
         mean,
-        second - mean * mean,
+        variance,
         abs(mean - little) / little,
-        abs(mean - little) / little + 2.0 * law.mean_error,
+        solver + cut[0] / mean,
+        # The variance is the second moment, whose relative error is twice as large, less the squared mean.
+        (2.0 * solver * (second + mean * mean) + cut[1] + 2.0 * mean * cut[0]) / variance,
         residual,
         law.tail_mass,
         tolerance,

@@ -4,8 +4,8 @@ The equation :math:`f + Qh = c`, with :math:`h = 0` in one state, has one soluti
 number c, the stationary mean of f. What is left over, :math:`c - (f + Qh)`, is computed as the checker does
 it (:func:`queueing.certificates.chain_certificate.poisson_sides`), in twice the digits, and is the right side
 of a next equation, whose solution is added. h is the sum of two floats, so that each step adds the digits
-that the steps of :mod:`queueing.enclosures.finite_steps` have, and chains whose rates span many decades come
-out to the last digit, too.
+that the steps of :mod:`queueing.chain.solvers.poisson_steps` have, and chains whose rates span many decades
+come out to the last digit, too.
 """
 
 from __future__ import annotations
@@ -14,11 +14,9 @@ from collections.abc import Callable
 
 import numpy as np
 
-from fairness.machine.memory import fits_memory
 from fairness.model.problem import FloatArray
 from queueing.certificates.chain_certificate import poisson_sides
-from queueing.chain.solvers.elimination import narrow_order
-from queueing.enclosures.finite_steps import Banded, Iterated, Sparse, Step
+from queueing.chain.solvers.poisson_steps import poisson_step
 from queueing.model.finite_chain import FiniteChain
 
 __all__ = ["FiniteEquation"]
@@ -27,12 +25,6 @@ STEPS = 40
 """Most steps of refinement."""
 GAIN = 0.5
 """A step that leaves more than this part of the width gains little; three such are the last."""
-CHEAP = 2e9
-"""Multiplications up to which elimination in a band, which keeps all digits, is taken."""
-LONGEST = 1e13
-"""Multiplications in the band from which systems are solved by iteration."""
-FILL = 0.25
-"""Entries of sparse factors, as part of those in the band: their order is better than that of the band."""
 
 
 class FiniteEquation:
@@ -47,16 +39,8 @@ class FiniteEquation:
     def __init__(self, chain: FiniteChain) -> None:
         self.chain, self.n = chain, chain.n_states
         self._states = np.arange(self.n)
-        rates = chain.matrix()
-        order, band = narrow_order(rates)
-        entries = float(self.n) * band
-        self._step: Step
-        if self.n == 1 or (entries * band <= CHEAP and fits_memory(16.0 * entries)):
-            self.method, self._step = "elimination", Banded(rates, order, band)
-        elif FILL * entries * band <= LONGEST and fits_memory(16.0 * FILL * entries):
-            self.method, self._step = "sparse factors", Sparse(rates, FILL * entries * band)
-        else:
-            self.method, self._step = "iteration", Iterated(rates)
+        self._step = poisson_step(chain.matrix())
+        self.method = self._step.method
 
     def solve(self, f: FloatArray, good: Callable[[float, float], bool]) -> tuple[FloatArray, FloatArray]:
         """Two arrays whose sum is h; with bounds of the mean of f that are good enough, or as near as can be.

@@ -96,7 +96,7 @@ class LowerSet:
     @classmethod
     def box(cls, shape: Sequence[int]) -> LowerSet:
         """The states with x_i < shape[i]."""
-        nodes = np.cumprod([1, *shape[:-1]], dtype=np.int64).tolist()
+        nodes = np.cumprod([1, *shape], dtype=np.int64).tolist()[: len(shape)]
         rows = (np.arange(k + 1, dtype=np.int64) * size for k, size in zip(nodes, shape, strict=True))
         return cls(tuple(frozen(row) for row in rows))
 

@@ -35,7 +35,10 @@ from queueing.states.box import box_name, check_shape, count_axes, count_states
 if TYPE_CHECKING:
     import xarray as xr
 
-__all__ = ["Table", "check_table", "departure_rates", "evaluate", "tabulate"]
+__all__ = ["DeathRates", "Table", "check_table", "death_rates", "departure_rates", "evaluate", "tabulate"]
+
+DeathRates = Callable[[NDArray[np.int64]], FloatArray]
+"""Gives the death rates, (k, n_axes), in states of counts, (k, n_axes), whichever they are."""
 
 CHUNK = 1 << 16
 """Most states per call of the policy: enough to hide the cost of a call, few enough to stay in the cache."""
@@ -114,6 +117,22 @@ def departure_rates(table: Table, mean_sizes: FloatArray, axes: Sequence[int]) -
     rates = np.empty((len(axes), *shape))
     for row, i in enumerate(axes):
         np.multiply(table.tasks[..., i].transpose(order).reshape(shape), 1.0 / mean_sizes[i], out=rates[row])
+    return rates
+
+
+def death_rates(table: Table, mean_sizes: FloatArray, axes: Sequence[int]) -> DeathRates:
+    """The same in any states of the counts of these classes, in the table or beyond, the others empty."""
+    chosen = list(axes)
+
+    def rates(counts: NDArray[np.int64]) -> FloatArray:
+        whole = np.zeros((len(counts), len(table.shape)), dtype=np.int64)
+        whole[:, chosen] = counts
+        tasks, known = np.empty(whole.shape), (whole < table.shape).all(axis=1)
+        tasks[known] = table.tasks[tuple(whole[known].T)]
+        tasks[~known] = policy_tasks(table.problem, table.function, whole[~known].astype(float))
+        served: FloatArray = tasks[:, chosen] / mean_sizes[chosen]
+        return served
+
     return rates
 
 

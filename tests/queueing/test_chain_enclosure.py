@@ -22,6 +22,7 @@ from queueing import (
 )
 from queueing.certificates import chain_certificate
 from queueing.certificates.chain_certificate import poisson_sides
+from queueing.chain.solvers import poisson_steps
 from queueing.enclosures import finite_equation
 
 METHODS = {"elimination": {}, "sparse factors": {"CHEAP": 0}, "iteration": {"CHEAP": 0, "LONGEST": 0}}
@@ -30,7 +31,7 @@ METHODS = {"elimination": {}, "sparse factors": {"CHEAP": 0}, "iteration": {"CHE
 @pytest.fixture(params=METHODS)
 def method(request, monkeypatch):
     for name, value in METHODS[request.param].items():
-        monkeypatch.setattr(finite_equation, name, value)
+        monkeypatch.setattr(poisson_steps, name, value)
     return request.param
 
 

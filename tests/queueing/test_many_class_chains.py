@@ -158,10 +158,11 @@ def test_nine_classes_and_more():
     gap = np.abs(law.mean_jobs - loads / (1 - loads))
     assert (gap <= law.mean_jobs_error).all()
     assert (law.mean_jobs_error < 10 * gap).all()
-    # Beyond 13 classes no grid is small enough, and sets are not even counted.
+    # Beyond 12 classes no grid is small enough, and sets are not even counted.
     with pytest.raises(ModelError, match="14 classes have arrivals; the chain is solved for at most 12; use"):
         stationary(System(Problem(np.eye(14), np.ones(14)), np.full(14, 0.01)), DRF())
-    wide = truncation_error(np.full(14, 0.1), np.ones((14, *[2] * 14)), np.full([2] * 14, 2.0**-14))
+    pairs = LowerSet.box([2] * 14)
+    wide = truncation_error(np.full(14, 0.1), lambda x: (x > 0) * 1.0, pairs, np.full(2**14, 2.0**-14))
     assert np.isinf(wide).all()
 
 
@@ -234,7 +235,7 @@ def test_a_set_that_would_be_refused_in_the_end_is_refused_before_any_is_solved(
 
     system = System.with_load(Problem(np.eye(6) + 0.2, np.ones(6)), np.ones(6), 0.2)
     reached = stationary(system, DRF(), tail=1e-3).n_states
-    monkeypatch.setattr(CountSets, "law", nothing)
+    monkeypatch.setattr(CountSets, "attempt", nothing)
     # What the bound asks for is near what is reached.
     with pytest.raises(NotConvergedError, match=r"a set that leaves at most 0\.001 outside, 6 classes on"):
         stationary(system, DRF(), tail=1e-3, max_states=reached // 4)
@@ -336,8 +337,7 @@ def test_strips_along_faces_by_their_definition():
     rng = np.random.default_rng(5)
     faces = Faces(np.array([[1 / 20, 1 / 9, 1 / 12], [0, 1 / 7, 0], [1 / 15, 0, 1 / 11]]))
     law = rng.random(faces.states.n_states) ** 3
-    outside, factors = faces.decays(law)
-    for row, width, beyond, factor in zip(faces.weights, faces.widths, outside, factors, strict=True):
+    for row, width, (beyond, factor) in zip(faces.weights, faces.widths, faces.decays(law), strict=True):
         distance = (1 - faces.states.counts() @ row) / width + 1e-9
         last, before, earlier = (law[(distance >= j) & (distance < j + 1)].sum() for j in range(3))
         assert factor == pytest.approx(max(last / before, before / earlier))
@@ -348,8 +348,8 @@ def test_strips_along_faces_by_their_definition():
 def test_no_room_for_a_margin():
     sets = CountSets(shared(5, load=0.5), sharing, Automatic())
     faces = sets.first(1e-4)
-    sets.law(faces)
-    wide = sets.larger(faces, None, 1e-4).states.n_states
+    tails = sets.attempt(faces).tails
+    wide = sets.larger(faces, tails, 1e-4).states.n_states
     sets._most = wide - 1
-    tight = sets.larger(faces, None, 1e-4).states.n_states
+    tight = sets.larger(faces, tails, 1e-4).states.n_states
     assert faces.states.n_states < tight < wide

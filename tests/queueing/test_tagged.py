@@ -69,6 +69,22 @@ def test_processor_sharing_has_the_variance_of_coffman_muntz_and_trotter():
         assert law.scv == pytest.approx(law.variance / law.mean**2)
 
 
+@pytest.mark.parametrize("tail", [1e-3, 1e-6, 1e-9])
+def test_errors_of_the_moments_tell_what_the_box_cuts_off(tail):
+    pool = Problem([[2]], [3])
+    for load in (0.2, 0.7, 0.9):
+        law = tagged_duration(System(pool, [load * 1.5 / 4], [4.0]), DRF(), 0, tail=tail)
+        alone = 4 / 1.5
+        mean, variance = alone / (1 - load), alone**2 * (2 + load) / ((2 - load) * (1 - load) ** 2)
+        assert 1 < law.mean_error * mean / abs(law.mean - mean) < 3
+        assert 1 < law.variance_error * variance / abs(law.variance - variance) < 4
+    system = System.with_load(EXAMPLE, [2, 1], 0.7)
+    law, exact = (tagged_duration(system, DRF(), 0, tail=part) for part in (tail, 1e-12))
+    assert 1 < law.mean_error / abs(law.mean / exact.mean - 1) < 3
+    assert 1 < law.variance_error / abs(law.variance / exact.variance - 1) < 4
+    assert "of the variance; off Little's law" in law.summary()
+
+
 def test_jobs_that_do_not_meet_last_as_long_as_their_sizes():
     system = System(Problem([[1], [1]], [1000], limits=[1, 2]), [3.0, 1.0], [2.0, 0.5])
     times = np.array([0.0, 0.3, 5.0, 40.0])

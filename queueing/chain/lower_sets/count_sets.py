@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,13 +18,15 @@ from fairness.errors import NotConvergedError
 from fairness.machine.memory import require_memory
 from fairness.machine.work import duration
 from fairness.model.problem import FloatArray
+from fairness.protocol.calling import policy_tasks
 from fairness.protocol.policy import Policy, policy_name
-from queueing.chain.boxes import Boxes, nobody_served
+from queueing.chain.boxes import Attempt, Boxes, nobody_served
 from queueing.chain.lower_sets.faces import Bound, Faces
 from queueing.chain.lower_sets.set_chain import SetChain, set_bytes, set_seconds
 from queueing.chain.solvers.ladder import Solver, solved
 from queueing.chain.stationary_law import Stationary
-from queueing.chain.truncation import set_truncation_error
+from queueing.chain.tails import Tails
+from queueing.chain.truncation import truncation_error
 from queueing.model.system import System
 from queueing.states.lower_set import LowerSet
 from queueing.states.table import Table, evaluate
@@ -59,7 +62,6 @@ class CountSets(Boxes[Faces]):
         self.axes = [live[k] for k in np.argsort(reach, kind="stable")]
         self.bound = Bound.of(system, self.axes)
         self._known: tuple[LowerSet, FloatArray, FloatArray] | None = None
-        self._decays: tuple[FloatArray, FloatArray]
         self._most = math.inf
 
     @property
@@ -70,10 +72,10 @@ class CountSets(Boxes[Faces]):
         """Half of the way to the tail, in decades, so that few of the states are left over in the end."""
         return Faces.of(self.bound, max(math.sqrt(tail), tail))
 
-    def larger(self, region: Faces, last: Stationary, tail: float) -> Faces:
+    def larger(self, region: Faces, tails: Tails, tail: float) -> Faces:
         """Faces further out."""
-        wide = region.moved(*self._decays, tail)
-        return wide if self.states(wide) <= self._most else region.moved(*self._decays, tail, tight=True)
+        wide = region.moved(tails, tail)
+        return wide if self.states(wide) <= self._most else region.moved(tails, tail, tight=True)
 
     def grown(
         self, tail: float, max_states: float, otherwise: Callable[[], Stationary] | None = None
@@ -104,7 +106,7 @@ class CountSets(Boxes[Faces]):
         long = f", about {duration(seconds)} of work" if seconds > 60 else ""
         return f"{n} classes on {f'about {rough(states)}' if states > LISTED else f'{states:,}'} states{long}"
 
-    def law(self, region: Faces) -> Stationary:
+    def attempt(self, region: Faces) -> Attempt:
         """Solve on a set, from the law on the one before."""
         system, axes, remedy = self.system, self.axes, self._remedy
         require_memory(set_bytes(len(axes), self.states(region)), f"the chain of {self.name(region)}", remedy)
@@ -114,14 +116,24 @@ class CountSets(Boxes[Faces]):
         known = None if self._known is None else self._known[:2]
         chain = SetChain(states, up, down, self.bound, known, name=self.name(region), remedy=remedy)
         solution = solved(chain, self.solver)
-        self._known, self._decays = (states, solution.law, tasks), region.decays(solution.law)
-        cut = np.zeros(system.n_classes)
-        cut[axes] = set_truncation_error(system, self.policy, axes, states, solution.law)
-        result = Stationary.from_set(
-            *(system, policy_name(self.policy), axes, states, solution),
-            *(float(self._decays[0].sum()), cut),
-        )
-        return solution.accept(result)
+        law, tails = solution.law, region.tails(solution.law)
+        self._known = states, law, tasks
+
+        def cut() -> FloatArray:
+            error = np.zeros(system.n_classes)
+            error[axes] = truncation_error(up, self._death_rates, states, law)
+            return error
+
+        made = partial(Stationary.from_set, system, policy_name(self.policy), axes, states, tails, solution)
+        return Attempt(solution, law, tails, cut, made)
+
+    def _death_rates(self, counts: NDArray[np.int64]) -> FloatArray:
+        """Death rates of the classes with arrivals in any states of their counts."""
+        system, axes = self.system, self.axes
+        whole = np.zeros((len(counts), system.n_classes))
+        whole[:, axes] = counts
+        tasks: FloatArray = policy_tasks(system.problem, self.policy, whole)[:, axes]
+        return tasks / system.mean_sizes[axes]
 
     def _tasks(self, states: LowerSet, remedy: str) -> FloatArray:
         """Tasks of the classes with arrivals, (n_states, n_axes); those that are known are copied."""

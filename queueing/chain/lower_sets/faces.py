@@ -37,6 +37,7 @@ from fairness.machine.compiling import stored
 from fairness.model.problem import FloatArray
 from queueing.balanced.tail_bound import StoreAndForward
 from queueing.chain.solvers.balance import EPSILON
+from queueing.chain.tails import SELDOM, Tails
 from queueing.model.cluster_load import geometric_ratios
 from queueing.model.system import System
 from queueing.states.lower_set import LowerSet, guessed_states
@@ -147,19 +148,37 @@ class Faces:
         """The states, listed."""
         return LowerSet.within(self.weights)
 
-    def decays(self, law: FloatArray) -> tuple[FloatArray, FloatArray]:
+    def tails(self, law: FloatArray) -> Tails:
+        """Tails of a law at each face; also given that a class is present, if it seldom is."""
+        seldom, away = [], law
+        for i in range(self.states.n_classes):
+            marginal = self.states.marginal(law, i)
+            chance = float(marginal[1:].sum())
+            if 0 < chance < SELDOM:
+                present = self.states.counts()[:, i] > 0
+                # Of its own count the law given that it is positive decays in the same way.
+                own = [(beyond / chance, factor) for beyond, factor in self.decays(law)]
+                given = self.decays(np.where(present, law, 0.0) / chance)
+                alone = np.count_nonzero(self.weights, axis=1) == (self.weights[:, i] > 0)
+                seldom.append(
+                    (chance, [a if only else g for a, g, only in zip(own, given, alone, strict=True)])
+                )
+                away = np.where(present, 0.0, away)
+        return Tails.of(self.decays(away), seldom)
+
+    def decays(self, law: FloatArray) -> list[tuple[float, float]]:
         """Estimated probability beyond each face, and the factor by which the law decays over a strip.
 
         Infinite where the law does not decay.
         """
-        states, outside, factors = self.states, *np.zeros((2, len(self.weights)))
-        masses = _strips(law, states.rows, states.heads, self.weights, self.widths)
-        for k, (last, before, earlier) in enumerate(masses):
+        states, result = self.states, []
+        for last, before, earlier in _strips(law, states.rows, states.heads, self.weights, self.widths):
+            beyond = factor = 0.0
             if last > 0:
                 factor = max(last / before, before / earlier) if before > 0 and earlier > 0 else math.inf
-                factors[k] = factor
-                outside[k] = before * factor**2 / (1.0 - factor) if factor < 1 else math.inf
-        return outside, factors
+                beyond = before * factor**2 / (1.0 - factor) if factor < 1 else math.inf
+            result.append((beyond, factor))
+        return result
 
     @property
     def widths(self) -> FloatArray:
@@ -167,17 +186,18 @@ class Faces:
         step = self.weights.max(axis=1)
         return step * np.maximum(1.0, np.round(1.0 / (STRIPS * step)))
 
-    def moved(self, beyond: FloatArray, factors: FloatArray, tail: float, tight: bool = False) -> Faces:
-        """Faces so far out that the law, which decays so, leaves less than ``tail``; at most twice as far.
+    def moved(self, tails: Tails, tail: float, tight: bool = False) -> Faces:
+        """Faces so far out that a law with these tails leaves less than ``tail``; at most twice as far.
 
         With a margin, so that the next set is likely the last, unless it is ``tight``.
         """
-        total, scale = beyond.sum(), np.ones(len(self.weights))
-        aim = tail if tight else tail / MARGIN
-        for k, (outside, factor) in enumerate(zip(beyond, factors, strict=True)):
-            allowed = aim * max(1.0 / len(scale), outside / total if total < math.inf else 0.0)
-            if outside > allowed:
-                strips = math.log(outside / allowed) / -math.log(factor) if factor < 1 else math.inf
+        scale, margin = np.ones(len(self.weights)), 1.0 if tight else MARGIN
+
+        def part(beyond: float, total: float) -> float:
+            return max(1.0 / len(scale), beyond / total if total < math.inf else 0.0) / margin
+
+        for k, strips in enumerate(tails.steps(tail, part)):
+            if strips > 0:
                 # At least by one job.
                 scale[k] = min(2.0, 1.0 + max(self.weights[k].max(), self.widths[k] * strips))
         return Faces(frozen(self.weights / scale[:, None]))

@@ -7,22 +7,27 @@ the first: where sizes matter little it is the right one.
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
+from numpy.typing import NDArray
 
 from fairness.errors import ModelError
 from fairness.machine.memory import require_memory
 from fairness.model.problem import FloatArray
 from fairness.protocol.policy import Policy
-from queueing.chain.boxes import Boxes, CountBoxes, Shape
+from queueing.chain.boxes import Attempt, Boxes, CountBoxes, Shape
 from queueing.chain.phases.solver import MIXED, PhaseChain
 from queueing.chain.phases.states import PhaseGrid, class_states, count_phase_states
 from queueing.chain.solvers.ladder import Solver, solved
 from queueing.chain.stationary_law import Stationary
+from queueing.chain.tails import Tails
 from queueing.chain.truncation import truncation_error
 from queueing.model.phase_type import PhaseType, phases_of
 from queueing.model.system import System
 from queueing.states.box import box_name
-from queueing.states.table import Table
+from queueing.states.lower_set import LowerSet
+from queueing.states.table import DeathRates, Table, death_rates
 
 __all__ = ["PhaseBoxes"]
 
@@ -53,9 +58,9 @@ class PhaseBoxes(Boxes[Shape]):
         """The box that exponential sizes need."""
         return self.counts.grown(tail, MOST_COUNTS).shape
 
-    def larger(self, region: Shape, last: Stationary, tail: float) -> Shape:
+    def larger(self, region: Shape, tails: Tails, tail: float) -> Shape:
         """A box that should leave less than the tail, at most twice as long."""
-        return self.counts.larger(region, last, tail)
+        return self.counts.larger(region, tails, tail)
 
     def states(self, region: Shape) -> float:
         """States with phases."""
@@ -65,11 +70,13 @@ class PhaseBoxes(Boxes[Shape]):
         """Jobs, phases and states in words."""
         return f"{box_name(region)} jobs with {self.phases} phases, {self.states(region):.4g} states"
 
-    def law(self, box: Shape) -> Stationary:
+    def attempt(self, box: Shape) -> Attempt:
         """Solve on a box, phases given the counts from the one before."""
         system, remedy = self.system, "give a smaller shape, raise tail, take fewer phases or simulate"
         require_memory(8.0 * (3 * MIXED + 8) * self.states(box), f"the chain on {self.name(box)}", remedy)
-        plain = self.counts.law(box)
+        plain = self.counts.attempt(box)
+        if plain.solution.complaint:
+            plain.judged()
         table = self.counts.tabulated(box)
         live = [i for i, law in enumerate(self.laws) if law is not None]
         tasks = np.ascontiguousarray(np.moveaxis(table.tasks, -1, 0)[live])
@@ -78,19 +85,26 @@ class PhaseBoxes(Boxes[Shape]):
             system.arrival_rates[live],
             tasks.reshape(len(live), *(box[i] for i in live)),
         )
-        assert plain.distribution is not None
         given = None if self._known is None else _conditional(grid, *self._known)
-        start = grid.spread(plain.distribution.reshape(grid.tasks.shape[1:]), given)
+        start = grid.spread(plain.law.reshape(grid.tasks.shape[1:]), given)
         solution = solved(PhaseChain(grid, start, name=self.name(box), remedy=remedy), self.solver)
         self._known = grid, solution.law
         counts = grid.counts_law(solution.law)
-        cut = np.zeros(system.n_classes)
-        # Summed over the phases the chain has these rates; they refuse the same arrivals.
-        cut[live] = truncation_error(grid.arrival_rates, grid.departures(solution.law, counts), counts)
-        method = f"phases ({solution.method})"
-        return solution.accept(
-            Stationary.from_law(system, table.policy, method, counts.reshape(box), solution, cut)
-        )
+
+        def cut() -> FloatArray:
+            error = np.zeros(system.n_classes)
+            error[live] = truncation_error(
+                grid.arrival_rates,
+                _summed(grid.departures(solution.law, counts), death_rates(table, system.mean_sizes, live)),
+                LowerSet.box(counts.shape),
+                counts.ravel(),
+            )
+            return error
+
+        method, law = f"phases ({solution.method})", counts.reshape(box)
+        tails = Tails.of_box(law)
+        made = partial(Stationary.from_law, system, table.policy, method, law, tails, solution)
+        return Attempt(solution, law, tails, cut, made)
 
 
 def _phases(system: System, k: int) -> PhaseType:
@@ -100,6 +114,24 @@ def _phases(system: System, k: int) -> PhaseType:
     except ModelError as error:
         name = system.problem.job_classes[k]
         raise ModelError(f"sizes of class {name!r}: {error}", argument="sizes", index=(k,)) from None
+
+
+def _summed(departures: FloatArray, plain: DeathRates) -> DeathRates:
+    """Death rates of the counts of a chain with phases.
+
+    Summed over the phases it has the rates ``departures``, (n, *shape), and refuses the same arrivals. Beyond
+    the box those of exponential sizes, ``plain``, are taken as many times as on its face.
+    """
+    ends = np.array(departures.shape[1:]) - 1
+
+    def rates(counts: NDArray[np.int64]) -> FloatArray:
+        nearest = np.minimum(counts, ends)
+        without = plain(nearest)
+        times = np.ones(without.shape)
+        np.divide(departures[:, *nearest.T].T, without, out=times, where=without > 0)
+        return plain(counts) * times
+
+    return rates
 
 
 def _conditional(grid: PhaseGrid, smaller: PhaseGrid, law: FloatArray) -> FloatArray:

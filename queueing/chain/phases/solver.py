@@ -22,13 +22,14 @@ References
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
 from fairness.machine.compiling import stored
+from fairness.machine.work import Task
 from fairness.model.problem import FloatArray
 from queueing.chain.phases.states import PhaseGrid
 from queueing.chain.solvers.balance import rounding_error
@@ -48,6 +49,8 @@ from queueing.states.lower_set import LowerSet
 
 __all__ = ["MIXED", "PhaseChain"]
 
+CYCLES = 40
+"""Cycles that a chain usually takes, a guess."""
 MIXED = 8
 """Results that are mixed."""
 COUNTS_WORK = 2e7
@@ -91,6 +94,13 @@ class PhaseChain(Chain):
 
     def iterated(self, tolerance: float, max_cycles: int) -> tuple[FloatArray, Convergence]:
         """Law by aggregation, disaggregation and sweeps."""
+        with Task(f"the chain on {self.name}", CYCLES, "cycles", instead=self.remedy) as work:
+            return self._cycled(tolerance, max_cycles, work.advance)
+
+    def _cycled(
+        self, tolerance: float, max_cycles: int, told: Callable[[], object]
+    ) -> tuple[FloatArray, Convergence]:
+        """The same; ``told`` is called after every cycle."""
         grid, law = self.grid, self.start / self.start.sum()
         tables = _tables(grid)
         stiffness = _stiffness(grid)
@@ -106,6 +116,7 @@ class PhaseChain(Chain):
                 _sweep(law.reshape(-1), *tables, True, True)
                 change = float(_sweep(law.reshape(-1), *tables, False, True))
             law /= law.sum()
+            told()
             mixture.keep(law.ravel())
             counts = grid.counts_law(law)
             after = marginal_laws(counts)

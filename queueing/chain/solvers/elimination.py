@@ -26,7 +26,8 @@ References
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass
 
 import numpy as np
@@ -35,6 +36,7 @@ from scipy import sparse
 from scipy.sparse.csgraph import reverse_cuthill_mckee
 
 from fairness.machine.compiling import stored
+from fairness.machine.work import Task
 from fairness.model.problem import FloatArray
 from queueing.states.lower_set import LowerSet
 
@@ -47,9 +49,14 @@ __all__ = [
     "eliminate_counts",
     "eliminated",
     "elimination_bytes",
+    "given_order",
     "narrow_order",
 ]
 
+PIECE = 2e8
+"""Multiplications between two looks at the clock."""
+SPEED = 2e9
+"""Multiplications per second."""
 LARGE = 1e200
 """Weights beyond this are scaled down."""
 
@@ -115,8 +122,15 @@ def eliminate_counts(up: FloatArray, down: FloatArray, numbering: Numbering) -> 
     -------
     ndarray of shape (n_states,)
     """
-    law = np.empty(len(numbering.place))
-    _eliminate_counts(up, down, numbering.place, numbering.less, numbering.band, law)
+    size, band = len(numbering.place), numbering.band
+    upper, lower = np.zeros((size, band)), np.zeros((band + 1, band))
+    _births(up, numbering.place, numbering.less, upper)
+    for top, bottom in _pieces(size, band):
+        _eliminate_counts(down, numbering.place, numbering.less, upper, lower, top, bottom)
+    law = np.empty(size)
+    law[numbering.place] = _weights(upper)
+    # By numpy, which adds in pairs: one by one, a million tiny weights would be lost beside a large one.
+    law /= law.sum()
     return law
 
 
@@ -127,8 +141,8 @@ def eliminate_box(up: FloatArray, down: FloatArray, shape: Sequence[int]) -> Flo
 
 def birth_death_law(birth: FloatArray, death: FloatArray) -> FloatArray:
     """Law of a chain on 0, ..., K - 1: ``birth[k]`` from k to k + 1 and ``death[k]`` back, shape (K - 1,)."""
-    law = np.empty(len(birth) + 1)
-    _weights(np.concatenate([[0.0], birth / death])[:, None], law)
+    law = _weights(np.concatenate([[0.0], birth / death])[:, None])
+    law /= law.sum()
     return law
 
 
@@ -137,13 +151,20 @@ def narrow_order(rates: sparse.csr_array) -> tuple[NDArray[np.int64], int]:
 
     That of Cuthill and McKee, or the given one where it is as good.
     """
-    given = np.arange(rates.shape[0])
     order = reverse_cuthill_mckee(sparse.csr_array(rates), symmetric_mode=False).astype(np.int64)
+    narrow, given = _numbered(rates, order), given_order(rates)
+    return narrow if narrow[1] < given[1] else given
+
+
+def given_order(rates: sparse.csr_array) -> tuple[NDArray[np.int64], int]:
+    """The states as they come, and the bandwidth."""
+    return _numbered(rates, np.arange(rates.shape[0]))
+
+
+def _numbered(rates: sparse.csr_array, order: NDArray[np.int64]) -> tuple[NDArray[np.int64], int]:
     rows, columns = sparse.coo_array(rates).coords
-    place = np.empty_like(order)
-    place[order] = given
-    bands = [int(np.max(np.abs(p[rows] - p[columns]), initial=1)) for p in (place, given)]
-    return (order, bands[0]) if bands[0] < bands[1] else (given, bands[1])
+    place = np.argsort(order)
+    return order, int(np.max(np.abs(place[rows] - place[columns]), initial=1))
 
 
 def eliminate(rates: sparse.csr_array, order: NDArray[np.int64], band: int) -> FloatArray:
@@ -182,19 +203,31 @@ def eliminated(
     rises, falls = columns > rows, columns < rows
     upper[columns[rises], columns[rises] - rows[rises] - 1] = entries.data[rises]
     lower[rows[falls], rows[falls] - columns[falls] - 1] = entries.data[falls]
-    ordered = np.empty(size)
-    _eliminate_band(upper, lower, ordered)
-    law = np.empty(size)
-    law[order] = ordered
+    for top, bottom in _pieces(size, band):
+        _eliminate_band(upper, lower, top, bottom)
+    ordered, law = _weights(upper), np.empty(size)
+    law[order] = ordered / ordered.sum()
     return law, upper, lower
 
 
+def _pieces(size: int, band: int) -> Iterator[tuple[int, int]]:
+    """Numbers of the states to be eliminated, from the top, and who watches told after each piece."""
+    work, piece = float(size) * band**2, max(1, int(PIECE / band**2))
+    what = f"elimination of {size:,} states"
+    watched = Task(what, size, "states", work / SPEED, "take fewer states, or Multilevel()")
+    with watched if work > PIECE else nullcontext():
+        for top in range(size, 0, -piece):
+            bottom = max(0, top - piece)
+            yield top, bottom
+            if work > PIECE:
+                watched.advance(top - bottom)
+
+
 @stored(nogil=True)
-def _eliminate_band(upper: FloatArray, lower: FloatArray, law: FloatArray) -> None:
-    """Law of the chain whose rates lie in a band, see :func:`_remove`."""
-    for number in range(len(law) - 1, 0, -1):
+def _eliminate_band(upper: FloatArray, lower: FloatArray, top: int, bottom: int) -> None:
+    """Eliminate the states below ``top`` of a chain whose rates lie in a band, see :func:`_remove`."""
+    for number in range(top - 1, max(bottom, 1) - 1, -1):
         _remove(upper, lower, number)
-    _weights(upper, law)
 
 
 @stored(nogil=True)
@@ -231,8 +264,9 @@ def _remove(upper: FloatArray, lower: FloatArray, number: int) -> None:
 
 
 @stored(nogil=True)
-def _weights(upper: FloatArray, law: FloatArray) -> None:
-    """Law from the eliminated band, normalised."""
+def _weights(upper: FloatArray) -> FloatArray:
+    """Weights of the states from the eliminated band, not yet normalised."""
+    law = np.empty(len(upper))
     law[0] = 1.0
     for number in range(1, len(law)):
         value = 0.0
@@ -241,29 +275,34 @@ def _weights(upper: FloatArray, law: FloatArray) -> None:
         law[number] = value
         if value > LARGE:
             law[: number + 1] /= value
-    law /= law.sum()
+    return law
+
+
+@stored(nogil=True)
+def _births(up: FloatArray, place: NDArray[np.int64], less: NDArray[np.int64], upper: FloatArray) -> None:
+    """Fill in the rates up to each state."""
+    step = 1 if up.shape[1] > 1 else 0
+    for number in range(less.shape[1]):
+        for i in range(less.shape[0]):
+            other = less[i, number]
+            if other >= 0:
+                upper[number, number - other - 1] = up[i, step * place[other]]
 
 
 @stored(nogil=True)
 def _eliminate_counts(
-    up: FloatArray,
     down: FloatArray,
     place: NDArray[np.int64],
     less: NDArray[np.int64],
-    band: int,
-    law: FloatArray,
+    upper: FloatArray,
+    lower: FloatArray,
+    top: int,
+    bottom: int,
 ) -> None:
-    """Band of a set of counts, eliminated; see :class:`Numbering`."""
+    """Band of a set of counts, eliminated from ``top`` to ``bottom``; see :class:`Numbering`."""
     n, size = less.shape
-    step = 1 if up.shape[1] > 1 else 0
-    upper = np.zeros((size, band))
-    for number in range(size):
-        for i in range(n):
-            other = less[i, number]
-            if other >= 0:
-                upper[number, number - other - 1] = up[i, step * place[other]]
-    lower = np.zeros((band + 1, band))
-    for number in range(size - 1, -1, -1):
+    band = upper.shape[1]
+    for number in range(top - 1, bottom - 1, -1):
         # The row of the state that enters the window; all that it needs was cleared when it last left.
         entering = number - band if number < size - 1 else -1
         first = number if number == size - 1 else entering
@@ -279,7 +318,3 @@ def _eliminate_counts(
                     row[new - other - 1] = down[i, place[new]]
         if number > 0:
             _remove(upper, lower, number)
-    ordered = np.empty(size)
-    _weights(upper, ordered)
-    for number in range(size):
-        law[place[number]] = ordered[number]

@@ -1,8 +1,4 @@
-r"""From a box to a larger one: how far the law reaches, and a first guess on the larger box.
-
-Far out the marginal laws decay nearly geometrically. The decay per job over the last eighth of an axis tells
-how much probability lies outside of the box, how much larger a box must be to leave out less, and how to
-continue the law on it.
+r"""From a box to a larger one: a first guess, by the decay of the law (:mod:`queueing.chain.tails`).
 
 A large box is therefore not solved from scratch: the law on the box with half as many states along every axis
 costs :math:`2^{-n}` times as much for :math:`n` classes, is itself found in this way, and continued
@@ -11,17 +7,17 @@ geometrically it is the first guess. Only what the smaller box cut off is left t
 
 from __future__ import annotations
 
-import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
 from fairness.model.problem import FloatArray
 from queueing.chain.solvers.multilevel import Convergence, multilevel
+from queueing.chain.tails import decay
 from queueing.states.box import along, marginal_laws
 from queueing.states.lower_set import LowerSet
 
-__all__ = ["decays", "extended", "larger_box", "nested_multilevel"]
+__all__ = ["extended", "nested_multilevel"]
 
 SMALL = 40_000
 """Boxes of at most so many states are solved from the given guess."""
@@ -30,7 +26,14 @@ ROUGH = 1e-6
 
 
 def nested_multilevel(
-    up: FloatArray, down: FloatArray, start: FloatArray, *, rough: bool, tolerance: float, max_cycles: int
+    up: FloatArray,
+    down: FloatArray,
+    start: FloatArray,
+    *,
+    rough: bool,
+    tolerance: float,
+    max_cycles: int,
+    told: Callable[[], object],
 ) -> tuple[FloatArray, Convergence]:
     """Stationary law by :func:`queueing.chain.solvers.multilevel.multilevel`, box after box, each twice the
     one before.
@@ -48,6 +51,8 @@ def nested_multilevel(
     tolerance : float
     max_cycles : int
         Per box.
+    told : callable
+        Called after every cycle.
 
     Returns
     -------
@@ -66,60 +71,37 @@ def nested_multilevel(
             rough=True,
             tolerance=max(tolerance, ROUGH),
             max_cycles=max_cycles,
+            told=told,
         )
-        law, convergence = _whole(up, down, extended(law, shape), tolerance, max_cycles)
+        law, convergence = _whole(up, down, extended(law, shape), tolerance, max_cycles, told)
         # A law that piled up at the end of the smaller box may be a worse guess than a rough one.
         if convergence.reached:
             return law, convergence
-    return _whole(up, down, start, tolerance, max_cycles)
+    return _whole(up, down, start, tolerance, max_cycles, told)
 
 
 def _whole(
-    up: FloatArray, down: FloatArray, start: FloatArray, tolerance: float, max_cycles: int
+    up: FloatArray,
+    down: FloatArray,
+    start: FloatArray,
+    tolerance: float,
+    max_cycles: int,
+    told: Callable[[], object],
 ) -> tuple[FloatArray, Convergence]:
     rates, states = np.ascontiguousarray(down).reshape(len(up), -1), LowerSet.box(start.shape)
     law, convergence = multilevel(
-        up[:, None], rates, states, start, tolerance=tolerance, max_cycles=max_cycles
+        up[:, None], rates, states, start, tolerance=tolerance, max_cycles=max_cycles, told=told
     )
     return law.reshape(start.shape), convergence
-
-
-def decays(marginals: Sequence[FloatArray]) -> list[tuple[float, float]]:
-    """Per class: estimated probability outside the box, and the decay of the marginal per job at its end."""
-    result = []
-    for law in marginals:
-        face, span = float(law[-1]), max(1, len(law) // 8)
-        before = float(law[-1 - span]) if len(law) > 1 else face
-        if face == 0:
-            result.append((0.0, 0.0))
-            continue
-        ratio = (face / before) ** (1.0 / span) if before > 0 else math.inf
-        result.append((face * ratio / (1.0 - ratio) if ratio < 1 else math.inf, ratio))
-    return result
-
-
-def larger_box(marginals: Sequence[FloatArray], live: Sequence[bool], tail: float) -> tuple[int, ...]:
-    """Extrapolate the marginals of live classes to their share of the tail; at most twice as long."""
-    allowed = tail / (4 * sum(live))  # a margin, so that the next box is likely the last
-    sizes = []
-    for law, (outside, ratio), here in zip(marginals, decays(marginals), live, strict=True):
-        size = len(law)
-        if not here or outside <= allowed:
-            sizes.append(size)
-        elif math.isinf(outside):
-            sizes.append(2 * size)
-        else:
-            more = math.ceil(math.log(outside / allowed) / -math.log(ratio))
-            sizes.append(min(2 * size, size + 8) if size < 8 else size + min(size, max(8, more)))
-    return tuple(sizes)
 
 
 def extended(law: FloatArray, larger: Sequence[int]) -> FloatArray:
     """The law on a larger box, continued geometrically along every axis: a first guess."""
     guess = law
-    for axis, (size, (_, ratio)) in enumerate(zip(larger, decays(marginal_laws(law)), strict=True)):
+    for axis, (size, marginal) in enumerate(zip(larger, marginal_laws(law), strict=True)):
         more = size - guess.shape[axis]
         if more > 0:
+            _, ratio = decay(marginal)
             edge = np.take(guess, [-1], axis=axis)
             powers = min(ratio, 0.999) ** np.arange(1, more + 1)
             guess = np.concatenate([guess, edge * along(powers, axis, guess.ndim)], axis=axis)

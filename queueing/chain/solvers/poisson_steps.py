@@ -18,6 +18,7 @@ do not fit in memory.
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable
 
 import numpy as np
@@ -27,15 +28,19 @@ from scipy.sparse.csgraph import breadth_first_order
 from scipy.sparse.linalg import LinearOperator, gmres, spilu, splu
 
 from fairness.machine.compiling import stored
-from fairness.machine.memory import memory_guarded
+from fairness.machine.memory import fits_memory, memory_guarded
 from fairness.machine.work import Task
 from fairness.model.problem import FloatArray
-from queueing.chain.solvers.elimination import eliminated
+from queueing.chain.solvers.elimination import eliminated, given_order, narrow_order
 
-__all__ = ["Banded", "Iterated", "Sparse", "Step"]
+__all__ = ["Banded", "Iterated", "PoissonStep", "Sparse", "poisson_step"]
 
-Step = Callable[[FloatArray], FloatArray]
-"""Gives a function h for which g + Qh is nearly constant."""
+CHEAP = 2e9
+"""Multiplications up to which elimination in a band, which keeps all digits, is taken."""
+LONGEST = 1e13
+"""Multiplications in the band from which systems are solved by iteration."""
+FILL = 0.25
+"""Entries of sparse factors, as part of those in the band: their order is better than that of the band."""
 FASTEST = 2e9
 """Multiplications per second."""
 WALK = 200
@@ -46,9 +51,54 @@ INNER = 1e-8
 """Reduction by GMRES in a step."""
 REMEDY = "give a chain of fewer states"
 
+_Solve = Callable[[FloatArray], FloatArray]
 
-class Banded:
+
+class PoissonStep(ABC):
+    """Steps to the solution of Poisson's equation of a chain.
+
+    Attributes
+    ----------
+    method : str
+        "elimination", "sparse factors" or "iteration".
+    """
+
+    method: str
+
+    @property
+    @abstractmethod
+    def law(self) -> FloatArray:
+        """Stationary law of the states."""
+
+    @abstractmethod
+    def __call__(self, g: FloatArray) -> FloatArray:
+        """A function h for which g + Qh is nearly constant, and 0 in one state."""
+
+
+def poisson_step(rates: sparse.csr_array, *, ordered: bool = False) -> PoissonStep:
+    """Steps for a chain, all of whose states lead to each other, by what suits its size.
+
+    Parameters
+    ----------
+    rates : sparse array of shape (n_states, n_states)
+        Rates from row to column, >= 0, without a diagonal.
+    ordered : bool
+        Whether to number the states as they come for elimination: so that lower numbers are always reached,
+        also where floats hold no rate of a long way against the drift. Default: as the band is narrow.
+    """
+    order, band = given_order(rates) if ordered else narrow_order(rates)
+    entries = float(len(order)) * band
+    if len(order) == 1 or (entries * band <= CHEAP and fits_memory(16.0 * entries)):
+        return Banded(rates, order, band)
+    if FILL * entries * band <= LONGEST and fits_memory(16.0 * FILL * entries):
+        return Sparse(rates, FILL * entries * band)
+    return Iterated(rates)
+
+
+class Banded(PoissonStep):
     """Steps by elimination."""
+
+    method = "elimination"
 
     def __init__(self, rates: sparse.csr_array, order: NDArray[np.int64], band: int) -> None:
         law = self._eliminate(rates, order, band)
@@ -62,15 +112,15 @@ class Banded:
 
     def _eliminate(self, rates: sparse.csr_array, order: NDArray[np.int64], band: int) -> FloatArray:
         """Prepare the steps; gives the law."""
-        self._order, size = order, len(order)
-        work = float(size) * band**2
-        with (
-            Task(f"elimination of {size} states", 1, "chains", work / FASTEST, REMEDY) as task,
-            memory_guarded(f"elimination of {size} states", REMEDY),
-        ):
-            law, self._upper, self._lower = eliminated(rates, order, band)
-            task.advance()
-        return law
+        self._order = order
+        with memory_guarded(f"elimination of {len(order)} states", REMEDY):
+            self._law, self._upper, self._lower = eliminated(rates, order, band)
+        return self._law
+
+    @property
+    def law(self) -> FloatArray:
+        """Stationary law of the states."""
+        return self._law
 
     def __call__(self, g: FloatArray) -> FloatArray:
         """Function h, 0 in the first state of the order."""
@@ -96,11 +146,14 @@ def _ascend(upper: FloatArray, lower: FloatArray, g: FloatArray, h: FloatArray) 
         for k in range(min(n, band)):
             value += lower[n, k] * h[n - 1 - k]
             total += lower[n, k]
-        h[n] = value / total
+        # Infinite where no float holds a way back.
+        h[n] = value / total if total > 0 else np.inf
 
 
-class Sparse:
+class Sparse(PoissonStep):
     """Steps by sparse factors."""
+
+    method = "sparse factors"
 
     def __init__(self, rates: sparse.csr_array, work: float) -> None:
         self._rates, self._work = rates, work
@@ -108,14 +161,14 @@ class Sparse:
         for _ in range(3):
             turned = self._refer(state)
             # The law relative to that of the reference state: visits in a cycle, times the stay.
-            law = np.nan_to_num(turned(self._row))
-            best = int(np.argmax(law))
-            if not law[best] > RARER:
+            self._relative = np.nan_to_num(turned(self._row))
+            best = int(np.argmax(self._relative))
+            if not self._relative[best] > RARER:
                 break
             state = int(self._rest[best])
         self._times = self._solve(np.ones(len(self._rest)))
 
-    def _refer(self, state: int) -> Step:
+    def _refer(self, state: int) -> _Solve:
         """Prepare the systems with a reference state; gives how those with the transpose of M are solved."""
         states = np.arange(self._rates.shape[0])
         self._state, self._rest = state, states[states != state]
@@ -125,7 +178,7 @@ class Sparse:
         self._solve, turned = self._solvers((sparse.diags_array(leave) - block).tocsc())
         return turned
 
-    def _solvers(self, matrix: sparse.csc_array) -> tuple[Step, Step]:
+    def _solvers(self, matrix: sparse.csc_array) -> tuple[_Solve, _Solve]:
         """How systems with M, and with its transpose, are solved."""
         purpose = f"the factors of {matrix.shape[0]} equations"
         with (
@@ -141,6 +194,13 @@ class Sparse:
             task.advance()
         return factors.solve, lambda b: factors.solve(b, trans="T")
 
+    @property
+    def law(self) -> FloatArray:
+        """Stationary law of the states."""
+        law = np.ones(self._rates.shape[0])
+        law[self._rest] = self._relative
+        return law / law.sum()
+
     def __call__(self, g: FloatArray) -> FloatArray:
         """Function h, 0 in the reference state."""
         earned = self._solve(g[self._rest])
@@ -153,10 +213,12 @@ class Sparse:
 class Iterated(Sparse):
     """Steps by iteration."""
 
+    method = "iteration"
+
     def __init__(self, rates: sparse.csr_array) -> None:
         super().__init__(rates, 0.0)
 
-    def _solvers(self, matrix: sparse.csc_array) -> tuple[Step, Step]:
+    def _solvers(self, matrix: sparse.csc_array) -> tuple[_Solve, _Solve]:
         with memory_guarded(f"incomplete factors of {matrix.shape[0]} equations", REMEDY):
             rough = spilu(
                 matrix, drop_tol=1e-3, fill_factor=10, diag_pivot_thresh=0.0, permc_spec="MMD_AT_PLUS_A"
@@ -168,7 +230,7 @@ class Iterated(Sparse):
         )
 
 
-def _iterated(matrix: sparse.csc_array, b: FloatArray, rough: Step) -> FloatArray:
+def _iterated(matrix: sparse.csc_array, b: FloatArray, rough: _Solve) -> FloatArray:
     """Solution of a system; what is missing is left to the next step."""
     near = LinearOperator(matrix.shape, matvec=rough, dtype=float)
     with Task(f"iteration of {len(b)} equations", 20, "rounds") as task:
