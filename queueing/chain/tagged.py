@@ -46,6 +46,7 @@ from fairness.catalogue import colour
 from fairness.display.drawing import given_axes
 from fairness.display.lettering import label
 from fairness.display.result import Result
+from fairness.display.storage import LATER
 from fairness.errors import ModelError, NotConvergedError
 from fairness.machine.memory import require_memory
 from fairness.model.problem import FloatArray
@@ -92,6 +93,7 @@ class TaggedDuration(Result):
     mean_error, variance_error : float
         Estimated relative errors of ``mean`` and ``variance``: by the solver (``little_error``, and the error
         of the law that the job finds) and by what the box cuts off (:mod:`queueing.chain.tagged_truncation`).
+        In files of versions that did not tell the latter, the first is without it and the second NaN.
     residual : float
         Largest violation of the equations of the first two moments, over their right sides.
     tail_mass : float
@@ -108,11 +110,11 @@ class TaggedDuration(Result):
     variance: float
     little_error: float
     mean_error: float
-    variance_error: float
     residual: float
     tail_mass: float
     tolerance: float
     _decay: _Decay = field(repr=False)
+    variance_error: float = field(default=math.nan, metadata=LATER)
 
     @property
     def standard_deviation(self) -> float:
@@ -392,12 +394,12 @@ def _solve(
         variance,
         abs(mean - little) / little,
         solver + cut[0] / mean,
-        # The variance is the second moment, whose relative error is twice as large, less the squared mean.
-        (2.0 * solver * (second + mean * mean) + cut[1] + 2.0 * mean * cut[0]) / variance,
         residual,
         law.tail_mass,
         tolerance,
         _Decay(first.ravel(), Moves.of(up, down, out), tolerance, max_steps),
+        # The variance is the second moment, whose relative error is twice as large, less the squared mean.
+        (2.0 * solver * (second + mean * mean) + cut[1] + 2.0 * mean * cut[0]) / variance,
     )
 
 
