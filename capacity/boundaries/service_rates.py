@@ -77,8 +77,9 @@ class RateModel(ABC):
     evidence: ClassVar[str]
 
     def __init__(self, problem: Problem, mean_sizes: ArrayLike) -> None:
-        self.problem = problem
-        self.mean_sizes = System(problem, np.zeros(problem.n_classes), mean_sizes).mean_sizes
+        empty = System(problem, np.zeros(problem.n_classes), mean_sizes)
+        self.problem = empty.require_pool("a region of service", "policy_stability_region or load_curves")
+        self.mean_sizes = empty.mean_sizes
 
     def alone(self) -> FloatArray:
         """Tasks of a job that is alone, (n_classes,): the rates at load 0."""
