@@ -21,7 +21,7 @@ from numpy.typing import ArrayLike
 from capacity.sweeping.methods import BALANCED, BOUND
 from fairness.arguments.validation import model_array
 from fairness.display.wording import rough
-from fairness.errors import ModelError, advised
+from fairness.errors import ModelError, UnstableError, advised
 from fairness.machine.memory import require_memory
 from fairness.machine.work import duration
 from fairness.model.problem import FloatArray, Problem
@@ -155,14 +155,18 @@ class _Chain(RateModel):
 
     def rates(self, loads: FloatArray, tail: float) -> Rates:
         with advised(SIMULATED, "tail", "shape", "simulate", "balanced_fairness"):
-            law = stationary(
-                self._system(loads),
-                self._policy,
-                tail=tail,
-                max_states=self._max_states,
-                table=self._table,
-                distribution=False,
-            )
+            try:
+                law = stationary(
+                    self._system(loads),
+                    self._policy,
+                    tail=tail,
+                    max_states=self._max_states,
+                    table=self._table,
+                    distribution=False,
+                )
+            except UnstableError:  # where jobs grow for ever
+                none = np.where(loads > 0, 0.0, np.nan)
+                return Rates(none, none, 0.0, 0.0)
         if law.n_states == math.prod(law.shape):  # a box around a set of states would be far larger
             self._keep(law.shape)
         reach = np.array(law.shape) + law.mean_jobs

@@ -13,7 +13,16 @@ import typer
 
 from fairqueues.console import completion
 from fairqueues.console.command import command
-from fairqueues.console.inputs import chosen, heading, is_cluster, method_name, numbers, seed_of, settings, sourced
+from fairqueues.console.inputs import (
+    chosen,
+    heading,
+    is_cluster,
+    method_name,
+    numbers,
+    seed_of,
+    settings,
+    sourced,
+)
 from fairqueues.console.options import File, Policies, Seed, TimeLimit
 from fairqueues.console.output import Delivery
 from fairqueues.errors import WrongUse

@@ -75,14 +75,15 @@ def stationary(
     Raises
     ------
     UnstableError
-        If a resource has relative load >= 1.
+        If a resource has relative load >= 1, or jobs grow for ever under the policy
+        (:mod:`queueing.fluid.stability`).
     ModelError
         If an argument is wrong, arrivals are not Poisson, a law of sizes has no phases, the box does not fit
         in memory, the policy serves nobody in some state with jobs, or bounds are asked for and there is no
         proof for the policy or the system.
     NotConvergedError
-        If the box would exceed ``max_states`` (the policy may be unstable although no resource is
-        overloaded), or a solver misses its tolerance. ``best`` is the last Stationary, None if even the first
+        If the box would exceed ``max_states`` (the policy may be unstable although that was not seen at
+        once), or a solver misses its tolerance. ``best`` is the last Stationary, None if even the first
         box is too large. If no bounds can be proved on a box of ``max_states``.
 
     Examples
