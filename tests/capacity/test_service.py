@@ -338,7 +338,10 @@ def test_rays_of_what_has_no_region():
         ("'class 2' has no demands", {"problem": FREE}),
         ("classes without demands only", {"problem": FREE, "direction": [0, 1]}),
         *(
-            ("region of service needs one pool .* use policy_stability_region", {"problem": SERVERS, "method": m})
+            (
+                "region of service needs one pool .* use policy_stability_region",
+                {"problem": SERVERS, "method": m},
+            )
             for m in ("bound", "balanced", TSF(), Simulated(TSF()))
         ),
         ("load of class 'B' is below 1e-100 of the largest; set it to 0", {"direction": [1, 1e-110]}),
