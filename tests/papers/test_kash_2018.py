@@ -26,7 +26,7 @@ WORKED = [[F(1), F(0)], [F(1, 2), F(1)], [F(0), F(1)]]
 
 
 def test_the_first_run_of_a_time_does_not_count(monkeypatch):
-    """Seconds on the pages: the least of two or more after the first, or a run too long to be disturbed by much."""
+    """Seconds on pages: the least of two or more after the first, or a run too long to be disturbed."""
 
     def measured(*durations, **options):
         now, left = [0.0], list(durations)
