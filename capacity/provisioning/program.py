@@ -314,8 +314,8 @@ class BoundProgram:
         """Multipliers of the linear program that touches the convex one at x.
 
         Near the optimum the barrier's own are spoilt by the rounding of the slacks; and where several types
-        or targets tie, only a basis tells which of them hold. Its unit is what the rest of the gap buys of each
-        type: in servers, targets that hold and those that nearly do would be one to the solver's tolerances.
+        or targets tie, only a basis tells which of them hold. Its unit is what the rest of the gap buys of
+        each type: in servers, targets that hold and those that nearly do are one to the solver's tolerances.
         """
         i, _ = self._pairs
         needed = np.flatnonzero(self.least > 0)
