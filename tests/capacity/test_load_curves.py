@@ -72,13 +72,13 @@ def test_where_no_chain_fits_the_policy_is_simulated_with_intervals():
 
 @pytest.mark.long
 def test_the_first_figure_of_the_tutorial_ends_as_exactly_as_it_begins():
-    """At load 0.95, too: simulated to a twentieth, DRF crossed balanced fairness there."""
+    """DRF does cross balanced fairness at the highest loads, in the class of the busiest resource alone."""
     pool = Problem([[4, 1, 1], [1, 4, 1], [1, 1, 4]], [16, 16, 16])
     curves = load_curves(System.with_load(pool, [2, 1, 1], 0.7), ["balanced", DRF()], [0.1, 0.95])
     assert curves.found_by == (("balanced", "chain"), ("balanced", "chain"))
     assert (curves.service_rates_error < 1e-4 * curves.service_rates).all()
-    # Of the class that loads the busiest resource.
-    assert (curves.service_rates[:, 0, 0] > curves.service_rates[:, 1, 0]).all()
+    faster = curves.service_rates[:, 1] > curves.service_rates[:, 0]
+    assert faster.tolist() == [[False, False, False], [True, False, False]]
 
 
 @pytest.mark.long
