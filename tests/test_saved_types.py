@@ -294,25 +294,13 @@ def saved(tmp_path):
     return path
 
 
-def in_format(monkeypatch, number):
-    row = table()["fairness.Allocation"]
-    changed = row._replace(format=number)
-    for column in ("name", "place", "first"):
-        monkeypatch.setitem(saved_types._by(column), getattr(changed, column), changed)
-
-
-def test_older_fields_become_those_of_today(saved, monkeypatch):
-    def upgraded(fields, written):
-        assert written == 1
-        return fields | {"policy": fields["policy"].lower()}
-
-    in_format(monkeypatch, 2)
-    monkeypatch.setattr(Allocation, "upgraded", staticmethod(upgraded), raising=False)
-    result = Allocation.load(saved)
-    assert result.policy == "drf"
-    result.save(saved)
+def test_older_fields_become_those_of_today(saved):
+    """The first format kept the name of a policy alone."""
+    old = Allocation.load(GOLDEN / "drf-1.json")
+    assert (old.policy, old.name) == (None, r"DRF at $\frac{$")
     assert '"format": 2, "fields"' in saved.read_text()
-    assert Allocation.load(saved).policy == "drf"
+    today = Allocation.load(saved)
+    assert (type(today.policy), today.name) == (DRF, "DRF")
 
 
 def test_a_field_that_came_later_has_its_default(tmp_path, monkeypatch):
@@ -331,8 +319,8 @@ def test_a_field_that_came_later_has_its_default(tmp_path, monkeypatch):
 
 
 def test_later_formats_are_told_from_damage(saved, monkeypatch):
-    rewritten(saved, lambda document: document["parts"][-1].update(format=2))
-    with pytest.raises(ModelError, match=r"written by .* no format 2 of fairness.Allocation; read"):
+    rewritten(saved, lambda document: document["parts"][-1].update(format=3))
+    with pytest.raises(ModelError, match=r"written by .* no format 3 of fairness.Allocation; read"):
         Result.load(saved)
     rewritten(saved, lambda document: document.update(format="fairqueues result, 3"))
     with pytest.raises(ModelError, match=r"where there is no format 'fairqueues result, 3'; read it with"):

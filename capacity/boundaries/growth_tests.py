@@ -13,13 +13,14 @@ square root (ratio 2). With D the difference between the mean of a long run and 
 Student interval for E[D] below 0 is read as "settles", above 0 as "grows", otherwise the test is "open".
 Where E[D] < 0 it says "grows" with probability at most (1 - confidence)/2, where E[D] > 0 "settles"; that
 E[D] changes its sign at the critical load holds for long runs only. For schedulers of whole tasks, which have
-no fluid limit, this test decides stability, once or twice per step of a bisection: evidence, not proof.
+no fluid limit, this test decides stability, up to three times per step of a bisection: evidence, not proof.
 """
 
 from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -29,19 +30,32 @@ from fairness.arguments.validation import Entropy, Seed, entropy_of, generator
 from fairness.display.wording import percent
 from fairness.errors import ModelError, UnstableError
 from fairness.protocol.policy import Policy
-from queueing.enclosures.stationary import stationary
+from queueing.chain.boxes import CountBoxes
+from queueing.chain.solvers.ladder import Automatic
 from queueing.model.system import System
+from queueing.simulation.counts import CountLevel
+from queueing.simulation.replications import RunLength
+from queueing.simulation.sampling import Effort, estimated
 from queueing.simulation.tasks.rules.options import Tasks
 from queueing.simulation.tasks.rules.schedulers import Scheduler, is_scheduler
 from queueing.simulation.verb import simulate
 
-__all__ = ["EVENTS", "GrowthTest", "chain_test", "simulation_test"]
+__all__ = ["TASKS", "GrowthTest", "chain_test", "simulation_test"]
 
 SIDES = {1: 256, 2: 64, 3: 12}
 """Side of the smaller box by the number of classes with arrivals."""
 
 EVENTS = 20_000
-"""Events of the shorter runs."""
+"""Events of the shorter runs under a policy."""
+
+JOBS, GENERATIONS = 2000, 10
+"""Jobs of the shorter runs of a scheduler: so many, and times those present if tasks run one by one."""
+
+TASKS = Tasks(per_job=10)
+"""How jobs of a scheduler are cut unless told otherwise: finely, and so that there are many jobs."""
+
+WARMUP = 0.1
+"""Part of a run that is not measured."""
 
 SETTLES, GROWS = 0.4, 0.6
 """Ratios of the parts that two boxes turn away."""
@@ -82,8 +96,9 @@ def chain_test(system: System, policy: Policy) -> GrowthTest:
         )
     side = SIDES[int(live.sum())]
     parts = system.arrival_rates / system.arrival_rates.sum()
-    boxes = [np.where(live, k, 1).tolist() for k in (side, 2 * side)]
-    laws = [stationary(system, policy, shape=shape, distribution=False) for shape in boxes]
+    boxes = [tuple(np.where(live, k, 1).tolist()) for k in (side, 2 * side)]
+    chain = CountBoxes(system, policy, Automatic(), None)
+    laws = [chain.law(shape) for shape in boxes]
     small, large = (float(parts @ [law[-1] for law in box.marginals]) for box in laws)
     says = "settles" if large <= SETTLES * small else "grows" if large >= GROWS * small else "open"
     text = f"boxes of side {side} and {2 * side} turn away {small:.3g} and {large:.3g} of the jobs"
@@ -94,32 +109,47 @@ def simulation_test(
     system: System,
     policy: Policy | Scheduler,
     *,
-    events: int = EVENTS,
+    events: int | None = None,
     replications: int = 16,
     confidence: float = 0.99,
     rng: Seed = 0,
-    tasks_per_job: float = 10.0,
+    tasks: Tasks = TASKS,
+    times: int = 1,
 ) -> GrowthTest:
     """Compare the means of runs of ``events`` and of four times as many; jobs or whole tasks.
 
-    Jobs of schedulers have ``tasks_per_job`` tasks on average (geometric law), so that there are fewer jobs
-    than events.
+    Parameters
+    ----------
+    events : int, optional
+        Of the shorter runs. Default: 20,000, or those of 2,000 jobs of a scheduler, and of ten generations of
+        the jobs that are there at this load if they run one task after the other.
+    tasks : Tasks
+        Under a scheduler: how jobs are cut into tasks, as in :func:`queueing.simulate`.
+    times : int
+        By which the runs are longer.
     """
     load, stream = float(system.relative_loads.max()), generator(rng)
     if load >= 1:
         return _overloaded(load)
     entropy = entropy_of(stream)
+    rule: Any = policy
+    whole = is_scheduler(policy)
+    cut = f"; tasks of a job: {tasks.law}" if whole else ""
+    shorter = times * (_events(system, tasks if whole else None) if events is None else events)
     totals = []
-    for length in (events, 4 * events):
-        options: dict[str, Any] = {"events": length, "replications": replications, "rng": stream}
-        if is_scheduler(policy):
-            options["tasks"] = Tasks(per_job=tasks_per_job)
-        else:
-            options["start"] = np.zeros(system.n_classes)
+    for length in (shorter, 4 * shorter):
         try:
-            values = simulate(system, policy, **options).estimates["mean_jobs"].values
+            if whole:
+                options: dict[str, Any] = {"replications": replications, "rng": stream}
+                run = simulate(system, policy, events=length, tasks=tasks, **options)
+            else:
+                # Not by the verb, which asks the fluid limit first: the random system itself is asked here.
+                runs = RunLength(length, WARMUP, replications, confidence)
+                level = partial(CountLevel, system, rule, runs, None, np.zeros(system.n_classes))
+                run = estimated(level, Effort(replications, None, replications, stream, 1, None, None))
+            values = run.estimates["mean_jobs"].values
         except UnstableError as error:
-            return GrowthTest("simulation", load, "grows", str(error), entropy)
+            return GrowthTest("simulation", load, "grows", f"{error}{cut}", entropy)
         totals.append(np.nansum(values, axis=1))
     short, long = totals
     difference = float(long.mean() - 2 * short.mean())
@@ -127,10 +157,19 @@ def simulation_test(
     half = float(stats.t.isf((1 - confidence) / 2, replications - 1)) * spread
     says = "settles" if difference + half < 0 else "grows" if difference - half > 0 else "open"
     text = (
-        f"{short.mean():.4g} jobs in {events} events, {long.mean():.4g} in {4 * events}; long - 2 short = "
-        f"{difference:.3g} ± {half:.2g} ({percent(confidence)})"
+        f"{short.mean():.4g} jobs in {shorter:,} events, {long.mean():.4g} in {4 * shorter:,}; long - 2 "
+        f"short = {difference:.3g} ± {half:.2g} ({percent(confidence)}){cut}"
     )
     return GrowthTest("simulation", load, says, text, entropy)
+
+
+def _events(system: System, tasks: Tasks | None) -> int:
+    """Events of the shorter runs: under a policy, or if jobs are cut into tasks."""
+    if tasks is None:
+        return EVENTS
+    rates = system.arrival_rates
+    each = 2.0 + float(rates @ tasks.law.means(system.n_classes) / rates.sum())
+    return math.ceil(each * (JOBS + GENERATIONS * float(system.loads.sum())))
 
 
 def _overloaded(load: float) -> GrowthTest:

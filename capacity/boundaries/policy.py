@@ -114,6 +114,8 @@ class PolicyRegion(RayRegion):
             f"{self.relative_loads.min():.6g} to {self.relative_loads.max():.6g} of the largest load; "
             f"brackets at most {widest:.1e} wide",
         ]
+        if (cut := self.points[0].tasks) is not None:
+            lines.append(f"  tasks of a job: {cut.law}, {cut.times} times")
         proofs = sum("proved" in p.evidence for p in self.points)
         if proofs < len(self.points):
             lines.append(f"  numerical evidence, no proof, inside {len(self.points) - proofs} of the points")
@@ -147,7 +149,7 @@ def policy_stability_boundary(
     direction: ArrayLike,
     *,
     mean_sizes: ArrayLike = 1.0,
-    precision: float = 1e-4,
+    precision: float | None = None,
     confirm: str | None = None,
     gap: float = GAP,
     progress: ProgressOption = None,
@@ -195,7 +197,7 @@ def policy_stability_region(
     *,
     mean_sizes: ArrayLike = 1.0,
     points: int = 40,
-    precision: float = 1e-4,
+    precision: float | None = None,
     confirm: str | None = None,
     confirm_points: int = 3,
     gap: float = GAP,
@@ -218,8 +220,9 @@ def policy_stability_region(
         Boundary points, at least 3 (10 for three classes, for one inside). A third of them (half for three
         classes) is spread evenly, the corners of the optimal region are added, and the others go where
         the boundary bends.
-    precision : float
-        Largest width of a bracket, as a part of the largest load; a scheduler's may stay wider.
+    precision : float, optional
+        Largest width of a bracket, as a part of the largest load. Default: 1e-4; of a scheduler 0.02, and
+        its bracket may stay wider.
     confirm : {None, "chain", "simulation"}
         Test the random system on both sides of some points (:mod:`capacity.boundaries.growth_tests`).
     confirm_points : int
@@ -229,9 +232,11 @@ def policy_stability_region(
     progress, time_limit
         As in :func:`capacity.service_region`.
     **options
-        Passed to :func:`queueing.fluid.verdict.fluid_verdict` (starts, rng, max_evaluations, theorems), or,
-        for a scheduler, to :func:`capacity.boundaries.growth_tests.simulation_test` (events, replications,
-        confidence, rng).
+        Of a policy those of :func:`queueing.fluid_verdict`: starts, rng, max_evaluations, theorems. Of a
+        scheduler those of :func:`capacity.boundaries.growth_tests.simulation_test`: events, replications,
+        confidence, rng, and ``tasks``, a :class:`queueing.Tasks` as in :func:`queueing.simulate`, for where a
+        scheduler is stable depends on how jobs are cut. Default: ``Tasks(per_job=10)``, a geometric number of
+        exponential tasks.
 
     Returns
     -------

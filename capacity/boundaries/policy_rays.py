@@ -13,28 +13,43 @@ on both sides of some load, which leaves the bracket wider.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from capacity.boundaries.growth_tests import EVENTS, GrowthTest, chain_test, simulation_test
+from capacity.boundaries.growth_tests import TASKS, GrowthTest, chain_test, simulation_test
 from capacity.boundaries.rays import Crossing, crossing
 from capacity.boundaries.region import RayPoint, Rays
+from fairness.arguments.plain import near
 from fairness.arguments.validation import frozen, require_number
+from fairness.display.storage import LATER
 from fairness.errors import ModelError, NotConvergedError
 from fairness.model.cluster import Cluster
 from fairness.model.problem import FloatArray, Problem
 from fairness.protocol.policy import policy_name
 from queueing.fluid.verdict import FluidVerdict, fluid_verdict
 from queueing.model.system import System
+from queueing.simulation.tasks.rules.options import Tasks
 from queueing.simulation.tasks.rules.schedulers import is_scheduler
 
 __all__ = ["PolicyPoint", "PolicyRays"]
 
 CRITICAL = 1e-7
 """Growth, over the arrival rate, that an undecided verdict may have to count as the boundary itself."""
+
+LONGER = (1, 4, 16)
+"""Lengths of the runs of a scheduler, over those that come first."""
+
+PRECISIONS = {False: 1e-4, True: 0.02}
+"""Width of a bracket unless another is asked for: of a policy, and of a scheduler."""
+
+OPTIONS = {
+    False: ("starts", "rng", "max_evaluations", "theorems"),
+    True: ("tasks", "events", "replications", "confidence", "rng"),
+}
+"""Options of a verdict on a policy, and of a test of a scheduler."""
 
 EDGES = {0.0: "empty system", 1.0: "load 1: no policy is stable (proof)"}
 """Evidence that needs no computation."""
@@ -58,12 +73,15 @@ class PolicyPoint(RayPoint):
         Verdicts.
     tests : tuple of GrowthTest
         Of the random system, somewhat inside and somewhat outside of the bracket.
+    tasks : Tasks or None
+        Under a scheduler, how jobs are cut into tasks.
     """
 
     evidence: str
     outer_evidence: str
     evaluations: int
     tests: tuple[GrowthTest, ...] = ()
+    tasks: Tasks | None = field(default=None, metadata=LATER)
 
     @property
     def confirmed(self) -> bool | None:
@@ -84,20 +102,30 @@ class PolicyRays(Rays):
         problem: Problem | Cluster,
         policy: Any,
         mean_sizes: ArrayLike,
-        precision: float,
+        precision: float | None,
         confirm: str | None,
         gap: float,
         options: dict[str, Any],
     ) -> None:
-        super().__init__(problem, precision)
+        self.scheduler = is_scheduler(policy)
+        super().__init__(problem, PRECISIONS[self.scheduler] if precision is None else precision)
         gap = require_number("gap", gap, above=0, below=1, hint=", a relative load")
         if confirm not in (None, "chain", "simulation"):
             raise ModelError.of("confirm", f"must be None, 'chain' or 'simulation'; got {confirm!r}")
-        self.scheduler = is_scheduler(policy)
         if not (self.scheduler or callable(policy)):
             raise ModelError.of("policy", f"must be a policy or a scheduler of tasks; got {policy!r}")
         if self.scheduler and confirm is not None:
             raise ModelError("schedulers are judged by simulation already; leave confirm out")
+        for name in options:
+            if name not in OPTIONS[self.scheduler]:
+                raise ModelError.of(
+                    name,
+                    f"is no option of {'a scheduler' if self.scheduler else 'a policy'}; "
+                    f"{near(name, OPTIONS[self.scheduler])}",
+                )
+        self.tasks = options.get("tasks", TASKS) if self.scheduler else None
+        if not isinstance(self.tasks, Tasks | None):
+            raise ModelError.of("tasks", f"must be Tasks such as Tasks(per_job=1); got {self.tasks!r}")
         self.policy = policy
         self.name = policy.name if self.scheduler else policy_name(policy)
         self.mean_sizes = System(problem, np.zeros(problem.n_classes), mean_sizes).mean_sizes
@@ -184,7 +212,8 @@ class PolicyRays(Rays):
     def _point(self, direction: FloatArray, found: Crossing, seen: dict[float, str]) -> PolicyPoint:
         """The bracket with its evidence."""
         inner, outer = seen[found.inner], seen.get(found.outer, "not computed")
-        return PolicyPoint(frozen(direction), found.inner, found.outer, inner, outer, found.evaluations)
+        ends = found.inner, found.outer, inner, outer
+        return PolicyPoint(frozen(direction), *ends, found.evaluations, tasks=self.tasks)
 
     def _guess(self, direction: FloatArray) -> float:
         """Where the nearest ray ended; just below load 1 for the first."""
@@ -194,13 +223,14 @@ class PolicyRays(Rays):
     def _simulated(self, direction: FloatArray) -> PolicyPoint:
         inner, outer, evaluations, seen = 0.0, 1.0, 0, dict(EDGES)
         stuck: float | None = None
-        sides = [False, True]
-        while outer - inner > self.precision and sides:
+        below, above = True, True
+        while outer - inner > self.precision and (below or above):
             if stuck is None:
                 u = (inner + outer) / 2
             else:
-                # The test stays open at ``stuck``, so the bracket closes in on it from both sides.
-                u = (stuck + (outer if sides[0] else inner)) / 2
+                # The test stays open at ``stuck``, so the bracket closes in on it, first from the wider side.
+                over = above and (not below or outer - stuck > stuck - inner)
+                u = (stuck + (outer if over else inner)) / 2
             try:
                 test, runs = self._tested(self.system(direction, u))
             except (NotConvergedError, KeyboardInterrupt) as error:
@@ -218,15 +248,16 @@ class PolicyRays(Rays):
                 stuck = u
                 continue
             else:
-                sides.pop(0)
+                below, above = below and over, above and not over
             if stuck is not None and not inner < stuck < outer:
                 stuck = None
         return self._point(direction, Crossing(inner, outer, evaluations), seen)
 
     def _tested(self, system: System) -> tuple[GrowthTest, int]:
-        """The test, with runs four times as long if it stays open, and how often it was made."""
-        test = simulation_test(system, self.policy, **self.options)
-        if test.says != "open":
-            return test, 1
-        longer = self.options | {"events": 4 * self.options.get("events", EVENTS)}
-        return simulation_test(system, self.policy, **longer), 2
+        """The test, with longer runs while it stays open, and how often it was made."""
+        made = 0
+        for times in LONGER:
+            test, made = simulation_test(system, self.policy, times=times, **self.options), made + 1
+            if test.says != "open":
+                break
+        return test, made

@@ -21,7 +21,7 @@ from numpy.typing import ArrayLike
 from capacity.sweeping.methods import BALANCED, BOUND
 from fairness.arguments.validation import model_array
 from fairness.display.wording import rough
-from fairness.errors import ModelError, advised
+from fairness.errors import ModelError, UnstableError, advised
 from fairness.machine.memory import require_memory
 from fairness.machine.work import duration
 from fairness.model.problem import FloatArray, Problem
@@ -77,8 +77,9 @@ class RateModel(ABC):
     evidence: ClassVar[str]
 
     def __init__(self, problem: Problem, mean_sizes: ArrayLike) -> None:
-        self.problem = problem
-        self.mean_sizes = System(problem, np.zeros(problem.n_classes), mean_sizes).mean_sizes
+        empty = System(problem, np.zeros(problem.n_classes), mean_sizes)
+        self.problem = empty.require_pool("a region of service", "policy_stability_region or load_curves")
+        self.mean_sizes = empty.mean_sizes
 
     def alone(self) -> FloatArray:
         """Tasks of a job that is alone, (n_classes,): the rates at load 0."""
@@ -154,14 +155,18 @@ class _Chain(RateModel):
 
     def rates(self, loads: FloatArray, tail: float) -> Rates:
         with advised(SIMULATED, "tail", "shape", "simulate", "balanced_fairness"):
-            law = stationary(
-                self._system(loads),
-                self._policy,
-                tail=tail,
-                max_states=self._max_states,
-                table=self._table,
-                distribution=False,
-            )
+            try:
+                law = stationary(
+                    self._system(loads),
+                    self._policy,
+                    tail=tail,
+                    max_states=self._max_states,
+                    table=self._table,
+                    distribution=False,
+                )
+            except UnstableError:  # where jobs grow for ever
+                none = np.where(loads > 0, 0.0, np.nan)
+                return Rates(none, none, 0.0, 0.0)
         if law.n_states == math.prod(law.shape):  # a box around a set of states would be far larger
             self._keep(law.shape)
         reach = np.array(law.shape) + law.mean_jobs

@@ -46,7 +46,7 @@ from capacity.boundaries.rays import Crossing, crossing
 from capacity.boundaries.service_rates import RateModel, Rates
 from capacity.boundaries.service_rays import ServicePoint, ServiceRays
 from fairness.arguments.validation import require_whole
-from fairness.errors import ModelError, NotConvergedError
+from fairness.errors import ModelError, NotConvergedError, UnstableError
 from fairness.model.problem import FloatArray, Problem
 from fairness.protocol.calling import policy_tasks
 from fairness.protocol.policy import Policy, policy_name
@@ -153,7 +153,11 @@ class SimulatedRates(RateModel):
         system = self._system(loads)
         options: dict[str, Any] = {"warmup": warmup, "replications": method.replications, "rng": seed}
         if method.sizes is None:
-            run = simulate(system, method.policy, events=each, **options)
+            try:
+                run = simulate(system, method.policy, events=each, **options)
+            except UnstableError:  # where jobs grow for ever
+                none = np.where(loads > 0, 0.0, np.nan)
+                return Estimate(none, none, np.tile(none, (method.replications, 1)), method.confidence)
         else:
             given = System(self.problem, system.arrival_rates, sizes=method.sizes)
             laws = [law.with_mean(float(m)) for law, m in zip(given.sizes, self.mean_sizes, strict=True)]

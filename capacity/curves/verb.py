@@ -54,7 +54,7 @@ def load_curves(
     loads: ArrayLike = LOADS,
     *,
     tail: float = 1e-6,
-    max_states: int = 1_000_000,
+    max_states: int = 4_000_000,
     shape: Sequence[int] | int | None = None,
     solver: Solver | None = None,
     events: int = 200_000,
@@ -80,8 +80,9 @@ def load_curves(
     loads : array_like of shape (n_loads,)
         Relative loads of the busiest resource (of a cluster: of all servers), increasing, in (0, 1).
     tail, max_states, shape, solver
-        Of the Markov chain of a policy, as :func:`queueing.stationary` takes them. Where the chain is
-        refused (too many states, laws without phases), the policy is simulated.
+        Of the Markov chain of a policy, as :func:`queueing.stationary` takes them; three classes at load 0.95
+        have some 2,500,000 states under DRF. Where the chain is refused (too many states, laws without
+        phases), the policy is simulated.
     events, jobs, replications, warmup, confidence
         Of a simulation, as :func:`queueing.simulate` takes them: of counts, or of jobs where sizes are not
         exponential or arrivals not Poisson.

@@ -124,7 +124,8 @@ class BoundProgram:
             multipliers = self._multipliers(1.0 / (weight * self._slacks(x)))  # central path, [1] eq. (11.10)
             best = self._bounded_below(Purchase(x, cost, best.lower, best.prices), low, high, multipliers)
             if gap * cost < cost - best.lower < NEAR * cost:
-                best = self._bounded_below(best, low, high, self._linear_multipliers(x, low, high))
+                linear = self._linear_multipliers(x, low, high, cost - best.lower)
+                best = self._bounded_below(best, low, high, linear)
             if cost - best.lower <= gap * cost:
                 return best
             weight *= 8.0
@@ -308,29 +309,30 @@ class BoundProgram:
         return of_slacks[: len(i)] / self.durations[i], rents
 
     def _linear_multipliers(
-        self, x: FloatArray, low: FloatArray, high: FloatArray
+        self, x: FloatArray, low: FloatArray, high: FloatArray, gap: float
     ) -> tuple[FloatArray, FloatArray]:
         """Multipliers of the linear program that touches the convex one at x.
 
         Near the optimum the barrier's own are spoilt by the rounding of the slacks; and where several types
-        or targets tie, only a basis tells which of them hold.
+        or targets tie, only a basis tells which of them hold. Its unit is what the rest of the gap buys of
+        each type: in servers, targets that hold and those that nearly do are one to the solver's tolerances.
         """
         i, _ = self._pairs
         needed = np.flatnonzero(self.least > 0)
         falls = self._slopes(x @ self.supplies) @ self.supplies.T / self.durations[i, None]
-        rows = -np.vstack([falls, self.supplies.T[needed] / self.least[needed, None]])
+        unit = gap / self.costs
+        rows = -np.vstack([falls, self.supplies.T[needed] / self.least[needed, None]]) * unit
         scale = np.abs(rows).max(axis=1, initial=0.0)
         kept = np.flatnonzero(scale > 0)
-        unit = self.costs.max()
         solved = linprog(
-            self.costs / unit,
+            np.ones(len(unit)),
             A_ub=rows[kept] / scale[kept, None],
             b_ub=self._slacks(x)[kept] / scale[kept],
-            bounds=np.column_stack([low - x, high - x]),
+            bounds=np.column_stack([low - x, high - x]) / unit[:, None],
         )
         found = np.zeros(len(rows))
         if solved.status == 0:
-            found[kept] = np.maximum(0.0, -solved.ineqlin.marginals) * unit / scale[kept]
+            found[kept] = np.maximum(0.0, -solved.ineqlin.marginals) * gap / scale[kept]
         return self._multipliers(found)
 
     def _slopes(self, c: FloatArray) -> FloatArray:

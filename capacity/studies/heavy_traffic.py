@@ -77,6 +77,9 @@ __all__ = ["HeavyTraffic", "ScaledQueue", "heavy_traffic"]
 FULL = 1e-9
 """Resources whose relative load is the largest up to this are full in the limit."""
 
+LOADS, LOADS_OF_THREE = (0.6, 0.8, 0.9, 0.95, 0.975), (0.2, 0.6, 0.8, 0.9)
+"""Loads unless others are given, and those that chains of three classes reach in seconds."""
+
 FINE = 1e-12
 """Tail of balanced fairness where its bounds are asked for."""
 
@@ -270,7 +273,7 @@ def heavy_traffic(
     mix: ArrayLike,
     policies: Sequence[str | Policy],
     *,
-    loads: Sequence[float] = (0.6, 0.8, 0.9, 0.95, 0.975),
+    loads: Sequence[float] | None = None,
     balanced_loads: Sequence[float] | None = None,
     mean_sizes: ArrayLike = 1.0,
     tail: float = 1e-8,
@@ -290,12 +293,13 @@ def heavy_traffic(
     mix : array_like of shape (n_classes,)
         Class loads on any scale.
     policies : sequence of policies, or "balanced" for balanced fairness
-    loads : sequence of float
+    loads : sequence of float, optional
         Relative loads of the busiest resource, increasing, at least 4. Values of 1 - load that halve from
-        one to the next suit the extrapolation.
+        one to the next suit the extrapolation. Default: 0.6, 0.8, 0.9, 0.95, 0.975; of three classes with
+        load 0.2, 0.6, 0.8, 0.9, as far as their chains reach.
     balanced_loads : sequence of float, optional
-        For balanced fairness, whose recursion reaches further. Default: ``loads`` and, after its last, two
-        more that halve 1 - load.
+        For balanced fairness, whose recursion reaches further. Default: ``loads``, if given, or the first of
+        their defaults, and after its last two more that halve 1 - load.
     mean_sizes : array_like of shape (n_classes,) or float, task-time per job
     tail, tolerance, max_states
         Of :func:`queueing.stationary`; ``tail`` also of balanced fairness.
@@ -315,10 +319,11 @@ def heavy_traffic(
     ------
     ModelError
         If an argument is wrong, or a certified policy has no drift that is proved.
+    UnstableError
+        If a policy is seen to be unstable at one of the loads.
     NotConvergedError
-        If a chain is not solved, for instance because a policy is unstable below load 1; if the width is not
-        reached at a certified load; or if the time is over, and ``best`` is the study of the policies done by
-        then.
+        If a chain is not solved; if the width is not reached at a certified load; or if the time is over, and
+        ``best`` is the study of the policies done by then.
 
     Examples
     --------
@@ -339,10 +344,12 @@ def heavy_traffic(
         )
     if isinstance(policies, str) or not len(policies):
         raise ModelError.of("policies", f"must be a sequence of policies or 'balanced'; got {policies!r}")
-    steps = _loads("loads", loads)
-    further = [*steps, 1 - (1 - steps[-1]) / 2, 1 - (1 - steps[-1]) / 4]
-    far = _loads("balanced_loads", further if balanced_loads is None else balanced_loads)
     edge = System.with_load(problem, mix, 1.0, mean_sizes)
+    wide = _loads("loads", LOADS if loads is None else loads)
+    three = loads is None and np.count_nonzero(edge.loads) == 3
+    steps = np.array(LOADS_OF_THREE) if three else wide
+    further = [*wide, 1 - (1 - wide[-1]) / 2, 1 - (1 - wide[-1]) / 4]
+    far = _loads("balanced_loads", further if balanced_loads is None else balanced_loads)
     relative = edge.relative_loads
     full = np.flatnonzero(relative >= 1.0 - FULL)
     shares = problem.task_shares[:, full]

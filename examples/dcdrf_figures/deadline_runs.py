@@ -31,7 +31,7 @@ THREADS = {"DC-DRF": None, "sDC-DRF": 1}
 
 
 def repeats(full: bool) -> int:
-    """Runs of everything that is timed; the least counts."""
+    """Runs of everything that is timed, after a first that does not count; the least counts."""
     return 2 if full else 3
 
 
@@ -117,8 +117,6 @@ def measured(full: bool) -> Deadlines:
     demands = profile("G0", full)
     limit = 6.0 if full else 1.0
     timed = partial(least_seconds, repeats=repeats(full), limit=limit)
-    # Each is called once beforehand, which wakes threads and touches memory; then all are run equally often.
-    edrf(demands)
     exact, exact_seconds = timed(partial(edrf, demands))
     outcomes: dict[float, Outcome] = {}
     seconds: dict[str, dict[float, float]] = {}
@@ -126,7 +124,6 @@ def measured(full: bool) -> Deadlines:
     same = True
     for configuration, threads in sorted(THREADS.items(), reverse=True):
         seconds[configuration] = {}
-        dcdrf(demands, EPSILONS[0], threads=threads)
         for value in EPSILONS:
             # The first has no deadline, so that every configuration has a point.
             deadline = None if value == EPSILONS[0] or (threads == 1 and value >= SURE) else limit

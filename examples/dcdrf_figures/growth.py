@@ -92,7 +92,7 @@ def scaling(*, full: bool) -> Page:
         "Beyond the paper, whose largest instance has a million tenants (Figure 3, right, for its own baseline)",
         "The paper saw the time of plain DRF grow faster than in proportion to the scale, and calls exact EDRF prohibitive at datacenter scale. Filled one event at a time, an entry is touched "
         f"four times, whatever the number of events. Here time grows as the power {slope:.2f} of the entries (1 would be in proportion), and that of a plain product with the matrix of demands as the power {exponent(entries, product):.2f}; "
-        f"a likely reason for more than 1 is that the tables of the resources outgrow the caches of the processor.{left_out} Seconds are the better of two runs on this machine, all cores; memory is the peak of what EDRF allocates while the demands lie in memory already.",
+        f"a likely reason for more than 1 is that the tables of the resources outgrow the caches of the processor.{left_out} Seconds are the better of two runs after a first on this machine, all cores; memory is the peak of what EDRF allocates while the demands lie in memory already.",
         figure,
         {"rows": rows, "slope": slope},
         [

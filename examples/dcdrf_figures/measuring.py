@@ -15,23 +15,30 @@ __all__ = ["exponent", "least_seconds", "seconds_text", "zero_axis"]
 Result = TypeVar("Result")
 
 
-def least_seconds(
-    work: Callable[[], Result], *, repeats: int = 1, lasting: float = 0.0, limit: float = np.inf
-) -> tuple[Result, float]:
-    """Result and the least seconds of some runs.
+LONG = 10.0
+"""Seconds of a run that is not made again: what disturbs a first run is little beside it."""
 
-    There are at least ``repeats`` runs, and as many as it takes for ``lasting`` seconds, but none after one that
-    took longer than ``limit``.
+
+def least_seconds(
+    work: Callable[[], Result], *, repeats: int = 2, lasting: float = 0.0, limit: float = LONG
+) -> tuple[Result, float]:
+    """Result and the least seconds of some runs, without the first, which wakes threads and touches memory.
+
+    There are at least ``repeats`` runs after the first, and as many as it takes for ``lasting`` seconds, but none
+    after one that took longer than ``limit``, which counts if it is the first, too.
     """
-    begin, taken = time.perf_counter(), np.inf
-    runs = 0
-    while True:
-        start = time.perf_counter()
-        result = work()
-        end = time.perf_counter()
-        runs, taken = runs + 1, min(taken, end - start)
-        if end - start > limit or (runs >= repeats and end - begin >= lasting):
-            return result, taken
+    result, first = _timed(work)
+    taken = [first] if first > limit else []
+    while not taken or (taken[-1] <= limit and (len(taken) < repeats or sum(taken) < lasting)):
+        result, seconds = _timed(work)
+        taken.append(seconds)
+    return result, min(taken)
+
+
+def _timed(work: Callable[[], Result]) -> tuple[Result, float]:
+    start = time.perf_counter()
+    result = work()
+    return result, time.perf_counter() - start
 
 
 def exponent(sizes: ArrayLike, values: ArrayLike) -> float:

@@ -94,7 +94,7 @@ def profiles_at_deadline(*, full: bool) -> Page:
         checks,
         [
             Table(
-                f"Time of DC-DRF on one thread beside EDRF by events, which shares its passes over all demands among the {available_cores()} cores of this machine where they are long enough",
+                f"Time of DC-DRF on one thread beside EDRF by events, which shares its passes over all demands among the {available_cores()} cores of this machine where they are long enough; the least of two runs or more after a first that does not count",
                 ["profile", *(f"ε = {epsilon:g}" for epsilon in EPSILONS), "EDRF by events"],
                 [
                     [

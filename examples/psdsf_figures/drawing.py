@@ -96,7 +96,7 @@ def draw_placement(result: ClusterAllocation, ax: Axes, *, title: str | None = N
         ax.barh(place, part, 0.8, left=left, color=part_colour(n), label=label)
         left += part
     ax.set_yticks(place, [f"{cluster.servers[i]}, {cluster.resources[r]}" for i, r in bars], fontsize="small")
-    ax.set(xlabel="part in use", xlim=(0, 1.01), title=title or result.policy)
+    ax.set(xlabel="part in use", xlim=(0, 1.01), title=title or result.name)
     ax.invert_yaxis()
     ax.legend(
         fontsize="small",

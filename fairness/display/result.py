@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import os
 from abc import ABC, abstractmethod
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, ClassVar, Self
 
 from fairness.errors import FairqueuesError, ModelError
 
@@ -23,6 +23,9 @@ __all__ = ["Result"]
 
 class Result(ABC):
     """Base class of all results."""
+
+    _dispensable: ClassVar[tuple[str, ...]] = ()
+    """Fields that a file which cannot hold them keeps as None."""
 
     @abstractmethod
     def summary(self) -> str:

@@ -233,6 +233,7 @@ class _Writer:
         if not isinstance(state, dict):
             self._refuse(value)
         kept = {name: item for name, item in state.items() if not _is_cache(cls, name)}
+        kept |= {name: None for name in getattr(cls, "_dispensable", ()) if not _fits(kept[name])}
         return head | {"fields": {name: self._field(name, item) for name, item in kept.items()}}
 
     def _name(self, cls: type, value: Any) -> str:
@@ -332,6 +333,15 @@ class _Reader:
         made = object.__new__(cls)
         made.__dict__.update(fields)
         return made
+
+
+def _fits(value: Any) -> bool:
+    """Whether a file can hold a value."""
+    try:
+        _told(value)
+    except ModelError:
+        return False
+    return True
 
 
 def _is_cache(cls: type, name: str) -> bool:

@@ -32,9 +32,6 @@ from fairness.explanations.uniqueness import choice_of
 from fairness.machine.work import OutOfTime, ProgressOption, Task, stopped, watching
 from fairness.model.cluster import Cluster
 from fairness.model.problem import Problem
-from fairness.policies.hierarchy.hierarchical import Hierarchical
-from fairness.policies.proportional import AlphaFair
-from fairness.policies.servers.psdsf import PSDSF
 from fairness.protocol.calling import policy_tasks
 from fairness.protocol.cluster_policy import ClusterPolicy
 from fairness.protocol.policy import CertifyingPolicy, policy_name
@@ -72,8 +69,7 @@ def explain(
     job_class : str or int
         Name or number of the class.
     policy : callable, optional
-        The policy that made the allocation; it is asked again. Default: that of this name in the catalogues,
-        on the tree of the allocation if it has one.
+        The policy that made the allocation, which is asked again. Default: the one that it keeps.
     others : sequence of callables, optional
         Policies to compare with. Default: the other ones of the catalogue for this kind of model.
     places : int
@@ -90,7 +86,8 @@ def explain(
     Raises
     ------
     ModelError
-        If there is no such class, the policy is needed and not given, or it does not give this allocation.
+        If there is no such class, the allocation has lost its policy in a file, or the policy does not give
+        this allocation.
     NotConvergedError
         If the time is over; ``best`` is the explanation with the cases that are known.
 
@@ -251,43 +248,28 @@ def _index(model: Model, job_class: str | int) -> int:
 
 def _asked(model: Model, allocation: Allocation | ClusterAllocation, policy: Any) -> Any:
     """The policy of the allocation, which gives it again."""
-    asked = _named(allocation) if policy is None else policy
+    asked = allocation.policy if policy is None else policy
+    if asked is None:
+        raise ModelError.of(
+            "policy",
+            f"is needed: explain asks it again about other cases, and no file could hold {allocation.name}, "
+            "which made this allocation; give it",
+        )
     again = policy_tasks(model, asked, allocation.counts)
     given = allocation.tasks
     if not np.allclose(again, given, rtol=SAME, atol=SAME * float(given.max(initial=0.0))):
-        told = "of that name gives" if policy is None else "gives"
         raise ModelError.of(
             "policy",
-            f": {policy_name(asked)} {told} {np.round(again, 6).tolist()} tasks, and the allocation has "
+            f": {policy_name(asked)} gives {np.round(again, 6).tolist()} tasks, and the allocation has "
             f"{np.round(given, 6).tolist()}; give policy, the one that made it",
         )
     return asked
 
 
-def _named(allocation: Allocation | ClusterAllocation) -> Any:
-    name, tree = allocation.policy, getattr(allocation, "tree", None)
-    leaves = name.removeprefix("naive ").removesuffix(" borrowed").removeprefix("H-")
-    known = [
-        entry.policy for entry in (CATALOGUE if isinstance(allocation, Allocation) else CLUSTER_CATALOGUE)
-    ]
-    known += [AlphaFair(float(leaves.removeprefix("alpha=")))] if leaves.startswith("alpha=") else []
-    known += [PSDSF(method="algorithm-1")] if isinstance(allocation, ClusterAllocation) else []
-    for policy in known:
-        if tree is None and policy.name == name:
-            return policy
-        if tree is not None and policy.name == leaves:
-            measure = "borrowed" if name.endswith(" borrowed") else "total"
-            return Hierarchical(tree, policy, naive=name.startswith("naive "), measure=measure)
-    raise ModelError.of(
-        "policy",
-        f"is needed: explain asks it again about other cases, and {name!r} is in no catalogue; give policy",
-    )
-
-
 def _compared(model: Model, allocation: Allocation | ClusterAllocation, asked: Any) -> list[Any]:
     catalogue = CATALOGUE if isinstance(model, Problem) else CLUSTER_CATALOGUE
     # That of the leaves of a tree is asked about as "without queues".
-    known = {allocation.policy, getattr(getattr(asked, "policy", None), "name", None)}
+    known = {allocation.name, getattr(getattr(asked, "policy", None), "name", None)}
     return [entry.policy for entry in catalogue if entry.name not in known]
 
 

@@ -121,7 +121,7 @@ class Explanation(Result):
         ('DRF', 'resource 1', 6.0)
         """
         told = {
-            "policy": self.allocation.policy,
+            "policy": self.allocation.name,
             "job_class": self.job_class,
             "jobs": float(self.allocation.counts[self.index]),
             "tasks": self.tasks,

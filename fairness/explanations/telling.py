@@ -50,7 +50,7 @@ def sentences(
         *teller.capacities(cases, unasked),
     ]
     lines += [*teller.constraints(cases), *teller.compared(cases), *([choice] if choice else [])]
-    return [*lines, f"{allocation.policy}: {allocation.certificate}"]
+    return [*lines, f"{allocation.name}: {allocation.certificate}"]
 
 
 class _Teller:
@@ -64,7 +64,7 @@ class _Teller:
         self.now = {in_words(stop, held) for stop in stops}
 
     def heading(self) -> str:
-        return f"Why {self.name} runs {number_of_tasks(self.tasks)} under {self.allocation.policy}"
+        return f"Why {self.name} runs {number_of_tasks(self.tasks)} under {self.allocation.name}"
 
     # --- what stops it ----------------------------------------------------------------------------------
 
@@ -137,7 +137,7 @@ class _Teller:
         known = [stop for stop in stops if stop.measure]
         if not known:
             return
-        first, policy = known[0], self.allocation.policy
+        first, policy = known[0], self.allocation.name
         if first.measure.startswith("part of its"):
             bill = first.measure.removeprefix("part of ")
             paid = [f"{percent(stop.value)} to {self._place(stop)}" for stop in known[:NAMED]]

@@ -48,8 +48,10 @@ class Allocation(Result):
     Attributes
     ----------
     problem : Problem
-    policy : str
-        Name of the policy.
+    policy : callable or None
+        The policy itself; None in an allocation read from a file, if it was a function of your own.
+    name : str
+        What tables call the policy.
     counts : ndarray of shape (n_classes,), jobs
     tasks : ndarray of shape (n_classes,), tasks
         Tasks running per class.
@@ -64,13 +66,17 @@ class Allocation(Result):
     """
 
     problem: Problem
-    policy: str
+    policy: Policy | None
+    name: str
     counts: FloatArray
     tasks: FloatArray
     certificate: Certificate
     prices: FloatArray | None = None
     levels: FloatArray | None = None
     tree: Tree | None = None
+
+    _dispensable = ("policy",)
+    upgraded = staticmethod(ClusterAllocation.upgraded)
 
     @cached_property
     def usage(self) -> FloatArray:
@@ -153,7 +159,7 @@ class Allocation(Result):
         labels = {
             "job_class": list(problem.job_classes),
             "resource": list(problem.resources),
-            "policy": self.policy,
+            "policy": self.name,
         }
         return described(xr.Dataset(data, labels, {"certificate": str(self.certificate)}))
 
@@ -161,7 +167,7 @@ class Allocation(Result):
         """What a person wants to read: tasks, shares and bottlenecks, utilization, certificate."""
         problem = self.problem
         lines = [
-            f"{self.policy} allocation",
+            f"{self.name} allocation",
             f"  {'class':<12}{'jobs':>8}{'tasks':>12}{'dom. share':>12}  stopped by",
         ]
         for i, name in enumerate(problem.job_classes):
@@ -205,7 +211,7 @@ class Allocation(Result):
         """
         if self.tree is None:
             raise ModelError(
-                f"{self.policy} divides among classes, not among queues; take Hierarchical(tree, policy)"
+                f"{self.name} divides among classes, not among queues; take Hierarchical(tree, policy)"
             )
         tree, problem = self.tree, self.problem
         stops = queue_stops(problem, tree, self.counts, self.tasks)
@@ -241,7 +247,7 @@ class Allocation(Result):
         """Stacked bars: how much of each resource every class holds."""
         parts = self.tasks[:, None] * self.problem.task_shares
         labels = tasks_of(self.problem.job_classes, self.tasks)
-        return stacked_bars(ax, self.problem.resources, parts, labels, title=f"{self.policy} allocation")
+        return stacked_bars(ax, self.problem.resources, parts, labels, title=f"{self.name} allocation")
 
 
 @overload
@@ -308,6 +314,7 @@ def allocate(
         solution = Solution(tasks, feasibility_certificate(problem, x, tasks))
     return Allocation(
         problem,
+        policy,
         name,
         x,
         solution.tasks,
@@ -335,6 +342,7 @@ def _place(cluster: Cluster, policy: Policy | ClusterPolicy, counts: ArrayLike |
     check_answer(cluster, policy, x, solution.placement)
     return ClusterAllocation(
         cluster,
+        policy,
         name,
         policy.division,
         x,

@@ -16,6 +16,7 @@ from fairness.display.units import described
 from fairness.evidence.clusters import server_usage, time_shares, virtual_dominant_shares
 from fairness.evidence.pools import SATURATION, Certificate
 from fairness.model.cluster import Cluster
+from fairness.protocol.cluster_policy import ClusterPolicy
 from fairness.results.placements import placement_bars, server_table
 
 if TYPE_CHECKING:
@@ -32,8 +33,10 @@ class ClusterAllocation(Result):
     Attributes
     ----------
     cluster : Cluster
-    policy : str
-        Name of the policy.
+    policy : ClusterPolicy or None
+        The policy itself; None in an allocation read from a file, if it was a class of your own.
+    name : str
+        What tables call the policy.
     division : {"resource", "time"}
         How servers are shared.
     counts : ndarray of shape (n_classes,), jobs
@@ -50,7 +53,8 @@ class ClusterAllocation(Result):
     """
 
     cluster: Cluster
-    policy: str
+    policy: ClusterPolicy | None
+    name: str
     division: str
     counts: FloatArray
     placement: FloatArray
@@ -58,6 +62,13 @@ class ClusterAllocation(Result):
     levels: FloatArray | None = None
     prices: FloatArray | None = None
     details: dict[str, Any] = field(default_factory=dict)
+
+    _dispensable = ("policy",)
+
+    @staticmethod
+    def upgraded(fields: dict[str, Any], written: int) -> dict[str, Any]:
+        """Fields of today from those of the first format, which kept the name of a policy alone."""
+        return fields | {"policy": None, "name": fields["policy"]}
 
     @cached_property
     def tasks(self) -> FloatArray:
@@ -121,7 +132,7 @@ class ClusterAllocation(Result):
             "job_class": list(cluster.job_classes),
             "server": list(cluster.servers),
             "resource": list(cluster.resources),
-            "policy": self.policy,
+            "policy": self.name,
         }
         attrs = {"division": self.division, "certificate": str(self.certificate)}
         return described(xr.Dataset(data, labels, attrs))
@@ -129,7 +140,7 @@ class ClusterAllocation(Result):
     def summary(self) -> str:
         """What a person wants to read: the placement, utilization of every server, certificate."""
         cluster = self.cluster
-        lines = [f"{self.policy} allocation ({self.division} division)"]
+        lines = [f"{self.name} allocation ({self.division} division)"]
         if self._in_full:
             lines += server_table(
                 cluster,
@@ -167,4 +178,4 @@ class ClusterAllocation(Result):
 
     def plot(self, ax: Axes | None = None) -> Axes:
         """Stacked bars: how much of each resource of each server every class holds."""
-        return placement_bars(self.cluster, self.placement, f"{self.policy} allocation", ax)
+        return placement_bars(self.cluster, self.placement, f"{self.name} allocation", ax)

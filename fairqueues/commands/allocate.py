@@ -45,7 +45,7 @@ def allocate(
     jobs = scenario.counts if given is None else given
     runs = {name: partial(fairness.allocate, scenario.model, p, jobs) for name, p in policies.items()}
     results, failures = reached(runs, "allocate")
-    results = {name: replace(one, policy=name) for name, one in results.items()}
+    results = {name: replace(one, name=name) for name, one in results.items()}
     table = pd.concat({name: r.to_dataframe() for name, r in results.items()}, names=["policy"])
     queues = None if scenario.tree is None else _queues(scenario.tree, scenario.model, results)
     notes = [] if is_cluster(scenario) else [_use(name, r) for name, r in results.items()]

@@ -62,7 +62,7 @@ def explain(
     which = _which(scenario.model, job_class)
 
     def explained(name: str, rule: Any) -> Any:
-        shared = replace(fairness.allocate(scenario.model, rule, jobs), policy=name)
+        shared = replace(fairness.allocate(scenario.model, rule, jobs), name=name)
         return fairness.explain(shared, which, rule, places=places)
 
     runs = {name: partial(explained, name, rule) for name, rule in asked.items()}

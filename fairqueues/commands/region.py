@@ -13,7 +13,16 @@ import typer
 
 from fairqueues.console import completion
 from fairqueues.console.command import command
-from fairqueues.console.inputs import chosen, heading, method_name, numbers, seed_of, settings, sourced
+from fairqueues.console.inputs import (
+    chosen,
+    heading,
+    is_cluster,
+    method_name,
+    numbers,
+    seed_of,
+    settings,
+    sourced,
+)
 from fairqueues.console.options import File, Policies, Seed, TimeLimit
 from fairqueues.console.output import Delivery
 from fairqueues.errors import WrongUse
@@ -100,6 +109,8 @@ def region(
         {"--policy": policy, "--points": points, "--rate": rate},
         {"--section": section, "--ray": ray, "--volume": volume or None},
     )
+    if what is Kind.SERVICE and is_cluster(scenario):
+        raise WrongUse("--kind service is for one pool, and the model has servers; take stability or policy")
     if what in LISTED:
         _list(deliver, scenario, what, section, ray, seed_of(seed, scenario) if volume else None, time_limit)
         return

@@ -130,18 +130,19 @@ def reached(
 ) -> tuple[dict[str, T], tuple[str, ...]]:
     """Results by name, and what kept any of them from its precision.
 
-    A run that ends with NotConvergedError gives the best it found, or nothing; if all give nothing, the first
-    error is raised. With ``refusals`` a run may also end with ModelError, and all may give nothing.
+    A run that ends with NotConvergedError gives the best it found, or nothing, one that ends with
+    UnstableError nothing; if all give nothing, the first error is raised. With ``refusals`` a run may also
+    end with ModelError, and all may give nothing.
     """
     from tqdm import tqdm
 
-    from fairness.errors import ModelError, NotConvergedError
+    from fairness.errors import ModelError, NotConvergedError, UnstableError
     from fairness.machine.work import OutOfTime, watching
     from fairqueues.console.remedies import placed
 
     results: dict[str, Any] = {}
     failures: list[tuple[str, Exception]] = []
-    kept = (NotConvergedError, OutOfTime, ModelError) if refusals else (NotConvergedError, OutOfTime)
+    kept = (NotConvergedError, OutOfTime, UnstableError, *((ModelError,) if refusals else ()))
     bars = Bars()
     with watching(bars, time_limit):
         for k, (name, run) in enumerate(runs.items(), 1):

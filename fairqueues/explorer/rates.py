@@ -7,8 +7,8 @@ while nobody changes anything. Chains of up to four classes are small enough for
 classes rates are known under balanced fairness and in the bound.
 
 A point of a policy carries the estimated relative error of its means (:mod:`queueing.chain.stationary_law`);
-points with more than ``ACCURACY`` are left out, and so are loads at which the chain has too many states for
-the page, or the policy may be unstable.
+points with more than ``ACCURACY`` are left out, and so are loads at which the policy is unstable, or the
+chain has too many states for the page.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from typing import Any
 
 import numpy as np
 
-from fairness.errors import FairqueuesError, NotConvergedError
+from fairness.errors import FairqueuesError, NotConvergedError, UnstableError
 from fairness.model.problem import FloatArray, Problem
 from fairness.protocol.policy import Policy
 from fairqueues.explorer.model import Row, State
@@ -167,13 +167,15 @@ def rates_view(state: State, *, until: float = math.inf, light: bool = False) ->
         if curve.now is not None and np.isnan(curve.now).all() and not lines[name].defect
     ]
     many = np.count_nonzero(state.mix) > max(CHAIN_TAIL) and BALANCED not in missing
-    reason, then = "too many states for this page at this load, or unstable", "simulate"
+    reason, then = "too many states for this page at this load", "simulate"
     if many:
         reason, then = f"chains of more than {max(CHAIN_TAIL)} classes take too long for this page", "rates"
-    note = f"{', '.join(missing)}: {reason}; save as scenario, then fairqueues {then}"
-    note = note if missing and any(state.mix) else ""
+    unstable = [name for name in missing if lines[name].unstable <= state.load]
+    large = [name for name in missing if name not in unstable]
     notes = [f"{name}: {line.defect}" for name, line in lines.items() if line.defect]
-    notes += [note] if note else []
+    notes += [f"{', '.join(unstable)}: unstable at this load"] if unstable else []
+    if large and any(state.mix):
+        notes.append(f"{', '.join(large)}: {reason}; save as scenario, then fairqueues {then}")
     return Rates(state.load, curves, complete, "; ".join(notes))
 
 
@@ -211,6 +213,7 @@ class _Line:
         self.name, self.problem, self.mix, self.solve, self.light = name, problem, mix, solve, light
         self.points: dict[Point, tuple[FloatArray, float]] = {}
         self.end = {True: math.inf, False: math.inf}
+        self.unstable = math.inf
         self.why = self.defect = ""
 
     def knows(self, point: Point) -> bool:
@@ -225,6 +228,8 @@ class _Line:
         except FairqueuesError as error:
             # What has too many states has so at all larger loads.
             self.end[now] = min(self.end[now], load)
+            if isinstance(error, UnstableError):
+                self.unstable = min(self.unstable, load)
             if not now and self.end[now] == load:
                 self.why = _reason(error)
             return

@@ -34,6 +34,7 @@ from queueing.chain.lower_sets.count_sets import CountSets
 from queueing.chain.phases.boxes import PhaseBoxes
 from queueing.chain.solvers.ladder import Solver, check_solver
 from queueing.chain.stationary_law import Stationary
+from queueing.fluid.stability import require_stable
 from queueing.model.system import System, check_system
 from queueing.states.box import check_box
 from queueing.states.precision import check_limits, check_parts
@@ -66,7 +67,7 @@ def estimated_law(
 ) -> Stationary:
     """Stationary law of the job counts, with estimates of its errors; as :func:`queueing.stationary`."""
     check_system(system).require_poisson("stationary")
-    system.require_stable()
+    require_stable(system, policy)
     system.require_scale()
     active = system.arrival_rates > 0
     solver = check_solver(solver)

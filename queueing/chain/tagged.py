@@ -267,7 +267,7 @@ def tagged_duration(
     Raises
     ------
     UnstableError
-        If a resource has relative load >= 1.
+        As :func:`queueing.stationary`.
     ModelError
         If an argument is wrong, the class has no arrivals, more than four classes have, the policy serves
         nobody in some state with jobs, or the factorisation does not fit in memory.

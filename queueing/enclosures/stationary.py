@@ -86,15 +86,16 @@ def stationary(
     Raises
     ------
     UnstableError
-        If a resource has relative load >= 1.
+        If a resource has relative load >= 1, or jobs grow for ever under the policy
+        (:mod:`queueing.fluid.stability`).
     ModelError
         If an argument is wrong, arrivals are not Poisson, a law of sizes has no phases, the box does not fit
         in memory, the policy serves nobody in some state with jobs, or bounds are asked for and there is no
         proof for the policy or the system.
     NotConvergedError
-        If the box would exceed ``max_states`` (the policy may be unstable although no resource is
-        overloaded), a solver misses its tolerance, or the time is over. ``best`` is the last Stationary, None
-        if there is none yet. If no bounds can be proved on a box of ``max_states``.
+        If the box would exceed ``max_states`` (the policy may be unstable although that was not seen at
+        once), a solver misses its tolerance, or the time is over. ``best`` is the last Stationary, None if
+        there is none yet. If no bounds can be proved on a box of ``max_states``.
 
     Examples
     --------

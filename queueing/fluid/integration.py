@@ -298,13 +298,19 @@ def check_homogeneous(system: System, policy: Policy, x: FloatArray) -> None:
             "allocation depends on the number of jobs and not only on proportions; in the fluid limit "
             "limits never bind: remove them from the problem"
         )
-    states = np.stack([x, np.where(x > 0, x, x.sum() / problem.n_classes)])
-    one, other = policy_tasks(problem, policy, states), policy_tasks(problem, policy, 1024.0 * states)
-    # 1e-6: the accuracy of a policy that iterates, as in fairness.testing.
-    same = np.isclose(one, other, rtol=1e-6, atol=1e-9 * max(1e-300, float(np.abs(one).max()))).all(axis=1)
-    if not same.all():
-        k = int(np.argmin(same))
-        raise ModelError(
-            f"policy {policy_name(policy)} gives tasks {one[k]} for counts {states[k]}, but {other[k]} "
-            "for 1024 times as many; the fluid limit needs an allocation that depends on proportions only"
-        )
+    filled = np.where(x > 0, x, x.sum() / problem.n_classes)
+    # Among equal numbers of jobs many rules agree.
+    states = np.stack([x, filled, filled * np.linspace(1.0, 2.0, problem.n_classes)])
+    one = policy_tasks(problem, policy, states)
+    for times in (2**10, 2**20):
+        other = policy_tasks(problem, policy, float(times) * states)
+        # 1e-6: the accuracy of a policy that iterates, as in fairness.testing.
+        near = 1e-9 * max(1e-300, float(np.abs(one).max()))
+        same = np.isclose(one, other, rtol=1e-6, atol=near).all(axis=1)
+        if not same.all():
+            k = int(np.argmin(same))
+            raise ModelError(
+                f"policy {policy_name(policy)} gives tasks {one[k]} for counts {states[k]}, but {other[k]} "
+                f"for {times} times as many; the fluid limit needs an allocation that depends on "
+                "proportions only"
+            )

@@ -77,7 +77,7 @@ class Ray:
     held: tuple[int, ...]
 
 
-def rays(system: System, policy: Policy, *, resolution: int = 400) -> tuple[Ray, ...]:
+def rays(system: System, policy: Policy, *, resolution: int = 400, growing: bool = False) -> tuple[Ray, ...]:
     """Invariant directions of the fluid limit of one or two classes with arrivals.
 
     Parameters
@@ -88,6 +88,8 @@ def rays(system: System, policy: Policy, *, resolution: int = 400) -> tuple[Ray,
         Homogeneous of degree 0 in counts.
     resolution : int
         Points of the first grid of directions, at least 16.
+    growing : bool
+        Whether zeros of g are left out where h < 0 on both sides of them, which spares most calls.
 
     Returns
     -------
@@ -124,14 +126,14 @@ def rays(system: System, policy: Policy, *, resolution: int = 400) -> tuple[Ray,
         tasks = policy_tasks(system.problem, policy, probe)
         f = system.arrival_rates - tasks / system.mean_sizes
         return (Ray(frozen(probe), float(f[live[0]]), "attracting", False, ()),)
-    return _Interval(system, policy, live).rays(resolution)
+    return _Interval(system, policy, live, growing).rays(resolution)
 
 
 class _Interval:
     """The directions p of two classes ``live``."""
 
-    def __init__(self, system: System, policy: Policy, live: np.ndarray) -> None:
-        self.system, self.policy, self.live = system, policy, live
+    def __init__(self, system: System, policy: Policy, live: np.ndarray, growing: bool) -> None:
+        self.system, self.policy, self.live, self.growing = system, policy, live, growing
         self.rates, self.sizes = system.arrival_rates[live], system.mean_sizes[live]
 
     def tasks(self, pairs: FloatArray) -> FloatArray:
@@ -192,7 +194,7 @@ class _Interval:
             return [self._ray(p[k], h[k], "neutral", False, ())]
         for a, b in pairwise(moving.tolist()):
             if b == a + 1:
-                if sign[a] != sign[b]:
+                if sign[a] != sign[b] and not (self.growing and max(h[a], h[b]) < 0):
                     found.append(self._bracketed(p[a], p[b], sign[a]))
                 continue
             # The direction stands still between a and b: at one point, or on an interval.

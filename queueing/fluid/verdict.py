@@ -46,7 +46,7 @@ from queueing.model.system import System
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = ["FluidVerdict", "Outcome", "fluid_verdict"]
+__all__ = ["FluidVerdict", "Outcome", "Probe", "described", "fluid_verdict", "shown"]
 
 CRITICAL = 1e-9
 """Growth below this part of the arrival rate is not told from 0."""
@@ -249,7 +249,7 @@ def _by_rays(system: System, policy: Policy, name: str) -> FluidVerdict:
     )
     if decisive.kind == "attracting" and decisive.growth > tolerance:
         status, ray = "unstable", decisive
-        text = f"the jobs grow along the {ray.kind} ray {_shown(ray.direction)}"
+        text = f"the jobs grow along the {ray.kind} ray {shown(ray.direction)}"
     elif worst.growth < -tolerance:
         status, ray = "stable", worst
         which = (
@@ -257,14 +257,14 @@ def _by_rays(system: System, policy: Policy, name: str) -> FluidVerdict:
             if len(found) > 1
             else "the only invariant ray,"
         )
-        text = f"the jobs drain along {which} {_shown(ray.direction)}"
+        text = f"the jobs drain along {which} {shown(ray.direction)}"
     else:
         status, ray = "undecided", worst
         text = (
-            f"the jobs grow along the ray {_shown(ray.direction)}, but it "
+            f"the jobs grow along the ray {shown(ray.direction)}, but it "
             + ("repels" if ray.kind == "repelling" else "does not attract from both sides")
             if ray.growth > tolerance
-            else f"no growth or drain is seen along the ray {_shown(ray.direction)}"
+            else f"no growth or drain is seen along the ray {shown(ray.direction)}"
         )
     text += f" ({ray.growth:+.4g} jobs per unit of time)"
     return FluidVerdict(system, name, status, "rays", text, ray.growth, found)
@@ -296,7 +296,7 @@ def _by_search(
             extra -= 1
         start = np.zeros(system.n_classes)
         start[live] = part
-        outcomes.append(_Probe(system, policy, start, budget).outcome())
+        outcomes.append(Probe(system, policy, start, budget).outcome())
         if outcomes[-1].growth > tolerance and outcomes[-1].kind != "unfinished":
             break
     done = tuple(outcomes)
@@ -306,20 +306,20 @@ def _by_search(
     if grows:
         one = grows[0]
         where = "ends on" if one.kind in ("ray", "cycle") else "has grown a thousandfold at"
-        text = f"the trajectory from {_shown(one.start)} {where} {_describe(one)}"
+        text = f"the trajectory from {shown(one.start)} {where} {described(one)}"
         return FluidVerdict(system, name, "unstable", "trajectories", text, one.growth, outcomes=done)
     if unfinished or worst.growth > -tolerance:
         one = unfinished[0] if unfinished else worst
         text = (
-            f"the trajectory from {_shown(one.start)} was given up after {budget} evaluations at"
+            f"the trajectory from {shown(one.start)} was given up after {budget} evaluations at"
             if unfinished
-            else f"no growth or drain is seen from {_shown(one.start)}:"
+            else f"no growth or drain is seen from {shown(one.start)}:"
         )
-        text += f" {_describe(one)}"
+        text += f" {described(one)}"
         growth = math.nan if unfinished else one.growth
         return FluidVerdict(system, name, "undecided", "trajectories", text, growth, outcomes=done)
     text = (
-        f"{len(done)} trajectories drain, the slowest along {_describe(worst)}; numerical evidence, no proof"
+        f"{len(done)} trajectories drain, the slowest along {described(worst)}; numerical evidence, no proof"
     )
     fitted = _fitted(system, policy, live, stream)
     if fitted is None:
@@ -375,19 +375,28 @@ def _faces(
         here = stream.uniform(size=len(live)) < 0.5
         here[stream.integers(len(live))] = True
         u[live[here]] = stream.dirichlet(np.ones(int(here.sum())))
-        probe = _Probe(system, policy, u, 20_000)
+        probe = Probe(system, policy, u, 20_000)
         directions.append(u)
         drifts.append(probe.mean_drift())
     return np.array(directions), np.array(drifts)
 
 
-class _Probe(Integrator):
+class Probe(Integrator):
     """A trajectory that is followed only until its fate is known."""
 
-    def __init__(self, system: System, policy: Policy, start: FloatArray, budget: int) -> None:
-        super().__init__(system, policy, start, None, 1e-7, "LSODA", 1, budget)
+    def __init__(
+        self,
+        system: System,
+        policy: Policy,
+        start: FloatArray,
+        budget: int,
+        *,
+        rtol: float = 1e-7,
+        smallest: float = 1.0 / FAR,
+    ) -> None:
+        super().__init__(system, policy, start, None, rtol, "LSODA", 1, budget)
         rate = float(system.arrival_rates.sum())
-        self.smallest, self.largest, self.still = 1.0 / FAR, FAR, STILL * rate
+        self.smallest, self.largest, self.still = smallest, FAR, STILL * rate
         self.start = start
 
     def outcome(self) -> Outcome:
@@ -421,10 +430,12 @@ class _Probe(Integrator):
         return Outcome(self.start, kind, frozen(self.u.copy()), growth, float(sizes.max()))
 
 
-def _describe(one: Outcome) -> str:
+def described(one: Outcome) -> str:
+    """Where a trajectory ended, and how fast its jobs grow there."""
     what = {"ray": "the ray", "cycle": "a cycle through"}.get(one.kind, "direction")
-    return f"{what} {_shown(one.direction)} ({one.growth:+.4g} jobs per unit of time)"
+    return f"{what} {shown(one.direction)} ({one.growth:+.4g} jobs per unit of time)"
 
 
-def _shown(direction: FloatArray) -> str:
+def shown(direction: FloatArray) -> str:
+    """Parts of the classes, to four digits."""
     return "(" + ", ".join(f"{v:.4g}" for v in direction) + ")"

@@ -88,12 +88,12 @@ class ClassLoads:
         n = len(names)
         return require_whole("job_class", job_class, -n, n - 1, " (an index), or a name") % n
 
-    def require_pool(self, what: str) -> Problem:
+    def require_pool(self, what: str, instead: str = "stationary, transient or simulate") -> Problem:
         """The problem, if it is one pool; ModelError, in the name of ``what``, if it is a Cluster."""
         if not isinstance(self.problem, Problem):
             raise ModelError(
-                f"{what} needs one pool of resources (a Problem); this system is a Cluster: use stationary, "
-                "transient or simulate with a cluster policy, for example PSDSF()"
+                f"{what} needs one pool of resources (a Problem); this system is a Cluster: use {instead} "
+                "with a cluster policy, for example PSDSF()"
             )
         return self.problem
 

@@ -26,6 +26,7 @@ from fairness.errors import ModelError
 from fairness.machine.work import ProgressOption
 from fairness.protocol.cluster_policy import ClusterPolicy
 from fairness.protocol.policy import Policy
+from queueing.fluid.stability import require_stable
 from queueing.model.arrivals import Poisson
 from queueing.model.job_trace import JobTrace
 from queueing.model.system import System
@@ -172,8 +173,9 @@ def simulate(
         the result so far if two or more replications are finished (in processes of their own they are not
         kept), ``residual`` the precision that it has. A KeyboardInterrupt has ``best``, too.
     UnstableError
-        If a resource is offered more than it can carry (not of a trace), measured jobs never leave, or more
-        than ``Tasks.max_jobs`` jobs pile up.
+        If a resource is offered more than it can carry (not of a trace), jobs grow for ever under the policy
+        (:mod:`queueing.fluid.stability`), measured jobs never leave, or more than ``Tasks.max_jobs`` jobs
+        pile up.
 
     Examples
     --------
@@ -241,6 +243,8 @@ def simulate(
         rule: Any = policy  # each level refuses what is none of its own
         if chosen == "tasks":
             return TaskLevel(system, rule, length, Tasks() if tasks is None else tasks)
+        if not isinstance(system.arrivals, JobTrace):
+            require_stable(system, rule)
         if chosen == "counts":
             return CountLevel(system, rule, length, table, start)
         levels = DEFAULT_QUANTILES if quantiles is None else quantiles

@@ -121,6 +121,17 @@ def test_independent_queues_have_two_bottlenecks():
     assert not twice.independent
 
 
+def test_three_routes_at_the_loads_that_their_chains_reach():
+    line = Problem([[1, 1], [1, 0], [0, 1]], [1, 1])
+    study = heavy_traffic(line, [1, 1, 1], [ProportionalFair(), "balanced"], tail=1e-4)
+    queue = study["PF"]
+    assert queue.loads.tolist() == [0.2, 0.6, 0.8, 0.9]
+    assert study["balanced"].loads[-1] > 0.99
+    assert study.reference == pytest.approx([1, 0.5, 0.5])
+    assert (np.abs(queue.limit - study.reference) <= queue.limit_error).all()
+    assert queue.limit[1:] == pytest.approx([0.5, 0.5], rel=1e-2)
+
+
 def test_certified_loads_hold_the_closed_form():
     """On one resource PF and balanced fairness are processor sharing: (1 - u) E[x_i] = u_i."""
     pool, loads = Problem([[1], [3]], [1]), [0.6, 0.8]

@@ -71,6 +71,17 @@ def test_where_no_chain_fits_the_policy_is_simulated_with_intervals():
 
 
 @pytest.mark.long
+def test_the_first_figure_of_the_tutorial_ends_as_exactly_as_it_begins():
+    """DRF does cross balanced fairness at the highest loads, in the class of the busiest resource alone."""
+    pool = Problem([[4, 1, 1], [1, 4, 1], [1, 1, 4]], [16, 16, 16])
+    curves = load_curves(System.with_load(pool, [2, 1, 1], 0.7), ["balanced", DRF()], [0.1, 0.95])
+    assert curves.found_by == (("balanced", "chain"), ("balanced", "chain"))
+    assert (curves.service_rates_error < 1e-4 * curves.service_rates).all()
+    faster = curves.service_rates[:, 1] > curves.service_rates[:, 0]
+    assert faster.tolist() == [[False, False, False], [True, False, False]]
+
+
+@pytest.mark.long
 def test_other_laws_of_sizes_are_simulated_job_by_job():
     system = System.with_load(Problem([[1]], [1]), [1], 0.5, sizes=Deterministic())
     curves = load_curves(system, [DRF()], [0.5], jobs=4000, confidence=1 - 1e-6, precision=10.0, rng=1)

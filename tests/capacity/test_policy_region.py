@@ -20,7 +20,7 @@ from fairness import (
     ProportionalFair,
 )
 from fairness.policies.servers.per_server import PerServerDRF
-from queueing import DRFScheduler, FIFOScheduler
+from queueing import DRFScheduler, FIFOScheduler, FixedTasks, Tasks
 from queueing.enclosures.stationary import stationary
 from queueing.model.system import System
 from queueing.states.table import tabulate
@@ -149,6 +149,35 @@ def test_schedulers_of_whole_tasks():
     assert best.inner >= 0.5
 
 
+@pytest.mark.parametrize("precision", [0.1, pytest.param(None, marks=pytest.mark.long)])
+def test_jobs_of_one_task_in_order_of_arrival(precision):
+    """Two servers, jobs that need one or both, one task each: 8/7 of 4/3 jobs a unit of time in saturation.
+
+    Saturated states: two jobs of one server, a job of both, a job of one server with one of both behind it;
+    weights 1/4, 1, 1/2, so the throughput is (2/4 + 1 + 1/2)/(7/4).
+    """
+    pool = Problem([[1], [2]], [2])
+    point = policy_stability_boundary(
+        pool, FIFOScheduler(), [1, 1], tasks=Tasks(per_job=1), precision=precision
+    )
+    assert point.inner < 6 / 7 < point.outer
+    assert point.outer - point.inner <= (precision or 0.02)
+    assert point.tasks == Tasks(per_job=1)
+    assert "tasks of a job: GeometricTasks(mean=1.0)" in point.evidence
+
+
+def test_how_jobs_are_cut_is_said():
+    pool, options = Problem([[2], [1]], [3]), {"precision": 0.1, "events": 2000, "replications": 8}
+    point = policy_stability_boundary(pool, FIFOScheduler(), [1, 1], **options)
+    # As it was before it could be told.
+    assert point.tasks == Tasks(per_job=10)
+    assert "tasks of a job: GeometricTasks(mean=10.0)" in point.evidence + point.outer_evidence
+    single = Tasks(per_job=FixedTasks(1), times="deterministic")
+    region = policy_stability_region(Problem([[1]], [2]), FIFOScheduler(), points=1, tasks=single, **options)
+    assert "tasks of a job: FixedTasks(number=1.0), deterministic times" in region.summary()
+    assert policy_stability_boundary(pool, DRF(), [1, 1]).tasks is None
+
+
 def halved(problem, counts):
     """Half of what DRF gives."""
     return DRF()(problem, counts) / 2
@@ -236,6 +265,12 @@ def test_reports():
         (r"depends on proportions only", {"policy": lambda problem, counts: np.minimum(counts, 0.25)}),
         (r"confirm must be None, 'chain' or 'simulation'", {"confirm": "fluid"}),
         (r"judged by simulation already", {"policy": FIFOScheduler(), "confirm": "chain"}),
+        (
+            r"tasks_per_job is no option of a scheduler; known are tasks",
+            {"policy": FIFOScheduler(), "tasks_per_job": 1},
+        ),
+        (r"tasks is no option of a policy; known are starts", {"tasks": Tasks()}),
+        (r"tasks must be Tasks such as Tasks\(per_job=1\); got 1", {"policy": FIFOScheduler(), "tasks": 1}),
         (r"precision must be", {"precision": 0}),
         (r"gap must be", {"gap": 1}),
         (r"policy must be a policy or a scheduler", {"policy": "drf"}),

@@ -341,6 +341,34 @@ def test_ties_in_price_lists_against_a_conic_solver(lists):
     assert lists / 32 < refused < lists / 2  # both answers were tried
 
 
+FAMILIES = [
+    # Demands, load, the smallest server, sizes of the others in it, its price, most of each, rate.
+    ([1.0, 0.1, 0.2], 10.0, [8, 1, 7], [1, 1, 2, 2, 4], 0.5, [100, 0.5, 100, 100, 100], 0.01),
+    ([2.2, 0.7, 0.4], 11.2, [8, 4, 2], [1, 2, 4, 8, 16], 0.1075279423831765, [100, 100, 100, 10, 10], 0.005),
+]
+
+
+@pytest.mark.parametrize(("demand", "load", "server", "sizes", "price", "most", "rate"), FAMILIES)
+@pytest.mark.parametrize("times", [1.0, 10.0, 1e-3])
+def test_targets_that_nearly_hold_are_not_taken_for_those_that_do(
+    demand, load, server, sizes, price, most, rate, times
+):
+    """In units of servers they were one to the tolerances of the linear program, and the list was refused."""
+    sizes, a, unit = np.array(sizes, dtype=float), np.array(demand), np.array(server, dtype=float)
+    arguments = {"servers": np.outer(sizes, unit), "most": most, "minimum_service_rate": rate}
+    answer = provision([a], [load], times * price * sizes, method="bound", **arguments)
+    assert answer.bound_lower_cost <= answer.cost <= answer.bound_lower_cost * (1 + 1e-9)
+
+    def missed(number):
+        """The bound with so many of the smallest server: all sizes have one price a unit."""
+        c = number * unit
+        return (a / c).max() + (a * (1 / (c - load * a) - 1 / c)).sum() - 1 / rate
+
+    least = (load * a / unit).max()
+    number = brentq(missed, least * (1 + 1e-9), 10 * least, xtol=1e-15, rtol=1e-14)
+    assert answer.cost == pytest.approx(times * price * number, rel=2e-9)
+
+
 @pytest.mark.parametrize("whole", [False, True])
 def test_capacities_by_simulation_keep_their_targets(whole):
     """One resource: the rate is C - 3, so 4 tasks need a capacity of 7."""

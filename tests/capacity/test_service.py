@@ -15,7 +15,7 @@ from capacity.boundaries.service import Simulated, service_boundary, service_reg
 from capacity.boundaries.service_rates import RateModel, Rates
 from capacity.boundaries.service_rays import ServiceRays
 from capacity.boundaries.service_simulation import SimulatedRates
-from fairness import DRF, ModelError, NotConvergedError, Problem, ProportionalFair
+from fairness import DRF, TSF, Cluster, ModelError, NotConvergedError, Problem, ProportionalFair
 from fairness.testing import KINDS, random_problem
 from queueing.balanced.duration_bound import duration_bound
 from queueing.balanced.fairness import balanced_fairness
@@ -24,6 +24,7 @@ from queueing.model.laws import Deterministic, Hyperexponential
 from queueing.model.system import System
 
 POOL = Problem([[1, 0.1], [0.1, 1]], [1, 1], job_classes=["A", "B"])
+SERVERS = Cluster([[1, 0.1], [0.1, 1]], [[1, 2], [2, 1]])
 
 
 @pytest.mark.parametrize(
@@ -336,6 +337,13 @@ def test_rays_of_what_has_no_region():
         ("never runs", {"problem": BLOCKED, "direction": [1, 1]}),
         ("'class 2' has no demands", {"problem": FREE}),
         ("classes without demands only", {"problem": FREE, "direction": [0, 1]}),
+        *(
+            (
+                "region of service needs one pool .* use policy_stability_region",
+                {"problem": SERVERS, "method": m},
+            )
+            for m in ("bound", "balanced", TSF(), Simulated(TSF()))
+        ),
         ("load of class 'B' is below 1e-100 of the largest; set it to 0", {"direction": [1, 1e-110]}),
     ],
 )

@@ -42,7 +42,7 @@ def test_a_plain_function_is_a_policy():
         return np.where(np.asarray(counts) > 0, 0.5 / problem.task_shares.max(axis=1), 0)
 
     result = allocate(POOL, half_each)
-    assert result.policy == "half_each"
+    assert result.name == "half_each"
     assert result.tasks.tolist() == [2.25, 1.5]
     assert result.certificate.holds
 

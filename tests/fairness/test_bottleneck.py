@@ -232,7 +232,7 @@ def test_batch_of_problems_equals_single_problems():
 
 def test_allocate_reports_bottlenecks():
     result = allocate(Problem([[1, 3], [3, 2]], [1, 1], resources=["cpu", "ram"]), BMF)
-    assert result.policy == "BMF"
+    assert result.name == "BMF"
     assert result.certificate.holds
     assert result.bottlenecks == (("ram",), ("ram",))
     assert result.prices is not None

@@ -1,6 +1,7 @@
 """Explanations: what stops a class, and what would change, against definitions and exact allocations."""
 
 import json
+from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
@@ -13,7 +14,6 @@ from fairness import (
     PSDSF,
     TDRF,
     TSF,
-    Allocation,
     AlphaFair,
     AssetFair,
     BottleneckMax,
@@ -396,23 +396,40 @@ def test_what_is_wrong_is_refused():
         explain([3, 2], 0)
     with pytest.raises(ModelError, match=r"PF gives .* tasks, and .* give policy"):
         explain(result, 0, ProportionalFair())
-    own = allocate(POOL, lambda problem, counts: np.ones(2))
-    with pytest.raises(ModelError, match=r"policy is needed: explain asks it again .* give policy"):
-        explain(own, 0)
-    # A name of the catalogue that stands for something else here.
-    weighted = DRF([[1, 1], [5, 5]])
-    with pytest.raises(ModelError, match="DRF of that name gives"):
-        explain(allocate(POOL, weighted), 0)
-    assert isinstance(explain(allocate(POOL, weighted), 0, weighted, others=[]).allocation, Allocation)
+    lost = replace(allocate(POOL, lambda problem, counts: np.ones(2)), policy=None)
+    with pytest.raises(ModelError, match=r"policy is needed: explain asks it again .* give it"):
+        explain(lost, 0)
+    # An answer that depends on more than the model and the counts.
+    answers = iter([np.ones(2), np.full(2, 0.5)])
+    moody = allocate(POOL, lambda problem, counts: next(answers))
+    with pytest.raises(ModelError, match=r"gives \[0.5, 0.5\] tasks, and the allocation has \[1.0, 1.0\]"):
+        explain(moody, 0)
 
 
-def test_names_lead_to_policies():
-    assert explain(allocate(POOL, AlphaFair(3)), 0, others=[], places=0).tasks > 0
-    assert explain(
-        allocate(SERVERS, PSDSF(method="algorithm-1")), 0, others=[], places=0
-    ).tasks == pytest.approx(3)
-    with pytest.raises(ModelError, match="'TDRF' is in no catalogue"):
-        explain(allocate(POOL, TDRF([3, 8])), 0)
+ALIKE = [
+    # Both share a pool as another policy of the same name does, and answer otherwise to other questions.
+    (Problem([[1, 0.1], [0.2, 1]], [1, 1]), DRF([[1, 9], [1, 1]])),
+    (Problem([[1, 0.1], [0.2, 1]], [1, 1]), AlphaFair(1 / 3)),
+    (POOL, TDRF([3, 8])),
+    (POOL, lambda problem, counts: np.ones(np.shape(counts))),
+    (SERVERS, PSDSF(method="algorithm-1")),
+]
+
+
+@pytest.mark.parametrize(("model", "policy"), ALIKE, ids=["weighted", "alpha", "TDRF", "function", "PS-DSF"])
+def test_the_policy_that_shared_is_the_one_that_is_asked(model, policy):
+    result = allocate(model, policy)
+    assert result.policy is policy
+    unsaid, given = (explain(result, 0, *more, others=[], places=2) for more in ((), (policy,)))
+    assert unsaid.to_dict() == given.to_dict()
+
+
+def test_weights_of_resources_count_in_other_cases_too():
+    pool, weighted = ALIKE[0]
+    told = explain(allocate(pool, weighted), 0, others=[], places=0)
+    # By hand: at level l class 0 runs 90 l tasks of a tenth of the second resource, class 1 runs l of all of
+    # it; so it is full at 9 l + l = 1.
+    assert told.cases["without its demand for resource 1"].tasks == pytest.approx(9.0)
 
 
 def test_what_is_known_when_the_time_is_over_is_kept():

@@ -223,7 +223,7 @@ def test_certificates_hold_and_the_result_tells_them() -> None:
             assert solution.certificate.holds, (seed, naive, solution.certificate)
             assert "guarantees kept" in solution.certificate.claim
     told = allocate(pool, Hierarchical(tree), counts)
-    assert told.policy == "H-DRF"
+    assert told.name == "H-DRF"
     assert list(told.queues().index) == [tree.path(v) for v in tree.in_depth_order]
     assert "  q0 " in told.summary()
     with pytest.raises(ModelError, match="DRF divides among classes, not among queues"):
@@ -290,7 +290,7 @@ def test_weights_at_the_leaves() -> None:
     limited = pool.replaced(limits=[1, np.inf, np.inf, np.inf])
     assert np.allclose(Hierarchical(tree, ProportionalFair())(limited, counts)[0], [1, 5.5, 2.75, 2.75])
     result = allocate(pool, Hierarchical(tree, BottleneckMax()), counts[0])
-    assert result.policy == "H-BMF"
+    assert result.name == "H-BMF"
     assert np.allclose(result.tasks, [4, 4, 2, 2])
 
 

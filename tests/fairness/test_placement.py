@@ -36,7 +36,7 @@ class Fixed(ClusterPolicy):
 
 def test_by_hand():
     result = allocate(CLUSTER, Fixed(((2, 0), (2, 0), (1, 6))), [1, 2, 1])
-    assert (result.policy, result.division) == ("fixed", "resource")
+    assert (result.name, result.division) == ("fixed", "resource")
     assert result.counts.tolist() == [1, 2, 1]
     assert result.tasks.tolist() == [2, 2, 7]
     assert result.usage.tolist() == [[7, 6], [6, 0]]

@@ -185,7 +185,7 @@ def test_by_hand() -> None:
     result = allocate(cluster, HierarchicalPlacement(tree))
     np.testing.assert_allclose(result.tasks, [8, 8, 8])
     assert result.certificate.holds
-    assert result.policy == "H-C-DRFH"
+    assert result.name == "H-C-DRFH"
     # At most 4 CPUs for research in the whole cluster.
     bounded = Tree.from_dict(
         {

@@ -52,8 +52,8 @@ def test_allocate(file):
     data = as_json("allocate", file, "--counts", "1,3", "-p", "drf", "-p", "alpha:2")
     for policy in (fairness.DRF(), fairness.AlphaFair(2)):
         expected = fairness.allocate(scenario.model, policy, [1, 3])
-        assert column(data, "tasks", {"policy": expected.policy}) == expected.tasks.tolist()
-        (evidence,) = [e for e in data["evidence"] if e["subject"] == expected.policy]
+        assert column(data, "tasks", {"policy": expected.name}) == expected.tasks.tolist()
+        (evidence,) = [e for e in data["evidence"] if e["subject"] == expected.name]
         assert evidence["holds"] is True
     assert data["inputs"]["scenario"] == TWO
     assert data["seed"] is None
@@ -68,7 +68,7 @@ def test_allocate_on_servers(file):
     data = as_json("allocate", file, "--out", "a.png")
     for policy in scenario.policies:
         expected = fairness.allocate(scenario.model, policy)
-        assert column(data, "tasks", {"policy": expected.policy}) == expected.tasks.tolist()
+        assert column(data, "tasks", {"policy": expected.name}) == expected.tasks.tolist()
 
 
 def test_solve_puts_chain_balanced_fairness_and_bound_side_by_side(file):

@@ -129,6 +129,8 @@ WRONG_OPTIONS = {
         "--max-replications", "5"], "--max-replications 5 is fewer than the 10 to start with"),
     "simulation at a load above 1": (["simulate", "two.toml", "--load", "1.5"], "no stationary law"),
     "service region without a rate": (["region", "two.toml", "--kind", "service"], "--rate"),
+    "service region on servers": (["region", "tsf_sharing_incentive", "--kind", "service", "--rate", "0.2"],
+        "--kind service is for one pool, and the model has servers; take stability or policy"),
     "unknown kind": (["region", "two.toml", "--kind", "stable"], "stable"),
     "unknown statement": (["prove", "fermat"], "fermat"),
     "a statement twice": (["prove", "drf-lemma-8", "drf-lemma-8"], "twice"),

@@ -5,6 +5,7 @@ or refuted in proofs.catalogue, rooms edrf and dcdrf. Its Figure 11 is tested wi
 """
 
 import math
+import time
 from fractions import Fraction as F
 from itertools import product
 
@@ -12,6 +13,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 
+from examples.dcdrf_figures.measuring import least_seconds
 from fairness.cloud import SparseDemands, edrf
 from fairness.cloud.approximate import dcdrf
 from fairness.cloud.controller import DeadlineController
@@ -21,6 +23,27 @@ from proofs.definitions.cloud.rounds import algorithm_2
 from tests.fairness.cloud.instances import sparse_of
 
 WORKED = [[F(1), F(0)], [F(1, 2), F(1)], [F(0), F(1)]]
+
+
+def test_the_first_run_of_a_time_does_not_count(monkeypatch):
+    """Seconds on pages: the least of two or more after the first, or a run too long to be disturbed."""
+
+    def measured(*durations, **options):
+        now, left = [0.0], list(durations)
+        monkeypatch.setattr(time, "perf_counter", lambda: now[0])
+
+        def work():
+            now[0] += left.pop(0)
+            return len(durations) - len(left)
+
+        return least_seconds(work, **options)
+
+    # Runs of these seconds, what is told, and how many there were.
+    assert measured(9.0, 2.0, 1.5, 8.0, lasting=0.05) == (3, 1.5)
+    assert measured(9.0, 0.25, 0.5, 0.125, 8.0, lasting=0.8) == (4, 0.125)
+    assert measured(0.5, 2.0, 1.0, 8.0) == (3, 1.0)
+    assert measured(11.0, 1.0) == (1, 11.0)
+    assert measured(0.5, 7.0, 1.0, limit=6.0) == (2, 7.0)
 
 
 # Section 2: EDRF (after Parkes, Procaccia and Shah) ---------------------------------------------------------

@@ -9,10 +9,11 @@ import pytest
 from scipy import stats
 
 from fairness import DRF, PSDSF, Cluster, Problem, ProportionalFair
-from fairness.errors import ModelError, NotConvergedError
+from fairness.errors import ModelError, NotConvergedError, UnstableError
 from queueing import (
     Deterministic,
     DRFScheduler,
+    Erlang,
     Exponential,
     FIFOScheduler,
     FixedTasks,
@@ -168,8 +169,11 @@ def test_a_policy_that_is_unstable_below_load_one_has_no_interval():
     def lazy(problem, counts):
         return DRF()(problem, counts) / 2
 
-    for events in (10_000, 40_000):
-        assert simulate(System(ONE, [0.6]), lazy, events=events, rng=1).warnings
+    with pytest.raises(UnstableError, match="lazy is unstable"):
+        simulate(System(ONE, [0.6]), lazy, rng=1)
+    # Of these sizes the fluid limit says nothing.
+    for jobs in (5000, 20_000):
+        assert simulate(System(ONE, [0.6], sizes=Erlang(2)), lazy, jobs=jobs, rng=1).warnings
 
 
 def test_a_trace_of_too_much_work_has_no_interval():
