@@ -288,7 +288,9 @@ class _Reader:
         if "items" in part:
             return tuple.__new__(cls, map(self.value, part["items"]))
         fields = {name: self.value(item) for name, item in part["fields"].items()}
-        if missing := [name for name in getattr(cls, "__dataclass_fields__", ()) if name not in fields]:
+        known = getattr(cls, "__dataclass_fields__", ())
+        # A field that has come since has its default.
+        if missing := [name for name in known if name not in fields and not hasattr(cls, name)]:
             raise _UnknownError(f"{cls.__name__} has a field {missing[0]!r}, which the file lacks")
         made = object.__new__(cls)
         made.__dict__.update(fields)

@@ -11,11 +11,11 @@ from pathlib import Path
 from typing import Any
 
 from fairness.errors import ModelError
+from fairqueues.json_text import json_of
 from fairqueues.scenario import names
 from fairqueues.scenario.building import Built, build_model, build_policies, build_system
 from fairqueues.scenario.checking import check_document
 from fairqueues.scenario.content import Content
-from fairqueues.scenario.json_text import json_of
 from fairqueues.scenario.queues import build_tree, table_of_trees
 from fairqueues.scenario.reading import read_document, read_text
 from fairqueues.scenario.recorded import build_recorded

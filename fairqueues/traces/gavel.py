@@ -19,7 +19,6 @@ References
 
 from __future__ import annotations
 
-import json
 import math
 import os
 import re
@@ -28,19 +27,27 @@ from typing import Any
 
 import numpy as np
 
+from fairness.arguments.csv_rows import fail
+from fairness.arguments.quantities import decimal, whole
 from fairness.arguments.validation import require_choice
 from fairness.errors import ModelError
+from fairness.files import text_of
+from fairqueues.json_text import json_data
 from fairqueues.text_files import TextFile, readable
-from fairqueues.traces.reading.columns import Rows
 from fairqueues.traces.reading.gathering import Gathering
 from fairqueues.traces.throughputs import Throughputs
 from queueing.recorded.cluster_trace import ClusterTrace
+from queueing.recorded.columns import Rows
 
 __all__ = ["read_gavel", "read_gavel_jobs"]
 
 ALONE = "null"
 LAYOUTS = {10: (0, 5, 6, 9), 7: (0, 4, 6, 5)}
 """Places of job type, steps, devices and arrival, by the number of fields."""
+LEAST = {"total_steps": 1, "scale_factor": 1, "arrival_time": 0}
+"""Numbers of a job: at least one step and one device, which are whole."""
+LARGEST = 1e300
+"""No throughput: a number of JSON may be beyond all floats."""
 
 
 def read_gavel(path: str | os.PathLike[str]) -> Throughputs:
@@ -81,11 +88,7 @@ def read_gavel(path: str | os.PathLike[str]) -> Throughputs:
     >>> folder.cleanup()
     """
     file = Path(path)
-    with readable(file) as text:
-        try:
-            found = json.loads("\n".join(text.lines()))
-        except json.JSONDecodeError as error:
-            raise ModelError(f"{file}, line {error.lineno}: is no JSON: {error.msg}") from None
+    found = json_data(text_of(file, "give the file as it was published"), str(file))
     if not isinstance(found, dict) or not all(isinstance(rows, dict) for rows in found.values()) or not found:
         raise ModelError(f"{file}: must be an object of accelerators, each an object of job types")
     types: dict[tuple[str, int], int] = {}
@@ -164,8 +167,7 @@ def read_gavel_jobs(
     throughputs.require_accelerator(accelerator)
     require_choice("unmeasured", unmeasured, ("refuse", "drop"))
     unknown = 0
-    lines: list[int] = []
-    found: list[tuple[float, float, float]] = []
+    found: list[tuple[float, ...]] = []
     with readable(path) as text:
         for line in text.lines():
             fields = line.split("\t")
@@ -173,10 +175,7 @@ def read_gavel_jobs(
                 text.fail(f"must have 10 or 7 fields separated by tabs; got {len(fields)}")
             name, *numbers = (fields[k] for k in LAYOUTS[len(fields)])
             steps, devices, arrival = (
-                _number(text, field, number, whole)
-                for field, number, whole in zip(
-                    ("total_steps", "scale_factor", "arrival_time"), numbers, (True, True, False), strict=True
-                )
+                _number(text, field, number.strip()) for field, number in zip(LEAST, numbers, strict=True)
             )
             rate = throughputs.rate(name, int(devices), accelerator)
             if not rate > 0:
@@ -187,20 +186,21 @@ def read_gavel_jobs(
                     )
                 unknown += 1
                 continue
-            found.append((arrival, steps / rate, devices))
-            lines.append(text.number)
+            found.append((text.number, arrival, steps / rate, devices, steps))
     gathering = Gathering(f"Gavel jobs, {Path(path).name}", ("GPU",), ("devices",), devices="GPU")
     if found:
-        arrivals, durations, devices = np.array(found).T
+        lines, arrivals, durations, devices, all_steps = np.array(found).T
+        rows = Rows(Path(path), lines.astype(int), {"arrival_time": arrivals, "total_steps": all_steps})
         names = np.array([f"job {k + 1}" for k in range(len(found))], dtype=object)
-        gathering.add_lasting(Rows(Path(path), np.array(lines), {}), arrivals, durations, [devices], names)
+        known = ("arrival_time", "total_steps")
+        gathering.add_lasting(rows, arrivals, durations, [devices], names, fields=known)
     gathering.note(unknown, f"{{n}} dropped: no steps on {accelerator}, or not measured there")
     gathering.notes.append(f"durations are those alone on {accelerator}; every job is a user")
     return gathering.trace()
 
 
 def _job_type(file: Path, accelerator: str, written: str) -> tuple[str, int]:
-    match = re.fullmatch(r"\((['\"])(.*)\1, (\d+)\)", written)
+    match = re.fullmatch(r"\((['\"])(.*)\1, ([0-9]{1,9})\)", written)
     if match is None:
         raise ModelError(
             f"{file}, {accelerator}: {written!r} must be a model and a number of devices, as in ('A3C', 1)"
@@ -209,18 +209,20 @@ def _job_type(file: Path, accelerator: str, written: str) -> tuple[str, int]:
 
 
 def _throughput(where: str, value: Any) -> float:
-    good = isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
-    if not good or value < 0:
-        raise ModelError(f"{where}: a throughput must be a finite number >= 0; got {value!r}")
+    good = isinstance(value, int | float) and not isinstance(value, bool)
+    if not good or not 0 <= value <= LARGEST:
+        shown = f"{value!r:.60}"
+        raise ModelError(f"{where}: a throughput must be a finite number >= 0; got {shown}")
     return float(value)
 
 
-def _number(text: TextFile, field: str, written: str, whole: bool) -> float:
+def _number(text: TextFile, field: str, written: str) -> float:
+    least = LEAST[field]
     try:
-        value = float(written)
+        value = whole(written) if least else decimal(written)
     except ValueError:
-        value = math.nan
-    least = 1.0 if whole else 0.0
-    if not (math.isfinite(value) and value >= least and (not whole or value == int(value))):
-        text.fail(f"{field} must be a {'whole ' * whole}number >= {least:g}; got {written!r:.40}")
+        value = -1
+    if value < least:
+        kind = "whole number" if least else "number"
+        fail(text.path, text.number, field, f"must be a {kind} >= {least}; got {written!r:.40}")
     return value

@@ -30,17 +30,20 @@ from typing import Any, NamedTuple, NoReturn
 import numpy as np
 
 from fairness.errors import ModelError
-from fairqueues.traces.reading.columns import Rows, pieces
 from fairqueues.traces.reading.gathering import Gathering
-from fairqueues.traces.reading.identities import Identities
 from fairqueues.traces.reading.json_array import entries
+from fairqueues.traces.reading.schema import Amount, NodeTable
 from queueing.recorded.cluster_trace import ClusterTrace
+from queueing.recorded.columns import Rows
 from queueing.recorded.node_list import NodeList
 
 __all__ = ["read_philly"]
 
 EPOCH = datetime(2017, 1, 1)
 FIELDS = ("submitted_time", "start_time", "end_time")
+MACHINES = NodeTable(
+    "machineId", (Amount("GPU", "devices", "number of GPUs", whole=True),), model="single GPU mem"
+)
 PIECE = 50_000
 """Tasks that are put together at a time."""
 
@@ -99,7 +102,7 @@ def read_philly(
     (array([2., 1.]), array([60., 60.]), ('24GB', '12GB'))
     >>> folder.cleanup()
     """
-    cluster = _machines(machines)
+    cluster = MACHINES.read(machines)
     gathering = Gathering(
         f"Philly, {Path(jobs).name}",
         ("GPU",),
@@ -115,7 +118,7 @@ def read_philly(
     earliest = np.inf
     for line, entry in entries(file):
         job = _Job(file, line, entry)
-        name = job.field("jobid")
+        name = job.text("jobid")
         if name in seen:
             job.fail("jobid", f"repeats {name!r} of the entry on line {seen[name]}; each must stand once")
         seen[name] = line
@@ -123,7 +126,7 @@ def read_philly(
         earliest = min(earliest, arrival)
         start, end, skipped = job.run(gathering)
         uncounted += skipped
-        owner, number = str(job.field("vc")), len(seen) - 1
+        owner, number = job.text("vc"), len(seen) - 1
         tasks += [_Part(line, arrival, start, end, gpus, owner, number) for gpus in job.devices()]
         if len(tasks) >= PIECE:
             _add(gathering, file, tasks)
@@ -157,7 +160,7 @@ class _Job:
     entry: Any
 
     def fail(self, field: str, said: str) -> NoReturn:
-        raise ModelError(f"{self.file}, entry on line {self.line}: {field} {said}", argument=field)
+        raise ModelError(f"{self.file}, entry on line {self.line}, {field}: {said}", argument=field)
 
     def field(self, name: str) -> Any:
         if not isinstance(self.entry, dict):
@@ -165,6 +168,13 @@ class _Job:
         if name not in self.entry:
             self.fail(name, f"is missing (fields: {', '.join(map(str, self.entry))})")
         return self.entry[name]
+
+    def text(self, name: str) -> str:
+        """A name, or a number that stands for one."""
+        value = self.field(name)
+        if not isinstance(value, str | int) or not str(value).strip():
+            self.fail(name, f"must be a name; got {value!r:.40}")
+        return str(value).strip()
 
     def submitted(self) -> float:
         """Seconds since the epoch; a job has them."""
@@ -236,17 +246,3 @@ def _add(gathering: Gathering, file: Path, parts: list[_Part]) -> None:
         columns=("gpus",),
         jobs=np.array(numbers),
     )
-
-
-def _machines(path: str | os.PathLike[str]) -> NodeList:
-    names: list[str] = []
-    models: list[str] = []
-    gpus: list[float] = []
-    known = Identities("machineId")
-    for rows in pieces(path, ["number of GPUs"], ["machineId", "single GPU mem"]):
-        known.add(rows)
-        names += rows.texts("machineId").tolist()
-        models += rows.texts("single GPU mem").tolist()
-        gpus += rows.numbers("number of GPUs", least=0, whole=True).tolist()
-    known.require_distinct()
-    return NodeList(names, ("GPU",), ("devices",), np.array(gpus)[:, None], models)

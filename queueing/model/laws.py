@@ -46,7 +46,7 @@ from scipy import optimize, special
 from fairness.arguments.validation import float_array, frozen, require_number
 from fairness.errors import ModelError
 from fairness.model.problem import FloatArray
-from queueing.model.csv_columns import positive_numbers, read_columns
+from queueing.recorded.columns import table
 
 __all__ = [
     "Deterministic",
@@ -414,8 +414,7 @@ class Empirical(Law):
         ModelError
             If the file cannot be read, has no such column, or a line holds no number > 0 there.
         """
-        text = read_columns(path, (column,))[column]
-        return cls(positive_numbers(path, text).to_numpy())
+        return cls(table(path, [column]).numbers(column, above=0))
 
     @property
     def mean(self) -> float:

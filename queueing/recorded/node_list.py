@@ -57,6 +57,8 @@ class NodeList(Result):
         Finite, >= 0.
     models : sequence of str of length n_nodes, optional
         Model of each node; "" for a node without one. Default: all without.
+    notes : sequence of str
+        What a reader merged or assumed, with counts.
 
     Raises
     ------
@@ -79,6 +81,7 @@ class NodeList(Result):
     units: tuple[str, ...]
     capacities: FloatArray
     models: tuple[str, ...]
+    notes: tuple[str, ...] = ()
 
     def __init__(
         self,
@@ -87,6 +90,8 @@ class NodeList(Result):
         units: Sequence[str],
         capacities: ArrayLike,
         models: Sequence[str] | None = None,
+        *,
+        notes: Sequence[str] = (),
     ) -> None:
         hosts = checked_names("names", names, len(names), "node")
         columns = checked_names("resources", resources, len(resources), "resource")
@@ -105,7 +110,10 @@ class NodeList(Result):
         kinds = ("",) * len(hosts) if models is None else tuple(str(model) for model in models)
         if len(kinds) != len(hosts):
             raise ModelError.of("models", f"must name {len(hosts)} models, one per node; got {len(kinds)}")
-        vars(self).update(names=hosts, resources=columns, units=measures, capacities=frozen(c), models=kinds)
+        vars(self).update(
+            names=hosts, resources=columns, units=measures, capacities=frozen(c), models=kinds,
+            notes=tuple(str(note) for note in notes),
+        )  # fmt: skip
 
     @property
     def n_nodes(self) -> int:
@@ -139,6 +147,7 @@ class NodeList(Result):
             self.units,
             self.capacities[places],
             [self.models[k] for k in places],
+            notes=self.notes,
         )
 
     def model_of(self, trace: ClusterTrace) -> Indices:
@@ -279,6 +288,7 @@ class NodeList(Result):
             "; ".join(f"{name}: {value:,.10g} {unit}" for name, value, unit in totals),
         ]
         lines += [f"{size} {self._kind_name(k)}" for k, size in zip(first, sizes, strict=True)]
+        lines += [f"note: {note}" for note in self.notes]
         return "\n  ".join(lines)
 
     def plot(self, ax: Axes | None = None) -> Axes:

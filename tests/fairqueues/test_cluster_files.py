@@ -773,7 +773,7 @@ WRONG_TABLES = [
         "line 1: the first column is 'name'; it must be job_class or server or queue",
     ),
     ({"a_csv": ""}, "the first column is ''"),
-    ({"a_csv": "job_class,cpu,cpu\nA,1,1\n"}, "column 3 'cpu' is there twice"),
+    ({"a_csv": "job_class,cpu,cpu\nA,1,1\n"}, "line 1, cpu: there are two columns of this name"),
     ({"a_csv": "job_class,cpu,\nA,1,1\n"}, "column 3 has no name"),
     ({"q_csv": "queue,weight\nroot,3\n"}, "q.csv, line 2, weight: the root has no siblings"),
     ({"a_csv": "job_class,cpu\nA,1,1\n"}, "a.csv, line 2: 3 cells for 2 columns"),
@@ -824,7 +824,7 @@ def test_files_that_cannot_be_read(tmp_path, monkeypatch):
         read_cluster(tmp_path / "nowhere.yaml")
     file = tmp_path / "a.yaml"
     file.write_bytes(b"\xff\xfe")
-    with pytest.raises(ModelError, match="byte 0 is not UTF-8 text"):
+    with pytest.raises(ModelError, match="line 1: is no text in UTF-8"):
         read_cluster(file)
     file.write_text("a: 1")
     monkeypatch.setattr("fairqueues.exchange.schedulers.cluster_files.BYTES", 1e18)

@@ -96,12 +96,12 @@ def test_names_of_readers_are_the_same_everywhere():
         (POOL + TRACE, "line 5, trace: .*makes a model of its own"),
         (TRACE + "[traffic]\nloads = [1, 1]\n", r"line 1, trace: .* \[traffic\] too"),
         ('[trace]\nreader = "jobs"\nfile = "jobs.csv"\n', "line 1, trace: .*needs their classes"),
-        (POOL + '[trace]\nreader = "jobs"\nfile = "jobs.csv"\n', "must have a column 'arrival_time'"),
+        (POOL + '[trace]\nreader = "jobs"\nfile = "jobs.csv"\n', "jobs.csv, line 1: there is no column 'arrival_time'"),
         (
             POOL + '[trace]\nreader = "jobs"\nfile = "j"\nload = 0.5\n',
             "line 8, trace.load: is for a",
         ),
-        (POOL + '[trace]\nreader = "jobs"\nfile = "jobs.csv"\ncolumns = { size = "t" }\n', "must have a col"),
+        (POOL + '[trace]\nreader = "jobs"\nfile = "jobs.csv"\ncolumns = { size = "t" }\n', "there is no column"),
         (POOL + '[trace]\nreader = "jobs"\nfile = "jobs.csv"\ncolumns = { size = "job_class" }\n', "twice"),
     ],
 )
@@ -113,10 +113,10 @@ def test_records_that_do_not_fit_are_told_with_line_and_key(text, said, folder):
 @pytest.mark.parametrize(
     ("tasks", "said"),
     [
-        ("arrival_time,duration,cpu,gpu\n1,0,3,0\n", "line 2: duration must be a finite number > 0; got 0"),
-        ("arrival_time,duration,cpu,gpu\n1,2,0,0\n", "line 2: gpu and all other demands are 0"),
+        ("arrival_time,duration,cpu,gpu\n1,0,3,0\n", "line 2, duration: must be a finite number > 0; got 0"),
+        ("arrival_time,duration,cpu,gpu\n1,2,0,0\n", "line 2, gpu: and all other demands are 0"),
         ("arrival_time,duration,cpu\n1,2,3\n", "there is no column 'gpu'"),
-        ("arrival_time,duration,cpu,gpu,user\n1,2,3,0,\n", "line 2: user is missing"),
+        ("arrival_time,duration,cpu,gpu,user\n1,2,3,0,\n", "line 2, user: is missing"),
     ],
 )
 def test_tasks_that_are_none(tasks, said, folder):

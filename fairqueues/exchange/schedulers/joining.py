@@ -237,12 +237,13 @@ def _placed(
             found.append(one)
             where.append(row if servers else [])
         else:
-            nowhere.append(one.name)
+            nowhere.append(one)
+    lost = _names([one.name for one in nowhere])
     if nowhere:
-        parts.notes.append(f"left out, as they can run nowhere: {_names(nowhere)}")
+        parts.notes.append(f"left out, as they can run nowhere: {lost}")
     if not found:
         raise ModelError(
-            f"no class can run, as nowhere is all that they demand: {_names(nowhere)}; "
+            f"{nowhere[0].place}: no class can run, as nowhere is all that they demand: {lost}; "
             "check the names of the resources"
         )
     if not servers and any(one.runs_on is not None for one in found):

@@ -7,8 +7,8 @@ or never ended. What is dropped or cut is counted, and the trace says it.
 
 from __future__ import annotations
 
-import os
-from collections.abc import Hashable, Sequence
+import math
+from collections.abc import Hashable, Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -18,12 +18,11 @@ from numpy.typing import ArrayLike, NDArray
 from fairness.arguments.validation import FloatArray, require_choice
 from fairness.errors import ModelError
 from fairness.machine.memory import require_memory
-from fairness.machine.work import duration
-from fairqueues.traces.reading.columns import KEPT, Rows
 from queueing.recorded.cluster_trace import ClusterTrace
+from queueing.recorded.columns import KEPT, Rows
 from queueing.recorded.node_list import NodeList
 
-__all__ = ["BACKWARDS", "NEVER_ENDED", "NEVER_STARTED", "Gathering", "Numbered"]
+__all__ = ["BACKWARDS", "LONGEST", "NEVER_ENDED", "NEVER_STARTED", "Gathering", "Numbered"]
 
 NEVER_ENDED = ("cut", "drop", "refuse")
 """What can be done with a task that still runs when the trace ends."""
@@ -39,6 +38,8 @@ STORED = 28.0
 
 LONGEST = 20 * 365.25 * 86400.0
 """Seconds: no cluster was recorded for longer, so longer times are not in seconds."""
+
+UNITS = "times seem to be in milliseconds or smaller units; give the file as it was published"
 
 
 class Numbered:
@@ -108,7 +109,7 @@ class Gathering:
         }
         self._open: list[tuple[int, float]] = []
         self._n = 0
-        self._last = -np.inf
+        self._first, self._last = math.nan, -math.inf
         self._counts: dict[str, int] = {}
         self.notes: list[str] = []
 
@@ -116,10 +117,19 @@ class Gathering:
         """Count tasks of which something is to be said, where ``{n}`` stands for their number."""
         self._counts[said] = self._counts.get(said, 0) + int(count)
 
-    def require_room(self, more: int, path: os.PathLike[str]) -> None:
-        """ModelError if the trace of so many tasks more does not fit into memory while it is made."""
+    def repeated(self, rows: Rows, count: str) -> Rows:
+        """Each row as often as a column says.
+
+        Raises
+        ------
+        ModelError
+            If the column holds no whole numbers, or the trace does not fit into memory while it is made.
+        """
+        copies = rows.numbers(count, least=0, whole=True)
+        more = float(copies.sum())
         n_bytes = KEPT * more + (KEPT - STORED) * self._n
-        require_memory(n_bytes, f"{path} with {self._n + more:,} tasks and more", "read a part of it")
+        require_memory(n_bytes, f"{rows.path} with {self._n + more:,.0f} tasks and more", "read a part of it")
+        return rows.taken(np.repeat(np.arange(len(rows)), copies.astype(np.int64)))
 
     def saw(self, time: float) -> None:
         """Some time of the record, seconds: what never ended is cut at the last one."""
@@ -134,7 +144,7 @@ class Gathering:
         demands: Sequence[FloatArray],
         users: NDArray[Any],
         *,
-        fields: tuple[str, str, str],
+        fields: Sequence[str],
         columns: Sequence[str],
         models: NDArray[Any] | None = None,
         jobs: NDArray[Any] | None = None,
@@ -151,6 +161,8 @@ class Gathering:
         models : ndarray of shape (n_rows,), optional
             Tuples of models of nodes where a task may run; () for all.
         """
+        for field, times in zip(fields, (arrivals, starts, ends), strict=True):
+            self._require_near(rows, field, times)
         lasting = ends - starts
         waits, runs_on = np.isnan(starts), np.isnan(ends)
         if self._started == "refuse":
@@ -175,7 +187,7 @@ class Gathering:
                 )
         good = ~wrong
         seen = np.concatenate([arrivals[good], starts[~waits & good], ends[~runs_on & good]])
-        self.saw(float(seen.max(initial=-np.inf)))
+        self.saw(float(np.fmax.reduce(seen, initial=-np.inf)))
         self.note(int(waits.sum()), "{n} dropped: never ran, so that no duration is known")
         idle = np.logical_and.reduce([column <= 0 for column in demands])
         self.note(int((idle & ~waits & good).sum()), "{n} dropped: no demand")
@@ -198,13 +210,27 @@ class Gathering:
         demands: Sequence[FloatArray],
         users: NDArray[Any],
         *,
+        fields: Sequence[str],
+        models: NDArray[Any] | None = None,
         jobs: NDArray[Any] | None = None,
     ) -> None:
-        """Add tasks that all ran and ended, one per row, of which the durations are known."""
+        """Add tasks that all ran and ended, one per row, of which the durations are known.
+
+        ``fields`` are what the file calls arrivals and durations.
+        """
+        self._require_near(rows, fields[0], arrivals)
+        rows.refuse(fields[1], durations > LONGEST, f"is more than 20 years, were it in seconds; {UNITS}")
         self.saw(float((arrivals + durations).max(initial=-np.inf)))
         idle = np.logical_and.reduce([column <= 0 for column in demands])
         self.note(int(idle.sum()), "{n} dropped: no demand")
-        self._keep(~idle, arrivals, durations, demands, users, None, jobs)
+        self._keep(~idle, arrivals, durations, demands, users, models, jobs)
+
+    def _require_near(self, rows: Rows, field: str, times: FloatArray) -> None:
+        """ModelError if a time lies so far from the first arrival that it is not in seconds."""
+        if math.isnan(self._first) and (known := times[~np.isnan(times)]).size:
+            self._first = float(known[0])
+        far = np.abs(times - self._first) > LONGEST
+        rows.refuse(field, far, f"lies more than 20 years from the first task, were it in seconds; {UNITS}")
 
     def _keep(
         self,
@@ -237,23 +263,19 @@ class Gathering:
             self._parts[name].append(part)
         self._n += int(kept.sum())
 
-    def trace(self, models: Sequence[str] = (), *, origin: float = 0.0) -> ClusterTrace:
-        """The trace, in times since ``origin``; ``models`` are those of nodes, where tasks name models."""
-        if not self._n:
-            said = "; ".join(self._said()) or "the file has none"
-            raise ModelError(f"{self.source}: no task is left ({said})")
+    def trace(self, models: Iterable[str] = (), *, origin: float | None = 0.0) -> ClusterTrace:
+        """The trace, in times since ``origin``, or the first arrival; ``models`` are those of nodes.
+
+        The models count where tasks name models.
+        """
         columns = {name: self._whole(name) for name in self._parts if self._parts[name]}
         self._close(columns)
-        if origin:
-            columns["arrivals"] -= origin
+        if not columns or not len(columns["arrivals"]):
+            said = "; ".join(self._said()) or "the file has none"
+            raise ModelError(f"{self.source}: no task is left ({said}); give a file with tasks that ran")
         self._sort(columns)
         times = columns["arrivals"]
-        if times[-1] - times[0] > LONGEST or columns["durations"].max() > LONGEST:
-            longest = max(times[-1] - times[0], columns["durations"].max())
-            raise ModelError(
-                f"{self.source}: times reach over {duration(longest)}, were they in seconds; they seem to be "
-                "in milliseconds or smaller units; give the file as it was published"
-            )
+        times -= times[0] if origin is None else origin
         names, types = list(models), list(self._types.places)
         allowed: ArrayLike | None = None
         if types and len(types[0]) > len(self.resources):

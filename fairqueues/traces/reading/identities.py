@@ -13,13 +13,13 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from fairqueues.traces.reading.columns import Rows, pieces
+from queueing.recorded.columns import Rows, pieces
 
 __all__ = ["Identities"]
 
 
 class Identities:
-    """What one column, or several together, say of each row: no two rows may say the same."""
+    """What one column of texts, or several together, say of each row: no two rows may say the same."""
 
     def __init__(self, *fields: str, header: Sequence[str] | None = None) -> None:
         self.fields, self.header = fields, header
@@ -39,10 +39,8 @@ class Identities:
         del hashes
         if not suspects.size or self._rows is None:
             return
-        texts = [name for name in self.fields if self._rows.columns[name].dtype == object]
-        numbers = [name for name in self.fields if name not in texts]
         seen: dict[tuple[Any, ...], int] = {}
-        for rows in pieces(self._rows.path, numbers, texts, header=self.header):
+        for rows in pieces(self._rows.path, texts=self.fields, header=self.header):
             for k in np.flatnonzero(np.isin(self._hashed(rows), suspects)).tolist():
                 identity = tuple(rows.columns[name][k] for name in self.fields)
                 first = seen.setdefault(identity, int(rows.lines[k]))
