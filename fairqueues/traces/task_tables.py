@@ -72,6 +72,7 @@ def read_tasks(
     Examples
     --------
     >>> import tempfile
+    >>> from pathlib import Path
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     tasks, nodes = Path(folder, "tasks.csv"), Path(folder, "nodes.csv")
     ...     _ = tasks.write_text("submit,duration,user,cpu\\n60,5,b,2\\n40,30,a,1\\n")
