@@ -17,6 +17,7 @@ from typing import NoReturn
 
 from fairness.arguments.plain import near
 from fairness.arguments.quantities import number
+from fairness.display.lettering import unprintable
 from fairness.errors import ModelError
 from fairness.files import text_of
 
@@ -28,6 +29,7 @@ __all__ = [
     "fail",
     "places_of",
     "require_commas",
+    "require_shown",
     "require_width",
 ]
 
@@ -76,6 +78,12 @@ def require_width(
         raise ModelError(f"{file}, line {line}: {told}; quote cells that hold commas")
 
 
+def require_shown(cell: str, file: str | os.PathLike[str], line: int, column: str) -> None:
+    """ModelError about a text with a sign that cannot be shown, such as the end of a line."""
+    if not cell.isprintable() and (signs := unprintable(cell)):
+        fail(file, line, column, f"{cell!r:.60} has {signs[0]!r}, which cannot be shown; leave it out")
+
+
 def require_commas(line: str, file: str | os.PathLike[str]) -> None:
     """ModelError if the first line has another sign between the columns."""
     for sign, said in SEPARATORS.items():
@@ -95,9 +103,9 @@ def places_of(
     """
     for name in wanted:
         if name not in heads:
-            told = near(name, heads)
+            told, known = near(name, heads), ", ".join(heads)
             raise ModelError(
-                f"{file}, line {line}: there is no column {name!r} (columns: {', '.join(heads)}); "
+                f"{file}, line {line}: there is no column {name!r} (columns: {' '.join(known.split())}); "
                 f"{told if told.startswith('did you mean') else 'add it'}",
                 argument=name,
             )
@@ -175,6 +183,8 @@ def csv_rows(text: str, file: str, first: Collection[str]) -> tuple[list[str], I
         raise ModelError(
             f"{file}, line {line}: the first column is {head[0]!r:.60}; it must be {' or '.join(first)}"
         )
+    for k, name in enumerate(head, 1):
+        require_shown(name, file, line, f"column {k}")
     if "" in head:
         raise ModelError(f"{file}, line {line}: column {head.index('') + 1} has no name; write one")
     places_of(head, head, file, line)
@@ -205,4 +215,6 @@ def distinct_rows(path: str | os.PathLike[str], first: str, what: str) -> tuple[
 def _rows(rows: Iterator[tuple[int, list[str]]], heads: Sequence[str], file: str) -> Iterator[Row]:
     for line, cells in rows:
         require_width(cells, heads, file, line)
+        for name, cell in zip(heads, cells, strict=True):
+            require_shown(cell, file, line, name)
         yield Row(file, line, {name: cell for name, cell in zip(heads, cells, strict=True) if cell})

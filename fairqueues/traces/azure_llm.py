@@ -110,6 +110,7 @@ def read_azure_llm(
                 [np.ones(len(rows)), context + generated],
                 np.full(len(rows), name, dtype=object),
                 fields=("TIMESTAMP", "GeneratedTokens"),
+                columns=("TIMESTAMP", "ContextTokens"),
             )
     gathering.notes.append(
         f"durations are not recorded: {reading:g} tokens of context read and {writing:g} generated per second"

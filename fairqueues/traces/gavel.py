@@ -190,10 +190,16 @@ def read_gavel_jobs(
     gathering = Gathering(f"Gavel jobs, {Path(path).name}", ("GPU",), ("devices",), devices="GPU")
     if found:
         lines, arrivals, durations, devices, all_steps = np.array(found).T
-        rows = Rows(Path(path), lines.astype(int), {"arrival_time": arrivals, "total_steps": all_steps})
+        rows = Rows(
+            Path(path),
+            lines.astype(int),
+            {"arrival_time": arrivals, "total_steps": all_steps, "scale_factor": devices},
+        )
         names = np.array([f"job {k + 1}" for k in range(len(found))], dtype=object)
         known = ("arrival_time", "total_steps")
-        gathering.add_lasting(rows, arrivals, durations, [devices], names, fields=known)
+        gathering.add_lasting(
+            rows, arrivals, durations, [devices], names, fields=known, columns=("scale_factor",)
+        )
     gathering.note(unknown, f"{{n}} dropped: no steps on {accelerator}, or not measured there")
     gathering.notes.append(f"durations are those alone on {accelerator}; every job is a user")
     return gathering.trace()

@@ -95,14 +95,9 @@ def read_tasks(
     amounts = tuple(Amount(name, "units", called[name]) for name in heads)
 
     def prepare(rows: Rows, _: Gathering) -> Rows:
-        """Every task demands something, and of devices a part of one, or whole ones."""
-        demands = {one.column: one.units(rows) for one in amounts}
-        idle = ~np.any(list(demands.values()), axis=0)
+        """Every task demands something."""
+        idle = ~np.any([one.units(rows) for one in amounts], axis=0)
         rows.refuse(amounts[0].column, idle, "and all other demands are 0; leave it out")
-        if devices is not None:
-            held = demands[called[devices]]
-            broken = (held > 1) & (held != np.floor(held))
-            rows.refuse(called[devices], broken, "is in devices: a part of one, or whole ones")
         return rows
 
     found = TaskTable(

@@ -26,7 +26,14 @@ from typing import Any, NoReturn
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from fairness.arguments.csv_rows import cells_of, fail, places_of, require_commas, require_width
+from fairness.arguments.csv_rows import (
+    cells_of,
+    fail,
+    places_of,
+    require_commas,
+    require_shown,
+    require_width,
+)
 from fairness.arguments.plain import near
 from fairness.arguments.quantities import decimal, whole
 from fairness.arguments.validation import FloatArray
@@ -81,14 +88,16 @@ class Rows:
             k = int(wrong[0])
             value = self.columns[field][k]
             there = value is not None and value == value and value != ""
-            self.fail(k, field, f"{said}; got {value}" if there else said)
+            shown = f"{value:.15g}" if isinstance(value, float) else f"{value!s:.60}"
+            shown = f"{value!r:.60}" if isinstance(value, str) else shown
+            self.fail(k, field, f"{said}; got {shown}" if there else said)
 
     def numbers(
         self, field: str, *, least: float = -math.inf, above: float = -math.inf, most: float = math.inf,
         whole: bool = False, may_lack: bool = False, said: str = "",
     ) -> FloatArray:  # fmt: skip
         """A column as finite floats; NaN where it is empty, if it may be. ``said`` is the reason for most."""
-        values = self.columns[field].astype(np.float64)
+        values = self.columns[field]
         lacks = np.isnan(values)
         if not may_lack:
             self.refuse(field, lacks, COMPLETE)
@@ -106,9 +115,9 @@ class Rows:
         self, field: str, least: int = 0, most: int = 2**63 - 1, said: str = "", kind: type = np.int64
     ) -> NDArray[Any]:
         """A column of integers from ``least`` to ``most``, exactly, in a type of numpy that holds them."""
-        values = self.columns[field]
+        values, most = self.columns[field], min(most, int(np.iinfo(kind).max))
         rule = said or f"must be a whole number from {least} to {most}"
-        self.refuse(field, (values < least) | (values > min(most, np.iinfo(kind).max)), rule)
+        self.refuse(field, (values < least) | (values > most), rule)
         return values.astype(kind)
 
     def texts(self, field: str, *, may_lack: bool = False) -> NDArray[Any]:
@@ -116,6 +125,9 @@ class Rows:
         values = self.columns[field]
         if not may_lack:
             self.refuse(field, values == "", COMPLETE)
+        if not "".join(values).isprintable():
+            for line, value in zip(self.lines.tolist(), values, strict=True):
+                require_shown(value, self.path, line, field)
         return values
 
     def only(self, kept: NDArray[np.bool_]) -> Rows:
@@ -272,7 +284,7 @@ def _plain(text: str, width: int, places: Mapping[str, int], kinds: _Kinds) -> d
             values = np.array([cell.strip() for cell in values], dtype=object)
         elif values.dtype.kind not in ("i" if kind is int else "if") or np.isinf(values).any():
             return None
-        columns[name] = values
+        columns[name] = values if kind is str else values.astype(kind) + kind(0)  # -0 is 0
         if empty.any():
             empty &= values == "" if kind is str else np.isnan(values)
     # Rows of nothing but commas are passed over.
@@ -290,7 +302,7 @@ def _column(
         if (joined := "".join(cells)).isascii() and "_" not in joined:
             values = np.fromiter(map(kind, cells), {float: np.float64, int: np.int64}[kind], len(cells))
             if np.isfinite(values).all():
-                return values
+                return values + kind(0)
     parse = decimal if kind is float else whole
     found = []
     for (line, _), cell in zip(batch, cells, strict=True):
@@ -300,4 +312,4 @@ def _column(
             found.append(math.nan if cell in MISSING else parse(cell))
         except ValueError as error:
             fail(file, line, name, str(error))
-    return np.array(found, dtype=kind)
+    return np.array(found, dtype=kind) + kind(0)

@@ -96,12 +96,18 @@ def test_names_of_readers_are_the_same_everywhere():
         (POOL + TRACE, "line 5, trace: .*makes a model of its own"),
         (TRACE + "[traffic]\nloads = [1, 1]\n", r"line 1, trace: .* \[traffic\] too"),
         ('[trace]\nreader = "jobs"\nfile = "jobs.csv"\n', "line 1, trace: .*needs their classes"),
-        (POOL + '[trace]\nreader = "jobs"\nfile = "jobs.csv"\n', "jobs.csv, line 1: there is no column 'arrival_time'"),
+        (
+            POOL + '[trace]\nreader = "jobs"\nfile = "jobs.csv"\n',
+            "jobs.csv, line 1: there is no column 'arrival_time'",
+        ),
         (
             POOL + '[trace]\nreader = "jobs"\nfile = "j"\nload = 0.5\n',
             "line 8, trace.load: is for a",
         ),
-        (POOL + '[trace]\nreader = "jobs"\nfile = "jobs.csv"\ncolumns = { size = "t" }\n', "there is no column"),
+        (
+            POOL + '[trace]\nreader = "jobs"\nfile = "jobs.csv"\ncolumns = { size = "t" }\n',
+            "there is no column",
+        ),
         (POOL + '[trace]\nreader = "jobs"\nfile = "jobs.csv"\ncolumns = { size = "job_class" }\n', "twice"),
     ],
 )

@@ -177,19 +177,11 @@ class Gathering:
             rows.refuse(fields[1], starts < arrivals, f"lies before {fields[0]}; {remedy}")
             rows.refuse(fields[2], ends < starts, f"lies before {fields[1]}; {remedy}")
         self.note(int(wrong.sum()), "{n} dropped: times go backwards")
-        if self._largest is not None:
-            for r, name in enumerate(self.resources):
-                rows.refuse(
-                    columns[r],
-                    demands[r] > self._largest[r],
-                    f"asks for more {name} than the largest node has, {self._largest[r]:g} {self.units[r]}: "
-                    "is the unit another, or the list of nodes that of another cluster?",
-                )
+        idle = self._idle(rows, demands, columns)
         good = ~wrong
         seen = np.concatenate([arrivals[good], starts[~waits & good], ends[~runs_on & good]])
         self.saw(float(np.fmax.reduce(seen, initial=-np.inf)))
         self.note(int(waits.sum()), "{n} dropped: never ran, so that no duration is known")
-        idle = np.logical_and.reduce([column <= 0 for column in demands])
         self.note(int((idle & ~waits & good).sum()), "{n} dropped: no demand")
         kept = ~(waits | idle | wrong)
         if self._ended == "drop":
@@ -211,19 +203,35 @@ class Gathering:
         users: NDArray[Any],
         *,
         fields: Sequence[str],
+        columns: Sequence[str],
         models: NDArray[Any] | None = None,
         jobs: NDArray[Any] | None = None,
     ) -> None:
         """Add tasks that all ran and ended, one per row, of which the durations are known.
 
-        ``fields`` are what the file calls arrivals and durations.
+        ``fields`` are what the file calls arrivals and durations, ``columns`` those that say the demands.
         """
         self._require_near(rows, fields[0], arrivals)
         rows.refuse(fields[1], durations > LONGEST, f"is more than 20 years, were it in seconds; {UNITS}")
         self.saw(float((arrivals + durations).max(initial=-np.inf)))
-        idle = np.logical_and.reduce([column <= 0 for column in demands])
+        idle = self._idle(rows, demands, columns)
         self.note(int(idle.sum()), "{n} dropped: no demand")
         self._keep(~idle, arrivals, durations, demands, users, models, jobs)
+
+    def _idle(self, rows: Rows, demands: Sequence[FloatArray], columns: Sequence[str]) -> NDArray[np.bool_]:
+        """Tasks that demand nothing; ModelError about one that no node could hold."""
+        for r, (name, held, column) in enumerate(zip(self.resources, demands, columns, strict=True)):
+            if name == self.devices:
+                broken = (held > 1) & (held != np.floor(held))
+                rows.refuse(column, broken, "is in devices: a part of one, or whole ones")
+            if self._largest is not None:
+                rows.refuse(
+                    column,
+                    held > self._largest[r],
+                    f"asks for more {name} than the largest node has, {self._largest[r]:g} {self.units[r]}: "
+                    "is the unit another, or the list of nodes that of another cluster?",
+                )
+        return np.asarray(np.logical_and.reduce([held <= 0 for held in demands]))
 
     def _require_near(self, rows: Rows, field: str, times: FloatArray) -> None:
         """ModelError if a time lies so far from the first arrival that it is not in seconds."""

@@ -176,6 +176,7 @@ class TaskTable:
 
     def _add(self, gathering: Gathering, rows: Rows, jobs: Numbered) -> None:
         more: dict[str, Any] = {
+            "columns": [one.column for one in self.amounts],
             "demands": [one.units(rows) for one in self.amounts],
             "users": rows.texts(self.user) if self.user else np.full(len(rows), "all", dtype=object),
             "jobs": jobs.of(rows.texts(self.jobs)) if self.jobs else None,
@@ -187,8 +188,7 @@ class TaskTable:
             gathering.add_lasting(rows, arrivals, durations, fields=fields, **more)
             return
         starts, ends = (rows.numbers(name, least=0, may_lack=True) for name in self.times[1:])
-        columns = tuple(one.column for one in self.amounts)
-        gathering.add(rows, arrivals, starts, ends, fields=self.times, columns=columns, **more)
+        gathering.add(rows, arrivals, starts, ends, fields=self.times, **more)
 
 
 @dataclass(frozen=True)

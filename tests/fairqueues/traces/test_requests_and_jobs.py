@@ -31,7 +31,7 @@ def test_requests_of_several_services(tmp_path):
 @pytest.mark.parametrize(
     ("line", "said"),
     [
-        ("yesterday,7,3", r"c\.csv, line 2, TIMESTAMP: must be a time such as .*; got yesterday"),
+        ("yesterday,7,3", r"c\.csv, line 2, TIMESTAMP: must be a time such as .*; got 'yesterday'"),
         ("2024-05-10 00:00:00,-7,3", "line 2, ContextTokens: must be a finite whole number >= 0; got -7"),
         ("2024-05-10 00:00:00,7,1.5", "line 2, GeneratedTokens: must be a finite whole number >= 0; got 1.5"),
         ("2024-05-10 00:00:00,7", "line 2, GeneratedTokens: is missing"),
@@ -209,7 +209,10 @@ def test_a_second_method_for_runs_of_instances(tmp_path):
 @pytest.mark.parametrize(
     ("changes", "said"),
     [
-        ({"events": [(1, 0, 9, 0), (2, 3, 9, 0)]}, "line 2, collection_id: has no user among the collections"),
+        (
+            {"events": [(1, 0, 9, 0), (2, 3, 9, 0)]},
+            "line 2, collection_id: has no user among the collections",
+        ),
         ({"events": [(1, 11, 7, 0)]}, "line 2, type: must be the number of an event, 0 to 10; got 11"),
         ({"events": [(1, 0, 7, 0, "2", "0", "1", "1")]}, "collection_type: must be 0"),
         ({"events": [(1, 0, 7, 0, "0", "0", "1.5", "1")]}, "cpus: is in parts of the largest machine"),
