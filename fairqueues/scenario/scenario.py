@@ -40,11 +40,13 @@ class Scenario(Content):
     policies : tuple
         Policy objects, as named in the file.
     tree : fairness.Tree or None
-        Queues within queues.
+        Queues within queues; their classes may be the users of a recorded cluster, for a replay.
     place : Place
         Where the keys stand.
     recorded : (ClusterTrace, NodeList) or None
         Tasks and nodes of [trace], where it is of a cluster.
+    fit : TraceFit or None
+        How the system was estimated of them.
 
     Examples
     --------
@@ -107,12 +109,14 @@ class Scenario(Content):
         if document.trace is not None:
             recorded = build_recorded(document.trace, document, built, place)
             built = Built(recorded.system.problem)
-        tree = None
+        tree, sharing = None, built.model
         if document.tree is not None:
-            if built.model is None:
+            if recorded is not None:
+                sharing = recorded.sharing(document.tree)
+            if sharing is None:
                 raise place.error(("tree",), "needs a model; add [pool], [cluster] or [network]")
-            tree = build_tree(document.tree, built.model, place)
-        policies = build_policies(document, built.model, tree, place) if known is None else known
+            tree = build_tree(document.tree, sharing, place)
+        policies = build_policies(document, sharing, tree, place) if known is None else known
         system = None if recorded is None else recorded.system
         traffic = document.traffic
         if traffic is not None:
@@ -122,8 +126,8 @@ class Scenario(Content):
 
             assert built.model is not None  # loads come with a network
             system = System(built.model, built.loads)
-        cluster = None if recorded is None else recorded.cluster
-        scenario = cls(document, text, name, policies, built.model, tree, system, place, cluster)
+        cluster, fit = (None, None) if recorded is None else (recorded.cluster, recorded.fit)
+        scenario = cls(document, text, name, policies, built.model, tree, system, place, cluster, fit)
         if known is None:
             check_document(scenario)
         return scenario

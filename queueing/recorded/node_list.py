@@ -24,15 +24,17 @@ from fairness.arguments.validation import (
     frozen,
     require,
     require_choice,
+    require_number,
 )
 from fairness.display.colours import part_colour
 from fairness.display.drawing import given_axes, legend_beside
 from fairness.display.lettering import label
 from fairness.display.result import Result
 from fairness.errors import ModelError
+from fairness.machine.work import duration
 from fairness.model.cluster import Cluster
 from fairness.model.problem import Problem
-from queueing.recorded.cluster_trace import ClusterTrace
+from queueing.recorded.cluster_trace import OUTLASTED, ClusterTrace
 from queueing.recorded.places import Indices, chosen, indices_into
 
 if TYPE_CHECKING:
@@ -193,6 +195,45 @@ class NodeList(Result):
         offered = trace.offered_usage
         with np.errstate(divide="ignore", invalid="ignore"):
             return np.where(offered > 0, offered / self.total_capacities, 0.0)
+
+    def at_load(self, trace: ClusterTrace, load: float) -> ClusterTrace:
+        """The same tasks, arriving faster or slower, so that the busiest resource is offered a load.
+
+        A note of the trace says where tasks outlast it, so that the load does not build up.
+
+        Raises
+        ------
+        ModelError
+            If the load is not positive, all tasks arrive at once, or no node has what they demand.
+
+        Examples
+        --------
+        >>> trace = ClusterTrace(["CPU"], ["cores"], [0, 40], [5, 5], [[4]], [0, 0], ["u"], [0, 0])
+        >>> fast = NodeList(["a"], ["CPU"], ["cores"], [[8]]).at_load(trace, 1.25)
+        >>> fast.arrivals
+        array([0., 4.])
+        """
+        load = require_number("load", load, above=0)
+        offered = self.offered_load(trace)
+        r = int(offered.argmax())
+        if not 0 < offered[r] < np.inf:
+            raise ModelError.of(
+                "load",
+                f"cannot be {load:g}: the tasks offer {offered[r]:g} at any speed, as they arrive at one "
+                "time, or demand what no node has; leave it out",
+            )
+        made = trace.scaled(load / float(offered[r]))
+        if made.part_done >= OUTLASTED:
+            return made
+        peak = made.peak_usage / np.where(self.total_capacities > 0, self.total_capacities, np.inf)
+        busiest = int(peak.argmax())
+        told = (
+            f"load {load:g} does not build up, as the tasks outlast the {duration(made.span)} in which they "
+            f"arrive: if none waited, {made.part_done:.2g} of the work would be done then, and "
+            f"{trace.resources[busiest]} in use to {peak[busiest]:.3g} of the capacity at most"
+        )
+        told += ", so that nobody has to wait for capacity" * bool(peak[busiest] <= 1)
+        return made.noted(told)
 
     def cluster(self, trace: ClusterTrace, *, by: str = "type", grouped: bool = False) -> Cluster:
         """The nodes as servers, and classes of the trace's tasks with their placement constraints.
