@@ -125,7 +125,8 @@ def read_cluster(
     capacities : mapping, optional
         Units of each resource in all, numbers or quantities such as "4Ti", instead of those of the files.
     servers : bool, optional
-        Keep servers apart (a cluster), or add them up to one pool. Default: apart, unless there are queues.
+        Keep servers apart (a cluster), or add them up to one pool. Default: apart, unless there are queues,
+        or jobs with a most number of tasks, such as those of pods: a pool keeps both.
 
     Returns
     -------
