@@ -35,11 +35,14 @@ from fairness.errors import ModelError
 from fairness.files import write_whole
 from fairness.versions import version
 
-__all__ = ["dumps", "loads", "read", "write"]
+__all__ = ["LATER", "dumps", "loads", "read", "write"]
 
 FORMAT = "fairqueues result, 1"
 PACKAGES = ("capacity", "fairness", "fairqueues", "proofs", "queueing")
 """Only what these define is named in a file, and found again."""
+
+LATER = {"later": True}
+"""Metadata of a field that has come later, with a default: files without it are read."""
 
 _CONTAINERS: dict[type, str] = {tuple: "tuple", list: "list", set: "set", frozenset: "frozenset"}
 _MADE = {name: container for container, name in _CONTAINERS.items()}
@@ -288,9 +291,10 @@ class _Reader:
         if "items" in part:
             return tuple.__new__(cls, map(self.value, part["items"]))
         fields = {name: self.value(item) for name, item in part["fields"].items()}
-        known = getattr(cls, "__dataclass_fields__", ())
-        # A field that has come since has its default.
-        if missing := [name for name in known if name not in fields and not hasattr(cls, name)]:
+        known = getattr(cls, "__dataclass_fields__", {})
+        if missing := [
+            name for name in known if name not in fields and not known[name].metadata.get("later")
+        ]:
             raise _UnknownError(f"{cls.__name__} has a field {missing[0]!r}, which the file lacks")
         made = object.__new__(cls)
         made.__dict__.update(fields)

@@ -32,7 +32,7 @@ References
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -44,6 +44,7 @@ from fairness.display.colours import part_colour
 from fairness.display.drawing import given_axes, legend_beside
 from fairness.display.lettering import label
 from fairness.display.result import Result
+from fairness.display.storage import LATER
 from fairness.display.tables import aligned
 from fairness.errors import ModelError
 from fairness.machine.work import duration
@@ -126,8 +127,8 @@ class TraceFit(Result):
     distances: FloatArray
     dispersion: FloatArray
     spread: FloatArray
-    total_dispersion: float = np.nan
-    busiest: float = np.nan
+    total_dispersion: float = field(default=np.nan, metadata=LATER)
+    busiest: float = field(default=np.nan, metadata=LATER)
 
     @property
     def bursts(self) -> str:

@@ -9,7 +9,7 @@ In both tasks may be divided; that is what fair shares are defined for. Whole ta
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -30,6 +30,7 @@ from fairness.display.colours import part_colour
 from fairness.display.drawing import given_axes, legend_beside
 from fairness.display.lettering import label
 from fairness.display.result import Result
+from fairness.display.storage import LATER
 from fairness.errors import ModelError
 from fairness.machine.work import duration
 from fairness.model.cluster import Cluster
@@ -83,7 +84,7 @@ class NodeList(Result):
     units: tuple[str, ...]
     capacities: FloatArray
     models: tuple[str, ...]
-    notes: tuple[str, ...] = ()
+    notes: tuple[str, ...] = field(default=(), metadata=LATER)
 
     def __init__(
         self,
