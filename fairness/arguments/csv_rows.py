@@ -21,23 +21,10 @@ from fairness.display.lettering import unprintable
 from fairness.errors import ModelError
 from fairness.files import text_of
 
-__all__ = [
-    "Row",
-    "cells_of",
-    "csv_rows",
-    "distinct_rows",
-    "fail",
-    "places_of",
-    "require_commas",
-    "require_shown",
-    "require_width",
-]
-
+__all__ = ["Row", "cells_of", "csv_rows", "distinct_rows", "fail", "headed", "places_of", "require_shown"]
 
 SEPARATORS = {";": "semicolons", "\t": "tabs", "|": "vertical bars"}
 """What other programs write between columns."""
-
-COMMAS = "save the file with commas between them, and points in the numbers"
 
 
 def fail(file: str | os.PathLike[str], line: int, column: str, said: str) -> NoReturn:
@@ -46,14 +33,14 @@ def fail(file: str | os.PathLike[str], line: int, column: str, said: str) -> NoR
 
 
 def cells_of(
-    lines: Iterable[str], file: str | os.PathLike[str], line: int = 1
+    lines: Iterable[str], file: str | os.PathLike[str], line: int = 1, heads: Sequence[str] = ()
 ) -> Iterator[tuple[int, list[str]]]:
     """Line on which each row begins, counted from ``line``, and its cells without blanks around them.
 
     Raises
     ------
     ModelError
-        With the line, if it is no CSV.
+        With the line, if it is no CSV, or has not a cell for each of the ``heads``, if these are known.
     """
     rows = csv.reader(lines, strict=True, skipinitialspace=True)
     at = line
@@ -61,21 +48,15 @@ def cells_of(
         for row in rows:
             cells = [cell.strip() for cell in row]
             if any(cells):
+                if heads and len(cells) != len(heads):
+                    told = f"{len(cells)} cells for {len(heads)} columns"
+                    if len(cells) < len(heads):
+                        fail(file, at, heads[len(cells)], f"is missing: {told}; complete the line")
+                    raise ModelError(f"{file}, line {at}: {told}; quote cells that hold commas")
                 yield at, cells
             at = line + rows.line_num
     except csv.Error as error:
         raise ModelError(f"{file}, line {at}: no CSV: {error}") from None
-
-
-def require_width(
-    cells: Sequence[str], heads: Sequence[str], file: str | os.PathLike[str], line: int
-) -> None:
-    """ModelError unless a row has a cell for each column."""
-    told = f"{len(cells)} cells for {len(heads)} columns"
-    if len(cells) < len(heads):
-        fail(file, line, heads[len(cells)], f"is missing: {told}; complete the line")
-    if len(cells) > len(heads):
-        raise ModelError(f"{file}, line {line}: {told}; quote cells that hold commas")
 
 
 def require_shown(cell: str, file: str | os.PathLike[str], line: int, column: str) -> None:
@@ -84,16 +65,28 @@ def require_shown(cell: str, file: str | os.PathLike[str], line: int, column: st
         fail(file, line, column, f"{cell!r:.60} has {signs[0]!r}, which cannot be shown; leave it out")
 
 
-def require_commas(line: str, file: str | os.PathLike[str]) -> None:
-    """ModelError if the first line has another sign between the columns."""
+def headed(text: str, file: str | os.PathLike[str]) -> tuple[list[str], int, str]:
+    """Names of the columns of a table, the number of the line below them, and the text from there on.
+
+    Raises
+    ------
+    ModelError
+        If the first line has another sign than commas between the columns, or is no CSV.
+    """
+    first = text.partition("\n")[0]
     for sign, said in SEPARATORS.items():
-        if sign in line and "," not in line:
-            raise ModelError(f"{file}, line 1: the columns are separated by {said}; {COMMAS}")
+        if sign in first and "," not in first:
+            raise ModelError(
+                f"{file}, line 1: the columns are separated by {said}; save the file with commas between "
+                "them, and points in the numbers"
+            )
+    lines = io.StringIO(text)
+    _, heads = next(cells_of(lines, file), (1, []))
+    end = lines.tell()
+    return heads, 1 + text.count("\n", 0, end), text[end:]
 
 
-def places_of(
-    wanted: Iterable[str], heads: Sequence[str], file: str | os.PathLike[str], line: int = 1
-) -> dict[str, int]:
+def places_of(wanted: Iterable[str], heads: Sequence[str], file: str | os.PathLike[str]) -> dict[str, int]:
     """Places of the columns that are read.
 
     Raises
@@ -105,12 +98,12 @@ def places_of(
         if name not in heads:
             told, known = near(name, heads), ", ".join(heads)
             raise ModelError(
-                f"{file}, line {line}: there is no column {name!r} (columns: {' '.join(known.split())}); "
+                f"{file}, line 1: there is no column {name!r} (columns: {' '.join(known.split())}); "
                 f"{told if told.startswith('did you mean') else 'add it'}",
                 argument=name,
             )
         if heads.count(name) > 1:
-            fail(file, line, name, "there are two columns of this name; take one of them out")
+            fail(file, 1, name, "there are two columns of this name; take one of them out")
     return {name: heads.index(name) for name in wanted}
 
 
@@ -176,19 +169,18 @@ def csv_rows(text: str, file: str, first: Collection[str]) -> tuple[list[str], I
     >>> heads, [row.number("cpu") for row in rows]
     (['server', 'cpu'], [Fraction(4, 1)])
     """
-    require_commas(text.partition("\n")[0], file)
-    rows = cells_of(io.StringIO(text), file)
-    line, head = next(rows, (1, [""]))
-    if head[0] not in first:
+    heads, line, rest = headed(text, file)
+    if not heads or heads[0] not in first:
+        given = heads[0] if heads else ""
         raise ModelError(
-            f"{file}, line {line}: the first column is {head[0]!r:.60}; it must be {' or '.join(first)}"
+            f"{file}, line 1: the first column is {given!r:.60}; it must be {' or '.join(first)}"
         )
-    for k, name in enumerate(head, 1):
-        require_shown(name, file, line, f"column {k}")
-    if "" in head:
-        raise ModelError(f"{file}, line {line}: column {head.index('') + 1} has no name; write one")
-    places_of(head, head, file, line)
-    return head, _rows(rows, head, file)
+    for k, name in enumerate(heads, 1):
+        if not name:
+            raise ModelError(f"{file}, line 1: column {k} has no name; write one")
+        require_shown(name, file, 1, f"column {k}")
+    places_of(heads, heads, file)
+    return heads, _rows(cells_of(io.StringIO(rest), file, line, heads), heads, file)
 
 
 def distinct_rows(path: str | os.PathLike[str], first: str, what: str) -> tuple[list[str], dict[str, Row]]:
@@ -214,7 +206,7 @@ def distinct_rows(path: str | os.PathLike[str], first: str, what: str) -> tuple[
 
 def _rows(rows: Iterator[tuple[int, list[str]]], heads: Sequence[str], file: str) -> Iterator[Row]:
     for line, cells in rows:
-        require_width(cells, heads, file, line)
-        for name, cell in zip(heads, cells, strict=True):
+        found = {name: cell for name, cell in zip(heads, cells, strict=True) if cell}
+        for name, cell in found.items():
             require_shown(cell, file, line, name)
-        yield Row(file, line, {name: cell for name, cell in zip(heads, cells, strict=True) if cell})
+        yield Row(file, line, found)

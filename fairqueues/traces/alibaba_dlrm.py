@@ -34,7 +34,6 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from fairness.arguments.validation import require_choice
 from fairqueues.traces.reading.gathering import Gathering
@@ -44,17 +43,8 @@ from queueing.recorded.columns import Rows
 
 __all__ = ["read_alibaba_dlrm_2025"]
 
-ROLES = {"CN": ("CN",), "HN": ("HN",)}
+ROLES = ("CN", "HN")
 BEFORE = ("cut", "drop", "refuse")
-
-
-def _roles(rows: Rows) -> NDArray[Any]:
-    roles = rows.texts("role")
-    rows.refuse("role", [role not in ROLES for role in roles], "must be CN or HN")
-    models = np.empty(len(rows), dtype=object)
-    models[:] = [ROLES[role] for role in roles]
-    return models
-
 
 INSTANCES = TaskTable(
     title="Alibaba trace 2025 of disaggregated inference",
@@ -68,8 +58,7 @@ INSTANCES = TaskTable(
     times=("creation_time", "scheduled_time", "deletion_time"),
     user="app_name",
     identity=("instance_sn",),
-    texts=("role",),
-    models=_roles,
+    where="role",
     devices="GPU",
 )
 
@@ -130,6 +119,7 @@ def read_alibaba_dlrm_2025(
 
     def prepare(rows: Rows, gathering: Gathering) -> Rows:
         """Let what is older than the trace arrive and start at time 0, or leave it out."""
+        rows.refuse("role", ~np.isin(rows.texts("role"), ROLES), "must be CN or HN")
         early = np.isnan(rows.columns["creation_time"])
         if before == "refuse":
             rows.refuse("creation_time", early, "lies before the trace; take before='cut'")

@@ -31,7 +31,6 @@ import os
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from fairness.arguments.validation import FloatArray
 from fairqueues.traces.reading.schema import Amount, NodeTable, TaskTable
@@ -54,15 +53,6 @@ def _gpus(rows: Rows) -> FloatArray:
     return np.where(count == 1, part / 1000, count)
 
 
-def _specified(rows: Rows) -> NDArray[Any]:
-    """Models that each pod names, sorted, once each; () where it names none."""
-    specs = rows.texts("gpu_spec", may_lack=True)
-    distinct = {text: tuple(sorted({m.strip() for m in text.split("|")} - {""})) for text in set(specs)}
-    found = np.empty(len(specs), dtype=object)
-    found[:] = [distinct[text] for text in specs]
-    return found
-
-
 _CPU = Amount("CPU", "cores", "cpu_milli", per=1000)
 _MEMORY = Amount("memory", "GiB", "memory_mib", per=1024)
 
@@ -72,8 +62,7 @@ PODS = TaskTable(
     times=("creation_time", "scheduled_time", "deletion_time"),
     user="qos",
     identity=("name",),
-    texts=("gpu_spec",),
-    models=_specified,
+    where="gpu_spec",
     devices="GPU",
     notes=("users are the classes of service (qos): the file names no other owner",),
 )

@@ -103,13 +103,14 @@ def read_azure_llm(
             context = rows.numbers("ContextTokens", least=0, whole=True)
             generated = rows.numbers("GeneratedTokens", least=0, whole=True)
             arrivals: FloatArray = since / NANOSECONDS
-            gathering.add_lasting(
+            durations = context / reading + generated / writing
+            gathering.add(
                 rows,
-                arrivals,
-                context / reading + generated / writing,
+                (arrivals, arrivals, arrivals + durations),
                 [np.ones(len(rows)), context + generated],
                 np.full(len(rows), name, dtype=object),
-                fields=("TIMESTAMP", "GeneratedTokens"),
+                durations=durations,
+                fields=("TIMESTAMP", "TIMESTAMP", "GeneratedTokens"),
                 columns=("TIMESTAMP", "ContextTokens"),
             )
     gathering.notes.append(

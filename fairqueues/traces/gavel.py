@@ -196,9 +196,14 @@ def read_gavel_jobs(
             {"arrival_time": arrivals, "total_steps": all_steps, "scale_factor": devices},
         )
         names = np.array([f"job {k + 1}" for k in range(len(found))], dtype=object)
-        known = ("arrival_time", "total_steps")
-        gathering.add_lasting(
-            rows, arrivals, durations, [devices], names, fields=known, columns=("scale_factor",)
+        gathering.add(
+            rows,
+            (arrivals, arrivals, arrivals + durations),
+            [devices],
+            names,
+            durations=durations,
+            fields=("arrival_time", "arrival_time", "total_steps"),
+            columns=("scale_factor",),
         )
     gathering.note(unknown, f"{{n}} dropped: no steps on {accelerator}, or not measured there")
     gathering.notes.append(f"durations are those alone on {accelerator}; every job is a user")

@@ -285,9 +285,7 @@ def _add(gathering: Gathering, events: Rows, owners: dict[int, str]) -> None:
     gathering.add(
         tasks,
         # A start without a submission before it: the instance is older than the trace.
-        np.fmin(arrivals, started),
-        started,
-        ended,
+        (np.fmin(arrivals, started), started, ended),
         [asked[:, 0], asked[:, 1]],
         np.array(named, dtype=object)[job],
         fields=("time", "time", "time"),

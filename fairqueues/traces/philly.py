@@ -22,10 +22,10 @@ from __future__ import annotations
 import math
 import os
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import datetime
 from itertools import chain
 from pathlib import Path
-from typing import Any, NamedTuple, NoReturn
+from typing import Any, NoReturn
 
 import numpy as np
 
@@ -40,6 +40,7 @@ from queueing.recorded.node_list import NodeList
 __all__ = ["read_philly"]
 
 EPOCH = datetime(2017, 1, 1)
+START = np.datetime64("2017-01-01T00:00:00")
 FIELDS = ("submitted_time", "start_time", "end_time")
 MACHINES = NodeTable(
     "machineId", (Amount("GPU", "devices", "number of GPUs", whole=True),), model="single GPU mem"
@@ -114,7 +115,7 @@ def read_philly(
         nodes=cluster,
     )
     file, seen, uncounted = Path(jobs), dict[str, int](), 0
-    tasks: list[_Part] = []
+    tasks: list[tuple[Any, ...]] = []
     earliest = np.inf
     for line, entry in entries(file):
         job = _Job(file, line, entry)
@@ -127,7 +128,7 @@ def read_philly(
         start, end, skipped = job.run(gathering)
         uncounted += skipped
         owner, number = job.text("vc"), len(seen) - 1
-        tasks += [_Part(line, arrival, start, end, gpus, owner, number) for gpus in job.devices()]
+        tasks += [(line, arrival, start, end, gpus, owner, number) for gpus in job.devices()]
         if len(tasks) >= PIECE:
             _add(gathering, file, tasks)
             tasks = []
@@ -137,18 +138,6 @@ def read_philly(
         gathering.notes.append(f"attempts without a time, not counted: {uncounted:,}")
     gathering.notes.append("users are the virtual clusters (vc); a job on several servers is a task on each")
     return gathering.trace(origin=earliest), cluster
-
-
-class _Part(NamedTuple):
-    """What a job held on one server."""
-
-    line: int
-    arrival: float
-    start: float
-    end: float
-    gpus: float
-    owner: str
-    number: int
 
 
 @dataclass(frozen=True)
@@ -228,21 +217,18 @@ class _Job:
         return value
 
 
-def _add(gathering: Gathering, file: Path, parts: list[_Part]) -> None:
-    lines, arrivals, starts, ends, gpus, owners, numbers = zip(*parts, strict=True)
-    shown = {
-        name: np.array([None if math.isnan(t) else str(EPOCH + timedelta(seconds=t)) for t in column])
-        for name, column in zip(FIELDS, (arrivals, starts, ends), strict=True)
+def _add(gathering: Gathering, file: Path, parts: list[tuple[Any, ...]]) -> None:
+    lines, *times, gpus, owners, numbers = (np.array(column) for column in zip(*parts, strict=True))
+    shown: dict[str, Any] = {
+        name: np.where(np.isnan(column), None, (START + np.nan_to_num(column).astype("m8[s]")).astype(str))
+        for name, column in zip(FIELDS, times, strict=True)
     }
-    held = np.array(gpus)
     gathering.add(
-        Rows(file, np.array(lines), shown | {"gpus": held}),
-        np.array(arrivals),
-        np.array(starts),
-        np.array(ends),
-        [held],
-        np.array(owners, dtype=object),
+        Rows(file, lines, shown | {"gpus": gpus}),
+        times,
+        [gpus],
+        owners.astype(object),
         fields=FIELDS,
         columns=("gpus",),
-        jobs=np.array(numbers),
+        jobs=numbers,
     )

@@ -17,7 +17,6 @@ import math
 import os
 import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass
 from itertools import chain, islice
 from pathlib import Path
@@ -26,14 +25,7 @@ from typing import Any, NoReturn
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from fairness.arguments.csv_rows import (
-    cells_of,
-    fail,
-    places_of,
-    require_commas,
-    require_shown,
-    require_width,
-)
+from fairness.arguments.csv_rows import cells_of, fail, headed, places_of, require_shown
 from fairness.arguments.plain import near
 from fairness.arguments.quantities import decimal, whole
 from fairness.arguments.validation import FloatArray
@@ -223,14 +215,10 @@ def renamed(known: Sequence[str], given: Mapping[str, str] | None) -> dict[str, 
 def _headed(parts: Iterator[Block], file: Path) -> tuple[list[str], Iterator[Block]]:
     """Names of the columns, and what stands below them."""
     first = next(parts, Block(1, "", 0))
-    require_commas(first.text.partition("\n")[0], file)
-    lines = io.StringIO(first.text)
-    _, heads = next(cells_of(lines, file), (1, []))
+    heads, line, rest = headed(first.text, file)
     if not heads:
         raise ModelError(f"{file}: has no line of data; {REMEDY}")
-    end = lines.tell()
-    rest = first._replace(line=1 + first.text.count("\n", 0, end), text=first.text[end:])
-    return heads, chain([rest], parts)
+    return heads, chain([first._replace(line=line, text=rest)], parts)
 
 
 def _tables(parts: Iterator[Block], file: Path, heads: Sequence[str], kinds: _Kinds) -> Iterator[Rows]:
@@ -242,10 +230,8 @@ def _tables(parts: Iterator[Block], file: Path, heads: Sequence[str], kinds: _Ki
             continue
         # A quoted cell may hold ends of lines, and go on in the next block.
         left = chain([block], parts) if '"' in block.text else [block]
-        rows = cells_of(chain.from_iterable(io.StringIO(one.text) for one in left), file, block.line)
+        rows = cells_of(chain.from_iterable(io.StringIO(one.text) for one in left), file, block.line, heads)
         while batch := list(islice(rows, PIECE)):
-            for line, cells in batch:
-                require_width(cells, heads, file, line)
             yield Rows(
                 file,
                 np.array([line for line, _ in batch]),
@@ -284,7 +270,7 @@ def _plain(text: str, width: int, places: Mapping[str, int], kinds: _Kinds) -> d
             values = np.array([cell.strip() for cell in values], dtype=object)
         elif values.dtype.kind not in ("i" if kind is int else "if") or np.isinf(values).any():
             return None
-        columns[name] = values if kind is str else values.astype(kind) + kind(0)  # -0 is 0
+        columns[name] = values if kind is str else values.astype(kind) + 0  # -0 is 0
         if empty.any():
             empty &= values == "" if kind is str else np.isnan(values)
     # Rows of nothing but commas are passed over.
@@ -295,21 +281,14 @@ def _column(
     batch: Sequence[tuple[int, list[str]]], file: Path, name: str, place: int, kind: type
 ) -> NDArray[Any]:
     """A column of rows, cell by cell."""
-    cells = [cells[place] for _, cells in batch]
-    if kind is str:
-        return np.array(cells, dtype=object)
-    with suppress(ValueError, OverflowError):  # most are numbers for Python, too
-        if (joined := "".join(cells)).isascii() and "_" not in joined:
-            values = np.fromiter(map(kind, cells), {float: np.float64, int: np.int64}[kind], len(cells))
-            if np.isfinite(values).all():
-                return values + kind(0)
-    parse = decimal if kind is float else whole
+    parse: Any = {str: str, float: decimal, int: whole}[kind]
     found = []
-    for (line, _), cell in zip(batch, cells, strict=True):
-        if kind is int and cell in MISSING:
-            fail(file, line, name, COMPLETE)
+    for line, cells in batch:
+        cell = cells[place]
         try:
-            found.append(math.nan if cell in MISSING else parse(cell))
+            if kind is int and cell in MISSING:
+                raise ValueError(COMPLETE)
+            found.append(math.nan if kind is float and cell in MISSING else parse(cell))
         except ValueError as error:
             fail(file, line, name, str(error))
-    return np.array(found, dtype=kind) + kind(0)
+    return np.array(found, dtype=object) if kind is str else np.array(found, dtype=kind) + 0  # -0 is 0

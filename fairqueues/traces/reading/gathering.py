@@ -39,8 +39,6 @@ STORED = 28.0
 LONGEST = 20 * 365.25 * 86400.0
 """Seconds: no cluster was recorded for longer, so longer times are not in seconds."""
 
-UNITS = "times seem to be in milliseconds or smaller units; give the file as it was published"
-
 
 class Numbered:
     """Things numbered in the order in which they appear."""
@@ -104,10 +102,7 @@ class Gathering:
         self._backwards = require_choice("backwards", backwards, BACKWARDS)
         self._largest = None if nodes is None else nodes.capacities.max(axis=0)
         self._types, self.users = Numbered(), Numbered()
-        self._parts: dict[str, list[NDArray[Any]]] = {
-            name: [] for name in ("arrivals", "durations", "type_of", "user_of", "jobs")
-        }
-        self._open: list[tuple[int, float]] = []
+        self._parts: dict[str, list[NDArray[Any]]] = {}
         self._n = 0
         self._first, self._last = math.nan, -math.inf
         self._counts: dict[str, int] = {}
@@ -138,14 +133,13 @@ class Gathering:
     def add(
         self,
         rows: Rows,
-        arrivals: FloatArray,
-        starts: FloatArray,
-        ends: FloatArray,
+        times: Sequence[FloatArray],
         demands: Sequence[FloatArray],
         users: NDArray[Any],
         *,
         fields: Sequence[str],
         columns: Sequence[str],
+        durations: FloatArray | None = None,
         models: NDArray[Any] | None = None,
         jobs: NDArray[Any] | None = None,
     ) -> None:
@@ -153,17 +147,68 @@ class Gathering:
 
         Parameters
         ----------
-        arrivals, starts, ends : ndarray of shape (n_rows,), seconds
-            NaN: it never started, it never ended.
+        times : sequence of ndarrays of shape (n_rows,), seconds
+            Arrivals, starts and ends. NaN: it never started, it never ended.
         demands : sequence of n_resources ndarrays of shape (n_rows,)
         fields, columns : sequence of str
             What the file calls the times, and the columns that say the demands.
+        durations : ndarray of shape (n_rows,), seconds
+            Default: from starts to ends.
         models : ndarray of shape (n_rows,), optional
             Tuples of models of nodes where a task may run; () for all.
         """
-        for field, times in zip(fields, (arrivals, starts, ends), strict=True):
-            self._require_near(rows, field, times)
-        lasting = ends - starts
+        arrivals, starts, ends = times
+        self._require_good(rows, times, fields)
+        self._require_units(rows, demands, columns)
+        waits, runs_on = np.isnan(starts), np.isnan(ends)
+        wrong = (starts < arrivals) | (ends < starts)
+        good = ~wrong
+        self.note(int(wrong.sum()), "{n} dropped: times go backwards")
+        seen = np.concatenate([arrivals[good], starts[~waits & good], ends[~runs_on & good]])
+        self.saw(float(np.fmax.reduce(seen, initial=-np.inf)))
+        self.note(int(waits.sum()), "{n} dropped: never ran, so that no duration is known")
+        idle = np.logical_and.reduce([held <= 0 for held in demands])
+        self.note(int((idle & ~waits & good).sum()), "{n} dropped: no demand")
+        kept = ~(waits | idle | wrong)
+        if self._ended == "drop":
+            self.note(int((runs_on & kept).sum()), "{n} dropped: never ended")
+            kept &= ~runs_on
+        self.note(int((runs_on & kept).sum()), "{n} cut at the last time of the trace: never ended")
+        lasting = ends - starts if durations is None else durations
+        self.note(int((kept & (lasting == 0)).sum()), "{n} dropped: took 0 s")
+        kept &= lasting != 0
+        keys = [column[kept] for column in demands]
+        if models is not None:
+            codes, distinct = pd.factorize(models[kept])
+            named = np.empty(len(distinct), dtype=object)
+            named[:] = distinct
+            keys.append(named[codes])
+        made: dict[str, NDArray[Any]] = {
+            "arrivals": arrivals[kept],
+            "durations": lasting[kept],
+            "open": starts[kept & runs_on],
+            "type_of": self._types.of_rows(keys),
+            "user_of": self.users.of(users[kept]),
+        }
+        if jobs is not None:
+            made["jobs"] = np.asarray(jobs[kept], dtype=np.int32)
+        for name, part in made.items():
+            self._parts.setdefault(name, []).append(part)
+        self._n += int(kept.sum())
+
+    def _require_good(self, rows: Rows, times: Sequence[FloatArray], fields: Sequence[str]) -> None:
+        """ModelError about times that cannot be, or that the caller wants refused."""
+        arrivals, starts, ends = times
+        if math.isnan(self._first) and (known := arrivals[~np.isnan(arrivals)]).size:
+            self._first = float(known[0])
+        for field, column in zip(fields, times, strict=True):
+            far = np.abs(column - self._first) > LONGEST
+            rows.refuse(
+                field,
+                far,
+                "lies more than 20 years from the first task, were it in seconds; times seem to be in "
+                "milliseconds or smaller units; give the file as it was published",
+            )
         waits, runs_on = np.isnan(starts), np.isnan(ends)
         if self._started == "refuse":
             rows.refuse(fields[1], waits, "says that this task never ran; take never_started='drop'")
@@ -171,55 +216,13 @@ class Gathering:
             rows.refuse(
                 fields[2], runs_on & ~waits, "says that this task never ended; take never_ended='cut'"
             )
-        wrong = (starts < arrivals) | (ends < starts)
         if self._backwards == "refuse":
             remedy = "correct the line, or take backwards='drop'"
             rows.refuse(fields[1], starts < arrivals, f"lies before {fields[0]}; {remedy}")
             rows.refuse(fields[2], ends < starts, f"lies before {fields[1]}; {remedy}")
-        self.note(int(wrong.sum()), "{n} dropped: times go backwards")
-        idle = self._idle(rows, demands, columns)
-        good = ~wrong
-        seen = np.concatenate([arrivals[good], starts[~waits & good], ends[~runs_on & good]])
-        self.saw(float(np.fmax.reduce(seen, initial=-np.inf)))
-        self.note(int(waits.sum()), "{n} dropped: never ran, so that no duration is known")
-        self.note(int((idle & ~waits & good).sum()), "{n} dropped: no demand")
-        kept = ~(waits | idle | wrong)
-        if self._ended == "drop":
-            self.note(int((runs_on & kept).sum()), "{n} dropped: never ended")
-            kept &= ~runs_on
-        still = np.flatnonzero(kept & runs_on)
-        if still.size:
-            self.note(still.size, "{n} cut at the last time of the trace: never ended")
-            places = np.cumsum(kept & (runs_on | (lasting > 0))) - 1 + self._n
-            self._open += [(int(places[k]), float(starts[k])) for k in still]
-        self._keep(kept, arrivals, lasting, demands, users, models, jobs)
 
-    def add_lasting(
-        self,
-        rows: Rows,
-        arrivals: FloatArray,
-        durations: FloatArray,
-        demands: Sequence[FloatArray],
-        users: NDArray[Any],
-        *,
-        fields: Sequence[str],
-        columns: Sequence[str],
-        models: NDArray[Any] | None = None,
-        jobs: NDArray[Any] | None = None,
-    ) -> None:
-        """Add tasks that all ran and ended, one per row, of which the durations are known.
-
-        ``fields`` are what the file calls arrivals and durations, ``columns`` those that say the demands.
-        """
-        self._require_near(rows, fields[0], arrivals)
-        rows.refuse(fields[1], durations > LONGEST, f"is more than 20 years, were it in seconds; {UNITS}")
-        self.saw(float((arrivals + durations).max(initial=-np.inf)))
-        idle = self._idle(rows, demands, columns)
-        self.note(int(idle.sum()), "{n} dropped: no demand")
-        self._keep(~idle, arrivals, durations, demands, users, models, jobs)
-
-    def _idle(self, rows: Rows, demands: Sequence[FloatArray], columns: Sequence[str]) -> NDArray[np.bool_]:
-        """Tasks that demand nothing; ModelError about one that no node could hold."""
+    def _require_units(self, rows: Rows, demands: Sequence[FloatArray], columns: Sequence[str]) -> None:
+        """ModelError about demands that no node could hold: their unit is another."""
         for r, (name, held, column) in enumerate(zip(self.resources, demands, columns, strict=True)):
             if name == self.devices:
                 broken = (held > 1) & (held != np.floor(held))
@@ -231,53 +234,15 @@ class Gathering:
                     f"asks for more {name} than the largest node has, {self._largest[r]:g} {self.units[r]}: "
                     "is the unit another, or the list of nodes that of another cluster?",
                 )
-        return np.asarray(np.logical_and.reduce([held <= 0 for held in demands]))
-
-    def _require_near(self, rows: Rows, field: str, times: FloatArray) -> None:
-        """ModelError if a time lies so far from the first arrival that it is not in seconds."""
-        if math.isnan(self._first) and (known := times[~np.isnan(times)]).size:
-            self._first = float(known[0])
-        far = np.abs(times - self._first) > LONGEST
-        rows.refuse(field, far, f"lies more than 20 years from the first task, were it in seconds; {UNITS}")
-
-    def _keep(
-        self,
-        kept: NDArray[np.bool_],
-        arrivals: FloatArray,
-        durations: FloatArray,
-        demands: Sequence[FloatArray],
-        users: NDArray[Any],
-        models: NDArray[Any] | None,
-        jobs: NDArray[Any] | None,
-    ) -> None:
-        empty = kept & (durations == 0)
-        self.note(int(empty.sum()), "{n} dropped: took 0 s")
-        kept = kept & ~empty
-        keys = [column[kept] for column in demands]
-        if models is not None:
-            codes, distinct = pd.factorize(models[kept])
-            named = np.empty(len(distinct), dtype=object)
-            named[:] = distinct
-            keys.append(named[codes])
-        made: dict[str, NDArray[Any]] = {
-            "arrivals": arrivals[kept],
-            "durations": durations[kept],
-            "type_of": self._types.of_rows(keys),
-            "user_of": self.users.of(users[kept]),
-        }
-        if jobs is not None:
-            made["jobs"] = np.asarray(jobs[kept], dtype=np.int32)
-        for name, part in made.items():
-            self._parts[name].append(part)
-        self._n += int(kept.sum())
 
     def trace(self, models: Iterable[str] = (), *, origin: float | None = 0.0) -> ClusterTrace:
         """The trace, in times since ``origin``, or the first arrival; ``models`` are those of nodes.
 
         The models count where tasks name models.
         """
-        columns = {name: self._whole(name) for name in self._parts if self._parts[name]}
-        self._close(columns)
+        columns = {name: np.concatenate(self._parts.pop(name)) for name in list(self._parts)}
+        if columns:
+            self._close(columns)
         if not columns or not len(columns["arrivals"]):
             said = "; ".join(self._said()) or "the file has none"
             raise ModelError(f"{self.source}: no task is left ({said}); give a file with tasks that ran")
@@ -315,17 +280,11 @@ class Gathering:
             notes=[*self._said(), *self.notes],
         )
 
-    def _whole(self, name: str) -> NDArray[Any]:
-        parts = self._parts[name]
-        whole = np.concatenate(parts)
-        parts.clear()
-        return whole
-
     def _close(self, columns: dict[str, NDArray[Any]]) -> None:
         """Cut what never ended at the last time of the trace."""
-        for place, start in self._open:
-            columns["durations"][place] = self._last - start
-        if self._open and not (kept := columns["durations"] > 0).all():
+        durations, starts = columns["durations"], columns.pop("open")
+        durations[np.isnan(durations)] = self._last - starts
+        if not (kept := durations > 0).all():
             self.note(int((~kept).sum()), "{n} dropped: started at the last time of the trace")
             for name in columns:
                 columns[name] = columns[name][kept]

@@ -10,7 +10,6 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-import pandas as pd
 from numpy.typing import NDArray
 
 from queueing.recorded.columns import Rows, pieces
@@ -23,7 +22,7 @@ class Identities:
 
     def __init__(self, *fields: str, header: Sequence[str] | None = None) -> None:
         self.fields, self.header = fields, header
-        self._hashes: list[NDArray[np.uint64]] = []
+        self._hashes: list[NDArray[np.int64]] = []
         self._rows: Rows | None = None
 
     def add(self, rows: Rows) -> None:
@@ -48,9 +47,6 @@ class Identities:
                     said = ", ".join(map(str, identity))
                     rows.fail(k, self.fields[0], f"repeats {said!r} of line {first}; each must stand once")
 
-    def _hashed(self, rows: Rows) -> NDArray[np.uint64]:
-        total = np.zeros(len(rows), dtype=np.uint64)
-        for name in self.fields:
-            # Odd factors keep all bits; sums wrap.
-            total = total * np.uint64(0x9E3779B97F4A7C15) + pd.util.hash_array(rows.columns[name])
-        return total
+    def _hashed(self, rows: Rows) -> NDArray[np.int64]:
+        keys = zip(*(rows.columns[name] for name in self.fields), strict=True)
+        return np.fromiter(map(hash, keys), np.int64, len(rows))

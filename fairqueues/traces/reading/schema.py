@@ -16,7 +16,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from fairness.arguments.validation import FloatArray
 from fairqueues.traces.reading.gathering import Gathering, Numbered
@@ -89,14 +88,12 @@ class TaskTable:
         Columns that together name a task, or that no two rows have alike.
     header : tuple of str, optional
         All columns, where the file has no header line.
-    texts : tuple of str
-        Other columns of texts that are read.
     copies : str
         Column that says how many equal tasks a row is.
     jobs : str
         Column whose equal values are tasks of one job.
-    models : callable
-        Tuples of models of nodes where the task of each row may run, () for all.
+    where : str
+        Column of the models of nodes where a task may run, separated by ``|``; an empty cell: on all.
     devices : str, optional
         The resource that is counted in devices.
     prepare : callable
@@ -112,10 +109,9 @@ class TaskTable:
     user: str = ""
     identity: tuple[str, ...] = ()
     header: tuple[str, ...] | None = None
-    texts: tuple[str, ...] = ()
     copies: str = ""
     jobs: str = ""
-    models: Callable[[Rows], NDArray[Any]] | None = None
+    where: str = ""
     devices: str | None = None
     prepare: Callable[[Rows, Gathering], Rows] | None = None
     notes: tuple[str, ...] = ()
@@ -159,7 +155,7 @@ class TaskTable:
         )
         names, jobs = Identities(*self.identity, header=self.header), Numbered()
         numbers = (*_columns(self.amounts), *self.times, self.duration, self.copies)
-        texts = (*self.identity, *self.texts, self.user, self.jobs)
+        texts = (*self.identity, self.where, self.user, self.jobs)
         for rows in pieces(path, filter(None, numbers), filter(None, texts), header=self.header):
             if self.identity:
                 names.add(rows)
@@ -180,15 +176,22 @@ class TaskTable:
             "demands": [one.units(rows) for one in self.amounts],
             "users": rows.texts(self.user) if self.user else np.full(len(rows), "all", dtype=object),
             "jobs": jobs.of(rows.texts(self.jobs)) if self.jobs else None,
-            "models": None if self.models is None else self.models(rows),
         }
+        if self.where:
+            texts = rows.texts(self.where, may_lack=True)
+            named = {text: tuple(sorted({m.strip() for m in text.split("|")} - {""})) for text in set(texts)}
+            more["models"] = np.empty(len(rows), dtype=object)
+            more["models"][:] = [named[text] for text in texts]
         arrivals = rows.numbers(self.times[0], least=0, may_lack=self.times[0] in self.times[1:])
+        times = [arrivals, *(rows.numbers(name, least=0, may_lack=True) for name in self.times[1:])]
+        fields = self.times
         if self.duration:
-            durations, fields = rows.numbers(self.duration, above=0), (self.times[0], self.duration)
-            gathering.add_lasting(rows, arrivals, durations, fields=fields, **more)
-            return
-        starts, ends = (rows.numbers(name, least=0, may_lack=True) for name in self.times[1:])
-        gathering.add(rows, arrivals, starts, ends, fields=self.times, **more)
+            more["durations"] = rows.numbers(self.duration, above=0)
+            times, fields = (
+                [arrivals, arrivals, arrivals + more["durations"]],
+                (*fields, *fields, self.duration),
+            )
+        gathering.add(rows, times, fields=fields, **more)
 
 
 @dataclass(frozen=True)
@@ -226,20 +229,18 @@ class NodeTable:
         found: dict[str, tuple[tuple[float, ...], str]] = {}
         lines: dict[str, int] = {}
         again = 0
-        texts = filter(None, (self.name, self.model))
-        for rows in pieces(path, _columns(self.amounts), texts, header=self.header):
-            names = rows.texts(self.name)
+        for rows in pieces(
+            path, _columns(self.amounts), filter(None, (self.name, self.model)), header=self.header
+        ):
             kinds = rows.texts(self.model, may_lack=True) if self.model else [""] * len(rows)
             sizes = zip(*(one.units(rows).tolist() for one in self.amounts), strict=True)
-            for k, (name, size, model) in enumerate(zip(names, sizes, kinds, strict=True)):
-                line = lines.setdefault(name, int(rows.lines[k]))
-                if line != rows.lines[k]:
-                    if not self.repeated:
-                        rows.fail(k, self.name, f"repeats {name!r} of line {line}; each must stand once")
-                    if found[name] != (size, model):
-                        rows.fail(k, self.name, f"{name!r} has another size on line {line}; take one out")
-                    again += 1
-                found[name] = (size, model)
+            for k, (name, *node) in enumerate(zip(rows.texts(self.name), sizes, kinds, strict=True)):
+                if name in found and not self.repeated:
+                    rows.fail(k, self.name, f"repeats {name!r} of line {lines[name]}; each must stand once")
+                if found.setdefault(name, tuple(node)) != tuple(node):
+                    told = f"{name!r} has another size on line {lines[name]}; take one out"
+                    rows.fail(k, self.name, told)
+                again += lines.setdefault(name, int(rows.lines[k])) != rows.lines[k]
         told = f"{again:,} line{'s repeat nodes' if again > 1 else ' repeats a node'} of lines above: merged"
         return NodeList(
             list(found),
