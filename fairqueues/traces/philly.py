@@ -29,8 +29,9 @@ from typing import Any, NoReturn
 
 import numpy as np
 
+from fairness.display.lettering import unprintable
 from fairness.errors import ModelError
-from fairqueues.traces.reading.gathering import Gathering
+from fairqueues.traces.reading.gathering import LONGEST, Gathering
 from fairqueues.traces.reading.json_array import entries
 from fairqueues.traces.reading.schema import Amount, NodeTable
 from queueing.recorded.cluster_trace import ClusterTrace
@@ -41,6 +42,8 @@ __all__ = ["read_philly"]
 
 EPOCH = datetime(2017, 1, 1)
 START = np.datetime64("2017-01-01T00:00:00")
+ABSENT = (None, "", "None")
+"""What stands where a time is not known."""
 FIELDS = ("submitted_time", "start_time", "end_time")
 MACHINES = NodeTable(
     "machineId", (Amount("GPU", "devices", "number of GPUs", whole=True),), model="single GPU mem"
@@ -161,27 +164,28 @@ class _Job:
     def text(self, name: str) -> str:
         """A name, or a number that stands for one."""
         value = self.field(name)
-        if not isinstance(value, str | int) or not str(value).strip():
+        if not isinstance(value, str | int) or not str(value).strip() or unprintable(str(value)):
             self.fail(name, f"must be a name; got {value!r:.40}")
         return str(value).strip()
 
     def submitted(self) -> float:
         """Seconds since the epoch; a job has them."""
-        self.field("submitted_time")
-        when = self.time(self.entry, "submitted_time")
-        if math.isnan(when):
+        if self.field("submitted_time") in ABSENT:
             self.fail("submitted_time", "is missing; complete the entry, or take it out")
-        return when
+        return self.time(self.entry, "submitted_time")
 
     def time(self, holder: Any, name: str) -> float:
         """Seconds since the epoch; NaN where there is none."""
         text = holder.get(name) if isinstance(holder, dict) else self.fail("attempts", "must be objects")
-        if text in (None, "", "None"):
+        if text in ABSENT:
             return math.nan
         try:
-            return (datetime.fromisoformat(text) - EPOCH).total_seconds()
+            seconds = (datetime.fromisoformat(text) - EPOCH).total_seconds()
         except (TypeError, ValueError):
-            self.fail(name, f"must be a time such as 2017-10-07 01:12:09; got {text!r:.40}")
+            seconds = math.inf
+        if abs(seconds) > LONGEST:
+            self.fail(name, f"must be a time such as 2017-10-07 01:12:09, near that; got {text!r:.40}")
+        return seconds
 
     def run(self, gathering: Gathering) -> tuple[float, float, int]:
         """Start and end of a run as long as the attempts together, and how many were not counted."""

@@ -14,7 +14,7 @@ from os import PathLike
 import numpy as np
 from numpy.typing import ArrayLike
 
-from fairness.arguments.validation import float_array, frozen
+from fairness.arguments.validation import float_array, frozen, require
 from fairness.errors import ModelError
 from fairness.machine.kernels import IntArray
 from fairness.model.cluster import Cluster
@@ -74,18 +74,12 @@ class JobTrace:
                 "arrival_times, job_classes and sizes must have equal lengths; "
                 f"got {len(times)}, {len(names)} and {len(work)}"
             )
-        for name, values, good in (
-            ("arrival_times", times, np.isfinite(times) & (times >= 0)),
-            ("sizes", work, np.isfinite(work) & (work > 0)),
-        ):
-            if not good.all():
-                k = int(np.argmin(good))
-                rule = "> 0" if name == "sizes" else ">= 0"
-                raise ModelError.of(name, f"must be finite and {rule}; got {values[k]} at index {k}", k)
+        require("arrival_times", times, np.isfinite(times) & (times >= 0), "finite and >= 0")
+        require("sizes", work, np.isfinite(work) & (work > 0), "finite and > 0")
         indices = _check(problem, times, names, lambda k, _: f"job {k} (counted from 0)")
-        for name, value in (("arrival_times", times), ("class_indices", indices), ("sizes", work)):
-            object.__setattr__(self, name, frozen(value))
-        object.__setattr__(self, "problem", problem)
+        vars(self).update(
+            problem=problem, arrival_times=frozen(times), class_indices=frozen(indices), sizes=frozen(work)
+        )
 
     @property
     def n_jobs(self) -> int:

@@ -240,7 +240,7 @@ def test_on_off_keeps_its_moments_at_every_scale(rate, mean_on, mean_off):
         (lambda: TruncatedPareto(0.5, 1e300), "truncate lower"),
         (lambda: Lognormal(0), "scv"),
         (lambda: Empirical([]), "at least one"),
-        (lambda: Empirical([1, 0]), "at index 1"),
+        (lambda: Empirical([1, 0]), r"at index \(1,\)"),
         (lambda: Empirical([1, 2]).with_mean(-1), "mean of a law"),
         (lambda: Renewal(3.0), "law of a renewal"),
         (lambda: OnOff(0, 1), "mean_on"),

@@ -435,8 +435,8 @@ def test_trace_files_are_read_leniently_where_nothing_is_lost(tmp_path):
 def test_bad_arrays_of_a_trace():
     for times, classes, sizes, message in (
         ([0, 1], ["A"], [1, 1], "equal lengths"),
-        ([0, math.nan], ["A", "A"], [1, 1], "arrival_times.*index 1"),
-        ([0, 1], ["A", "A"], [1, 0], "sizes.*index 1"),
+        ([0, math.nan], ["A", "A"], [1, 1], "arrival_times.*index .1"),
+        ([0, 1], ["A", "A"], [1, 0], "sizes.*index .1"),
         ([0, 2, 1], ["A"] * 3, [1] * 3, "job 2"),
         ([0, 1], ["A", "C"], [1, 1], "unknown class 'C'"),
         ([1, 1], ["A", "B"], [1, 1], "different times"),

@@ -50,7 +50,7 @@ def attempt(start, end, *gpus):
 
 def job(name, submitted, *attempts, **changes):
     return {
-        "status": "Pass", "vc": f"vc of {name[0]}", "jobid": name, "user": "u",
+        "status": "Pass", "vc": f"vc of {str(name)[0]}", "jobid": name, "user": "u",
         "submitted_time": f"2017-10-07 01:{submitted}", "attempts": list(attempts),
     } | changes  # fmt: skip
 
@@ -91,6 +91,9 @@ def test_jobs_of_philly(tmp_path):
             "entry on line 10, jobid: repeats 'a' of the entry on line 2",
         ),
         ([job("a", "10:00", submitted_time="soon")], "line 2, submitted_time: must be a time such as"),
+        ([job("a", "10:00", submitted_time="9999-12-31 00:00:00")], "line 2, submitted_time: .* near that"),
+        ([job(["a"], "10:00", jobid=["a"])], r"line 2, jobid: must be a name; got \['a'\]"),
+        ([job("a", "10:00", vc="a\nb")], r"line 2, vc: must be a name; got 'a\\nb'"),
         ([job("a", "10:00", submitted_time=None)], "line 2, submitted_time: is missing"),
         ([job("a", "10:00", attempts=None)], "attempts: must be a list; got None"),
         ([job("a", "10:00", attempt("10:40", "10:10", 1))], "line 2, end_time: lies before start_time"),
