@@ -53,10 +53,9 @@ def json_data(text: str, name: str, *, deep: str = "give lists of lists at most"
         return decoder(words).decode(text)
     except (ValueError, RecursionError) as error:
         line = error.lineno if isinstance(error, json.JSONDecodeError) else None
-        if line is None and not isinstance(error, Refused | RecursionError):
-            # Of int(), which reads so many digits and no more.
-            digits = re.search(r"[0-9]{4300}", text)
-            line = 1 + text.count("\n", 0, digits.start() if digits else 0)
+        # A word that is no number, or what int() refuses, which reads so many digits and no more.
+        if line is None and (found := re.search(r"[0-9]{4300}|[:,[]\s*(NaN|-?Infinity)", text)):
+            line = 1 + text.count("\n", 0, found.end())
         place = name if line is None else f"{name}, line {line}"
         raise ModelError(f"{place}: {told(error, deep)}") from None
 

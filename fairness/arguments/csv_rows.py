@@ -29,7 +29,7 @@ SEPARATORS = {";": "semicolons", "\t": "tabs", "|": "vertical bars"}
 
 def fail(file: str | os.PathLike[str], line: int, column: str, said: str) -> NoReturn:
     """ModelError about a cell."""
-    raise ModelError(f"{file}, line {line}, {column}: {said}", argument=column)
+    raise ModelError(f"{file}, line {line}, {' '.join(column.split())}: {said}", argument=column)
 
 
 def cells_of(

@@ -243,7 +243,8 @@ def _plain(text: str, width: int, places: Mapping[str, int], kinds: _Kinds) -> d
     """The columns of a plain block; None if it has to be looked at cell by cell."""
     data = text.encode() + b"\n" * (not text.endswith("\n"))
     n = data.count(b"\n")
-    if data.translate(None, _OTHERS) != (b"," * (width - 1) + b"\n") * n:
+    # At the beginning of its data pandas takes a mark of the byte order away, wherever they come from.
+    if data.translate(None, _OTHERS) != (b"," * (width - 1) + b"\n") * n or text[:1] == "\ufeff":
         return None
     import pandas as pd
 

@@ -37,6 +37,11 @@ def number(cell):
     return Fraction(cell)
 
 
+def zero(cell):
+    """Whether the nearest float is 0."""
+    return number(cell) is not None and float(number(cell)) == 0
+
+
 def times(rows, *names):
     """Arrival, start and end of each row, and the last time of all."""
     found = [[number(row[name]) for name in names] for row in rows]
@@ -67,7 +72,7 @@ def instances_2018(folder):
     rows = rows_of(folder / "batch_task.csv", BATCH)
     rows = [row for row in rows if number(row["plan_cpu"]) is not None]
     rows = [row for row in rows if number(row["plan_mem"]) is not None]
-    rows = [row | ({"end_time": ""} if number(row["end_time"]) == 0 else {}) for row in rows]
+    rows = [row | ({"end_time": ""} if zero(row["end_time"]) else {}) for row in rows]
     rows = [row for row in rows if number(row["instance_num"])]
     found, last = times(rows, "start_time", "end_time")
     tasks = []

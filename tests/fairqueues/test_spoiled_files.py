@@ -10,7 +10,7 @@ from tests.fairqueues.second_readers import SECOND
 
 PLACES = (
     "line ", "cannot be read: ", "has no line of data", "no task is left", "is empty", "nothing is in it",
-    "rows must be", "no rows below the head",
+    "rows must be", "no rows below the head", "no machine is there", "twice in one object", "no YAML: ",
 )  # fmt: skip
 """What a refusal tells besides the file: the line, or what is wrong with the whole of it."""
 
@@ -20,7 +20,10 @@ WITHOUT = ("no job classes: give", "no capacities: give", "devices must be one o
 
 def plain(tasks):
     """Tasks as texts of nine digits, in some order."""
-    told = lambda value: f"{float(value) + 0.0:.9g}"  # noqa: E731
+
+    def told(value):
+        return f"{float(value) + 0.0:.9g}"
+
     return sorted(
         (told(arrival), told(duration), tuple(map(told, demands)), user)
         for arrival, duration, demands, user in tasks

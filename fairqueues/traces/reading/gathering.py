@@ -121,9 +121,12 @@ class Gathering:
             If the column holds no whole numbers, or the trace does not fit into memory while it is made.
         """
         copies = rows.numbers(count, least=0, whole=True)
+        if not len(rows):
+            return rows
         more = float(copies.sum())
         n_bytes = KEPT * more + (KEPT - STORED) * self._n
-        require_memory(n_bytes, f"{rows.path} with {self._n + more:,.0f} tasks and more", "read a part of it")
+        told = f"{rows.path}, down to line {rows.lines[-1]}, with {self._n + more:,.0f} tasks"
+        require_memory(n_bytes, told, "read a part of it")
         return rows.taken(np.repeat(np.arange(len(rows)), copies.astype(np.int64)))
 
     def saw(self, time: float) -> None:

@@ -210,6 +210,15 @@ def test_plain_blocks_are_what_they_are_cell_by_cell(tmp_path, monkeypatch):
     ]
 
 
+def test_a_mark_of_the_byte_order_within_a_file_is_part_of_its_cell(tmp_path, monkeypatch):
+    monkeypatch.setattr(columns, "BLOCK", 1)  # every line is a block, and pandas would take the mark away
+    (tmp_path / "f.csv").write_text("\ufeffa,b\nx,1\n\ufeffx,2\n", encoding="utf-8")
+    assert [text for part in pieces(tmp_path / "f.csv", ["b"], ["a"]) for text in part.columns["a"]] == [
+        "x",
+        "\ufeffx",
+    ]
+
+
 def test_quoted_cells_may_hold_commas_and_ends_of_lines(tmp_path, monkeypatch):
     monkeypatch.setattr(columns, "BLOCK", 12)
     path = tmp_path / "f.csv"

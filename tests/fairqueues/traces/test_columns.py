@@ -81,7 +81,7 @@ def test_a_result_that_does_not_fit_is_refused_before_it_is_read(small, tmp_path
     assert read_alibaba_2018_sample(path).n_tasks == 25
     # A task of many instances is many tasks.
     path = written(tmp_path, "many.csv", SAMPLE, "0,0,10,1,0.005,0,1,1000000,0")
-    with pytest.raises(ModelError, match=r"many\.csv with 1,000,000 tasks and more needs"):
+    with pytest.raises(ModelError, match=r"many\.csv, down to line 2, with 1,000,000 tasks needs"):
         read_alibaba_2018_sample(path)
 
 
