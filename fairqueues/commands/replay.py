@@ -189,7 +189,7 @@ def replay(
             pd.concat({name: one.to_dataframe() for name, one in results.items()}, names=["scheduler"]),
             notes=(
                 *(line for one in results.values() for line in one.summary().splitlines()),
-                *(f"note: {note}" for note in some.trace.notes),
+                *(f"note: {note}" for note in (*some.trace.notes, *some.nodes.notes)),
             ),
             failures=failures,
             figure=lambda: _figure(results),

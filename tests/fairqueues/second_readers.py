@@ -53,7 +53,7 @@ def ran(arrival, start, end, last, demands, user):
     if start is None or not any(demands):
         return []
     duration = (last if end is None else end) - start
-    return [(arrival, duration, demands, user)] if duration > 0 else []
+    return [(arrival, duration, demands, user)] if float(duration) > 0 else []
 
 
 def gpu_pods(folder):

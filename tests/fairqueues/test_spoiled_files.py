@@ -1,8 +1,11 @@
 """Spoiled files: refused with file and place, or read as a second reader reads them; never a traceback."""
 
 import pytest
+from typer.testing import CliRunner
 
 from fairness import FairqueuesError
+from fairqueues.commands.app import app
+from fairqueues.traces import read_alibaba_2018_machines
 from queueing.recorded import columns
 from tests.fairqueues.foreign_files import FILES, READ, write
 from tests.fairqueues.mutations import spoiled
@@ -51,7 +54,7 @@ def answer(kind, folder):
 
 
 @pytest.mark.parametrize("kind", FILES)
-@pytest.mark.parametrize("count", [25, pytest.param(400, marks=pytest.mark.long)])
+@pytest.mark.parametrize("count", [25, pytest.param(150, marks=pytest.mark.long)])
 def test_spoiled_files_are_refused_with_a_place_or_read_as_the_second_reader_reads_them(
     kind, count, tmp_path, monkeypatch
 ):
@@ -76,3 +79,35 @@ def test_spoiled_files_are_refused_with_a_place_or_read_as_the_second_reader_rea
 def test_the_second_readers_read_files_that_are_right(kind, tmp_path):
     write(tmp_path, kind)
     assert tasks_of(READ[kind](tmp_path)) == plain(SECOND[kind](tmp_path))
+
+
+REPLAYED = {
+    "alibaba gpu": ("pods.csv", "nodes.csv", "alibaba-gpu-2023"),
+    "tasks": ("tasks.csv", "nodes.csv", "tasks"),
+    "philly": ("log", "machines", "philly"),
+}
+
+
+@pytest.mark.long  # compiles
+@pytest.mark.parametrize("kind", REPLAYED)
+def test_a_replay_of_a_spoiled_file_ends_in_an_answer_or_in_one_line(kind, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    write(tmp_path, kind)
+    trace, nodes, schema = REPLAYED[kind]
+    call = ["replay", "--trace", trace, "--nodes", nodes, "--schema", schema, "-s", "fifo", "--load", "1.1"]
+    for seed in range(40):
+        name = (trace, nodes)[seed % 2]
+        (tmp_path / name).write_bytes(spoiled(name, FILES[kind][name], seed))
+        found = CliRunner().invoke(app, call)
+        assert found.exception is None or isinstance(found.exception, SystemExit), seed
+        assert found.exit_code == 0 or len(found.stderr.splitlines()) == 1, seed
+        (tmp_path / name).write_text(FILES[kind][name])
+
+
+def test_files_without_an_end_are_refused_at_once(tmp_path):
+    endless = tmp_path / "machine_meta.csv"
+    endless.symlink_to("/dev/zero")
+    with pytest.raises(FairqueuesError, match=r"machine_meta\.csv, line 1: has no end"):
+        READ["alibaba 2018 machines"](tmp_path)
+    with pytest.raises(FairqueuesError, match="cannot be read: Is a directory"):
+        read_alibaba_2018_machines(tmp_path)
