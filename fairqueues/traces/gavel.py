@@ -166,7 +166,6 @@ def read_gavel_jobs(
     """
     throughputs.require_accelerator(accelerator)
     require_choice("unmeasured", unmeasured, ("refuse", "drop"))
-    unknown = 0
     found: list[tuple[float, ...]] = []
     with readable(path) as text:
         for line in text.lines():
@@ -174,38 +173,31 @@ def read_gavel_jobs(
             if len(fields) not in LAYOUTS:
                 text.fail(f"must have 10 or 7 fields separated by tabs; got {len(fields)}")
             name, *numbers = (fields[k] for k in LAYOUTS[len(fields)])
-            steps, devices, arrival = (
-                _number(text, field, number.strip()) for field, number in zip(LEAST, numbers, strict=True)
-            )
-            rate = throughputs.rate(name, int(devices), accelerator)
-            if not rate > 0:
-                if unmeasured == "refuse":
-                    text.fail(
-                        f"{name!r} on {devices:g} devices makes no steps on {accelerator!r}, or was not "
-                        "measured; take another accelerator, or unmeasured='drop'"
-                    )
-                unknown += 1
-                continue
-            found.append((text.number, arrival, steps / rate, devices, steps))
+            job = [_number(text, field, number.strip()) for field, number in zip(LEAST, numbers, strict=True)]
+            rate = throughputs.rate(name, int(job[1]), accelerator)
+            if not rate > 0 and unmeasured == "refuse":
+                text.fail(
+                    f"{name!r} on {job[1]:g} devices makes no steps on {accelerator!r}, or was not "
+                    "measured; take another accelerator, or unmeasured='drop'"
+                )
+            found.append((text.number, rate, *job))
+    lines, rates, *columns = np.array(found).reshape(-1, 2 + len(LEAST)).T
+    every = Rows(Path(path), lines.astype(int), {"rate": rates, **dict(zip(LEAST, columns, strict=True))})
+    rows = every.only(rates > 0)
+    arrivals, devices = rows.columns["arrival_time"], rows.columns["scale_factor"]
+    durations = rows.columns["total_steps"] / rows.columns["rate"]
     gathering = Gathering(f"Gavel jobs, {Path(path).name}", ("GPU",), ("devices",), devices="GPU")
-    if found:
-        lines, arrivals, durations, devices, all_steps = np.array(found).T
-        rows = Rows(
-            Path(path),
-            lines.astype(int),
-            {"arrival_time": arrivals, "total_steps": all_steps, "scale_factor": devices},
-        )
-        names = np.array([f"job {k + 1}" for k in range(len(found))], dtype=object)
-        gathering.add(
-            rows,
-            (arrivals, arrivals, arrivals + durations),
-            [devices],
-            names,
-            durations=durations,
-            fields=("arrival_time", "arrival_time", "total_steps"),
-            columns=("scale_factor",),
-        )
-    gathering.note(unknown, f"{{n}} dropped: no steps on {accelerator}, or not measured there")
+    gathering.add(
+        rows,
+        (arrivals, arrivals, arrivals + durations),
+        [devices],
+        np.array([f"job {k + 1}" for k in range(len(rows))], dtype=object),
+        durations=durations,
+        fields=("arrival_time", "arrival_time", "total_steps"),
+        columns=("scale_factor",),
+    )
+    told = f"{{n}} dropped: no steps on {accelerator}, or not measured there"
+    gathering.note(len(every) - len(rows), told)
     gathering.notes.append(f"durations are those alone on {accelerator}; every job is a user")
     return gathering.trace()
 

@@ -73,14 +73,12 @@ def _entry(text: Iterator[str], buffer: str, place: int, file: Path, line: int) 
     while True:
         try:
             entry, end = decoder().raw_decode(buffer, place)
-        except json.JSONDecodeError as error:
-            more = next(text, "") if len(buffer) - place < LONGEST else ""
-            if not more:
-                where = line + buffer.count("\n", place, error.pos)
-                raise ModelError(f"{file}, line {where}: {told(error, '')}") from None
         except (ValueError, RecursionError) as error:
-            deep = "give an array of jobs"
-            raise ModelError(f"{file}, entry on line {line}: {told(error, deep)}") from None
+            wrong = error.pos if isinstance(error, json.JSONDecodeError) else None
+            more = next(text, "") if wrong is not None and len(buffer) - place < LONGEST else ""
+            if not more:
+                where = line + buffer.count("\n", place, wrong or place)
+                raise ModelError(f"{file}, line {where}: {told(error, 'give an array of jobs')}") from None
         else:
             # A number may go on behind the end of what was read.
             more = next(text, "") if end == len(buffer) else ""
