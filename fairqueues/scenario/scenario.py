@@ -127,7 +127,8 @@ class Scenario(Content):
             assert built.model is not None  # loads come with a network
             system = System(built.model, built.loads)
         cluster, fit = (None, None) if recorded is None else (recorded.cluster, recorded.fit)
-        scenario = cls(document, text, name, policies, built.model, tree, system, place, cluster, fit)
+        found = (policies, built.model, tree, system)
+        scenario = cls(document, text, name, *found, place=place, recorded=cluster, fit=fit)
         if known is None:
             check_document(scenario)
         return scenario

@@ -290,8 +290,8 @@ def fit_trace(trace: ClusterTrace, nodes: NodeList, *, classes: int = 8, sizes: 
         frozen(distances),
         frozen(dispersion),
         frozen(_spread(trace, class_of, demands)),
-        _dispersion(trace, np.ones(trace.n_tasks, dtype=bool)),
-        _busiest(trace),
+        total_dispersion=_dispersion(trace, np.ones(trace.n_tasks, dtype=bool)),
+        busiest=_busiest(trace),
     )
 
 
