@@ -6,8 +6,8 @@ then, before the rest is read.
 
 What a file says is what :mod:`fairness.arguments.csv_rows` finds in it, cell by cell, with numbers as
 :mod:`fairness.arguments.quantities` reads them. Most blocks are plain: every line has as many commas as there
-are columns, nothing is quoted, and each column is of one kind. Such a block is given to pandas at once, which
-reads the same numbers ten times as fast; any other is looked at cell by cell.
+are columns, no quotes are needed, and each column is of one kind. Such a block is given to pandas at once,
+which reads the same numbers ten times as fast; any other is looked at cell by cell.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from __future__ import annotations
 import io
 import math
 import os
+import re
 import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -53,6 +54,9 @@ MISSING = ("", "NaN", "nan")
 
 _OTHERS = bytes(set(range(256)) - set(b',"\n'))
 """All bytes that say nothing about where cells end."""
+
+_QUOTED = re.compile(rb'(?<![^,\n])"([^",\n]*)"(?![^,\n])')
+"""A whole cell in quotes that it does not need."""
 
 _Kinds = Mapping[str, type]
 """What the columns that are read hold: float (NaN where there is none), int or str."""
@@ -242,6 +246,8 @@ def _tables(parts: Iterator[Block], file: Path, heads: Sequence[str], kinds: _Ki
 def _plain(text: str, width: int, places: Mapping[str, int], kinds: _Kinds) -> dict[str, NDArray[Any]] | None:
     """The columns of a plain block; None if it has to be looked at cell by cell."""
     data = text.encode() + b"\n" * (not text.endswith("\n"))
+    if b'"' in data:
+        data = _QUOTED.sub(rb"\1", data)
     n = data.count(b"\n")
     # At the beginning of its data pandas takes a mark of the byte order away, wherever they come from.
     if data.translate(None, _OTHERS) != (b"," * (width - 1) + b"\n") * n or text[:1] == "\ufeff":
