@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-import gzip
 import io
 import os
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from itertools import islice
+from itertools import chain, islice
 from pathlib import Path
-from typing import Any, NoReturn, TextIO
+from typing import Any, NoReturn
 
 import numpy as np
 from numpy.typing import NDArray
 
 from fairness.errors import ModelError
+from fairness.files import blocks, text_size
 from fairness.machine.memory import require_memory
 from fairness.machine.work import Task
 
@@ -37,7 +37,7 @@ class TextFile:
     Lines that are empty or begin with ``comment`` are passed over. Made by :func:`readable`.
     """
 
-    def __init__(self, path: Path, stream: TextIO, size: int | None, comment: str) -> None:
+    def __init__(self, path: Path, stream: Iterator[str], size: int | None, comment: str) -> None:
         self.path, self.number = path, 0
         self.comments: list[str] = []
         self._stream, self._size, self._comment = stream, size, comment
@@ -186,17 +186,6 @@ def readable(path: str | os.PathLike[str], comment: str = "#") -> Iterator[TextF
         If it cannot be read, or is no text in UTF-8.
     """
     file = Path(path)
-    try:
-        with file.open("rb") as raw:
-            packed = raw.read(2) == b"\x1f\x8b"
-            raw.seek(0)
-            size = None if packed else os.fstat(raw.fileno()).st_size
-            source: Any = gzip.GzipFile(fileobj=raw) if packed else raw
-            # Any end of a line; a mark of the byte order, which editors of Windows write, is no text.
-            with io.TextIOWrapper(source, encoding="utf-8-sig") as stream:
-                yield TextFile(file, stream, size, comment)
-    except UnicodeDecodeError:
-        raise ModelError(f"{file}: is no text in UTF-8; give the file as it was exported") from None
-    except (OSError, EOFError) as error:  # EOFError: of gzip, where the end is missing
-        said = getattr(error, "strerror", None) or error
-        raise ModelError(f"{file}: cannot be read: {said}; give a text file, compressed or not") from None
+    parts = blocks(file, "give a text file, compressed or not")
+    lines = chain.from_iterable(io.StringIO(part.text) for part in parts)
+    yield TextFile(file, lines, text_size(file), comment)

@@ -83,7 +83,7 @@ def recorded(
         nodes = nodes.only(np.arange(0, nodes.n_nodes, every))
         told += f" Of the nodes each {every}th is kept."
     factor = 1
-    while factor < FASTEST and float((_most_in_use(trace, factor) / nodes.total_capacities).max()) < load:
+    while factor < FASTEST and (trace.scaled(factor).peak_usage / nodes.total_capacities).max() < load:
         factor *= 2
     if factor > 1:
         trace = trace.scaled(factor)
@@ -110,13 +110,6 @@ def _with_users(trace: ClusterTrace) -> ClusterTrace:
         source=trace.source,
         notes=trace.notes,
     )
-
-
-def _most_in_use(trace: ClusterTrace, factor: float) -> np.ndarray:
-    """Most units of each resource in use at a time if no task waited and they arrived ``factor`` times as fast."""
-    times = np.concatenate([trace.arrivals / factor, trace.arrivals / factor + trace.durations])
-    amounts = trace.types[trace.type_of]
-    return np.concatenate([amounts, -amounts])[np.argsort(times, kind="stable")].cumsum(axis=0).max(axis=0)
 
 
 def kinds_of(trace: ClusterTrace) -> np.ndarray:

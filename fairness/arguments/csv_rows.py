@@ -1,7 +1,8 @@
 """Rows of CSV tables, read as they stand: whatever is wrong is told with file, line and column.
 
-The first line is the head; the name of the first column says what a row is about. An empty cell says nothing,
-and lines without any cell that does are passed over.
+The first line is the head, unless the caller knows the columns. Each row has a cell for each column; an empty
+cell says nothing, and rows without any cell that does are passed over. Of two columns with one name none is
+taken: it would be a guess.
 """
 
 from __future__ import annotations
@@ -9,21 +10,101 @@ from __future__ import annotations
 import csv
 import io
 import os
-from collections.abc import Collection, Iterator
-from contextlib import contextmanager
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from pathlib import Path
 from typing import NoReturn
 
+from fairness.arguments.plain import near
 from fairness.arguments.quantities import number
+from fairness.display.lettering import unprintable
 from fairness.errors import ModelError
+from fairness.files import text_of
 
-__all__ = ["Row", "csv_rows", "csv_text", "distinct_rows"]
-
+__all__ = ["Row", "cells_of", "csv_rows", "distinct_rows", "fail", "headed", "places_of", "require_shown"]
 
 SEPARATORS = {";": "semicolons", "\t": "tabs", "|": "vertical bars"}
 """What other programs write between columns."""
+
+
+def fail(file: str | os.PathLike[str], line: int, column: str, said: str) -> NoReturn:
+    """ModelError about a cell."""
+    raise ModelError(f"{file}, line {line}, {' '.join(column.split())}: {said}", argument=column)
+
+
+def cells_of(
+    lines: Iterable[str], file: str | os.PathLike[str], line: int = 1, heads: Sequence[str] = ()
+) -> Iterator[tuple[int, list[str]]]:
+    """Line on which each row begins, counted from ``line``, and its cells without blanks around them.
+
+    Raises
+    ------
+    ModelError
+        With the line, if it is no CSV, or has not a cell for each of the ``heads``, if these are known.
+    """
+    rows = csv.reader(lines, strict=True, skipinitialspace=True)
+    at = line
+    try:
+        for row in rows:
+            cells = [cell.strip() for cell in row]
+            if any(cells):
+                if heads and len(cells) != len(heads):
+                    told = f"{len(cells)} cells for {len(heads)} columns"
+                    if len(cells) < len(heads):
+                        fail(file, at, heads[len(cells)], f"is missing: {told}; complete the line")
+                    raise ModelError(f"{file}, line {at}: {told}; quote cells that hold commas")
+                yield at, cells
+            at = line + rows.line_num
+    except csv.Error as error:
+        raise ModelError(f"{file}, line {at}: no CSV: {error}") from None
+
+
+def require_shown(cell: str, file: str | os.PathLike[str], line: int, column: str) -> None:
+    """ModelError about a text with a sign that cannot be shown, such as the end of a line."""
+    if not cell.isprintable() and (signs := unprintable(cell)):
+        fail(file, line, column, f"{cell!r:.60} has {signs[0]!r}, which cannot be shown; leave it out")
+
+
+def headed(text: str, file: str | os.PathLike[str]) -> tuple[list[str], int, str]:
+    """Names of the columns of a table, the number of the line below them, and the text from there on.
+
+    Raises
+    ------
+    ModelError
+        If the first line has another sign than commas between the columns, or is no CSV.
+    """
+    first = text.partition("\n")[0]
+    for sign, said in SEPARATORS.items():
+        if sign in first and "," not in first:
+            raise ModelError(
+                f"{file}, line 1: the columns are separated by {said}; save the file with commas between "
+                "them, and points in the numbers"
+            )
+    lines = io.StringIO(text)
+    _, heads = next(cells_of(lines, file), (1, []))
+    end = lines.tell()
+    return heads, 1 + text.count("\n", 0, end), text[end:]
+
+
+def places_of(wanted: Iterable[str], heads: Sequence[str], file: str | os.PathLike[str]) -> dict[str, int]:
+    """Places of the columns that are read.
+
+    Raises
+    ------
+    ModelError
+        If one is not there, or there twice.
+    """
+    for name in wanted:
+        if name not in heads:
+            told, known = near(name, heads), ", ".join(heads)
+            raise ModelError(
+                f"{file}, line 1: there is no column {name!r} (columns: {' '.join(known.split())}); "
+                f"{told if told.startswith('did you mean') else 'add it'}",
+                argument=name,
+            )
+        if heads.count(name) > 1:
+            fail(file, 1, name, "there are two columns of this name; take one of them out")
+    return {name: heads.index(name) for name in wanted}
 
 
 @dataclass(frozen=True)
@@ -41,7 +122,7 @@ class Row:
 
     def fail(self, column: str, said: str) -> NoReturn:
         """ModelError about a cell."""
-        raise ModelError(f"{self.place}, {column}: {said}", argument=column)
+        fail(self.file, self.line, column, said)
 
     def text(self, column: str) -> str:
         """A cell that must be there."""
@@ -66,24 +147,6 @@ class Row:
         return self.number(column, positive=True) if column in self.cells else None
 
 
-def csv_text(path: str | os.PathLike[str], what: str) -> tuple[str, str]:
-    """Text of a table, and its name for messages; ``what`` says what to give instead.
-
-    Raises
-    ------
-    ModelError
-        If the file cannot be read, or is no text in UTF-8.
-    """
-    file = Path(path)
-    try:
-        return file.read_bytes().decode("utf-8-sig"), str(file)
-    except UnicodeDecodeError as error:
-        raise ModelError(f"{file}: byte {error.start} is not UTF-8 text; save the file as UTF-8") from None
-    except (OSError, ValueError) as error:
-        told = getattr(error, "strerror", None) or error
-        raise ModelError(f"{file}: cannot be read: {told}; give {what}") from None
-
-
 def csv_rows(text: str, file: str, first: Collection[str]) -> tuple[list[str], Iterator[Row]]:
     """Heads of the columns of a CSV table, and its rows.
 
@@ -106,31 +169,18 @@ def csv_rows(text: str, file: str, first: Collection[str]) -> tuple[list[str], I
     >>> heads, [row.number("cpu") for row in rows]
     (['server', 'cpu'], [Fraction(4, 1)])
     """
-    _require_commas(text, file, first)
-    rows = csv.reader(io.StringIO(text, newline=""), strict=True)
-    with _told(rows, file):
-        head = [name.strip() for name in next(rows, [])]
-    if not head or head[0] not in first:
-        given = head[0] if head else ""
+    heads, line, rest = headed(text, file)
+    if not heads or heads[0] not in first:
+        given = heads[0] if heads else ""
         raise ModelError(
             f"{file}, line 1: the first column is {given!r:.60}; it must be {' or '.join(first)}"
         )
-    for k, name in enumerate(head):
-        if not name or name in head[:k]:
-            what = "has no name" if not name else f"{name!r} is there twice"
-            raise ModelError(f"{file}, line 1: column {k + 1} {what}")
-    return head, _rows(rows, head, file)
-
-
-def _require_commas(text: str, file: str, first: Collection[str]) -> None:
-    """ModelError if the head is one of this table, but with another sign between the columns."""
-    line = text.partition("\n")[0]
-    for sign, said in SEPARATORS.items():
-        if sign in line and line.partition(sign)[0].strip('" ') in first:
-            raise ModelError(
-                f"{file}, line 1: the columns are separated by {said}; save the file with commas between "
-                "them, and points in the numbers"
-            )
+    for k, name in enumerate(heads, 1):
+        if not name:
+            raise ModelError(f"{file}, line 1: column {k} has no name; write one")
+        require_shown(name, file, 1, f"column {k}")
+    places_of(heads, heads, file)
+    return heads, _rows(cells_of(io.StringIO(rest), file, line, heads), heads, file)
 
 
 def distinct_rows(path: str | os.PathLike[str], first: str, what: str) -> tuple[list[str], dict[str, Row]]:
@@ -141,8 +191,8 @@ def distinct_rows(path: str | os.PathLike[str], first: str, what: str) -> tuple[
     ModelError
         If the file is no such table, has no rows, or names something twice.
     """
-    text, file = csv_text(path, what)
-    heads, rows = csv_rows(text, file, (first,))
+    file = os.fspath(path)
+    heads, rows = csv_rows(text_of(path, f"give {what}"), file, (first,))
     found: dict[str, Row] = {}
     for row in rows:
         name = row.text(first)
@@ -154,27 +204,9 @@ def distinct_rows(path: str | os.PathLike[str], first: str, what: str) -> tuple[
     return heads[1:], found
 
 
-def _rows(rows: Iterator[list[str]], head: list[str], file: str) -> Iterator[Row]:
-    with _told(rows, file):
-        for cells in rows:
-            if not any(cell.strip() for cell in cells):
-                continue
-            line = _line(rows)
-            if len(cells) != len(head):
-                raise ModelError(f"{file}, line {line}: {len(cells)} cells for {len(head)} columns")
-            filled = {name: cell.strip() for name, cell in zip(head, cells, strict=True) if cell.strip()}
-            yield Row(file, line, filled)
-
-
-@contextmanager
-def _told(rows: Iterator[list[str]], file: str) -> Iterator[None]:
-    """Errors of the reader of CSV become ours, with the line."""
-    try:
-        yield
-    except csv.Error as error:
-        raise ModelError(f"{file}, line {_line(rows)}: no CSV: {error}") from None
-
-
-def _line(rows: Iterator[list[str]]) -> int:
-    """Lines that a reader of CSV has read."""
-    return int(rows.line_num)  # type: ignore[attr-defined]
+def _rows(rows: Iterator[tuple[int, list[str]]], heads: Sequence[str], file: str) -> Iterator[Row]:
+    for line, cells in rows:
+        found = {name: cell for name, cell in zip(heads, cells, strict=True) if cell}
+        for name, cell in found.items():
+            require_shown(cell, file, line, name)
+        yield Row(file, line, found)

@@ -1,7 +1,9 @@
-"""Quantities as people and Kubernetes write them, as fractions: ``0.5``, ``1/3``, ``100m``, ``4Gi``, ``1e3``.
+"""Numbers as people, programs and Kubernetes write them: ``0.5``, ``1/3``, ``100m``, ``4Gi``, ``1e3``.
 
 A quantity is a decimal number with a suffix: a power of 1000 (``n u m k M G T P E``), a power of 1024
-(``Ki Mi Gi Ti Pi Ei``) or a decimal exponent [1]_. Nothing is rounded.
+(``Ki Mi Gi Ti Pi Ei``) or a decimal exponent [1]_. It becomes a fraction: nothing is rounded. What programs
+record are decimal numbers, which become the nearest floats, and whole numbers, which become integers of 64
+bits: those that do not fit are refused.
 
 References
 ----------
@@ -10,11 +12,12 @@ References
 
 from __future__ import annotations
 
+import math
 import re
 from fractions import Fraction
 from functools import lru_cache
 
-__all__ = ["BINARY", "number", "quantity"]
+__all__ = ["BINARY", "decimal", "number", "quantity", "whole"]
 
 _DECIMAL = {"n": -3, "u": -2, "m": -1, "": 0, "k": 1, "M": 2, "G": 3, "T": 4, "P": 5, "E": 6}
 BINARY = {"Ki": 1, "Mi": 2, "Gi": 3, "Ti": 4, "Pi": 5, "Ei": 6}
@@ -22,6 +25,7 @@ BINARY = {"Ki": 1, "Mi": 2, "Gi": 3, "Ti": 4, "Pi": 5, "Ei": 6}
 _NUMBER = re.compile(
     r"([+-]?(?:[0-9]{1,40}(?:\.[0-9]{0,40})?|\.[0-9]{1,40}))(?:[eE]([+-]?[0-9]{1,2})|([A-Za-z]*))"
 )
+_PLAIN = re.compile(r"[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?([0-9]+))?")
 _FRACTION = re.compile(r"[+-]?[0-9]{1,100}/0*[1-9][0-9]{0,99}")
 
 
@@ -70,3 +74,46 @@ def number(text: str) -> Fraction:
         return quantity(text)
     except ValueError:
         raise ValueError(f"{text!r:.60} is no number; write one such as 2, 0.5, 1/3, 100m or 4Gi") from None
+
+
+def decimal(text: str) -> float:
+    """The float that is nearest to a decimal number.
+
+    Raises
+    ------
+    ValueError
+        If the text is none, or beyond all floats.
+
+    Examples
+    --------
+    >>> decimal("60.5"), decimal("1e3")
+    (60.5, 1000.0)
+    """
+    found = float(text) if _PLAIN.fullmatch(text) else math.nan
+    if not math.isfinite(found):
+        raise ValueError(f"must be a {'finite ' * math.isinf(found)}number; got {text!r:.60}")
+    return found
+
+
+def whole(text: str) -> int:
+    """A whole number that 64 bits can hold, exactly; ``1e3`` and ``5.0`` are whole, too.
+
+    Raises
+    ------
+    ValueError
+        If the text is none.
+
+    Examples
+    --------
+    >>> whole("9007199254740993"), whole("5.0")
+    (9007199254740993, 5)
+    """
+    written = _PLAIN.fullmatch(text)
+    # Longer ones are out of range, or no numbers that a program writes: they would take long to be read.
+    short = written is not None and len(text) < 400 and len(written[1] or "") < 4
+    found = Fraction(text) if short else None
+    if written is None or (found is not None and found.denominator > 1):
+        raise ValueError(f"must be a whole number; got {text!r:.60}")
+    if found is None or not -(2**63) <= found < 2**63:
+        raise ValueError(f"must be a whole number within 64 bits; got {text!r:.60}")
+    return int(found)

@@ -160,10 +160,22 @@ def _lines(names: Sequence[str]) -> list[str]:
     return [folded(label(name), SHORT) for name in names]
 
 
-def curves(ax: Axes | None, times: ArrayLike, values: ArrayLike, names: Sequence[str], **texts: str) -> Axes:
-    """One curve over time per name; values of shape (n_times, n_names)."""
+def curves(
+    ax: Axes | None,
+    times: ArrayLike,
+    values: ArrayLike,
+    names: Sequence[str],
+    *,
+    parts: Sequence[int] | None = None,
+    **texts: str,
+) -> Axes:
+    """One curve over time per name; values of shape (n_times, n_names).
+
+    ``parts`` are the numbers of what has these curves, which choose the colours; by default 0, 1, ...
+    """
     ax = given_axes(ax)
-    for k, (name, path) in enumerate(zip(names, np.asarray(values).T, strict=True)):
+    own = range(len(names)) if parts is None else parts
+    for k, name, path in zip(own, names, np.asarray(values).T, strict=True):
         ax.plot(times, path, label=label(name), **part_line(k))
     ax.set(**{"xlabel": "time", "xlim": (0, None), "ylim": (0, None)})
     ax.set(**{key: label(text) for key, text in texts.items()})

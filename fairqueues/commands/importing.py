@@ -39,7 +39,7 @@ def import_files(
         bool | None,
         typer.Option(
             "--servers/--pool",
-            help="Keep servers apart, or add them up; default: apart, unless there are queues.",
+            help="Keep servers apart, or add them up; default: apart, unless there are queues or pods.",
             show_default=False,
         ),
     ] = None,

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from enum import StrEnum
 from functools import partial
@@ -146,7 +145,7 @@ def replay(
         raise WrongUse(f"{file} has a trace of its own; leave out --trace and --nodes")
     if tasks is not None and (trace is not None or file is not None):
         raise WrongUse("--tasks is how long a synthetic trace is; leave it out where there is a recorded one")
-    scenario = None if file is None else deliver.read(file)
+    scenario = None if file is None else deliver.read(file, fitted=False)
     wanted = [] if scheduler or scenario is None else _listed(scenario, blocking)
     if not wanted:
         wanted = [(name, blocking) for name in scheduler or _policies(scenario) or ["fifo", "drf"]]
@@ -161,16 +160,11 @@ def replay(
 
     # Python files of policies: of those of a scenario, beside it.
     folder = Path() if scenario is None or scheduler else scenario.place.folder or Path()
-    asked = [_scheduler(name, blocks, folder) for name, blocks in wanted]
     recorded, cluster = _read(scenario, trace, nodes, schema, tasks or TASKS, entropy)
+    tree = None if scenario is None else scenario.tree
+    asked = [_scheduler(name, blocks, folder, tree, recorded.users) for name, blocks in wanted]
     if load is not None:
-        offered = float(cluster.offered_load(recorded).max())
-        if load == 0 or offered == math.inf:
-            raise WrongUse(
-                "--load must be > 0, and goes with tasks that arrive over time, on nodes with all that they "
-                "demand; leave it out"
-            )
-        recorded = recorded.scaled(load / offered)
+        recorded = cluster.at_load(recorded, load)
     run = partial(
         queueing.replay,
         recorded,
@@ -195,7 +189,7 @@ def replay(
             pd.concat({name: one.to_dataframe() for name, one in results.items()}, names=["scheduler"]),
             notes=(
                 *(line for one in results.values() for line in one.summary().splitlines()),
-                *(f"note: {note}" for note in some.trace.notes),
+                *(f"note: {note}" for note in (*some.trace.notes, *some.nodes.notes)),
             ),
             failures=failures,
             figure=lambda: _figure(results),
@@ -251,7 +245,7 @@ def _read(
     return read_recorded(str(schema), trace, nodes)
 
 
-def _scheduler(name: str, blocking: bool, folder: Path) -> Any:
+def _scheduler(name: str, blocking: bool, folder: Path, tree: Any, users: Sequence[str]) -> Any:
     """A scheduler of whole tasks, or the one that follows a policy."""
     from fairqueues.scenario.names import policy_named, scheduler_named
     from queueing import TargetScheduler
@@ -260,7 +254,13 @@ def _scheduler(name: str, blocking: bool, folder: Path) -> Any:
     if kind in ("drf", "fifo"):
         made = scheduler_named(kind)
     else:
-        made = TargetScheduler(policy_named(name, folder=folder))
+        policy = policy_named(name, folder=folder, tree=tree)
+        if getattr(policy, "tree", None) is not None and set(tree.job_classes) != set(users):
+            raise WrongUse(
+                f"{name}: a replay shares among the users of the trace, so the classes of the queues in "
+                f"[tree] must be {', '.join(users[:10])}{', ...' * (len(users) > 10)}"
+            )
+        made = TargetScheduler(policy)
     return replace(made, blocking=blocking)
 
 

@@ -101,8 +101,11 @@ class Delivery:
                 raise WrongUse(f"{path} is named twice")
         return cls(context, as_json, as_csv, paths, report, size, title)
 
-    def read(self, file: Path) -> Scenario:
-        """The scenario of a file; WrongUse if the command would write over one that the scenario reads."""
+    def read(self, file: Path, *, fitted: bool = True) -> Scenario:
+        """The scenario of a file; WrongUse if the command would write over one that the scenario reads.
+
+        What a system that was ``fitted`` to a record leaves out of it is told on standard error.
+        """
         scenario = read(file)
         kept = self.context.params.get("checkpoint")
         for path in (*self.out, *filter(None, (self.report, kept))):
@@ -110,6 +113,8 @@ class Delivery:
                 raise WrongUse(
                     f"{path} is read by the scenario and would be overwritten; choose another name"
                 )
+        if fitted and scenario.fit is not None and scenario.fit.bursts:
+            typer.echo(f"note: {scenario.fit.bursts}", err=True)
         return scenario
 
     def dataset(self, table: pd.DataFrame, job_classes: Sequence[str], bare: str) -> xr.Dataset | None:

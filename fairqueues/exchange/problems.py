@@ -14,7 +14,7 @@ from fairness import Cluster, ModelError, Problem
 from fairness.files import read_whole
 from fairness.model.data import model_from_dict
 from fairqueues.files import write_all
-from fairqueues.scenario.json_text import json_data
+from fairqueues.json_text import json_data
 
 __all__ = ["parse_problem", "read_problem", "write_problem"]
 

@@ -38,6 +38,7 @@ class Content:
     _system: Any
     place: Place
     recorded: Any = None
+    fit: Any = None
 
     @property
     def title(self) -> str:

@@ -16,7 +16,7 @@ from pydantic import BaseModel, ValidationError
 from fairness.arguments.plain import near
 from fairness.errors import ModelError
 from fairness.files import WRITTEN, read_whole
-from fairqueues.scenario.json_text import JsonLines, is_json, json_data
+from fairqueues.json_text import JsonLines, is_json, json_data
 from fairqueues.scenario.sections import SECTIONS, Document, Queue, Queues
 from fairqueues.scenario.toml_text import Path, ScenarioError, dotted, key_lines, syntax_line
 

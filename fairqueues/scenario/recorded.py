@@ -7,26 +7,36 @@ replay.
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from fairqueues.scenario.building import Built, located
 from fairqueues.scenario.reading import Place
-from fairqueues.scenario.sections import Document, Trace
+from fairqueues.scenario.sections import Document, Queues, Trace
 
 if TYPE_CHECKING:
-    from queueing import ClusterTrace, NodeList, System
+    from fairness import Cluster, Problem
+    from queueing import ClusterTrace, NodeList, System, TraceFit
 
 __all__ = ["Recorded", "build_recorded"]
 
 
 @dataclass(frozen=True, eq=False)
 class Recorded:
-    """The system that a record makes, and the record of a cluster."""
+    """The system that a record makes, the record of a cluster, and how the one was estimated of the other."""
 
     system: System
     cluster: tuple[ClusterTrace, NodeList] | None = None
+    fit: TraceFit | None = None
+
+    def sharing(self, tree: Queues) -> Problem | Cluster:
+        """Whose classes are in the queues: the users of the record, if some are named, else the system's."""
+        if self.cluster is not None:
+            tasks, nodes = self.cluster
+            named = {name for queue in tree.__pydantic_extra__.values() for name in queue.classes}
+            if named & set(tasks.users):
+                return nodes.pool(tasks, by="user")
+        return self.system.problem
 
 
 def build_recorded(trace: Trace, document: Document, built: Built, place: Place) -> Recorded:
@@ -72,12 +82,6 @@ def _cluster(trace: Trace, place: Place) -> Recorded:
         files = place.beside(trace.file), place.beside(trace.nodes)
         tasks, nodes = read_recorded(trace.reader, *files, columns=trace.columns, devices=trace.devices)
         if trace.load is not None:
-            offered = float(nodes.offered_load(tasks).max())
-            if not 0 < offered < math.inf:
-                raise place.error(
-                    ("trace", "load"),
-                    f"the tasks offer a load of {offered:g}, which cannot be scaled; remove it",
-                )
-            tasks = tasks.scaled(float(trace.load) / offered)
+            tasks = nodes.at_load(tasks, float(trace.load))
         fit = fit_trace(tasks, nodes, classes=trace.classes, sizes=trace.sizes)
-        return Recorded(System.from_trace(fit), (tasks, nodes))
+        return Recorded(System.from_trace(fit), (tasks, nodes), fit)

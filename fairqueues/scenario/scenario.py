@@ -12,11 +12,11 @@ from pathlib import Path
 from typing import Any
 
 from fairness.errors import ModelError
+from fairqueues.json_text import json_of
 from fairqueues.scenario import names
 from fairqueues.scenario.building import Built, build_model, build_policies, build_system
 from fairqueues.scenario.checking import check_document
 from fairqueues.scenario.content import Content
-from fairqueues.scenario.json_text import json_of
 from fairqueues.scenario.queues import build_tree, table_of_trees
 from fairqueues.scenario.reading import read_document, read_text
 from fairqueues.scenario.recorded import build_recorded
@@ -41,11 +41,13 @@ class Scenario(Content):
     policies : tuple
         Policy objects, as named in the file.
     tree : fairness.Tree or None
-        Queues within queues.
+        Queues within queues; their classes may be the users of a recorded cluster, for a replay.
     place : Place
         Where the keys stand.
     recorded : (ClusterTrace, NodeList) or None
         Tasks and nodes of [trace], where it is of a cluster.
+    fit : TraceFit or None
+        How the system was estimated of them.
 
     Examples
     --------
@@ -110,12 +112,14 @@ class Scenario(Content):
         if document.trace is not None:
             recorded = build_recorded(document.trace, document, built, place)
             built = Built(recorded.system.problem)
-        tree = None
+        tree, sharing = None, built.model
         if document.tree is not None:
-            if built.model is None:
+            if recorded is not None:
+                sharing = recorded.sharing(document.tree)
+            if sharing is None:
                 raise place.error(("tree",), "needs a model; add [pool], [cluster] or [network]")
-            tree = build_tree(document.tree, built.model, place)
-        policies = build_policies(document, built.model, tree, place) if known is None else known
+            tree = build_tree(document.tree, sharing, place)
+        policies = build_policies(document, sharing, tree, place) if known is None else known
         system = None if recorded is None else recorded.system
         traffic = document.traffic
         if traffic is not None:
@@ -125,8 +129,9 @@ class Scenario(Content):
 
             assert built.model is not None  # loads come with a network
             system = System(built.model, built.loads)
-        cluster = None if recorded is None else recorded.cluster
-        scenario = cls(document, text, name, policies, built.model, tree, system, place, cluster)
+        cluster, fit = (None, None) if recorded is None else (recorded.cluster, recorded.fit)
+        found = (policies, built.model, tree, system)
+        scenario = cls(document, text, name, *found, place=place, recorded=cluster, fit=fit)
         if known is None:
             check_document(scenario)
         return scenario

@@ -20,7 +20,7 @@ from typing import Any
 
 from fairness.arguments.plain import plain
 from fairness.errors import ModelError
-from fairqueues.scenario.json_text import Path
+from fairqueues.json_text import Path
 
 __all__ = ["Path", "ScenarioError", "dotted", "key_lines", "syntax_line", "toml"]
 

@@ -22,27 +22,72 @@ References
 from __future__ import annotations
 
 import os
-from pathlib import Path
+from dataclasses import replace
+from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from fairqueues.traces.reading.columns import Rows, pieces
-from fairqueues.traces.reading.gathering import Gathering, Numbered
-from fairqueues.traces.reading.identities import Identities
+from fairqueues.traces.reading.gathering import Gathering
+from fairqueues.traces.reading.schema import Amount, NodeTable, TaskTable
 from queueing.recorded.cluster_trace import ClusterTrace
+from queueing.recorded.columns import Rows
 from queueing.recorded.node_list import NodeList
 
 __all__ = ["read_alibaba_2018", "read_alibaba_2018_machines", "read_alibaba_2018_sample"]
 
-HEADER = (
-    "task_name", "instance_num", "job_name", "task_type", "status", "start_time", "end_time",
-    "plan_cpu", "plan_mem",
+_NORMALISED = Amount(
+    "memory", "parts of the largest machine", "plan_mem", 100, most=100, said="is normalised to [0, 100]"
+)
+_USERS = "every instance is a task; users are the jobs: the file names no tenant"
+
+
+def _planned(rows: Rows, gathering: Gathering) -> Rows:
+    """Rows with a plan; an end at 0 is none."""
+    lacks = np.isnan(rows.columns["plan_cpu"]) | np.isnan(rows.columns["plan_mem"])
+    gathering.note(int(lacks.sum()), "{n} dropped, with all instances: no plan_cpu, or no plan_mem")
+    rows, ends = rows.only(~lacks), rows.columns["end_time"][~lacks]
+    return replace(rows, columns={**rows.columns, "end_time": np.where(ends == 0, np.nan, ends)})
+
+
+TASKS = TaskTable(
+    title="Alibaba cluster trace 2018",
+    amounts=(Amount("CPU", "cores", "plan_cpu", per=100), _NORMALISED),
+    times=("start_time", "start_time", "end_time"),
+    user="job_name",
+    identity=("job_name", "task_name"),
+    header=(
+        "task_name", "instance_num", "job_name", "task_type", "status", "start_time", "end_time",
+        "plan_cpu", "plan_mem",
+    ),
+    copies="instance_num",
+    jobs="job_name",
+    prepare=_planned,
+    notes=("a task arrives when it started: what it waited for is not recorded", _USERS),
 )  # fmt: skip
-MACHINES = (
-    "machine_id", "time_stamp", "failure_domain_1", "failure_domain_2", "cpu_num", "mem_size", "status",
+SAMPLE = TaskTable(
+    title="Alibaba cluster trace 2018, sample",
+    amounts=(
+        Amount("CPU", "cores", "cpu"),
+        Amount(
+            "memory", _NORMALISED.unit, "memory", most=1, said="is a part of the largest machine, at most 1"
+        ),
+    ),
+    times=("submit_time",),
+    duration="duration",
+    user="job_id",
+    identity=("job_id", "task_id"),
+    copies="instances_num",
+    jobs="job_id",
+    notes=(_USERS,),
+)
+MACHINES = NodeTable(
+    "machine_id",
+    (Amount("CPU", "cores", "cpu_num"), replace(_NORMALISED, column="mem_size")),
+    header=(
+        "machine_id", "time_stamp", "failure_domain_1", "failure_domain_2", "cpu_num", "mem_size", "status",
+    ),
+    repeated=True,
 )  # fmt: skip
-RESOURCES, UNITS = ("CPU", "memory"), ("cores", "parts of the largest machine")
 
 
 def read_alibaba_2018(
@@ -83,49 +128,12 @@ def read_alibaba_2018(
     ([[1.0, 0.005], [1.0, 0.005], [0.5, 0.0025]], array([60., 60., 10.]))
     >>> folder.cleanup()
     """
-    gathering = Gathering(
-        f"Alibaba cluster trace 2018, {Path(tasks).name}",
-        RESOURCES,
-        UNITS,
-        never_ended=never_ended,
-        never_started=never_started,
-        backwards=backwards,
-    )
-    names, jobs = Identities("job_name", "task_name", header=HEADER), Numbered()
-    for rows in pieces(
-        tasks,
-        ["instance_num", "start_time", "end_time", "plan_cpu", "plan_mem"],
-        ["task_name", "job_name"],
-        header=HEADER,
-    ):
-        names.add(rows)
-        lacks = np.isnan(rows.columns["plan_cpu"]) | np.isnan(rows.columns["plan_mem"])
-        gathering.note(int(lacks.sum()), "{n} dropped, with all instances: no plan_cpu, or no plan_mem")
-        rows = rows.only(~lacks)
-        if not len(rows):
-            continue
-        starts = rows.numbers("start_time", least=0, may_lack=True)
-        ends = rows.numbers("end_time", least=0, may_lack=True)
-        ends[ends == 0] = np.nan
-        memory = rows.numbers("plan_mem", least=0)
-        rows.refuse("plan_mem", memory > 100, "is normalised to [0, 100]")
-        demands = [rows.numbers("plan_cpu", least=0) / 100, memory / 100]
-        which = _instances(gathering, rows, "instance_num")
-        owners = rows.texts("job_name")[which]
-        gathering.add(
-            Rows(rows.path, rows.lines[which], {name: c[which] for name, c in rows.columns.items()}),
-            np.where(np.isnan(starts), 0.0, starts)[which],
-            starts[which],
-            ends[which],
-            [column[which] for column in demands],
-            owners,
-            fields=("start_time", "start_time", "end_time"),
-            columns=("plan_cpu", "plan_mem"),
-            jobs=jobs.of(owners),
-        )
-    names.require_distinct()
-    gathering.notes.append("a task arrives when it started: what it waited for is not recorded")
-    return _told(gathering)
+    choices: dict[str, Any] = {
+        "never_ended": never_ended,
+        "never_started": never_started,
+        "backwards": backwards,
+    }
+    return TASKS.read(tasks, **choices)
 
 
 def read_alibaba_2018_sample(tasks: str | os.PathLike[str]) -> ClusterTrace:
@@ -154,28 +162,7 @@ def read_alibaba_2018_sample(tasks: str | os.PathLike[str]) -> ClusterTrace:
     (3, ('7',), [60.5, 60.5, 60.5])
     >>> folder.cleanup()
     """
-    gathering = Gathering(f"Alibaba cluster trace 2018, sample {Path(tasks).name}", RESOURCES, UNITS)
-    names, jobs = Identities("job_id", "task_id"), Numbered()
-    for rows in pieces(
-        tasks, ["submit_time", "duration", "cpu", "memory", "instances_num"], ["job_id", "task_id"]
-    ):
-        names.add(rows)
-        arrivals = rows.numbers("submit_time", least=0)
-        memory = rows.numbers("memory", least=0)
-        rows.refuse("memory", memory > 1, "is a part of the largest machine, at most 1")
-        demands = [rows.numbers("cpu", least=0), memory]
-        which = _instances(gathering, rows, "instances_num")
-        owners = rows.texts("job_id")[which]
-        gathering.add_lasting(
-            rows,
-            arrivals[which],
-            rows.numbers("duration", above=0)[which],
-            [column[which] for column in demands],
-            owners,
-            jobs=jobs.of(owners),
-        )
-    names.require_distinct()
-    return _told(gathering)
+    return SAMPLE.read(tasks)
 
 
 def read_alibaba_2018_machines(machines: str | os.PathLike[str]) -> NodeList:
@@ -208,24 +195,4 @@ def read_alibaba_2018_machines(machines: str | os.PathLike[str]) -> NodeList:
            [64. ,  0.5]])
     >>> folder.cleanup()
     """
-    sizes: dict[str, tuple[float, float]] = {}
-    for rows in pieces(machines, ["cpu_num", "mem_size"], ["machine_id"], header=MACHINES):
-        cores, memory = rows.numbers("cpu_num", least=0), rows.numbers("mem_size", least=0)
-        rows.refuse("mem_size", memory > 100, "is normalised to [0, 100]")
-        for k, name in enumerate(rows.texts("machine_id")):
-            size = (float(cores[k]), float(memory[k]) / 100)
-            if sizes.setdefault(name, size) != size:
-                rows.fail(k, "machine_id", f"{name!r} has another size than above; take one of them out")
-    return NodeList(list(sizes), RESOURCES, UNITS, list(sizes.values()))
-
-
-def _instances(gathering: Gathering, rows: Rows, count: str) -> NDArray[np.int64]:
-    """The row of every instance."""
-    copies = rows.numbers(count, least=0, whole=True).astype(np.int64)
-    gathering.require_room(int(copies.sum()), rows.path)
-    return np.repeat(np.arange(len(rows)), copies)
-
-
-def _told(gathering: Gathering) -> ClusterTrace:
-    gathering.notes.append("every instance is a task; users are the jobs: the file names no tenant")
-    return gathering.trace()
+    return MACHINES.read(machines)

@@ -30,23 +30,37 @@ References
 from __future__ import annotations
 
 import os
-from pathlib import Path
+from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
 from fairness.arguments.validation import require_choice
-from fairqueues.traces.reading.columns import pieces
 from fairqueues.traces.reading.gathering import Gathering
-from fairqueues.traces.reading.identities import Identities
+from fairqueues.traces.reading.schema import Amount, TaskTable
 from queueing.recorded.cluster_trace import ClusterTrace
+from queueing.recorded.columns import Rows
 
 __all__ = ["read_alibaba_dlrm_2025"]
 
-RESOURCES = ("CPU", "GPU", "RDMA", "memory", "disk")
-UNITS = ("cores", "devices", "% of a card", "GiB", "GiB")
-DEMANDS = tuple(f"{name}_request" for name in ("cpu", "gpu", "rdma", "memory", "disk"))
-ROLES = {"CN": ("CN",), "HN": ("HN",)}
+ROLES = ("CN", "HN")
 BEFORE = ("cut", "drop", "refuse")
+
+INSTANCES = TaskTable(
+    title="Alibaba trace 2025 of disaggregated inference",
+    amounts=(
+        Amount("CPU", "cores", "cpu_request"),
+        Amount("GPU", "devices", "gpu_request"),
+        Amount("RDMA", "% of a card", "rdma_request", most=100, said="is in per cent, at most 100"),
+        Amount("memory", "GiB", "memory_request"),
+        Amount("disk", "GiB", "disk_request"),
+    ),
+    times=("creation_time", "scheduled_time", "deletion_time"),
+    user="app_name",
+    identity=("instance_sn",),
+    where="role",
+    devices="GPU",
+)
 
 
 def read_alibaba_dlrm_2025(
@@ -102,47 +116,24 @@ def read_alibaba_dlrm_2025(
     >>> folder.cleanup()
     """
     require_choice("before", before, BEFORE)
-    gathering = Gathering(
-        f"Alibaba trace 2025 of disaggregated inference, {Path(instances).name}",
-        RESOURCES,
-        UNITS,
-        devices="GPU",
-        never_ended=never_ended,
-        never_started=never_started,
-        backwards=backwards,
-    )
-    names = Identities("instance_sn")
-    times = ("creation_time", "scheduled_time", "deletion_time")
-    for rows in pieces(instances, [*DEMANDS, *times], ["instance_sn", "role", "app_name"]):
-        names.add(rows)
+
+    def prepare(rows: Rows, gathering: Gathering) -> Rows:
+        """Let what is older than the trace arrive and start at time 0, or leave it out."""
+        rows.refuse("role", ~np.isin(rows.texts("role"), ROLES), "must be CN or HN")
         early = np.isnan(rows.columns["creation_time"])
         if before == "refuse":
             rows.refuse("creation_time", early, "lies before the trace; take before='cut'")
-        note = {"cut": "taken to arrive and start at time 0", "drop": "dropped"}.get(before)
+        note = "dropped" if before == "drop" else "taken to arrive and start at time 0"
         gathering.note(int(early.sum()), f"{{n}} older than the trace: {note}")
         if before == "drop":
-            rows, early = rows.only(~early), early[~early]
-            if not len(rows):
-                continue
-        arrivals, starts, ends = (rows.numbers(field, least=0, may_lack=True) for field in times)
-        arrivals[early] = 0.0
-        starts[early & np.isnan(starts)] = 0.0
-        roles = rows.texts("role")
-        rows.refuse("role", [role not in ROLES for role in roles], "must be CN or HN")
-        models = np.empty(len(rows), dtype=object)
-        models[:] = [ROLES[role] for role in roles]
-        demands = [rows.numbers(field, least=0) for field in DEMANDS]
-        rows.refuse("rdma_request", demands[2] > 100, "is in per cent, at most 100")
-        gathering.add(
-            rows,
-            arrivals,
-            starts,
-            ends,
-            demands,
-            rows.texts("app_name"),
-            fields=times,
-            columns=DEMANDS,
-            models=models,
-        )
-    names.require_distinct()
-    return gathering.trace(["CN", "HN"])
+            return rows.only(~early)
+        first = {name: np.where(early & np.isnan(rows.columns[name]), 0.0, rows.columns[name])
+                 for name in INSTANCES.times[:2]}  # fmt: skip
+        return replace(rows, columns={**rows.columns, **first})
+
+    choices: dict[str, Any] = {
+        "never_ended": never_ended,
+        "never_started": never_started,
+        "backwards": backwards,
+    }
+    return replace(INSTANCES, prepare=prepare).read(instances, models=ROLES, **choices)

@@ -28,21 +28,45 @@ References
 from __future__ import annotations
 
 import os
-from pathlib import Path
+from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from fairness.arguments.validation import FloatArray
-from fairqueues.traces.reading.columns import Rows, pieces
-from fairqueues.traces.reading.gathering import Gathering
-from fairqueues.traces.reading.identities import Identities
+from fairqueues.traces.reading.schema import Amount, NodeTable, TaskTable
 from queueing.recorded.cluster_trace import ClusterTrace
+from queueing.recorded.columns import Rows
 from queueing.recorded.node_list import NodeList
 
 __all__ = ["RESOURCES", "UNITS", "read_alibaba_gpu_2023"]
 
 RESOURCES, UNITS = ("CPU", "memory", "GPU"), ("cores", "GiB", "devices")
+
+
+def _gpus(rows: Rows) -> FloatArray:
+    """Devices of each pod."""
+    count = rows.numbers("num_gpu", least=0, whole=True)
+    part = rows.numbers("gpu_milli", least=0, most=1000, said="counts thousandths of one device")
+    rows.refuse("gpu_milli", (count > 1) & (part != 1000), "must be 1000 where num_gpu is above 1")
+    rows.refuse("gpu_milli", (count == 0) & (part > 0), "must be 0 where num_gpu is 0")
+    rows.refuse("gpu_milli", (count == 1) & (part == 0), "must be > 0 where num_gpu is 1")
+    return np.where(count == 1, part / 1000, count)
+
+
+_CPU = Amount("CPU", "cores", "cpu_milli", per=1000)
+_MEMORY = Amount("memory", "GiB", "memory_mib", per=1024)
+
+PODS = TaskTable(
+    title="Alibaba GPU cluster trace 2023",
+    amounts=(_CPU, _MEMORY, Amount("GPU", "devices", "num_gpu", also=("gpu_milli",), of=_gpus)),
+    times=("creation_time", "scheduled_time", "deletion_time"),
+    user="qos",
+    identity=("name",),
+    where="gpu_spec",
+    devices="GPU",
+    notes=("users are the classes of service (qos): the file names no other owner",),
+)
+NODES = NodeTable("sn", (_CPU, _MEMORY, Amount("GPU", "devices", "gpu", whole=True)), model="model")
 
 
 def read_alibaba_gpu_2023(
@@ -97,78 +121,10 @@ def read_alibaba_gpu_2023(
     (array([80., 60.]), array([ 1.66666667,  1.75      , 16.        ]))
     >>> folder.cleanup()
     """
-    cluster = _nodes(nodes)
-    gathering = Gathering(
-        f"Alibaba GPU cluster trace 2023, {Path(pods).name}",
-        RESOURCES,
-        UNITS,
-        devices="GPU",
-        never_ended=never_ended,
-        never_started=never_started,
-        backwards=backwards,
-        nodes=cluster,
-    )
-    names = Identities("name")
-    times = ("creation_time", "scheduled_time", "deletion_time")
-    for rows in pieces(
-        pods, ["cpu_milli", "memory_mib", "num_gpu", "gpu_milli", *times], ["name", "gpu_spec", "qos"]
-    ):
-        names.add(rows)
-        arrivals = rows.numbers(times[0])
-        starts, ends = (rows.numbers(field, may_lack=True) for field in times[1:])
-        gathering.add(
-            rows,
-            arrivals,
-            starts,
-            ends,
-            [
-                rows.numbers("cpu_milli", least=0) / 1000,
-                rows.numbers("memory_mib", least=0) / 1024,
-                _gpus(rows),
-            ],
-            rows.texts("qos"),
-            fields=times,
-            columns=("cpu_milli", "memory_mib", "num_gpu"),
-            models=_specified(rows.texts("gpu_spec", may_lack=True)),
-        )
-    names.require_distinct()
-    gathering.notes.append("users are the classes of service (qos): the file names no other owner")
-    return gathering.trace(list(dict.fromkeys(cluster.models))), cluster
-
-
-def _nodes(path: str | os.PathLike[str]) -> NodeList:
-    names: list[str] = []
-    models: list[str] = []
-    capacities: list[FloatArray] = []
-    known = Identities("sn")
-    for rows in pieces(path, ["cpu_milli", "memory_mib", "gpu"], ["sn", "model"]):
-        known.add(rows)
-        names += rows.texts("sn").tolist()
-        models += rows.texts("model", may_lack=True).tolist()
-        columns = [
-            rows.numbers("cpu_milli", least=0) / 1000,
-            rows.numbers("memory_mib", least=0) / 1024,
-            rows.numbers("gpu", least=0, whole=True),
-        ]
-        capacities.append(np.stack(columns, axis=1))
-    known.require_distinct()
-    return NodeList(names, RESOURCES, UNITS, np.concatenate(capacities), models)
-
-
-def _gpus(rows: Rows) -> FloatArray:
-    """Devices of each pod."""
-    count = rows.numbers("num_gpu", least=0, whole=True)
-    part = rows.numbers("gpu_milli", least=0)
-    rows.refuse("gpu_milli", part > 1000, "counts thousandths of one device, at most 1000")
-    rows.refuse("gpu_milli", (count > 1) & (part != 1000), "must be 1000 where num_gpu is above 1")
-    rows.refuse("gpu_milli", (count == 0) & (part > 0), "must be 0 where num_gpu is 0")
-    rows.refuse("gpu_milli", (count == 1) & (part == 0), "must be > 0 where num_gpu is 1")
-    return np.where(count == 1, part / 1000, count)
-
-
-def _specified(specs: NDArray[np.object_]) -> NDArray[np.object_]:
-    """Models that each text names, sorted, once each; () where it names none."""
-    distinct = {text: tuple(sorted({m.strip() for m in text.split("|")} - {""})) for text in set(specs)}
-    found = np.empty(len(specs), dtype=object)
-    found[:] = [distinct[text] for text in specs]
-    return found
+    cluster = NODES.read(nodes)
+    choices: dict[str, Any] = {
+        "never_ended": never_ended,
+        "never_started": never_started,
+        "backwards": backwards,
+    }
+    return PODS.read(pods, nodes=cluster, models=dict.fromkeys(cluster.models), **choices), cluster

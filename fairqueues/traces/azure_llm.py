@@ -30,14 +30,16 @@ import pandas as pd
 
 from fairness.arguments.validation import FloatArray, require_number
 from fairness.errors import ModelError
-from fairqueues.traces.reading.columns import Rows, pieces
 from fairqueues.traces.reading.gathering import Gathering
 from queueing.recorded.cluster_trace import ClusterTrace
+from queueing.recorded.columns import Rows, pieces
 
 __all__ = ["read_azure_llm"]
 
 RESOURCES, UNITS = ("places", "cache"), ("requests", "tokens")
 NANOSECONDS = 1_000_000_000
+YEARS = (1970, 2261)
+"""Whose nanoseconds 64 bits can count."""
 
 
 def read_azure_llm(
@@ -101,12 +103,15 @@ def read_azure_llm(
             context = rows.numbers("ContextTokens", least=0, whole=True)
             generated = rows.numbers("GeneratedTokens", least=0, whole=True)
             arrivals: FloatArray = since / NANOSECONDS
-            gathering.add_lasting(
+            durations = context / reading + generated / writing
+            gathering.add(
                 rows,
-                arrivals,
-                context / reading + generated / writing,
+                (arrivals, arrivals, arrivals + durations),
                 [np.ones(len(rows)), context + generated],
                 np.full(len(rows), name, dtype=object),
+                durations=durations,
+                fields=("TIMESTAMP", "TIMESTAMP", "GeneratedTokens"),
+                columns=("TIMESTAMP", "ContextTokens"),
             )
     gathering.notes.append(
         f"durations are not recorded: {reading:g} tokens of context read and {writing:g} generated per second"
@@ -117,5 +122,7 @@ def read_azure_llm(
 def _nanoseconds(rows: Rows) -> Any:
     texts = rows.texts("TIMESTAMP")
     times = pd.to_datetime(pd.Series(texts), errors="coerce", utc=True, format="ISO8601")
-    rows.refuse("TIMESTAMP", times.isna().to_numpy(), "must be a time such as 2023-11-16 18:17:03.979")
+    known = times.dt.year.between(*YEARS).to_numpy()
+    told = "must be a time such as 2023-11-16 18:17:03.979, of the years {} to {}".format(*YEARS)
+    rows.refuse("TIMESTAMP", ~known, told)
     return times.dt.as_unit("ns").astype("int64").to_numpy()

@@ -19,7 +19,6 @@ References
 
 from __future__ import annotations
 
-import json
 import math
 import os
 import re
@@ -28,19 +27,27 @@ from typing import Any
 
 import numpy as np
 
+from fairness.arguments.csv_rows import fail
+from fairness.arguments.quantities import decimal, whole
 from fairness.arguments.validation import require_choice
 from fairness.errors import ModelError
+from fairness.files import text_of
+from fairqueues.json_text import json_data
 from fairqueues.text_files import TextFile, readable
-from fairqueues.traces.reading.columns import Rows
 from fairqueues.traces.reading.gathering import Gathering
 from fairqueues.traces.throughputs import Throughputs
 from queueing.recorded.cluster_trace import ClusterTrace
+from queueing.recorded.columns import Rows
 
 __all__ = ["read_gavel", "read_gavel_jobs"]
 
 ALONE = "null"
 LAYOUTS = {10: (0, 5, 6, 9), 7: (0, 4, 6, 5)}
 """Places of job type, steps, devices and arrival, by the number of fields."""
+LEAST = {"total_steps": 1, "scale_factor": 1, "arrival_time": 0}
+"""Numbers of a job: at least one step and one device, which are whole."""
+LARGEST = 1e300
+"""No throughput: a number of JSON may be beyond all floats."""
 
 
 def read_gavel(path: str | os.PathLike[str]) -> Throughputs:
@@ -81,11 +88,7 @@ def read_gavel(path: str | os.PathLike[str]) -> Throughputs:
     >>> folder.cleanup()
     """
     file = Path(path)
-    with readable(file) as text:
-        try:
-            found = json.loads("\n".join(text.lines()))
-        except json.JSONDecodeError as error:
-            raise ModelError(f"{file}, line {error.lineno}: is no JSON: {error.msg}") from None
+    found = json_data(text_of(file, "give the file as it was published"), str(file))
     if not isinstance(found, dict) or not all(isinstance(rows, dict) for rows in found.values()) or not found:
         raise ModelError(f"{file}: must be an object of accelerators, each an object of job types")
     types: dict[tuple[str, int], int] = {}
@@ -163,44 +166,44 @@ def read_gavel_jobs(
     """
     throughputs.require_accelerator(accelerator)
     require_choice("unmeasured", unmeasured, ("refuse", "drop"))
-    unknown = 0
-    lines: list[int] = []
-    found: list[tuple[float, float, float]] = []
+    found: list[tuple[float, ...]] = []
     with readable(path) as text:
         for line in text.lines():
             fields = line.split("\t")
             if len(fields) not in LAYOUTS:
                 text.fail(f"must have 10 or 7 fields separated by tabs; got {len(fields)}")
             name, *numbers = (fields[k] for k in LAYOUTS[len(fields)])
-            steps, devices, arrival = (
-                _number(text, field, number, whole)
-                for field, number, whole in zip(
-                    ("total_steps", "scale_factor", "arrival_time"), numbers, (True, True, False), strict=True
+            job = [_number(text, field, number.strip()) for field, number in zip(LEAST, numbers, strict=True)]
+            rate = throughputs.rate(name, int(job[1]), accelerator)
+            if not rate > 0 and unmeasured == "refuse":
+                text.fail(
+                    f"{name!r} on {job[1]:g} devices makes no steps on {accelerator!r}, or was not "
+                    "measured; take another accelerator, or unmeasured='drop'"
                 )
-            )
-            rate = throughputs.rate(name, int(devices), accelerator)
-            if not rate > 0:
-                if unmeasured == "refuse":
-                    text.fail(
-                        f"{name!r} on {devices:g} devices makes no steps on {accelerator!r}, or was not "
-                        "measured; take another accelerator, or unmeasured='drop'"
-                    )
-                unknown += 1
-                continue
-            found.append((arrival, steps / rate, devices))
-            lines.append(text.number)
+            found.append((text.number, rate, *job))
+    lines, rates, *columns = np.array(found).reshape(-1, 2 + len(LEAST)).T
+    every = Rows(Path(path), lines.astype(int), {"rate": rates, **dict(zip(LEAST, columns, strict=True))})
+    rows = every.only(rates > 0)
+    arrivals, devices = rows.columns["arrival_time"], rows.columns["scale_factor"]
+    durations = rows.columns["total_steps"] / rows.columns["rate"]
     gathering = Gathering(f"Gavel jobs, {Path(path).name}", ("GPU",), ("devices",), devices="GPU")
-    if found:
-        arrivals, durations, devices = np.array(found).T
-        names = np.array([f"job {k + 1}" for k in range(len(found))], dtype=object)
-        gathering.add_lasting(Rows(Path(path), np.array(lines), {}), arrivals, durations, [devices], names)
-    gathering.note(unknown, f"{{n}} dropped: no steps on {accelerator}, or not measured there")
+    gathering.add(
+        rows,
+        (arrivals, arrivals, arrivals + durations),
+        [devices],
+        np.array([f"job {k + 1}" for k in range(len(rows))], dtype=object),
+        durations=durations,
+        fields=("arrival_time", "arrival_time", "total_steps"),
+        columns=("scale_factor",),
+    )
+    told = f"{{n}} dropped: no steps on {accelerator}, or not measured there"
+    gathering.note(len(every) - len(rows), told)
     gathering.notes.append(f"durations are those alone on {accelerator}; every job is a user")
     return gathering.trace()
 
 
 def _job_type(file: Path, accelerator: str, written: str) -> tuple[str, int]:
-    match = re.fullmatch(r"\((['\"])(.*)\1, (\d+)\)", written)
+    match = re.fullmatch(r"\((['\"])(.*)\1, ([0-9]{1,9})\)", written)
     if match is None:
         raise ModelError(
             f"{file}, {accelerator}: {written!r} must be a model and a number of devices, as in ('A3C', 1)"
@@ -209,18 +212,20 @@ def _job_type(file: Path, accelerator: str, written: str) -> tuple[str, int]:
 
 
 def _throughput(where: str, value: Any) -> float:
-    good = isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
-    if not good or value < 0:
-        raise ModelError(f"{where}: a throughput must be a finite number >= 0; got {value!r}")
+    good = isinstance(value, int | float) and not isinstance(value, bool)
+    if not good or not 0 <= value <= LARGEST:
+        shown = f"{value!r:.60}"
+        raise ModelError(f"{where}: a throughput must be a finite number >= 0; got {shown}")
     return float(value)
 
 
-def _number(text: TextFile, field: str, written: str, whole: bool) -> float:
+def _number(text: TextFile, field: str, written: str) -> float:
+    least = LEAST[field]
     try:
-        value = float(written)
+        value = whole(written) if least else decimal(written)
     except ValueError:
-        value = math.nan
-    least = 1.0 if whole else 0.0
-    if not (math.isfinite(value) and value >= least and (not whole or value == int(value))):
-        text.fail(f"{field} must be a {'whole ' * whole}number >= {least:g}; got {written!r:.40}")
+        value = -1
+    if value < least:
+        kind = "whole number" if least else "number"
+        fail(text.path, text.number, field, f"must be a {kind} >= {least}; got {written!r:.40}")
     return value

@@ -43,9 +43,9 @@ from numpy.typing import NDArray
 
 from fairness.arguments.validation import FloatArray, require_number
 from fairness.errors import ModelError
-from fairqueues.traces.reading.columns import Rows, pieces
-from fairqueues.traces.reading.gathering import Gathering
+from fairqueues.traces.reading.gathering import LONGEST, Gathering
 from queueing.recorded.cluster_trace import ClusterTrace
+from queueing.recorded.columns import Rows, pieces
 from queueing.recorded.node_list import NodeList
 
 __all__ = ["read_google_2019", "read_google_2019_machines"]
@@ -65,16 +65,15 @@ KEPT = 140.0
 
 LINES = "line"
 NARROW: dict[str, type] = {
-    LINES: np.int64,
     "time": np.int64,
     "type": np.int8,
     "collection_id": np.int64,
     "instance_index": np.int32,
 }
-"""How the fields are kept."""
+"""How the whole numbers are kept; those that do not fit are refused."""
 
 RESOURCES, UNITS = ("CPU", "memory"), ("parts of the largest machine", "parts of the largest machine")
-FIELDS = ("time", "time", "time")
+DEMANDS = ("cpus", "memory")
 
 
 def read_google_2019(
@@ -175,17 +174,14 @@ def read_google_2019_machines(machines: str | os.PathLike[str], *, at: float = 6
     when = require_number("at", at, least=0, hint=", seconds")
     # The last event of each machine by then; of several at one time the lowest in the file.
     last: dict[int, tuple[float, int, list[float], str]] = {}
-    for rows in pieces(machines, ["time", "machine_id", "type", "cpus", "memory"], ["platform_id"]):
-        times = rows.numbers("time", least=0, whole=True) / 1e6
-        kinds = rows.numbers("type", least=ADD, whole=True)
-        rows.refuse("type", kinds > UPDATE, "must be 1 (added), 2 (removed) or 3 (updated)")
-        rows.numbers("machine_id", least=0, whole=True)
-        sizes = [rows.numbers(name, least=0, may_lack=True) for name in ("cpus", "memory")]
-        for name, values in zip(("cpus", "memory"), sizes, strict=True):
+    for rows in pieces(machines, DEMANDS, ["platform_id"], wholes=["time", "machine_id", "type"]):
+        times, numbers = rows.wholes("time") / 1e6, rows.wholes("machine_id")
+        kinds = rows.wholes("type", ADD, UPDATE, "must be 1 (added), 2 (removed) or 3 (updated)")
+        sizes = _parts(rows)
+        for name, values in zip(DEMANDS, sizes, strict=True):
             rows.refuse(name, np.isnan(values) & (kinds != REMOVE), "is missing; complete the line")
-            rows.refuse(name, values > 1, "is in parts of the largest machine, at most 1")
         for k in np.flatnonzero(times <= when).tolist():
-            number = int(rows.columns["machine_id"][k])
+            number = int(numbers[k])
             if number not in last or times[k] >= last[number][0]:
                 size = [float(values[k]) for values in sizes]
                 last[number] = (times[k], int(kinds[k]), size, rows.columns["platform_id"][k])
@@ -203,37 +199,41 @@ def read_google_2019_machines(machines: str | os.PathLike[str], *, at: float = 6
 
 def _users(path: str | os.PathLike[str]) -> dict[int, str]:
     found: dict[int, str] = {}
-    for rows in pieces(path, ["collection_id"], ["user"]):
-        numbers, users = rows.columns["collection_id"], rows.texts("user")
-        rows.numbers("collection_id", least=0, whole=True)
-        for k, (number, user) in enumerate(zip(numbers.tolist(), users, strict=True)):
-            if found.setdefault(int(number), user) != user:
-                rows.fail(k, "user", f"is {user!r}, but above it {found[int(number)]!r} for {int(number)}")
+    for rows in pieces(path, texts=["user"], wholes=["collection_id"]):
+        numbers, users = rows.wholes("collection_id").tolist(), rows.texts("user")
+        for k, (number, user) in enumerate(zip(numbers, users, strict=True)):
+            if found.setdefault(number, user) != user:
+                rows.fail(k, "user", f"is {user!r}, but above it {found[number]!r} for {number}")
     return found
+
+
+def _parts(rows: Rows) -> list[FloatArray]:
+    """CPU and memory; NaN where a row says neither."""
+    said = "is in parts of the largest machine, at most 1"
+    return [rows.numbers(name, least=0, most=1, may_lack=True, said=said) for name in DEMANDS]
 
 
 def _events(path: str | os.PathLike[str], gathering: Gathering) -> Rows:
     """All events of what holds resources of its own, by instance and time."""
-    numbers = (*[name for name in NARROW if name != LINES], "collection_type", "alloc_collection_id")
-    kept: dict[str, list[NDArray[Any]]] = {name: [] for name in (LINES, *NARROW, "cpus", "memory")}
+    kept: dict[str, list[NDArray[Any]]] = {name: [] for name in (LINES, *NARROW, *DEMANDS)}
     inside = 0
-    for rows in pieces(path, [*numbers, "cpus", "memory"], kept=KEPT):
-        for name in numbers[:5]:
-            rows.numbers(name, least=0, whole=True)
-        rows.refuse("type", rows.columns["type"] > UPDATE_RUNNING, "must be the number of an event, 0 to 10")
-        rows.refuse(
-            "collection_type", rows.columns["collection_type"] > 1, "must be 0 (job) or 1 (alloc set)"
+    wholes = (*NARROW, "collection_type")
+    for rows in pieces(path, [*DEMANDS, "alloc_collection_id"], wholes=wholes, kept=KEPT):
+        columns = {name: rows.wholes(name, kind=kind) for name, kind in NARROW.items() if name != "type"}
+        late = (columns["time"] > 1e6 * LONGEST) & (columns["time"] < AFTER)
+        rows.refuse("time", late, "is no time in microseconds of a trace: it lies behind 20 years")
+        columns["type"] = rows.wholes(
+            "type", 0, UPDATE_RUNNING, "must be the number of an event, 0 to 10", NARROW["type"]
         )
-        for name in ("cpus", "memory"):
-            values = rows.numbers(name, least=0, may_lack=True)
-            rows.refuse(name, values > 1, "is in parts of the largest machine, at most 1")
-        alloc = rows.numbers("alloc_collection_id", may_lack=True)
+        rows.wholes("collection_type", 0, 1, "must be 0 (job) or 1 (alloc set)")
+        columns |= dict(zip(DEMANDS, _parts(rows), strict=True))
+        alloc = rows.numbers("alloc_collection_id", least=0, may_lack=True)
         own = ~(alloc > 0)
-        inside += int(np.count_nonzero(~own & (rows.columns["type"] == SUBMIT)))
-        rows = rows.only(own & (rows.columns["time"] < AFTER))
-        columns = {LINES: rows.lines, **rows.columns}
+        inside += int(np.count_nonzero(~own & (columns["type"] == SUBMIT)))
+        columns[LINES] = rows.lines
+        own &= columns["time"] < AFTER
         for name, parts in kept.items():
-            parts.append(columns[name].astype(NARROW.get(name, np.float64)))
+            parts.append(columns[name][own])
     gathering.note(inside, "{n} left out: inside alloc instances, which hold their resources")
     # One column after the other, so that no more than one is there twice.
     whole = {name: np.concatenate(kept.pop(name)) for name in list(kept)}
@@ -273,9 +273,9 @@ def _add(gathering: Gathering, events: Rows, owners: dict[int, str]) -> None:
     submits = np.flatnonzero(kind == SUBMIT)[::-1]
     arrivals = time[first].copy()
     arrivals[which[submits]] = time[submits]
-    said = np.flatnonzero(~np.isnan(events.columns["cpus"]) & ~np.isnan(events.columns["memory"]))[::-1]
+    said = np.flatnonzero(~np.isnan(events.columns[DEMANDS[0]]) & ~np.isnan(events.columns[DEMANDS[1]]))[::-1]
     asked = np.zeros((n, 2))
-    asked[which[said]] = np.stack([events.columns[name][said] for name in ("cpus", "memory")], axis=1)
+    asked[which[said]] = np.stack([events.columns[name][said] for name in DEMANDS], axis=1)
 
     numbers, job = np.unique(collections[first], return_inverse=True)
     named = [owners.get(int(number)) for number in numbers]
@@ -285,12 +285,10 @@ def _add(gathering: Gathering, events: Rows, owners: dict[int, str]) -> None:
     gathering.add(
         tasks,
         # A start without a submission before it: the instance is older than the trace.
-        np.fmin(arrivals, started),
-        started,
-        ended,
+        (np.fmin(arrivals, started), started, ended),
         [asked[:, 0], asked[:, 1]],
         np.array(named, dtype=object)[job],
-        fields=FIELDS,
-        columns=("cpus", "memory"),
+        fields=("time", "time", "time"),
+        columns=DEMANDS,
         jobs=job,
     )

@@ -22,25 +22,32 @@ from __future__ import annotations
 import math
 import os
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import datetime
 from itertools import chain
 from pathlib import Path
-from typing import Any, NamedTuple, NoReturn
+from typing import Any, NoReturn
 
 import numpy as np
 
+from fairness.display.lettering import unprintable
 from fairness.errors import ModelError
-from fairqueues.traces.reading.columns import Rows, pieces
-from fairqueues.traces.reading.gathering import Gathering
-from fairqueues.traces.reading.identities import Identities
+from fairqueues.traces.reading.gathering import LONGEST, Gathering
 from fairqueues.traces.reading.json_array import entries
+from fairqueues.traces.reading.schema import Amount, NodeTable
 from queueing.recorded.cluster_trace import ClusterTrace
+from queueing.recorded.columns import Rows
 from queueing.recorded.node_list import NodeList
 
 __all__ = ["read_philly"]
 
 EPOCH = datetime(2017, 1, 1)
+START = np.datetime64("2017-01-01T00:00:00")
+ABSENT = (None, "", "None")
+"""What stands where a time is not known."""
 FIELDS = ("submitted_time", "start_time", "end_time")
+MACHINES = NodeTable(
+    "machineId", (Amount("GPU", "devices", "number of GPUs", whole=True),), model="single GPU mem"
+)
 PIECE = 50_000
 """Tasks that are put together at a time."""
 
@@ -99,7 +106,7 @@ def read_philly(
     (array([2., 1.]), array([60., 60.]), ('24GB', '12GB'))
     >>> folder.cleanup()
     """
-    cluster = _machines(machines)
+    cluster = MACHINES.read(machines)
     gathering = Gathering(
         f"Philly, {Path(jobs).name}",
         ("GPU",),
@@ -111,11 +118,11 @@ def read_philly(
         nodes=cluster,
     )
     file, seen, uncounted = Path(jobs), dict[str, int](), 0
-    tasks: list[_Part] = []
+    tasks: list[tuple[Any, ...]] = []
     earliest = np.inf
     for line, entry in entries(file):
         job = _Job(file, line, entry)
-        name = job.field("jobid")
+        name = job.text("jobid")
         if name in seen:
             job.fail("jobid", f"repeats {name!r} of the entry on line {seen[name]}; each must stand once")
         seen[name] = line
@@ -123,8 +130,8 @@ def read_philly(
         earliest = min(earliest, arrival)
         start, end, skipped = job.run(gathering)
         uncounted += skipped
-        owner, number = str(job.field("vc")), len(seen) - 1
-        tasks += [_Part(line, arrival, start, end, gpus, owner, number) for gpus in job.devices()]
+        owner, number = job.text("vc"), len(seen) - 1
+        tasks += [(line, arrival, start, end, gpus, owner, number) for gpus in job.devices()]
         if len(tasks) >= PIECE:
             _add(gathering, file, tasks)
             tasks = []
@@ -136,18 +143,6 @@ def read_philly(
     return gathering.trace(origin=earliest), cluster
 
 
-class _Part(NamedTuple):
-    """What a job held on one server."""
-
-    line: int
-    arrival: float
-    start: float
-    end: float
-    gpus: float
-    owner: str
-    number: int
-
-
 @dataclass(frozen=True)
 class _Job:
     """An entry of the log."""
@@ -157,7 +152,7 @@ class _Job:
     entry: Any
 
     def fail(self, field: str, said: str) -> NoReturn:
-        raise ModelError(f"{self.file}, entry on line {self.line}: {field} {said}", argument=field)
+        raise ModelError(f"{self.file}, entry on line {self.line}, {field}: {said}", argument=field)
 
     def field(self, name: str) -> Any:
         if not isinstance(self.entry, dict):
@@ -166,23 +161,31 @@ class _Job:
             self.fail(name, f"is missing (fields: {', '.join(map(str, self.entry))})")
         return self.entry[name]
 
+    def text(self, name: str) -> str:
+        """A name, or a number that stands for one."""
+        value = self.field(name)
+        if not isinstance(value, str | int) or not str(value).strip() or unprintable(str(value)):
+            self.fail(name, f"must be a name; got {value!r:.40}")
+        return str(value).strip()
+
     def submitted(self) -> float:
         """Seconds since the epoch; a job has them."""
-        self.field("submitted_time")
-        when = self.time(self.entry, "submitted_time")
-        if math.isnan(when):
+        if self.field("submitted_time") in ABSENT:
             self.fail("submitted_time", "is missing; complete the entry, or take it out")
-        return when
+        return self.time(self.entry, "submitted_time")
 
     def time(self, holder: Any, name: str) -> float:
         """Seconds since the epoch; NaN where there is none."""
         text = holder.get(name) if isinstance(holder, dict) else self.fail("attempts", "must be objects")
-        if text in (None, "", "None"):
+        if text in ABSENT:
             return math.nan
         try:
-            return (datetime.fromisoformat(text) - EPOCH).total_seconds()
+            seconds = (datetime.fromisoformat(text) - EPOCH).total_seconds()
         except (TypeError, ValueError):
-            self.fail(name, f"must be a time such as 2017-10-07 01:12:09; got {text!r:.40}")
+            seconds = math.inf
+        if abs(seconds) > LONGEST:
+            self.fail(name, f"must be a time such as 2017-10-07 01:12:09, near that; got {text!r:.40}")
+        return seconds
 
     def run(self, gathering: Gathering) -> tuple[float, float, int]:
         """Start and end of a run as long as the attempts together, and how many were not counted."""
@@ -218,35 +221,18 @@ class _Job:
         return value
 
 
-def _add(gathering: Gathering, file: Path, parts: list[_Part]) -> None:
-    lines, arrivals, starts, ends, gpus, owners, numbers = zip(*parts, strict=True)
-    shown = {
-        name: np.array([None if math.isnan(t) else str(EPOCH + timedelta(seconds=t)) for t in column])
-        for name, column in zip(FIELDS, (arrivals, starts, ends), strict=True)
+def _add(gathering: Gathering, file: Path, parts: list[tuple[Any, ...]]) -> None:
+    lines, *times, gpus, owners, numbers = (np.array(column) for column in zip(*parts, strict=True))
+    shown: dict[str, Any] = {
+        name: np.where(np.isnan(column), None, (START + np.nan_to_num(column).astype("m8[s]")).astype(str))
+        for name, column in zip(FIELDS, times, strict=True)
     }
-    held = np.array(gpus)
     gathering.add(
-        Rows(file, np.array(lines), shown | {"gpus": held}),
-        np.array(arrivals),
-        np.array(starts),
-        np.array(ends),
-        [held],
-        np.array(owners, dtype=object),
+        Rows(file, lines, shown | {"gpus": gpus}),
+        times,
+        [gpus],
+        owners.astype(object),
         fields=FIELDS,
         columns=("gpus",),
-        jobs=np.array(numbers),
+        jobs=numbers,
     )
-
-
-def _machines(path: str | os.PathLike[str]) -> NodeList:
-    names: list[str] = []
-    models: list[str] = []
-    gpus: list[float] = []
-    known = Identities("machineId")
-    for rows in pieces(path, ["number of GPUs"], ["machineId", "single GPU mem"]):
-        known.add(rows)
-        names += rows.texts("machineId").tolist()
-        models += rows.texts("single GPU mem").tolist()
-        gpus += rows.numbers("number of GPUs", least=0, whole=True).tolist()
-    known.require_distinct()
-    return NodeList(names, ("GPU",), ("devices",), np.array(gpus)[:, None], models)

@@ -16,26 +16,26 @@ a resource        units that the task held, >= 0; at least one of them > 0
 
 from __future__ import annotations
 
-import csv
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from fractions import Fraction
-from pathlib import Path
 
 import numpy as np
 
 from fairness.arguments.csv_rows import distinct_rows
-from fairness.arguments.plain import near
+from fairness.arguments.validation import require_choice
 from fairness.errors import ModelError
 from fairness.model.csv_tables import units
-from fairqueues.traces.reading.columns import opened, pieces
-from fairqueues.traces.reading.gathering import Numbered
+from fairqueues.traces.reading.gathering import Gathering
+from fairqueues.traces.reading.schema import Amount, TaskTable
 from queueing.recorded.cluster_trace import ClusterTrace
+from queueing.recorded.columns import Rows, heads_of, renamed
 from queueing.recorded.node_list import NodeList
 
 __all__ = ["read_tasks"]
 
-TIMES = ("arrival_time", "duration")
+OWN = ("arrival_time", "duration", "user")
+"""Columns of tasks that are no resources."""
 
 
 def read_tasks(
@@ -72,6 +72,7 @@ def read_tasks(
     Examples
     --------
     >>> import tempfile
+    >>> from pathlib import Path
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     tasks, nodes = Path(folder, "tasks.csv"), Path(folder, "nodes.csv")
     ...     _ = tasks.write_text("submit,duration,user,cpu\\n60,5,b,2\\n40,30,a,1\\n")
@@ -81,50 +82,33 @@ def read_tasks(
     (array([ 0., 20.]), array([30.,  5.]), ('b', 'a'), array([8.]))
     """
     heads, rows = distinct_rows(nodes, "server", "a table of nodes, with a column per resource")
-    capacities = [units(row, "server") for row in rows.values()]
-    if not heads:
-        raise ModelError(f"{nodes}, line 1: no column is a resource; add one per resource, such as cpu")
-    called = _called(Path(tasks), columns or {}, heads)
-    texts = [called["user"]] if "user" in called else []
-    types, users = Numbered(), Numbered()
-    parts: list[tuple[np.ndarray, ...]] = []
-    for piece in pieces(tasks, [called[name] for name in (*TIMES, *heads)], texts):
-        arrivals = piece.numbers(called["arrival_time"], least=0)
-        durations = piece.numbers(called["duration"], above=0)
-        demands = [piece.numbers(called[name], least=0) for name in heads]
-        piece.refuse(called[heads[0]], ~np.any(demands, axis=0), "and all other demands are 0; leave it out")
-        whose = piece.texts(texts[0]) if texts else np.full(len(piece), "all")
-        parts.append((arrivals, durations, types.of_rows(demands), users.of(whose)))
-    arrivals, durations, type_of, user_of = (np.concatenate(column) for column in zip(*parts, strict=True))
-    order = np.argsort(arrivals, kind="stable")
-    arrivals = arrivals[order]
-    trace = ClusterTrace(
-        heads,
-        ["units"] * len(heads),
-        arrivals - arrivals[0],
-        durations[order],
-        [list(row) for row in types.places],
-        type_of[order],
-        list(users.places),
-        user_of[order],
+    if not heads or (own := [name for name in heads if name in OWN]):
+        said = (
+            f"{own[0]!r} is no resource; call it otherwise" if heads else "no column is a resource; add one"
+        )
+        raise ModelError(f"{nodes}, line 1: {said}, such as cpu")
+    if devices is not None:
+        require_choice("devices", devices, heads)
+    called = renamed((*OWN, *heads), columns)
+    if called["user"] == "user" and "user" not in heads_of(tasks):
+        called["user"] = ""
+    amounts = tuple(Amount(name, "units", called[name]) for name in heads)
+
+    def prepare(rows: Rows, _: Gathering) -> Rows:
+        """Every task demands something."""
+        idle = ~np.any([one.units(rows) for one in amounts], axis=0)
+        rows.refuse(amounts[0].column, idle, "and all other demands are 0; leave it out")
+        return rows
+
+    found = TaskTable(
+        title="",
+        amounts=amounts,
+        times=(called["arrival_time"],),
+        duration=called["duration"],
+        user=called["user"],
         devices=devices,
-        source=Path(tasks).name,
-        notes=[] if (np.diff(order) > 0).all() else ["the table was not in the order of arrival: sorted"],
-    )
+        prepare=prepare,
+    ).read(tasks, origin=None)
+    capacities = [units(row, "server") for row in rows.values()]
     table = [[float(row.get(name, Fraction(0))) for name in heads] for row in capacities]
-    return trace, NodeList(list(rows), heads, ["units"] * len(heads), table)
-
-
-def _called(file: Path, given: Mapping[str, str], resources: Sequence[str]) -> dict[str, str]:
-    """What the file calls each column; without a user if it has none."""
-    known = (*TIMES, "user", *resources)
-    for name in given:
-        if name not in known:
-            raise ModelError.of("columns", f"has no entry {name!r}; {near(name, known)}", name)
-    called = {name: given.get(name, name) for name in known}
-    with opened(file) as (stream, _, _):
-        first = stream.readline().decode("utf-8-sig")
-    there = [head.strip() for head in next(csv.reader([first]), [])]
-    if "user" not in given and "user" not in there:
-        del called["user"]
-    return called
+    return found, NodeList(list(rows), heads, ["units"] * len(heads), table)

@@ -14,14 +14,13 @@ from os import PathLike
 import numpy as np
 from numpy.typing import ArrayLike
 
-from fairness.arguments.plain import near
-from fairness.arguments.validation import float_array, frozen
+from fairness.arguments.validation import float_array, frozen, require
 from fairness.errors import ModelError
 from fairness.machine.kernels import IntArray
 from fairness.model.cluster import Cluster
 from fairness.model.problem import FloatArray, Problem
-from queueing.model.csv_columns import positive_numbers, read_columns
 from queueing.model.laws import Empirical
+from queueing.recorded.columns import renamed, table
 
 __all__ = ["JobTrace", "read_trace"]
 
@@ -75,18 +74,12 @@ class JobTrace:
                 "arrival_times, job_classes and sizes must have equal lengths; "
                 f"got {len(times)}, {len(names)} and {len(work)}"
             )
-        for name, values, good in (
-            ("arrival_times", times, np.isfinite(times) & (times >= 0)),
-            ("sizes", work, np.isfinite(work) & (work > 0)),
-        ):
-            if not good.all():
-                k = int(np.argmin(good))
-                rule = "> 0" if name == "sizes" else ">= 0"
-                raise ModelError.of(name, f"must be finite and {rule}; got {values[k]} at index {k}", k)
-        indices = _check(problem, times, names, lambda k: f"job {k} (counted from 0)")
-        for name, value in (("arrival_times", times), ("class_indices", indices), ("sizes", work)):
-            object.__setattr__(self, name, frozen(value))
-        object.__setattr__(self, "problem", problem)
+        require("arrival_times", times, np.isfinite(times) & (times >= 0), "finite and >= 0")
+        require("sizes", work, np.isfinite(work) & (work > 0), "finite and > 0")
+        indices = _check(problem, times, names, lambda k, _: f"job {k} (counted from 0)")
+        vars(self).update(
+            problem=problem, arrival_times=frozen(times), class_indices=frozen(indices), sizes=frozen(work)
+        )
 
     @property
     def n_jobs(self) -> int:
@@ -165,55 +158,47 @@ def read_trace(
     """
     if not longest_gap > 0:
         raise ModelError.of("longest_gap", f"must be a length of time > 0; got {longest_gap!r}")
-    called = dict(zip(COLUMNS, COLUMNS, strict=True)) | dict(columns or {})
-    for name, own in called.items():
-        if name not in COLUMNS:
-            raise ModelError.of("columns", f"has no entry {name!r}; {near(name, COLUMNS)}", name)
-        if list(called.values()).count(own) > 1:
-            raise ModelError.of("columns", f"names {own!r} twice; each is a column of its own", name)
-    text = read_columns(path, list(called.values()))
-    empty = text.isna().to_numpy()
-    if empty.any():
-        k, column = (int(v) for v in np.argwhere(empty)[0])
-        raise ModelError(
-            f"{path}, line {k + 2}: {text.columns[column]} is missing; remove the line or complete it"
-        )
-    times = positive_numbers(path, text[called["arrival_time"]], zero=True).to_numpy()
-    sizes = positive_numbers(path, text[called["size"]]).to_numpy()
-    names = text[called["job_class"]].str.strip().tolist()
+    called = renamed(COLUMNS, columns)
+    rows = table(path, [called["arrival_time"], called["size"]], [called["job_class"]])
+    times = rows.numbers(called["arrival_time"], least=0)
+    sizes = rows.numbers(called["size"], above=0)
+    names = rows.texts(called["job_class"]).tolist()
 
-    def line(k: int) -> str:
-        return f"{path}, line {k + 2}"
+    def where(k: int, column: str) -> str:
+        return f"{path}, line {rows.lines[k]}, {called[column]}"
 
-    _check(problem, times, names, line)
+    _check(problem, times, names, where)
     gaps = np.flatnonzero(np.diff(times) > longest_gap)
     if len(gaps):
         k = int(gaps[0]) + 1
         raise ModelError(
-            f"{line(k)}: no arrival for {times[k] - times[k - 1]:g} units of time, more than "
-            f"longest_gap={longest_gap:g}; cut the trace there"
+            f"{where(k, 'arrival_time')}: no arrival for {times[k] - times[k - 1]:g} units of time, more "
+            f"than longest_gap={longest_gap:g}; cut the trace there"
         )
     return JobTrace(problem, times, names, sizes)
 
 
 def _check(
-    problem: Problem | Cluster, times: FloatArray, names: Sequence[str], where: Callable[[int], str]
+    problem: Problem | Cluster, times: FloatArray, names: Sequence[str], where: Callable[[int, str], str]
 ) -> IntArray:
     """Indices of the classes, (n_jobs,), once names and the order of the times have been checked."""
     if not np.diff(times).any():
-        raise ModelError("a trace must hold two jobs that arrive at different times, to have a rate")
+        told = f"{where(len(times) - 1, 'arrival_time')}: " * bool(len(times))
+        raise ModelError(f"{told}a trace must hold two jobs that arrive at different times, to have a rate")
     back = np.flatnonzero(np.diff(times) < 0)
     if len(back):
         k = int(back[0]) + 1
         raise ModelError(
-            f"{where(k)}: arrives at {times[k]:g}, before the job above it at {times[k - 1]:g}; "
-            "sort the trace by arrival time"
+            f"{where(k, 'arrival_time')}: arrives at {times[k]:g}, before the job above it at "
+            f"{times[k - 1]:g}; sort the trace by arrival time"
         )
     known = {name: i for i, name in enumerate(problem.job_classes)}
     indices = np.array([known.get(name, -1) for name in names], dtype=np.int64)
     if (indices < 0).any():
         k = int(np.argmax(indices < 0))
-        raise ModelError(f"{where(k)}: unknown class {names[k]!r}; choose from {_listed(problem)}")
+        raise ModelError(
+            f"{where(k, 'job_class')}: unknown class {names[k]!r}; choose from {_listed(problem)}"
+        )
     return indices
 
 

@@ -43,10 +43,10 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import optimize, special
 
-from fairness.arguments.validation import float_array, frozen, require_number
+from fairness.arguments.validation import float_array, frozen, require, require_number
 from fairness.errors import ModelError
 from fairness.model.problem import FloatArray
-from queueing.model.csv_columns import positive_numbers, read_columns
+from queueing.recorded.columns import table
 
 __all__ = [
     "Deterministic",
@@ -399,10 +399,7 @@ class Empirical(Law):
         array = float_array("values", values, 1)
         if not len(array):
             raise ModelError.of("values", "of an empirical law must hold at least one number; got none")
-        wrong = ~(np.isfinite(array) & (array > 0))
-        if wrong.any():
-            k = int(np.argmax(wrong))
-            raise ModelError.of("values", f"must be finite and > 0; got {array[k]} at index {k}", k)
+        require("values", array, np.isfinite(array) & (array > 0), "finite and > 0")
         object.__setattr__(self, "values", frozen(array))
 
     @classmethod
@@ -414,8 +411,7 @@ class Empirical(Law):
         ModelError
             If the file cannot be read, has no such column, or a line holds no number > 0 there.
         """
-        text = read_columns(path, (column,))[column]
-        return cls(positive_numbers(path, text).to_numpy())
+        return cls(table(path, [column]).numbers(column, above=0))
 
     @property
     def mean(self) -> float:

@@ -13,7 +13,10 @@ exactly**, however few classes are kept.
 
 *Rates.* Tasks of the class over the span of the trace. Whether they come like a Poisson process is told by
 the index of dispersion :math:`D` of the numbers of arrivals in n equal windows, variance over mean: for a
-Poisson process :math:`(n-1) D` has nearly a chi-square law with n - 1 degrees of freedom [1]_.
+Poisson process :math:`(n-1) D` has nearly a chi-square law with n - 1 degrees of freedom [1]_. Recorded
+arrivals often come in bursts, of which the rates know nothing: where D is large, tasks that a replay lets
+wait for hours are served at once in the system that stands for them. The summary says so
+(:attr:`TraceFit.bursts`).
 
 *Laws of sizes.* Exponential; of phase type with the mean and variance of the recorded durations (a variance
 below a thousandth of the squared mean counts as that: it takes a thousand phases); or the recorded durations
@@ -29,10 +32,11 @@ References
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy import stats
 
 from fairness.arguments.validation import FloatArray, frozen, require_choice, require_whole
@@ -40,6 +44,7 @@ from fairness.display.colours import part_colour
 from fairness.display.drawing import given_axes, legend_beside
 from fairness.display.lettering import label
 from fairness.display.result import Result
+from fairness.display.storage import LATER
 from fairness.display.tables import aligned
 from fairness.errors import ModelError
 from fairness.machine.work import duration
@@ -60,6 +65,8 @@ WINDOWS = 100
 """Equal parts of the span in which arrivals are counted."""
 DOUBT = 0.001
 """Probability with which a Poisson process is taken for another one."""
+BURSTS = 2.0
+"""Index of dispersion from which arrivals are said to come in bursts."""
 FEWEST_PHASES = 1e-3
 """Smallest squared coefficient of variation of a phase-type law: it takes its inverse in phases."""
 
@@ -104,6 +111,11 @@ class TraceFit(Result):
         windows.
     spread : ndarray of shape (n_classes,)
         Largest relative difference, in one resource, between a class and a type that joined it.
+    total_dispersion : float
+        Index of dispersion of the arrivals of all tasks together; NaN for fewer than windows.
+    busiest : float
+        Work that arrives in the busiest window over that of the mean one, where that is largest of all
+        resources.
     """
 
     problem: Problem
@@ -115,6 +127,24 @@ class TraceFit(Result):
     distances: FloatArray
     dispersion: FloatArray
     spread: FloatArray
+    total_dispersion: float = field(default=np.nan, metadata=LATER)
+    busiest: float = field(default=np.nan, metadata=LATER)
+
+    @property
+    def bursts(self) -> str:
+        """What the rates leave out of arrivals that come in bursts; empty where they do not.
+
+        A Poisson process has dispersion 1, and so few windows have several times the mean work that a system
+        far below its capacity lets nobody wait.
+        """
+        most = np.fmax.reduce([self.total_dispersion, *self.dispersion], initial=0.0)
+        if most < BURSTS:
+            return ""
+        return (
+            f"arrivals come in bursts: their numbers vary {most:.3g} times as much as those of a Poisson "
+            f"process, and in the busiest hundredth of the time {self.busiest:.3g} times the mean work "
+            "arrives; the fitted system leaves that out, and tasks may wait far longer in a replay"
+        )
 
     @property
     def poisson(self) -> np.ndarray:
@@ -167,6 +197,8 @@ class TraceFit(Result):
             *aligned([head, *rows]),
             "  distance: of the law from the recorded durations (Kolmogorov-Smirnov), 0 to 1",
             f"  dispersion: 1 for a Poisson process; {known} of {told} classes may be one",
+            "  left out: nodes, placement constraints and whole tasks, and when arrivals come",
+            *([f"  {self.bursts}"] * bool(self.bursts)),
         ]
         return "\n".join(lines)
 
@@ -240,9 +272,7 @@ def fit_trace(trace: ClusterTrace, nodes: NodeList, *, classes: int = 8, sizes: 
         laws.append(fitted(durations))
         variation[i] = durations.var() / durations.mean() ** 2
         distances[i] = _distance(laws[i], durations)
-        if tasks[i] >= WINDOWS:
-            counts, _ = np.histogram(trace.arrivals[mine], WINDOWS, (trace.arrivals[0], trace.arrivals[-1]))
-            dispersion[i] = counts.var(ddof=1) / counts.mean()
+        dispersion[i] = _dispersion(trace, mine)
     problem = Problem(
         demands,
         nodes.total_capacities,
@@ -260,7 +290,31 @@ def fit_trace(trace: ClusterTrace, nodes: NodeList, *, classes: int = 8, sizes: 
         frozen(distances),
         frozen(dispersion),
         frozen(_spread(trace, class_of, demands)),
+        total_dispersion=_dispersion(trace, np.ones(trace.n_tasks, dtype=bool)),
+        busiest=_busiest(trace),
     )
+
+
+def _in_windows(trace: ClusterTrace, values: FloatArray | None, mine: NDArray[np.bool_]) -> FloatArray:
+    """Numbers of arrivals, or sums of their values, in equal windows."""
+    ends = trace.arrivals[0], trace.arrivals[-1]
+    weights = None if values is None else values[mine]
+    return np.histogram(trace.arrivals[mine], WINDOWS, ends, weights=weights)[0].astype(float)
+
+
+def _dispersion(trace: ClusterTrace, mine: NDArray[np.bool_]) -> float:
+    """Variance over mean of the numbers of arrivals; NaN where they are too few."""
+    counts = _in_windows(trace, None, mine)
+    return float(counts.var(ddof=1) / counts.mean()) if counts.sum() >= WINDOWS else np.nan
+
+
+def _busiest(trace: ClusterTrace) -> float:
+    """Work in the busiest window over that in the mean one, of the resource where it is largest."""
+    every, found = np.ones(trace.n_tasks, dtype=bool), 0.0
+    for r in np.flatnonzero(trace.work > 0):
+        work = _in_windows(trace, trace.durations * trace.types[trace.type_of, r], every)
+        found = max(found, float(work.max() / work.mean()))
+    return found
 
 
 def _work(trace: ClusterTrace) -> FloatArray:

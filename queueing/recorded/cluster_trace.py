@@ -41,6 +41,9 @@ if TYPE_CHECKING:
 
 __all__ = ["ClusterTrace"]
 
+OUTLASTED = 0.5
+"""Part of the work that is done when the last task arrives, below which tasks outlast their trace."""
+
 _SHOWN = 1000
 """Tasks from which a notebook gets no table unless it is asked for."""
 
@@ -102,8 +105,9 @@ class ClusterTrace(Result):
     >>> trace
     ClusterTrace(3 tasks of 2 types and 2 users, arriving over 9 s)
       durations: 10 s to 60 s, median 30 s
-      CPU: 4 to 8 cores a task; 62.2 cores in use if no task waited
-      GPU (devices): 0 to 0.5 devices a task; 2.22 devices in use if no task waited
+      CPU: 4 to 8 cores a task; offers a load of 62.2 cores
+      GPU (devices): 0 to 0.5 devices a task; offers a load of 2.22 devices
+      tasks outlast the trace: if none waited, 12% of the work would be done when the last one arrives
     """
 
     resources: tuple[str, ...]
@@ -208,12 +212,42 @@ class ClusterTrace(Result):
 
     @property
     def offered_usage(self) -> FloatArray:
-        """Work that arrives per second: units of each resource in use on average if no task waited.
+        """Work that arrives per second: units in use on average if no task waited and the trace went on so.
 
-        Divided by the capacities of nodes it is the offered load. Infinite if all tasks arrive at once.
+        Divided by the capacities of nodes it is the offered load. Infinite if all tasks arrive at once. Where
+        tasks outlast the trace, less is in use than that: see :attr:`part_done`.
         """
         with np.errstate(divide="ignore", invalid="ignore"):
             return np.where(self.work > 0, self.work / self.span, 0.0)
+
+    @cached_property
+    def part_done(self) -> float:
+        """Part of the work that would be done when the last task arrives if none waited; the largest of all
+        resources.
+
+        Near 1 for a long trace of short tasks. Where it is small, the offered load never builds up: most of
+        the work lies behind the last arrival.
+        """
+        seconds = np.minimum(self.durations, self.arrivals[-1] - self.arrivals)
+        done = np.bincount(self.type_of, weights=seconds, minlength=self.n_types) @ self.types
+        return float(np.divide(done, self.work, out=np.zeros_like(done), where=self.work > 0).max())
+
+    @cached_property
+    def peak_usage(self) -> FloatArray:
+        """Most units of each resource in use at a time if no task waited, shape (n_resources,).
+
+        Examples
+        --------
+        >>> trace = ClusterTrace(["CPU"], ["cores"], [0, 4, 5], [5, 9, 9], [[2]], [0] * 3, ["u"], [0] * 3)
+        >>> trace.peak_usage, trace.offered_usage, trace.part_done
+        (array([4.]), array([9.2]), 0.2608695652173913)
+        """
+        times = np.concatenate([self.arrivals + self.durations, self.arrivals])
+        # What ends at an instant leaves before what arrives then.
+        order = np.argsort(times, kind="stable")
+        held = self.types[self.type_of]
+        paths = [np.concatenate([-held[:, r], held[:, r]])[order].cumsum() for r in range(self.n_resources)]
+        return frozen(np.array([path.max() for path in paths]))
 
     @cached_property
     def type_names(self) -> tuple[str, ...]:
@@ -272,7 +306,11 @@ class ClusterTrace(Result):
         for name in ("arrivals", "durations", "type_of", "user_of", "jobs"):
             if vars(made)[name] is not None:
                 frozen(vars(made)[name])
-        return made._with(notes=(*self.notes, note)) if note else made
+        return made.noted(note) if note else made
+
+    def noted(self, note: str) -> Self:
+        """The same trace with one more note."""
+        return self._with(notes=(*self.notes, note))
 
     def scaled(self, factor: float) -> Self:
         """The same tasks, arriving ``factor`` times as fast, so that the load is ``factor`` times as large.
@@ -289,10 +327,7 @@ class ClusterTrace(Result):
             arrivals = first + (self.arrivals - first) / factor
         if not np.isfinite(arrivals[-1]):
             raise ModelError.of("factor", f"is too small: with {factor:g} the last task never arrives")
-        return self._with(
-            arrivals=frozen(arrivals),
-            notes=(*self.notes, f"arrivals {factor:g} times as fast as recorded"),
-        )
+        return self._with(arrivals=frozen(arrivals)).noted(f"arrivals {factor:g} times as fast as recorded")
 
     def to_dataframe(self) -> pd.DataFrame:
         """One row per task: arrival, duration, user, job if there are jobs, units of each resource."""
@@ -326,8 +361,13 @@ class ClusterTrace(Result):
             low, high = used[:, r].min(), used[:, r].max()
             text = f"{name}: {low:g} to {high:g} {unit} a task"
             if self.span > 0:
-                text += f"; {self.offered_usage[r]:.3g} {unit} in use if no task waited"
+                text += f"; offers a load of {self.offered_usage[r]:.3g} {unit}"
             lines.append(text)
+        if self.span > 0 and self.part_done < OUTLASTED:
+            lines.append(
+                f"tasks outlast the trace: if none waited, {self.part_done:.0%} of the work would be done "
+                "when the last one arrives"
+            )
         if self.eligible_models is not None:
             free = np.asarray(self.eligible_models.all(axis=1))
             tied = self.n_tasks - int(np.count_nonzero(free[self.type_of]))

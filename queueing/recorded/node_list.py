@@ -9,7 +9,7 @@ In both tasks may be divided; that is what fair shares are defined for. Whole ta
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -24,15 +24,18 @@ from fairness.arguments.validation import (
     frozen,
     require,
     require_choice,
+    require_number,
 )
 from fairness.display.colours import part_colour
 from fairness.display.drawing import given_axes, legend_beside
 from fairness.display.lettering import label
 from fairness.display.result import Result
+from fairness.display.storage import LATER
 from fairness.errors import ModelError
+from fairness.machine.work import duration
 from fairness.model.cluster import Cluster
 from fairness.model.problem import Problem
-from queueing.recorded.cluster_trace import ClusterTrace
+from queueing.recorded.cluster_trace import OUTLASTED, ClusterTrace
 from queueing.recorded.places import Indices, chosen, indices_into
 
 if TYPE_CHECKING:
@@ -57,6 +60,8 @@ class NodeList(Result):
         Finite, >= 0.
     models : sequence of str of length n_nodes, optional
         Model of each node; "" for a node without one. Default: all without.
+    notes : sequence of str
+        What a reader merged or assumed, with counts.
 
     Raises
     ------
@@ -79,6 +84,7 @@ class NodeList(Result):
     units: tuple[str, ...]
     capacities: FloatArray
     models: tuple[str, ...]
+    notes: tuple[str, ...] = field(default=(), metadata=LATER)
 
     def __init__(
         self,
@@ -87,6 +93,8 @@ class NodeList(Result):
         units: Sequence[str],
         capacities: ArrayLike,
         models: Sequence[str] | None = None,
+        *,
+        notes: Sequence[str] = (),
     ) -> None:
         hosts = checked_names("names", names, len(names), "node")
         columns = checked_names("resources", resources, len(resources), "resource")
@@ -105,7 +113,10 @@ class NodeList(Result):
         kinds = ("",) * len(hosts) if models is None else tuple(str(model) for model in models)
         if len(kinds) != len(hosts):
             raise ModelError.of("models", f"must name {len(hosts)} models, one per node; got {len(kinds)}")
-        vars(self).update(names=hosts, resources=columns, units=measures, capacities=frozen(c), models=kinds)
+        vars(self).update(
+            names=hosts, resources=columns, units=measures, capacities=frozen(c), models=kinds,
+            notes=tuple(str(note) for note in notes),
+        )  # fmt: skip
 
     @property
     def n_nodes(self) -> int:
@@ -139,6 +150,7 @@ class NodeList(Result):
             self.units,
             self.capacities[places],
             [self.models[k] for k in places],
+            notes=self.notes,
         )
 
     def model_of(self, trace: ClusterTrace) -> Indices:
@@ -184,6 +196,45 @@ class NodeList(Result):
         offered = trace.offered_usage
         with np.errstate(divide="ignore", invalid="ignore"):
             return np.where(offered > 0, offered / self.total_capacities, 0.0)
+
+    def at_load(self, trace: ClusterTrace, load: float) -> ClusterTrace:
+        """The same tasks, arriving faster or slower, so that the busiest resource is offered a load.
+
+        A note of the trace says where tasks outlast it, so that the load does not build up.
+
+        Raises
+        ------
+        ModelError
+            If the load is not positive, all tasks arrive at once, or no node has what they demand.
+
+        Examples
+        --------
+        >>> trace = ClusterTrace(["CPU"], ["cores"], [0, 40], [5, 5], [[4]], [0, 0], ["u"], [0, 0])
+        >>> fast = NodeList(["a"], ["CPU"], ["cores"], [[8]]).at_load(trace, 1.25)
+        >>> fast.arrivals
+        array([0., 4.])
+        """
+        load = require_number("load", load, above=0)
+        offered = self.offered_load(trace)
+        r = int(offered.argmax())
+        if not 0 < offered[r] < np.inf:
+            raise ModelError.of(
+                "load",
+                f"cannot be {load:g}: the tasks offer {offered[r]:g} at any speed, as they arrive at one "
+                "time, or demand what no node has; leave it out",
+            )
+        made = trace.scaled(load / float(offered[r]))
+        if made.part_done >= OUTLASTED:
+            return made
+        peak = made.peak_usage / np.where(self.total_capacities > 0, self.total_capacities, np.inf)
+        busiest = int(peak.argmax())
+        told = (
+            f"load {load:g} does not build up, as the tasks outlast the {duration(made.span)} in which they "
+            f"arrive: if none waited, {made.part_done:.2g} of the work would be done then, and "
+            f"{trace.resources[busiest]} in use to {peak[busiest]:.3g} of the capacity at most"
+        )
+        told += ", so that nobody has to wait for capacity" * bool(peak[busiest] <= 1)
+        return made.noted(told)
 
     def cluster(self, trace: ClusterTrace, *, by: str = "type", grouped: bool = False) -> Cluster:
         """The nodes as servers, and classes of the trace's tasks with their placement constraints.
@@ -279,6 +330,7 @@ class NodeList(Result):
             "; ".join(f"{name}: {value:,.10g} {unit}" for name, value, unit in totals),
         ]
         lines += [f"{size} {self._kind_name(k)}" for k, size in zip(first, sizes, strict=True)]
+        lines += [f"note: {note}" for note in self.notes]
         return "\n  ".join(lines)
 
     def plot(self, ax: Axes | None = None) -> Axes:

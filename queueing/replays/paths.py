@@ -144,7 +144,7 @@ class ReplayPaths(Result):
             those whose shares are largest on average.
         """
         require_choice("what", what, DRAWN)
-        users = np.argsort(-self.shares.mean(axis=0), kind="stable")[:SHOWN]
+        users = np.argsort(-self.shares.mean(axis=0), kind="stable")[:SHOWN].tolist()
         names = [self.users[u] for u in users]
         with np.errstate(divide="ignore", invalid="ignore"):
             relative = np.where(self.entitlements > 0, self.shares / self.entitlements, np.nan)
@@ -160,7 +160,9 @@ class ReplayPaths(Result):
         since = self.times - self.times[0]
         unit, seconds = time_unit(float(since[-1]))
         texts = {"xlabel": f"{unit} since the first arrival", "ylabel": text, "title": self.scheduler}
-        return curves(ax, since / seconds, values, labels, **texts)
+        # A user has the colour of its number, in every figure.
+        parts = users if what in ("shares", "envy") else None
+        return curves(ax, since / seconds, values, labels, parts=parts, **texts)
 
 
 def paths_of(started: Started, scheduler: str, weights: FloatArray, end: float, points: int) -> ReplayPaths:

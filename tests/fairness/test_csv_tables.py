@@ -97,7 +97,10 @@ def test_traffic_follows_the_names_of_the_classes(save):
         ({"classes": "job_class,cpu\n"}, "there are no rows below the head"),
         ({"classes": "job_class,cpu,ram\nA,1,4\nA,3,1\n"}, "line 3, job_class: 'A' stands in"),
         ({"classes": "job_class,cpu,ram\nA,1,four\n"}, "classes.csv, line 2, ram: 'four' is no number"),
-        ({"classes": "job_class,cpu,ram\nA,1\n"}, "classes.csv, line 2: 2 cells for 3 columns"),
+        (
+            {"classes": "job_class,cpu,ram\nA,1\n"},
+            "classes.csv, line 2, ram: is missing: 2 cells for 3",
+        ),
         ({"classes": "job_class,cpu,disk\nA,1,1\n"}, "lack 'disk' and have 'ram' besides"),
         ({"classes": "job_class,cpu,ram\nA,1,-4\n"}, "line 2, ram: is -4; it must be >= 0"),
         ({"classes": "job_class,cpu,ram\nB,1,4\nA,,\n"}, "line 3: job class 'A' demands nothing"),
@@ -162,7 +165,7 @@ def test_files_that_are_none(tmp_path):
     with pytest.raises(ModelError, match=r"nowhere.csv: cannot be read: No such file"):
         Problem.from_csv(tmp_path / "nowhere.csv", [1])
     (tmp_path / "a.csv").write_bytes(b"\xff\xfe")
-    with pytest.raises(ModelError, match="byte 0 is not UTF-8 text"):
+    with pytest.raises(ModelError, match="line 1: is no text in UTF-8"):
         Problem.from_csv(tmp_path / "a.csv", [1])
     (tmp_path / "b.csv").write_text("job_class,cpu\n" + "x" * (csv.field_size_limit() + 1) + ",1\n")
     with pytest.raises(ModelError, match="line 2: no CSV: field larger"):

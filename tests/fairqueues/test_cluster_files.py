@@ -9,7 +9,7 @@ from itertools import product
 import numpy as np
 import pytest
 
-from fairness import Cluster, ModelError, Problem
+from fairness import DRF, Cluster, ModelError, Problem, allocate
 from fairness.arguments.quantities import quantity
 from fairqueues.exchange import read_cluster
 from fairqueues.exchange.schedulers.manifests.constraints import runs_on
@@ -455,7 +455,7 @@ def test_nodes_and_pods(save):
         pod("done", {"cpu": "1"}, phase="Succeeded"),
         pod("agent", {"cpu": "100m"}, ("DaemonSet", "agent"), nodeName="n1"),
     )
-    found = read_cluster(*save(all_json=text))
+    found = read_cluster(*save(all_json=text), servers=True)
     assert isinstance(found.model, Cluster)
     assert found.model.job_classes == ("x/web-1 and 1 more", "x/g")
     assert found.model.servers == ("n1", "n2")
@@ -469,17 +469,38 @@ def test_nodes_and_pods(save):
         "6 pods are 4 jobs of 3 classes", "1 pods have ended", "1 pods of daemon sets",
         "how many pods", "demands them: nvidia.com/gpu", "can run nowhere: x/huge",
         "no class can use them: n3, n4",
-        "jobs have no limits",
+        "jobs have no limits, so these may be given more tasks than they have; add the servers up",
     ):  # fmt: skip
         assert said in notes
     lines = {one.field: one.line for one in found.unread}
     words = {"spec.priorityClassName": "high", "spec.moon": "full", "spec.sun": "low"}
     assert lines == {field: json_line(text, f'"{word}"') for field, word in words.items()}
-    pool = read_cluster("all.json", servers=False)
+    pool = read_cluster("all.json")
     assert isinstance(pool.model, Problem)
     assert pool.model.limits.tolist() == [2, 1]
+    assert pool.tables == read_cluster("all.json", servers=False).tables
     assert pool.model.as_fractions()[1] == [Fraction(119, 10), 48]
     assert any("run everywhere, though they may not: x/web-1" in note for note in pool.notes)
+
+
+def test_a_pod_of_one_is_one_task(save):
+    """A database of one pod has no third one, and a pod without requests stops nobody."""
+    text = listed(
+        node("big", {"cpu": "16", "memory": "64Gi"}, {"disk": "fast"}),
+        node("small", {"cpu": "4", "memory": "32Gi"}),
+        pod("db-0", {"cpu": "2", "memory": "16Gi"}, nodeSelector={"disk": "fast"}),
+        pod("web-1", {"cpu": "500m", "memory": "1Gi"}),
+        pod("idle", {}),
+        pod("idler", {}),
+    )
+    found = read_cluster(*save(all_json=text))
+    assert found.model.job_classes == ("x/db-0", "x/web-1")
+    assert allocate(found.model, DRF(), found.counts).tasks.tolist() == [1, 1]
+    assert "left out, as their pods request nothing: x/idle and 1 more" in found.notes
+    assert any("run everywhere, though they may not: x/db-0" in note for note in found.notes)
+    apart = read_cluster("all.json", servers=True)
+    assert apart.model.servers == ("big", "small")
+    assert any("these may be given more tasks than they have" in note for note in apart.notes)
 
 
 def json_line(text, word):
@@ -739,10 +760,13 @@ WRONG_JSON = [
         r"line 2., .*the node 'n' stands in p.json, items\[0\] too",
     ),
     (listed({**node("n", {}), "status": {}}), "has neither allocatable nor capacity"),
-    (listed(node("n", {"cpu": "4"}), pod("p", {})), "the jobs 'x/p' demand nothing"),
+    (
+        listed(node("n", {"cpu": "4"}), pod("p", {})),
+        "p.json: no class is left to run; left out, as their pods request nothing: x/p; give them requests",
+    ),
     (
         listed(node("n", {"cpu": "4"}), pod("p", {"gpu": "1"})),
-        "no class can run, as nowhere is all that they demand: x/p",
+        "p.json: no class is left to run; left out, as they can run nowhere: x/p",
     ),
     (listed(node("n", {"cpu": "4"})), "no job classes: give pods"),
     (listed(pod("p", {"cpu": "1"})), "no capacities: give nodes"),
@@ -773,7 +797,7 @@ WRONG_TABLES = [
         "line 1: the first column is 'name'; it must be job_class or server or queue",
     ),
     ({"a_csv": ""}, "the first column is ''"),
-    ({"a_csv": "job_class,cpu,cpu\nA,1,1\n"}, "column 3 'cpu' is there twice"),
+    ({"a_csv": "job_class,cpu,cpu\nA,1,1\n"}, "line 1, cpu: there are two columns of this name"),
     ({"a_csv": "job_class,cpu,\nA,1,1\n"}, "column 3 has no name"),
     ({"q_csv": "queue,weight\nroot,3\n"}, "q.csv, line 2, weight: the root has no siblings"),
     ({"a_csv": "job_class,cpu\nA,1,1\n"}, "a.csv, line 2: 3 cells for 2 columns"),
@@ -824,7 +848,7 @@ def test_files_that_cannot_be_read(tmp_path, monkeypatch):
         read_cluster(tmp_path / "nowhere.yaml")
     file = tmp_path / "a.yaml"
     file.write_bytes(b"\xff\xfe")
-    with pytest.raises(ModelError, match="byte 0 is not UTF-8 text"):
+    with pytest.raises(ModelError, match="line 1: is no text in UTF-8"):
         read_cluster(file)
     file.write_text("a: 1")
     monkeypatch.setattr("fairqueues.exchange.schedulers.cluster_files.BYTES", 1e18)

@@ -100,7 +100,7 @@ def test_the_command_draws_what_each_scheduler_does(saved):
     [
         (["--trace", "trace.json"], "--trace and --nodes go together"),
         (["--schema", "philly"], "--schema says what --trace and --nodes are"),
-        ([*GIVEN, "--load", 0], "--load must be > 0"),
+        ([*GIVEN, "--load", 0], "load must be a finite number > 0"),
         ([*GIVEN, "--tasks", 5], "--tasks is how long a synthetic trace is"),
         ([*GIVEN, "-s", "drf", "--checkpoint", "trace.json"], "trace.json is the trace itself"),
         (["--trace", "t.csv", "--nodes", "n.csv", "--out", "n.csv"], "n.csv is the list of nodes itself"),

@@ -8,8 +8,8 @@ import tomllib
 import pytest
 
 from fairqueues.console.inputs import examples
+from fairqueues.json_text import JsonLines, json_of
 from fairqueues.scenario import Scenario, ScenarioError
-from fairqueues.scenario.json_text import JsonLines, json_of
 from fairqueues.scenario.reading import read_document
 from tests.fairqueues.command_line import as_json
 from tests.fairqueues.test_scenario_errors import WRONG

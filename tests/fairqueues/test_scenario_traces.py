@@ -2,13 +2,21 @@
 
 import pytest
 
-from fairness import ModelError, Problem
+from fairness import DRF, Hierarchical, ModelError, Problem
 from fairqueues.commands.replay import Schema
 from fairqueues.scenario import Scenario, ScenarioError
 from fairqueues.scenario.sections import Trace
 from fairqueues.traces import read_tasks
 from fairqueues.traces.readers import READERS, read_recorded
-from queueing import DRFScheduler, FIFOScheduler, System, fit_trace, read_trace, replay
+from queueing import (
+    DRFScheduler,
+    FIFOScheduler,
+    System,
+    TargetScheduler,
+    fit_trace,
+    read_trace,
+    replay,
+)
 from tests.fairqueues.command_line import as_json, run
 
 TASKS = "submit,duration,user,cpu,gpu\n60,5,b,2,0\n40,30,a,1,0.5\n90,10,a,4,2\n"
@@ -96,12 +104,18 @@ def test_names_of_readers_are_the_same_everywhere():
         (POOL + TRACE, "line 5, trace: .*makes a model of its own"),
         (TRACE + "[traffic]\nloads = [1, 1]\n", r"line 1, trace: .* \[traffic\] too"),
         ('[trace]\nreader = "jobs"\nfile = "jobs.csv"\n', "line 1, trace: .*needs their classes"),
-        (POOL + '[trace]\nreader = "jobs"\nfile = "jobs.csv"\n', "must have a column 'arrival_time'"),
+        (
+            POOL + '[trace]\nreader = "jobs"\nfile = "jobs.csv"\n',
+            "jobs.csv, line 1: there is no column 'arrival_time'",
+        ),
         (
             POOL + '[trace]\nreader = "jobs"\nfile = "j"\nload = 0.5\n',
             "line 8, trace.load: is for a",
         ),
-        (POOL + '[trace]\nreader = "jobs"\nfile = "jobs.csv"\ncolumns = { size = "t" }\n', "must have a col"),
+        (
+            POOL + '[trace]\nreader = "jobs"\nfile = "jobs.csv"\ncolumns = { size = "t" }\n',
+            "there is no column",
+        ),
         (POOL + '[trace]\nreader = "jobs"\nfile = "jobs.csv"\ncolumns = { size = "job_class" }\n', "twice"),
     ],
 )
@@ -113,10 +127,10 @@ def test_records_that_do_not_fit_are_told_with_line_and_key(text, said, folder):
 @pytest.mark.parametrize(
     ("tasks", "said"),
     [
-        ("arrival_time,duration,cpu,gpu\n1,0,3,0\n", "line 2: duration must be a finite number > 0; got 0"),
-        ("arrival_time,duration,cpu,gpu\n1,2,0,0\n", "line 2: gpu and all other demands are 0"),
+        ("arrival_time,duration,cpu,gpu\n1,0,3,0\n", "line 2, duration: must be a finite number > 0; got 0"),
+        ("arrival_time,duration,cpu,gpu\n1,2,0,0\n", "line 2, gpu: and all other demands are 0"),
         ("arrival_time,duration,cpu\n1,2,3\n", "there is no column 'gpu'"),
-        ("arrival_time,duration,cpu,gpu,user\n1,2,3,0,\n", "line 2: user is missing"),
+        ("arrival_time,duration,cpu,gpu,user\n1,2,3,0,\n", "line 2, user: is missing"),
     ],
 )
 def test_tasks_that_are_none(tasks, said, folder):
@@ -150,6 +164,44 @@ def test_a_replay_takes_the_schedulers_of_the_scenario(folder):
     assert "Replay(FIFO" not in only.stdout
     (folder / "s.toml").write_text(TRACE + '[simulation]\nschedulers = ["drf:true", "drf"]\n')
     assert "DRF is given twice" in run("replay", str(folder / "s.toml"), code=2).stderr
+
+
+TREE = '[tree]\nlab = {{ weight = 3, classes = ["{}"] }}\nweb = {{ classes = ["{}"] }}\n'
+
+
+def test_a_replay_shares_among_the_users_in_the_queues_of_the_scenario(folder):
+    (folder / "s.toml").write_text('policies = ["h-drf"]\n' + TRACE + TREE.format("a", "b"))
+    made = Scenario.read(folder / "s.toml")
+    assert made.tree.job_classes == ("a", "b")
+    trace, nodes = made.recorded
+    expected = replay(trace, nodes, TargetScheduler(Hierarchical(made.tree, DRF()), blocking=False))
+    found = run("replay", str(folder / "s.toml"), "--seed", "1")
+    for line in expected.summary().splitlines():
+        assert line.strip() in found.stdout
+    assert "Replay(H-MMF" in run("replay", str(folder / "s.toml"), "-s", "h-mmf").stdout
+    with pytest.raises(ScenarioError, match=r"tree: the class 'b' is in no queue"):
+        scenario(folder, TRACE + '[tree]\nlab = { classes = ["a"] }\n')
+
+
+def test_queues_of_the_fitted_classes_are_none_for_a_replay(folder):
+    names = scenario(folder, TRACE).model.job_classes
+    (folder / "s.toml").write_text('policies = ["h-drf"]\n' + TRACE + TREE.format(*names))
+    assert Scenario.read(folder / "s.toml").tree.job_classes == names
+    said = run("replay", str(folder / "s.toml"), code=2).stderr
+    assert (
+        "a replay shares among the users of the trace, so the classes of the queues in [tree] must be" in said
+    )
+
+
+def test_bursts_that_a_fit_leaves_out_are_told_where_it_is_solved(folder):
+    rows = [f"{1000 * (k // 50)},1,u,1,0" for k in range(200)]
+    (folder / "tasks.csv").write_text("\n".join(["submit,duration,user,cpu,gpu", *rows]))
+    (folder / "s.toml").write_text('policies = ["drf"]\n' + TRACE)
+    told = run("simulate", str(folder / "s.toml"), "--seed", "1").stderr
+    assert "note: arrivals come in bursts: their numbers vary" in told
+    assert "bursts" not in run("replay", str(folder / "s.toml"), "-s", "fifo").stderr
+    slow = run("replay", str(folder / "s.toml"), "-s", "fifo", "--load", "2").stdout
+    assert "note: arrivals 100 times" in " ".join(slow.split()) or "times as fast as recorded" in slow
 
 
 @pytest.mark.long

@@ -194,3 +194,42 @@ def test_nodes_and_tasks_that_do_not_belong_together_are_refused():
     with pytest.raises(ModelError, match="no class can use 'c'"):
         nodes.cluster(recorded(type_of=[1, 1, 1, 2]))
     assert nodes.only([0, 1, 3]).cluster(recorded(type_of=[1, 1, 1, 2])).n_servers == 3
+
+
+def arriving(gaps, durations, cores=2.0):
+    n = len(gaps)
+    return ClusterTrace(["CPU"], ["cores"], np.cumsum(gaps), durations, [[cores]], [0] * n, ["u"], [0] * n)
+
+
+def test_what_would_be_in_use_is_counted_second_by_second():
+    rng = np.random.default_rng(4)
+    trace = arriving(rng.integers(0, 4, 60), rng.integers(1, 30, 60))
+    instants = range(int(trace.arrivals[0]), int((trace.arrivals + trace.durations).max()) + 1)
+    running = [int(((trace.arrivals <= t) & (t < trace.arrivals + trace.durations)).sum()) for t in instants]
+    assert trace.peak_usage.tolist() == [2.0 * max(running)]
+    before = sum(number for t, number in zip(instants, running, strict=True) if t < trace.arrivals[-1])
+    assert trace.part_done == pytest.approx(before / sum(running), rel=1e-12)
+
+
+def test_a_load_that_never_builds_up_is_told():
+    """475 times as fast, all arrive within minutes, and nobody ever waits: not what a load of 1.1 is."""
+    nodes = NodeList(["a"], ["CPU"], ["cores"], [[200]])
+    long = arriving(np.full(50, 2000.0), np.full(50, 500.0))
+    fast = nodes.at_load(long, 1.1)
+    assert nodes.offered_load(fast) == pytest.approx(1.1)
+    assert fast.peak_usage[0] / 200 < 0.51
+    note = fast.notes[-1]
+    assert "load 1.1 does not build up, as the tasks outlast the" in note
+    assert "CPU in use to 0.5 of the capacity at most, so that nobody has to wait for capacity" in note
+    assert "tasks outlast the trace: if none waited, " in fast.summary()
+    # Some would have to wait for a third of the capacity, and most of the work still comes in the end.
+    more = NodeList(["a"], ["CPU"], ["cores"], [[60]]).at_load(long, 3.5)
+    assert "in use to 1.67 of the capacity at most" in more.notes[-1]
+    assert "nobody" not in more.notes[-1]
+    # A load that builds up is told as a speed alone.
+    short = arriving(np.full(5000, 20.0), np.full(5000, 500.0))
+    assert nodes.at_load(short, 1.1).notes == ("arrivals 4.39912 times as fast as recorded",)
+    assert "outlast" not in nodes.at_load(short, 1.1).summary()
+    for load, said in ((0, "load must be a finite number > 0"), (1, "load cannot be 1: .*at one time")):
+        with pytest.raises(ModelError, match=said):
+            nodes.at_load(arriving([0.0, 0.0], [1, 1]), load)

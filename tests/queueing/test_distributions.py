@@ -240,7 +240,7 @@ def test_on_off_keeps_its_moments_at_every_scale(rate, mean_on, mean_off):
         (lambda: TruncatedPareto(0.5, 1e300), "truncate lower"),
         (lambda: Lognormal(0), "scv"),
         (lambda: Empirical([]), "at least one"),
-        (lambda: Empirical([1, 0]), "at index 1"),
+        (lambda: Empirical([1, 0]), r"at index \(1,\)"),
         (lambda: Empirical([1, 2]).with_mean(-1), "mean of a law"),
         (lambda: Renewal(3.0), "law of a renewal"),
         (lambda: OnOff(0, 1), "mean_on"),
@@ -256,13 +256,15 @@ def test_sizes_from_a_file(tmp_path):
     file = tmp_path / "sizes.csv"
     file.write_text("job,size\na,1\nb,3\n")
     assert Empirical.from_file(file).values.tolist() == [1, 3]
+    file.write_text("size\n1\n\n3\n\n")  # empty lines say nothing
+    assert Empirical.from_file(file).values.tolist() == [1, 3]
     for text, message in (
-        ("size\n1\nx\n", "line 3: size must be a finite number > 0; got 'x'"),
-        ("size\n1\n\n2\n", "line 3.*nothing"),
+        ("size\n1\nx\n", "line 3, size: must be a number; got 'x'"),
+        ("size,of\n1,a\n,b\n2,c\n", "line 3, size: is missing"),
         ("size\n0\n", "line 2"),
         ("size\ninf\n", "line 2"),
-        ("work\n1\n", "column 'size'; got work"),
-        ("", "cannot be read"),
+        ("work\n1\n", r"line 1: there is no column 'size' \(columns: work\)"),
+        ("", "has no line of data"),
     ):
         file.write_text(text)
         with pytest.raises(ModelError, match=message):

@@ -5,6 +5,7 @@ from itertools import product
 
 import numpy as np
 import pytest
+from matplotlib.figure import Figure
 
 from fairness import DRF, PSDSF, TSF, BottleneckMax, Hierarchical, ModelError, NotConvergedError, Tree
 from queueing import (
@@ -318,6 +319,26 @@ def test_paths_are_what_their_definitions_say():
     assert seen > 5
     who = [len(set(trace.user_of[(trace.arrivals <= t) & (record.starts > t)])) for t in paths.times]
     assert (np.isnan(paths.jain) | (np.array(who) > 1)).all()
+
+
+def test_a_user_has_one_colour_in_all_figures():
+    """Panels order users by their shares; colours are those of the users."""
+    trace = ClusterTrace(
+        ["CPU"], ["cores"], [0] * 9, [9, 9, 9, 5, 5, 5, 7, 7, 7], [[1], [2], [4]],
+        [0, 0, 0, 1, 1, 1, 2, 2, 2],
+        ["small", "middle", "large"], [0, 0, 0, 1, 1, 1, 2, 2, 2],
+    )  # fmt: skip
+    record = replay(trace, NodeList(["n"], ["CPU"], ["cores"], [[10]]), FIFOScheduler(blocking=False))
+    paths = record.over_time(20)
+
+    def colours(ax):
+        return {line.get_label(): line.get_color() for line in ax.lines if line.get_label() in trace.users}
+
+    shown = colours(record.plot(Figure().subplots()))
+    assert len(set(shown.values())) == 3
+    for what in ("shares", "envy"):
+        assert colours(paths.plot(Figure().subplots(), what)) == shown
+    assert list(colours(paths.plot(Figure().subplots(), "shares"))) != list(trace.users)  # another order
 
 
 def test_stranded_and_fragmented_capacity_by_hand():

@@ -5,7 +5,16 @@ import pytest
 from scipy import stats
 
 from fairness import DRF, ModelError
-from queueing import ClusterTrace, NodeList, System, fit_trace, simulate
+from queueing import (
+    ClusterTrace,
+    FIFOScheduler,
+    NodeList,
+    System,
+    balanced_fairness,
+    fit_trace,
+    replay,
+    simulate,
+)
 
 NODES = NodeList(["a", "b"], ["CPU", "GPU"], ["cores", "devices"], [[64, 8], [32, 0]])
 
@@ -79,8 +88,30 @@ def test_arrivals_that_are_poisson_and_some_that_are_not():
     assert not crowded.poisson.any()
 
 
+def test_a_fit_says_what_it_leaves_out_of_bursts():
+    """In a system of these rates nobody waits, as theory says; in a replay of the same tasks most do."""
+    gaps = np.where(np.arange(4000) % 200 == 0, 4000.0, 1e-3)
+    trace = recorded(types=((1, 0), (2, 0)), gaps=gaps, durations=np.full(4000, 20.0))
+    fit = fit_trace(trace, NODES, sizes="exponential")
+    system = System.from_trace(fit)
+    assert (balanced_fairness(system).mean_durations / system.mean_sizes).max() < 1.001
+    assert replay(trace, NODES, FIFOScheduler(blocking=False)).slowdowns.mean() > 2
+    assert fit.total_dispersion > 100
+    assert fit.busiest == pytest.approx(100 / 20, rel=0.05)  # a burst in every fifth window
+    assert "left out: nodes, placement constraints and whole tasks, and when arrivals come" in fit.summary()
+    said = f"arrivals come in bursts: their numbers vary {fit.total_dispersion:.3g} times as much"
+    assert said in fit.bursts
+    assert "tasks may wait far longer in a replay" in fit.summary()
+    calm = fit_trace(recorded(types=((1, 0), (2, 0))), NODES)
+    assert calm.total_dispersion == pytest.approx(1, abs=0.5)  # chi-square of 99: beyond 1.5 once in 1000
+    assert calm.bursts == ""
+    assert "bursts" not in calm.summary()
+
+
 def test_few_tasks_tell_nothing_of_arrivals():
     fit = fit_trace(recorded(n=50, types=((1, 0),)), NODES)
+    assert np.isnan(fit.total_dispersion)
+    assert fit.bursts == ""
     assert np.isnan(fit.dispersion).all()
     assert not fit.poisson.any()
     assert "too few" in fit.summary()

@@ -132,8 +132,15 @@ class DistributedRun(Result):
 
     def plot(self, ax: Axes | None = None) -> Axes:
         """Tasks of each class over time."""
-        texts = {"xlabel": "time (lines: classes come or go)", "title": "Servers that act on their own"}
-        ax = curves(ax, self.times, self.tasks, self.cluster.job_classes, ylabel="tasks", **texts)
+        ax = curves(
+            ax,
+            self.times,
+            self.tasks,
+            self.cluster.job_classes,
+            xlabel="time (lines: classes come or go)",
+            ylabel="tasks",
+            title="Servers that act on their own",
+        )
         for time in self.changes[1:]:
             ax.axvline(time, color="0.7", linewidth=0.8, zorder=0)
         return ax

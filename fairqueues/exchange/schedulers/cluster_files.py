@@ -20,6 +20,7 @@ import numpy as np
 from fairness.arguments.quantities import quantity
 from fairness.arguments.validation import FloatArray
 from fairness.errors import ModelError
+from fairness.files import text_of
 from fairness.machine.memory import require_memory
 from fairqueues.exchange.schedulers.joining import joined
 from fairqueues.exchange.schedulers.manifests.fields import Document, Field, json_document, yaml_documents
@@ -124,7 +125,8 @@ def read_cluster(
     capacities : mapping, optional
         Units of each resource in all, numbers or quantities such as "4Ti", instead of those of the files.
     servers : bool, optional
-        Keep servers apart (a cluster), or add them up to one pool. Default: apart, unless there are queues.
+        Keep servers apart (a cluster), or add them up to one pool. Default: apart, unless there are queues,
+        or jobs with a most number of tasks, such as those of pods: a pool keeps both.
 
     Returns
     -------
@@ -191,7 +193,10 @@ def _grouped(unread: list[Unread]) -> tuple[Unread, ...]:
 
 def _read(path: Path, parts: Parts, kueue: Kueue, volcano: Volcano, pods: Pods) -> None:
     """Add what a file says."""
-    text, name = _text(path), str(path)
+    if path.is_file():
+        size = float(path.stat().st_size)
+        require_memory(BYTES * size, f"reading {path}", "give the queues, nodes and pods only")
+    text, name = text_of(path, f"give {SYSTEMS}"), str(path)
     first = text.lstrip()[:1]
     suffix = path.suffix.lower()
     if suffix == ".csv":
@@ -242,15 +247,3 @@ def _objects(
         parts.unread.append(
             Unread(document.file, one.line, f"{version} {kind}", "objects of this kind are not read")
         )
-
-
-def _text(path: Path) -> str:
-    try:
-        if path.is_file():
-            size = float(path.stat().st_size)
-            require_memory(BYTES * size, f"reading {path}", "give the queues, nodes and pods only")
-        return path.read_bytes().decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        raise ModelError(f"{path}: byte {error.start} is not UTF-8 text; save the file as UTF-8") from None
-    except OSError as error:
-        raise ModelError(f"{path}: cannot be read: {error.strerror or error}; give {SYSTEMS}") from None

@@ -35,7 +35,8 @@ def joined(parts: Parts, capacities: Mapping[str, Fraction] | None, pool: bool |
     capacities : mapping, optional
         Units of each resource, instead of those of the files.
     pool : bool, optional
-        Whether all servers are added up to one pool. Default: only if there are queues.
+        Whether all servers are added up to one pool. Default: only if there are queues, or jobs with a most
+        number of tasks, which a pool can keep.
 
     Raises
     ------
@@ -46,7 +47,7 @@ def joined(parts: Parts, capacities: Mapping[str, Fraction] | None, pool: bool |
     if not jobs:
         raise ModelError(
             "no job classes: give pods (kubectl get pods -A -o json), or a CSV table whose first column is "
-            "job_class"
+            f"job_class{_not_read(parts)}"
         )
     servers = [_flavored(parts, server) for server in without_held(parts)] if capacities is None else []
     total = _total(parts, servers, capacities)
@@ -59,7 +60,8 @@ def joined(parts: Parts, capacities: Mapping[str, Fraction] | None, pool: bool |
         parts.notes.append("left out: how many pods there may be at most")
     if unused:
         parts.notes.append(f"left out, as no class demands them: {_names(unused)}")
-    as_pool = not servers or (bool(parts.queues) if pool is None else pool)
+    limited = [one.name for one in jobs if one.tasks is not None]
+    as_pool = not servers or (bool(parts.queues or limited) if pool is None else pool)
     kept = [k for k in range(len(servers)) if any(row[k] for row in where)]
     if len(kept) < len(servers):
         idle = [server.name for k, server in enumerate(servers) if k not in kept]
@@ -74,7 +76,6 @@ def joined(parts: Parts, capacities: Mapping[str, Fraction] | None, pool: bool |
     }
     if any(one.weight != 1 for one in jobs):
         model["weights"] = [one.weight for one in jobs]
-    limited = [one for one in jobs if one.tasks is not None]
     if as_pool:
         model["capacities"] = [units.of(r, total[r]) for r in resources]
         if limited:
@@ -93,8 +94,8 @@ def joined(parts: Parts, capacities: Mapping[str, Fraction] | None, pool: bool |
             model["eligible"] = where
         if limited:
             parts.notes.append(
-                f"on servers jobs have no limits, so their numbers of tasks are not carried over: "
-                f"{_names([one.name for one in limited])}"
+                "on servers jobs have no limits, so these may be given more tasks than they have; add the "
+                f"servers up to keep their numbers: {_names(limited)}"
             )
     found = {"pool" if as_pool else "cluster": model, "counts": [one.count for one in jobs]}
     if parts.queues:
@@ -133,6 +134,11 @@ class _Units:
 
 def _names(names: list[str]) -> str:
     return ", ".join(names[:_SHOWN]) + (f" and {len(names) - _SHOWN} more" if len(names) > _SHOWN else "")
+
+
+def _not_read(parts: Parts) -> str:
+    """The first thing that was there and not read: perhaps it is what is missing."""
+    return f" (not read: {parts.unread[0]})" if parts.unread else ""
 
 
 def _in_queues(parts: Parts) -> list[Jobs]:
@@ -197,7 +203,7 @@ def _total(
         if not parts.quotas:
             raise ModelError(
                 "no capacities: give nodes (kubectl get nodes -o json), a CSV table whose first column is "
-                "server, or capacities (--capacity RESOURCE=UNITS)"
+                f"server, or capacities (--capacity RESOURCE=UNITS){_not_read(parts)}"
             )
         return dict(parts.quotas)
     found: dict[str, Fraction] = {}
@@ -214,7 +220,7 @@ def _placed(
     names = {server.name for server in servers}
     allowed: dict[Any, list[bool]] = {}  # by condition: many classes share one
     there: dict[tuple[str, ...], list[bool]] = {}  # by what is needed
-    found, where, nowhere = [], [], []
+    found, where, nowhere, idle = [], [], [], []
     for one in jobs:
         for name in one.named_servers:
             if servers and name not in names:
@@ -222,6 +228,9 @@ def _placed(
                 raise ModelError(f"{one.place}, servers: {told}")
         needs = tuple(sorted(r for r, amount in one.demands.items() if amount > 0))
         if not needs:
+            if one.pods:
+                idle.append(one)
+                continue
             raise ModelError(
                 f"{one.place}: the jobs {one.name!r} demand nothing; give them requests, or leave them out"
             )
@@ -237,14 +246,16 @@ def _placed(
             found.append(one)
             where.append(row if servers else [])
         else:
-            nowhere.append(one.name)
-    if nowhere:
-        parts.notes.append(f"left out, as they can run nowhere: {_names(nowhere)}")
-    if not found:
-        raise ModelError(
-            f"no class can run, as nowhere is all that they demand: {_names(nowhere)}; "
-            "check the names of the resources"
-        )
+            nowhere.append(one)
+    for left, why, remedy in (
+        (nowhere, "as they can run nowhere", "check the names of the resources that they demand"),
+        (idle, "as their pods request nothing", "give them requests"),
+    ):
+        if left:
+            told = f"left out, {why}: {_names([one.name for one in left])}"
+            if not found:
+                raise ModelError(f"{left[0].place}: no class is left to run; {told}; {remedy}")
+            parts.notes.append(told)
     if not servers and any(one.runs_on is not None for one in found):
         parts.notes.append("no servers are in the files, so where jobs may run is not carried over")
     return found, where

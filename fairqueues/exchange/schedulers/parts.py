@@ -117,6 +117,8 @@ class Jobs:
         Tells whether a taint of a flavor is tolerated.
     arrival_rate, mean_size : Fraction, optional
         Of the jobs that arrive.
+    pods : bool
+        Whether the tasks are pods, which may request nothing.
     """
 
     name: str
@@ -132,6 +134,7 @@ class Jobs:
     tolerates: Callable[[Any], bool] | None = None
     arrival_rate: Fraction | None = None
     mean_size: Fraction | None = None
+    pods: bool = False
 
 
 @dataclass(frozen=True)

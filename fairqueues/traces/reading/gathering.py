@@ -7,8 +7,8 @@ or never ended. What is dropped or cut is counted, and the trace says it.
 
 from __future__ import annotations
 
-import os
-from collections.abc import Hashable, Sequence
+import math
+from collections.abc import Hashable, Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -18,12 +18,11 @@ from numpy.typing import ArrayLike, NDArray
 from fairness.arguments.validation import FloatArray, require_choice
 from fairness.errors import ModelError
 from fairness.machine.memory import require_memory
-from fairness.machine.work import duration
-from fairqueues.traces.reading.columns import KEPT, Rows
 from queueing.recorded.cluster_trace import ClusterTrace
+from queueing.recorded.columns import KEPT, Rows
 from queueing.recorded.node_list import NodeList
 
-__all__ = ["BACKWARDS", "NEVER_ENDED", "NEVER_STARTED", "Gathering", "Numbered"]
+__all__ = ["BACKWARDS", "LONGEST", "NEVER_ENDED", "NEVER_STARTED", "Gathering", "Numbered"]
 
 NEVER_ENDED = ("cut", "drop", "refuse")
 """What can be done with a task that still runs when the trace ends."""
@@ -103,12 +102,9 @@ class Gathering:
         self._backwards = require_choice("backwards", backwards, BACKWARDS)
         self._largest = None if nodes is None else nodes.capacities.max(axis=0)
         self._types, self.users = Numbered(), Numbered()
-        self._parts: dict[str, list[NDArray[Any]]] = {
-            name: [] for name in ("arrivals", "durations", "type_of", "user_of", "jobs")
-        }
-        self._open: list[tuple[int, float]] = []
+        self._parts: dict[str, list[NDArray[Any]]] = {}
         self._n = 0
-        self._last = -np.inf
+        self._first, self._last = math.nan, -math.inf
         self._counts: dict[str, int] = {}
         self.notes: list[str] = []
 
@@ -116,10 +112,22 @@ class Gathering:
         """Count tasks of which something is to be said, where ``{n}`` stands for their number."""
         self._counts[said] = self._counts.get(said, 0) + int(count)
 
-    def require_room(self, more: int, path: os.PathLike[str]) -> None:
-        """ModelError if the trace of so many tasks more does not fit into memory while it is made."""
+    def repeated(self, rows: Rows, count: str) -> Rows:
+        """Each row as often as a column says.
+
+        Raises
+        ------
+        ModelError
+            If the column holds no whole numbers, or the trace does not fit into memory while it is made.
+        """
+        copies = rows.numbers(count, least=0, whole=True)
+        if not len(rows):
+            return rows
+        more = float(copies.sum())
         n_bytes = KEPT * more + (KEPT - STORED) * self._n
-        require_memory(n_bytes, f"{path} with {self._n + more:,} tasks and more", "read a part of it")
+        told = f"{rows.path}, down to line {rows.lines[-1]}, with {self._n + more:,.0f} tasks"
+        require_memory(n_bytes, told, "read a part of it")
+        return rows.taken(np.repeat(np.arange(len(rows)), copies.astype(np.int64)))
 
     def saw(self, time: float) -> None:
         """Some time of the record, seconds: what never ended is cut at the last one."""
@@ -128,14 +136,13 @@ class Gathering:
     def add(
         self,
         rows: Rows,
-        arrivals: FloatArray,
-        starts: FloatArray,
-        ends: FloatArray,
+        times: Sequence[FloatArray],
         demands: Sequence[FloatArray],
         users: NDArray[Any],
         *,
-        fields: tuple[str, str, str],
+        fields: Sequence[str],
         columns: Sequence[str],
+        durations: FloatArray | None = None,
         models: NDArray[Any] | None = None,
         jobs: NDArray[Any] | None = None,
     ) -> None:
@@ -143,82 +150,36 @@ class Gathering:
 
         Parameters
         ----------
-        arrivals, starts, ends : ndarray of shape (n_rows,), seconds
-            NaN: it never started, it never ended.
+        times : sequence of ndarrays of shape (n_rows,), seconds
+            Arrivals, starts and ends. NaN: it never started, it never ended.
         demands : sequence of n_resources ndarrays of shape (n_rows,)
         fields, columns : sequence of str
             What the file calls the times, and the columns that say the demands.
+        durations : ndarray of shape (n_rows,), seconds
+            Default: from starts to ends.
         models : ndarray of shape (n_rows,), optional
             Tuples of models of nodes where a task may run; () for all.
         """
-        lasting = ends - starts
+        arrivals, starts, ends = times
+        self._require_good(rows, times, fields)
+        self._require_units(rows, demands, columns)
         waits, runs_on = np.isnan(starts), np.isnan(ends)
-        if self._started == "refuse":
-            rows.refuse(fields[1], waits, "says that this task never ran; take never_started='drop'")
-        if self._ended == "refuse":
-            rows.refuse(
-                fields[2], runs_on & ~waits, "says that this task never ended; take never_ended='cut'"
-            )
         wrong = (starts < arrivals) | (ends < starts)
-        if self._backwards == "refuse":
-            remedy = "correct the line, or take backwards='drop'"
-            rows.refuse(fields[1], starts < arrivals, f"lies before {fields[0]}; {remedy}")
-            rows.refuse(fields[2], ends < starts, f"lies before {fields[1]}; {remedy}")
-        self.note(int(wrong.sum()), "{n} dropped: times go backwards")
-        if self._largest is not None:
-            for r, name in enumerate(self.resources):
-                rows.refuse(
-                    columns[r],
-                    demands[r] > self._largest[r],
-                    f"asks for more {name} than the largest node has, {self._largest[r]:g} {self.units[r]}: "
-                    "is the unit another, or the list of nodes that of another cluster?",
-                )
         good = ~wrong
+        self.note(int(wrong.sum()), "{n} dropped: times go backwards")
         seen = np.concatenate([arrivals[good], starts[~waits & good], ends[~runs_on & good]])
-        self.saw(float(seen.max(initial=-np.inf)))
+        self.saw(float(np.fmax.reduce(seen, initial=-np.inf)))
         self.note(int(waits.sum()), "{n} dropped: never ran, so that no duration is known")
-        idle = np.logical_and.reduce([column <= 0 for column in demands])
+        idle = np.logical_and.reduce([held <= 0 for held in demands])
         self.note(int((idle & ~waits & good).sum()), "{n} dropped: no demand")
         kept = ~(waits | idle | wrong)
         if self._ended == "drop":
             self.note(int((runs_on & kept).sum()), "{n} dropped: never ended")
             kept &= ~runs_on
-        still = np.flatnonzero(kept & runs_on)
-        if still.size:
-            self.note(still.size, "{n} cut at the last time of the trace: never ended")
-            places = np.cumsum(kept & (runs_on | (lasting > 0))) - 1 + self._n
-            self._open += [(int(places[k]), float(starts[k])) for k in still]
-        self._keep(kept, arrivals, lasting, demands, users, models, jobs)
-
-    def add_lasting(
-        self,
-        rows: Rows,
-        arrivals: FloatArray,
-        durations: FloatArray,
-        demands: Sequence[FloatArray],
-        users: NDArray[Any],
-        *,
-        jobs: NDArray[Any] | None = None,
-    ) -> None:
-        """Add tasks that all ran and ended, one per row, of which the durations are known."""
-        self.saw(float((arrivals + durations).max(initial=-np.inf)))
-        idle = np.logical_and.reduce([column <= 0 for column in demands])
-        self.note(int(idle.sum()), "{n} dropped: no demand")
-        self._keep(~idle, arrivals, durations, demands, users, None, jobs)
-
-    def _keep(
-        self,
-        kept: NDArray[np.bool_],
-        arrivals: FloatArray,
-        durations: FloatArray,
-        demands: Sequence[FloatArray],
-        users: NDArray[Any],
-        models: NDArray[Any] | None,
-        jobs: NDArray[Any] | None,
-    ) -> None:
-        empty = kept & (durations == 0)
-        self.note(int(empty.sum()), "{n} dropped: took 0 s")
-        kept = kept & ~empty
+        self.note(int((runs_on & kept).sum()), "{n} cut at the last time of the trace: never ended")
+        lasting = ends - starts if durations is None else durations
+        self.note(int((kept & (lasting == 0)).sum()), "{n} dropped: took 0 s")
+        kept &= lasting != 0
         keys = [column[kept] for column in demands]
         if models is not None:
             codes, distinct = pd.factorize(models[kept])
@@ -227,33 +188,70 @@ class Gathering:
             keys.append(named[codes])
         made: dict[str, NDArray[Any]] = {
             "arrivals": arrivals[kept],
-            "durations": durations[kept],
+            "durations": lasting[kept],
+            "open": starts[kept & runs_on],
             "type_of": self._types.of_rows(keys),
             "user_of": self.users.of(users[kept]),
         }
         if jobs is not None:
             made["jobs"] = np.asarray(jobs[kept], dtype=np.int32)
         for name, part in made.items():
-            self._parts[name].append(part)
+            self._parts.setdefault(name, []).append(part)
         self._n += int(kept.sum())
 
-    def trace(self, models: Sequence[str] = (), *, origin: float = 0.0) -> ClusterTrace:
-        """The trace, in times since ``origin``; ``models`` are those of nodes, where tasks name models."""
-        if not self._n:
+    def _require_good(self, rows: Rows, times: Sequence[FloatArray], fields: Sequence[str]) -> None:
+        """ModelError about times that cannot be, or that the caller wants refused."""
+        arrivals, starts, ends = times
+        if math.isnan(self._first) and (known := arrivals[~np.isnan(arrivals)]).size:
+            self._first = float(known[0])
+        for field, column in zip(fields, times, strict=True):
+            far = np.abs(column - self._first) > LONGEST
+            rows.refuse(
+                field,
+                far,
+                "lies more than 20 years from the first task, were it in seconds; times seem to be in "
+                "milliseconds or smaller units; give the file as it was published",
+            )
+        waits, runs_on = np.isnan(starts), np.isnan(ends)
+        if self._started == "refuse":
+            rows.refuse(fields[1], waits, "says that this task never ran; take never_started='drop'")
+        if self._ended == "refuse":
+            rows.refuse(
+                fields[2], runs_on & ~waits, "says that this task never ended; take never_ended='cut'"
+            )
+        if self._backwards == "refuse":
+            remedy = "correct the line, or take backwards='drop'"
+            rows.refuse(fields[1], starts < arrivals, f"lies before {fields[0]}; {remedy}")
+            rows.refuse(fields[2], ends < starts, f"lies before {fields[1]}; {remedy}")
+
+    def _require_units(self, rows: Rows, demands: Sequence[FloatArray], columns: Sequence[str]) -> None:
+        """ModelError about demands that no node could hold: their unit is another."""
+        for r, (name, held, column) in enumerate(zip(self.resources, demands, columns, strict=True)):
+            if name == self.devices:
+                broken = (held > 1) & (held != np.floor(held))
+                rows.refuse(column, broken, "is in devices: a part of one, or whole ones")
+            if self._largest is not None:
+                rows.refuse(
+                    column,
+                    held > self._largest[r],
+                    f"asks for more {name} than the largest node has, {self._largest[r]:g} {self.units[r]}: "
+                    "is the unit another, or the list of nodes that of another cluster?",
+                )
+
+    def trace(self, models: Iterable[str] = (), *, origin: float | None = 0.0) -> ClusterTrace:
+        """The trace, in times since ``origin``, or the first arrival; ``models`` are those of nodes.
+
+        The models count where tasks name models.
+        """
+        columns = {name: np.concatenate(self._parts.pop(name)) for name in list(self._parts)}
+        if columns:
+            self._close(columns)
+        if not columns or not len(columns["arrivals"]):
             said = "; ".join(self._said()) or "the file has none"
-            raise ModelError(f"{self.source}: no task is left ({said})")
-        columns = {name: self._whole(name) for name in self._parts if self._parts[name]}
-        self._close(columns)
-        if origin:
-            columns["arrivals"] -= origin
+            raise ModelError(f"{self.source}: no task is left ({said}); give a file with tasks that ran")
         self._sort(columns)
         times = columns["arrivals"]
-        if times[-1] - times[0] > LONGEST or columns["durations"].max() > LONGEST:
-            longest = max(times[-1] - times[0], columns["durations"].max())
-            raise ModelError(
-                f"{self.source}: times reach over {duration(longest)}, were they in seconds; they seem to be "
-                "in milliseconds or smaller units; give the file as it was published"
-            )
+        times -= times[0] if origin is None else origin
         names, types = list(models), list(self._types.places)
         allowed: ArrayLike | None = None
         if types and len(types[0]) > len(self.resources):
@@ -285,17 +283,11 @@ class Gathering:
             notes=[*self._said(), *self.notes],
         )
 
-    def _whole(self, name: str) -> NDArray[Any]:
-        parts = self._parts[name]
-        whole = np.concatenate(parts)
-        parts.clear()
-        return whole
-
     def _close(self, columns: dict[str, NDArray[Any]]) -> None:
         """Cut what never ended at the last time of the trace."""
-        for place, start in self._open:
-            columns["durations"][place] = self._last - start
-        if self._open and not (kept := columns["durations"] > 0).all():
+        durations, starts = columns["durations"], columns.pop("open")
+        durations[np.isnan(durations)] = self._last - starts
+        if not (kept := durations > 0).all():
             self.note(int((~kept).sum()), "{n} dropped: started at the last time of the trace")
             for name in columns:
                 columns[name] = columns[name][kept]

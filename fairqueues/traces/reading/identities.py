@@ -10,20 +10,19 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-import pandas as pd
 from numpy.typing import NDArray
 
-from fairqueues.traces.reading.columns import Rows, pieces
+from queueing.recorded.columns import Rows, pieces
 
 __all__ = ["Identities"]
 
 
 class Identities:
-    """What one column, or several together, say of each row: no two rows may say the same."""
+    """What one column of texts, or several together, say of each row: no two rows may say the same."""
 
     def __init__(self, *fields: str, header: Sequence[str] | None = None) -> None:
         self.fields, self.header = fields, header
-        self._hashes: list[NDArray[np.uint64]] = []
+        self._hashes: list[NDArray[np.int64]] = []
         self._rows: Rows | None = None
 
     def add(self, rows: Rows) -> None:
@@ -39,10 +38,8 @@ class Identities:
         del hashes
         if not suspects.size or self._rows is None:
             return
-        texts = [name for name in self.fields if self._rows.columns[name].dtype == object]
-        numbers = [name for name in self.fields if name not in texts]
         seen: dict[tuple[Any, ...], int] = {}
-        for rows in pieces(self._rows.path, numbers, texts, header=self.header):
+        for rows in pieces(self._rows.path, texts=self.fields, header=self.header):
             for k in np.flatnonzero(np.isin(self._hashed(rows), suspects)).tolist():
                 identity = tuple(rows.columns[name][k] for name in self.fields)
                 first = seen.setdefault(identity, int(rows.lines[k]))
@@ -50,9 +47,6 @@ class Identities:
                     said = ", ".join(map(str, identity))
                     rows.fail(k, self.fields[0], f"repeats {said!r} of line {first}; each must stand once")
 
-    def _hashed(self, rows: Rows) -> NDArray[np.uint64]:
-        total = np.zeros(len(rows), dtype=np.uint64)
-        for name in self.fields:
-            # Odd factors keep all bits; sums wrap.
-            total = total * np.uint64(0x9E3779B97F4A7C15) + pd.util.hash_array(rows.columns[name])
-        return total
+    def _hashed(self, rows: Rows) -> NDArray[np.int64]:
+        keys = zip(*(rows.columns[name] for name in self.fields), strict=True)
+        return np.fromiter(map(hash, keys), np.int64, len(rows))

@@ -68,9 +68,11 @@ def test_what_never_started_or_ended_is_the_callers_choice(tmp_path):
     lines = (GOOD, "c,1000,1024,0,0,,BE,Pending,6,70,", "d,1000,1024,0,0,,LS,Running,7,,8")
     trace, _ = read_pods(tmp_path, *lines, never_ended="drop")
     assert trace.n_tasks == 1
-    with pytest.raises(ModelError, match=r"pods\.csv, line 4: deletion_time says that this task never ended"):
+    with pytest.raises(
+        ModelError, match=r"pods\.csv, line 4, deletion_time: says that this task never ended"
+    ):
         read_pods(tmp_path, *lines, never_ended="refuse")
-    with pytest.raises(ModelError, match=r"pods\.csv, line 3: scheduled_time says that this task never ran"):
+    with pytest.raises(ModelError, match=r"pods\.csv, line 3, scheduled_time: says that this task never ran"):
         read_pods(tmp_path, *lines, never_started="refuse")
     with pytest.raises(ModelError, match="never_ended must be one of 'cut', 'drop', 'refuse'"):
         read_pods(tmp_path, *lines, never_ended="forget")
@@ -79,27 +81,27 @@ def test_what_never_started_or_ended_is_the_callers_choice(tmp_path):
 @pytest.mark.parametrize(
     ("line", "said"),
     [
-        ("b,4000,8192,1,500,,LS,Running,0,5,10", "line 3: deletion_time lies before scheduled_time"),
-        ("b,4000,8192,1,500,,LS,Running,12,90,10", "line 3: scheduled_time lies before creation_time"),
-        ("b,many,8192,1,500,,LS,Running,0,90,10", "line 3: cpu_milli must be a number; got 'many'"),
-        ("b,,8192,1,500,,LS,Running,0,90,10", "line 3: cpu_milli is missing"),
-        ("b,-4,8192,1,500,,LS,Running,0,90,10", "line 3: cpu_milli must be a finite number >= 0; got -4"),
-        ("b,inf,8192,1,500,,LS,Running,0,90,10", "line 3: cpu_milli must be a finite number >= 0; got inf"),
-        ("b,4000,8192,1.5,500,,LS,Running,0,90,10", "line 3: num_gpu must be a finite whole number"),
-        ("b,4000,8192,2,500,,LS,Running,0,90,10", "line 3: gpu_milli must be 1000 where num_gpu is above 1"),
-        ("b,4000,8192,0,500,,LS,Running,0,90,10", "line 3: gpu_milli must be 0 where num_gpu is 0; got 500"),
-        ("b,4000,8192,1,0,,LS,Running,0,90,10", "line 3: gpu_milli must be > 0 where num_gpu is 1"),
-        ("b,4000,8192,1,1500,,LS,Running,0,90,10", "line 3: gpu_milli counts thousandths of one device"),
-        ("b,4000,8192,1,500,,,Running,0,90,10", "line 3: qos is missing"),
+        ("b,4000,8192,1,500,,LS,Running,0,5,10", "line 3, deletion_time: lies before scheduled_time"),
+        ("b,4000,8192,1,500,,LS,Running,12,90,10", "line 3, scheduled_time: lies before creation_time"),
+        ("b,many,8192,1,500,,LS,Running,0,90,10", "line 3, cpu_milli: must be a number; got 'many'"),
+        ("b,,8192,1,500,,LS,Running,0,90,10", "line 3, cpu_milli: is missing"),
+        ("b,-4,8192,1,500,,LS,Running,0,90,10", "line 3, cpu_milli: must be a finite number >= 0; got -4"),
+        ("b,inf,8192,1,500,,LS,Running,0,90,10", "line 3, cpu_milli: must be a number; got 'inf'"),
+        ("b,4000,8192,1.5,500,,LS,Running,0,90,10", "line 3, num_gpu: must be a finite whole number"),
+        ("b,4000,8192,2,500,,LS,Running,0,90,10", "line 3, gpu_milli: must be 1000 where num_gpu is above 1"),
+        ("b,4000,8192,0,500,,LS,Running,0,90,10", "line 3, gpu_milli: must be 0 where num_gpu is 0; got 500"),
+        ("b,4000,8192,1,0,,LS,Running,0,90,10", "line 3, gpu_milli: must be > 0 where num_gpu is 1"),
+        ("b,4000,8192,1,1500,,LS,Running,0,90,10", "line 3, gpu_milli: counts thousandths of one device"),
+        ("b,4000,8192,1,500,,,Running,0,90,10", "line 3, qos: is missing"),
         # MiB that are KiB: more than the largest node has.
         (
             "b,4000,8388608,1,500,,LS,Running,0,90,10",
-            "line 3: memory_mib asks for more memory than the largest",
+            "line 3, memory_mib: asks for more memory than the largest",
         ),
-        ("a,4000,8192,1,500,,LS,Running,0,90,10", "line 3: name repeats 'a' of line 2"),
+        ("a,4000,8192,1,500,,LS,Running,0,90,10", "line 3, name: repeats 'a' of line 2"),
         (
             "b,4000,8192,1,500,,LS,Running,0,90,10,7",
-            "cannot be read as CSV: Expected 11 fields in line 3, saw 12",
+            "line 3: 12 cells for 11 columns; quote cells that hold commas",
         ),
         # Milliseconds: 149 days would be four centuries.
         ("b,4000,8192,1,500,,LS,Running,12902960000,12902999000,12902960000", "seem to be in milliseconds"),
@@ -120,10 +122,10 @@ def test_times_that_go_backwards_can_be_dropped(tmp_path):
 
 def test_nodes_are_checked_too(tmp_path):
     pods = written(tmp_path, "pods.csv", PODS, GOOD)
-    with pytest.raises(ModelError, match=r"nodes\.csv, line 3: sn repeats 'n' of line 2"):
+    with pytest.raises(ModelError, match=r"nodes\.csv, line 3, sn: repeats 'n' of line 2"):
         read_alibaba_gpu_2023(pods, nodes(tmp_path, "n,32000,65536,2,T4", "n,32000,65536,2,T4"))
     with pytest.raises(
-        ModelError, match=r"nodes\.csv, line 2: gpu must be a finite whole number >= 0; got 1.5"
+        ModelError, match=r"nodes\.csv, line 2, gpu: must be a finite whole number >= 0; got 1.5"
     ):
         read_alibaba_gpu_2023(pods, nodes(tmp_path, "n,32000,65536,1.5,T4"))
     with pytest.raises(ModelError, match=r"there is no column 'cpu_milli' .*did you mean 'cpu_mili'"):
@@ -152,9 +154,9 @@ def test_instances_of_2018(tmp_path):
     assert trace.jobs.tolist() == [0, 0, 1, 0]
     assert any("1 task dropped, with all instances: no plan_cpu" in note for note in trace.notes)
     file = written(tmp_path, "again.csv", "M1,2,j,1,T,10,70,100,0.5", "M1,2,j,1,T,10,70,100,0.5")
-    with pytest.raises(ModelError, match=r"again\.csv, line 2: job_name repeats 'j, M1' of line 1"):
+    with pytest.raises(ModelError, match=r"again\.csv, line 2, job_name: repeats 'j, M1' of line 1"):
         read_alibaba_2018(file)
-    with pytest.raises(ModelError, match=r"line 1: plan_mem is normalised to \[0, 100\]; got 101\.0"):
+    with pytest.raises(ModelError, match=r"line 1, plan_mem: is normalised to \[0, 100\]; got 101"):
         read_alibaba_2018(written(tmp_path, "bad.csv", "M1,2,j,1,T,10,70,100,101.0"))
 
 
@@ -165,7 +167,7 @@ def test_the_job_sample_of_2018(tmp_path):
     assert trace.durations.tolist() == [10, 60.5, 60.5]
     assert [trace.users[k] for k in trace.user_of] == ["8", "7", "7"]
     assert trace.jobs.tolist() == [1, 0, 0]
-    with pytest.raises(ModelError, match="line 2: duration must be a finite number > 0; got -5"):
+    with pytest.raises(ModelError, match="line 2, duration: must be a finite number > 0; got -5"):
         read_alibaba_2018_sample(written(tmp_path, "jobs.csv", SAMPLE, "0,9,-5,1,0.005,7,1,2,0"))
 
 
@@ -185,11 +187,11 @@ def test_instances_of_2025(tmp_path):
     assert trace.eligible_models.tolist() == [[False, True], [True, False]]
     assert "2 tasks older than the trace: taken to arrive and start at time 0" in trace.notes
     assert read_alibaba_dlrm_2025(file, before="drop").arrivals.tolist() == [100]
-    with pytest.raises(ModelError, match="line 2: creation_time lies before the trace"):
+    with pytest.raises(ModelError, match="line 2, creation_time: lies before the trace"):
         read_alibaba_dlrm_2025(file, before="refuse")
-    with pytest.raises(ModelError, match="line 2: role must be CN or HN; got XN"):
+    with pytest.raises(ModelError, match="line 2, role: must be CN or HN; got 'XN'"):
         read_alibaba_dlrm_2025(written(tmp_path, "bad.csv", DLRM, lines[0].replace("HN", "XN")))
-    with pytest.raises(ModelError, match="line 2: rdma_request is in per cent, at most 100; got 250"):
+    with pytest.raises(ModelError, match="line 2, rdma_request: is in per cent, at most 100; got 250"):
         read_alibaba_dlrm_2025(written(tmp_path, "bad.csv", DLRM, lines[0].replace("25,25", "250,25")))
     assert np.isfinite(trace.durations).all()
 
@@ -203,7 +205,7 @@ def test_machines_of_2018(tmp_path):
         written(tmp_path, "t.csv", "M1,2,j,1,Terminated,10,70,100,0.5", "M2,1,j,1,T,20,70,100,1")
     )
     assert nodes.offered_load(trace).tolist() == [(2 * 60 + 50) / 10 / 160, (2 * 60 * 0.005 + 0.5) / 10 / 1.5]
-    with pytest.raises(ModelError, match="line 4: machine_id 'm_1' has another size than above"):
+    with pytest.raises(ModelError, match="line 4, machine_id: 'm_1' has another size on line 1"):
         read_alibaba_2018_machines(written(tmp_path, "machine_meta.csv", *lines, "m_1,9,1,2,64,100,USING"))
-    with pytest.raises(ModelError, match=r"line 1: mem_size is normalised to \[0, 100\]; got 101"):
+    with pytest.raises(ModelError, match=r"line 1, mem_size: is normalised to \[0, 100\]; got 101"):
         read_alibaba_2018_machines(written(tmp_path, "machine_meta.csv", "m_1,0,1,2,96,101,USING"))

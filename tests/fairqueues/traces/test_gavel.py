@@ -134,7 +134,7 @@ def test_matrices_that_are_wrong_are_named(tmp_path, data, said):
 
 
 def test_text_that_is_no_json_is_named_by_its_line(tmp_path):
-    with pytest.raises(ModelError, match=r"t\.json, line 2: is no JSON"):
+    with pytest.raises(ModelError, match=r"t\.json, line 2: no JSON"):
         read_gavel(written(tmp_path, "t.json", "{", "oops}"))
 
 
@@ -157,9 +157,9 @@ def test_jobs_in_both_layouts(tmp_path):
     ("line", "said"),
     [
         ("A3C\t1\t2", "line 2: must have 10 or 7 fields separated by tabs; got 3"),
-        (SHORT.replace("900", "many"), "line 2: total_steps must be a whole number >= 1; got 'many'"),
-        (SHORT.replace("900", "-900"), "line 2: total_steps must be a whole number >= 1; got '-900'"),
-        (SHORT.replace("3.0", "-3.0"), "line 2: arrival_time must be a number >= 0"),
+        (SHORT.replace("900", "many"), "line 2, total_steps: must be a whole number >= 1; got 'many'"),
+        (SHORT.replace("900", "-900"), "line 2, total_steps: must be a whole number >= 1; got '-900'"),
+        (SHORT.replace("3.0", "-3.0"), "line 2, arrival_time: must be a number >= 0"),
         (SHORT.replace("LM (", "LN ("), "line 2: 'LN (batch size 5)' on 2 devices makes no steps on 'v100'"),
     ],
 )

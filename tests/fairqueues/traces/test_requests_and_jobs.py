@@ -31,10 +31,10 @@ def test_requests_of_several_services(tmp_path):
 @pytest.mark.parametrize(
     ("line", "said"),
     [
-        ("yesterday,7,3", r"c\.csv, line 2: TIMESTAMP must be a time such as .*; got yesterday"),
-        ("2024-05-10 00:00:00,-7,3", "line 2: ContextTokens must be a finite whole number >= 0; got -7"),
-        ("2024-05-10 00:00:00,7,1.5", "line 2: GeneratedTokens must be a finite whole number >= 0; got 1.5"),
-        ("2024-05-10 00:00:00,7", "line 2: GeneratedTokens is missing"),
+        ("yesterday,7,3", r"c\.csv, line 2, TIMESTAMP: must be a time such as .*; got 'yesterday'"),
+        ("2024-05-10 00:00:00,-7,3", "line 2, ContextTokens: must be a finite whole number >= 0; got -7"),
+        ("2024-05-10 00:00:00,7,1.5", "line 2, GeneratedTokens: must be a finite whole number >= 0; got 1.5"),
+        ("2024-05-10 00:00:00,7", "line 2, GeneratedTokens: is missing"),
     ],
 )
 def test_requests_that_are_wrong_are_named(tmp_path, line, said):
@@ -50,7 +50,7 @@ def attempt(start, end, *gpus):
 
 def job(name, submitted, *attempts, **changes):
     return {
-        "status": "Pass", "vc": f"vc of {name[0]}", "jobid": name, "user": "u",
+        "status": "Pass", "vc": f"vc of {str(name)[0]}", "jobid": name, "user": "u",
         "submitted_time": f"2017-10-07 01:{submitted}", "attempts": list(attempts),
     } | changes  # fmt: skip
 
@@ -88,19 +88,22 @@ def test_jobs_of_philly(tmp_path):
     [
         (
             [job("a", "10:00"), job("a", "10:00")],
-            "entry on line 10: jobid repeats 'a' of the entry on line 2",
+            "entry on line 10, jobid: repeats 'a' of the entry on line 2",
         ),
-        ([job("a", "10:00", submitted_time="soon")], "line 2: submitted_time must be a time such as"),
-        ([job("a", "10:00", submitted_time=None)], "line 2: submitted_time is missing"),
-        ([job("a", "10:00", attempts=None)], "attempts must be a list; got None"),
-        ([job("a", "10:00", attempt("10:40", "10:10", 1))], "line 2: end_time lies before start_time"),
-        ([job("a", "10:00", attempt("09:40", "10:10", 1))], "line 2: start_time lies before submitted_time"),
+        ([job("a", "10:00", submitted_time="soon")], "line 2, submitted_time: must be a time such as"),
+        ([job("a", "10:00", submitted_time="9999-12-31 00:00:00")], "line 2, submitted_time: .* near that"),
+        ([job(["a"], "10:00", jobid=["a"])], r"line 2, jobid: must be a name; got \['a'\]"),
+        ([job("a", "10:00", vc="a\nb")], r"line 2, vc: must be a name; got 'a\\nb'"),
+        ([job("a", "10:00", submitted_time=None)], "line 2, submitted_time: is missing"),
+        ([job("a", "10:00", attempts=None)], "attempts: must be a list; got None"),
+        ([job("a", "10:00", attempt("10:40", "10:10", 1))], "line 2, end_time: lies before start_time"),
+        ([job("a", "10:00", attempt("09:40", "10:10", 1))], "line 2, start_time: lies before submitted_time"),
         (
             [job("a", "10:00", attempt("10:40", "10:50", 9))],
-            "gpus asks for more GPU than the largest node has",
+            "gpus: asks for more GPU than the largest node has",
         ),
-        ([{"jobid": "a"}], "line 2: submitted_time is missing .fields: jobid"),
-        ([7], "jobs must be objects; got 7"),
+        ([{"jobid": "a"}], "line 2, submitted_time: is missing .fields: jobid"),
+        ([7], "jobs: must be objects; got 7"),
     ],
 )
 def test_jobs_that_are_wrong_are_named(tmp_path, jobs, said):
@@ -115,7 +118,7 @@ def test_entries_of_an_array_one_by_one(tmp_path, monkeypatch, block):
     path.write_text('\n [ 1, {"a":\n [2, "]"]},\n 33\n,"x\\"y"]\n')
     assert list(entries(path)) == [(2, 1), (2, {"a": [2, "]"]}), (4, 33), (5, 'x"y')]
     path.write_text("[1,\n2,\n{3}]")
-    with pytest.raises(ModelError, match=r"f\.json, line 3: is no JSON: Expecting property name"):
+    with pytest.raises(ModelError, match=r"f\.json, line 3: no JSON: Expecting property name"):
         list(entries(path))
     path.write_text("[1,\n2] \n\n\n")
     assert list(entries(path)) == [(1, 1), (2, 2)]
@@ -209,12 +212,15 @@ def test_a_second_method_for_runs_of_instances(tmp_path):
 @pytest.mark.parametrize(
     ("changes", "said"),
     [
-        ({"events": [(1, 0, 9, 0), (2, 3, 9, 0)]}, "line 2: collection_id has no user among the collections"),
-        ({"events": [(1, 11, 7, 0)]}, "line 2: type must be the number of an event, 0 to 10; got 11"),
-        ({"events": [(1, 0, 7, 0, "2", "0", "1", "1")]}, "collection_type must be 0"),
-        ({"events": [(1, 0, 7, 0, "0", "0", "1.5", "1")]}, "cpus is in parts of the largest machine"),
-        ({"events": [(1, 0, 7, 0, "0", "0", "-1", "1")]}, "cpus must be a finite number >= 0; got -1"),
-        ({"events": [(1, 0, 7, 0)], "users": ("7,a", "7,b")}, "line 3: user is 'b', but above it 'a' for 7"),
+        (
+            {"events": [(1, 0, 9, 0), (2, 3, 9, 0)]},
+            "line 2, collection_id: has no user among the collections",
+        ),
+        ({"events": [(1, 11, 7, 0)]}, "line 2, type: must be the number of an event, 0 to 10; got 11"),
+        ({"events": [(1, 0, 7, 0, "2", "0", "1", "1")]}, "collection_type: must be 0"),
+        ({"events": [(1, 0, 7, 0, "0", "0", "1.5", "1")]}, "cpus: is in parts of the largest machine"),
+        ({"events": [(1, 0, 7, 0, "0", "0", "-1", "1")]}, "cpus: must be a finite number >= 0; got -1"),
+        ({"events": [(1, 0, 7, 0)], "users": ("7,a", "7,b")}, "line 3, user: is 'b', but above it 'a' for 7"),
         ({"events": [(1, 0, 7, 0), (2, 3, 7, 0)], "never_ended": "refuse"}, "never ended"),
     ],
 )
@@ -249,10 +255,10 @@ def test_machines_of_google(tmp_path):
 @pytest.mark.parametrize(
     ("line", "said"),
     [
-        ("0,5,1,p,,0.25", "line 2: cpus is missing; complete the line$"),
-        ("0,5,1,p,1.5,0.25", "line 2: cpus is in parts of the largest machine, at most 1; got 1.5"),
-        ("0,5,4,p,1,0.25", r"line 2: type must be 1 .added., 2 .removed. or 3 .updated.; got 4"),
-        ("0,5,0,p,1,0.25", "line 2: type must be a finite whole number >= 1; got 0"),
+        ("0,5,1,p,,0.25", "line 2, cpus: is missing; complete the line$"),
+        ("0,5,1,p,1.5,0.25", "line 2, cpus: is in parts of the largest machine, at most 1; got 1.5"),
+        ("0,5,4,p,1,0.25", r"line 2, type: must be 1 .added., 2 .removed. or 3 .updated.; got 4"),
+        ("0,5,0,p,1,0.25", "line 2, type: must be 1 .added., 2 .removed. or 3 .updated.; got 0"),
         ("700000000,5,1,p,1,0.25", "no machine is there at 600 s; give another time"),
     ],
 )

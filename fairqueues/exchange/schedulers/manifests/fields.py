@@ -16,7 +16,7 @@ from typing import Any, NoReturn
 from fairness.arguments.quantities import quantity
 from fairness.errors import ModelError
 from fairqueues.exchange.schedulers.parts import Unread
-from fairqueues.scenario.json_text import JsonLines, json_data
+from fairqueues.json_text import JsonLines, json_data
 from fairqueues.scenario.toml_text import Path, dotted
 
 __all__ = ["Document", "Field", "json_document", "yaml_documents"]

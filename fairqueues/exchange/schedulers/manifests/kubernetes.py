@@ -90,7 +90,7 @@ class Pods:
                     name, pod.document.file, demands, queue, Fraction(len(jobs)), Fraction(tasks),
                     runs_on=conditions[constraints],
                     selector={key: one.text() for key, one in pod["spec"]["nodeSelector"].items()},
-                    tolerates=tolerated(pod["spec"]["tolerations"]),
+                    tolerates=tolerated(pod["spec"]["tolerations"]), pods=True,
                 )
             )  # fmt: skip
         parts.notes += [

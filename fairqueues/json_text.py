@@ -13,7 +13,7 @@ from typing import Any, NoReturn
 from fairness.arguments.plain import plain
 from fairness.errors import ModelError
 
-__all__ = ["JsonLines", "Path", "is_json", "json_data", "json_of"]
+__all__ = ["JsonLines", "Path", "decoder", "is_json", "json_data", "json_of", "told"]
 
 Path = tuple[str | int, ...]
 """Keys and indices from the root of the text: ("pool", "demands", 0, 1)."""
@@ -49,29 +49,47 @@ def json_data(text: str, name: str, *, deep: str = "give lists of lists at most"
     {'a': [1, None]}
     """
 
-    def pairs(items: list[tuple[str, Any]]) -> dict[str, Any]:
-        data = dict(items)
-        if len(data) < len(items):
-            keys = [key for key, _ in items]
-            twice = next(key for key in keys if keys.count(key) > 1)
-            raise ModelError(f"{name}: key {twice!r} is given twice in one object; keep one of them")
-        return data
-
-    def constant(word: str) -> NoReturn:
-        raise ModelError(f"{name}: {word} is no number of JSON; write null for a limit that is not there")
-
-    numbers: Any = {"parse_int": str, "parse_float": str} if words else {}
     try:
-        return json.loads(text, object_pairs_hook=pairs, parse_constant=constant, **numbers)
-    except json.JSONDecodeError as error:
-        raise ModelError(f"{name}, line {error.lineno}: no JSON: {error.msg}") from None
-    except RecursionError:
-        raise ModelError(f"{name}: nested too deeply; {deep}") from None
-    except ModelError:
-        raise
-    except ValueError:  # of int(), which reads so many digits and no more
-        line = next((k for k, one in enumerate(text.splitlines(), 1) if re.search(r"[0-9]{4300}", one)), 1)
-        raise ModelError(f"{name}, line {line}: a number of thousands of digits; shorten it") from None
+        return decoder(words).decode(text)
+    except (ValueError, RecursionError) as error:
+        line = error.lineno if isinstance(error, json.JSONDecodeError) else None
+        # A word that is no number, or what int() refuses, which reads so many digits and no more.
+        if line is None and (found := re.search(r"[0-9]{4300}|[:,[]\s*(NaN|-?Infinity)", text)):
+            line = 1 + text.count("\n", 0, found.end())
+        place = name if line is None else f"{name}, line {line}"
+        raise ModelError(f"{place}: {told(error, deep)}") from None
+
+
+class Refused(ValueError):
+    """What Python's reader of JSON takes, and nobody means."""
+
+
+def decoder(words: bool = False) -> json.JSONDecoder:
+    """A strict reader of JSON, which raises ValueError or RecursionError: see :func:`told`."""
+    numbers: Any = {"parse_int": str, "parse_float": str} if words else {}
+    return json.JSONDecoder(object_pairs_hook=_pairs, parse_constant=_constant, **numbers)
+
+
+def told(error: Exception, deep: str) -> str:
+    """What is wrong with a text that a decoder refused; ``deep`` is what to do about nesting."""
+    if isinstance(error, json.JSONDecodeError):
+        return f"no JSON: {error.msg}"
+    if isinstance(error, RecursionError):
+        return f"nested too deeply; {deep}"
+    return str(error) if isinstance(error, Refused) else "a number of thousands of digits; shorten it"
+
+
+def _pairs(items: list[tuple[str, Any]]) -> dict[str, Any]:
+    data = dict(items)
+    if len(data) < len(items):
+        keys = [key for key, _ in items]
+        twice = next(key for key in keys if keys.count(key) > 1)
+        raise Refused(f"key {twice!r} is given twice in one object; keep one of them")
+    return data
+
+
+def _constant(word: str) -> NoReturn:
+    raise Refused(f"{word} is no number of JSON; write null for a limit that is not there")
 
 
 class JsonLines:
