@@ -268,3 +268,7 @@ def _listed(nodes: _Chain) -> list[int]:
         elif one is not None:
             found.append(one)
     return found
+
+
+def require_reserves(tree, problem):
+    pass

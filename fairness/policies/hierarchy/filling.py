@@ -58,59 +58,28 @@ from numba.extending import register_jitable
 from numpy.typing import NDArray
 
 from fairness.machine.compiling import stored
-from fairness.machine.kernels import IntArray
 from fairness.model.problem import FloatArray
-from fairness.policies.hierarchy import clocks, sums
-from fairness.policies.hierarchy.clocks import (
+from fairness.policies.hierarchy import filling_state, queue_usage, tree_arrays
+from fairness.policies.hierarchy.filling_state import (
     AHEAD,
-    AT,
-    BASE,
-    BLOCKED,
-    CAUSE,
-    CHANGES,
-    CLOSED,
     EQUAL,
     FILLED,
-    FIRST,
-    FLOOR,
-    FULL,
-    GAIN,
-    GROWTH,
-    GUARANTEED,
     INF,
-    KEPT,
-    LAST,
-    LEVEL,
-    LIMIT,
-    LIVE,
-    MOST,
     NOTHING,
-    OFFSET,
-    OWED,
-    PARENT,
     PASSED,
-    RATE,
-    RESERVE,
-    RISERS,
+    REACHED,
     RISING,
-    SHARE,
-    SLOPE,
-    STATUS,
-    STUCK,
-    USED,
-    WAIT,
-    WEIGHT,
-    Queues,
-    Work,
+    STOPPED,
     advance,
     change,
     class_key,
-    floor_share,
     follow,
+    passes,
     plan,
     set_key,
 )
-from fairness.policies.hierarchy.sums import mark_full, settle, shut
+from fairness.policies.hierarchy.queue_usage import reassess, settle
+from fairness.policies.hierarchy.tree_arrays import Work
 
 __all__ = ["fill_states", "fill_states_compiled"]
 
@@ -119,196 +88,169 @@ FEW = 16
 
 
 @register_jitable
+def _often(w: Work, v: int) -> bool:
+    """Count an event in queue v; whether it is to be summed anew."""
+    w.queue[v].changes += 1
+    return bool(w.queue[v].changes >= max(FEW, w.queue[v].size))
+
+
+@register_jitable
 def _class_event(w: Work, v: int, place: int) -> bool:
     """A class reaches its limit, or the level reaches the class; whether the queue must be summed anew."""
-    k = w.whole[FIRST, v] + place
-    i = w.order[k]
-    was = w.state[k]
-    if was == RISING:
-        w.own[AT, k] = (w.own[MOST, k] - w.own[BASE, k]) / w.own[RATE, k]
-        w.state[k] = BLOCKED
-        w.whole[LIVE, v] -= 1
-        w.whole[RISERS, v] -= 1
+    q = w.queue[v]
+    k = q.first + place
+    job = w.job[k]
+    if job.state == AHEAD:
+        job.state = RISING
+        q.risers += 1
     else:
-        w.state[k] = AHEAD if was == KEPT and w.own[AT, k] > w.own[FLOOR, k] * (1 + EQUAL) else RISING
-        w.whole[RISERS, v] += 1 if w.state[k] == RISING else 0
-    if w.whole[STUCK, v] or w.whole[RISERS, v] == 0:
+        job.state, job.at = STOPPED, job.most / job.rate
+        q.live -= 1
+        q.risers -= 1
+    if q.stuck or q.risers == 0:
         return True
-    gains = (0.0 if w.state[k] == BLOCKED else 1.0) - (0.0 if was == KEPT else 1.0)
-    grows = (1.0 if w.state[k] == RISING else 0.0) - (1.0 if was == RISING else 0.0)
-    for j in range(w.measure.shape[1]):
-        w.rows[GAIN, v, j] += gains * w.own[RATE, k] * w.measure[i, j]
-    for j in range(w.shares.shape[1]):
-        w.rows[GROWTH, v, j] += grows * w.own[RATE, k] * w.shares[i, j]
-    set_key(w, v, place, class_key(w, k))
+    grows = job.rate if job.state == RISING else -job.rate
+    # Without naive levels what a class ahead holds was rising with the level already.
+    gains = grows if w.naive or job.state == STOPPED else 0.0
+    for j in range(w.scratch.size):
+        w.cell[v, j].gain += gains * w.measure[job.index, j]
+        w.cell[v, j].growth += grows * w.shares[job.index, j]
+    set_key(w, v, place, class_key(w, v, k))
     return False
 
 
 @register_jitable
 def _queue_event(w: Work, c: int) -> bool:
     """The level reaches a child queue that waited; whether the parent must be summed anew."""
-    p = w.whole[PARENT, c]
-    floor = floor_share(w, c)
-    w.whole[STATUS, c] = (
-        AHEAD if w.whole[STATUS, c] == KEPT and w.real[SHARE, c] > floor * (1 + EQUAL) else RISING
-    )
-    if w.whole[STATUS, c] == RISING:
-        w.whole[RISERS, p] += 1
-    if w.whole[STUCK, p] or (w.whole[STATUS, c] == RISING and w.real[SLOPE, c] == 0):
+    q = w.queue[c]
+    p = w.queue[q.parent]
+    q.status, q.since = RISING, p.clock
+    p.risers += 1
+    if p.stuck or q.slope == 0:
         return True
     change(w, c)
     return False
 
 
 @register_jitable
-def _children_events(w: Work, v: int, root: int) -> bool:
+def _children_events(w: Work, v: int) -> bool:
     """Children reach their limits, or the level reaches them, all that do so now; as :func:`_event`."""
-    jumped = False
+    q = w.queue[v]
+    own, jumped = q.end - q.first, False
     while True:
-        cause = w.whole[CAUSE, v]
-        if cause < w.whole[FIRST, v + 1] - w.whole[FIRST, v]:
-            anew = _class_event(w, v, cause)
+        if q.cause < own:
+            anew = _class_event(w, v, q.cause)
         else:
-            anew = _queue_event(w, w.child[w.whole[OFFSET, v] + cause])
-        w.whole[CHANGES, v] += 1
-        if anew or w.whole[CHANGES, v] >= max(FEW, w.whole[OFFSET, v + 1] - w.whole[OFFSET, v]):
-            jumped = settle(w, v, -1, root) or jumped
-        else:
-            plan(w, v, root)
+            anew = _queue_event(w, w.child[q.offset + q.cause])
+        anew = _often(w, v) or anew
+        jumped = (settle(w, v) if anew else plan(w, v)) or jumped
         # Children that stopped together have the same level, but for a rounding of the clock.
-        cause = w.whole[CAUSE, v]
-        if cause < 0 or w.real[WAIT, v] > 1e-15 * w.real[LEVEL, v] or w.whole[STUCK, v] == 1:
+        if q.cause < 0 or q.wait > 1e-15 * q.level or q.stuck:
             return jumped
-        own = w.whole[FIRST, v + 1] - w.whole[FIRST, v]
-        if cause >= own and w.whole[STATUS, w.child[w.whole[OFFSET, v] + cause]] == RISING:
+        if q.cause >= own and w.queue[w.child[q.offset + q.cause]].status == RISING:
             return jumped
 
 
 @register_jitable
-def _event(w: Work, v: int, root: int) -> bool:
+def _event(w: Work, v: int) -> bool:
     """What was planned happens in queue v; whether what it holds has jumped."""
-    cause = w.whole[CAUSE, v]
-    if cause == FILLED:
-        mark_full(w, v)
-        return shut(w, v, root)
-    if cause == PASSED:
-        closes = False
-        for j in range(w.shares.shape[1]):
-            if abs(w.rows[USED, v, j] - w.rows[RESERVE, v, j]) <= EQUAL * w.rows[RESERVE, v, j]:
-                w.rows[USED, v, j] = w.rows[RESERVE, v, j]
-                closes = closes or w.rows[CLOSED, v, j] > 0
-        if closes:
-            return shut(w, v, root)
-    elif cause >= 0:
-        return _children_events(w, v, root)
-    plan(w, v, root)
-    return False
+    cause = w.queue[v].cause
+    if cause >= 0:
+        return _children_events(w, v)
+    shuts = False
+    for j in range(w.scratch.size):
+        cell = w.cell[v, j]
+        if cause == FILLED and cell.used >= cell.ceiling * (1 - EQUAL) and not cell.full:
+            cell.full, shuts = 1, True
+        if cause == PASSED and abs(cell.used - cell.kept) <= EQUAL * cell.kept:
+            cell.used = cell.kept
+            shuts = shuts or passes(w, v, j)
+    if shuts:
+        return reassess(w, 0 if w.guaranteed else v)
+    return plan(w, v)
 
 
 @register_jitable
-def _tell(w: Work, c: int, root: int, jumped: bool) -> bool:
+def _tell(w: Work, c: int, jumped: bool) -> bool:
     """The parent of queue c learns what has happened in it; whether what the parent holds has jumped."""
-    p = w.whole[PARENT, c]
-    flat, ended = w.whole[LIVE, c] > 0 and w.real[SLOPE, c] == 0, w.whole[LIVE, c] == 0
-    last = ended and w.whole[RISERS, p] == 1
-    w.whole[CHANGES, p] += 1
-    often = w.whole[CHANGES, p] >= max(FEW, w.whole[OFFSET, p + 1] - w.whole[OFFSET, p])
-    if jumped or flat or last or often or w.whole[STUCK, p] or w.whole[STATUS, c] != RISING:
-        return settle(w, p, c, root)
+    q = w.queue[c]
+    p = w.queue[q.parent]
+    flat, ended = q.live > 0 and q.slope == 0, q.live == 0
+    last = ended and p.risers == 1
+    if _often(w, q.parent) or jumped or flat or last or p.stuck or q.status != RISING:
+        return settle(w, q.parent)
     if ended:
-        w.whole[STATUS, c] = BLOCKED
-        w.whole[LIVE, p] -= 1
-        w.whole[RISERS, p] -= 1
+        q.status = STOPPED
+        p.live -= 1
+        p.risers -= 1
     change(w, c)
-    plan(w, p, root)
-    return False
+    return plan(w, q.parent)
 
 
 @register_jitable
-def _begin(w: Work, root: int) -> None:
-    """Everything below a queue at rest, with the classes where they are."""
-    for v in range(root, w.whole[LAST, root]):
-        w.whole[STATUS, v], w.real[OWED, v] = BLOCKED, 0.0
-        for j in range(w.shares.shape[1]):
-            w.rows[FULL, v, j], w.rows[CLOSED, v, j] = 0.0, 0.0
-        for j in range(w.measure.shape[1]):
-            w.rows[GUARANTEED, v, j] = 0.0
-        for k in range(w.whole[FIRST, v], w.whole[FIRST, v + 1]):
-            room = w.own[RATE, k] > 0 and w.own[AT, k] < (w.own[MOST, k] - w.own[BASE, k]) / w.own[
-                RATE, k
-            ] * (1 - EQUAL)
-            w.state[k] = AHEAD if room else BLOCKED
-            if not w.naive:
-                for j in range(w.measure.shape[1]):
-                    w.rows[GUARANTEED, v, j] += w.measure[w.order[k], j] * w.own[RATE, k] * w.own[FLOOR, k]
-    found = False
-    for v in range(w.whole[LAST, root] - 1, root - 1, -1):
-        if v > root:
-            for j in range(w.measure.shape[1]):
-                w.rows[GUARANTEED, w.whole[PARENT, v], j] += w.rows[GUARANTEED, v, j]
-        settle(w, v, -2, root)
-        found = mark_full(w, v) or found
-    if found:
-        shut(w, root, root)
-
-
-@register_jitable
-def _record(w: Work) -> None:
+def _record(w: Work, stages: FloatArray) -> None:
     """Add the tasks of this moment to the stages."""
-    row = w.stage[0]
-    w.stage[0] += 1
-    if row >= w.stages.shape[0]:
+    row = w.run[0].rows
+    w.run[0].rows += 1
+    if row >= stages.shape[0]:
         return
-    for v in range(w.real.shape[1]):
-        if w.whole[STATUS, v] == RISING:
+    for v in range(w.queue[0].last):
+        q = w.queue[v]
+        if q.status == RISING and v > 0:
             follow(w, v)
-        for k in range(w.whole[FIRST, v], w.whole[FIRST, v + 1]):
-            level = w.real[LEVEL, v] if w.state[k] == RISING else w.own[AT, k]
-            w.stages[row, w.order[k]] = w.own[BASE, k] + w.own[RATE, k] * level
+        for k in range(q.first, q.end):
+            job = w.job[k]
+            stages[row, job.index] = job.rate * (q.level if job.state == RISING else job.at)
 
 
 @register_jitable
-def _leaves_waiting(w: Work, v: int, root: int) -> bool:
-    """Whether the next class at its limit in queue v leaves only children that wait, here or above."""
-    while w.whole[LIVE, v] == 1 and v != root:
-        v = w.whole[PARENT, v]
-    return bool(w.whole[LIVE, v] > 1 and w.whole[RISERS, v] == 1)
+def _stage_ends(w: Work, v: int) -> bool:
+    """Whether what happens next in queue v ends a stage of the certificate.
+
+    That does a class at its limit that leaves only children that wait, here or above.
+    """
+    q = w.queue[v]
+    if q.cause < 0:
+        return bool(q.cause in (FILLED, PASSED, REACHED))
+    if q.cause >= q.end - q.first or w.job[q.first + q.cause].state != RISING:
+        return False
+    while w.queue[v].live == 1 and v > 0:
+        v = w.queue[v].parent
+    return bool(w.queue[v].live > 1 and w.queue[v].risers == 1)
 
 
 @register_jitable
-def _stage_ends(w: Work, v: int, root: int) -> bool:
-    """Whether what happens next in queue v ends a stage of the certificate."""
-    place = w.whole[CAUSE, v]
-    if place < 0:
-        return bool(place in (FILLED, PASSED))
-    own = w.whole[FIRST, v + 1] - w.whole[FIRST, v]
-    return bool(place < own and w.state[w.whole[FIRST, v] + place] == RISING and _leaves_waiting(w, v, root))
-
-
-@register_jitable
-def _run(w: Work, root: int) -> bool:
-    """Fill below a queue until all is blocked; False if that does not end."""
+def _run(w: Work, stages: FloatArray) -> bool:
+    """Fill until all is stopped; False if that does not end."""
     n, m = w.shares.shape
-    _begin(w, root)
-    for _ in range(100 + 20 * (m + 2) * (n + w.whole[LAST, root] - root)):
-        if w.whole[LIVE, root] == 0:
-            return True
-        v = root
+    run = w.run[0]
+    reassess(w, 0)
+    for _ in range(100 + 20 * (m + 2) * (n + w.queue[0].last)):
+        if w.queue[0].live == 0:
+            if run.lent or not w.guaranteed:
+                return True
+            # Whoever is left waits for what nobody else can use.
+            run.lent = 1
+            _record(w, stages)
+            reassess(w, 0)
+            continue
+        v = 0
         while True:
-            advance(w, v, w.real[WAIT, v])
-            own, cause = w.whole[FIRST, v + 1] - w.whole[FIRST, v], w.whole[CAUSE, v]
-            if cause < own or w.whole[STATUS, w.child[w.whole[OFFSET, v] + cause]] != RISING:
+            q = w.queue[v]
+            advance(w, v, q.wait)
+            c = w.child[q.offset + q.cause] if q.cause >= q.end - q.first else -1
+            if c < 0 or w.queue[c].status != RISING:
                 break
-            v = w.child[w.whole[OFFSET, v] + cause]
-            w.real[OWED, v] = 0.0
-        if w.whole[CAUSE, v] == NOTHING:
+            w.queue[c].since = q.clock
+            v = c
+        if w.queue[v].cause == NOTHING:
             return False
-        if w.stage[0] >= 0 and _stage_ends(w, v, root):
-            _record(w)
-        jumped = _event(w, v, root)
-        while v != root:
-            jumped = _tell(w, v, root, jumped)
-            v = w.whole[PARENT, v]
+        if run.rows >= 0 and _stage_ends(w, v):
+            _record(w, stages)
+        jumped = _event(w, v)
+        while v > 0:
+            jumped = _tell(w, v, jumped)
+            v = w.queue[v].parent
     return False
 
 
@@ -318,85 +260,39 @@ def fill_states(
     counts: FloatArray,
     tasks: FloatArray,
     growth: FloatArray,
-    measure: FloatArray,
-    q: Queues,
-    plain: bool,
-    naive: bool,
-    borrowed: bool,
-    guaranteed: FloatArray,
+    w: Work,
     failed: NDArray[np.bool_],
     stages: FloatArray,
-    stage: IntArray,
 ) -> None:
-    """Fill ``tasks`` and ``guaranteed`` (n_states, n_classes); ``failed`` (n_states,) where that did not end.
+    """Fill ``tasks`` (n_states, n_classes); ``failed`` (n_states,) where that did not end.
 
-    The tasks when a stage of :mod:`fairness.evidence.trees` ended, and when a queue used up its reserve, are
-    written into ``stages`` (rows, n_classes), the rows that there are; ``stage`` (1,) is how many there were.
+    The tasks when a stage of :mod:`fairness.evidence.trees` ended are written into ``stages`` (rows,
+    n_classes), the rows that there are; ``w.run`` tells how many there were.
 
-    ``growth`` (n_classes,) is r of the module docstring, infinite for classes without demand; ``measure``
-    (n_classes, columns) is what a task adds to what its queue holds: its task shares, or one column of what
-    the policy equalises, of which full resources take nothing (``plain``).
+    ``growth`` (n_classes,) is r of the module docstring, infinite for classes without demand.
     """
-    n, m = task_shares.shape
-    nodes, columns = q.weight.size, measure.shape[1]
-    w = Work(
-        q.whole.copy(),
-        np.zeros((7, nodes)),
-        np.zeros((11, nodes, m)),
-        np.zeros(2 * (n + nodes)),
-        q.order,
-        q.child,
-        np.zeros((5, n)),
-        np.zeros(n, np.int64),
-        np.zeros(columns),
-        task_shares,
-        measure,
-        plain,
-        naive,
-        stages,
-        stage,
-    )
-    w.real[WEIGHT] = q.weight
-    w.rows[LIMIT] = q.bounds[1]
-    w.rows[RESERVE] = q.bounds[2]
+    nodes, m = w.queue[0].last, w.scratch.size
     for state in range(counts.shape[0]):
-        for k in range(n):
-            i = w.order[k]
-            x = counts[state, i]
-            tasks[state, i], guaranteed[state, i] = 0.0, 0.0
-            w.own[RATE, k], w.own[BASE, k], w.own[AT, k], w.own[MOST, k] = 0.0, 0.0, 0.0, 0.0
-            w.own[FLOOR, k] = INF if naive else 0.0
-            if x > 0 and growth[i] < INF:
-                w.own[RATE, k], w.own[MOST, k] = x * growth[i], x * limits[i]
+        for k in range(counts.shape[1]):
+            job = w.job[k]
+            x, most = counts[state, job.index], limits[job.index]
+            job.rate, job.most, job.at, job.state = 0.0, 0.0, 0.0, STOPPED
+            tasks[state, job.index] = 0.0
+            if x > 0 and growth[job.index] < INF:
+                job.rate, job.most, job.state = x * growth[job.index], x * most, AHEAD
             elif x > 0:
                 # A class without demand is bounded by its limit alone.
-                tasks[state, i] = x * limits[i]
-        good = True
-        stage[0] = -1
-        for v in range(nodes - 1, -1, -1):
-            some = False
+                tasks[state, job.index] = x * most
+        for v in range(nodes):
+            w.queue[v].status = STOPPED
             for j in range(m):
-                some = some or q.bounds[0, v, j] > 0
-            if not some:
-                continue
-            for j in range(m):
-                w.rows[LIMIT, v, j] = q.bounds[0, v, j]
-            good = _run(w, v) and good
-            for j in range(m):
-                w.rows[LIMIT, v, j] = q.bounds[1, v, j]
-            for k in range(w.whole[FIRST, v], w.whole[FIRST, w.whole[LAST, v]]):
-                given = w.own[BASE, k] + w.own[RATE, k] * w.own[AT, k]
-                guaranteed[state, w.order[k]] = given
-                if borrowed:
-                    w.own[BASE, k], w.own[AT, k] = given, 0.0
-                elif not naive:
-                    w.own[FLOOR, k] = w.own[AT, k]
-        stage[0] = 0
-        good = _run(w, 0) and good
-        for k in range(n):
-            if w.own[RATE, k] > 0:
-                tasks[state, w.order[k]] = w.own[BASE, k] + w.own[RATE, k] * w.own[AT, k]
-        failed[state] = not good
+                w.cell[v, j].full, w.cell[v, j].used = 0, 0.0
+        w.run[0].lent, w.run[0].rows = 0, 0
+        failed[state] = not _run(w, stages)
+        for k in range(counts.shape[1]):
+            job = w.job[k]
+            if job.rate > 0:
+                tasks[state, job.index] = job.rate * job.at
 
 
-fill_states_compiled = stored(clocks, sums, nogil=True, error_model="numpy")(fill_states)
+fill_states_compiled = stored(tree_arrays, filling_state, queue_usage, nogil=True, error_model="numpy")(fill_states)

@@ -22,17 +22,16 @@ from numpy.typing import ArrayLike
 
 from fairness.arguments.validation import require_choice, require_flag
 from fairness.errors import ModelError, NotConvergedError
-from fairness.evidence.guarantees import require_guarantees
+from fairness.evidence.guarantees import require_reserves
 from fairness.evidence.pools import Certificate, feasibility_certificate, job_levels
 from fairness.evidence.trees import hierarchy_certificate
 from fairness.model.problem import FloatArray, Problem
 from fairness.model.tree import Tree
 from fairness.policies.bottleneck import BottleneckMax
 from fairness.policies.engines.filling import FillingPolicy
-from fairness.policies.hierarchy.arrangement import arrange
-from fairness.policies.hierarchy.clocks import Queues
 from fairness.policies.hierarchy.filling import fill_states, fill_states_compiled
 from fairness.policies.hierarchy.leaves import leaf_factors, tasks_at_leaves
+from fairness.policies.hierarchy.tree_arrays import tree_arrays
 from fairness.policies.maxmin import DRF
 from fairness.policies.proportional import AlphaFair, ProportionalFair
 from fairness.protocol.following import Follower, KernelFollower
@@ -143,23 +142,20 @@ class Hierarchical:
 
     def __call__(self, problem: Problem, counts: ArrayLike) -> FloatArray:
         """Tasks running per class, shape (..., n_classes)."""
-        if not self._fills:
-            return tasks_at_leaves(self.tree, self.policy, problem, problem.check_counts(counts))
         x = problem.check_counts(counts)
-        filling = _Filling(self, problem, x.size // problem.n_classes)
-        return filling.tasks(x)
+        if not self._fills:
+            return tasks_at_leaves(self.tree, self.policy, problem, x)
+        return _Filling(self, problem, x.size // problem.n_classes).tasks(x)
 
     def follow(self, problem: Problem) -> Follower:
         """One state after the other."""
         if not self._fills:
             return lambda counts: self(problem, counts)
-        filling = _Filling(self, problem, 1)
-        follower = KernelFollower(problem, fill_states_compiled, *filling.parameters)
+        filling = _Filling(self, problem, 1, kernel=fill_states_compiled)
+        follower = KernelFollower(problem, filling.kernel, *filling.parameters)
 
         def tasks(counts: FloatArray) -> FloatArray:
-            answer = follower(counts)
-            filling.require_end(answer)
-            return answer
+            return filling.ended(follower(counts))
 
         return tasks
 
@@ -192,53 +188,54 @@ def _kernel(size: int) -> Callable[..., Any]:
 class _Filling:
     """A tree that is filled for the states of one problem: what the kernel is called with."""
 
-    def __init__(self, policy: Hierarchical, problem: Problem, n_states: int, record: bool = False) -> None:
+    def __init__(
+        self, policy: Hierarchical, problem: Problem, n_states: int, *, kernel: Any = None, record: bool = False
+    ) -> None:
         rule: Any = policy.policy
-        require_guarantees(policy.tree, problem)
+        require_reserves(policy.tree, problem)
         self.policy, self.problem = policy, problem
-        self.queues: Queues = arrange(policy.tree, problem)
         self.growth: FloatArray = rule.growth(problem)
-        self.measure = problem.task_shares.copy()
-        plain = not isinstance(rule, DRF)
-        if plain:
+        self.measure = problem.task_shares
+        if not isinstance(rule, DRF):
             rates = rule.rates(problem)
             self.measure = np.divide(1.0, rates, out=np.zeros_like(rates), where=np.isfinite(rates))[:, None]
         n = problem.n_classes
-        _, maximum, reserve = self.queues.bounds
-        moments = int(np.isfinite(maximum).sum() + (reserve > 0).sum() + np.isfinite(problem.limits).sum())
-        rows = min(moments, max(LARGEST_RECORD // n - 2, 0)) if record else 0
-        self.guaranteed, self.failed = np.zeros((n_states, n)), np.zeros(n_states, dtype=bool)
-        self.stages, self.stage = np.zeros((rows, n)), np.zeros(1, dtype=np.int64)
-        self.parameters = (
-            self.growth, self.measure, self.queues, plain, policy.naive, policy.measure == "borrowed",
-            self.guaranteed, self.failed, self.stages, self.stage,
+        minimum, maximum, _ = policy.tree.bounds(problem)
+        bounds = np.isfinite(maximum).sum() + (minimum > 0).sum() + np.isfinite(problem.limits).sum()
+        # A resource may be full more than once: guarantees that nobody can use are lent.
+        rows = min(2 * int(bounds) + problem.n_resources, max(LARGEST_RECORD // n - 2, 0)) if record else 0
+        self.failed, self.stages = np.zeros(n_states, dtype=bool), np.zeros((rows, n))
+        self.kernel = kernel or _kernel(n_states * (n + policy.tree.n_nodes))
+        self.work = tree_arrays(
+            policy.tree, problem, self.measure, naive=policy.naive, borrowed=policy.measure == "borrowed",
+            compiled=self.kernel is fill_states_compiled,
         )  # fmt: skip
+        self.parameters = (self.growth, self.work, self.failed, self.stages)
 
     def tasks(self, counts: FloatArray) -> FloatArray:
         """Tasks, shape (..., n_classes)."""
-        kernel = _kernel(len(self.failed) * (self.problem.n_classes + self.policy.tree.n_nodes))
-        tasks = evaluate(self.problem, counts, kernel, *self.parameters)
-        self.require_end(tasks)
-        return tasks
+        return self.ended(evaluate(self.problem, counts, self.kernel, *self.parameters))
 
-    def require_end(self, tasks: FloatArray) -> None:
-        """Refuse tasks of a filling that did not end."""
+    def ended(self, tasks: FloatArray) -> FloatArray:
+        """The tasks, unless a filling did not end."""
         if self.failed.any():
             raise NotConvergedError(
                 f"{self.policy.name}: filling came to no end in state {int(np.argmax(self.failed))}; numbers "
                 "that differ by more than 12 decades leave too few digits: measure resources in other units",
                 best=tasks,
             )
+        return tasks
 
     def certificate(self, counts: FloatArray, tasks: FloatArray) -> Certificate:
         """Evidence for the state that was recorded; that it fits, where there was too much to record."""
-        if self.stage[0] > len(self.stages):
+        rows = int(self.work.run[0].rows)
+        if rows > len(self.stages):
             return feasibility_certificate(self.problem, counts, tasks)
         return hierarchy_certificate(
             self.problem,
             self.policy.tree,
             counts,
-            np.vstack([self.guaranteed, self.stages[: self.stage[0]], tasks]),
+            np.vstack([np.zeros_like(tasks), self.stages[:rows], tasks]),
             growth=np.where(np.isfinite(self.growth), self.growth, 0.0),
             held=self.measure,
             measure=self.policy.measure,

@@ -1,0 +1,258 @@
+"""What the queues of a tree hold and are guaranteed, and who is stopped: the definition at one moment."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from numba.extending import register_jitable
+
+from fairness.policies.hierarchy.filling_state import (
+    AHEAD,
+    EQUAL,
+    INF,
+    RISING,
+    STOPPED,
+    WAITING,
+    class_key,
+    follow,
+    give,
+    plan,
+    queue_key,
+    speeds_above,
+    status_of,
+)
+from fairness.policies.hierarchy.tree_arrays import Work
+
+__all__ = ["reassess", "settle"]
+
+NEAR = 1e-11
+"""A resource is full, or a guarantee used up, when less than this part of it is left: uses are summed up anew
+when guarantees change, in another order than they have grown."""
+HALVINGS = 64
+
+
+@register_jitable
+def settle(w: Work, v: int) -> bool:
+    """Sum up queue v from its children; whether what it holds has jumped."""
+    q = w.queue[v]
+    least, q.live, q.changes, q.risers = INF, 0, 0, 0
+    for k in range(q.first, q.end):
+        job = w.job[k]
+        if job.state >= RISING:
+            if job.state == RISING:
+                job.at = q.level
+            least = min(least, job.at)
+            q.live += 1
+    c = v + 1
+    while c < q.last:
+        child = w.queue[c]
+        if child.status == RISING:
+            follow(w, c)
+        if child.live > 0:
+            least = min(least, child.share / child.weight)
+            q.live += 1
+        c = child.last
+    if q.live > 0:
+        q.level = least
+    q.clock, q.stuck = q.level, 0
+    c = v + 1
+    while c < q.last:
+        child = w.queue[c]
+        child.since, child.status = q.clock, STOPPED
+        if child.live > 0:
+            child.status = status_of(child.share / child.weight, least)
+            if child.status == RISING:
+                q.risers += 1
+                q.stuck = 1 if child.slope == 0 else q.stuck
+        c = child.last
+    for j in range(w.scratch.size):
+        cell = w.cell[v, j]
+        w.scratch[j] = cell.held
+        cell.held, cell.gain, cell.used, cell.growth = 0.0, 0.0, 0.0, 0.0
+    start, place = 2 * q.offset + q.size, 0
+    for k in range(q.first, q.end):
+        job = w.job[k]
+        rises = 0.0
+        if job.state >= RISING:
+            job.state = status_of(job.at, least)
+            if job.state == RISING:
+                job.at = least
+                q.risers += 1
+            rises = 0.0 if q.stuck else job.rate
+        grows = rises if job.state == RISING else 0.0
+        counted = least if job.state == AHEAD and not w.naive else job.at
+        gains = grows if w.naive else rises
+        for j in range(w.scratch.size):
+            cell = w.cell[v, j]
+            cell.held += w.measure[job.index, j] * job.rate * counted
+            cell.gain += w.measure[job.index, j] * gains
+            cell.used += w.shares[job.index, j] * job.rate * job.at
+            cell.growth += w.shares[job.index, j] * grows
+        w.keys[start + place] = class_key(w, v, k)
+        place += 1
+    c = v + 1
+    while c < q.last:
+        child = w.queue[c]
+        give(w, c)
+        part = q.level * child.weight / child.share if child.status == AHEAD and not w.naive else 1.0
+        for j in range(w.scratch.size):
+            cell, below = w.cell[v, j], w.cell[c, j]
+            rest = max(below.held - below.free, 0.0)
+            cell.held += below.held - (1.0 - part) * rest
+            cell.used += max(below.used, below.kept)
+        speeds_above(w, c, 1.0)
+        w.keys[start + place] = queue_key(w, c)
+        place += 1
+        c = child.last
+    for i in range(q.size - 1, 0, -1):
+        at = 2 * q.offset
+        w.keys[at + i] = min(w.keys[at + 2 * i], w.keys[at + 2 * i + 1])
+    largest, jumped = 0.0, False
+    for j in range(w.scratch.size):
+        largest = max(largest, w.scratch[j], w.cell[v, j].held)
+    for j in range(w.scratch.size):
+        jumped = jumped or abs(w.cell[v, j].held - w.scratch[j]) > 10 * EQUAL * largest
+    return plan(w, v) or jumped
+
+
+@register_jitable
+def reassess(w: Work, top: int) -> bool:
+    """Who is stopped or waits below a queue, and what all of them hold; whether that has jumped there."""
+    for v in range(top, w.queue[top].last):
+        q = w.queue[v]
+        if v > top and q.status == RISING:
+            follow(w, v)
+        for k in range(q.first, q.end):
+            if w.job[k].state == RISING:
+                w.job[k].at = q.level
+            elif w.job[k].state == WAITING:
+                w.job[k].state = AHEAD
+    if w.guaranteed:
+        keep(w, False)
+        stop(w, 0, STOPPED)
+        guarantee(w)
+        if not w.run[0].lent:
+            keep(w, True)
+            stop(w, 0, WAITING)
+    else:
+        stop(w, top, STOPPED)
+    jumped = False
+    for v in range(w.queue[top].last - 1, top - 1, -1):
+        jumped = settle(w, v)
+    return jumped
+
+
+@register_jitable
+def stop(w: Work, top: int, state: int) -> None:
+    """Stop the classes below a queue that need what is full there, or above and not kept for them."""
+    for v in range(top, w.queue[top].last):
+        q = w.queue[v]
+        for j in range(w.scratch.size):
+            cell = w.cell[v, j]
+            above = w.cell[q.parent, j].shut if v > 0 else 0
+            cell.shut = 1 if cell.full or (above and cell.used >= cell.kept * (1 - NEAR)) else 0
+        for k in range(q.first, q.end):
+            job = w.job[k]
+            if job.state >= RISING:
+                for j in range(w.scratch.size):
+                    if w.shares[job.index, j] > 0 and w.cell[v, j].shut:
+                        job.state = state
+                        break
+
+
+@register_jitable
+def keep(w: Work, all_of_it: bool) -> None:
+    """Keep what is guaranteed, or what is not lent, and sum up what counts as used and what is full."""
+    for v in range(w.queue[0].last - 1, -1, -1):
+        q = w.queue[v]
+        for j in range(w.scratch.size):
+            cell, claim = w.cell[v, j], w.claim[v, j]
+            cell.kept = claim.guarantee if all_of_it else claim.reserve
+            cell.used = 0.0
+            for k in range(q.first, q.end):
+                cell.used += w.shares[w.job[k].index, j] * w.job[k].rate * w.job[k].at
+            c = v + 1
+            while c < q.last:
+                cell.used += max(w.cell[c, j].used, w.cell[c, j].kept)
+                c = w.queue[c].last
+            cell.full = 1 if cell.used >= cell.ceiling * (1 - NEAR) else 0
+
+
+@register_jitable
+def guarantee(w: Work) -> None:
+    """What is guaranteed to each queue while the classes that are not stopped can use it."""
+    for v in range(w.queue[0].last - 1, -1, -1):
+        for j in range(w.scratch.size):
+            claim = w.claim[v, j]
+            claim.most, claim.below, claim.weight, claim.least = 0.0, 0.0, 0.0, 0.0
+            for k in range(w.queue[v].first, w.queue[v].end):
+                job = w.job[k]
+                share = w.shares[job.index, j]
+                if share > 0 and job.rate > 0:
+                    claim.most += share * (job.most if job.state != STOPPED else job.rate * job.at)
+            c = v + 1
+            while c < w.queue[v].last:
+                own = w.claim[c, j]
+                claim.most += own.most
+                claim.below += own.amount
+                claim.weight += own.weight
+                claim.least += own.least
+                c = w.queue[c].last
+            claim.least = max(claim.least, claim.reserve)
+            claim.weight = max(claim.weight, claim.minimum)
+            wanted = max(min(claim.minimum, claim.most), claim.reserve)
+            claim.amount = min(max(wanted, claim.below), w.cell[v, j].ceiling)
+    for v in range(w.queue[0].last):
+        for j in range(w.scratch.size):
+            claim = w.claim[v, j]
+            if v == 0:
+                claim.guarantee = claim.amount
+            level = division(w, v, j) if claim.below > claim.guarantee else INF
+            c = v + 1
+            while c < w.queue[v].last:
+                w.claim[c, j].guarantee = part(w.claim[c, j], level)
+                c = w.queue[c].last
+    for v in range(w.queue[0].last):
+        for j in range(w.scratch.size):
+            w.cell[v, j].free = w.claim[v, j].guarantee
+        if w.plain:
+            w.cell[v, 0].free = free_measure(w, v)
+
+
+@register_jitable
+def part(claim: Any, level: float) -> float:
+    """What a queue has of guarantees that are more than there is, at a level."""
+    return float(claim.amount if level == INF else min(max(level * claim.weight, claim.least), claim.amount))
+
+
+@register_jitable
+def division(w: Work, v: int, j: int) -> float:
+    """Level at which the children of queue v have together what is guaranteed to it."""
+    low, high = 0.0, 1.0
+    for _ in range(HALVINGS):
+        level, total = 0.5 * (low + high), 0.0
+        c = v + 1
+        while c < w.queue[v].last:
+            total += part(w.claim[c, j], level)
+            c = w.queue[c].last
+        if total > w.claim[v, j].guarantee:
+            high = level
+        else:
+            low = level
+    return low
+
+
+@register_jitable
+def free_measure(w: Work, v: int) -> float:
+    """Of a measure that is none of resources: what any class below queue v has within the guarantees."""
+    found = INF
+    for k in range(w.queue[v].first, w.queue[w.queue[v].last - 1].end):
+        job = w.job[k]
+        own = INF
+        for j in range(w.scratch.size):
+            share = w.shares[job.index, j]
+            if share > 0 and w.claim[v, j].guarantee > 0:
+                own = min(own, w.claim[v, j].guarantee / share * w.measure[job.index, 0])
+        if job.rate > 0:
+            found = min(found, own if own < INF else 0.0)
+    return found if found < INF else 0.0
