@@ -1,14 +1,30 @@
-r"""What the queues of a tree hold, and which bound stops whom.
+r"""What the queues of a tree hold and are guaranteed, and which bound stops whom.
 
-Let :math:`K_v` be what counts as the use of queue v,
+What counts as the use of queue v, while :math:`\kappa_c` is kept for each queue c, is
 
 .. math:: K_v = \sum_{\text{classes } i \text{ of } v} \varphi_i a_i
-   + \sum_{\text{child queues } c} \max(K_c, \text{reserve}_c),
+   + \sum_{\text{child queues } c} \max(K_c, \kappa_c),
 
 which its ``maximum`` bounds, at the root also the capacity. A resource is *full in v* when :math:`K_v` has
-reached this bound. It is *closed* in v when it is full there, or closed in the parent and the reserve of v
-is used up: until then, what is used below v does not count more above. A class is stopped by its limit, or by
-what it demands and is closed in its queue.
+reached this bound. It is *closed* in v when it is full there, or closed in the parent and what is kept for v
+is used up: until then, what is used below v does not count more above.
+
+*Reserves*, what a queue does not lend of its guarantee, are kept always. A class is *stopped* by its limit, or
+by what it demands and is closed in its queue while nothing else is kept.
+
+*Guarantees* count per resource. What is guaranteed to v of a resource is
+
+.. math:: G_v = \min\Bigl(C_v,\; \max\bigl(\min(\text{minimum}_v, \text{most}_v),\; \text{reserve}_v,\;
+   \sum_{\text{child queues } c} G_c\bigr)\Bigr)
+
+with :math:`C_v` its bound and :math:`\text{most}_v` the most that the classes below v can use: those that are
+stopped what they use, the others what their limits allow. So a resource without a minimum is not guaranteed,
+and bounds nobody; a guarantee that cannot be used, because its classes lack another resource, is lent. Guarantees
+of children that exceed what is guaranteed to v, or at the root its bound, are cut down in proportion to the
+minima, as YARN, KAI and Volcano serve those first who have used the smallest part of their guarantee:
+:math:`\min(\max(R m_c, \text{reserve}_c), G_c)` with the level R at which they fit. A class *waits* when it is not
+stopped, but demands what is closed in its queue while G is kept for each queue: the rest is guaranteed to
+others, who can use it.
 """
 
 from __future__ import annotations
@@ -20,11 +36,13 @@ from fairness.arguments.validation import FloatArray
 from fairness.evidence.pools import SATURATION
 from fairness.model.problem import Problem
 from fairness.model.tree import Tree
+from fairness.schedulers.division import weighted_division
+from fairness.schedulers.quantities import Numbers
 
 __all__ = [
     "BoolArray",
     "QueueBounds",
-    "counted_use",
+    "guarantees",
     "part_of",
     "queue_shares",
     "queue_stops",
@@ -32,11 +50,6 @@ __all__ = [
 ]
 
 BoolArray = NDArray[np.bool_]
-
-
-def counted_use(problem: Problem, tree: Tree, tasks: FloatArray) -> FloatArray:
-    """What counts as the use of each queue, reserves included; resource units, (n_nodes, n_resources)."""
-    return QueueBounds(problem, tree, tasks > 0).counted(tasks)
 
 
 def queue_shares(problem: Problem, tree: Tree, tasks: FloatArray) -> FloatArray:
@@ -108,17 +121,46 @@ class QueueBounds:
         self.levels = np.split(order, np.searchsorted(tree.depths[order], np.arange(1, tree.depth + 1)))
         self.classes = [np.flatnonzero(tree.depths[self.home] == d) for d in range(tree.depth + 1)]
 
-    def counted(self, tasks: FloatArray) -> FloatArray:
-        """K of each queue, (n_nodes, n_resources)."""
-        return self.counted_of(tasks[:, None] * self.problem.demands)
+    def counted(self, tasks: FloatArray, kept: FloatArray | None = None) -> FloatArray:
+        """K of each queue, (n_nodes, n_resources); what is kept: the reserves, unless it is given."""
+        return self.counted_of(tasks[:, None] * self.problem.demands, kept)
 
-    def counted_of(self, usage: FloatArray) -> FloatArray:
+    def counted_of(self, usage: FloatArray, kept: FloatArray | None = None) -> FloatArray:
         """K of each queue where the classes use so many units, (n_classes, n_resources)."""
+        kept = self.reserve if kept is None else kept
         counted = np.zeros(self.ceilings.shape)
         np.add.at(counted, self.home, usage)
         for nodes in self.levels[:0:-1]:
-            np.add.at(counted, self.tree.parents[nodes], np.maximum(counted[nodes], self.reserve[nodes]))
+            np.add.at(counted, self.tree.parents[nodes], np.maximum(counted[nodes], kept[nodes]))
         return counted
+
+    def guaranteed(self, most: FloatArray) -> FloatArray:
+        """G of each queue, (n_nodes, n_resources), where the classes can run so many tasks, (n_classes,)."""
+        usable = np.zeros(self.ceilings.shape)
+        use = np.where(self.wanted, most[:, None], 0.0) * np.where(self.wanted, self.problem.demands, 1.0)
+        np.add.at(usable, self.home, use)
+        found: FloatArray = guarantees(self.tree, self.minimum, self.reserve, self.ceilings, usable)
+        return found
+
+    def free(self, guaranteed: FloatArray, per_task: FloatArray | None) -> FloatArray:
+        """What a queue holds before it counts, (n_nodes, n_columns).
+
+        The guaranteed shares of the resources; where a task adds something else, ``per_task`` (n_classes, 1),
+        the least that a class below has within them.
+        """
+        problem, parents = self.problem, self.tree.parents
+        if per_task is None:
+            return part_of(guaranteed, np.broadcast_to(problem.capacities, guaranteed.shape), 0.0)
+        found = np.full((len(guaranteed), 1), np.inf)
+        at = np.where(self.wanted.any(axis=1), self.home, -1)
+        while (at >= 0).any():
+            amounts = guaranteed[at]
+            within = np.full(amounts.shape, np.inf)
+            np.divide(amounts, problem.demands, out=within, where=self.wanted & (amounts > 0))
+            tasks = within.min(axis=1)
+            np.minimum.at(found[:, 0], at[at >= 0], np.where(tasks < np.inf, tasks * per_task[:, 0], 0.0)[at >= 0])
+            at = np.where(at >= 0, parents[at], -1)
+        return np.where(np.isfinite(found), found, 0.0)
 
     def excess(self, counted: FloatArray) -> float:
         """Largest relative excess over a bound."""
@@ -129,19 +171,19 @@ class QueueBounds:
         """Which resources are full in which queues, (n_nodes, n_resources)."""
         return np.asarray(part_of(counted, self.ceilings, 1.0) >= 1.0 - SATURATION)
 
-    def blocked(self, counted: FloatArray) -> BoolArray:
+    def blocked(self, counted: FloatArray, kept: FloatArray | None = None) -> BoolArray:
         """Classes that demand what is closed in their queue."""
-        return np.asarray((self.closed(counted)[self.home] & self.wanted).any(axis=1))
+        return np.asarray((self.closed(counted, kept)[self.home] & self.wanted).any(axis=1))
 
-    def closed(self, counted: FloatArray) -> BoolArray:
+    def closed(self, counted: FloatArray, kept: FloatArray | None = None) -> BoolArray:
         """Which resources no class that submits to a queue can have more of, (n_nodes, n_resources)."""
         closed = self.full(counted)
-        used_up = counted >= self.reserve * (1.0 - SATURATION)
+        used_up = counted >= (self.reserve if kept is None else kept) * (1.0 - SATURATION)
         for nodes in self.levels[1:]:
             closed[nodes] |= closed[self.tree.parents[nodes]] & used_up[nodes]
         return closed
 
-    def free(self, counted: FloatArray) -> FloatArray:
+    def unused(self, counted: FloatArray) -> FloatArray:
         """Part of its bound that is free in each queue, 0 where it is exceeded."""
         return np.maximum(1.0 - part_of(counted, self.ceilings, 1.0), 0.0)
 
@@ -151,7 +193,7 @@ class QueueBounds:
 
     def slack(self, counted: FloatArray) -> FloatArray:
         """Smallest part, over all bounds of what a class demands, that is free for it; (n_classes,)."""
-        free, kept = self.free(counted), self.kept(counted)
+        free, kept = self.unused(counted), self.kept(counted)
         for nodes in self.levels[1:]:
             above = np.maximum(free[self.tree.parents[nodes]], kept[nodes])
             free[nodes] = np.minimum(free[nodes], above)
@@ -160,6 +202,40 @@ class QueueBounds:
     def least(self, values: FloatArray) -> FloatArray:
         """Smallest of the values (n_classes, n_resources) over the resources that a class demands."""
         return np.min(values, axis=1, initial=np.inf, where=self.wanted)
+
+
+def guarantees(tree: Tree, minimum: Numbers, reserve: Numbers, ceilings: Numbers, usable: Numbers) -> Numbers:
+    """G of each queue: floats, or fractions, of shape (n_nodes, n_resources) like all that is given.
+
+    ``usable`` is the most that the classes of the queue itself can use.
+
+    Examples
+    --------
+    >>> tree = Tree(["all", "A", "B"], [-1, 0, 0], job_classes=["a", "b"], class_nodes=[1, 2])
+    >>> low, none, limit = np.array([[0.0], [6], [6]]), np.zeros((3, 1)), np.array([[8.0], [np.inf], [np.inf]])
+    >>> guarantees(tree, low, none, limit, np.array([[0.0], [np.inf], [np.inf]])).T
+    array([[8., 4., 4.]])
+    >>> guarantees(tree, low, none, limit, np.array([[0.0], [3], [np.inf]])).T
+    array([[8., 3., 5.]])
+    """
+    most, least, weight = usable.copy(), np.zeros_like(usable), np.zeros_like(usable)
+    below, found = np.zeros_like(usable), np.zeros_like(usable)
+    levels = [np.flatnonzero(tree.depths == depth) for depth in range(tree.depth + 1)]
+    for nodes in levels[::-1]:
+        least[nodes] = np.maximum(least[nodes], reserve[nodes])
+        weight[nodes] = np.maximum(weight[nodes], minimum[nodes])
+        claim = np.maximum(np.minimum(minimum[nodes], most[nodes]), reserve[nodes])
+        found[nodes] = np.minimum(np.maximum(claim, below[nodes]), ceilings[nodes])
+        inner = nodes[nodes > 0]
+        for sums, addends in ((most, most), (least, least), (weight, weight), (below, found)):
+            np.add.at(sums, tree.parents[inner], addends[inner])
+    for nodes in levels:
+        for k, j in np.argwhere(below[nodes] > found[nodes]):
+            c = tree.children(nodes[k])
+            found[c, j] = weighted_division(
+                found[nodes[k], j], weight[c, j], minimum=least[c, j], maximum=found[c, j]
+            )
+    return found
 
 
 def part_of(amounts: FloatArray, bounds: FloatArray, at_zero: FloatArray | float) -> FloatArray:

@@ -41,7 +41,7 @@ import numpy as np
 
 from fairness.arguments.validation import FloatArray, require_flag
 from fairness.errors import ModelError
-from fairness.evidence.guarantees import require_guarantees
+from fairness.evidence.reserves import require_reserves
 from fairness.evidence.queue_bounds import QueueBounds
 from fairness.indivisible.free_resources import ROUNDING, Number
 from fairness.indivisible.rational_model import number
@@ -95,7 +95,7 @@ class HierarchicalShare(PoolRule):
 
     def fill(self, started: Started) -> None:
         """Start tasks until every class is blocked; nobody's misfit stops the others."""
-        require_guarantees(self.tree, started.amounts.problem)
+        require_reserves(self.tree, started.amounts.problem)
         bounds = _Bounds(self.tree, started)
         walk = _Walk(self, started, bounds)
         for v in reversed(range(self.tree.n_nodes)):

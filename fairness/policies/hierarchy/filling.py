@@ -133,31 +133,14 @@ def _queue_event(w: Work, c: int) -> bool:
 
 
 @register_jitable
-def _children_events(w: Work, v: int) -> bool:
-    """Children reach their limits, or the level reaches them, all that do so now; as :func:`_event`."""
-    q = w.queue[v]
-    own, jumped = q.end - q.first, False
-    while True:
-        if q.cause < own:
-            anew = _class_event(w, v, q.cause)
-        else:
-            anew = _queue_event(w, w.child[q.offset + q.cause])
-        anew = _often(w, v) or anew
-        jumped = (settle(w, v) if anew else plan(w, v)) or jumped
-        # Children that stopped together have the same level, but for a rounding of the clock.
-        if q.cause < 0 or q.wait > 1e-15 * q.level or q.stuck:
-            return jumped
-        if q.cause >= own and w.queue[w.child[q.offset + q.cause]].status == RISING:
-            return jumped
-
-
-@register_jitable
 def _event(w: Work, v: int) -> bool:
     """What was planned happens in queue v; whether what it holds has jumped."""
-    cause = w.queue[v].cause
+    q = w.queue[v]
+    cause, shuts = q.cause, False
     if cause >= 0:
-        return _children_events(w, v)
-    shuts = False
+        own = q.end - q.first
+        anew = _class_event(w, v, cause) if cause < own else _queue_event(w, w.child[q.offset + cause])
+        return settle(w, v) if _often(w, v) or anew else plan(w, v)
     for j in range(w.scratch.size):
         cell = w.cell[v, j]
         if cause == FILLED and cell.used >= cell.ceiling * (1 - EQUAL) and not cell.full:
@@ -223,18 +206,18 @@ def _stage_ends(w: Work, v: int) -> bool:
 def _run(w: Work, stages: FloatArray) -> bool:
     """Fill until all is stopped; False if that does not end."""
     n, m = w.shares.shape
-    run = w.run[0]
+    run, top = w.run[0], w.queue[0]
     reassess(w, 0)
-    for _ in range(100 + 20 * (m + 2) * (n + w.queue[0].last)):
-        if w.queue[0].live == 0:
+    v = 0
+    for _ in range(100 + 20 * (m + 2) * (n + top.last)):
+        if top.live == 0:
             if run.lent or not w.guaranteed:
                 return True
             # Whoever is left waits for what nobody else can use.
-            run.lent = 1
+            run.lent, v = 1, 0
             _record(w, stages)
             reassess(w, 0)
             continue
-        v = 0
         while True:
             q = w.queue[v]
             advance(w, v, q.wait)
@@ -243,14 +226,17 @@ def _run(w: Work, stages: FloatArray) -> bool:
                 break
             w.queue[c].since = q.clock
             v = c
-        if w.queue[v].cause == NOTHING:
+        if q.cause == NOTHING:
             return False
-        if run.rows >= 0 and _stage_ends(w, v):
+        if _stage_ends(w, v):
             _record(w, stages)
         jumped = _event(w, v)
-        while v > 0:
-            jumped = _tell(w, v, jumped)
+        # All that happens now in a queue happens before those above learn of it: it may have to wait then.
+        while v > 0 and not w.queue[v].due:
+            jumped = _tell(w, v, jumped or w.queue[v].jumped)
+            w.queue[v].jumped = 0
             v = w.queue[v].parent
+        w.queue[v].jumped = 1 if (jumped or w.queue[v].jumped) and v > 0 else 0
     return False
 
 
@@ -284,7 +270,7 @@ def fill_states(
                 # A class without demand is bounded by its limit alone.
                 tasks[state, job.index] = x * most
         for v in range(nodes):
-            w.queue[v].status = STOPPED
+            w.queue[v].status, w.queue[v].jumped = STOPPED, 0
             for j in range(m):
                 w.cell[v, j].full, w.cell[v, j].used = 0, 0.0
         w.run[0].lent, w.run[0].rows = 0, 0

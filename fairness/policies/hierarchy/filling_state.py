@@ -29,6 +29,8 @@ holds as much as is free for it, so that all counts; a resource is full; it uses
 nothing at all."""
 EQUAL = 1e-12
 """Levels, shares and uses that differ by less than this part are equal but for rounding."""
+NOW = 1e-14
+"""What happens before a queue has grown by more than this part happens at once."""
 INF = np.inf
 
 
@@ -104,11 +106,12 @@ def reached(cell: Any) -> bool:
 def plan(w: Work, v: int) -> bool:
     """Share and slope of queue v, and what happens next in it, on its own clock; whether the share jumps."""
     q = w.queue[v]
-    share, speed, slope = 0.0, 0.0, 0.0
+    share, speed, slope, largest = 0.0, 0.0, 0.0, 0.0
     for j in range(w.scratch.size):
         w.scratch[j] = counted(w, v, j)
         share = max(share, w.scratch[j])
         speed = max(speed, w.cell[v, j].gain)
+        largest = max(largest, w.cell[v, j].held)
     for j in range(w.scratch.size):
         if w.scratch[j] >= share * (1 - EQUAL):
             slope = max(slope, w.cell[v, j].gain)
@@ -146,6 +149,7 @@ def plan(w: Work, v: int) -> bool:
             wait, cause = time, winner(w, v)
     jumps = abs(share - q.share) > 10 * EQUAL * max(share, q.share)
     q.share, q.slope, q.speed, q.wait, q.cause = share, slope, speed, wait, cause
+    q.due = 1 if wait < INF and wait * speed <= NOW * largest else 0
     return bool(jumps)
 
 

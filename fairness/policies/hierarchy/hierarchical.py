@@ -22,7 +22,7 @@ from numpy.typing import ArrayLike
 
 from fairness.arguments.validation import require_choice, require_flag
 from fairness.errors import ModelError, NotConvergedError
-from fairness.evidence.guarantees import require_reserves
+from fairness.evidence.reserves import require_reserves
 from fairness.evidence.pools import Certificate, feasibility_certificate, job_levels
 from fairness.evidence.trees import hierarchy_certificate
 from fairness.model.problem import FloatArray, Problem

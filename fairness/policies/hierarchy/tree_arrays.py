@@ -27,7 +27,7 @@ def _record(whole: str, real: str) -> np.dtype[np.void]:
 
 
 QUEUE = _record(
-    "parent last first end offset size place status live risers changes cause stuck",
+    "parent last first end offset size place status live risers changes cause stuck due jumped",
     "weight level clock since factor share slope speed wait",
 )
 """A queue: level and clock; its clock's speed on that of its parent and where it stood there when it was last
@@ -103,7 +103,7 @@ def tree_arrays(
         held[:] = np.divide(bound[preorder], problem.capacities, out=np.full((nodes, m), empty), where=some)
     cell["ceiling"][0, some] = np.minimum(cell["ceiling"][0, some], 1.0)
     return Work(
-        *(one if compiled else _plain(one) for one in (queue, cell, claim, job, np.zeros(1, RUN))),
+        *(one.view(np.recarray) if compiled else _plain(one) for one in (queue, cell, claim, job, np.zeros(1, RUN))),
         child,
         np.zeros(2 * (n + nodes)),
         np.zeros(m),

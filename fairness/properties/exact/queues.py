@@ -21,9 +21,9 @@ from typing import Any
 import numpy as np
 
 from fairness.errors import NotConvergedError
+from fairness.evidence.queue_bounds import guarantees
 from fairness.model.problem import Problem
 from fairness.model.tree import Tree
-from fairness.schedulers.division import weighted_division
 
 __all__ = ["QueueFilling", "whole_weights"]
 
@@ -204,34 +204,15 @@ class _State:
             )
         return found
 
-    def guarantees(self) -> list[list[Any]]:
-        """What is guaranteed to each queue now: no more than it can use, and than there is."""
+    def guarantees(self) -> Any:
+        """What is guaranteed to each queue now, by what the classes can still use."""
         model = self.model
-        found = [[F(0)] * model.m for _ in range(model.nodes)]
-        for j in range(model.m):
-            most, claim, weight, kept = ([F(0)] * model.nodes for _ in range(4))
-            for v in reversed(range(model.nodes)):
-                for i in model.own_classes[v]:
-                    if model.shares[i][j] > 0:
-                        runs = model.most[i] if i in self.able else self.tasks[i]
-                        most[v] += runs * model.shares[i][j] if runs < INF else INF
-                most[v] += sum(most[c] for c in model.queues[v])
-                below = model.queues[v]
-                kept[v] = max(model.own[v][j], sum((kept[c] for c in below), F(0)))
-                weight[v] = max(model.low[v][j], sum((weight[c] for c in below), F(0)))
-                wanted = max(min(model.low[v][j], most[v]), model.own[v][j])
-                claim[v] = min(max(wanted, sum((claim[c] for c in below), F(0))), model.high[v][j])
-            found[0][j] = claim[0]
-            for v in range(model.nodes):
-                below = model.queues[v]
-                given = [claim[c] for c in below]
-                if sum(given, F(0)) > found[v][j]:
-                    given = weighted_division(
-                        found[v][j], [weight[c] for c in below], minimum=[kept[c] for c in below], maximum=given
-                    ).tolist()
-                for c, amount in zip(below, given, strict=True):
-                    found[c][j] = amount
-        return found
+        usable = np.full((model.nodes, model.m), F(0))
+        for v, i in ((v, i) for v in range(model.nodes) for i in model.own_classes[v]):
+            runs = model.most[i] if i in self.able else self.tasks[i]
+            usable[v] += [runs * a if a else F(0) for a in model.shares[i]]
+        bounds = (np.array(rows, dtype=object) for rows in (model.low, model.own, model.high))
+        return guarantees(model.tree, *bounds, usable)
 
     def freely(self, v: int, k: int) -> Any:
         """What queue v may hold of a column of the measure before it counts."""
