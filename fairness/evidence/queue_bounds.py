@@ -17,8 +17,8 @@ by what it demands and is closed in its queue while nothing else is kept.
 .. math:: G_v = \min\Bigl(C_v,\; \max\bigl(\min(\text{minimum}_v, \text{most}_v),\; \text{reserve}_v,\;
    \sum_{\text{child queues } c} G_c\bigr)\Bigr)
 
-with :math:`C_v` its bound and :math:`\text{most}_v` the most that the classes below v can use: those that are
-stopped what they use, the others what their limits allow. So a resource without a minimum is not guaranteed,
+with :math:`C_v` its bound and :math:`\text{most}_v` the most that can count as its use with the reserves: classes
+below that are stopped use what they do, the others what their limits allow. So a resource without a minimum is not guaranteed,
 and bounds nobody; a guarantee that cannot be used, because its classes lack another resource, is lent. Guarantees
 of children that exceed what is guaranteed to v, or at the root its bound, are cut down in proportion to the
 minima, as YARN, KAI and Volcano serve those first who have used the smallest part of their guarantee:
@@ -227,7 +227,8 @@ def guarantees(tree: Tree, minimum: Numbers, reserve: Numbers, ceilings: Numbers
         claim = np.maximum(np.minimum(minimum[nodes], most[nodes]), reserve[nodes])
         found[nodes] = np.minimum(np.maximum(claim, below[nodes]), ceilings[nodes])
         inner = nodes[nodes > 0]
-        for sums, addends in ((most, most), (least, least), (weight, weight), (below, found)):
+        counted = np.maximum(most, reserve)
+        for sums, addends in ((most, counted), (least, least), (weight, weight), (below, found)):
             np.add.at(sums, tree.parents[inner], addends[inner])
     for nodes in levels:
         for k, j in np.argwhere(below[nodes] > found[nodes]):

@@ -149,8 +149,8 @@ def hierarchy_certificate(
         live = moving & ~stopped & ~ended
         kept, guaranteed, counted = queues.reserve, queues.reserve, used[k - 1]
         if tree.minimum.any():
-            most = np.where(live, x * problem.limits, before)
-            guaranteed = queues.guaranteed(np.where(present, most, 0.0))
+            most = np.where(live, np.where(live, x, 1.0) * problem.limits, before)
+            guaranteed = queues.guaranteed(most)
             counted_now = queues.counted(before, guaranteed)
             waits = queues.blocked(counted_now, guaranteed)
             lent = lent or bool(live.any() and not (live & ~waits).any())
@@ -207,8 +207,8 @@ class _Levels:
         worst, held = self._walk(after, rose, passed)
         # Who holds more than is free has ended the stage when it was as much.
         over = part_of(held, self.free, 1.0) - 1.0
-        opened = ~self.closed[self.queues.tree.parents]
-        return max(worst, float(np.max(over, initial=0.0, where=~passed & opened)))
+        counts = ~passed & ~self.closed[self.queues.tree.parents]
+        return max(worst, float(np.max(over[1:], initial=0.0, where=counts[1:])))
 
     def _walk(
         self, tasks: FloatArray, rose: FloatArray, passed: BoolArray | None
@@ -248,7 +248,8 @@ class _Levels:
                 worst = max(worst, float(np.max(np.minimum(over, risen), initial=0.0)))
             counted, part = tasks[own], np.ones(len(below))
             if not self.naive:
-                counted = np.where(still, np.minimum(counted, lowest[home] * self.pace[own]), counted)
+                reached = np.where(still, lowest[home], 0.0) * self.pace[own]
+                counted = np.where(still, np.minimum(counted, reached), counted)
                 ahead = live[below] & (queue_level > lowest[above])
                 np.divide(lowest[above], queue_level, out=part, where=ahead)
             np.add.at(total, home, counted[:, None] * self.per_task[own])

@@ -157,20 +157,21 @@ class TasksInQueues:
     def guarantees(self, usage: Any, able: list[int]) -> Any:
         """What is guaranteed to each queue, (n_nodes, n_resources)."""
         found = [[self.zero] * self.m for _ in range(self.nodes)]
+        can = [
+            [
+                held + (self.most[i] - self.tasks[i]) * a if i in able and a > 0 else held
+                for held, a in zip(usage[i], self.demands[i], strict=True)
+            ]
+            for i in range(self.n)
+        ]
+        most = self.counted(can, self.own)
         for r in range(self.m):
             claims, weights, own = ([self.zero] * self.nodes for _ in range(3))
             for v in reversed(range(self.nodes)):
-                users = [i for i in self.inside[v] if self.demands[i][r] > 0 or usage[i][r] > 0]
-                can = [
-                    usage[i][r] + (self.most[i] - self.tasks[i]) * self.demands[i][r]
-                    if i in able and self.demands[i][r] > 0
-                    else usage[i][r]
-                    for i in users
-                ]
                 children = self.below[v]
                 own[v] = max(self.own[v][r], sum(own[c] for c in children))
                 weights[v] = max(self.low[v][r], sum(weights[c] for c in children))
-                claim = max(min(self.low[v][r], sum(can, self.zero)), self.own[v][r])
+                claim = max(min(self.low[v][r], most[v][r]), self.own[v][r])
                 claims[v] = min(max(claim, sum(claims[c] for c in children)), self.high[v][r])
             found[0][r] = claims[0]
             for v in range(self.nodes):

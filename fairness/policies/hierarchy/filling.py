@@ -231,12 +231,17 @@ def _run(w: Work, stages: FloatArray) -> bool:
         if _stage_ends(w, v):
             _record(w, stages)
         jumped = _event(w, v)
+        jumps = jumped
         # All that happens now in a queue happens before those above learn of it: it may have to wait then.
         while v > 0 and not w.queue[v].due:
             jumped = _tell(w, v, jumped or w.queue[v].jumped)
+            jumps = jumps or jumped
             w.queue[v].jumped = 0
             v = w.queue[v].parent
         w.queue[v].jumped = 1 if (jumped or w.queue[v].jumped) and v > 0 else 0
+        if jumps and w.guaranteed:
+            # A guarantee may be used up by a class that reaches its limit.
+            _record(w, stages)
     return False
 
 

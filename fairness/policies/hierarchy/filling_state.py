@@ -91,8 +91,9 @@ def counted(w: Work, v: int, j: int) -> float:
     if v == 0 or not (w.plain or w.naive or not w.cell[w.queue[v].parent, j].shut):
         return -INF
     cell = w.cell[v, j]
+    beyond = cell.held - cell.free
     if w.borrowed:
-        return float(max(cell.held - cell.free, 0.0) if reached(cell) else cell.held - cell.free)
+        return float(0.0 if abs(beyond) <= EQUAL * cell.free else beyond)
     return float(cell.held if reached(cell) else -INF)
 
 
@@ -113,14 +114,14 @@ def plan(w: Work, v: int) -> bool:
         speed = max(speed, w.cell[v, j].gain)
         largest = max(largest, w.cell[v, j].held)
     for j in range(w.scratch.size):
-        if w.scratch[j] >= share * (1 - EQUAL):
+        if w.scratch[j] >= (1 - EQUAL) * share - EQUAL * w.cell[v, j].free:
             slope = max(slope, w.cell[v, j].gain)
     if slope <= EQUAL * speed:
         slope = 0.0
     wait, cause = INF, NOTHING
     for j in range(w.scratch.size):
         cell = w.cell[v, j]
-        if cell.gain > 0 and w.scratch[j] < share * (1 - EQUAL):
+        if cell.gain > 0 and w.scratch[j] < (1 - EQUAL) * share - EQUAL * cell.free:
             if w.scratch[j] == -INF and not reached(cell):
                 time = (cell.free - cell.held) / cell.gain
                 if time < wait:

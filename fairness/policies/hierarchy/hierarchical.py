@@ -203,7 +203,7 @@ class _Filling:
         minimum, maximum, _ = policy.tree.bounds(problem)
         bounds = np.isfinite(maximum).sum() + (minimum > 0).sum() + np.isfinite(problem.limits).sum()
         # A resource may be full more than once: guarantees that nobody can use are lent.
-        rows = min(2 * int(bounds) + problem.n_resources, max(LARGEST_RECORD // n - 2, 0)) if record else 0
+        rows = min(4 * int(bounds) + 100, max(LARGEST_RECORD // n - 2, 0)) if record else 0
         self.failed, self.stages = np.zeros(n_states, dtype=bool), np.zeros((rows, n))
         self.kernel = kernel or _kernel(n_states * (n + policy.tree.n_nodes))
         self.work = tree_arrays(

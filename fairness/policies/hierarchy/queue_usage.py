@@ -193,7 +193,7 @@ def guarantee(w: Work) -> None:
             c = v + 1
             while c < w.queue[v].last:
                 own = w.claim[c, j]
-                claim.most += own.most
+                claim.most += max(own.most, own.reserve)
                 claim.below += own.amount
                 claim.weight += own.weight
                 claim.least += own.least
