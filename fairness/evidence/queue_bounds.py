@@ -51,6 +51,9 @@ __all__ = [
 
 BoolArray = NDArray[np.bool_]
 
+EQUAL = 1e-12
+"""Guarantees that differ by less than this part are equal but for rounding."""
+
 
 def queue_shares(problem: Problem, tree: Tree, tasks: FloatArray) -> FloatArray:
     """Largest share of a resource that the classes below a queue hold together, over its weight; (n_nodes,).
@@ -134,27 +137,26 @@ class QueueBounds:
             np.add.at(counted, self.tree.parents[nodes], np.maximum(counted[nodes], kept[nodes]))
         return counted
 
-    def guaranteed(self, most: FloatArray) -> FloatArray:
-        """G of each queue, (n_nodes, n_resources), where the classes can run so many tasks, (n_classes,)."""
+    def guaranteed(self, most: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """G and g of each queue, (n_nodes, n_resources), where classes can run so many tasks, (n_classes,)."""
         usable = np.zeros(self.ceilings.shape)
         use = np.where(self.wanted, most[:, None], 0.0) * np.where(self.wanted, self.problem.demands, 1.0)
         np.add.at(usable, self.home, use)
-        found: FloatArray = guarantees(self.tree, self.minimum, self.reserve, self.ceilings, usable)
-        return found
+        return guarantees(self.tree, self.minimum, self.reserve, self.ceilings, usable)
 
-    def free(self, guaranteed: FloatArray, per_task: FloatArray | None) -> FloatArray:
-        """What a queue holds before it counts, (n_nodes, n_columns).
+    def free(self, own: FloatArray, per_task: FloatArray | None) -> FloatArray:
+        """What the own guarantees cover of what queues hold, (n_nodes, n_columns).
 
-        The guaranteed shares of the resources; where a task adds something else, ``per_task`` (n_classes, 1),
-        the least that a class below has within them.
+        Shares of the resources; where a task adds something else, ``per_task`` (n_classes, 1), the least that
+        a class below has within them.
         """
         problem, parents = self.problem, self.tree.parents
         if per_task is None:
-            return part_of(guaranteed, np.broadcast_to(problem.capacities, guaranteed.shape), 0.0)
-        found = np.full((len(guaranteed), 1), np.inf)
+            return part_of(own, np.broadcast_to(problem.capacities, own.shape), 0.0)
+        found = np.full((len(own), 1), np.inf)
         at = np.where(self.wanted.any(axis=1), self.home, -1)
         while (at >= 0).any():
-            amounts = guaranteed[at]
+            amounts = own[at]
             within = np.full(amounts.shape, np.inf)
             np.divide(amounts, problem.demands, out=within, where=self.wanted & (amounts > 0))
             tasks = within.min(axis=1)
@@ -204,30 +206,36 @@ class QueueBounds:
         return np.min(values, axis=1, initial=np.inf, where=self.wanted)
 
 
-def guarantees(tree: Tree, minimum: Numbers, reserve: Numbers, ceilings: Numbers, usable: Numbers) -> Numbers:
-    """G of each queue: floats, or fractions, of shape (n_nodes, n_resources) like all that is given.
+def guarantees(
+    tree: Tree, minimum: Numbers, reserve: Numbers, ceilings: Numbers, usable: Numbers
+) -> tuple[Numbers, Numbers]:
+    """G of each queue, and the part g of it that is the queue's own.
 
-    ``usable`` is the most that the classes of the queue itself can use.
+    Floats or fractions of shape (n_nodes, n_resources), like all that is given; ``usable`` is the most that the
+    classes which submit to a queue itself can use.
 
     Examples
     --------
     >>> tree = Tree(["all", "A", "B"], [-1, 0, 0], job_classes=["a", "b"], class_nodes=[1, 2])
     >>> low, none, limit = np.array([[0.0], [6], [6]]), np.zeros((3, 1)), np.array([[8.0], [np.inf], [np.inf]])
-    >>> guarantees(tree, low, none, limit, np.array([[0.0], [np.inf], [np.inf]])).T
-    array([[8., 4., 4.]])
-    >>> guarantees(tree, low, none, limit, np.array([[0.0], [3], [np.inf]])).T
+    >>> for found in guarantees(tree, low, none, limit, np.array([[0.0], [np.inf], [np.inf]])):
+    ...     print(found.T)
+    [[8. 4. 4.]]
+    [[0. 4. 4.]]
+    >>> guarantees(tree, low, none, limit, np.array([[0.0], [3], [np.inf]]))[0].T
     array([[8., 3., 5.]])
     """
     most, least, weight = usable.copy(), np.zeros_like(usable), np.zeros_like(usable)
-    below, found = np.zeros_like(usable), np.zeros_like(usable)
+    below, found, own = np.zeros_like(usable), np.zeros_like(usable), np.zeros(usable.shape, dtype=np.bool_)
     levels = [np.flatnonzero(tree.depths == depth) for depth in range(tree.depth + 1)]
     for nodes in levels[::-1]:
         least[nodes] = np.maximum(least[nodes], reserve[nodes])
         weight[nodes] = np.maximum(weight[nodes], minimum[nodes])
         claim = np.maximum(np.minimum(minimum[nodes], most[nodes]), reserve[nodes])
+        # The sum of quotas may differ from a given one by rounding.
+        own[nodes] = (minimum[nodes] > 0) & (claim >= below[nodes] * (1 - EQUAL))
         found[nodes] = np.minimum(np.maximum(claim, below[nodes]), ceilings[nodes])
-        inner = nodes[nodes > 0]
-        counted = np.maximum(most, reserve)
+        inner, counted = nodes[nodes > 0], np.maximum(most, reserve)
         for sums, addends in ((most, counted), (least, least), (weight, weight), (below, found)):
             np.add.at(sums, tree.parents[inner], addends[inner])
     for nodes in levels:
@@ -236,7 +244,7 @@ def guarantees(tree: Tree, minimum: Numbers, reserve: Numbers, ceilings: Numbers
             found[c, j] = weighted_division(
                 found[nodes[k], j], weight[c, j], minimum=least[c, j], maximum=found[c, j]
             )
-    return found
+    return found, np.where(own, found, 0)
 
 
 def part_of(amounts: FloatArray, bounds: FloatArray, at_zero: FloatArray | float) -> FloatArray:

@@ -10,20 +10,22 @@ H-DRF [1]_ raises *levels*: of a class :math:`\varphi_i/(x_i r_i)`, for DRF its 
 weight; of a queue its share over its weight, the largest in :math:`X_v` of a resource that is not closed in
 its parent. With :math:`M_v` the lowest level of the live children,
 
-.. math:: X_v = \sum_c \min(X_c, g_c) + \sum_{c \text{ live}} (X_c - g_c)^+ \min\Bigl(1, \frac{M_v w_c}{s_c}\Bigr)
-   + \sum_{c \text{ not live}} (X_c - g_c)^+,
+.. math:: X_v = \sum_c F_c + \sum_{c \text{ live}} (X_c - F_c) \min\Bigl(1, \frac{M_v w_c}{s_c}\Bigr)
+   + \sum_{c \text{ not live}} (X_c - F_c),
 
-where :math:`s_c` is the share of c and :math:`g_c` what is guaranteed to it, as a share of each resource (0
-for a class): who is ahead of the poorest live sibling counts no more than it, beyond its guarantee. Up to the
-guarantee a resource does not count in the share; what counts from there on is all of it (*total*) or what
-lies above (*borrowed*). *Naive*: :math:`X_v` is all that is held, and no resource is left out. Only live
-children of level :math:`M_v` grow.
+where :math:`s_c` is the share of c and :math:`F_c` what it holds by guarantees: :math:`\min(X_c, g_c)` if
+something is guaranteed to c itself, else what its children hold so together, nothing for a class. So who is
+ahead of the poorest live sibling counts no more than it, beyond guarantees. A resource of which a queue holds
+:math:`F_v` and goes on to is free: it does not count in the share. If it holds more, or would next, what
+counts is all of it (*total*) or :math:`X_v - F_v` (*borrowed*). *Naive*: :math:`X_v` is all that is held, and no
+resource is left out. Only live children of level :math:`M_v` grow. A live child that grows without raising its
+share goes on alone, before those of the same level.
 
 A measure that is none of resources has one column; what is guaranteed of it is the least that a class below
-the queue has of it within the guarantees of what it needs, 0 if one of them needs nothing that is guaranteed.
+the queue has of it within the own guarantees of what it needs, 0 if one of them needs nothing of that.
 
-*What is checked.* A *stage* ends when a resource is closed somewhere, when a queue holds as much as is
-guaranteed to it, or when the last class of a queue that grew reaches its limit while siblings wait: these are
+*What is checked.* A *stage* ends when a resource is closed somewhere, when a resource begins or ceases
+to be free for a queue, or when the last class of a queue that grew reaches its limit while siblings wait: these are
 no longer rescaled to this class, so that the level of the queue jumps. Within a stage levels only rise, so a
 child that grew in it ends it at a level that is at most that of every child live at the end. (A class that
 reaches its limit in the stage is live to its end if no sibling grew above it; a queue with none but such
@@ -147,10 +149,10 @@ def hierarchy_certificate(
             stopped |= room[k - 1] <= SATURATION
         ended, ends = (room_below_limits(problem, x, row) <= SATURATION for row in (before, after))
         live = moving & ~stopped & ~ended
-        kept, guaranteed, counted = queues.reserve, queues.reserve, used[k - 1]
+        kept, counted, own = queues.reserve, used[k - 1], np.zeros_like(queues.reserve)
         if tree.minimum.any():
             most = np.where(live, np.where(live, x, 1.0) * problem.limits, before)
-            guaranteed = queues.guaranteed(most)
+            guaranteed, own = queues.guaranteed(most)
             counted_now = queues.counted(before, guaranteed)
             waits = queues.blocked(counted_now, guaranteed)
             lent = lent or bool(live.any() and not (live & ~waits).any())
@@ -159,7 +161,7 @@ def hierarchy_certificate(
                 residual = max(residual, queues.excess(queues.counted(after, kept)))
         levels = _Levels(
             queues, pace, per_task, live, live & ends, queues.closed(counted, kept)[:, : per_task.shape[1]] & (of_resources and not naive),
-            queues.free(guaranteed, None if of_resources else per_task), measure == "borrowed", naive,
+            queues.free(own, None if of_resources else per_task), measure == "borrowed", naive,
         )  # fmt: skip
         residual = max(
             residual,
@@ -194,30 +196,29 @@ class _Levels:
     closed: BoolArray
     """Columns that do not count in the shares of a queue's children, (n_nodes, n_columns)."""
     free: FloatArray
-    """What queues hold before it counts, (n_nodes, n_columns)."""
+    """What the own guarantees of the queues cover, (n_nodes, n_columns)."""
     borrowed: bool
     naive: bool
 
     def residual(self, before: FloatArray, after: FloatArray, rose: FloatArray) -> float:
         """Largest violation: of the part by which a child grew, and the excess of its level, the smaller."""
-        passed = np.ones(self.free.shape, dtype=np.bool_)
+        counts = np.ones(self.free.shape, dtype=np.bool_)
         if not self.borrowed and self.free.any():
-            _, held = self._walk(before, np.zeros_like(rose), None)
-            passed = held >= self.free * (1.0 - SATURATION)
-        worst, held = self._walk(after, rose, passed)
-        # Who holds more than is free has ended the stage when it was as much.
-        over = part_of(held, self.free, 1.0) - 1.0
-        counts = ~passed & ~self.closed[self.queues.tree.parents]
-        return max(worst, float(np.max(over[1:], initial=0.0, where=counts[1:])))
+            _, counts = self._walk(before, np.zeros_like(rose), None)
+        return self._walk(after, rose, counts)[0]
 
     def _walk(
-        self, tasks: FloatArray, rose: FloatArray, passed: BoolArray | None
-    ) -> tuple[float, FloatArray]:
-        """The violation, and what the queues hold; ``passed``: columns that count, by default those beyond
-        what is free."""
-        queues, tree, weights = self.queues, self.queues.tree, self.queues.tree.weights
-        size = tree.n_nodes
-        total = np.zeros(self.free.shape)
+        self, tasks: FloatArray, rose: FloatArray, counts: BoolArray | None
+    ) -> tuple[float, BoolArray]:
+        """The violation, and the columns that count, (n_nodes, n_columns).
+
+        At the end of a stage those do that counted at its beginning, and what is held beyond guarantees; at
+        the beginning (None) the latter and what would be next.
+        """
+        queues, tree, weights, free = self.queues, self.queues.tree, self.queues.tree.weights, self.free
+        size, found = tree.n_nodes, np.zeros(free.shape, dtype=np.bool_)
+        total, promised = np.zeros(free.shape), np.zeros(free.shape)
+        gains, uncovered = np.zeros(free.shape, dtype=np.bool_), np.zeros(free.shape, dtype=np.bool_)
         live, lasts, grew = np.zeros(size, dtype=np.bool_), np.zeros(size, dtype=np.bool_), np.zeros(size)
         level = np.divide(tasks, self.pace, out=np.zeros_like(tasks), where=self.pace > 0)
         worst = 0.0
@@ -225,14 +226,19 @@ class _Levels:
             below = queues.levels[depth + 1] if depth < tree.depth else np.empty(0, dtype=np.int64)
             own = queues.classes[depth]
             above, home = tree.parents[below], queues.home[own]
-            beyond = np.maximum(total[below] - self.free[below], 0.0)
-            counts = ~self.closed[above]
-            counts &= total[below] >= self.free[below] * (1.0 - SATURATION) if passed is None else passed[below]
-            share = np.max(beyond if self.borrowed else total[below], axis=1, initial=0.0, where=counts)
+            held, limit = total[below], free[below]
+            covered = np.where(limit > 0, np.minimum(held, limit), promised[below])
+            beyond = np.where(held - covered > SATURATION * held, held - covered, 0.0)
+            passed = gains[below] & (held >= limit * (1.0 - SATURATION))
+            uncovered[below] = np.where(limit > 0, passed, uncovered[below])
+            found[below] = (beyond > 0) | (uncovered if counts is None else counts)[below]
+            found[below] &= ~self.closed[above]
+            value = beyond if self.borrowed else held
+            share = np.max(value, axis=1, initial=0.0, where=found[below])
             queue_level = share / weights[below]
             # What lies above a guarantee is as uncertain as all that is held.
-            held = queue_level + self.borrowed * self.free[below].max(axis=1) / weights[below]
-            children = (level[own], level[own], home, rose[own]), (queue_level, held, above, grew[below])
+            whole = queue_level + self.borrowed * covered.max(axis=1) / weights[below]
+            children = (level[own], level[own], home, rose[own]), (queue_level, whole, above, grew[below])
             highest = np.zeros(size)
             for levels, _, parents, risen in children:
                 np.maximum.at(highest, parents, np.where(risen > SATURATION, levels, 0.0))
@@ -242,9 +248,9 @@ class _Levels:
             lowest = np.full(size, np.inf)
             np.minimum.at(lowest, home[still], level[own][still])
             np.minimum.at(lowest, above[live[below]], queue_level[live[below]])
-            for levels, whole, parents, risen in children:
+            for levels, sums, parents, risen in children:
                 high = levels > lowest[parents]
-                over = np.divide(levels - lowest[parents], whole, out=np.zeros_like(levels), where=high)
+                over = np.divide(levels - lowest[parents], sums, out=np.zeros_like(levels), where=high)
                 worst = max(worst, float(np.max(np.minimum(over, risen), initial=0.0)))
             counted, part = tasks[own], np.ones(len(below))
             if not self.naive:
@@ -253,14 +259,31 @@ class _Levels:
                 ahead = live[below] & (queue_level > lowest[above])
                 np.divide(lowest[above], queue_level, out=part, where=ahead)
             np.add.at(total, home, counted[:, None] * self.per_task[own])
-            np.add.at(total, above, total[below] - (1.0 - part)[:, None] * beyond)
+            np.add.at(total, above, held - (1.0 - part)[:, None] * beyond)
+            np.add.at(promised, above, covered)
+            if counts is None:
+                # Who would grow next: those of the lowest level, a child without a rising share alone.
+                most = lowest * (1.0 + SATURATION)
+                first, later = still & (level[own] <= most[home]), live[below] & (queue_level > most[above])
+                rising = live[below] & ~later
+                top = found[below] & (value >= share[:, None] * (1.0 - SATURATION))
+                flat = ~(top & gains[below]).any(axis=1)
+                stuck = np.zeros(size, dtype=np.bool_)
+                np.logical_or.at(stuck, above, rising & flat)
+                moves = (still & ~stuck[home] & (first | (not self.naive)))[:, None] & (self.per_task[own] > 0)
+                rising &= flat == stuck[above]
+                later &= ~stuck[above] & (not self.naive)
+                for speeds in (gains, uncovered):
+                    np.logical_or.at(speeds, home, moves)
+                    up = (rising[:, None] & speeds[below]) | (later[:, None] & (beyond > 0))
+                    np.logical_or.at(speeds, above, up)
             np.logical_or.at(live, home, still)
             np.logical_or.at(live, above, live[below])
             np.logical_or.at(lasts, home, still & ~self.ends[own])
             np.logical_or.at(lasts, above, live[below] & lasts[below])
             np.maximum.at(grew, home, rose[own])
             np.maximum.at(grew, above, grew[below])
-        return worst, total
+        return worst, found
 
 
 def _pace(problem: Problem, counts: FloatArray, present: BoolArray, growth: ArrayLike | None) -> FloatArray:

@@ -9,13 +9,14 @@ another queue (:mod:`fairness.evidence.queue_bounds`) whose classes can still us
 stopped, nothing is kept but the reserves from then on.
 
 The share of a class is the largest share of a resource that it holds. What the share of a queue is makes the
-difference [1]_; a resource counts in it when the queue holds as much as is guaranteed to it:
+difference [1]_; a resource counts in it when the queue holds more of it than by guarantees, its own or those of
+queues below it:
 
 * **naive**: the largest share of a resource that all below it hold together. If tasks end and others start,
   that can starve a class: its sibling holds much of another resource, the queue counts as rich, and whatever
   ends is given to other queues.
 * **H-DRF**: let M be the smallest share over weight among the children that can start a task. What each of
-  these holds beyond its guarantee is *rescaled*, so that its share over its weight is M; what others hold
+  these holds beyond guarantees is *rescaled*, so that its share over its weight is M; what others hold
   counts as it is; the share of the queue is the largest share of a resource in the sum. Resources that are
   *closed* in a queue, because they are full in it or in one above it, are left out of the shares of its
   children; those of which something is kept for the queue are not.
@@ -133,8 +134,8 @@ class _Queues:
         held, demands = self.amounts.before[n], self.amounts.demands[n]
         return [a + tasks * b if b > 0 else a for a, b in zip(held, demands, strict=True)]
 
-    def guaranteed(self, able: list[int]) -> list[Amounts]:
-        """What is guaranteed to each queue now, where these classes can run more."""
+    def guaranteed(self, able: list[int]) -> tuple[list[Amounts], list[Amounts]]:
+        """What is guaranteed to each queue now, where these classes can run more, and what of it is its own."""
         kind = object if self.amounts.exact else float
         bounds = [np.array(rows, dtype=kind) for rows in (self.minimum, self.reserve, self.most)]
         usable = np.zeros_like(bounds[0])
@@ -142,8 +143,8 @@ class _Queues:
             usable[v] += np.array(
                 self.use(n, self.amounts.most[n] if n in able else self.started.tasks[n]), dtype=kind
             )
-        found: list[Amounts] = guarantees(self.tree, *bounds, usable).tolist()
-        return found
+        found, own = guarantees(self.tree, *bounds, usable)
+        return found.tolist(), own.tolist()
 
     def told(self, n: int) -> tuple[str, ...]:
         """What is too little for the next task of a class though the pool has it."""
@@ -222,7 +223,8 @@ class _Walk:
         self.weights = [*amounts.weights, *(number(w, amounts.exact) for w in tree.weights.tolist())]
         self.level: dict[int, Number] = {}
         self.held: dict[int, Amounts] = {}
-        self.free: dict[int, Amounts] = {}
+        self.covered: dict[int, Amounts] = {}
+        self.free = [[self.zero] * len(self.every)] * tree.n_nodes
         self.counting: dict[int, list[int]] = {}
         self.live: set[int] = set()
         # A queue stands among ties where the first of its classes does.
@@ -238,8 +240,8 @@ class _Walk:
 
     def guarantee(self, able: list[int]) -> _Use:
         """Note what is guaranteed now; what counts as use while that is kept."""
-        kept = self.queues.guaranteed(able) if self.queues.is_guaranteed else self.queues.reserve
-        self.free = {self.n_classes + v: self.shares(row) for v, row in enumerate(kept)}
+        kept, own = self.queues.guaranteed(able)
+        self.free = [self.shares(row) for row in own]
         return _Use(self.queues, kept)
 
     def run(self) -> None:
@@ -296,27 +298,32 @@ class _Walk:
             self._look(v)
 
     def _hold(self, k: int) -> None:
+        self.covered[k] = [self.zero] * len(self.every)
         self.held[k] = self.shares(self.queues.use(k, self.started.tasks[k]))
 
     def _look(self, v: int) -> None:
         """Levels of the children of a queue that can start a task, and what it holds for the comparison."""
         children = [k for k in self.members[v] if k in self.live]
-        nothing = [self.zero] * len(self.every)
-        share = {}
+        share, margin = {}, self.queues.margin
         for k in children:
-            held, free = self.held[k], self.free.get(k, nothing)
-            share[k] = max((held[r] for r in self.counting[v] if held[r] >= free[r]), default=self.zero)
+            held, covered = self.held[k], self.covered[k]
+            share[k] = max((held[r] for r in self.counting[v] if held[r] > covered[r] * margin), default=self.zero)
             self.level[k] = share[k] / self.weights[k]
         least = min((self.level[k] for k in children), default=self.zero)
-        total = nothing
+        total = promised = [self.zero] * len(self.every)
         for k in self.members[v]:
-            held = self.held[k]
+            held, covered = self.held[k], self.covered[k]
+            promised = [a + b for a, b in zip(promised, covered, strict=True)]
             if not self.rule.naive and k in share and self.level[k] > least:
-                kept = [min(x, f) for x, f in zip(held, self.free.get(k, nothing), strict=True)]
                 scale = least / self.level[k]
-                held = [f + scale * (x - f) for x, f in zip(held, kept, strict=True)]
+                held = [f + scale * (x - f) for x, f in zip(held, covered, strict=True)]
             total = [a + b for a, b in zip(total, held, strict=True)]
         self.held[self.n_classes + v] = total
+        # By guarantees: up to its own all, else what those below it hold so.
+        self.covered[self.n_classes + v] = [
+            min(x, own) if own > 0 else below
+            for x, own, below in zip(total, self.free[v], promised, strict=True)
+        ]
 
     def closed(
         self, use: _Use, fit: list[int], lacking: dict[int, list[tuple[int, int]]]

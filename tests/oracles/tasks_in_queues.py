@@ -11,9 +11,9 @@ One task after the other is started, and everything is looked at anew before eac
   stopped, guarantees keep nothing any more;
 * on the way down from the root the child is taken that has the smallest share over its weight among those
   with a class that is neither stopped nor waits. The share of a queue is the largest of a resource that is
-  not closed, without what is guaranteed to it: what lies above ("borrowed"), or nothing up to the guarantee
-  and all beyond ("total"). Siblings that are ahead of the last one count with what they hold by guarantee,
-  and with the rest as if it were no more than the last one has.
+  not closed, where it holds more than by guarantees (up to its own all, else what queues below it hold so):
+  what lies above ("borrowed"), or all ("total"). Siblings that are ahead of the last one count with what they
+  hold by guarantees, and with the rest as if it were no more than the last one has.
 
 With fractions everything is exact; with floats and ever smaller tasks it comes to the filling.
 """
@@ -118,6 +118,7 @@ class TasksInQueues:
         self.fit, self.usage = fit, usage
         self.closed = self.closures(lacking, counted, kept)
         self.vectors: dict[tuple[str, int], list[Any]] = {}
+        self.free: dict[tuple[str, int], list[Any]] = {}
         at = ("queue", 0)
         self.look(at)
         while at[0] == "queue":
@@ -157,6 +158,7 @@ class TasksInQueues:
     def guarantees(self, usage: Any, able: list[int]) -> Any:
         """What is guaranteed to each queue, (n_nodes, n_resources)."""
         found = [[self.zero] * self.m for _ in range(self.nodes)]
+        self.own_guarantee = [[False] * self.m for _ in range(self.nodes)]
         can = [
             [
                 held + (self.most[i] - self.tasks[i]) * a if i in able and a > 0 else held
@@ -172,7 +174,9 @@ class TasksInQueues:
                 own[v] = max(self.own[v][r], sum(own[c] for c in children))
                 weights[v] = max(self.low[v][r], sum(weights[c] for c in children))
                 claim = max(min(self.low[v][r], most[v][r]), self.own[v][r])
-                claims[v] = min(max(claim, sum(claims[c] for c in children)), self.high[v][r])
+                below = sum(claims[c] for c in children)
+                self.own_guarantee[v][r] = self.low[v][r] > 0 and claim * self.margin >= below
+                claims[v] = min(max(claim, below), self.high[v][r])
             found[0][r] = claims[0]
             for v in range(self.nodes):
                 children = self.below[v]
@@ -241,9 +245,8 @@ class TasksInQueues:
             shut = self.closed[self.home[c]] if not self.naive else ()
             return max((x for r, x in enumerate(self.vectors[child]) if r not in shut), default=self.zero)
         found = [self.zero]
-        for r, held in enumerate(self.vectors[child]):
-            free = self.part(self.guaranteed[c][r], r)
-            if r not in self.closed[self.parent[c]] and held >= free:
+        for r, (held, free) in enumerate(zip(self.vectors[child], self.free[child], strict=True)):
+            if r not in self.closed[self.parent[c]] and held > free * self.margin:
                 found.append(held - free if self.borrowed else held)
         return max(found)
 
@@ -258,21 +261,22 @@ class TasksInQueues:
         kind, c = child
         if kind == "class":
             self.vectors[child] = [self.part(x, r) for r, x in enumerate(self.usage[c])]
+            self.free[child] = [self.zero] * self.m
             return
         fitting = set(self.fitting(c))
         for one in self.children(c):
             self.look(one)
         least = min((self.level(one) for one in fitting), default=self.zero)
-        total = [self.zero] * self.m
+        total, free = [self.zero] * self.m, [self.zero] * self.m
         for one in self.children(c):
             vector = self.vectors[one]
+            free = [a + b for a, b in zip(free, self.free[one], strict=True)]
             if one in fitting and not self.naive and self.level(one) > least:
-                free = (
-                    [self.part(x, r) for r, x in enumerate(self.guaranteed[one[1]])]
-                    if one[0] == "queue"
-                    else [self.zero] * self.m
-                )
                 scale = least / self.level(one)
-                vector = [min(x, f) + scale * max(x - f, self.zero) for x, f in zip(vector, free, strict=True)]
+                vector = [f + scale * (x - f) for x, f in zip(vector, self.free[one], strict=True)]
             total = [a + b for a, b in zip(total, vector, strict=True)]
         self.vectors[child] = total
+        for r in range(self.m):
+            if self.own_guarantee[c][r]:
+                free[r] = min(total[r], self.part(self.guaranteed[c][r], r))
+        self.free[child] = free

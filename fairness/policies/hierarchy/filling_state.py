@@ -86,21 +86,41 @@ def passes(w: Work, v: int, j: int) -> bool:
 
 
 @register_jitable
+def covered(cell: Any) -> float:
+    """What a queue holds of a resource by guarantees: up to its own all, else what those below it do."""
+    return float(min(cell.held, cell.free) if cell.free > 0 else cell.promised)
+
+
+@register_jitable
+def covering(cell: Any) -> float:
+    """Speed of what is covered."""
+    return float((0.0 if reached(cell) else cell.gain) if cell.free > 0 else cell.promising)
+
+
+@register_jitable
+def reached(cell: Any) -> bool:
+    """Whether a queue holds as much as its own guarantee covers."""
+    return bool(cell.held >= cell.free * (1 - EQUAL))
+
+
+@register_jitable
 def counted(w: Work, v: int, j: int) -> float:
     """What of resource j counts in the share of queue v: -INF where nothing does."""
     if v == 0 or not (w.plain or w.naive or not w.cell[w.queue[v].parent, j].shut):
         return -INF
     cell = w.cell[v, j]
-    beyond = cell.held - cell.free
-    if w.borrowed:
-        return float(0.0 if abs(beyond) <= EQUAL * cell.free else beyond)
-    return float(cell.held if reached(cell) else -INF)
+    beyond = cell.held - covered(cell)
+    if beyond <= EQUAL * cell.held:
+        beyond = 0.0
+        if covering(cell) >= cell.gain * (1 - EQUAL):
+            return -INF
+    return float(beyond if w.borrowed else cell.held)
 
 
 @register_jitable
-def reached(cell: Any) -> bool:
-    """Whether a queue holds as much as is free for it."""
-    return bool(cell.held >= cell.free * (1 - EQUAL))
+def counting(w: Work, cell: Any) -> float:
+    """Speed of what counts."""
+    return float(cell.gain - covering(cell) if w.borrowed else cell.gain)
 
 
 @register_jitable
@@ -114,20 +134,22 @@ def plan(w: Work, v: int) -> bool:
         speed = max(speed, w.cell[v, j].gain)
         largest = max(largest, w.cell[v, j].held)
     for j in range(w.scratch.size):
-        if w.scratch[j] >= (1 - EQUAL) * share - EQUAL * w.cell[v, j].free:
-            slope = max(slope, w.cell[v, j].gain)
+        cell = w.cell[v, j]
+        if w.scratch[j] >= (1 - EQUAL) * share - EQUAL * covered(cell):
+            slope = max(slope, counting(w, cell))
     if slope <= EQUAL * speed:
         slope = 0.0
     wait, cause = INF, NOTHING
     for j in range(w.scratch.size):
         cell = w.cell[v, j]
-        if cell.gain > 0 and w.scratch[j] < (1 - EQUAL) * share - EQUAL * cell.free:
-            if w.scratch[j] == -INF and not reached(cell):
+        if cell.gain > 0 and w.scratch[j] < (1 - EQUAL) * share - EQUAL * covered(cell):
+            rate = counting(w, cell)
+            if not reached(cell):
                 time = (cell.free - cell.held) / cell.gain
                 if time < wait:
                     wait, cause = time, REACHED
-            elif cell.gain > slope + EQUAL * speed:
-                time = (share - w.scratch[j]) / (cell.gain - slope)
+            elif w.scratch[j] > -INF and rate > slope + EQUAL * speed:
+                time = (share - w.scratch[j]) / (rate - slope)
                 if time < wait:
                     wait, cause = time, SWITCH
         if not cell.full and cell.used >= cell.ceiling * (1 - EQUAL):
@@ -164,6 +186,7 @@ def advance(w: Work, v: int, time: float) -> None:
         cell = w.cell[v, j]
         cell.held += cell.gain * time
         cell.used += cell.growth * time
+        cell.promised += cell.promising * time
     q.share += q.slope * time
     q.wait -= time
     q.clock += time
@@ -192,7 +215,8 @@ def give(w: Work, c: int) -> None:
         rise = q.weight / q.share
     for j in range(w.scratch.size):
         cell = w.cell[c, j]
-        cell.gain_above = q.factor * cell.gain + rise * max(cell.held - cell.free, 0.0)
+        cell.gain_above = q.factor * cell.gain + rise * (cell.held - covered(cell))
+        cell.promising_above = q.factor * covering(cell)
         cell.growth_above = q.factor * cell.growth if cell.used >= cell.kept else 0.0
 
 
@@ -203,6 +227,7 @@ def speeds_above(w: Work, c: int, sign: float) -> None:
         above, cell = w.cell[w.queue[c].parent, j], w.cell[c, j]
         above.gain += sign * cell.gain_above
         above.growth += sign * cell.growth_above
+        above.promising += sign * cell.promising_above
 
 
 @register_jitable

@@ -14,6 +14,7 @@ from fairness.policies.hierarchy.filling_state import (
     STOPPED,
     WAITING,
     class_key,
+    covered,
     follow,
     give,
     plan,
@@ -69,6 +70,7 @@ def settle(w: Work, v: int) -> bool:
         cell = w.cell[v, j]
         w.scratch[j] = cell.held
         cell.held, cell.gain, cell.used, cell.growth = 0.0, 0.0, 0.0, 0.0
+        cell.promised, cell.promising = 0.0, 0.0
     start, place = 2 * q.offset + q.size, 0
     for k in range(q.first, q.end):
         job = w.job[k]
@@ -97,8 +99,8 @@ def settle(w: Work, v: int) -> bool:
         part = q.level * child.weight / child.share if child.status == AHEAD and not w.naive else 1.0
         for j in range(w.scratch.size):
             cell, below = w.cell[v, j], w.cell[c, j]
-            rest = max(below.held - below.free, 0.0)
-            cell.held += below.held - (1.0 - part) * rest
+            cell.promised += covered(below)
+            cell.held += below.held - (1.0 - part) * (below.held - covered(below))
             cell.used += max(below.used, below.kept)
         speeds_above(w, c, 1.0)
         w.keys[start + place] = queue_key(w, c)
@@ -201,6 +203,7 @@ def guarantee(w: Work) -> None:
             claim.least = max(claim.least, claim.reserve)
             claim.weight = max(claim.weight, claim.minimum)
             wanted = max(min(claim.minimum, claim.most), claim.reserve)
+            claim.own = 1 if claim.minimum > 0 and wanted >= claim.below * (1 - EQUAL) else 0
             claim.amount = min(max(wanted, claim.below), w.cell[v, j].ceiling)
     for v in range(w.queue[0].last):
         for j in range(w.scratch.size):
@@ -214,7 +217,8 @@ def guarantee(w: Work) -> None:
                 c = w.queue[c].last
     for v in range(w.queue[0].last):
         for j in range(w.scratch.size):
-            w.cell[v, j].free = w.claim[v, j].guarantee
+            claim = w.claim[v, j]
+            w.cell[v, j].free = claim.guarantee if claim.own else 0.0
         if w.plain:
             w.cell[v, 0].free = free_measure(w, v)
 
@@ -251,8 +255,8 @@ def free_measure(w: Work, v: int) -> float:
         own = INF
         for j in range(w.scratch.size):
             share = w.shares[job.index, j]
-            if share > 0 and w.claim[v, j].guarantee > 0:
-                own = min(own, w.claim[v, j].guarantee / share * w.measure[job.index, 0])
+            if share > 0 and w.cell[v, j].free > 0:
+                own = min(own, w.cell[v, j].free / share * w.measure[job.index, 0])
         if job.rate > 0:
             found = min(found, own if own < INF else 0.0)
     return found if found < INF else 0.0

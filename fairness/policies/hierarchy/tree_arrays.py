@@ -34,14 +34,18 @@ QUEUE = _record(
 brought up to date; its share, how fast that rises, how fast what it holds does at most, and the time to the
 next event, on its own clock."""
 
-CELL = _record("full shut", "ceiling kept free used growth growth_above held gain gain_above")
-"""A queue and a resource, in shares of the capacity: its bound; what is kept for the queue, and how much it
-holds before that counts; what counts as used, its speed on the own clock and on that of the parent; the same
-for what it holds."""
+CELL = _record(
+    "full shut",
+    "ceiling kept free used growth growth_above held gain gain_above promised promising promising_above",
+)
+"""A queue and a resource, in shares of the capacity: its bound; what is kept for the queue, and what its own
+guarantee covers; what counts as used, its speed on the own clock and on that of the parent; the same for what
+it holds, and for what those below it hold by their guarantees."""
 
-CLAIM = _record("", "minimum reserve most below amount weight least guarantee")
-"""What the guarantee of a queue is made of: the bounds; the most that it can use; what is claimed below it and
-by it; what claims are weighed by if they are too many, and what is left to it even then."""
+CLAIM = _record("own", "minimum reserve most below amount weight least guarantee")
+"""What the guarantee of a queue is made of: whether its own is no less than those below it; the bounds; the
+most that it can use; what is claimed below it and by it; what claims are weighed by if they are too many, and
+what is left to it even then."""
 
 CLASS = _record("index state", "rate most at")
 """A class: its number, what it does, tasks per level, most tasks, and its level while it does not rise."""

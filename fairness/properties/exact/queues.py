@@ -143,7 +143,7 @@ class _State:
 
     def __init__(self, model: QueueFilling, tasks: list[Any], lent: bool) -> None:
         self.model, self.tasks = model, tasks
-        top_down, columns = range(model.nodes), range(len(model.measure[0]))
+        top_down = range(model.nodes)
         # Who can still run more, whatever is kept for others.
         used = self.counted(model.own)
         full = self.closed(used, model.own)
@@ -153,8 +153,8 @@ class _State:
             for i in model.own_classes[v]
             if tasks[i] < model.most[i] and not any(model.shares[i][j] > 0 for j in full[v])
         }
-        self.guarantee = self.guarantees()
-        self.kept = model.own if lent else self.guarantee
+        guaranteed, own = self.guarantees()
+        self.kept = model.own if lent else guaranteed
         self.used = self.counted(self.kept)
         self.shut = self.closed(self.used, self.kept)
         self.growing = {
@@ -163,24 +163,13 @@ class _State:
             for i in model.own_classes[v]
             if i in self.able and not any(model.shares[i][j] > 0 for j in self.shut[v])
         }
-        self.free = [[self.freely(v, k) for k in columns] for v in top_down]
-        self.live: dict[int, bool] = {}
-        self.least: dict[int, Any] = {}
-        self.held: dict[int, list[Any]] = {}
-        self.share: dict[int, Any] = {}
+        self.free = [self.freely(v, own[v]) for v in top_down]
+        self.queues: dict[int, _Queue] = {}
         for v in reversed(top_down):
-            children = self.children(v)
-            levels = [self.level(kind, c) for kind, c in children if self.is_live(kind, c)]
-            self.live[v] = bool(levels)
-            self.least[v] = min(levels) if levels else None
-            self.held[v] = [F(0)] * len(columns)
-            for kind, c in children:
-                for k, (kept, rest) in enumerate(self.parts(kind, c)):
-                    ahead = self.is_live(kind, c) and not model.naive and self.level(kind, c) > self.least[v]
-                    self.held[v][k] += kept + rest * (self.least[v] / self.level(kind, c) if ahead else 1)
-            self.share[v] = max([self.counts(v, k) for k in self.open(v)], default=F(0))
+            self.queues[v] = _Queue(self, v)
+        self.live = {v: bool(queue.live) for v, queue in self.queues.items()}
 
-    def counted(self, kept: list[list[Any]]) -> list[list[Any]]:
+    def counted(self, kept: Any) -> list[list[Any]]:
         """Use of each queue, with what is kept for those below it."""
         model = self.model
         found = [[F(0)] * model.m for _ in range(model.nodes)]
@@ -190,7 +179,7 @@ class _State:
                 found[v][j] += sum((max(found[c][j], kept[c][j]) for c in model.queues[v]), F(0))
         return found
 
-    def closed(self, used: list[list[Any]], kept: list[list[Any]]) -> list[set[int]]:
+    def closed(self, used: list[list[Any]], kept: Any) -> list[set[int]]:
         """Resources that are full in each queue, or above it without anything kept for it."""
         model, found = self.model, []
         for v in range(model.nodes):
@@ -205,7 +194,7 @@ class _State:
         return found
 
     def guarantees(self) -> Any:
-        """What is guaranteed to each queue now, by what the classes can still use."""
+        """What is guaranteed to each queue now, by what the classes can still use, and what of it is its own."""
         model = self.model
         usable = np.full((model.nodes, model.m), F(0))
         for v, i in ((v, i) for v in range(model.nodes) for i in model.own_classes[v]):
@@ -214,135 +203,150 @@ class _State:
         bounds = (np.array(rows, dtype=object) for rows in (model.low, model.own, model.high))
         return guarantees(model.tree, *bounds, usable)
 
-    def freely(self, v: int, k: int) -> Any:
-        """What queue v may hold of a column of the measure before it counts."""
+    def freely(self, v: int, own: Any) -> list[Any]:
+        """What the own guarantee of queue v covers of each column of the measure."""
         model = self.model
         if not model.plain:
-            return self.guarantee[v][k]
+            return list(own)
         parts = [
-            [
-                self.guarantee[v][j] / model.shares[i][j] * model.measure[i][0]
-                for j in range(model.m)
-                if model.shares[i][j] > 0 and self.guarantee[v][j] > 0
-            ]
+            [own[j] / a * model.measure[i][0] for j, a in enumerate(model.shares[i]) if a > 0 and own[j] > 0]
             for i in self.below(v)
             if model.x[i] > 0
         ]
-        return min((min(part, default=F(0)) for part in parts), default=F(0))
+        return [min((min(part, default=F(0)) for part in parts), default=F(0))]
 
     def below(self, v: int) -> list[int]:
         """Classes below a queue."""
-        model = self.model
-        return model.own_classes[v] + [i for c in model.queues[v] for i in self.below(c)]
-
-    def children(self, v: int) -> list[tuple[str, int]]:
-        queues = [("queue", c) for c in self.model.queues[v]]
-        return [*(("class", i) for i in self.model.own_classes[v]), *queues]
-
-    def open(self, v: int) -> list[int]:
-        """Columns that count in the share of a queue."""
-        every = self.model.plain or self.model.naive or v == 0
-        return [k for k in range(len(self.free[v])) if every or k not in self.shut[self.model.above[v]]]
-
-    def counts(self, v: int, k: int) -> Any:
-        """What of a column counts in the share of a queue; negative while it does not reach the guarantee."""
-        held, free = self.held[v][k], self.free[v][k]
-        if self.model.borrowed:
-            return max(held - free, F(0))
-        return held if held >= free else F(0)
-
-    def is_live(self, kind: str, c: int) -> bool:
-        return c in self.growing if kind == "class" else self.live[c]
-
-    def parts(self, kind: str, c: int) -> list[tuple[Any, Any]]:
-        """Of each column what a child holds by its guarantee, and the rest."""
-        if kind == "class":
-            return [(F(0), self.tasks[c] * b) for b in self.model.measure[c]]
-        kept = [min(h, f) for h, f in zip(self.held[c], self.free[c], strict=True)]
-        return [(f, h - f) for h, f in zip(self.held[c], kept, strict=True)]
-
-    def level(self, kind: str, c: int) -> Any:
-        if kind == "queue":
-            return self.share[c] / self.model.weight[c]
-        return self.tasks[c] / self.model.rate[c]
-
-    def speeds(self, v: int) -> tuple[dict[int, Any], list[Any], Any, Any]:
-        """On the clock of queue v: speeds of tasks, of what it holds, of its share, and of its level."""
-        if v in self._speeds:
-            return self._speeds[v]
-        model = self.model
-        columns = range(len(model.measure[0]))
-        rising = [
-            (k, c) for k, c in self.children(v) if self.is_live(k, c) and self.level(k, c) == self.least[v]
-        ]
-        flat = [c for k, c in rising if k == "queue" and self.speeds(c)[2] == 0]
-        tasks: dict[int, Any] = {}
-        gains = [F(0)] * len(columns)
-        for kind, c in rising:
-            if kind == "class":
-                own, gain = {c: model.rate[c]}, [model.rate[c] * b for b in model.measure[c]]
-                factor = F(0) if flat else F(1)
-            else:
-                own, gain, slope, _ = self.speeds(c)
-                if flat:
-                    factor = model.weight[c] / max(gain) if c in flat else F(0)
-                else:
-                    factor = model.weight[c] / slope
-            self.factor[kind, c] = factor
-            tasks |= {i: factor * speed for i, speed in own.items()}
-            gains = [h + factor * g for h, g in zip(gains, gain, strict=True)]
-        for kind, c in self.children(v):
-            waits = self.is_live(kind, c) and (kind, c) not in rising
-            if waits and not flat and not model.naive:
-                rest = [rest / self.level(kind, c) for _, rest in self.parts(kind, c)]
-                gains = [h + x for h, x in zip(gains, rest, strict=True)]
-        most = [k for k in self.open(v) if self.counts(v, k) == self.share[v]]
-        rises = [gains[k] for k in most if self.held[v][k] >= self.free[v][k]]
-        self._speeds[v] = tasks, gains, max(rises, default=F(0)), F(0) if flat else F(1)
-        return self._speeds[v]
+        return self.model.own_classes[v] + [i for c in self.model.queues[v] for i in self.below(c)]
 
     def motion(self) -> tuple[list[Any], Any]:
         """Speeds of the tasks, and the time to the next event, on the clock of the root."""
-        self._speeds: dict[int, Any] = {}
-        self.factor: dict[Any, Any] = {}
-        tasks, *_ = self.speeds(0)
-        speeds = [tasks.get(i, F(0)) for i in range(self.model.n)]
+        speeds = [self.queues[0].tasks.get(i, F(0)) for i in range(self.model.n)]
         times: list[Any] = []
         self._events(0, F(1), speeds, times)
         return speeds, min(times)
 
     def _events(self, v: int, clock: Any, speeds: list[Any], times: list[Any]) -> Any:
         """Add the times of all events below queue v, whose clock runs at this speed; speeds of its use."""
-        model = self.model
+        model, queue = self.model, self.queues[v]
         growth = [F(0)] * model.m
         for i in model.own_classes[v]:
             if speeds[i] > 0:
                 growth = [g + speeds[i] * a for g, a in zip(growth, model.shares[i], strict=True)]
                 times += [(model.most[i] - self.tasks[i]) / speeds[i]] if model.most[i] < INF else []
         for c in model.queues[v]:
-            factor = self.factor.get(("queue", c), 0) if self.live[c] else 0
+            factor = queue.factor.get(("queue", c), F(0))
             own = self._events(c, clock * factor, speeds, times) if factor > 0 else [F(0)] * model.m
             for j in range(model.m):
                 if self.used[c][j] >= self.kept[c][j]:
                     growth[j] += own[j]
                 elif own[j] > 0:
                     times.append((self.kept[c][j] - self.used[c][j]) / own[j])
-        _, gains, slope, level = self.speeds(v)
-        for kind, c in self.children(v):
-            if self.is_live(kind, c) and level > 0 and self.level(kind, c) > self.least[v]:
-                times.append((self.level(kind, c) - self.least[v]) / clock)
-        for k in self.open(v) if v != 0 else ():
-            held, free = self.held[v][k], self.free[v][k]
-            if not model.borrowed and held < free:
-                times += [(free - held) / gains[k] / clock] if gains[k] > 0 else []
-                continue
-            counts = held - free if model.borrowed else held
-            if counts < self.share[v] and gains[k] > slope:
-                times.append((self.share[v] - counts) / (gains[k] - slope) / clock)
+        times += [time / clock for time in queue.times]
         for j in range(model.m):
             if growth[j] > 0 and self.used[v][j] < model.high[v][j] < INF:
                 times.append((model.high[v][j] - self.used[v][j]) / growth[j])
         return growth
+
+
+class _Queue:
+    """A queue in a state, on its own clock: who grows in it how fast, what it holds, and its share.
+
+    Of each column of the measure it holds so much, and a part of that by guarantees (*covered*).
+    """
+
+    def __init__(self, state: _State, v: int) -> None:
+        self.state, self.model, self.v = state, state.model, v
+        model = self.model
+        queues = [("queue", c) for c in model.queues[v]]
+        self.children = [*(("class", i) for i in model.own_classes[v]), *queues]
+        self.level = {child: self._level(*child) for child in self.children}
+        self.live = [child for child in self.children if self._is_live(*child)]
+        self.least = min((self.level[child] for child in self.live), default=F(0))
+        columns = range(len(model.measure[0]))
+        self.held, self.promised = [F(0)] * len(columns), [F(0)] * len(columns)
+        for child in self.children:
+            ahead = child in self.live and not model.naive and self.level[child] > self.least
+            scale = self.least / self.level[child] if ahead else F(1)
+            for k, (kept, rest) in enumerate(self._parts(*child)):
+                self.held[k] += kept + scale * rest
+                self.promised[k] += kept
+        self.covered = [
+            min(held, free) if free > 0 else below
+            for held, free, below in zip(self.held, state.free[v], self.promised, strict=True)
+        ]
+        self._grow()
+        self._compare()
+
+    def _level(self, kind: str, c: int) -> Any:
+        if kind == "queue":
+            return self.state.queues[c].share / self.model.weight[c]
+        return self.state.tasks[c] / self.model.rate[c] if self.model.rate[c] else F(0)
+
+    def _is_live(self, kind: str, c: int) -> bool:
+        return c in self.state.growing if kind == "class" else bool(self.state.queues[c].live)
+
+    def _parts(self, kind: str, c: int) -> list[tuple[Any, Any]]:
+        """Of each column what a child holds by guarantees, and the rest."""
+        if kind == "class":
+            return [(F(0), self.state.tasks[c] * b) for b in self.model.measure[c]]
+        child = self.state.queues[c]
+        return [(f, h - f) for h, f in zip(child.held, child.covered, strict=True)]
+
+    def _grow(self) -> None:
+        """Speeds of tasks, of what is held and of what is covered."""
+        model, queues = self.model, self.state.queues
+        self.tasks: dict[int, Any] = {}
+        self.factor: dict[tuple[str, int], Any] = {}
+        rising = [child for child in self.live if self.level[child] == self.least]
+        flat = {child for child in rising if child[0] == "queue" and queues[child[1]].slope == 0}
+        self.stands = bool(flat)
+        self.gains, self.promising = [F(0)] * len(self.held), [F(0)] * len(self.held)
+        for kind, c in rising:
+            if kind == "class":
+                factor, tasks = F(0 if flat else 1), {c: model.rate[c]}
+                gains, promising = [model.rate[c] * b for b in model.measure[c]], [F(0)] * len(self.held)
+            else:
+                child = queues[c]
+                tasks, gains, promising = child.tasks, child.gains, child.covering
+                factor = model.weight[c] / (max(gains) if flat else child.slope)
+                factor *= not flat or (kind, c) in flat
+            self.factor[kind, c] = factor
+            self.tasks |= {i: factor * speed for i, speed in tasks.items()}
+            self.gains = [a + factor * b for a, b in zip(self.gains, gains, strict=True)]
+            self.promising = [a + factor * b for a, b in zip(self.promising, promising, strict=True)]
+        self.times = []
+        if not flat:
+            for child in self.live:
+                if child not in rising:
+                    self.times.append(self.level[child] - self.least)
+                    rises = [0 if model.naive else rest / self.level[child] for _, rest in self._parts(*child)]
+                    self.gains = [a + b for a, b in zip(self.gains, rises, strict=True)]
+        self.covering = [
+            (gain if held < free else F(0)) if free > 0 else below
+            for held, free, gain, below in zip(
+                self.held, self.state.free[self.v], self.gains, self.promising, strict=True
+            )
+        ]
+
+    def _compare(self) -> None:
+        """The share, how fast it rises, and when another column takes its place."""
+        model, v = self.model, self.v
+        every = model.plain or model.naive or v == 0
+        opened = [k for k in range(len(self.held)) if every or k not in self.state.shut[model.above[v]]]
+        counts = [k for k in opened if self.held[k] > self.covered[k] or self.gains[k] > self.covering[k]]
+        beyond = {k: self.held[k] - (self.covered[k] if model.borrowed else 0) for k in counts}
+        speed = {k: self.gains[k] - (self.covering[k] if model.borrowed else 0) for k in counts}
+        self.share = max(beyond.values(), default=F(0))
+        self.slope = max((speed[k] for k in counts if beyond[k] == self.share), default=F(0))
+        if v == 0:
+            return
+        for k in opened:
+            free = self.state.free[v][k]
+            if self.held[k] < free and self.gains[k] > 0:
+                self.times.append((free - self.held[k]) / self.gains[k])
+            elif k in counts and beyond[k] < self.share and speed[k] > self.slope:
+                self.times.append((self.share - beyond[k]) / (speed[k] - self.slope))
 
 
 def _exact(values: Any) -> Any:
