@@ -9,22 +9,13 @@ which its ``maximum`` bounds, at the root also the capacity. A resource is *full
 reached this bound. It is *closed* in v when it is full there, or closed in the parent and what is kept for v
 is used up: until then, what is used below v does not count more above.
 
-*Reserves*, what a queue does not lend of its guarantee, are kept always. A class is *stopped* by its limit, or
-by what it demands and is closed in its queue while nothing else is kept.
+*Reserves*, what a queue does not lend of its guarantee, are kept always. A class is *stopped* by its limit,
+or by what it demands and is closed in its queue while nothing else is kept.
 
-*Guarantees* count per resource. What is guaranteed to v of a resource is
-
-.. math:: G_v = \min\Bigl(C_v,\; \max\bigl(\min(\text{minimum}_v, \text{most}_v),\; \text{reserve}_v,\;
-   \sum_{\text{child queues } c} G_c\bigr)\Bigr)
-
-with :math:`C_v` its bound and :math:`\text{most}_v` the most that can count as its use with the reserves: classes
-below that are stopped use what they do, the others what their limits allow. So a resource without a minimum is not guaranteed,
-and bounds nobody; a guarantee that cannot be used, because its classes lack another resource, is lent. Guarantees
-of children that exceed what is guaranteed to v, or at the root its bound, are cut down in proportion to the
-minima, as YARN, KAI and Volcano serve those first who have used the smallest part of their guarantee:
-:math:`\min(\max(R m_c, \text{reserve}_c), G_c)` with the level R at which they fit. A class *waits* when it is not
-stopped, but demands what is closed in its queue while G is kept for each queue: the rest is guaranteed to
-others, who can use it.
+*Guarantees* count per resource: :math:`G_v`, what is guaranteed to v of each, is said in
+:mod:`fairness.model.guarantees`; classes that are stopped can use what they do, the others what their limits
+allow. A class *waits* when it is not stopped, but demands what is closed in its queue while G is kept for
+each queue: the rest is guaranteed to others, who can use it.
 """
 
 from __future__ import annotations
@@ -34,15 +25,13 @@ from numpy.typing import ArrayLike, NDArray
 
 from fairness.arguments.validation import FloatArray
 from fairness.evidence.pools import SATURATION
+from fairness.model.guarantees import guarantees
 from fairness.model.problem import Problem
 from fairness.model.tree import Tree
-from fairness.schedulers.division import weighted_division
-from fairness.schedulers.quantities import Numbers
 
 __all__ = [
     "BoolArray",
     "QueueBounds",
-    "guarantees",
     "part_of",
     "queue_shares",
     "queue_stops",
@@ -50,9 +39,6 @@ __all__ = [
 ]
 
 BoolArray = NDArray[np.bool_]
-
-EQUAL = 1e-12
-"""Guarantees that differ by less than this part are equal but for rounding."""
 
 
 def queue_shares(problem: Problem, tree: Tree, tasks: FloatArray) -> FloatArray:
@@ -93,7 +79,7 @@ def queue_stops(
     stops: list[dict[str, None]] = [{} for _ in range(tree.n_nodes)]
     grows = np.zeros(tree.n_nodes, dtype=np.bool_)
     for n in np.flatnonzero(x > 0).tolist():
-        way = _way(tree, int(queues.home[n]))
+        way = tree.way(queues.home[n])
         words = ["limits"] if limited[n] else []
         for j in np.flatnonzero(problem.demands[n] > 0):
             for v in way:
@@ -138,7 +124,7 @@ class QueueBounds:
         return counted
 
     def guaranteed(self, most: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """G and g of each queue, (n_nodes, n_resources), where classes can run so many tasks, (n_classes,)."""
+        """G and g of each queue, (n_nodes, n_resources), where classes can run so many tasks."""
         usable = np.zeros(self.ceilings.shape)
         use = np.where(self.wanted, most[:, None], 0.0) * np.where(self.wanted, self.problem.demands, 1.0)
         np.add.at(usable, self.home, use)
@@ -160,7 +146,9 @@ class QueueBounds:
             within = np.full(amounts.shape, np.inf)
             np.divide(amounts, problem.demands, out=within, where=self.wanted & (amounts > 0))
             tasks = within.min(axis=1)
-            np.minimum.at(found[:, 0], at[at >= 0], np.where(tasks < np.inf, tasks * per_task[:, 0], 0.0)[at >= 0])
+            np.minimum.at(
+                found[:, 0], at[at >= 0], np.where(tasks < np.inf, tasks * per_task[:, 0], 0.0)[at >= 0]
+            )
             at = np.where(at >= 0, parents[at], -1)
         return np.where(np.isfinite(found), found, 0.0)
 
@@ -185,66 +173,16 @@ class QueueBounds:
             closed[nodes] |= closed[self.tree.parents[nodes]] & used_up[nodes]
         return closed
 
-    def unused(self, counted: FloatArray) -> FloatArray:
-        """Part of its bound that is free in each queue, 0 where it is exceeded."""
-        return np.maximum(1.0 - part_of(counted, self.ceilings, 1.0), 0.0)
-
-    def kept(self, counted: FloatArray) -> FloatArray:
-        """Part of its reserve that each queue has not used."""
-        return np.maximum(1.0 - part_of(counted, self.reserve, 1.0), 0.0)
-
     def slack(self, counted: FloatArray) -> FloatArray:
         """Smallest part, over all bounds of what a class demands, that is free for it; (n_classes,)."""
-        free, kept = self.unused(counted), self.kept(counted)
+        free, kept = (
+            np.maximum(1.0 - part_of(counted, bound, 1.0), 0.0) for bound in (self.ceilings, self.reserve)
+        )
         for nodes in self.levels[1:]:
             above = np.maximum(free[self.tree.parents[nodes]], kept[nodes])
             free[nodes] = np.minimum(free[nodes], above)
-        return self.least(free[self.home])
-
-    def least(self, values: FloatArray) -> FloatArray:
-        """Smallest of the values (n_classes, n_resources) over the resources that a class demands."""
-        return np.min(values, axis=1, initial=np.inf, where=self.wanted)
-
-
-def guarantees(
-    tree: Tree, minimum: Numbers, reserve: Numbers, ceilings: Numbers, usable: Numbers
-) -> tuple[Numbers, Numbers]:
-    """G of each queue, and the part g of it that is the queue's own.
-
-    Floats or fractions of shape (n_nodes, n_resources), like all that is given; ``usable`` is the most that the
-    classes which submit to a queue itself can use.
-
-    Examples
-    --------
-    >>> tree = Tree(["all", "A", "B"], [-1, 0, 0], job_classes=["a", "b"], class_nodes=[1, 2])
-    >>> low, none, limit = np.array([[0.0], [6], [6]]), np.zeros((3, 1)), np.array([[8.0], [np.inf], [np.inf]])
-    >>> for found in guarantees(tree, low, none, limit, np.array([[0.0], [np.inf], [np.inf]])):
-    ...     print(found.T)
-    [[8. 4. 4.]]
-    [[0. 4. 4.]]
-    >>> guarantees(tree, low, none, limit, np.array([[0.0], [3], [np.inf]]))[0].T
-    array([[8., 3., 5.]])
-    """
-    most, least, weight = usable.copy(), np.zeros_like(usable), np.zeros_like(usable)
-    below, found, own = np.zeros_like(usable), np.zeros_like(usable), np.zeros(usable.shape, dtype=np.bool_)
-    levels = [np.flatnonzero(tree.depths == depth) for depth in range(tree.depth + 1)]
-    for nodes in levels[::-1]:
-        least[nodes] = np.maximum(least[nodes], reserve[nodes])
-        weight[nodes] = np.maximum(weight[nodes], minimum[nodes])
-        claim = np.maximum(np.minimum(minimum[nodes], most[nodes]), reserve[nodes])
-        # The sum of quotas may differ from a given one by rounding.
-        own[nodes] = (minimum[nodes] > 0) & (claim >= below[nodes] * (1 - EQUAL))
-        found[nodes] = np.minimum(np.maximum(claim, below[nodes]), ceilings[nodes])
-        inner, counted = nodes[nodes > 0], np.maximum(most, reserve)
-        for sums, addends in ((most, counted), (least, least), (weight, weight), (below, found)):
-            np.add.at(sums, tree.parents[inner], addends[inner])
-    for nodes in levels:
-        for k, j in np.argwhere(below[nodes] > found[nodes]):
-            c = tree.children(nodes[k])
-            found[c, j] = weighted_division(
-                found[nodes[k], j], weight[c, j], minimum=least[c, j], maximum=found[c, j]
-            )
-    return found, np.where(own, found, 0)
+        found: FloatArray = np.min(free[self.home], axis=1, initial=np.inf, where=self.wanted)
+        return found
 
 
 def part_of(amounts: FloatArray, bounds: FloatArray, at_zero: FloatArray | float) -> FloatArray:
@@ -257,11 +195,3 @@ def room_below_limits(problem: Problem, counts: FloatArray, tasks: FloatArray) -
     """Part of its limit that a class has free, (n_classes,); 1 where it has none."""
     most = np.where(counts > 0, counts, 1.0) * problem.limits
     return np.maximum(1.0 - tasks / most, 0.0)
-
-
-def _way(tree: Tree, node: int) -> list[int]:
-    """A queue and those above it, to the root."""
-    found = [node]
-    while tree.parents[found[-1]] >= 0:
-        found.append(int(tree.parents[found[-1]]))
-    return found

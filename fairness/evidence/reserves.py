@@ -83,9 +83,7 @@ def overfull_queue(tree: Tree, problem: Problem) -> OverfullQueue | None:
                     waiting.extend(tree.children(u).tolist())
             keepers.sort(key=lambda u: (-reserve[u, j], u))
             enough = np.cumsum(reserve[keepers, j]) > ceilings[v, j] * (1 + SATURATION)
-            return OverfullQueue(
-                v, int(j), float(ceilings[v, j]), tuple(keepers[: int(enough.argmax()) + 1])
-            )
+            return OverfullQueue(v, int(j), float(ceilings[v, j]), tuple(keepers[: int(enough.argmax()) + 1]))
         if v > 0:
             below[tree.parents[v]] += needs
     return None
@@ -99,15 +97,11 @@ def require_reserves(tree: Tree, problem: Problem) -> None:
     ModelError
         With the reserves that exceed a ceiling.
 
-    Examples
-    --------
-    >>> from fairness import Problem
-    >>> tree = Tree(["all", "a", "b"], [-1, 0, 0], job_classes=["x"], class_nodes=[1],
-    ...             minimum=[[0], [3], [6]], lends=0)
-    >>> require_reserves(tree, Problem([[1]], [8], job_classes=["x"], resources=["GPU"]))
-    Traceback (most recent call last):
-    fairness.errors.ModelError: lends: GPU that is guaranteed and not lent, all/b 6 + all/a 3 = 9, is more than the
-    capacity, 8; lend 1 more of it, or guarantee less
+    Examples -------- >>> from fairness import Problem >>> tree = Tree(["all", "a", "b"], [-1, 0, 0],
+    job_classes=["x"], class_nodes=[1], ...             minimum=[[0], [3], [6]], lends=0) >>>
+    require_reserves(tree, Problem([[1]], [8], job_classes=["x"], resources=["GPU"])) Traceback (most recent
+    call last): fairness.errors.ModelError: lends: GPU that is guaranteed and not lent, all/b 6 + all/a 3 = 9,
+    is more than the capacity, 8; lend 1 more of it, or guarantee less
     """
     found = overfull_queue(tree, problem)
     if found is None:
@@ -118,11 +112,13 @@ def require_reserves(tree: Tree, problem: Problem) -> None:
     told += f" + {len(keepers) - TOLD} more" if len(keepers) > TOLD else ""
     total = float(reserve[list(keepers)].sum())
     told += f" = {total:g}" if len(keepers) > 1 else ""
-    whose = "the capacity" if v == 0 and ceiling == problem.capacities[j] else f"the maximum of {tree.path(v)}"
+    whose = (
+        "the capacity" if v == 0 and ceiling == problem.capacities[j] else f"the maximum of {tree.path(v)}"
+    )
     raise ModelError.of(
         "lends",
-        f": {problem.resources[j]} that is guaranteed and not lent, {told}, is more than {whose}, {ceiling:g}; "
-        f"lend {total - ceiling:g} more of it, or guarantee less",
+        f": {problem.resources[j]} that is guaranteed and not lent, {told}, is more than {whose}, {ceiling:g}"
+        f"; lend {total - ceiling:g} more of it, or guarantee less",
         keepers[0],
         j,
     )

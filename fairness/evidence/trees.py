@@ -2,9 +2,9 @@ r"""Evidence for allocations under a tree of queues: the definition of hierarchi
 
 Nothing here knows how an allocation was found. What counts as the use of a queue, what is guaranteed to it,
 when a resource is *closed* in it, and who is *stopped* or *waits*, is defined in
-:mod:`fairness.evidence.queue_bounds`; a child of a queue (a class or a queue) is *live* while a class below it
-neither is stopped nor waits. When nobody is live, but some wait, all that is guaranteed and not in use is lent
-from then on.
+:mod:`fairness.evidence.queue_bounds`; a child of a queue (a class or a queue) is *live* while a class below
+it neither is stopped nor waits. When nobody is live, but some wait, all that is guaranteed and not in use is
+lent from then on.
 
 H-DRF [1]_ raises *levels*: of a class :math:`\varphi_i/(x_i r_i)`, for DRF its dominant share over its
 weight; of a queue its share over its weight, the largest in :math:`X_v` of a resource that is not closed in
@@ -17,15 +17,15 @@ where :math:`s_c` is the share of c and :math:`F_c` what it holds by guarantees:
 something is guaranteed to c itself, else what its children hold so together, nothing for a class. So who is
 ahead of the poorest live sibling counts no more than it, beyond guarantees. A resource of which a queue holds
 :math:`F_v` and goes on to is free: it does not count in the share. If it holds more, or would next, what
-counts is all of it (*total*) or :math:`X_v - F_v` (*borrowed*). *Naive*: :math:`X_v` is all that is held, and no
-resource is left out. Only live children of level :math:`M_v` grow. A live child that grows without raising its
-share goes on alone, before those of the same level.
+counts is all of it (*total*) or :math:`X_v - F_v` (*borrowed*). *Naive*: :math:`X_v` is all that is held, and
+no resource is left out. Only live children of level :math:`M_v` grow. A live child that grows without raising
+its share goes on alone, before those of the same level.
 
 A measure that is none of resources has one column; what is guaranteed of it is the least that a class below
 the queue has of it within the own guarantees of what it needs, 0 if one of them needs nothing of that.
 
-*What is checked.* A *stage* ends when a resource is closed somewhere, when a resource begins or ceases
-to be free for a queue, or when the last class of a queue that grew reaches its limit while siblings wait: these are
+*What is checked.* A *stage* ends when a resource is closed somewhere, when a resource begins or ceases to be
+free for a queue, or when the last class of a queue that grew reaches its limit while siblings wait: these are
 no longer rescaled to this class, so that the level of the queue jumps. Within a stage levels only rise, so a
 child that grew in it ends it at a level that is at most that of every child live at the end. (A class that
 reaches its limit in the stage is live to its end if no sibling grew above it; a queue with none but such
@@ -56,7 +56,7 @@ from numpy.typing import ArrayLike
 from fairness.arguments.validation import FloatArray, float_array, require_choice
 from fairness.errors import ModelError
 from fairness.evidence.pools import SATURATION, Certificate, feasibility_residual, rounding
-from fairness.evidence.queue_bounds import BoolArray, QueueBounds, part_of, room_below_limits
+from fairness.evidence.queue_bounds import BoolArray, QueueBounds, room_below_limits
 from fairness.model.problem import Problem
 from fairness.model.tree import Tree
 
@@ -160,8 +160,9 @@ def hierarchy_certificate(
                 kept, counted, live = guaranteed, counted_now, live & ~waits
                 residual = max(residual, queues.excess(queues.counted(after, kept)))
         levels = _Levels(
-            queues, pace, per_task, live, live & ends, queues.closed(counted, kept)[:, : per_task.shape[1]] & (of_resources and not naive),
-            queues.free(own, None if of_resources else per_task), measure == "borrowed", naive,
+            queues, pace, per_task, live, live & ends, queues.closed(counted, kept)[:, : per_task.shape[1]] &
+            (of_resources and not naive), queues.free(own, None if of_resources else per_task), measure ==
+            "borrowed", naive,
         )  # fmt: skip
         residual = max(
             residual,
@@ -207,9 +208,7 @@ class _Levels:
             _, counts = self._walk(before, np.zeros_like(rose), None)
         return self._walk(after, rose, counts)[0]
 
-    def _walk(
-        self, tasks: FloatArray, rose: FloatArray, counts: BoolArray | None
-    ) -> tuple[float, BoolArray]:
+    def _walk(self, tasks: FloatArray, rose: FloatArray, counts: BoolArray | None) -> tuple[float, BoolArray]:
         """The violation, and the columns that count, (n_nodes, n_columns).
 
         At the end of a stage those do that counted at its beginning, and what is held beyond guarantees; at
@@ -270,7 +269,9 @@ class _Levels:
                 flat = ~(top & gains[below]).any(axis=1)
                 stuck = np.zeros(size, dtype=np.bool_)
                 np.logical_or.at(stuck, above, rising & flat)
-                moves = (still & ~stuck[home] & (first | (not self.naive)))[:, None] & (self.per_task[own] > 0)
+                moves = (still & ~stuck[home] & (first | (not self.naive)))[:, None] & (
+                    self.per_task[own] > 0
+                )
                 rising &= flat == stuck[above]
                 later &= ~stuck[above] & (not self.naive)
                 for speeds in (gains, uncovered):

@@ -9,8 +9,8 @@ another queue (:mod:`fairness.evidence.queue_bounds`) whose classes can still us
 stopped, nothing is kept but the reserves from then on.
 
 The share of a class is the largest share of a resource that it holds. What the share of a queue is makes the
-difference [1]_; a resource counts in it when the queue holds more of it than by guarantees, its own or those of
-queues below it:
+difference [1]_; a resource counts in it when the queue holds more of it than by guarantees, its own or those
+of queues below it, or would with the next task:
 
 * **naive**: the largest share of a resource that all below it hold together. If tasks end and others start,
   that can starve a class: its sibling holds much of another resource, the queue counts as rich, and whatever
@@ -40,11 +40,12 @@ import numpy as np
 
 from fairness.arguments.validation import FloatArray, require_flag
 from fairness.errors import ModelError
-from fairness.evidence.queue_bounds import QueueBounds, guarantees
+from fairness.evidence.queue_bounds import QueueBounds
 from fairness.evidence.reserves import require_reserves
 from fairness.indivisible.free_resources import ROUNDING, Number
 from fairness.indivisible.rational_model import number
 from fairness.indivisible.rules import PoolRule, Started
+from fairness.model.guarantees import guarantees
 from fairness.model.problem import Problem
 from fairness.model.tree import Tree
 
@@ -116,10 +117,7 @@ class _Queues:
         problem, exact = self.amounts.problem, self.amounts.exact
         self.parents = tree.parents.tolist()
         self.home = tree.require_classes(problem).tolist()
-        self.ways = [[v] for v in self.home]
-        for way in self.ways:
-            while self.parents[way[-1]] >= 0:
-                way.append(self.parents[way[-1]])
+        self.ways = [tree.way(v) for v in self.home]
         self.minimum, self.most, self.reserve = (_rows(bound, exact) for bound in tree.bounds(problem))
         self.most[0] = [min(a, b) for a, b in zip(self.most[0], self.amounts.capacities, strict=True)]
         self.margin = 1 if exact else 1 + float(ROUNDING)
@@ -135,15 +133,15 @@ class _Queues:
         return [a + tasks * b if b > 0 else a for a, b in zip(held, demands, strict=True)]
 
     def guaranteed(self, able: list[int]) -> tuple[list[Amounts], list[Amounts]]:
-        """What is guaranteed to each queue now, where these classes can run more, and what of it is its own."""
+        """What is guaranteed to each queue, where these classes can run more, and what is its own."""
         kind = object if self.amounts.exact else float
-        bounds = [np.array(rows, dtype=kind) for rows in (self.minimum, self.reserve, self.most)]
-        usable = np.zeros_like(bounds[0])
+        low, reserve, most = (np.array(rows, dtype=kind) for rows in (self.minimum, self.reserve, self.most))
+        usable = np.zeros_like(low)
         for n, v in enumerate(self.home):
             usable[v] += np.array(
                 self.use(n, self.amounts.most[n] if n in able else self.started.tasks[n]), dtype=kind
             )
-        found, own = guarantees(self.tree, *bounds, usable)
+        found, own = guarantees(self.tree, low, reserve, most, usable)
         return found.tolist(), own.tolist()
 
     def told(self, n: int) -> tuple[str, ...]:
@@ -224,6 +222,7 @@ class _Walk:
         self.level: dict[int, Number] = {}
         self.held: dict[int, Amounts] = {}
         self.covered: dict[int, Amounts] = {}
+        self.rises: dict[int, list[bool]] = {}
         self.free = [[self.zero] * len(self.every)] * tree.n_nodes
         self.counting: dict[int, list[int]] = {}
         self.live: set[int] = set()
@@ -299,6 +298,7 @@ class _Walk:
 
     def _hold(self, k: int) -> None:
         self.covered[k] = [self.zero] * len(self.every)
+        self.rises[k] = [demand > 0 for demand in self.started.amounts.demands[k]]
         self.held[k] = self.shares(self.queues.use(k, self.started.tasks[k]))
 
     def _look(self, v: int) -> None:
@@ -307,7 +307,10 @@ class _Walk:
         share, margin = {}, self.queues.margin
         for k in children:
             held, covered = self.held[k], self.covered[k]
-            share[k] = max((held[r] for r in self.counting[v] if held[r] > covered[r] * margin), default=self.zero)
+            share[k] = max(
+                (held[r] for r in self.counting[v] if held[r] > covered[r] * margin or self.rises[k][r]),
+                default=self.zero,
+            )
             self.level[k] = share[k] / self.weights[k]
         least = min((self.level[k] for k in children), default=self.zero)
         total = promised = [self.zero] * len(self.every)
@@ -320,10 +323,15 @@ class _Walk:
             total = [a + b for a, b in zip(total, held, strict=True)]
         self.held[self.n_classes + v] = total
         # By guarantees: up to its own all, else what those below it hold so.
+        own = self.free[v]
         self.covered[self.n_classes + v] = [
-            min(x, own) if own > 0 else below
-            for x, own, below in zip(total, self.free[v], promised, strict=True)
+            min(x, most) if most > 0 else below for x, most, below in zip(total, own, promised, strict=True)
         ]
+        if children:
+            rises = self.rises[min(children, key=lambda k: (self.level[k], self.place[k]))]
+            self.rises[self.n_classes + v] = [
+                more and x * margin >= most for more, x, most in zip(rises, total, own, strict=True)
+            ]
 
     def closed(
         self, use: _Use, fit: list[int], lacking: dict[int, list[tuple[int, int]]]

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from fairness import DRF, AssetFair, Hierarchical, MaxMin, Problem, Tree, allocate, explain
+from fairness import DRF, Hierarchical, MaxMin, Problem, Tree, allocate, explain
 from fairness.evidence.queue_bounds import QueueBounds
 from fairness.evidence.reserves import overfull_queue
 from fairness.indivisible import HierarchicalShare, fill_tasks
@@ -53,10 +53,8 @@ def test_a_resource_without_a_guarantee_does_not_void_that_of_another() -> None:
     assert np.allclose(Hierarchical(LAYOUT, MaxMin())(CLUSTER, [1, 1]), [8, 12])
     assert fill_tasks(CLUSTER, HierarchicalShare(LAYOUT)).tasks.tolist() == [8, 12]
     # Above eight vcores ml weighs a tenth: 1.2 of the other twelve.
-    for rule in (DRF(), MaxMin(), AssetFair()):
-        shared = Hierarchical(LAYOUT, rule, measure="borrowed")(CLUSTER.replaced(demands=[[1, 0], [1, 0]]), [1, 1])
-        assert np.allclose(shared, [9.2, 10.8])
-    assert np.allclose(Hierarchical(LAYOUT, measure="borrowed")(CLUSTER, [1, 1]), [9.2, 10.8])
+    for rule in (DRF(), MaxMin()):
+        assert np.allclose(Hierarchical(LAYOUT, rule, measure="borrowed")(CLUSTER, [1, 1]), [9.2, 10.8])
     # Without a guarantee by weight: a tenth of the vcores.
     free = Tree(LAYOUT.names, LAYOUT.parents, weights=LAYOUT.weights, job_classes=LAYOUT.job_classes,
                 class_nodes=LAYOUT.class_nodes)  # fmt: skip
@@ -67,7 +65,9 @@ def test_yarn_serves_it_so_task_by_task() -> None:
     tasks = np.zeros(2)
     while tasks.sum() < 20:
         low = [[8, 0], [0, 0]]
-        tasks[yarn_drf_order(tasks[:, None] * CLUSTER.demands, CLUSTER.capacities, [1, 9], minimum=low)[0]] += 1
+        tasks[
+            yarn_drf_order(tasks[:, None] * CLUSTER.demands, CLUSTER.capacities, [1, 9], minimum=low)[0]
+        ] += 1
     assert tasks.tolist() == [8, 12]
 
 
@@ -100,16 +100,20 @@ def test_the_explanation_agrees_with_the_certificate() -> None:
 
 def overcommitted(minimum: float, requests: list[float], **more: Any) -> tuple[Tree, Problem]:
     names = ["a", "b", "c"]
-    tree = Tree(["all", *names], [-1, 0, 0, 0], job_classes=names, class_nodes=[1, 2, 3], minimum=minimum, **more)
+    tree = Tree(
+        ["all", *names], [-1, 0, 0, 0], job_classes=names, class_nodes=[1, 2, 3], minimum=minimum, **more
+    )
     return tree, Problem([[1]] * 3, [10_000], limits=requests, job_classes=names)
 
 
-@pytest.mark.parametrize("requests", [[7000, 2000, 2000], [7000, 3000, 7000], [7000, 7000, 7000], [100, 9000, 9000]])
+@pytest.mark.parametrize(
+    "requests", [[7000, 2000, 2000], [7000, 3000, 7000], [7000, 7000, 7000], [100, 9000, 9000]]
+)
 def test_more_guaranteed_than_there_is(requests: list[float]) -> None:
     tree, pool = overcommitted(5000, requests)
     tasks = Hierarchical(tree)(pool, [1, 1, 1])
     if sum(min(5000, r) for r in requests) <= 10_000:
-        # KAI gives the quotas that are requested first; else they exceed what there is, and its order decides.
+        # KAI gives the quotas that are requested first; if they exceed what there is, its order decides.
         np.testing.assert_allclose(tasks, kai_fair_shares(10_000, requests, deserved=5000), rtol=1e-12)
     # YARN serves those below their min share by the part of it that they have.
     usage, step = np.zeros((3, 1)), 10.0
@@ -125,16 +129,23 @@ def test_more_guaranteed_than_there_is(requests: list[float]) -> None:
 def test_weights_do_not_count_below_guarantees_that_are_too_many() -> None:
     tree, pool = overcommitted(5000, [9000] * 3, weights=[1, 1, 2, 9])
     assert np.allclose(Hierarchical(tree)(pool, [1, 1, 1]), 10_000 / 3)
-    # What one cannot use, for lack of memory, is there for the guarantees of the others, before their weights.
+    # What one cannot use, for lack of memory, is there for the guarantees of the others, before the weights.
     wide = pool.replaced(demands=[[1, 0], [1, 1], [1, 0]], capacities=[10_000, 1000])
     tree = Tree.from_dict(
-        {"all": {"queues": {n: {"classes": [n], "weight": w, "minimum": {"resource 1": 5000}} for n, w in zip("abc", (1, 1, 9), strict=True)}}}
+        {
+            "all": {
+                "queues": {
+                    n: {"classes": [n], "weight": w, "minimum": {"resource 1": 5000}}
+                    for n, w in zip("abc", (1, 1, 9), strict=True)
+                }
+            }
+        }
     )
     assert np.allclose(Hierarchical(tree)(wide, [1, 1, 1]), [4500, 1000, 4500])
 
 
 def test_what_cannot_be_used_is_lent_at_once() -> None:
-    """n cannot use its CPUs for lack of memory; x, which waited for them, then has half of the GPUs with z."""
+    """n cannot use its CPUs for lack of memory; x, which waited for them, has half of the GPUs then."""
     tree = Tree.from_dict(
         {
             "all": {
@@ -144,7 +155,7 @@ def test_what_cannot_be_used_is_lent_at_once() -> None:
         }
     )
     pool = Problem(
-        [[1, 0, 1], [0, 0, 1], [1, 1, 0]], [10, 100, 12], job_classes=["x", "z", "n"],
+        [[1, 0, 1], [0, 0, 1], [1, 1, 0]], [12, 100, 12], job_classes=["x", "z", "n"],
         resources=["cpu", "memory", "gpu"],
     )  # fmt: skip
     assert np.allclose(Hierarchical(tree)(pool, [1, 1, 1]), [6, 6, 2])
@@ -162,8 +173,12 @@ def test_nested_guarantees_hold_among_all() -> None:
             }
         }
     )
-    pool = Problem([[1, 1], [1, 1], [1, 1]], [12, 99], job_classes=["c", "g", "b"], resources=["cpu", "memory"])
-    assert np.allclose(Hierarchical(tree)(pool, [1, 1, 1]), [0, 6, 6])
+    pool = Problem(
+        [[1, 1], [1, 1], [1, 1]], [12, 1e9], job_classes=["c", "g", "b"], resources=["cpu", "memory"]
+    )
+    # c competes as soon as it has anything, while g, whose memory counts, is not yet where it may be.
+    assert np.allclose(Hierarchical(tree)(pool, [1, 1, 1]), [0, 6, 6], atol=1e-6)
+    assert np.allclose(Hierarchical(tree, measure="borrowed")(pool, [1, 1, 1]), [0.3, 6.3, 5.4], atol=1e-6)
     # Without a job in G nothing is guaranteed to A.
     assert np.allclose(Hierarchical(tree)(pool, [1, 0, 1]), [1.2, 0, 10.8])
 
@@ -215,7 +230,9 @@ def random_queues(seed: int) -> tuple[Problem, Tree, np.ndarray]:
     low = (rng.random((size, m)) < 0.5) * np.round(capacities * parts, 2)
     low[:, 1:] *= seed % 3 > 0  # every third tree: guarantees of the first resource alone
     low[0] = 0
-    high = np.where(rng.random((size, m)) < 0.2, np.round(capacities * rng.uniform(0.2, 1, (size, m)), 2), np.inf)
+    high = np.where(
+        rng.random((size, m)) < 0.2, np.round(capacities * rng.uniform(0.2, 1, (size, m)), 2), np.inf
+    )
     tree = Tree(
         [f"q{v}" for v in range(size)],
         [-1, *(int(rng.integers(max(0, v - 3), v)) for v in range(1, size))],
@@ -230,7 +247,9 @@ def random_queues(seed: int) -> tuple[Problem, Tree, np.ndarray]:
     return pool, tree, rng.integers(1, 3, n).astype(float)
 
 
-@pytest.mark.parametrize("seed", [0, 1, 2, 3, 4, 5, 8, 13, pytest.param(range(14, 200), marks=pytest.mark.long)])
+@pytest.mark.parametrize(
+    "seed", [0, 1, 2, 3, 4, 5, 8, 13, pytest.param(range(14, 200), marks=pytest.mark.long)]
+)
 def test_tasks_cut_ever_smaller_come_to_the_filling(seed: Any) -> None:
     """Two definitions: one serves task after task, and knows nothing of levels that rise together."""
     for one in [seed] if isinstance(seed, int) else seed:
@@ -241,7 +260,9 @@ def test_tasks_cut_ever_smaller_come_to_the_filling(seed: Any) -> None:
         tasks = policy(pool, counts)
         assert policy.solve(pool, counts).certificate.holds
         for parts in (30, 200, 1000):
-            cut = TasksInQueues(pool, tree, counts, number=float, parts=parts, naive=policy.naive, borrowed=one % 2 == 1)
+            cut = TasksInQueues(
+                pool, tree, counts, number=float, parts=parts, naive=policy.naive, borrowed=one % 2 == 1
+            )
             cut.run()
             away = np.abs(np.array(cut.tasks) / parts - tasks) * pool.task_shares.max(axis=1) * parts
             if away.max() < 3:  # dominant shares of three small tasks
@@ -257,7 +278,7 @@ def test_nobody_is_below_a_guarantee_whose_tasks_would_fit_otherwise() -> None:
         tasks = Hierarchical(tree)(pool, counts)
         queues = QueueBounds(pool, tree, counts > 0)
         used = queues.counted(tasks)
-        granted = queues.guaranteed(np.where(tasks < counts * pool.limits, counts * pool.limits, tasks))
+        granted, _ = queues.guaranteed(np.where(tasks < counts * pool.limits, counts * pool.limits, tasks))
         total = tree.totals(pool, tasks[:, None] * pool.demands)
         for v in np.flatnonzero(total[:, 0] < granted[:, 0] * (1 - 1e-9)).tolist():
             asked += 1

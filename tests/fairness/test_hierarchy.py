@@ -123,30 +123,6 @@ def test_the_example_of_the_paper() -> None:
 
 
 @pytest.mark.usefixtures("plain")
-def test_a_queue_starves_under_naive_recursion_only() -> None:
-    """What its sibling is guaranteed of the CPU keeps b2 from the GPU, though nobody competes for the CPU."""
-    tree = Tree.from_dict(
-        {
-            "all": {
-                "classes": ["a"],
-                "queues": {
-                    "b": {
-                        "classes": ["b2"],
-                        "queues": {"kept": {"classes": ["b1"], "minimum": {"CPU": 10}}},
-                    }
-                },
-            }
-        }
-    )
-    pool = Problem(
-        [[0, 1], [1, 0], [0, 1]], [10, 10], job_classes=["a", "b1", "b2"], resources=["CPU", "GPU"]
-    )
-    assert np.allclose(Hierarchical(tree, naive=True)(pool, [1, 1, 1]), [10, 10, 0])
-    for fair in (Hierarchical(tree), Hierarchical(tree, measure="borrowed")):
-        assert np.allclose(fair(pool, [1, 1, 1]), [5, 10, 5])
-
-
-@pytest.mark.usefixtures("plain")
 def test_maxima_and_reserves_hold() -> None:
     def with_bounds(**bounds: Any) -> Tree:
         return Tree.from_dict(

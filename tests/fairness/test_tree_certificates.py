@@ -159,7 +159,12 @@ def test_who_takes_what_is_guaranteed_to_another_is_noticed() -> None:
     # Nor may the guarantees be left behind where more is guaranteed than there is.
     names = ["a", "b", "c"]
     many = Tree(
-        ["all", *names], [-1, 0, 0, 0], weights=[1, 1, 2, 3], job_classes=names, class_nodes=[1, 2, 3], minimum=5
+        ["all", *names],
+        [-1, 0, 0, 0],
+        weights=[1, 1, 2, 3],
+        job_classes=names,
+        class_nodes=[1, 2, 3],
+        minimum=5,
     )
     pool = Problem([[1]] * 3, [9], job_classes=names)
     assert hierarchy_certificate(pool, many, None, [[0] * 3, [3] * 3]).holds
@@ -169,7 +174,11 @@ def test_who_takes_what_is_guaranteed_to_another_is_noticed() -> None:
 def test_guarantees_that_stand_in_each_others_way_are_lent_and_it_says_so() -> None:
     # a is guaranteed all CPU, b all memory, and both need both: nobody could start.
     tree = Tree(
-        ["all", "A", "B"], [-1, 0, 0], job_classes=["a", "b"], class_nodes=[1, 2], minimum=[[0, 0], [9, 0], [0, 9]]
+        ["all", "A", "B"],
+        [-1, 0, 0],
+        job_classes=["a", "b"],
+        class_nodes=[1, 2],
+        minimum=[[0, 0], [9, 0], [0, 9]],
     )
     pool = Problem([[1, 1], [1, 1]], [9, 9], job_classes=["a", "b"])
     found = hierarchy_certificate(pool, tree, None, [[0, 0], [4.5, 4.5]])
@@ -212,7 +221,8 @@ def test_a_reserve_is_for_its_queue() -> None:
 def in_small_tasks(problem: Problem, tree: Tree, parts: int, naive: bool) -> tuple[Any, float]:
     """The rule for whole tasks, each cut into parts: the tasks from nothing to the end."""
     big = Tree(tree.names, tree.parents, weights=tree.weights, job_classes=tree.job_classes,
-               class_nodes=tree.class_nodes, resources=tree.resources, maximum=tree.maximum * parts)  # fmt: skip
+               class_nodes=tree.class_nodes, resources=tree.resources,
+               maximum=tree.maximum * parts)  # fmt: skip
     pool = problem.replaced(capacities=problem.capacities * parts, limits=problem.limits * parts)
     order = list(fill_tasks(pool, HierarchicalShare(big, naive=naive)).order)
     steps = np.zeros((len(order) + 1, problem.n_classes))
@@ -234,7 +244,8 @@ def test_small_tasks_come_near_the_definition(naive: bool, monkeypatch: pytest.M
         bounds = random_tree(rng, problem, bounds=case % 2 == 1)
         # Guarantees end stages, too; they are compared where the solver says when.
         tree = Tree(bounds.names, bounds.parents, weights=bounds.weights, job_classes=bounds.job_classes,
-                    class_nodes=bounds.class_nodes, resources=bounds.resources, maximum=bounds.maximum)  # fmt: skip
+                    class_nodes=bounds.class_nodes, resources=bounds.resources,
+                    maximum=bounds.maximum)  # fmt: skip
         path, one_task = in_small_tasks(problem, tree, 30, naive)
         # A resource counts as full when the next part of a task may not fit.
         for module in (trees, queue_bounds):

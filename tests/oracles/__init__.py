@@ -1,1 +1,1 @@
-"""Second definitions: programs that know a definition and nothing of the solvers that they are compared with."""
+"""Second definitions: programs that know nothing of the solvers with which they are compared."""

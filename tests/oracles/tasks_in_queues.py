@@ -11,9 +11,10 @@ One task after the other is started, and everything is looked at anew before eac
   stopped, guarantees keep nothing any more;
 * on the way down from the root the child is taken that has the smallest share over its weight among those
   with a class that is neither stopped nor waits. The share of a queue is the largest of a resource that is
-  not closed, where it holds more than by guarantees (up to its own all, else what queues below it hold so):
-  what lies above ("borrowed"), or all ("total"). Siblings that are ahead of the last one count with what they
-  hold by guarantees, and with the rest as if it were no more than the last one has.
+  not closed, where it holds more than by guarantees (up to its own all, else what queues below it hold so),
+  or would with its next task: what lies above ("borrowed"), or all ("total"). Siblings that are ahead of the
+  last one count with what they hold by guarantees, and with the rest as if it were no more than the last one
+  has.
 
 With fractions everything is exact; with floats and ever smaller tasks it comes to the filling.
 """
@@ -122,7 +123,7 @@ class TasksInQueues:
         at = ("queue", 0)
         self.look(at)
         while at[0] == "queue":
-            at = min(self.fitting(at[1]), key=lambda c: (self.level(c), self.rank(c)))
+            at = self.first(at[1])
         return at[1]
 
     def counted(self, usage: Any, kept: Any) -> Any:
@@ -180,13 +181,15 @@ class TasksInQueues:
             found[0][r] = claims[0]
             for v in range(self.nodes):
                 children = self.below[v]
-                for c, amount in zip(children, self.cut(found[v][r], children, claims, weights, own), strict=True):
+                for c, amount in zip(
+                    children, self.cut(found[v][r], children, claims, weights, own), strict=True
+                ):
                     found[c][r] = amount
         return found
 
     @staticmethod
     def cut(total: Any, queues: list[int], claims: Any, weights: Any, own: Any) -> list[Any]:
-        """Claims, or where they exceed the total what is in proportion to the minima, one settled at a time."""
+        """Claims; of more than the total what is in proportion to the minima, one settled at a time."""
         if sum(claims[c] for c in queues) <= total:
             return [claims[c] for c in queues]
         settled = {c: claims[c] for c in queues if weights[c] == 0}
@@ -246,9 +249,24 @@ class TasksInQueues:
             return max((x for r, x in enumerate(self.vectors[child]) if r not in shut), default=self.zero)
         found = [self.zero]
         for r, (held, free) in enumerate(zip(self.vectors[child], self.free[child], strict=True)):
-            if r not in self.closed[self.parent[c]] and held > free * self.margin:
+            if r not in self.closed[self.parent[c]] and (held > free * self.margin or self.beyond(child, r)):
                 found.append(held - free if self.borrowed else held)
         return max(found)
+
+    def beyond(self, child: tuple[str, int], r: int) -> bool:
+        """Whether the next task of a child takes more of a resource than guarantees cover."""
+        kind, c = child
+        if kind == "class":
+            return bool(self.demands[c][r] > 0)
+        if self.own_guarantee[c][r] and self.vectors[child][r] * self.margin < self.part(
+            self.guaranteed[c][r], r
+        ):
+            return False
+        return bool(self.fitting(c)) and self.beyond(self.first(c), r)
+
+    def first(self, v: int) -> tuple[str, int]:
+        """Child of a queue that is served next."""
+        return min(self.fitting(v), key=lambda c: (self.level(c), self.rank(c)))
 
     def level(self, child: tuple[str, int]) -> Any:
         return self.share(child) / self.weight[child]

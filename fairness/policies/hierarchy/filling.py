@@ -1,49 +1,62 @@
-r"""Progressive filling on a tree of queues: the continuous limit of H-DRF.
+r"""Progressive filling on a tree of queues: the continuous limit of H-DRF, with guarantees.
 
 H-DRF [1]_ serves task after task: from the root down, the child with the least share per weight is next. Here
 tasks are infinitely small, and all grow at the same time. At each moment
 
-* a resource is *full* in a queue whose counted use of it (:mod:`fairness.model.tree`) has reached its
-  ``maximum``, at the root the capacity; it is full for all below, but for a queue that uses less than it
-  reserves;
-* a class is *blocked* when it is at its limit, or demands a resource that is full for it;
-* a child of a queue is *live* when it holds a class that is not blocked;
+* a resource is *full* in a queue whose counted use of it (:mod:`fairness.evidence.queue_bounds`) has reached
+  its ``maximum``, at the root the capacity; it is full for all below, but for a queue for which some of it is
+  still kept: what is guaranteed to it (:mod:`fairness.model.guarantees`), as far as it can use it;
+* a class is *stopped* when it is at its limit, or demands a resource that is full for it whatever is kept for
+  others; it *waits* when that is so while guarantees are kept. When all wait or are stopped, what is
+  guaranteed and not in use is lent from then on;
+* a child of a queue is *live* when it holds a class that neither is stopped nor waits;
 * the *level* of a child :math:`c` is its share :math:`s_c` over its weight :math:`w_c`, that of a class its
   tasks over :math:`x_i r_i` as in :mod:`fairness.policies.engines.filling`; the level :math:`M_p` of a queue
   is the least among its live children;
 * what a queue *holds* for the comparison with its siblings is
 
-  .. math:: X_p = \sum_{c\ \text{live}} X_c \, \frac{\max(M_p w_c, f_c)}{s_c}
-     + \sum_{c\ \text{blocked}} X_c :
+  .. math:: X_p = \sum_c F_c + \sum_{c\ \text{live}} (X_c - F_c) \min\Bigl(1, \frac{M_p w_c}{s_c}\Bigr)
+     + \sum_{c\ \text{not live}} (X_c - F_c) :
 
-  live children are rescaled to the least of them, blocked ones counted as they are;
-* the share of a queue is the largest entry of :math:`X_p` among the resources that are not full in a queue
-  above it (a class has the share that its policy equalises).
+  live children are rescaled to the least of them, the others counted as they are, and what they hold by
+  guarantees counts in full. That is :math:`F_c = \min(X_c, g_c)`, resource by resource, with c's own
+  guarantee :math:`g_c`; without one what the children of c hold so together; nothing for a class;
+* a resource is *free* for a queue of which it holds :math:`F_p` and goes on to; it counts in the share when
+  the queue holds more, or would next. What counts is all that it holds (*total*), or :math:`X_p - F_p`
+  (*borrowed*);
+* the share of a queue is the largest that counts of a resource that is not full in a queue above it (a class
+  has the share that its policy equalises).
 
 The live children at the level :math:`M_p` grow so that their shares rise in proportion to their weights; the
-others wait until the level has come up to theirs. That goes on until all are blocked.
+others wait until the level has come up to theirs. That goes on until all are stopped.
 
-This is the definition of [1]_ (rescaling to the least live child; blocked ones added without rescaling;
-saturated resources ignored in the shares of queues), with three choices where it leaves one:
+*What is chosen.* This is the definition of [1]_ (rescaling to the least live child; blocked ones added
+without rescaling; saturated resources ignored in the shares of queues), where that leaves a choice so:
 
-* :math:`f_c` is the share of what is guaranteed to :math:`c`: a guarantee counts in full, or it would be had
-  twice. Without guarantees :math:`f_c = 0`.
-* A child whose share does not rise when it grows - what blocked classes hold of another resource is more - is
-  served before its siblings until it does. Several such children grow with speeds in proportion to their
-  weights.
+* A child whose share does not rise when it grows - all of it is free, or what others below it hold of another
+  resource is more - is served before its siblings until it does. Several such children grow with speeds in
+  proportion to their weights.
 * A resource that is full in a queue, not in the pool, is ignored below this queue, not beside it.
+* A guarantee is for its resource. It does not bring what else a task needs: of that the queue has its share,
+  while the guaranteed part is kept for it; so nobody is below a guarantee unless another resource, or its
+  limits, stop all of its classes that could use it, or guarantees of several resources stand in each other's
+  way. And it does not make the queue poor in other resources: up to the guarantee it counts for nothing, as
+  in the orders of YARN, Kueue and KAI, which serve next who uses least above its guarantee.
 
-Guarantees come first: from the leaves to the root, each queue with a ``minimum`` is filled as if it were
-alone with this as its capacities, on top of what is guaranteed to its children. Filling then starts from
-these tasks.
+With one resource, queues of one class each and minima m a queue ends with :math:`\max(R w, m)` (total), or
+:math:`m + R w` (borrowed), or its limit.
+
+Where tasks or sums of shares are compared, of which no resource is a part, what is free is what a class of
+the queue has within the guarantees of what it needs, the least among its classes.
 
 *Naive* recursion differs in two points: nothing is rescaled, and full resources count in shares.
 
-Between two events all quantities are linear in the level of their queue, so they are followed from event to
-event: a class at its limit, a full resource, a child that the level has reached, a queue that has more of
-another resource than of the one that was its share. Each queue has a clock of its own, the level, and is
-brought up to date when something happens below it; a full resource costs one pass over the queue, anything
-else the depth of the tree times the resources.
+*How it is computed.* Between two events all quantities are linear in the level of their queue, so they are
+followed from event to event: a class at its limit, a full resource, a guarantee that is used up, a child that
+the level has reached, a queue that has more of another resource than of the one that was its share. Each
+queue has a clock of its own, and is brought up to date when something happens below it; a full resource costs
+one pass over the queue (over all, where something is guaranteed), anything else the depth of the tree times
+the resources.
 
 References
 ----------
@@ -113,8 +126,8 @@ def _class_event(w: Work, v: int, place: int) -> bool:
     # Without naive levels what a class ahead holds was rising with the level already.
     gains = grows if w.naive or job.state == STOPPED else 0.0
     for j in range(w.scratch.size):
-        w.cell[v, j].gain += gains * w.measure[job.index, j]
-        w.cell[v, j].growth += grows * w.shares[job.index, j]
+        w.cell[v, j].gain += gains * w.measure[k, j]
+        w.cell[v, j].growth += grows * w.shares[k, j]
     set_key(w, v, place, class_key(w, v, k))
     return False
 
@@ -286,4 +299,6 @@ def fill_states(
                 tasks[state, job.index] = job.rate * job.at
 
 
-fill_states_compiled = stored(tree_arrays, filling_state, queue_usage, nogil=True, error_model="numpy")(fill_states)
+fill_states_compiled = stored(tree_arrays, filling_state, queue_usage, nogil=True, error_model="numpy")(
+    fill_states
+)

@@ -74,6 +74,7 @@ def queue_key(w: Work, c: int) -> float:
 
 @register_jitable
 def status_of(level: float, least: float) -> int:
+    """What a live child of this level does."""
     return RISING if level <= least * (1 + EQUAL) else AHEAD
 
 

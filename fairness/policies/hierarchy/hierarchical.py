@@ -22,8 +22,8 @@ from numpy.typing import ArrayLike
 
 from fairness.arguments.validation import require_choice, require_flag
 from fairness.errors import ModelError, NotConvergedError
-from fairness.evidence.reserves import require_reserves
 from fairness.evidence.pools import Certificate, feasibility_certificate, job_levels
+from fairness.evidence.reserves import require_reserves
 from fairness.evidence.trees import hierarchy_certificate
 from fairness.model.problem import FloatArray, Problem
 from fairness.model.tree import Tree
@@ -60,17 +60,17 @@ class Hierarchical:
     policy : DRF, MaxMin, AssetFair, ProportionalFair, AlphaFair or BottleneckMax, optional
         What is equalised among siblings; DRF unless given.
     naive : bool, optional
-        Whether to compare queues by all that they hold, as it is. A queue can starve then: see the examples.
-        Filling policies only.
+        Whether to compare queues by all that they hold, as it is; a queue can starve then as tasks come and
+        go (:mod:`fairness.indivisible.hierarchy`). Filling policies only.
     measure : {"total", "borrowed"}, optional
-        Whether all that a queue holds is compared, or only what it holds above its guarantee.
+        What is compared of a queue that holds more of a resource than is guaranteed to it: all of it, or what
+        lies above. Up to the guarantee nothing is.
 
     Raises
     ------
     ModelError
         If an argument is none of these. When called: if a class of the problem stands in no queue, the tree
-        names a resource that the problem does not have, or guarantees contradict each other or the capacities
-        (with the fewest that do).
+        names a resource that the problem does not have, or queues do not lend more than there is.
 
     Examples
     --------
@@ -83,17 +83,18 @@ class Hierarchical:
     >>> Hierarchical(tree)(pool, [1, 1, 1])
     array([3., 3., 6.])
 
-    The CPU is guaranteed to a class of the queue b, all of it. The naive recursion then takes b for rich, and
-    leaves its other class, which needs only the GPU, with nothing:
+    A guarantee counts per resource. Eight vcores are guaranteed to ml, which weighs a tenth; that it needs
+    memory, too, of which nothing is, neither voids the guarantee nor fills the memory:
 
-    >>> tree = Tree.from_dict({"all": {"classes": ["a"], "queues": {"b": {"classes": ["b2"], "queues": {
-    ...     "kept": {"classes": ["b1"], "minimum": {"CPU": 10}}}}}}})
-    >>> pool = Problem([[0, 1], [1, 0], [0, 1]], [10, 10], job_classes=["a", "b1", "b2"],
-    ...                resources=["CPU", "GPU"])
-    >>> Hierarchical(tree, naive=True)(pool, [1, 1, 1])
-    array([10., 10.,  0.])
-    >>> Hierarchical(tree)(pool, [1, 1, 1])
-    array([ 5., 10.,  5.])
+    >>> tree = Tree.from_dict({"all": {"queues": {
+    ...     "ml": {"classes": ["train"], "minimum": {"vcores": 8}},
+    ...     "web": {"classes": ["serve"], "weight": 9}}}})
+    >>> pool = Problem([[1, 4], [1, 1]], [20, 640], job_classes=["train", "serve"],
+    ...                resources=["vcores", "GiB"])
+    >>> Hierarchical(tree)(pool, [1, 1])
+    array([ 8., 12.])
+    >>> Hierarchical(tree, measure="borrowed")(pool, [1, 1])
+    array([ 9.2, 10.8])
     """
 
     tree: Tree
@@ -189,7 +190,13 @@ class _Filling:
     """A tree that is filled for the states of one problem: what the kernel is called with."""
 
     def __init__(
-        self, policy: Hierarchical, problem: Problem, n_states: int, *, kernel: Any = None, record: bool = False
+        self,
+        policy: Hierarchical,
+        problem: Problem,
+        n_states: int,
+        *,
+        kernel: Any = None,
+        record: bool = False,
     ) -> None:
         rule: Any = policy.policy
         require_reserves(policy.tree, problem)

@@ -33,8 +33,8 @@ HALVINGS = 64
 
 
 @register_jitable
-def settle(w: Work, v: int) -> bool:
-    """Sum up queue v from its children; whether what it holds has jumped."""
+def find_least(w: Work, v: int) -> float:
+    """Bring the children of queue v up to date; its level, and what its child queues do."""
     q = w.queue[v]
     least, q.live, q.changes, q.risers = INF, 0, 0, 0
     for k in range(q.first, q.end):
@@ -66,6 +66,13 @@ def settle(w: Work, v: int) -> bool:
                 q.risers += 1
                 q.stuck = 1 if child.slope == 0 else q.stuck
         c = child.last
+    return float(least)
+
+
+@register_jitable
+def settle(w: Work, v: int) -> bool:
+    """Sum up queue v from its children; whether what it holds has jumped."""
+    least, q = find_least(w, v), w.queue[v]
     for j in range(w.scratch.size):
         cell = w.cell[v, j]
         w.scratch[j] = cell.held
@@ -86,10 +93,10 @@ def settle(w: Work, v: int) -> bool:
         gains = grows if w.naive else rises
         for j in range(w.scratch.size):
             cell = w.cell[v, j]
-            cell.held += w.measure[job.index, j] * job.rate * counted
-            cell.gain += w.measure[job.index, j] * gains
-            cell.used += w.shares[job.index, j] * job.rate * job.at
-            cell.growth += w.shares[job.index, j] * grows
+            cell.held += w.measure[k, j] * job.rate * counted
+            cell.gain += w.measure[k, j] * gains
+            cell.used += w.shares[k, j] * job.rate * job.at
+            cell.growth += w.shares[k, j] * grows
         w.keys[start + place] = class_key(w, v, k)
         place += 1
     c = v + 1
@@ -157,7 +164,7 @@ def stop(w: Work, top: int, state: int) -> None:
             job = w.job[k]
             if job.state >= RISING:
                 for j in range(w.scratch.size):
-                    if w.shares[job.index, j] > 0 and w.cell[v, j].shut:
+                    if w.shares[k, j] > 0 and w.cell[v, j].shut:
                         job.state = state
                         break
 
@@ -172,7 +179,7 @@ def keep(w: Work, all_of_it: bool) -> None:
             cell.kept = claim.guarantee if all_of_it else claim.reserve
             cell.used = 0.0
             for k in range(q.first, q.end):
-                cell.used += w.shares[w.job[k].index, j] * w.job[k].rate * w.job[k].at
+                cell.used += w.shares[k, j] * w.job[k].rate * w.job[k].at
             c = v + 1
             while c < q.last:
                 cell.used += max(w.cell[c, j].used, w.cell[c, j].kept)
@@ -189,7 +196,7 @@ def guarantee(w: Work) -> None:
             claim.most, claim.below, claim.weight, claim.least = 0.0, 0.0, 0.0, 0.0
             for k in range(w.queue[v].first, w.queue[v].end):
                 job = w.job[k]
-                share = w.shares[job.index, j]
+                share = w.shares[k, j]
                 if share > 0 and job.rate > 0:
                     claim.most += share * (job.most if job.state != STOPPED else job.rate * job.at)
             c = v + 1
@@ -254,9 +261,9 @@ def free_measure(w: Work, v: int) -> float:
         job = w.job[k]
         own = INF
         for j in range(w.scratch.size):
-            share = w.shares[job.index, j]
+            share = w.shares[k, j]
             if share > 0 and w.cell[v, j].free > 0:
-                own = min(own, w.cell[v, j].free / share * w.measure[job.index, 0])
+                own = min(own, w.cell[v, j].free / share * w.measure[k, 0])
         if job.rate > 0:
             found = min(found, own if own < INF else 0.0)
     return found if found < INF else 0.0

@@ -1,8 +1,8 @@
 """A tree of queues as records: depth first, classes beside their queue.
 
-Below queue v are the queues v + 1 to ``last`` - 1; its own classes are ``first`` to ``end`` - 1. Its children,
-classes before queues, have the places 0, 1, ... among them. A kernel that is run as it is written reads and
-writes the same fields of plain objects, which is ten times faster than records of numpy.
+Below queue v are the queues v + 1 to ``last`` - 1; its own classes are ``first`` to ``end`` - 1. Its
+children, classes before queues, have the places 0, 1, ... among them. A kernel that is run as it is written
+reads and writes the same fields of plain objects, which is ten times faster than records of numpy.
 """
 
 from __future__ import annotations
@@ -65,9 +65,9 @@ class Work(NamedTuple):
     child: IntArray  # (n_classes + n_nodes - 1,): queues by their places, from the offset of their parent on
     keys: FloatArray  # a tournament per queue: the clock at which something happens to a child
     scratch: FloatArray  # (n_resources,)
-    shares: FloatArray  # (n_classes, n_resources) of one task
-    measure: FloatArray  # (n_classes, n_resources): what one task adds to what its queue holds
-    plain: bool  # the measure has nothing to do with resources: it stands in the first column, and none is ignored
+    shares: FloatArray  # (n_classes, n_resources) of one task of each class, depth first
+    measure: FloatArray  # the same shape: what one task adds to what its queue holds
+    plain: bool  # the measure is none of resources: it stands in the first column, and none is ignored
     naive: bool
     borrowed: bool
     guaranteed: bool  # something is guaranteed to some queue
@@ -103,17 +103,28 @@ def tree_arrays(
     child = _children(queue, n)
     low, high, own = tree.bounds(problem)
     some = problem.capacities > 0
-    for held, bound, empty in ((claim["minimum"], low, 0.0), (cell["ceiling"], high, np.inf), (claim["reserve"], own, 0.0)):
+    for held, bound, empty in (
+        (claim["minimum"], low, 0.0),
+        (cell["ceiling"], high, np.inf),
+        (claim["reserve"], own, 0.0),
+    ):
         held[:] = np.divide(bound[preorder], problem.capacities, out=np.full((nodes, m), empty), where=some)
     cell["ceiling"][0, some] = np.minimum(cell["ceiling"][0, some], 1.0)
+    shares, plain = problem.task_shares[job["index"]], None
+    if measure is not problem.task_shares:
+        plain = np.pad(measure[job["index"]], ((0, 0), (0, m - 1)))
+    records: list[Any] = [
+        one.view(np.recarray) if compiled else _plain(one)
+        for one in (queue, cell, claim, job, np.zeros(1, RUN))
+    ]
     return Work(
-        *(one.view(np.recarray) if compiled else _plain(one) for one in (queue, cell, claim, job, np.zeros(1, RUN))),
+        *records,  # type: ignore[call-arg]
         child,
         np.zeros(2 * (n + nodes)),
         np.zeros(m),
-        problem.task_shares,
-        np.pad(measure, ((0, 0), (0, m - measure.shape[1]))),
-        measure is not problem.task_shares,
+        shares,
+        shares if plain is None else plain,
+        plain is not None,
         naive,
         borrowed,
         bool(low.any()),

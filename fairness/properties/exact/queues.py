@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 
 from fairness.errors import NotConvergedError
-from fairness.evidence.queue_bounds import guarantees
+from fairness.model.guarantees import guarantees
 from fairness.model.problem import Problem
 from fairness.model.tree import Tree
 
@@ -181,7 +181,8 @@ class _State:
 
     def closed(self, used: list[list[Any]], kept: Any) -> list[set[int]]:
         """Resources that are full in each queue, or above it without anything kept for it."""
-        model, found = self.model, []
+        model = self.model
+        found: list[set[int]] = []
         for v in range(model.nodes):
             above = found[model.above[v]] if v else set()
             found.append(
@@ -194,14 +195,15 @@ class _State:
         return found
 
     def guarantees(self) -> Any:
-        """What is guaranteed to each queue now, by what the classes can still use, and what of it is its own."""
+        """What is guaranteed to each queue, by what its classes can still use, and what is its own."""
         model = self.model
         usable = np.full((model.nodes, model.m), F(0))
-        for v, i in ((v, i) for v in range(model.nodes) for i in model.own_classes[v]):
-            runs = model.most[i] if i in self.able else self.tasks[i]
-            usable[v] += [runs * a if a else F(0) for a in model.shares[i]]
-        bounds = (np.array(rows, dtype=object) for rows in (model.low, model.own, model.high))
-        return guarantees(model.tree, *bounds, usable)
+        for v, own in enumerate(model.own_classes):
+            for i in own:
+                runs = model.most[i] if i in self.able else self.tasks[i]
+                usable[v] += [runs * a if a else F(0) for a in model.shares[i]]
+        low, reserve, high = (np.array(rows, dtype=object) for rows in (model.low, model.own, model.high))
+        return guarantees(model.tree, low, reserve, high, usable)
 
     def freely(self, v: int, own: Any) -> list[Any]:
         """What the own guarantee of queue v covers of each column of the measure."""
@@ -271,7 +273,7 @@ class _Queue:
             for k, (kept, rest) in enumerate(self._parts(*child)):
                 self.held[k] += kept + scale * rest
                 self.promised[k] += kept
-        self.covered = [
+        self.covered: list[Any] = [
             min(held, free) if free > 0 else below
             for held, free, below in zip(self.held, state.free[v], self.promised, strict=True)
         ]
@@ -300,29 +302,30 @@ class _Queue:
         self.factor: dict[tuple[str, int], Any] = {}
         rising = [child for child in self.live if self.level[child] == self.least]
         flat = {child for child in rising if child[0] == "queue" and queues[child[1]].slope == 0}
-        self.stands = bool(flat)
         self.gains, self.promising = [F(0)] * len(self.held), [F(0)] * len(self.held)
         for kind, c in rising:
             if kind == "class":
                 factor, tasks = F(0 if flat else 1), {c: model.rate[c]}
                 gains, promising = [model.rate[c] * b for b in model.measure[c]], [F(0)] * len(self.held)
             else:
-                child = queues[c]
-                tasks, gains, promising = child.tasks, child.gains, child.covering
-                factor = model.weight[c] / (max(gains) if flat else child.slope)
+                queue = queues[c]
+                tasks, gains, promising = queue.tasks, queue.gains, queue.covering
+                factor = model.weight[c] / (max(gains) if flat else queue.slope)
                 factor *= not flat or (kind, c) in flat
             self.factor[kind, c] = factor
             self.tasks |= {i: factor * speed for i, speed in tasks.items()}
             self.gains = [a + factor * b for a, b in zip(self.gains, gains, strict=True)]
             self.promising = [a + factor * b for a, b in zip(self.promising, promising, strict=True)]
-        self.times = []
+        self.times: list[Any] = []
         if not flat:
             for child in self.live:
                 if child not in rising:
                     self.times.append(self.level[child] - self.least)
-                    rises = [0 if model.naive else rest / self.level[child] for _, rest in self._parts(*child)]
+                    rises = [
+                        0 if model.naive else rest / self.level[child] for _, rest in self._parts(*child)
+                    ]
                     self.gains = [a + b for a, b in zip(self.gains, rises, strict=True)]
-        self.covering = [
+        self.covering: list[Any] = [
             (gain if held < free else F(0)) if free > 0 else below
             for held, free, gain, below in zip(
                 self.held, self.state.free[self.v], self.gains, self.promising, strict=True
@@ -338,7 +341,7 @@ class _Queue:
         beyond = {k: self.held[k] - (self.covered[k] if model.borrowed else 0) for k in counts}
         speed = {k: self.gains[k] - (self.covering[k] if model.borrowed else 0) for k in counts}
         self.share = max(beyond.values(), default=F(0))
-        self.slope = max((speed[k] for k in counts if beyond[k] == self.share), default=F(0))
+        self.slope: Any = max((speed[k] for k in counts if beyond[k] == self.share), default=F(0))
         if v == 0:
             return
         for k in opened:
