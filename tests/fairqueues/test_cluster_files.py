@@ -513,7 +513,7 @@ def test_what_is_not_lent_must_be_there_and_the_file_is_named(save):
     text += QUEUE_OF_VOLCANO.format(name="web", weight=9, more=", guarantee: {resource: {cpu: 6}}")
     files = save(v_yaml=text, jobs_csv="job_class,queue,cpu\nx,ml,1\ny,web,1\n")
     with pytest.raises(
-        ModelError, match=r"^v.yaml, line 6: of cpu 14 are guaranteed and not lent.*the 12 that"
+        ModelError, match=r"^v.yaml, line 1: of cpu 14 are guaranteed and not lent.*the 12 that"
     ):
         read_cluster(*files, capacities={"cpu": 12})
     assert tasks_of(read_cluster(*files, capacities={"cpu": 14})) == pytest.approx([8, 6])

@@ -55,7 +55,7 @@ the queue has within the guarantees of what it needs, the least among its classe
 followed from event to event: a class at its limit, a full resource, a guarantee that is used up, a child that
 the level has reached, a queue that has more of another resource than of the one that was its share. Each
 queue has a clock of its own, and is brought up to date when something happens below it; a full resource costs
-one pass over the queue (over all, where something is guaranteed), anything else the depth of the tree times
+one pass over the queue (over all, where that changes guarantees), anything else the depth of the tree times
 the resources.
 
 References
@@ -87,11 +87,11 @@ from fairness.policies.hierarchy.filling_state import (
     change,
     class_key,
     follow,
-    passes,
     plan,
     set_key,
+    uses_up,
 )
-from fairness.policies.hierarchy.queue_usage import reassess, settle
+from fairness.policies.hierarchy.queue_usage import keep, reassess, settle
 from fairness.policies.hierarchy.tree_arrays import Work
 
 __all__ = ["fill_states", "fill_states_compiled"]
@@ -149,20 +149,30 @@ def _queue_event(w: Work, c: int) -> bool:
 def _event(w: Work, v: int) -> bool:
     """What was planned happens in queue v; whether what it holds has jumped."""
     q = w.queue[v]
-    cause, shuts = q.cause, False
+    cause = q.cause
     if cause >= 0:
         own = q.end - q.first
         anew = _class_event(w, v, cause) if cause < own else _queue_event(w, w.child[q.offset + cause])
         return settle(w, v) if _often(w, v) or anew else plan(w, v)
+    top = -1
     for j in range(w.scratch.size):
         cell = w.cell[v, j]
         if cause == FILLED and cell.used >= cell.ceiling * (1 - EQUAL) and not cell.full:
-            cell.full, shuts = 1, True
-        if cause == PASSED and abs(cell.used - cell.kept) <= EQUAL * cell.kept:
-            cell.used = cell.kept
-            shuts = shuts or passes(w, v, j)
-    if shuts:
-        return reassess(w, 0 if w.guaranteed else v)
+            cell.full, top = 1, v if top < 0 else top
+        if cause == PASSED and cell.lacks and uses_up(cell):
+            cell.used, cell.lacks = cell.kept, 0
+            if w.cell[q.parent, j].shut:
+                top = v if top < 0 else top
+            u = v
+            while u >= 0 and cell.kept > w.claim[v, j].reserve:
+                above = w.cell[u, j]
+                above.short -= 1
+                if above.full and above.short == 0:
+                    # What was kept from others is used up: now they are stopped for good.
+                    top = u if top < 0 else min(top, u)
+                u = w.queue[u].parent
+    if top >= 0:
+        return reassess(w, top)
     return plan(w, v)
 
 
@@ -229,6 +239,7 @@ def _run(w: Work, stages: FloatArray) -> bool:
             # Whoever is left waits for what nobody else can use.
             run.lent, v = 1, 0
             _record(w, stages)
+            keep(w)
             reassess(w, 0)
             continue
         while True:
@@ -290,7 +301,7 @@ def fill_states(
         for v in range(nodes):
             w.queue[v].status, w.queue[v].jumped = STOPPED, 0
             for j in range(m):
-                w.cell[v, j].full, w.cell[v, j].used = 0, 0.0
+                w.cell[v, j].full, w.cell[v, j].used, w.claim[v, j].amount = 0, 0.0, -1.0
         w.run[0].lent, w.run[0].rows = 0, 0
         failed[state] = not _run(w, stages)
         for k in range(counts.shape[1]):

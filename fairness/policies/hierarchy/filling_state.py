@@ -79,14 +79,6 @@ def status_of(level: float, least: float) -> int:
 
 
 @register_jitable
-def passes(w: Work, v: int, j: int) -> bool:
-    """Whether queue v has used up what is kept for it of a resource that is shut above it."""
-    cell = w.cell[v, j]
-    above = v > 0 and w.cell[w.queue[v].parent, j].shut and not cell.shut
-    return bool(above and cell.used >= cell.kept * (1 - EQUAL))
-
-
-@register_jitable
 def covered(cell: Any) -> float:
     """What a queue holds of a resource by guarantees: up to its own all, else what those below it do."""
     return float(min(cell.held, cell.free) if cell.free > 0 else cell.promised)
@@ -125,6 +117,12 @@ def counting(w: Work, cell: Any) -> float:
 
 
 @register_jitable
+def uses_up(cell: Any) -> bool:
+    """Whether a queue uses all that is kept for it."""
+    return bool(cell.used >= cell.kept * (1 - EQUAL))
+
+
+@register_jitable
 def plan(w: Work, v: int) -> bool:
     """Share and slope of queue v, and what happens next in it, on its own clock; whether the share jumps."""
     q = w.queue[v]
@@ -156,17 +154,14 @@ def plan(w: Work, v: int) -> bool:
         if not cell.full and cell.used >= cell.ceiling * (1 - EQUAL):
             # Filled at the moment of another event, after which nobody who grows may use it.
             wait, cause = 0.0, FILLED
-        if cell.growth > 0:
-            if not cell.full:
-                time = max(0.0, cell.ceiling - cell.used) / cell.growth
-                if time < wait:
-                    wait, cause = time, FILLED
-            if v > 0 and cell.used < cell.kept:
-                time = (cell.kept - cell.used) / cell.growth
-                if time < wait:
-                    wait, cause = time, PASSED
-            if passes(w, v, j):
-                wait, cause = 0.0, PASSED
+        if cell.growth > 0 and not cell.full:
+            time = max(0.0, cell.ceiling - cell.used) / cell.growth
+            if time < wait:
+                wait, cause = time, FILLED
+        if cell.lacks and (cell.growth > 0 or uses_up(cell)):
+            time = 0.0 if uses_up(cell) else (cell.kept - cell.used) / cell.growth
+            if time < wait:
+                wait, cause = time, PASSED
     if q.size > 0 and w.keys[2 * q.offset + 1] < INF:
         time = max(0.0, w.keys[2 * q.offset + 1] - q.clock)
         if time < wait:
@@ -218,7 +213,7 @@ def give(w: Work, c: int) -> None:
         cell = w.cell[c, j]
         cell.gain_above = q.factor * cell.gain + rise * (cell.held - covered(cell))
         cell.promising_above = q.factor * covering(cell)
-        cell.growth_above = q.factor * cell.growth if cell.used >= cell.kept else 0.0
+        cell.growth_above = 0.0 if cell.lacks else q.factor * cell.growth
 
 
 @register_jitable

@@ -24,7 +24,10 @@ from fairness.policies.hierarchy.filling_state import (
 )
 from fairness.policies.hierarchy.tree_arrays import Work
 
-__all__ = ["reassess", "settle"]
+__all__ = ["keep", "reassess", "settle"]
+
+OPEN, SOFT, HARD = 0, 1, 2
+"""Nobody is kept from a resource; it is shut while some of it is kept for others; for good."""
 
 NEAR = 1e-11
 """A resource is full, or a guarantee used up, when less than this part of it is left: uses are summed up anew
@@ -127,24 +130,14 @@ def settle(w: Work, v: int) -> bool:
 @register_jitable
 def reassess(w: Work, top: int) -> bool:
     """Who is stopped or waits below a queue, and what all of them hold; whether that has jumped there."""
-    for v in range(top, w.queue[top].last):
-        q = w.queue[v]
-        if v > top and q.status == RISING:
-            follow(w, v)
-        for k in range(q.first, q.end):
-            if w.job[k].state == RISING:
-                w.job[k].at = q.level
-            elif w.job[k].state == WAITING:
-                w.job[k].state = AHEAD
-    if w.guaranteed:
-        keep(w, False)
-        stop(w, 0, STOPPED)
+    catch_up(w, top)
+    stop(w, top)
+    while w.guaranteed and claims(w, top):
+        top = 0
+        catch_up(w, top)
         guarantee(w)
-        if not w.run[0].lent:
-            keep(w, True)
-            stop(w, 0, WAITING)
-    else:
-        stop(w, top, STOPPED)
+        keep(w)
+        stop(w, top)
     jumped = False
     for v in range(w.queue[top].last - 1, top - 1, -1):
         jumped = settle(w, v)
@@ -152,66 +145,112 @@ def reassess(w: Work, top: int) -> bool:
 
 
 @register_jitable
-def stop(w: Work, top: int, state: int) -> None:
-    """Stop the classes below a queue that need what is full there, or above and not kept for them."""
+def catch_up(w: Work, top: int) -> None:
+    """Bring all below a queue up to its clock."""
+    for v in range(top, w.queue[top].last):
+        q = w.queue[v]
+        if v > top and q.status == RISING:
+            follow(w, v)
+        for k in range(q.first, q.end):
+            if w.job[k].state == RISING:
+                w.job[k].at = q.level
+
+
+@register_jitable
+def stop(w: Work, top: int) -> None:
+    """Stop the classes below a queue that need what is full there, or above and not kept for them.
+
+    While something is kept for queues below the one where it is full, they wait.
+    """
     for v in range(top, w.queue[top].last):
         q = w.queue[v]
         for j in range(w.scratch.size):
             cell = w.cell[v, j]
-            above = w.cell[q.parent, j].shut if v > 0 else 0
-            cell.shut = 1 if cell.full or (above and cell.used >= cell.kept * (1 - NEAR)) else 0
+            above = w.cell[q.parent, j].shut if v > 0 and not cell.lacks else OPEN
+            own = OPEN if not cell.full else SOFT if cell.short > 0 else HARD
+            cell.shut = max(above, own)
         for k in range(q.first, q.end):
-            job = w.job[k]
-            if job.state >= RISING:
+            job, shut = w.job[k], OPEN
+            if job.state != STOPPED:
                 for j in range(w.scratch.size):
-                    if w.shares[k, j] > 0 and w.cell[v, j].shut:
-                        job.state = state
-                        break
+                    if w.shares[k, j] > 0:
+                        shut = max(shut, w.cell[v, j].shut)
+                if shut != OPEN:
+                    job.state = STOPPED if shut == HARD else WAITING
 
 
 @register_jitable
-def keep(w: Work, all_of_it: bool) -> None:
-    """Keep what is guaranteed, or what is not lent, and sum up what counts as used and what is full."""
+def keep(w: Work) -> None:
+    """Keep what is guaranteed, or once it is lent the reserves; what counts as used, and who lacks what."""
     for v in range(w.queue[0].last - 1, -1, -1):
         q = w.queue[v]
         for j in range(w.scratch.size):
             cell, claim = w.cell[v, j], w.claim[v, j]
-            cell.kept = claim.guarantee if all_of_it else claim.reserve
-            cell.used = 0.0
+            cell.kept = claim.reserve if w.run[0].lent else claim.guarantee
+            cell.used, cell.short = 0.0, 0
             for k in range(q.first, q.end):
                 cell.used += w.shares[k, j] * w.job[k].rate * w.job[k].at
             c = v + 1
             while c < q.last:
                 cell.used += max(w.cell[c, j].used, w.cell[c, j].kept)
+                cell.short += w.cell[c, j].short
                 c = w.queue[c].last
             cell.full = 1 if cell.used >= cell.ceiling * (1 - NEAR) else 0
+            cell.lacks = 1 if v > 0 and cell.used < cell.kept * (1 - NEAR) else 0
+            cell.short += 1 if cell.lacks and cell.kept > claim.reserve else 0
+        for k in range(q.first, q.end):
+            if w.job[k].state == WAITING:
+                w.job[k].state = AHEAD
+
+
+@register_jitable
+def claims(w: Work, top: int) -> bool:
+    """What is claimed by queues below one, whose classes may have stopped, and above it; whether it differs."""
+    differs = False
+    for v in range(w.queue[top].last - 1, top - 1, -1):
+        for j in range(w.scratch.size):
+            claim = w.claim[v, j]
+            claim.classes = 0.0
+            for k in range(w.queue[v].first, w.queue[v].end):
+                job = w.job[k]
+                if w.shares[k, j] > 0 and job.rate > 0:
+                    runs = job.most if job.state != STOPPED else job.rate * job.at
+                    claim.classes += w.shares[k, j] * runs
+        differs = claims_of(w, v) or differs
+    while top > 0:
+        top = w.queue[top].parent
+        differs = claims_of(w, top) or differs
+    return differs
+
+
+@register_jitable
+def claims_of(w: Work, v: int) -> bool:
+    """What queue v claims of each resource, by those below it; whether that differs from before."""
+    differs = False
+    for j in range(w.scratch.size):
+        claim = w.claim[v, j]
+        before, claim.most = claim.amount, claim.classes
+        claim.below, claim.weight, claim.least = 0.0, 0.0, 0.0
+        c = v + 1
+        while c < w.queue[v].last:
+            own = w.claim[c, j]
+            claim.most += max(own.most, own.reserve)
+            claim.below += own.amount
+            claim.weight += own.weight
+            claim.least += own.least
+            c = w.queue[c].last
+        claim.least = max(claim.least, claim.reserve)
+        claim.weight = max(claim.weight, claim.minimum)
+        wanted = max(min(claim.minimum, claim.most), claim.reserve)
+        claim.own = 1 if claim.minimum > 0 and wanted >= claim.below * (1 - EQUAL) else 0
+        claim.amount = min(max(wanted, claim.below), w.cell[v, j].ceiling)
+        differs = differs or abs(claim.amount - before) > NEAR * abs(before)
+    return differs
 
 
 @register_jitable
 def guarantee(w: Work) -> None:
-    """What is guaranteed to each queue while the classes that are not stopped can use it."""
-    for v in range(w.queue[0].last - 1, -1, -1):
-        for j in range(w.scratch.size):
-            claim = w.claim[v, j]
-            claim.most, claim.below, claim.weight, claim.least = 0.0, 0.0, 0.0, 0.0
-            for k in range(w.queue[v].first, w.queue[v].end):
-                job = w.job[k]
-                share = w.shares[k, j]
-                if share > 0 and job.rate > 0:
-                    claim.most += share * (job.most if job.state != STOPPED else job.rate * job.at)
-            c = v + 1
-            while c < w.queue[v].last:
-                own = w.claim[c, j]
-                claim.most += max(own.most, own.reserve)
-                claim.below += own.amount
-                claim.weight += own.weight
-                claim.least += own.least
-                c = w.queue[c].last
-            claim.least = max(claim.least, claim.reserve)
-            claim.weight = max(claim.weight, claim.minimum)
-            wanted = max(min(claim.minimum, claim.most), claim.reserve)
-            claim.own = 1 if claim.minimum > 0 and wanted >= claim.below * (1 - EQUAL) else 0
-            claim.amount = min(max(wanted, claim.below), w.cell[v, j].ceiling)
+    """What is guaranteed to each queue, by the claims, and what of it is its own."""
     for v in range(w.queue[0].last):
         for j in range(w.scratch.size):
             claim = w.claim[v, j]
@@ -222,9 +261,6 @@ def guarantee(w: Work) -> None:
             while c < w.queue[v].last:
                 w.claim[c, j].guarantee = part(w.claim[c, j], level)
                 c = w.queue[c].last
-    for v in range(w.queue[0].last):
-        for j in range(w.scratch.size):
-            claim = w.claim[v, j]
             w.cell[v, j].free = claim.guarantee if claim.own else 0.0
         if w.plain:
             w.cell[v, 0].free = free_measure(w, v)
