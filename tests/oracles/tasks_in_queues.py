@@ -25,9 +25,11 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
+
 from fairness import Problem, Tree
 
-__all__ = ["TasksInQueues"]
+__all__ = ["TasksInQueues", "random_queues"]
 
 INF = math.inf
 
@@ -298,3 +300,33 @@ class TasksInQueues:
             if self.own_guarantee[c][r]:
                 free[r] = min(total[r], self.part(self.guaranteed[c][r], r))
         self.free[child] = free
+
+
+def random_queues(seed: int, largest: int = 5) -> tuple[Problem, Tree, np.ndarray]:
+    """Two or three resources; guarantees, maxima, weights and limits of all sizes, in trees of any depth."""
+    rng = np.random.default_rng(seed)
+    n, m, size = (int(rng.integers(2, most)) for most in (largest + 1, 4, 7))
+    demands = rng.integers(1, 9, (n, m)) * (rng.random((n, m)) < 0.7)
+    for i in np.flatnonzero(~demands.any(axis=1)):
+        demands[i, rng.integers(m)] = 1
+    limits = np.where(rng.random(n) < 0.3, rng.integers(1, 9, n) / 2, np.inf)
+    capacities = rng.integers(10, 40, m)
+    pool = Problem(demands, capacities, weights=rng.integers(1, 5, n), limits=limits)
+    low = (rng.random((size, m)) < 0.5) * rng.random((size, m)) * rng.choice([0.3, 0.6, 1.0])
+    low[:, 1:] *= seed % 3 > 0  # every third tree: guarantees of the first resource alone
+    low[0] = 0
+    high = np.where(rng.random((size, m)) < 0.2, rng.uniform(0.2, 1, (size, m)), np.inf)
+    # What is not lent must be there.
+    kept = (rng.random((size, m)) < 0.1) & (low.sum(axis=0) <= 1)
+    tree = Tree(
+        [f"q{v}" for v in range(size)],
+        [-1, *(int(rng.integers(max(0, v - 3), v)) for v in range(1, size))],
+        weights=np.round(rng.uniform(0.5, 5, size), 2),
+        job_classes=pool.job_classes,
+        class_nodes=rng.integers(0, size, n),
+        resources=pool.resources,
+        minimum=np.round(low * capacities, 2),
+        maximum=np.round(np.maximum(high, low.sum(axis=0) if kept.any() else low) * capacities, 2),
+        lends=np.where(kept, low * capacities * 0.8, np.inf),
+    )
+    return pool, tree, rng.integers(0, 3, n).astype(float)

@@ -72,25 +72,8 @@ from numpy.typing import NDArray
 
 from fairness.machine.compiling import stored
 from fairness.model.problem import FloatArray
-from fairness.policies.hierarchy import filling_state, queue_usage, tree_arrays
-from fairness.policies.hierarchy.filling_state import (
-    AHEAD,
-    EQUAL,
-    FILLED,
-    INF,
-    NOTHING,
-    PASSED,
-    REACHED,
-    RISING,
-    STOPPED,
-    advance,
-    change,
-    class_key,
-    follow,
-    plan,
-    set_key,
-    uses_up,
-)
+from fairness.policies.hierarchy import filling_state as state
+from fairness.policies.hierarchy import queue_usage, tree_arrays
 from fairness.policies.hierarchy.queue_usage import keep, reassess, settle
 from fairness.policies.hierarchy.tree_arrays import Work
 
@@ -113,22 +96,22 @@ def _class_event(w: Work, v: int, place: int) -> bool:
     q = w.queue[v]
     k = q.first + place
     job = w.job[k]
-    if job.state == AHEAD:
-        job.state = RISING
+    if job.state == state.AHEAD:
+        job.state = state.RISING
         q.risers += 1
     else:
-        job.state, job.at = STOPPED, job.most / job.rate
+        job.state, job.at = state.STOPPED, job.most / job.rate
         q.live -= 1
         q.risers -= 1
     if q.stuck or q.risers == 0:
         return True
-    grows = job.rate if job.state == RISING else -job.rate
+    grows = job.rate if job.state == state.RISING else -job.rate
     # Without naive levels what a class ahead holds was rising with the level already.
-    gains = grows if w.naive or job.state == STOPPED else 0.0
+    gains = grows if w.naive or job.state == state.STOPPED else 0.0
     for j in range(w.scratch.size):
         w.cell[v, j].gain += gains * w.measure[k, j]
         w.cell[v, j].growth += grows * w.shares[k, j]
-    set_key(w, v, place, class_key(w, v, k))
+    state.set_key(w, v, place, state.class_key(w, v, k))
     return False
 
 
@@ -137,11 +120,11 @@ def _queue_event(w: Work, c: int) -> bool:
     """The level reaches a child queue that waited; whether the parent must be summed anew."""
     q = w.queue[c]
     p = w.queue[q.parent]
-    q.status, q.since = RISING, p.clock
+    q.status, q.since = state.RISING, p.clock
     p.risers += 1
     if p.stuck or q.slope == 0:
         return True
-    change(w, c)
+    state.change(w, c)
     return False
 
 
@@ -153,13 +136,13 @@ def _event(w: Work, v: int) -> bool:
     if cause >= 0:
         own = q.end - q.first
         anew = _class_event(w, v, cause) if cause < own else _queue_event(w, w.child[q.offset + cause])
-        return settle(w, v) if _often(w, v) or anew else plan(w, v)
+        return settle(w, v) if _often(w, v) or anew else state.plan(w, v)
     top = -1
     for j in range(w.scratch.size):
         cell = w.cell[v, j]
-        if cause == FILLED and cell.used >= cell.ceiling * (1 - EQUAL) and not cell.full:
+        if cause == state.FILLED and cell.used >= cell.ceiling * (1 - state.EQUAL) and not cell.full:
             cell.full, top = 1, v if top < 0 else top
-        if cause == PASSED and cell.lacks and uses_up(cell):
+        if cause == state.PASSED and cell.lacks and state.uses_up(cell):
             cell.used, cell.lacks = cell.kept, 0
             if w.cell[q.parent, j].shut:
                 top = v if top < 0 else top
@@ -173,7 +156,7 @@ def _event(w: Work, v: int) -> bool:
                 u = w.queue[u].parent
     if top >= 0:
         return reassess(w, top)
-    return plan(w, v)
+    return state.plan(w, v)
 
 
 @register_jitable
@@ -183,14 +166,14 @@ def _tell(w: Work, c: int, jumped: bool) -> bool:
     p = w.queue[q.parent]
     flat, ended = q.live > 0 and q.slope == 0, q.live == 0
     last = ended and p.risers == 1
-    if _often(w, q.parent) or jumped or flat or last or p.stuck or q.status != RISING:
+    if _often(w, q.parent) or jumped or flat or last or p.stuck or q.status != state.RISING:
         return settle(w, q.parent)
     if ended:
-        q.status = STOPPED
+        q.status = state.STOPPED
         p.live -= 1
         p.risers -= 1
-    change(w, c)
-    return plan(w, q.parent)
+    state.change(w, c)
+    return state.plan(w, q.parent)
 
 
 @register_jitable
@@ -202,11 +185,11 @@ def _record(w: Work, stages: FloatArray) -> None:
         return
     for v in range(w.queue[0].last):
         q = w.queue[v]
-        if q.status == RISING and v > 0:
-            follow(w, v)
+        if q.status == state.RISING and v > 0:
+            state.follow(w, v)
         for k in range(q.first, q.end):
             job = w.job[k]
-            stages[row, job.index] = job.rate * (q.level if job.state == RISING else job.at)
+            stages[row, job.index] = job.rate * (q.level if job.state == state.RISING else job.at)
 
 
 @register_jitable
@@ -217,8 +200,8 @@ def _stage_ends(w: Work, v: int) -> bool:
     """
     q = w.queue[v]
     if q.cause < 0:
-        return bool(q.cause in (FILLED, PASSED, REACHED))
-    if q.cause >= q.end - q.first or w.job[q.first + q.cause].state != RISING:
+        return bool(q.cause in (state.FILLED, state.PASSED, state.REACHED))
+    if q.cause >= q.end - q.first or w.job[q.first + q.cause].state != state.RISING:
         return False
     while w.queue[v].live == 1 and v > 0:
         v = w.queue[v].parent
@@ -244,13 +227,13 @@ def _run(w: Work, stages: FloatArray) -> bool:
             continue
         while True:
             q = w.queue[v]
-            advance(w, v, q.wait)
+            state.advance(w, v, q.wait)
             c = w.child[q.offset + q.cause] if q.cause >= q.end - q.first else -1
-            if c < 0 or w.queue[c].status != RISING:
+            if c < 0 or w.queue[c].status != state.RISING:
                 break
             w.queue[c].since = q.clock
             v = c
-        if q.cause == NOTHING:
+        if q.cause == state.NOTHING:
             return False
         if _stage_ends(w, v):
             _record(w, stages)
@@ -287,29 +270,27 @@ def fill_states(
     ``growth`` (n_classes,) is r of the module docstring, infinite for classes without demand.
     """
     nodes, m = w.queue[0].last, w.scratch.size
-    for state in range(counts.shape[0]):
+    for row in range(counts.shape[0]):
         for k in range(counts.shape[1]):
             job = w.job[k]
-            x, most = counts[state, job.index], limits[job.index]
-            job.rate, job.most, job.at, job.state = 0.0, 0.0, 0.0, STOPPED
-            tasks[state, job.index] = 0.0
-            if x > 0 and growth[job.index] < INF:
-                job.rate, job.most, job.state = x * growth[job.index], x * most, AHEAD
+            x, most = counts[row, job.index], limits[job.index]
+            job.rate, job.most, job.at, job.state = 0.0, 0.0, 0.0, state.STOPPED
+            tasks[row, job.index] = 0.0
+            if x > 0 and growth[job.index] < state.INF:
+                job.rate, job.most, job.state = x * growth[job.index], x * most, state.AHEAD
             elif x > 0:
                 # A class without demand is bounded by its limit alone.
-                tasks[state, job.index] = x * most
+                tasks[row, job.index] = x * most
         for v in range(nodes):
-            w.queue[v].status, w.queue[v].jumped = STOPPED, 0
+            w.queue[v].status, w.queue[v].jumped = state.STOPPED, 0
             for j in range(m):
                 w.cell[v, j].full, w.cell[v, j].used, w.claim[v, j].amount = 0, 0.0, -1.0
         w.run[0].lent, w.run[0].rows = 0, 0
-        failed[state] = not _run(w, stages)
+        failed[row] = not _run(w, stages)
         for k in range(counts.shape[1]):
             job = w.job[k]
             if job.rate > 0:
-                tasks[state, job.index] = job.rate * job.at
+                tasks[row, job.index] = job.rate * job.at
 
 
-fill_states_compiled = stored(tree_arrays, filling_state, queue_usage, nogil=True, error_model="numpy")(
-    fill_states
-)
+fill_states_compiled = stored(tree_arrays, state, queue_usage, nogil=True, error_model="numpy")(fill_states)

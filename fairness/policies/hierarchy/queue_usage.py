@@ -6,22 +6,7 @@ from typing import Any
 
 from numba.extending import register_jitable
 
-from fairness.policies.hierarchy.filling_state import (
-    AHEAD,
-    EQUAL,
-    INF,
-    RISING,
-    STOPPED,
-    WAITING,
-    class_key,
-    covered,
-    follow,
-    give,
-    plan,
-    queue_key,
-    speeds_above,
-    status_of,
-)
+from fairness.policies.hierarchy import filling_state as state
 from fairness.policies.hierarchy.tree_arrays import Work
 
 __all__ = ["keep", "reassess", "settle"]
@@ -39,19 +24,19 @@ HALVINGS = 64
 def find_least(w: Work, v: int) -> float:
     """Bring the children of queue v up to date; its level, and what its child queues do."""
     q = w.queue[v]
-    least, q.live, q.changes, q.risers = INF, 0, 0, 0
+    least, q.live, q.changes, q.risers = state.INF, 0, 0, 0
     for k in range(q.first, q.end):
         job = w.job[k]
-        if job.state >= RISING:
-            if job.state == RISING:
+        if job.state >= state.RISING:
+            if job.state == state.RISING:
                 job.at = q.level
             least = min(least, job.at)
             q.live += 1
     c = v + 1
     while c < q.last:
         child = w.queue[c]
-        if child.status == RISING:
-            follow(w, c)
+        if child.status == state.RISING:
+            state.follow(w, c)
         if child.live > 0:
             least = min(least, child.share / child.weight)
             q.live += 1
@@ -62,10 +47,10 @@ def find_least(w: Work, v: int) -> float:
     c = v + 1
     while c < q.last:
         child = w.queue[c]
-        child.since, child.status = q.clock, STOPPED
+        child.since, child.status = q.clock, state.STOPPED
         if child.live > 0:
-            child.status = status_of(child.share / child.weight, least)
-            if child.status == RISING:
+            child.status = state.status_of(child.share / child.weight, least)
+            if child.status == state.RISING:
                 q.risers += 1
                 q.stuck = 1 if child.slope == 0 else q.stuck
         c = child.last
@@ -85,14 +70,14 @@ def settle(w: Work, v: int) -> bool:
     for k in range(q.first, q.end):
         job = w.job[k]
         rises = 0.0
-        if job.state >= RISING:
-            job.state = status_of(job.at, least)
-            if job.state == RISING:
+        if job.state >= state.RISING:
+            job.state = state.status_of(job.at, least)
+            if job.state == state.RISING:
                 job.at = least
                 q.risers += 1
             rises = 0.0 if q.stuck else job.rate
-        grows = rises if job.state == RISING else 0.0
-        counted = least if job.state == AHEAD and not w.naive else job.at
+        grows = rises if job.state == state.RISING else 0.0
+        counted = least if job.state == state.AHEAD and not w.naive else job.at
         gains = grows if w.naive else rises
         for j in range(w.scratch.size):
             cell = w.cell[v, j]
@@ -100,20 +85,20 @@ def settle(w: Work, v: int) -> bool:
             cell.gain += w.measure[k, j] * gains
             cell.used += w.shares[k, j] * job.rate * job.at
             cell.growth += w.shares[k, j] * grows
-        w.keys[start + place] = class_key(w, v, k)
+        w.keys[start + place] = state.class_key(w, v, k)
         place += 1
     c = v + 1
     while c < q.last:
         child = w.queue[c]
-        give(w, c)
-        part = q.level * child.weight / child.share if child.status == AHEAD and not w.naive else 1.0
+        state.give(w, c)
+        part = q.level * child.weight / child.share if child.status == state.AHEAD and not w.naive else 1.0
         for j in range(w.scratch.size):
             cell, below = w.cell[v, j], w.cell[c, j]
-            cell.promised += covered(below)
-            cell.held += below.held - (1.0 - part) * (below.held - covered(below))
+            cell.promised += state.covered(below)
+            cell.held += below.held - (1.0 - part) * (below.held - state.covered(below))
             cell.used += max(below.used, below.kept)
-        speeds_above(w, c, 1.0)
-        w.keys[start + place] = queue_key(w, c)
+        state.speeds_above(w, c, 1.0)
+        w.keys[start + place] = state.queue_key(w, c)
         place += 1
         c = child.last
     for i in range(q.size - 1, 0, -1):
@@ -123,8 +108,8 @@ def settle(w: Work, v: int) -> bool:
     for j in range(w.scratch.size):
         largest = max(largest, w.scratch[j], w.cell[v, j].held)
     for j in range(w.scratch.size):
-        jumped = jumped or abs(w.cell[v, j].held - w.scratch[j]) > 10 * EQUAL * largest
-    return plan(w, v) or jumped
+        jumped = jumped or abs(w.cell[v, j].held - w.scratch[j]) > 10 * state.EQUAL * largest
+    return state.plan(w, v) or jumped
 
 
 @register_jitable
@@ -149,10 +134,10 @@ def catch_up(w: Work, top: int) -> None:
     """Bring all below a queue up to its clock."""
     for v in range(top, w.queue[top].last):
         q = w.queue[v]
-        if v > top and q.status == RISING:
-            follow(w, v)
+        if v > top and q.status == state.RISING:
+            state.follow(w, v)
         for k in range(q.first, q.end):
-            if w.job[k].state == RISING:
+            if w.job[k].state == state.RISING:
                 w.job[k].at = q.level
 
 
@@ -171,12 +156,12 @@ def stop(w: Work, top: int) -> None:
             cell.shut = max(above, own)
         for k in range(q.first, q.end):
             job, shut = w.job[k], OPEN
-            if job.state != STOPPED:
+            if job.state != state.STOPPED:
                 for j in range(w.scratch.size):
                     if w.shares[k, j] > 0:
                         shut = max(shut, w.cell[v, j].shut)
                 if shut != OPEN:
-                    job.state = STOPPED if shut == HARD else WAITING
+                    job.state = state.STOPPED if shut == HARD else state.WAITING
 
 
 @register_jitable
@@ -199,13 +184,13 @@ def keep(w: Work) -> None:
             cell.lacks = 1 if v > 0 and cell.used < cell.kept * (1 - NEAR) else 0
             cell.short += 1 if cell.lacks and cell.kept > claim.reserve else 0
         for k in range(q.first, q.end):
-            if w.job[k].state == WAITING:
-                w.job[k].state = AHEAD
+            if w.job[k].state == state.WAITING:
+                w.job[k].state = state.AHEAD
 
 
 @register_jitable
 def claims(w: Work, top: int) -> bool:
-    """What is claimed by queues below one, whose classes may have stopped, and above it; whether it differs."""
+    """What is claimed below a queue, whose classes may have stopped, and above it; whether that differs."""
     differs = False
     for v in range(w.queue[top].last - 1, top - 1, -1):
         for j in range(w.scratch.size):
@@ -214,7 +199,7 @@ def claims(w: Work, top: int) -> bool:
             for k in range(w.queue[v].first, w.queue[v].end):
                 job = w.job[k]
                 if w.shares[k, j] > 0 and job.rate > 0:
-                    runs = job.most if job.state != STOPPED else job.rate * job.at
+                    runs = job.most if job.state != state.STOPPED else job.rate * job.at
                     claim.classes += w.shares[k, j] * runs
         differs = claims_of(w, v) or differs
     while top > 0:
@@ -242,7 +227,7 @@ def claims_of(w: Work, v: int) -> bool:
         claim.least = max(claim.least, claim.reserve)
         claim.weight = max(claim.weight, claim.minimum)
         wanted = max(min(claim.minimum, claim.most), claim.reserve)
-        claim.own = 1 if claim.minimum > 0 and wanted >= claim.below * (1 - EQUAL) else 0
+        claim.own = 1 if claim.minimum > 0 and wanted >= claim.below * (1 - state.EQUAL) else 0
         claim.amount = min(max(wanted, claim.below), w.cell[v, j].ceiling)
         differs = differs or abs(claim.amount - before) > NEAR * abs(before)
     return differs
@@ -256,7 +241,7 @@ def guarantee(w: Work) -> None:
             claim = w.claim[v, j]
             if v == 0:
                 claim.guarantee = claim.amount
-            level = division(w, v, j) if claim.below > claim.guarantee else INF
+            level = division(w, v, j) if claim.below > claim.guarantee else state.INF
             c = v + 1
             while c < w.queue[v].last:
                 w.claim[c, j].guarantee = part(w.claim[c, j], level)
@@ -269,7 +254,9 @@ def guarantee(w: Work) -> None:
 @register_jitable
 def part(claim: Any, level: float) -> float:
     """What a queue has of guarantees that are more than there is, at a level."""
-    return float(claim.amount if level == INF else min(max(level * claim.weight, claim.least), claim.amount))
+    return float(
+        claim.amount if level == state.INF else min(max(level * claim.weight, claim.least), claim.amount)
+    )
 
 
 @register_jitable
@@ -292,14 +279,14 @@ def division(w: Work, v: int, j: int) -> float:
 @register_jitable
 def free_measure(w: Work, v: int) -> float:
     """Of a measure that is none of resources: what any class below queue v has within the guarantees."""
-    found = INF
+    found = state.INF
     for k in range(w.queue[v].first, w.queue[w.queue[v].last - 1].end):
         job = w.job[k]
-        own = INF
+        own = state.INF
         for j in range(w.scratch.size):
             share = w.shares[k, j]
             if share > 0 and w.cell[v, j].free > 0:
                 own = min(own, w.cell[v, j].free / share * w.measure[k, 0])
         if job.rate > 0:
-            found = min(found, own if own < INF else 0.0)
-    return found if found < INF else 0.0
+            found = min(found, own if own < state.INF else 0.0)
+    return found if found < state.INF else 0.0

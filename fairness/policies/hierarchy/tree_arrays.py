@@ -38,15 +38,15 @@ CELL = _record(
     "full shut lacks short",
     "ceiling kept free used growth growth_above held gain gain_above promised promising promising_above",
 )
-"""A queue and a resource, in shares of the capacity: whether it is full and shut, whether the queue uses less
-than is kept for it, and how many of those below do; its bound; what is kept for the queue, and what its own
+"""A queue and a resource, in shares of the capacity: whether it is full there, and shut; whether the queue
+uses less than is kept for it, and how many do at or below it; its bound, what is kept, and what its own
 guarantee covers; what counts as used, its speed on the own clock and on that of the parent; the same for what
 it holds, and for what those below it hold by their guarantees."""
 
 CLAIM = _record("own", "minimum reserve classes most below amount weight least guarantee")
 """What the guarantee of a queue is made of: whether its own is no less than those below it; the bounds; the
-most that its classes can use, and all below it; what is claimed below it and by it; what claims are weighed by if they are too many, and
-what is left to it even then."""
+most that its classes can use, and all below it; what is claimed below it and by it; what claims are weighed
+by if they are too many, and what is left to it even then."""
 
 CLASS = _record("index state", "rate most at")
 """A class: its number, what it does, tasks per level, most tasks, and its level while it does not rise."""
