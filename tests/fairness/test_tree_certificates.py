@@ -261,4 +261,4 @@ def test_a_millionth_too_much_is_noticed(seed: int | None, monkeypatch: pytest.M
             rows[:, giver] *= 1 - 1e-6
             rows[:, taker] *= 1 + 1e-6
         assert filling.certificate(counts, tasks).residual > 1e-9
-    assert spoiled >= (1 if seed is not None else 290)
+    assert spoiled >= (1 if seed is not None else 270)
