@@ -1,14 +1,21 @@
-r"""What the queues of a tree hold, and which bound stops whom.
+r"""What the queues of a tree hold and are guaranteed, and which bound stops whom.
 
-Let :math:`K_v` be what counts as the use of queue v,
+What counts as the use of queue v, while :math:`\kappa_c` is kept for each queue c, is
 
 .. math:: K_v = \sum_{\text{classes } i \text{ of } v} \varphi_i a_i
-   + \sum_{\text{child queues } c} \max(K_c, \text{reserve}_c),
+   + \sum_{\text{child queues } c} \max(K_c, \kappa_c),
 
 which its ``maximum`` bounds, at the root also the capacity. A resource is *full in v* when :math:`K_v` has
-reached this bound. It is *closed* in v when it is full there, or closed in the parent and the reserve of v
-is used up: until then, what is used below v does not count more above. A class is stopped by its limit, or by
-what it demands and is closed in its queue.
+reached this bound. It is *closed* in v when it is full there, or closed in the parent and what is kept for v
+is used up: until then, what is used below v does not count more above.
+
+*Reserves*, what a queue does not lend of its guarantee, are kept always. A class is *stopped* by its limit,
+or by what it demands and is closed in its queue while nothing else is kept.
+
+*Guarantees* count per resource: :math:`G_v`, what is guaranteed to v of each, is said in
+:mod:`fairness.model.guarantees`; classes that are stopped can use what they do, the others what their limits
+allow. A class *waits* when it is not stopped, but demands what is closed in its queue while G is kept for
+each queue: the rest is guaranteed to others, who can use it.
 """
 
 from __future__ import annotations
@@ -18,13 +25,13 @@ from numpy.typing import ArrayLike, NDArray
 
 from fairness.arguments.validation import FloatArray
 from fairness.evidence.pools import SATURATION
+from fairness.model.guarantees import guarantees
 from fairness.model.problem import Problem
 from fairness.model.tree import Tree
 
 __all__ = [
     "BoolArray",
     "QueueBounds",
-    "counted_use",
     "part_of",
     "queue_shares",
     "queue_stops",
@@ -32,11 +39,6 @@ __all__ = [
 ]
 
 BoolArray = NDArray[np.bool_]
-
-
-def counted_use(problem: Problem, tree: Tree, tasks: FloatArray) -> FloatArray:
-    """What counts as the use of each queue, reserves included; resource units, (n_nodes, n_resources)."""
-    return QueueBounds(problem, tree, tasks > 0).counted(tasks)
 
 
 def queue_shares(problem: Problem, tree: Tree, tasks: FloatArray) -> FloatArray:
@@ -77,7 +79,7 @@ def queue_stops(
     stops: list[dict[str, None]] = [{} for _ in range(tree.n_nodes)]
     grows = np.zeros(tree.n_nodes, dtype=np.bool_)
     for n in np.flatnonzero(x > 0).tolist():
-        way = _way(tree, int(queues.home[n]))
+        way = tree.way(queues.home[n])
         words = ["limits"] if limited[n] else []
         for j in np.flatnonzero(problem.demands[n] > 0):
             for v in way:
@@ -108,17 +110,47 @@ class QueueBounds:
         self.levels = np.split(order, np.searchsorted(tree.depths[order], np.arange(1, tree.depth + 1)))
         self.classes = [np.flatnonzero(tree.depths[self.home] == d) for d in range(tree.depth + 1)]
 
-    def counted(self, tasks: FloatArray) -> FloatArray:
-        """K of each queue, (n_nodes, n_resources)."""
-        return self.counted_of(tasks[:, None] * self.problem.demands)
+    def counted(self, tasks: FloatArray, kept: FloatArray | None = None) -> FloatArray:
+        """K of each queue, (n_nodes, n_resources); what is kept: the reserves, unless it is given."""
+        return self.counted_of(tasks[:, None] * self.problem.demands, kept)
 
-    def counted_of(self, usage: FloatArray) -> FloatArray:
+    def counted_of(self, usage: FloatArray, kept: FloatArray | None = None) -> FloatArray:
         """K of each queue where the classes use so many units, (n_classes, n_resources)."""
+        kept = self.reserve if kept is None else kept
         counted = np.zeros(self.ceilings.shape)
         np.add.at(counted, self.home, usage)
         for nodes in self.levels[:0:-1]:
-            np.add.at(counted, self.tree.parents[nodes], np.maximum(counted[nodes], self.reserve[nodes]))
+            np.add.at(counted, self.tree.parents[nodes], np.maximum(counted[nodes], kept[nodes]))
         return counted
+
+    def guaranteed(self, most: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """G and g of each queue, (n_nodes, n_resources), where classes can run so many tasks."""
+        usable = np.zeros(self.ceilings.shape)
+        use = np.where(self.wanted, most[:, None], 0.0) * np.where(self.wanted, self.problem.demands, 1.0)
+        np.add.at(usable, self.home, use)
+        return guarantees(self.tree, self.minimum, self.reserve, self.ceilings, usable)
+
+    def free(self, own: FloatArray, per_task: FloatArray | None) -> FloatArray:
+        """What the own guarantees cover of what queues hold, (n_nodes, n_columns).
+
+        Shares of the resources; where a task adds something else, ``per_task`` (n_classes, 1), the least that
+        a class below has within them.
+        """
+        problem, parents = self.problem, self.tree.parents
+        if per_task is None:
+            return part_of(own, np.broadcast_to(problem.capacities, own.shape), 0.0)
+        found = np.full((len(own), 1), np.inf)
+        at = np.where(self.wanted.any(axis=1), self.home, -1)
+        while (at >= 0).any():
+            amounts = own[at]
+            within = np.full(amounts.shape, np.inf)
+            np.divide(amounts, problem.demands, out=within, where=self.wanted & (amounts > 0))
+            tasks = within.min(axis=1)
+            np.minimum.at(
+                found[:, 0], at[at >= 0], np.where(tasks < np.inf, tasks * per_task[:, 0], 0.0)[at >= 0]
+            )
+            at = np.where(at >= 0, parents[at], -1)
+        return np.where(np.isfinite(found), found, 0.0)
 
     def excess(self, counted: FloatArray) -> float:
         """Largest relative excess over a bound."""
@@ -129,37 +161,28 @@ class QueueBounds:
         """Which resources are full in which queues, (n_nodes, n_resources)."""
         return np.asarray(part_of(counted, self.ceilings, 1.0) >= 1.0 - SATURATION)
 
-    def blocked(self, counted: FloatArray) -> BoolArray:
+    def blocked(self, counted: FloatArray, kept: FloatArray | None = None) -> BoolArray:
         """Classes that demand what is closed in their queue."""
-        return np.asarray((self.closed(counted)[self.home] & self.wanted).any(axis=1))
+        return np.asarray((self.closed(counted, kept)[self.home] & self.wanted).any(axis=1))
 
-    def closed(self, counted: FloatArray) -> BoolArray:
+    def closed(self, counted: FloatArray, kept: FloatArray | None = None) -> BoolArray:
         """Which resources no class that submits to a queue can have more of, (n_nodes, n_resources)."""
         closed = self.full(counted)
-        used_up = counted >= self.reserve * (1.0 - SATURATION)
+        used_up = counted >= (self.reserve if kept is None else kept) * (1.0 - SATURATION)
         for nodes in self.levels[1:]:
             closed[nodes] |= closed[self.tree.parents[nodes]] & used_up[nodes]
         return closed
 
-    def free(self, counted: FloatArray) -> FloatArray:
-        """Part of its bound that is free in each queue, 0 where it is exceeded."""
-        return np.maximum(1.0 - part_of(counted, self.ceilings, 1.0), 0.0)
-
-    def kept(self, counted: FloatArray) -> FloatArray:
-        """Part of its reserve that each queue has not used."""
-        return np.maximum(1.0 - part_of(counted, self.reserve, 1.0), 0.0)
-
     def slack(self, counted: FloatArray) -> FloatArray:
         """Smallest part, over all bounds of what a class demands, that is free for it; (n_classes,)."""
-        free, kept = self.free(counted), self.kept(counted)
+        free, kept = (
+            np.maximum(1.0 - part_of(counted, bound, 1.0), 0.0) for bound in (self.ceilings, self.reserve)
+        )
         for nodes in self.levels[1:]:
             above = np.maximum(free[self.tree.parents[nodes]], kept[nodes])
             free[nodes] = np.minimum(free[nodes], above)
-        return self.least(free[self.home])
-
-    def least(self, values: FloatArray) -> FloatArray:
-        """Smallest of the values (n_classes, n_resources) over the resources that a class demands."""
-        return np.min(values, axis=1, initial=np.inf, where=self.wanted)
+        found: FloatArray = np.min(free[self.home], axis=1, initial=np.inf, where=self.wanted)
+        return found
 
 
 def part_of(amounts: FloatArray, bounds: FloatArray, at_zero: FloatArray | float) -> FloatArray:
@@ -172,11 +195,3 @@ def room_below_limits(problem: Problem, counts: FloatArray, tasks: FloatArray) -
     """Part of its limit that a class has free, (n_classes,); 1 where it has none."""
     most = np.where(counts > 0, counts, 1.0) * problem.limits
     return np.maximum(1.0 - tasks / most, 0.0)
-
-
-def _way(tree: Tree, node: int) -> list[int]:
-    """A queue and those above it, to the root."""
-    found = [node]
-    while tree.parents[found[-1]] >= 0:
-        found.append(int(tree.parents[found[-1]]))
-    return found

@@ -15,6 +15,7 @@ import numpy as np
 from fairness.arguments.validation import FloatArray
 from fairness.evidence.pools import SATURATION
 from fairness.evidence.queue_bounds import QueueBounds
+from fairness.evidence.tree_placements import pooled
 from fairness.explanations.alterations import Alteration, Model
 from fairness.explanations.records import Stop
 from fairness.model.cluster import Cluster
@@ -43,8 +44,8 @@ class Rung:
         Of which it holds the largest part.
     share : float
         That part of the capacity.
-    guaranteed : tuple of (resource, minimum, used)
-        What is guaranteed to it, resource units.
+    guaranteed : tuple of (resource, minimum, used, why)
+        What is guaranteed to it, resource units, and why it does not use all of it ("" if it does).
     """
 
     name: str
@@ -52,7 +53,7 @@ class Rung:
     part: float
     resource: str
     share: float
-    guaranteed: tuple[tuple[str, float, float], ...] = ()
+    guaranteed: tuple[tuple[str, float, float, str], ...] = ()
 
 
 def tree_of(policy: Any) -> Tree | None:
@@ -82,12 +83,12 @@ def way(tree: Tree, model: Model, counts: FloatArray, units: FloatArray, i: int)
     nodes, capacities = tree.require_classes(model), _capacities(model)
     used, present = tree.totals(model, units), tree.totals(model, counts) > 0
     low = tree.bounds(model)[0]
-    path = _path(tree, int(nodes[i]))
+    path = tree.way(nodes[i])[::-1]
     rungs = []
     for v in path[1:]:
         mass = _mass(tree, model, counts, nodes, present, int(tree.parents[v]))
         bounds = [
-            (name, float(low[v, r]), float(used[v, r]))
+            (name, float(low[v, r]), float(used[v, r]), _why_less(tree, model, counts, units, v, r))
             for r, name in enumerate(model.resources)
             if low[v, r] > 0
         ]
@@ -109,6 +110,26 @@ def way(tree: Tree, model: Model, counts: FloatArray, units: FloatArray, i: int)
     )
 
 
+def _why_less(tree: Tree, model: Model, counts: FloatArray, units: FloatArray, v: int, r: int) -> str:
+    """What keeps classes below queue v from what is guaranteed to it of resource r; "" if nothing."""
+    pool = model if isinstance(model, Problem) else pooled(model)
+    bounds = QueueBounds(pool, tree, counts > 0)
+    used = tree.totals(pool, units[:, r])[v]
+    if used >= bounds.minimum[v, r] * (1.0 - SATURATION):
+        return ""
+    asking = [i for i in np.flatnonzero(bounds.wanted[:, r]) if v in tree.way(bounds.home[i])]
+    closed = bounds.closed(bounds.counted_of(units))[bounds.home] & bounds.wanted
+    others = closed[asking]
+    others[:, r] = False
+    if others.any():
+        return (
+            f"its classes lack {' and '.join(pool.resources[j] for j in np.flatnonzero(others.any(axis=0)))}"
+        )
+    if closed[asking, r].any():
+        return "more is guaranteed than fits together"
+    return "its classes are at their limits" if asking else "none of its classes needs more"
+
+
 def at_leaves(policy: Hierarchical, allocation: Allocation) -> Allocation:
     """The allocation as that of the policy at the leaves, with the weights that the tree makes."""
     problem = allocation.problem
@@ -122,13 +143,13 @@ def queue_stops(tree: Tree, model: Model, units: FloatArray, i: int) -> Iterator
     A queue that has not used up its reserve is not stopped by what is full above it
     (:mod:`fairness.evidence.queue_bounds`).
     """
-    pool = model if isinstance(model, Problem) else _pooled(model)
+    pool = model if isinstance(model, Problem) else pooled(model)
     bounds = QueueBounds(pool, tree, np.ones(pool.n_classes, dtype=np.bool_))
     counted = bounds.counted_of(units)
     full, used_up = bounds.full(counted), counted >= bounds.reserve * (1.0 - SATURATION)
     for r in np.flatnonzero(pool.demands[i]):
         resource, used = pool.resources[r], units[:, r].sum()
-        for v in reversed(_path(tree, int(bounds.home[i]))):
+        for v in tree.way(bounds.home[i]):
             if full[v, r] and (v > 0 or not bounds.pool_bound[r]):
                 most = float(bounds.ceilings[v, r])
                 yield Stop("maximum", resource=resource, queue=tree.path(v), value=most)
@@ -147,7 +168,7 @@ def queue_alterations(model: Model, counts: FloatArray, i: int, policy: Any) -> 
         return
     low, high, _ = tree.bounds(model)
     nodes = tree.require_classes(model)
-    for v in reversed(_path(tree, int(nodes[i]))):
+    for v in tree.way(nodes[i]):
         name, here = tree.path(v), np.arange(tree.n_nodes) == v
         if v > 0:
             heavier = np.where(here, 2.0, 1.0) * tree.weights
@@ -179,14 +200,6 @@ def _changed(tree: Tree, **changes: Any) -> Tree:
     )
 
 
-def _path(tree: Tree, node: int) -> list[int]:
-    """Nodes from the root to a node."""
-    path = [node]
-    while tree.parents[path[-1]] >= 0:
-        path.append(int(tree.parents[path[-1]]))
-    return path[::-1]
-
-
 def _mass(tree: Tree, model: Model, counts: FloatArray, nodes: Any, present: Any, node: int) -> float:
     """Weights of all that share a node: its classes, jobs times weight, and its child queues with jobs."""
     below = tree.children(node)
@@ -197,12 +210,6 @@ def _mass(tree: Tree, model: Model, counts: FloatArray, nodes: Any, present: Any
 def _largest(model: Model, units: FloatArray, capacities: FloatArray) -> tuple[str, float]:
     parts = np.divide(units, capacities, out=np.zeros_like(units), where=capacities > 0)
     return model.resources[int(np.argmax(parts))], float(parts.max())
-
-
-def _pooled(cluster: Cluster) -> Problem:
-    """All servers of a cluster together."""
-    names = {"job_classes": cluster.job_classes, "resources": cluster.resources}
-    return Problem(cluster.demands, cluster.total_capacities, weights=cluster.weights, **names)
 
 
 def _capacities(model: Model) -> FloatArray:

@@ -196,8 +196,9 @@ class _Teller:
             yield f"{'; '.join(told)}."
         needed = {self.held.resources[r] for r in np.flatnonzero(self.held.demanded[self.i].any(axis=0))}
         bounds = [(rung.name, *bound) for rung in way for bound in rung.guaranteed if bound[0] in needed]
-        for name, resource, least, used in bounds[:NAMED]:
-            yield f"{name} is guaranteed {said(least)} of {resource} and uses {said(used)}."
+        for name, resource, least, used, why in bounds[:NAMED]:
+            less = f": {why}" * bool(why)
+            yield f"{name} is guaranteed {said(least)} of {resource} and uses {said(used)}{less}."
 
     def _room(self) -> str:
         """How many more tasks would fit with all others as they are."""

@@ -7,13 +7,15 @@ has a weight of its own, whatever number of jobs it holds. A queue without a job
 
 A node may have bounds for each resource, in units of the resource:
 
-* ``minimum``, what is guaranteed to it while it has jobs that can use it;
+* ``minimum``, what is guaranteed to it of this resource while it has jobs that can use it
+  (:mod:`fairness.model.guarantees`);
 * ``maximum``, which the jobs below it together never exceed;
 * ``lends``, the most of its guarantee that others may use. What it does not lend, its *reserve*
   :math:`\max(\text{minimum} - \text{lends}, 0)`, is kept for it even when it is idle: the use of its parent
   is counted as :math:`\sum_c \max(\text{use}_c, \text{reserve}_c)` over the siblings :math:`c`.
 
-Whether the guarantees fit into the capacities is for a policy to say, which meets both.
+Guarantees may exceed the capacities: each has its part then. Reserves may not, which is for a policy to say,
+who meets both.
 """
 
 from __future__ import annotations
@@ -259,13 +261,17 @@ class Tree:
         v = require_whole("node", node, 0, self.n_nodes - 1)
         return tuple(self.job_classes[i] for i in np.flatnonzero(self.class_nodes == v))
 
+    def way(self, node: int) -> list[int]:
+        """A node and those above it, up to the root."""
+        v, found = require_whole("node", node, 0, self.n_nodes - 1), []
+        while v >= 0:
+            found.append(v)
+            v = int(self.parents[v])
+        return found
+
     def path(self, node: int) -> str:
         """Names from the root to a node, joined by "/"."""
-        v, way = require_whole("node", node, 0, self.n_nodes - 1), []
-        while v >= 0:
-            way.append(self.names[v])
-            v = int(self.parents[v])
-        return "/".join(reversed(way))
+        return "/".join(self.names[v] for v in reversed(self.way(node)))
 
     def node(self, path: str) -> int:
         """Node of a path such as "root/research".

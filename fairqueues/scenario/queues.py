@@ -14,7 +14,7 @@ import numpy as np
 
 from fairness import Cluster, FairqueuesError, ModelError, Problem, Tree
 from fairness.arguments.plain import near
-from fairness.evidence.guarantees import require_guarantees
+from fairness.evidence.reserves import require_reserves
 from fairqueues.scenario.reading import Place
 from fairqueues.scenario.sections import Queue, Queues
 from fairqueues.scenario.toml_text import Path
@@ -64,7 +64,7 @@ def build_tree(section: Queues, model: Problem | Cluster, place: Place) -> Tree:
     try:
         tree = Tree.from_dict({ROOT: nested})
         if isinstance(model, Problem):
-            require_guarantees(tree, model)
+            require_reserves(tree, model)
         return tree
     except FairqueuesError as error:
         raise place.error(_place(error, list(_in_order(nested))), str(error)) from None

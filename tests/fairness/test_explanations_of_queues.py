@@ -59,7 +59,7 @@ def test_the_way_down_by_hand():
         "cpu",
         0.25,
     )
-    assert top.guaranteed == (("gpu", 4.0, 2.0),)
+    assert top.guaranteed == (("gpu", 4.0, 2.0, "its classes are at their limits"),)
     assert (leaf.name, leaf.parent, leaf.part, leaf.share) == ("test", "root/research", 0.75, 0.125)
     # A queue without a job takes no part.
     assert way(TREE, POOL, np.array([1.0, 1.0, 0.0]), np.zeros((3, 3)), 0)[0].part == 1.0

@@ -1,24 +1,23 @@
-"""Whole tasks under a tree of queues, against a recursive reading of the rule; who starves."""
+"""Whole tasks under a tree of queues, against the rule read word by word; who starves."""
 
 from __future__ import annotations
 
-import math
 from dataclasses import replace
 from fractions import Fraction as F
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
 
 from fairness import ModelError, Problem, Tree
 from fairness.indivisible import HierarchicalShare, LowestShare, TaskFilling, fill_tasks
+from tests.oracles.tasks_in_queues import TasksInQueues
 
 CPU, GPU = (1, 0), (0, 1)
 
 
 def random_tree(rng: np.random.Generator, problem: Problem, *, bounds: bool) -> Tree:
-    """A few queues; bounds such that the guarantees can hold together."""
+    """A few queues; bounds such that what is not lent can be kept."""
     n, m = int(rng.integers(1, 6)), problem.n_resources
     minimum, maximum, lends = np.zeros((n, m)), np.full((n, m), np.inf), np.full((n, m), np.inf)
     if bounds:
@@ -48,129 +47,6 @@ def random_pool(rng: np.random.Generator) -> Problem:
     return Problem(demands, rng.integers(0, 25, m), weights=rng.integers(1, 3, n), limits=limits)
 
 
-class Direct:
-    """The rule word by word: everything is counted again from the tasks, by recursion over the queues."""
-
-    def __init__(self, problem: Problem, rule: HierarchicalShare, counts: Any, ties: list[int]) -> None:
-        self.problem, self.tree, self.naive, self.ties = problem, rule.tree, rule.naive, ties
-        self.demands, self.capacities = problem.as_fractions()
-        self.tasks = [0] * problem.n_classes
-        self.floor = list(self.tasks)
-        self.jobs = [F(x) * (not b) for x, b in zip(counts.tolist(), problem.blocked.tolist(), strict=True)]
-        low, high, own = self.tree.bounds(problem)
-        self.low, self.most, self.own = low.tolist(), high.tolist(), own.tolist()
-        self.most[0] = [min(a, c) for a, c in zip(self.most[0], self.capacities, strict=True)]
-        self.home = self.tree.require_classes(problem).tolist()
-
-    def classes(self, v: int) -> list[int]:
-        return [n for n, home in enumerate(self.home) if home == v and self.jobs[n] > 0]
-
-    def all_classes(self, v: int) -> list[int]:
-        return self.classes(v) + [n for u in self.tree.children(v) for n in self.all_classes(int(u))]
-
-    def counted(self, v: int, r: int) -> F:
-        own = sum((self.tasks[n] * self.demands[n][r] for n in self.classes(v)), F(0))
-        return own + sum(
-            (max(self.counted(int(u), r), F(self.own[u][r])) for u in self.tree.children(v)), F(0)
-        )
-
-    def short(self, n: int) -> list[tuple[int, int]]:
-        """Queue and resource where one more task would be too much."""
-        every = [(v, r) for v in range(self.tree.n_nodes) for r in range(len(self.capacities))]
-        before = [self.counted(v, r) for v, r in every]
-        self.tasks[n] += 1
-        after = [self.counted(v, r) for v, r in every]
-        self.tasks[n] -= 1
-        return [
-            (v, r) for (v, r), a, b in zip(every, before, after, strict=True) if b > a and b > self.most[v][r]
-        ]
-
-    def below_limit(self, n: int) -> bool:
-        most = self.problem.limits[n]
-        return self.jobs[n] > 0 and (math.isinf(most) or self.tasks[n] < math.floor(self.jobs[n] * F(most)))
-
-    def run(self) -> list[int]:
-        order: list[int] = []
-        for v in reversed(range(self.tree.n_nodes)):
-            if any(self.low[v]):
-                usual, self.most[v] = self.most[v], self.low[v]
-                order += self.filled(v)
-                self.most[v], self.floor = usual, list(self.tasks)
-        return order + self.filled(0)
-
-    def filled(self, top: int) -> list[int]:
-        order: list[int] = []
-        while True:
-            waiting = [n for n in self.all_classes(top) if self.below_limit(n)]
-            self.lacking = {n: self.short(n) for n in waiting}
-            self.free = [n for n in waiting if not self.lacking[n]]
-            if not self.free:
-                return order
-            self.top = top
-            n = self.descend(top)
-            self.tasks[n] += 1
-            order.append(n)
-
-    def is_closed(self, v: int, r: int) -> bool:
-        """Whether a resource is full in a queue or above it, up to the one that is filled."""
-        if self.naive:
-            return False
-        below = self.all_classes(v)
-        full = any((v, r) in found for n, found in self.lacking.items() if n in below) and not any(
-            self.counts_more(n, v, r) for n in self.free if n in below
-        )
-        own = self.counted(v, r) < self.own[v][r]
-        return full or (v != self.top and not own and self.is_closed(int(self.tree.parents[v]), r))
-
-    def counts_more(self, n: int, v: int, r: int) -> bool:
-        before = self.counted(v, r)
-        self.tasks[n] += 1
-        after = self.counted(v, r)
-        self.tasks[n] -= 1
-        return after > before
-
-    def vector(self, child: tuple[str, int], tasks: list[int], *, scaled: bool) -> list[F]:
-        kind, k = child
-        if kind == "class":
-            pairs = zip(self.demands[k], self.capacities, strict=True)
-            return [tasks[k] * d / c if c > 0 else F(0) for d, c in pairs]
-        total = [F(0)] * len(self.capacities)
-        live = [c for c in self.children(k) if self.live(c)]
-        least = min((self.level(c, k) for c in live), default=F(0))
-        for c in self.children(k):
-            scale = F(1)
-            if scaled and c in live and self.level(c, k) > least and not self.naive:
-                promised = self.largest(self.vector(c, self.floor, scaled=False), k)
-                scale = min(max(least * self.weight(c), promised) / (self.level(c, k) * self.weight(c)), F(1))
-            total = [a + scale * b for a, b in zip(total, self.vector(c, tasks, scaled=scaled), strict=True)]
-        return total
-
-    def largest(self, vector: list[F], parent: int) -> F:
-        return max((x for r, x in enumerate(vector) if not self.is_closed(parent, r)), default=F(0))
-
-    def weight(self, child: tuple[str, int]) -> F:
-        kind, k = child
-        return self.jobs[k] * F(self.problem.weights[k]) if kind == "class" else F(self.tree.weights[k])
-
-    def level(self, child: tuple[str, int], parent: int) -> F:
-        return self.largest(self.vector(child, self.tasks, scaled=True), parent) / self.weight(child)
-
-    def live(self, child: tuple[str, int]) -> bool:
-        return any(n in self.free for n in self.under(child))
-
-    def under(self, child: tuple[str, int]) -> list[int]:
-        return [child[1]] if child[0] == "class" else self.all_classes(child[1])
-
-    def children(self, v: int) -> list[tuple[str, int]]:
-        queues = [("queue", int(u)) for u in self.tree.children(v)]
-        return [("class", n) for n in self.classes(v)] + [q for q in queues if self.under(q)]
-
-    def descend(self, v: int) -> int:
-        live = [c for c in self.children(v) if self.live(c)]
-        kind, k = min(live, key=lambda c: (self.level(c, v), min(self.ties.index(n) for n in self.under(c))))
-        return k if kind == "class" else self.descend(k)
-
-
 @pytest.mark.parametrize("naive", [False, True])
 def test_the_walk_follows_the_rule(naive: bool) -> None:
     rng = np.random.default_rng(11 + naive)
@@ -181,8 +57,8 @@ def test_the_walk_follows_the_rule(naive: bool) -> None:
         counts = rng.choice([0, 1, 1, 2], problem.n_classes)
         rule, ties = HierarchicalShare(tree, naive=naive), rng.permutation(problem.n_classes).tolist()
         filling = fill_tasks(problem, rule, counts, ties=ties)
-        direct = Direct(problem, rule, np.asarray(counts), ties)
-        assert list(filling.order) == direct.run()
+        oracle = TasksInQueues(problem, tree, counts.tolist(), number=F, naive=naive, ties=ties)
+        assert list(filling.order) == oracle.run()
         assert filling.is_exact
         assert filling.certificate.residual == 0
         stopped += any("maximum" in name for names in filling.stopped_by for name in names)
@@ -253,14 +129,15 @@ def test_guarantees_limits_and_reserves() -> None:
 
 
 def test_a_guarantee_counts_where_the_task_needs_it() -> None:
-    # The lab holds more CPU than is guaranteed, and yet its guarantee of GPU comes before the others' tasks.
+    # The lab holds more CPU than is guaranteed, which counts; its three GPUs are kept for it all the same.
     jobs = ["cpu", "gpu", "web"]
     tree = Tree(
-        ["all", "lab", "web"], [-1, 0, 0], job_classes=jobs, class_nodes=[1, 1, 2], minimum=[[0], [3], [0]]
-    )
+        ["all", "lab", "web"], [-1, 0, 0], weights=[1, 1, 9], job_classes=jobs, class_nodes=[1, 1, 2],
+        minimum=[[0], [3], [0]],
+    )  # fmt: skip
     pool = Problem([CPU, GPU, GPU], [20, 6], job_classes=jobs)
     filling = fill_tasks(pool, HierarchicalShare(tree), holdings=[[5, 0], [0, 0], [0, 0]])
-    assert [jobs[n] for n in filling.order[:3]] == ["gpu", "gpu", "gpu"]
+    assert filling.tasks.tolist() == [15, 3, 3]
 
 
 def test_floats_do_not_spoil_ties_and_fits() -> None:
@@ -298,6 +175,6 @@ def test_bad_arguments() -> None:
     alien = Tree(["r"], [-1], job_classes=["other"], class_nodes=[0])
     with pytest.raises(ModelError, match="submits to no queue"):
         fill_tasks(pool, HierarchicalShare(alien))
-    much = Tree(["r"], [-1], job_classes=pool.job_classes, class_nodes=[0, 0], minimum=5)
-    with pytest.raises(ModelError, match=r"cannot be guaranteed.*capacity is 4"):
+    much = Tree(["r"], [-1], job_classes=pool.job_classes, class_nodes=[0, 0], minimum=5, lends=0)
+    with pytest.raises(ModelError, match=r"guaranteed and not lent, r 5, is more than the capacity, 4"):
         fill_tasks(pool, HierarchicalShare(much))

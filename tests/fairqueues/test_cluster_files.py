@@ -229,11 +229,16 @@ def test_the_tree_allows_what_kueue_admits(save):
             assert (counted[top] <= capacity) == admitted([9, 5], [lend, np.inf], uses), (lend, uses)
 
 
-def test_cluster_queues_without_a_cohort_lend_nothing(save):
+def test_cluster_queues_without_a_cohort_borrow_nothing(save):
     text = KUEUE.replace("  cohort: all\n", "").replace("cohort: research\n", "cohortName: research\n")
     tree = read_cluster(*save(k_yaml=text, jobs_csv=JOBS)).tree
-    assert bounds(tree, "web", "cpu") == (5, 5, 0)
-    assert bounds(tree, "all", "cpu") == (9, 9, 0)
+    assert bounds(tree, "web", "cpu") == (5, 5, np.inf)
+    assert bounds(tree, "all", "cpu") == (9, 9, np.inf)
+    # Nor need the nodes have as much as the quotas together: each has its part then.
+    found = read_cluster("k.yaml", "jobs.csv", capacities={"cpu": 7, "memory": "54Gi"})
+    (result,) = (allocate(found.model, policy, found.counts) for policy in found.scenario.policies)
+    assert result.usage[0] == pytest.approx(7)
+    assert result.queues()["usage of cpu"]["root/web"] == pytest.approx(2.5)
 
 
 def test_a_limit_of_a_cohort_that_counts_reserves_is_named(save):
@@ -430,6 +435,88 @@ def test_volcano(save):
         read_cluster(
             *save(v_yaml=hung, jobs_csv=jobs.replace("queue eng", "queue x")), capacities={"cpu": 10}
         )
+
+
+# --- Guarantees of one resource, for tasks that need two -----------------------------------------------
+
+QUEUE_OF_KUEUE = """\
+apiVersion: kueue.x-k8s.io/v1beta1
+kind: ClusterQueue
+metadata: {{name: {name}}}
+spec:
+  cohort: all
+  resourceGroups:
+  - coveredResources: [cpu, memory]
+    flavors:
+    - name: default
+      resources: [{{name: cpu, nominalQuota: {cpu}}}, {{name: memory, nominalQuota: 0}}]
+---
+"""
+COHORT_OF_KUEUE = """\
+apiVersion: kueue.x-k8s.io/v1beta1
+kind: Cohort
+metadata: {name: all}
+spec:
+  resourceGroups:
+  - coveredResources: [memory]
+    flavors: [{name: default, resources: [{name: memory, nominalQuota: 100Gi}]}]
+---
+"""
+QUEUE_OF_VOLCANO = """\
+apiVersion: scheduling.volcano.sh/v1beta1
+kind: Queue
+metadata: {{name: {name}}}
+spec: {{weight: {weight}{more}}}
+---
+"""
+
+
+def tasks_of(found):
+    (policy,) = found.scenario.policies
+    result = allocate(found.model, policy, found.counts)
+    assert result.certificate.holds
+    return result.tasks.tolist()
+
+
+def test_quotas_of_cpu_under_a_cohort_that_has_the_memory(save):
+    queues = "".join(QUEUE_OF_KUEUE.format(name=name, cpu=cpu) for name, cpu in (("a", 9), ("b", 1)))
+    files = save(
+        k_yaml=COHORT_OF_KUEUE + queues, jobs_csv="job_class,queue,cpu,memory\nx,a,1,1Gi\ny,b,1,1Gi\n"
+    )
+    assert tasks_of(read_cluster(*files)) == pytest.approx([9, 1])
+
+
+def test_what_queues_deserve_of_one_resource(save):
+    text = QUEUE_OF_VOLCANO.format(name="ml", weight=1, more=", deserved: {cpu: 8}")
+    text += QUEUE_OF_VOLCANO.format(name="web", weight=9, more="")
+    files = save(v_yaml=text, jobs_csv="job_class,queue,cpu,memory\nx,ml,1,4Gi\ny,web,1,1Gi\n")
+    assert tasks_of(read_cluster(*files, capacities={"cpu": 20, "memory": "640Gi"})) == pytest.approx([8, 12])
+
+
+def test_min_resources_of_one_resource(save):
+    text = """<allocations>
+    <queue name="ml"><weight>1</weight><minResources>8 vcores, 0 mb</minResources></queue>
+    <queue name="web"><weight>9</weight></queue></allocations>"""
+    files = save(fair_xml=text, jobs_csv="job_class,queue,vcores,memory-mb\nx,ml,1,4096\ny,web,1,1024\n")
+    cluster = {"vcores": 20, "memory-mb": 640 * 1024}
+    assert tasks_of(read_cluster(*files, capacities=cluster)) == pytest.approx([8, 12])
+    # More may be guaranteed than there is: each has its part.
+    both = text.replace(
+        "<weight>9</weight>", "<weight>9</weight><minResources>24 vcores, 0 mb</minResources>"
+    )
+    save(fair_xml=both)
+    assert tasks_of(read_cluster(*files, capacities=cluster)) == pytest.approx([5, 15])
+
+
+def test_what_is_not_lent_must_be_there_and_the_file_is_named(save):
+    text = QUEUE_OF_VOLCANO.format(name="ml", weight=1, more=", guarantee: {resource: {cpu: 8}}")
+    text += QUEUE_OF_VOLCANO.format(name="web", weight=9, more=", guarantee: {resource: {cpu: 6}}")
+    files = save(v_yaml=text, jobs_csv="job_class,queue,cpu\nx,ml,1\ny,web,1\n")
+    with pytest.raises(
+        ModelError, match=r"^v.yaml, line 1: of cpu 14 are guaranteed and not lent.*the 12 that"
+    ):
+        read_cluster(*files, capacities={"cpu": 12})
+    assert tasks_of(read_cluster(*files, capacities={"cpu": 14})) == pytest.approx([8, 6])
 
 
 # --- Kubernetes ----------------------------------------------------------------------------------------

@@ -22,17 +22,16 @@ from numpy.typing import ArrayLike
 
 from fairness.arguments.validation import require_choice, require_flag
 from fairness.errors import ModelError, NotConvergedError
-from fairness.evidence.guarantees import require_guarantees
 from fairness.evidence.pools import Certificate, feasibility_certificate, job_levels
+from fairness.evidence.reserves import require_reserves
 from fairness.evidence.trees import hierarchy_certificate
 from fairness.model.problem import FloatArray, Problem
 from fairness.model.tree import Tree
 from fairness.policies.bottleneck import BottleneckMax
 from fairness.policies.engines.filling import FillingPolicy
-from fairness.policies.hierarchy.arrangement import arrange
-from fairness.policies.hierarchy.clocks import Queues
 from fairness.policies.hierarchy.filling import fill_states, fill_states_compiled
 from fairness.policies.hierarchy.leaves import leaf_factors, tasks_at_leaves
+from fairness.policies.hierarchy.tree_arrays import tree_arrays
 from fairness.policies.maxmin import DRF
 from fairness.policies.proportional import AlphaFair, ProportionalFair
 from fairness.protocol.following import Follower, KernelFollower
@@ -61,17 +60,17 @@ class Hierarchical:
     policy : DRF, MaxMin, AssetFair, ProportionalFair, AlphaFair or BottleneckMax, optional
         What is equalised among siblings; DRF unless given.
     naive : bool, optional
-        Whether to compare queues by all that they hold, as it is. A queue can starve then: see the examples.
-        Filling policies only.
+        Whether to compare queues by all that they hold, as it is; a queue can starve then as tasks come and
+        go (:mod:`fairness.indivisible.hierarchy`). Filling policies only.
     measure : {"total", "borrowed"}, optional
-        Whether all that a queue holds is compared, or only what it holds above its guarantee.
+        What is compared of a queue that holds more of a resource than is guaranteed to it: all of it, or what
+        lies above. Up to the guarantee nothing is.
 
     Raises
     ------
     ModelError
         If an argument is none of these. When called: if a class of the problem stands in no queue, the tree
-        names a resource that the problem does not have, or guarantees contradict each other or the capacities
-        (with the fewest that do).
+        names a resource that the problem does not have, or queues do not lend more than there is.
 
     Examples
     --------
@@ -84,17 +83,18 @@ class Hierarchical:
     >>> Hierarchical(tree)(pool, [1, 1, 1])
     array([3., 3., 6.])
 
-    The CPU is guaranteed to a class of the queue b, all of it. The naive recursion then takes b for rich, and
-    leaves its other class, which needs only the GPU, with nothing:
+    A guarantee counts per resource. Eight vcores are guaranteed to ml, which weighs a tenth; that it needs
+    memory, too, of which nothing is, neither voids the guarantee nor fills the memory:
 
-    >>> tree = Tree.from_dict({"all": {"classes": ["a"], "queues": {"b": {"classes": ["b2"], "queues": {
-    ...     "kept": {"classes": ["b1"], "minimum": {"CPU": 10}}}}}}})
-    >>> pool = Problem([[0, 1], [1, 0], [0, 1]], [10, 10], job_classes=["a", "b1", "b2"],
-    ...                resources=["CPU", "GPU"])
-    >>> Hierarchical(tree, naive=True)(pool, [1, 1, 1])
-    array([10., 10.,  0.])
-    >>> Hierarchical(tree)(pool, [1, 1, 1])
-    array([ 5., 10.,  5.])
+    >>> tree = Tree.from_dict({"all": {"queues": {
+    ...     "ml": {"classes": ["train"], "minimum": {"vcores": 8}},
+    ...     "web": {"classes": ["serve"], "weight": 9}}}})
+    >>> pool = Problem([[1, 4], [1, 1]], [20, 640], job_classes=["train", "serve"],
+    ...                resources=["vcores", "GiB"])
+    >>> Hierarchical(tree)(pool, [1, 1])
+    array([ 8., 12.])
+    >>> Hierarchical(tree, measure="borrowed")(pool, [1, 1])
+    array([ 9.2, 10.8])
     """
 
     tree: Tree
@@ -143,23 +143,20 @@ class Hierarchical:
 
     def __call__(self, problem: Problem, counts: ArrayLike) -> FloatArray:
         """Tasks running per class, shape (..., n_classes)."""
-        if not self._fills:
-            return tasks_at_leaves(self.tree, self.policy, problem, problem.check_counts(counts))
         x = problem.check_counts(counts)
-        filling = _Filling(self, problem, x.size // problem.n_classes)
-        return filling.tasks(x)
+        if not self._fills:
+            return tasks_at_leaves(self.tree, self.policy, problem, x)
+        return _Filling(self, problem, x.size // problem.n_classes).tasks(x)
 
     def follow(self, problem: Problem) -> Follower:
         """One state after the other."""
         if not self._fills:
             return lambda counts: self(problem, counts)
-        filling = _Filling(self, problem, 1)
-        follower = KernelFollower(problem, fill_states_compiled, *filling.parameters)
+        filling = _Filling(self, problem, 1, kernel=fill_states_compiled)
+        follower = KernelFollower(problem, filling.kernel, *filling.parameters)
 
         def tasks(counts: FloatArray) -> FloatArray:
-            answer = follower(counts)
-            filling.require_end(answer)
-            return answer
+            return filling.ended(follower(counts))
 
         return tasks
 
@@ -192,53 +189,60 @@ def _kernel(size: int) -> Callable[..., Any]:
 class _Filling:
     """A tree that is filled for the states of one problem: what the kernel is called with."""
 
-    def __init__(self, policy: Hierarchical, problem: Problem, n_states: int, record: bool = False) -> None:
+    def __init__(
+        self,
+        policy: Hierarchical,
+        problem: Problem,
+        n_states: int,
+        *,
+        kernel: Any = None,
+        record: bool = False,
+    ) -> None:
         rule: Any = policy.policy
-        require_guarantees(policy.tree, problem)
+        require_reserves(policy.tree, problem)
         self.policy, self.problem = policy, problem
-        self.queues: Queues = arrange(policy.tree, problem)
         self.growth: FloatArray = rule.growth(problem)
-        self.measure = problem.task_shares.copy()
-        plain = not isinstance(rule, DRF)
-        if plain:
+        self.measure = problem.task_shares
+        if not isinstance(rule, DRF):
             rates = rule.rates(problem)
             self.measure = np.divide(1.0, rates, out=np.zeros_like(rates), where=np.isfinite(rates))[:, None]
         n = problem.n_classes
-        _, maximum, reserve = self.queues.bounds
-        moments = int(np.isfinite(maximum).sum() + (reserve > 0).sum() + np.isfinite(problem.limits).sum())
-        rows = min(moments, max(LARGEST_RECORD // n - 2, 0)) if record else 0
-        self.guaranteed, self.failed = np.zeros((n_states, n)), np.zeros(n_states, dtype=bool)
-        self.stages, self.stage = np.zeros((rows, n)), np.zeros(1, dtype=np.int64)
-        self.parameters = (
-            self.growth, self.measure, self.queues, plain, policy.naive, policy.measure == "borrowed",
-            self.guaranteed, self.failed, self.stages, self.stage,
+        minimum, maximum, _ = policy.tree.bounds(problem)
+        bounds = np.isfinite(maximum).sum() + (minimum > 0).sum() + np.isfinite(problem.limits).sum()
+        # A resource may be full more than once: guarantees that nobody can use are lent.
+        rows = min(4 * int(bounds) + 100, max(LARGEST_RECORD // n - 2, 0)) if record else 0
+        self.failed, self.stages = np.zeros(n_states, dtype=bool), np.zeros((rows, n))
+        self.kernel = kernel or _kernel(n_states * (n + policy.tree.n_nodes))
+        self.work = tree_arrays(
+            policy.tree, problem, self.measure, naive=policy.naive, borrowed=policy.measure == "borrowed",
+            compiled=self.kernel is fill_states_compiled,
         )  # fmt: skip
+        self.parameters = (self.growth, self.work, self.failed, self.stages)
 
     def tasks(self, counts: FloatArray) -> FloatArray:
         """Tasks, shape (..., n_classes)."""
-        kernel = _kernel(len(self.failed) * (self.problem.n_classes + self.policy.tree.n_nodes))
-        tasks = evaluate(self.problem, counts, kernel, *self.parameters)
-        self.require_end(tasks)
-        return tasks
+        return self.ended(evaluate(self.problem, counts, self.kernel, *self.parameters))
 
-    def require_end(self, tasks: FloatArray) -> None:
-        """Refuse tasks of a filling that did not end."""
+    def ended(self, tasks: FloatArray) -> FloatArray:
+        """The tasks, unless a filling did not end."""
         if self.failed.any():
             raise NotConvergedError(
                 f"{self.policy.name}: filling came to no end in state {int(np.argmax(self.failed))}; numbers "
                 "that differ by more than 12 decades leave too few digits: measure resources in other units",
                 best=tasks,
             )
+        return tasks
 
     def certificate(self, counts: FloatArray, tasks: FloatArray) -> Certificate:
         """Evidence for the state that was recorded; that it fits, where there was too much to record."""
-        if self.stage[0] > len(self.stages):
+        rows = int(self.work.run[0].rows)
+        if rows > len(self.stages):
             return feasibility_certificate(self.problem, counts, tasks)
         return hierarchy_certificate(
             self.problem,
             self.policy.tree,
             counts,
-            np.vstack([self.guaranteed, self.stages[: self.stage[0]], tasks]),
+            np.vstack([np.zeros_like(tasks), self.stages[:rows], tasks]),
             growth=np.where(np.isfinite(self.growth), self.growth, 0.0),
             held=self.measure,
             measure=self.policy.measure,

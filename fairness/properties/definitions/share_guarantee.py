@@ -85,7 +85,7 @@ class HierarchicalShareGuarantee(Property):
         for v in range(1, len(held)):
             lacks = 1 - held[v] / queues[v] if queues[v] > 0 else 0
             if lacks > reading.tolerance:
-                users.update(n for n, u in enumerate(home) if v in _way(tree, u))
+                users.update(n for n, u in enumerate(home) if v in tree.way(u))
             if lacks - violation > reading.tolerance:
                 text = (
                     f"the classes of {tree.path(v)} hold at most {shown(held[v])} of a resource; its part of "
@@ -123,14 +123,6 @@ def _held(reading: Reading, tree: Tree, home: list[int]) -> list[Any]:
     """Largest share of a resource that the classes below each queue hold together, on a pool."""
     rows: list[Any] = [reading.usage[0] * 0 for _ in range(tree.n_nodes)]
     for n, v in enumerate(home):
-        for u in _way(tree, v):
+        for u in tree.way(v):
             rows[u] = rows[u] + reading.tasks[n] * reading.shares[n, 0]
     return [max(row) for row in rows]
-
-
-def _way(tree: Tree, node: int) -> list[int]:
-    """A queue and those above it."""
-    found = [node]
-    while tree.parents[found[-1]] >= 0:
-        found.append(int(tree.parents[found[-1]]))
-    return found

@@ -136,9 +136,8 @@ def _coalitions(tree: Tree | None, model: Model) -> list[tuple[int, ...]]:
     home = tree.require_classes(model).tolist()
     below: list[list[int]] = [[] for _ in range(tree.n_nodes)]
     for n, v in enumerate(home):
-        while v >= 0:
-            below[v].append(n)
-            v = int(tree.parents[v])
+        for u in tree.way(v):
+            below[u].append(n)
     return list(dict.fromkeys(tuple(classes) for classes in below if len(classes) > 2))
 
 

@@ -282,6 +282,8 @@ def _tree(
     parts: Parts, jobs: list[Jobs], total: dict[str, Fraction], units: _Units, resources: list[str]
 ) -> dict[str, Any]:
     """The table [tree]: each queue by its path."""
+    for resource in resources:
+        _require_kept(parts.queues, total, resource)
     classes: dict[QueuePath, list[str]] = {}
     for one in jobs:
         classes.setdefault(tuple(filter(None, str(one.queue).split("/"))), []).append(one.name)
@@ -307,6 +309,25 @@ def _tree(
     if classes.get(()) and "/" not in found:
         found["/"] = {"classes": classes[()]}
     return found
+
+
+def _require_kept(queues: list[Queue], total: dict[str, Fraction], resource: str) -> None:
+    """Refuse queues that keep more for themselves than there is; what they lend may be guaranteed twice."""
+    kept, needs, zero = {}, dict[QueuePath, Fraction](), Fraction(0)
+    for queue in sorted(queues, key=lambda queue: -len(queue.path)):
+        low, most, lends = (
+            bound.of(total).get(resource) for bound in (queue.minimum, queue.maximum, queue.lends)
+        )
+        kept[queue.path] = max((low or zero) - lends, zero) if lends is not None else zero
+        need, path = max(kept[queue.path], needs.get(queue.path, zero)), queue.path
+        for above, least in ((path, most), (path[:-1], None if path[:-1] else total[resource])):
+            needs[above] = need if above == path else needs.get(above, zero) + need
+            if least is not None and needs[above] > least:
+                place = max(queues, key=lambda queue: kept.get(queue.path, zero)).place
+                raise ModelError(
+                    f"{place}: of {resource} {float(needs[above]):g} are guaranteed and not lent, here and "
+                    f"in other queues, more than the {float(least):g} that there are; lend some of it"
+                )
 
 
 def _bounds(queue: Queue, total: dict[str, Fraction], units: _Units, resources: list[str]) -> dict[str, Any]:

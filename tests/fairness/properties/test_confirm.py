@@ -36,6 +36,7 @@ def test_the_confirmation_shares_no_code_with_checkers_and_solvers():
     folder = Path(statements.__file__).parent
     shared = {
         "fairness.model.cluster",
+        "fairness.model.guarantees",
         "fairness.errors",
         "fairness.exact.linear_algebra",
         "fairness.model.problem",

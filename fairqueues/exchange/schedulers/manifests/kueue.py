@@ -209,8 +209,8 @@ def _bounded(
     if one.parent is not None:
         maximum = {names[key]: one.nominal[key] + most for key, most in one.borrowing.items()}
         lends = {names[key]: most for key, most in one.lending.items()}
-    else:  # alone, or at the top: nothing is borrowed from those beside it, or lent to them
-        maximum, lends = minimum, {} if only else dict.fromkeys(minimum, Fraction(0))
+    else:  # alone, or at the top: nothing is borrowed from those beside it, so nothing is lent to them
+        maximum, lends = minimum, {}
         if only and covers is None:  # a cohort that has everything: no more is said by guaranteeing it
             minimum = {}
     return Queue(
