@@ -21,7 +21,7 @@ from proofs.checking.general import (
     check_sums,
 )
 from proofs.checking.queries import check_met, check_unsat
-from proofs.checking.refutations import check_assignment, check_not_vacuous, check_refutation
+from proofs.checking.refutations import check_assignment, check_refutation
 from proofs.claims import Claim, claim_to_dict
 from proofs.definitions import plain
 from proofs.errors import EvidenceError, ProofError
@@ -34,8 +34,8 @@ __all__ = ["catalogued", "statement_data", "verify", "verify_finding"]
 Check = Callable[[Any, Any], None]
 
 _PROVED: dict[str, tuple[Check, ...]] = {
-    "refutation": (check_refutation, check_not_vacuous, check_met),
-    "unsat": (check_unsat, check_not_vacuous, check_met),
+    "refutation": (check_refutation, check_met),
+    "unsat": (check_unsat, check_met),
 }
 CHECKS: dict[tuple[str, Status], dict[str, tuple[Check, ...]]] = {
     ("Implication", Status.PROVED): _PROVED,
@@ -61,7 +61,7 @@ FIELDS = {
     "assignment": {"values"},
     "sums": {"sums", "terms", "cofactors", "met", "size"},
     "chained": {"met", "size"},
-    "induction": {"base", "step"},
+    "induction": {"base", "step", "met"},
     "instance": {"values", "size"},
     "computed": {"value"} | BY,
     "enumerated": {"cases", "digest"} | BY,

@@ -63,6 +63,9 @@ BY_LIBRARY = {
 
 HERE = Path(__file__).resolve().parent
 
+MOST_DIGITS = 4_000
+LARGEST = 10**MOST_DIGITS
+
 _FUNCTIONS: dict[str, Callable[..., Any]] = {}
 _AGAIN: dict[str, Second] = {}
 
@@ -177,7 +180,15 @@ def _load() -> None:
 
 
 def plain(value: Any) -> Any:
-    """Data as JSON has it: fractions as "3/4" (whole ones as integers), tuples as lists, keys as text."""
+    """Data as JSON has it: fractions as "3/4" (whole ones as integers), tuples as lists, keys as text.
+
+    Raises
+    ------
+    ProofError
+        If something is no such data, a subclass of it, or a number that is too long for a text.
+    """
+    if type(value) in (int, Fraction) and max(value.numerator, value.denominator, -value.numerator) > LARGEST:
+        raise ProofError(f"a number of more than {MOST_DIGITS:,} digits has no place in exact evidence")
     if type(value) is Fraction:
         return value.numerator if value.denominator == 1 else str(value)
     if isinstance(value, Mapping):

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Finding", "Kind", "Status", "Verdict", "kind_of", "overall"]
 
-FORMAT = 3
+FORMAT = 4
 
 
 class Status(StrEnum):
@@ -316,7 +316,7 @@ def _without_cases(findings: Sequence[Finding]) -> int | None:
     for k, finding in enumerate(findings):
         number, of = finding.claim.get("case", (0, 0))
         met = [f.evidence.get("met") for f in findings[k : k + of]] if number == 1 else []
-        if NEVER in met and not any(values not in ({}, NEVER) for values in met):
+        if met and all(values in ({}, NEVER) for values in met):
             return k + 1
     return None
 
