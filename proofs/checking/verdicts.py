@@ -66,7 +66,7 @@ FIELDS = {
     "computed": {"value"} | BY,
     "enumerated": {"cases", "digest"} | BY,
     "case": {"number", "case"} | BY,
-    "searched": {"cases", "last", "digest"} | BY,
+    "searched": {"cases", "different", "last", "digest"} | BY,
     "counterexample": {"values"} | BY,
 }
 """What evidence of each kind holds beside its kind, and nothing more."""

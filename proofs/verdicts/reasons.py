@@ -90,6 +90,14 @@ def _twice(evidence: Data) -> str:
     return ", by two definitions" if evidence["second"] == "definition" else ""
 
 
+def _drawn(evidence: Data) -> str:
+    """How many random cases there are, and whether they differ."""
+    draws, different = evidence["cases"], evidence["different"]
+    if different == 1 < draws:
+        return f"one case, drawn {draws:,} times"
+    return f"{draws:,} random cases" + (f", {different:,} of them different" if different < draws else "")
+
+
 SETTLED: dict[str, Callable[[Data, Data], str]] = {
     "refutation": _refutation,
     "unsat": _unsat,
@@ -101,7 +109,7 @@ SETTLED: dict[str, Callable[[Data, Data], str]] = {
     "computed": lambda claim, e: f"by definition{_confirmed(claim, e)}",
     "enumerated": lambda claim, e: f"all {e['cases']:,} cases{_twice(e)}",
     "case": lambda claim, e: f"case {e['number']} lacks it{_twice(e)}",
-    "searched": lambda claim, e: f"{e['cases']:,} random cases (seed {claim['seed']}){_twice(e)}",
+    "searched": lambda claim, e: f"{_drawn(e)} (seed {claim['seed']}){_twice(e)}",
     "counterexample": lambda claim, e: _twice(e).removeprefix(", "),
 }
 """By kind of evidence."""
