@@ -25,6 +25,7 @@ __all__ = [
     "definition",
     "fraction",
     "fractions",
+    "is_of_papers",
     "plain",
     "second_definition",
     "second_method",
@@ -163,7 +164,12 @@ def second_method(name: str) -> str:
     """What confirms values of that name beside the first definition: "definition", "library" or "none"."""
     if second_definition(name) is not None:
         return "definition"
-    return "library" if name in BY_LIBRARY and _is_built_in(definition(name)) else "none"
+    return "library" if name in BY_LIBRARY and is_of_papers(name) else "none"
+
+
+def is_of_papers(name: str) -> bool:
+    """Whether the function of that name stands in a file of this package, and is not one's own."""
+    return _is_built_in(definition(name))
 
 
 def _is_built_in(function: Callable[..., Any]) -> bool:
