@@ -8,6 +8,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from math import ceil, prod
 
 from proofs.errors import ProofError
 from proofs.language.relations import Relation, relation
@@ -27,8 +28,8 @@ __all__ = [
 
 NEGATION = "not the conclusion"
 """Name under which the conclusion is contradicted; no hypothesis has it."""
-WINDOWS = {0: 12, 100: 3, 10_000: 3, 10**8: 3}
-"""How many numbers in a row an induction is to be met at, by how far from its first one they begin."""
+WINDOWS = ((0, 12), (100, 3), (10_000, 3), (10**8, 3))
+"""How far from its first number an induction is to be met, and at how many in a row."""
 
 
 @dataclass(frozen=True)
@@ -293,10 +294,13 @@ class Induction:
         """The claim at several numbers in a row, by the first of them: its hypotheses are to be met there.
 
         At each number alone hypotheses may be met that no sequence meets at all of them. Later windows assume
-        what the induction has proved at their numbers.
+        what the induction has proved at their numbers. The last one lies beyond the roots of what is said of n
+        alone, by Cauchy's bound: beyond 1 + max |c / c'| for coefficients c, c', here of all relations together.
         """
+        sizes = [sorted(map(abs, r.left.terms.values())) for r in self.step.relations.values()]
+        far = ceil(prod(1 + size[-1] / size[0] for size in sizes if size))
         found = {}
-        for later, size in WINDOWS.items():
+        for later, size in (*WINDOWS[:-1], (max(WINDOWS[-1][0], far), WINDOWS[-1][1])):
             numbers = range(self.first + later, self.first + later + size)
             texts = [*self.hypotheses.values(), *([self.conclusion] if later else [])]
             held = {text: text for k in numbers for text in (at_number(t, k, self.first) for t in texts)}

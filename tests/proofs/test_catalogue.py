@@ -375,8 +375,8 @@ FINITE = {
     "tdrf-whole-tasks",
     *("br-balanced-fits", "br-duration-bound-tight", "dcdrf-lemma-3-1", "psdsf-theorem-2"),
 }
-"""Examples, families that are computed, mechanisms for the demands that are named, and four general arguments
-whose last step is a case or an enumeration."""
+"""Examples, families that are computed, mechanisms for the demands that are named, and four general
+arguments beside which cases are computed or enumerated."""
 
 
 @pytest.mark.long

@@ -28,6 +28,7 @@ VACUOUS = {
     "bounded": conjecture("n <= 10", [*COUNTING, "s[n]**2 <= 81"], steps=["s[n] == n"]),
     "bounded far out": conjecture("n <= 1001", [*COUNTING, "s[n]**2 <= 1000000"], steps=["s[n] == n"]),
     "not at one number": conjecture("n <= 500", [*COUNTING, "(n - 500)**2 >= 1"]),
+    "bounded beyond 10**8": conjecture("n <= 10**9", ["s[n+1] == 1", "n + 1 <= 10**9*s[n+1]"]),
     "dead end": conjecture("n*(n - 3) <= 0", ["s[0] == 0", "s[n+1] + s[n] == 1", "s[n]*(n - 1) == 0"]),
 }
 
