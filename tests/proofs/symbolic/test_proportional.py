@@ -154,15 +154,21 @@ def test_fractions_as_demands(first):
             {(2,), (0, 1), (0, 2), (0, 1, 2)},
             marks=pytest.mark.long,
         ),
+        pytest.param(
+            [[1, 6, 3], [1, 2, "a"], [5, 2, "b"]],
+            ["2 < a < 3", "2 < b < 3"],
+            {(0, 1), (1, 2), (0, 1, 2)},
+            marks=pytest.mark.long,
+        ),
     ],
-    ids=["one letter", "two letters"],
+    ids=["one letter", "two letters", "two letters, sqrt(79)"],
 )
 def test_roots_of_numbers_are_no_coefficients(demands, assume, full):
-    """Two resources fill as sqrt(57) says, whatever the letters of the third are."""
+    """Two resources fill as sqrt(57) or sqrt(79) says, whatever the letters of the third are."""
     pool = SymbolicProblem(demands, [1, 1, 1], assume=assume)
     form = closed_form(pool, ProportionalFair())
     assert {cell.full for cell in form.cells} == full
-    assert any(task.has(sympy.sqrt(57)) for cell in form.cells for task in cell.tasks)
+    assert any(task.has(sympy.sqrt(57), sympy.sqrt(79)) for cell in form.cells for task in cell.tasks)
     names = [letter.name for letter in pool.letters]
     assert_is_allocated(pool, *({name: F(80 + 7 * k, 40) for name in names} for k in range(1, 6)))
 
