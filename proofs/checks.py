@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING, Any
 from fairness.arguments.validation import require_workers
 from fairness.display.drawing import bars
 from fairness.display.result import Result
-from proofs.catalogue import statement_named, statements
-from proofs.checking.verdicts import statement_data, verify
-from proofs.errors import ProofError
+from proofs.catalogue import as_read, statement_named, statements
+from proofs.checking.verdicts import verify
+from proofs.errors import EvidenceError, ProofError
 from proofs.kernels import exported_steps
-from proofs.statement import Statement
+from proofs.statement import Statement, reread
 from proofs.verdicts.verdict import CATALOGUE, Kind, Status, Verdict, kind_of, overall
 from proofs.verdicts.witnesses import told_witness
 
@@ -80,10 +80,10 @@ def check(
     _refuse_no_time(time_limit)
     from proofs.prover import settle
 
-    asked = statement_named(statement) if isinstance(statement, str) else statement
+    asked = reread(statement_named(statement) if isinstance(statement, str) else statement)
     question = asked.question(sizes, drop, reverse, replace, deep)
     begin = time.monotonic()
-    data = statement_data(asked)
+    data = asked.to_dict(own=not as_read(asked))
     unread = "own" if data["origin"] != CATALOGUE else "changed" if question.changed else ""
     findings = []
     for step in asked.ask(question):
@@ -142,11 +142,18 @@ class Report(Result):
     def verify(self, *own: Statement) -> None:
         """Check all evidence again; raises EvidenceError where it fails.
 
-        Statements of your own are needed for it: verdicts do not hold the function of their steps.
+        Statements of your own are needed for it: verdicts do not hold the function of their steps. Several
+        may have one id, as conjectures have by default: a verdict is that of one of them.
         """
-        known = {statement.id: statement for statement in own}
         for verdict in self.verdicts:
-            verify(verdict, known.get(verdict.id))
+            mine = [statement for statement in own if statement.id == verdict.id]
+            for k, statement in enumerate(mine or [None], 1):
+                try:
+                    verify(verdict, statement)
+                    break
+                except (EvidenceError, ProofError):
+                    if k >= len(mine):
+                        raise
 
     def to_dataframe(self) -> pd.DataFrame:
         """One row per statement: what it says, who says so, the verdict and what that rests on.
@@ -299,7 +306,7 @@ def check_all(
     from joblib import Parallel, delayed
     from tqdm.auto import tqdm
 
-    own = any(statement_data(one)["origin"] != CATALOGUE for one in known)
+    own = not all(as_read(reread(one)) for one in known)
     run = Parallel(n_jobs=1 if own or len(known) == 1 else n_jobs, return_as="generator")
     names: Any = known if own else [one.id for one in known]
     found = run(delayed(check)(one, deep=deep, time_limit=time_limit, **changes) for one in names)

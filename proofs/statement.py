@@ -43,7 +43,7 @@ squares: PROVED, for the finite sizes named (k up to 9)
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields, replace
 from enum import StrEnum
 from typing import Any
 
@@ -57,13 +57,16 @@ from proofs.claims import (
     InWords,
     Step,
     SumSchema,
+    reread_step,
 )
 from proofs.claims.splitting import split_step
+from proofs.definitions import plain
 from proofs.errors import ProofError
+from proofs.language.polynomials import refuse_look_alikes
 from proofs.language.relations import relation
 from proofs.language.sums import turned
 
-__all__ = ["Question", "Said", "Size", "Statement"]
+__all__ = ["Question", "Said", "Size", "Statement", "reread"]
 
 
 class Said(StrEnum):
@@ -344,7 +347,16 @@ class Statement:
             If a hypothesis was changed that no step uses, so that the answer would be that of the unchanged
             statement, or if no step can be checked.
         """
-        written = list(self.steps(question))
+        # A copy: what is asked does not change while the steps are written.
+        copied = replace(question, sizes=dict(question.sizes), replaced=dict(question.replaced))
+        written = []
+        for step in self.steps(copied):
+            if type(step) is not Step or type(step.claim) not in CLAIMS:
+                raise ProofError(
+                    f"{self.id}: a step is a Step with one of the claims of proofs.claims, and no class made "
+                    f"from them; got {step!r}"
+                )
+            written.append(reread_step(step))
         if (broken := _broken_case(written)) is not None:
             raise ProofError(
                 f"{self.id}: the cases of a step are numbered from 1 to their number, all of them, one after "
@@ -352,11 +364,6 @@ class Statement:
             )
         steps = [case for step in written for case in split_step(step)]
         for number, step in enumerate(steps):
-            if type(step) is not Step or type(step.claim) not in CLAIMS:
-                raise ProofError(
-                    f"{self.id}: a step is a Step with one of the claims of proofs.claims, and no class made "
-                    f"from them; got {step!r}"
-                )
             if type(step.claim) is Chained and any(
                 not any(cited.claim == earlier.claim for earlier in steps[:number])
                 for cited in step.claim.cites
@@ -391,7 +398,7 @@ class Statement:
         for name, size in self.sizes.items():
             usual = size.deep if deep and size.deep is not None else size.default
             value = given.get(name, usual)
-            if isinstance(value, bool) or not isinstance(value, int) or not size.least <= value <= size.most:
+            if type(value) is not int or not size.least <= value <= size.most:
                 raise ProofError(
                     f"{self.id} is checked for {name} ({size.words}) from {size.least} to {size.most}; "
                     f"got {value!r}"
@@ -407,6 +414,33 @@ class Statement:
         return Question(
             full, frozenset(drop), frozenset(reverse), dict(replace or {}), frozenset(self.hypotheses)
         )
+
+
+def reread(statement: Statement) -> Statement:
+    """The statement made anew from its content, as objects can be bent after they were made.
+
+    Raises
+    ------
+    ProofError
+        If it is no plain Statement with texts, whole numbers and a function in its fields.
+    """
+    told = dict(vars(statement)) if type(statement) is Statement else {}
+    if set(told) != {f.name for f in fields(Statement)}:
+        raise ProofError(
+            f"a statement is a Statement, and no class made from it, with its fields and nothing more; got "
+            f"{type(statement).__name__}"
+        )
+    for name in ("id", "source", "place", "words", "latex", "scope", "remark"):
+        if type(told[name]) is not str:
+            raise ProofError(f"the {name} of a statement is a text; got {told[name]!r}")
+    refuse_look_alikes(told["id"])
+    if type(told["said"]) is not Said:
+        raise ProofError(f"{told['id']}: who says so is a Said; got {told['said']!r}")
+    if any(type(size) is not Size for size in dict(told["sizes"]).values()):
+        raise ProofError(f"{told['id']}: a size is a Size; got {told['sizes']!r}")
+    sizes = {name: Size(**plain(vars(size))) for name, size in dict(told["sizes"]).items()}
+    texts = {"hypotheses": plain(told["hypotheses"]), "mutants": tuple(plain(told["mutants"]))}
+    return Statement(**told | texts | {"sizes": sizes})
 
 
 def _broken_case(steps: Sequence[Step]) -> tuple[int, int] | None:
@@ -429,7 +463,7 @@ def _broken_case(steps: Sequence[Step]) -> tuple[int, int] | None:
     return None
 
 
-def _case_of(step: Any) -> tuple[tuple[int, int] | None, str]:
+def _case_of(step: Step) -> tuple[tuple[int, int] | None, str]:
     """Number of a case and what it concludes; None for a step that is no case of another."""
-    claim = getattr(step, "claim", None)
+    claim = step.claim
     return (claim.case, claim.conclusion) if type(claim) is Implication else (None, "")

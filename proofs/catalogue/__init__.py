@@ -6,9 +6,9 @@ import importlib
 from functools import cache
 
 from proofs.errors import ProofError
-from proofs.statement import Statement
+from proofs.statement import Statement, reread
 
-__all__ = ["PAPERS", "statement_named", "statements", "statements_of"]
+__all__ = ["PAPERS", "as_read", "statement_named", "statements", "statements_of"]
 
 PAPERS: dict[str, tuple[str, ...]] = {
     "Bonald and Roberts: resource sharing in data centers": (
@@ -56,7 +56,27 @@ def statements() -> tuple[Statement, ...]:
         if statement.id in found:
             raise ProofError(f"two statements are called {statement.id!r}")
         found[statement.id] = statement
+        _AS_READ[statement.id] = reread(statement)
     return tuple(found.values())
+
+
+_AS_READ: dict[str, Statement] = {}
+"""By id, copies that nobody else has: what people have read, whatever became of the statements since."""
+
+
+def as_read(statement: Statement) -> bool:
+    """Whether a statement that was read anew is one of the catalogue, whose words people have read.
+
+    Raises
+    ------
+    ProofError
+        If one of the catalogue has its id, and it is another.
+    """
+    statements()
+    known = _AS_READ.get(statement.id)
+    if known is not None and (statement.steps is not known.steps or statement != known):
+        raise ProofError(f"{statement.id!r} is a statement of the catalogue; give yours another id")
+    return known is not None
 
 
 def statements_of(paper: str) -> tuple[Statement, ...]:

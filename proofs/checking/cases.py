@@ -140,7 +140,7 @@ def _tells(values: Any) -> bool:
 def looked_at(claim: Enumeration | Search, deadline: float = inf) -> Evidence:
     """Evidence on all cases, or on the first without the property; open when the deadline has passed.
 
-    Cases of an enumeration that come twice count once.
+    Cases that come twice count once; those of a search are counted as drawn, too.
 
     Raises
     ------
@@ -163,7 +163,8 @@ def looked_at(claim: Enumeration | Search, deadline: float = inf) -> Evidence:
     if not number:
         return {"kind": "open", "why": "empty"}
     if isinstance(claim, Search):
-        return {"kind": "searched", "cases": number, "last": case, "digest": digest.text, **_by(claim)}
+        drawn = {"cases": number, "different": len(different), "last": case, "digest": digest.text}
+        return {"kind": "searched", **drawn, **_by(claim)}
     again = second_definition(claim.function)
     if again is not None and again.cases is not None:
         count = _again(again.cases, claim)

@@ -10,11 +10,11 @@ from collections.abc import Mapping
 from typing import Any
 
 from proofs.checking.queries import check_met
-from proofs.checking.refutations import check_assignment, check_not_vacuous, check_refutation, premises
-from proofs.claims import NEGATION, Chained, Implication, Induction, SumSchema
+from proofs.checking.refutations import check_assignment, check_refutation, premises
+from proofs.claims import Chained, Implication, Induction, SumSchema
 from proofs.errors import EvidenceError
 from proofs.language.polynomials import Polynomial, polynomial
-from proofs.language.relations import Relation, relation
+from proofs.language.relations import Relation
 from proofs.language.sums import (
     free_letters,
     indices_in,
@@ -48,10 +48,6 @@ def check_sums(claim: SumSchema, evidence: Evidence) -> None:
     used = {name for term in evidence["terms"] for name in term["factors"]} | set(evidence["cofactors"])
     if unused := set(sums) - used:
         raise EvidenceError(f"{min(unused)!r} is not used")
-    used = used.union(*(data.get("factors", []) for data in sums.values()))
-    used |= {data["equation"] for data in sums.values() if "equation" in data}
-    if NEGATION not in used and not relation(claim.plain.conclusion).impossible:
-        raise EvidenceError("the hypotheses contradict each other, so anything would follow")
 
 
 def with_sums(plain: Implication, sums: Mapping[str, Mapping[str, Any]]) -> Implication:
@@ -105,6 +101,8 @@ def _named(known: Mapping[str, Relation], name: str) -> Relation:
 
 def check_chain(claim: Chained, evidence: Evidence) -> None:
     """Raise EvidenceError unless the citations lead from the hypotheses to the conclusion."""
+    if not claim.cites:
+        raise EvidenceError("it cites no step")
     known = {_key(plain_relation(text)) for text in claim.hypotheses.values()}
     for number, cited in enumerate(claim.cites, 1):
         conclusion = plain_relation(substituted(cited.claim.conclusion, cited.values))
@@ -132,20 +130,25 @@ def _key(r: Relation) -> str:
 
 
 def check_induction(claim: Induction, evidence: Evidence) -> None:
-    """Raise EvidenceError unless the base and the step are refuted where their conclusions fail."""
+    """Raise EvidenceError unless base and step are refuted where their conclusions fail, and can be met.
+
+    Values meet the hypotheses at several numbers in a row, from the first one and from later ones on.
+    """
     for part, implication in (("base", claim.base), ("step", claim.step)):
         inner = evidence[part]
-        if set(inner) != {"kind", "terms", "cofactors", "met"} or inner["kind"] != "refutation":
+        if set(inner) != {"kind", "terms", "cofactors"} or inner["kind"] != "refutation":
             raise EvidenceError(f"the {part} has a refutation; got {sorted(inner)}")
-        for check in (check_refutation, check_not_vacuous, check_met):
-            check(implication, inner)
+        check_refutation(implication, inner)
+    windows = claim.windows
+    if type(evidence["met"]) is not list or len(evidence["met"]) != len(windows):
+        raise EvidenceError(f"values meet the hypotheses from {', '.join(map(str, windows))} on")
+    for window, met in zip(windows.values(), evidence["met"], strict=True):
+        check_met(window, {"met": met})
 
 
 def check_met_by_instance(claim: SumSchema | Chained, evidence: Evidence) -> None:
-    """Raise EvidenceError unless the values, if there are any, meet all hypotheses for sets of that size."""
-    instance = claim.instance(_size(evidence))
-    check_not_vacuous(instance, evidence)
-    check_met(instance, evidence)
+    """Raise EvidenceError unless the values meet all hypotheses for sets of that size."""
+    check_met(claim.instance(_size(evidence)), evidence)
 
 
 def check_instance(claim: SumSchema | Chained, evidence: Evidence) -> None:

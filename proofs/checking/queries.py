@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from proofs.checking.refutations import rests_on_negation
+from proofs.checking.refutations import check_values, rests_on_negation
 from proofs.claims import NEGATION, Implication
 from proofs.errors import EvidenceError
 from proofs.language.polynomials import Polynomial
@@ -94,14 +94,28 @@ def _cvc5(query: str, milliseconds: int) -> tuple[str, Any]:
 
 
 def check_met(claim: Implication, evidence: Mapping[str, Any]) -> None:
-    """Raise EvidenceError unless z3 finds values that meet all hypotheses, or none, where it is said to."""
-    if type(evidence["met"]) is dict or (evidence["met"] == NEVER and not rests_on_negation(evidence)):
-        return
-    if evidence["met"] not in ("z3", NEVER):
-        raise EvidenceError(f"what meets the hypotheses are values, or z3 says so; got {evidence['met']!r}")
-    answer, _ = ask("z3", smt_query(Implication(claim.hypotheses, "0 == 1")), LONGEST)
-    if answer != ("unsat" if evidence["met"] == NEVER else "sat"):
-        raise EvidenceError(f"asked for values that meet the hypotheses, z3 answers {answer}")
+    """Raise EvidenceError unless values meet all hypotheses: from a contradiction anything follows.
+
+    A certificate cannot show that, for one of a contradiction may multiply all of its terms by the negated
+    conclusion. So values stand in the evidence, one for each variable; where none are fractions, "z3", which
+    is asked again. A claim that concludes ``0 == 1`` says that there are none. One of several cases may
+    never occur, which its certificate shows, or z3; that some case does is seen of all of them together.
+    """
+    met = evidence["met"]
+    if relation(claim.conclusion).impossible:
+        if met != {}:
+            raise EvidenceError("there are values that meet what is said to be impossible")
+    elif type(met) is dict:
+        if met or claim.case is None:
+            check_values(claim, met)
+    elif met == NEVER and claim.case is None:
+        raise EvidenceError("only one of several cases may contradict the hypotheses")
+    elif met not in ("z3", NEVER):
+        raise EvidenceError(f"what meets the hypotheses are values, or z3 says so; got {met!r}")
+    elif met == "z3" or rests_on_negation(evidence):
+        answer, _ = ask("z3", smt_query(Implication(claim.hypotheses, "0 == 1")), LONGEST)
+        if answer != ("unsat" if met == NEVER else "sat"):
+            raise EvidenceError(f"asked for values that meet the hypotheses, z3 answers {answer}")
 
 
 def check_unsat(claim: Implication, evidence: Mapping[str, Any]) -> None:

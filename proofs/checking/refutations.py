@@ -26,9 +26,8 @@ from proofs.definitions import fraction
 from proofs.errors import EvidenceError
 from proofs.language.polynomials import Polynomial, polynomial
 from proofs.language.relations import Relation, relation
-from proofs.verdicts.verdict import NEVER
 
-__all__ = ["check_assignment", "check_not_vacuous", "check_refutation", "premises", "rests_on_negation"]
+__all__ = ["check_assignment", "check_refutation", "check_values", "premises", "rests_on_negation"]
 
 
 def premises(claim: Implication) -> dict[str, Relation]:
@@ -65,26 +64,9 @@ def check_refutation(claim: Implication, evidence: Mapping[str, Any]) -> None:
         raise EvidenceError("no term is positive, so there is no contradiction")
 
 
-def check_not_vacuous(claim: Implication, evidence: Mapping[str, Any]) -> None:
-    """Raise EvidenceError if the hypotheses contradict each other, from which anything follows.
-
-    A claim that concludes ``0 == 1`` says just that. Otherwise a refutation needs the negated conclusion, and
-    values that meet all hypotheses stand in the evidence, where any were found; where they are no fractions,
-    "z3" stands there, which :func:`proofs.checking.queries.check_met` asks. One of several cases may never
-    occur, which its certificate shows, or z3.
-    """
-    if relation(claim.conclusion).impossible:
-        if evidence["met"]:
-            raise EvidenceError("there are values that meet what is said to be impossible")
-        return
-    if evidence["met"] == NEVER:
-        if claim.case is None:
-            raise EvidenceError("only one of several cases may contradict the hypotheses")
-        return
-    if not rests_on_negation(evidence):
-        raise EvidenceError("the hypotheses contradict each other, so anything would follow")
-    if type(evidence["met"]) is dict and evidence["met"]:
-        _check_values(claim.relations, _read(claim, evidence["met"]))
+def check_values(claim: Implication, given: Mapping[str, Any]) -> None:
+    """Raise EvidenceError unless the values, one for each variable of the claim, meet all hypotheses."""
+    _check_values(claim.relations, _read(claim, given))
 
 
 def rests_on_negation(evidence: Mapping[str, Any]) -> bool:
@@ -114,7 +96,10 @@ def _read(claim: Implication, given: Mapping[str, Any]) -> dict[str, Fraction]:
     relations = [*claim.relations.values(), relation(claim.conclusion)]
     variables: set[str] = set().union(*(r.left.variables for r in relations))
     if different := variables ^ set(given):
-        raise EvidenceError(f"values belong to the variables of the claim; see {min(different)!r}")
+        raise EvidenceError(
+            f"values belong to all variables of the claim, see {min(different)!r}; without values that meet "
+            "them, hypotheses may contradict each other, and anything would follow"
+        )
     return {name: fraction(value) for name, value in given.items()}
 
 

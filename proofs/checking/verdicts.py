@@ -10,7 +10,7 @@ from collections.abc import Callable
 from dataclasses import fields
 from typing import Any
 
-from proofs.catalogue import statements
+from proofs.catalogue import as_read, statement_named
 from proofs.checking.cases import check_cases, check_computed, check_counterexample
 from proofs.checking.digests import canonical
 from proofs.checking.general import (
@@ -21,21 +21,20 @@ from proofs.checking.general import (
     check_sums,
 )
 from proofs.checking.queries import check_met, check_unsat
-from proofs.checking.refutations import check_assignment, check_not_vacuous, check_refutation
-from proofs.claims import Claim, claim_to_dict
-from proofs.definitions import plain
-from proofs.errors import EvidenceError, ProofError
-from proofs.statement import Statement
+from proofs.checking.refutations import check_assignment, check_refutation
+from proofs.claims import Claim, claim_of, claim_to_dict, content
+from proofs.errors import EvidenceError
+from proofs.statement import Statement, reread
 from proofs.verdicts.reasons import reason_of
 from proofs.verdicts.verdict import CATALOGUE, Finding, Status, Verdict, kind_of, overall
 
-__all__ = ["catalogued", "statement_data", "verify", "verify_finding"]
+__all__ = ["verify", "verify_finding"]
 
 Check = Callable[[Any, Any], None]
 
 _PROVED: dict[str, tuple[Check, ...]] = {
-    "refutation": (check_refutation, check_not_vacuous, check_met),
-    "unsat": (check_unsat, check_not_vacuous, check_met),
+    "refutation": (check_refutation, check_met),
+    "unsat": (check_unsat, check_met),
 }
 CHECKS: dict[tuple[str, Status], dict[str, tuple[Check, ...]]] = {
     ("Implication", Status.PROVED): _PROVED,
@@ -61,38 +60,15 @@ FIELDS = {
     "assignment": {"values"},
     "sums": {"sums", "terms", "cofactors", "met", "size"},
     "chained": {"met", "size"},
-    "induction": {"base", "step"},
+    "induction": {"base", "step", "met"},
     "instance": {"values", "size"},
     "computed": {"value"} | BY,
     "enumerated": {"cases", "digest"} | BY,
     "case": {"number", "case"} | BY,
-    "searched": {"cases", "last", "digest"} | BY,
+    "searched": {"cases", "different", "last", "digest"} | BY,
     "counterexample": {"values"} | BY,
 }
 """What evidence of each kind holds beside its kind, and nothing more."""
-
-
-def catalogued(statement: Statement) -> bool:
-    """Whether this very statement is one of the catalogue, whose words people have read."""
-    return any(statement is known for known in statements())
-
-
-def statement_data(statement: Statement) -> dict[str, Any]:
-    """A statement as plain data, as its verdict shows it.
-
-    Raises
-    ------
-    ProofError
-        If another statement of the catalogue has its id, or it is no plain statement.
-    """
-    if type(statement) is not Statement:
-        raise ProofError(
-            f"a statement is a Statement, and no class made from it; got {type(statement).__name__}"
-        )
-    known = catalogued(statement)
-    if not known and any(statement.id == other.id for other in statements()):
-        raise ProofError(f"{statement.id!r} is a statement of the catalogue; give yours another id")
-    return statement.to_dict(own=not known)
 
 
 def verify(verdict: Verdict, statement: Statement | None = None) -> None:
@@ -123,11 +99,8 @@ def verify(verdict: Verdict, statement: Statement | None = None) -> None:
     proofs.errors.EvidenceError: br-feasible: the steps do not make the statement REFUTED
     """
     _refuse_disguised(verdict)
-    if statement is None:
-        from proofs.catalogue import statement_named
-
-        statement = statement_named(verdict.id)
-    data = statement_data(statement)
+    statement = reread(statement or statement_named(verdict.id))
+    data = statement.to_dict(own=not as_read(statement))
     question = statement.question(verdict.sizes, verdict.dropped, verdict.reversed, verdict.replaced)
     steps = statement.ask(question)
     if len(steps) != len(verdict.findings):
@@ -136,7 +109,7 @@ def verify(verdict: Verdict, statement: Statement | None = None) -> None:
         )
     for k, (step, finding) in enumerate(zip(steps, verdict.findings, strict=True), 1):
         try:
-            claim = canonical(plain(claim_to_dict(step.claim)))
+            claim = canonical(claim_to_dict(step.claim))
             told = step.says, step.refutes, claim
             if told != (finding.says, finding.states, canonical(finding.claim)):
                 raise EvidenceError("its claim is not that of the statement")
@@ -161,9 +134,10 @@ def verify(verdict: Verdict, statement: Statement | None = None) -> None:
 
 def verify_finding(claim: Claim, finding: Finding) -> None:
     """Raise EvidenceError unless the evidence settles the claim as the finding says."""
+    claim = claim_of(content(claim))
     try:
         _verify_evidence(claim, finding)
-        reason = reason_of(plain(claim_to_dict(claim)), finding.evidence)
+        reason = reason_of(claim_to_dict(claim), finding.evidence)
     except (AttributeError, KeyError, TypeError, ValueError, ArithmeticError, RecursionError) as error:
         raise EvidenceError(f"the evidence is malformed: {error!r}") from None
     if finding.reason != reason:

@@ -26,7 +26,10 @@ from proofs.claims.claim import (
     InWords,
     Search,
     Step,
+    claim_of,
     claim_to_dict,
+    content,
+    reread_step,
 )
 from proofs.claims.reasoned import (
     NEGATION,
@@ -56,5 +59,8 @@ __all__ = [
     "Search",
     "Step",
     "SumSchema",
+    "claim_of",
     "claim_to_dict",
+    "content",
+    "reread_step",
 ]

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Any
 
 from proofs.claims.reasoned import (
     REASONED,
     Chained,
+    Citation,
     Implication,
     Induction,
     Reasoned,
     SumSchema,
 )
+from proofs.definitions import plain
 from proofs.errors import ProofError
 from proofs.language.relations import relation
 from proofs.language.sums import plain_relation
@@ -27,7 +29,10 @@ __all__ = [
     "InWords",
     "Search",
     "Step",
+    "claim_of",
     "claim_to_dict",
+    "content",
+    "reread_step",
 ]
 
 
@@ -109,16 +114,66 @@ class Step:
         return self.states or isinstance(self.claim, Counterexample)
 
 
-def claim_to_dict(claim: Claim) -> dict[str, Any]:
-    """A claim as it is compared with evidence: plain data, relations in their normal form.
+def content(claim: Claim) -> dict[str, Any]:
+    """All that a claim holds as plain data; claims with one content are one claim.
+
+    Objects can be bent after they were made, to say one thing here and another there. So nothing is asked
+    of a claim but its fields, once, and who settles or checks it makes it anew from them (:func:`claim_of`).
 
     Raises
     ------
     ProofError
-        If it is none of the claims of this module.
+        If it is none of the claims, has more than their fields, or holds what is no plain data.
     """
-    if type(claim) not in CLAIMS:
-        raise ProofError(f"{type(claim).__name__} is no claim, nor is a class that is made from one")
+    data = {name: value if name == "cites" else plain(value) for name, value in _fields(claim).items()}
+    if isinstance(claim, Chained):
+        cited = [_fields(one) for one in data["cites"]]
+        data["cites"] = [{"claim": content(one["claim"]), "values": plain(one["values"])} for one in cited]
+    return {"claim": type(claim).__name__, **data}
+
+
+def _fields(one: Any) -> dict[str, Any]:
+    """The fields of a claim, a citation or a step, and nothing that stands beside them or in their place."""
+    if type(one) not in (*CLAIMS, Citation, Step):
+        raise ProofError(f"{type(one).__name__} is no claim, citation or step, nor is a class made from one")
+    names = {f.name for f in fields(one)}
+    if set(vars(one)) != names:
+        raise ProofError(f"a {type(one).__name__} holds {', '.join(sorted(names))} and nothing more")
+    return dict(vars(one))
+
+
+def claim_of(data: Mapping[str, Any]) -> Any:
+    """The claim with this content; raises ProofError if there is none."""
+    values = {name: value for name, value in data.items() if name != "claim"}
+    try:
+        if "hints" in values:
+            values["hints"] = tuple((tuple(factors), square) for factors, square in values["hints"])
+        if values.get("case") is not None:
+            values["case"] = tuple(values["case"])
+        if "cites" in values:
+            cited = ((claim_of(one["claim"]), one["values"]) for one in values["cites"])
+            values["cites"] = tuple(Citation(claim, terms) for claim, terms in cited)
+        return {kind.__name__: kind for kind in CLAIMS}[data["claim"]](**values)
+    except TypeError as error:
+        raise ProofError(f"a claim {data['claim']} does not hold what it was made with: {error}") from None
+
+
+def reread_step(step: Step) -> Step:
+    """The step made anew from its content.
+
+    Raises
+    ------
+    ProofError
+        If it is no plain step with a plain claim.
+    """
+    told = _fields(step)
+    if type(told["says"]) is not str or type(told["states"]) is not bool:
+        raise ProofError(f"a step says a text, and states the statement or not; got {step!r}")
+    return Step(told["says"], claim_of(content(told["claim"])), told["states"])
+
+
+def claim_to_dict(claim: Claim) -> dict[str, Any]:
+    """A claim as it is shown beside its evidence: plain data, relations in their normal form."""
     data: dict[str, Any] = {"claim": type(claim).__name__}
     match claim:
         case Implication(hypotheses=hypotheses, conclusion=conclusion):

@@ -8,10 +8,11 @@ from __future__ import annotations
 import ast
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from math import ceil, prod
 
 from proofs.errors import ProofError
 from proofs.language.relations import Relation, relation
-from proofs.language.sequences import at_first, at_next, at_step
+from proofs.language.sequences import at_next, at_number, at_step
 from proofs.language.sums import instances, plain_relation, tree_of, variables
 
 __all__ = [
@@ -27,6 +28,8 @@ __all__ = [
 
 NEGATION = "not the conclusion"
 """Name under which the conclusion is contradicted; no hypothesis has it."""
+WINDOWS = ((0, 12), (100, 3), (10_000, 3), (10**8, 3))
+"""How far from its first number an induction is to be met, and at how many in a row."""
 
 
 @dataclass(frozen=True)
@@ -230,7 +233,8 @@ class Induction:
 
     Theorem: let the conclusion hold at ``first`` (:attr:`base`), and let it hold at n + 1 wherever it holds
     at a real number n >= ``first`` with the hypotheses at n (:attr:`step`). Then it holds for all n, by
-    induction. The evidence is that of both implications.
+    induction. The evidence is that of both implications, and values of the sequences at several numbers in a
+    row (:attr:`windows`): what no sequence meets would prove anything.
 
     Parameters
     ----------
@@ -275,8 +279,8 @@ class Induction:
     @property
     def base(self) -> Implication:
         """The claim at the first number."""
-        held = {name: at_first(text, self.first) for name, text in self.hypotheses.items()}
-        return Implication(held, at_first(self.conclusion, self.first), degree=self.degree)
+        held = {name: at_number(text, self.first, self.first) for name, text in self.hypotheses.items()}
+        return Implication(held, at_number(self.conclusion, self.first, self.first), degree=self.degree)
 
     @property
     def step(self) -> Implication:
@@ -284,6 +288,25 @@ class Induction:
         held = {name: at_step(text, self.first) for name, text in self.hypotheses.items()}
         held |= {"from": f"n >= {self.first}", "induction": at_step(self.conclusion, self.first)}
         return Implication(held, at_next(self.conclusion, self.first), hints=self.hints, degree=self.degree)
+
+    @property
+    def windows(self) -> dict[int, Implication]:
+        """The claim at several numbers in a row, by the first of them: its hypotheses are to be met there.
+
+        At each number alone hypotheses may be met that no sequence meets at all of them. Later windows assume
+        what the induction has proved at their numbers. The last one lies beyond the roots of what is said of
+        n alone, by Cauchy's bound, 1 + max |c / c'| for coefficients c and c'; it is taken of each relation,
+        and these numbers are multiplied, for relations that bound n together.
+        """
+        sizes = [sorted(map(abs, r.left.terms.values())) for r in self.step.relations.values()]
+        far = ceil(prod(1 + size[-1] / size[0] for size in sizes if size))
+        found = {}
+        for later, size in (*WINDOWS[:-1], (max(WINDOWS[-1][0], far), WINDOWS[-1][1])):
+            numbers = range(self.first + later, self.first + later + size)
+            texts = [*self.hypotheses.values(), *([self.conclusion] if later else [])]
+            held = {text: text for k in numbers for text in (at_number(t, k, self.first) for t in texts)}
+            found[numbers[0]] = Implication(held, at_number(self.conclusion, numbers[-1] + 1, self.first))
+        return found
 
 
 def _plain(claim: SumSchema | Chained) -> Implication:

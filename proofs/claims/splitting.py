@@ -17,63 +17,37 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator, Mapping
-from copy import deepcopy
 from dataclasses import dataclass, replace
 from itertools import product
 
 from proofs.claims.claim import Step
 from proofs.claims.reasoned import NEGATION, Implication
 from proofs.errors import ProofError
-from proofs.language.polynomials import Polynomial, parsed
-from proofs.language.quotients import Quotient, quotient, sign_of
-from proofs.language.relations import OPERATORS, Relation, compared
+from proofs.language.comparisons import Comparison, comparisons
+from proofs.language.polynomials import Polynomial
+from proofs.language.quotients import quotient, sign_of
+from proofs.language.relations import Relation, compared
 
 __all__ = ["split", "split_step"]
 
 MOST_CASES = 64
-REMEDIES = {
-    "log": "take a variable for each logarithm and state the tangents that you use as hypotheses, such as "
-    '"log_x <= x/c - 1 + log_c", which holds for all x, c > 0',
-    "exp": 'take a variable for each value and state what you use of it, such as "exp_x >= 1 + x"',
-    "sqrt": 'take a variable for the root, with "r >= 0" and "r**2 == x" as hypotheses',
-}
-"""For functions that are no quotients of polynomials in cases."""
-
-
-@dataclass(frozen=True)
-class _Comparison:
-    """Two sides and the sign between them; ``name`` is that of the hypothesis, ``text`` where it stands."""
-
-    name: str
-    left: ast.expr
-    sign: str
-    right: ast.expr
-    text: str
-
-    @property
-    def difference(self) -> Quotient:
-        return quotient(self.left, self.text) - quotient(self.right, self.text)
-
-    @property
-    def words(self) -> str:
-        return f"{ast.unparse(self.left)} {self.sign} {ast.unparse(self.right)}"
 
 
 @dataclass(frozen=True)
 class _Case:
     """Hypotheses, those of the case among them, and a conclusion; the words of the case."""
 
-    hypotheses: tuple[_Comparison, ...]
-    conclusion: _Comparison
+    hypotheses: tuple[Comparison, ...]
+    conclusion: Comparison
     words: tuple[str, ...] = ()
 
     @property
     def known(self) -> list[Relation]:
         """The hypotheses between polynomials."""
-        simple = (h for h in self.hypotheses if next(_calls(h), None) is None)
+        simple = (h for h in self.hypotheses if next(h.calls, None) is None)
         return [compared(q.numerator, h.sign) for h in simple if not (q := h.difference).divisors]
 
-    def assuming(self, *more: _Comparison, words: str = "") -> _Case:
+    def assuming(self, *more: Comparison, words: str = "") -> _Case:
         told = (*self.words, words) if words else self.words
         return replace(self, hypotheses=(*self.hypotheses, *more), words=told)
 
@@ -108,8 +82,8 @@ def split(claim: Implication) -> list[tuple[str, Implication]]:
     """
     if all(_plain(text) for text in (*claim.hypotheses.values(), claim.conclusion)):
         return [("", claim)]
-    parts = {name: list(_comparisons(name, text)) for name, text in claim.hypotheses.items()}
-    conclusions = list(_comparisons(NEGATION, claim.conclusion))
+    parts = {name: comparisons(text, name) for name, text in claim.hypotheses.items()}
+    conclusions = comparisons(claim.conclusion, NEGATION)
     written = tuple(part for several in parts.values() for part in several)
     found: list[tuple[tuple[str, ...], Implication]] = []
     branched = False
@@ -137,59 +111,26 @@ def _plain(text: str) -> bool:
     return len(signs) == 1 and not re.search(r"\w\s*\(|/\s*[^\s\d]|\*\*\s*([^\s\d]|\d*\.)", text)
 
 
-def _comparisons(name: str, text: str) -> Iterator[_Comparison]:
-    """What a text compares, one after another: 0 < a and a <= 1 of ``0 < a <= 1``."""
-    if re.search(r"(?<![<>=!])=(?!=)", text):
-        raise ProofError(f"{text!r} is not a relation: write == where both sides are equal")
-    node = parsed(text)
-    if not isinstance(node, ast.Compare) or any(type(op) not in OPERATORS for op in node.ops):
-        raise ProofError(f"{text!r} is not a relation: write one of <= < >= > == != between two polynomials")
-    sides, signs = [node.left, *node.comparators], [OPERATORS[type(op)] for op in node.ops]
-    chain = [_Comparison(name, sides[k], sign, sides[k + 1], text) for k, sign in enumerate(signs)]
-    parts = [part for c in chain for part in _each(c)]
-    for k, part in enumerate(parts, 1):
-        yield replace(part, name=f"{name} ({k})") if len(parts) > 1 else part
-
-
-def _each(c: _Comparison) -> Iterator[_Comparison]:
-    """A comparison, or those of all values: x <= c and y <= c say the same as max(x, y) <= c."""
-    less = c.sign in ("<=", "<")
-    if c.sign not in ("==", "!="):
-        if isinstance(c.left, ast.Call) and ast.unparse(c.left.func) in (
-            ("max", "abs") if less else ("min",)
-        ):
-            for value, _ in _values(c.left, c.text):
-                yield from _each(replace(c, left=value))
-            return
-        if isinstance(c.right, ast.Call) and ast.unparse(c.right.func) in (
-            ("min",) if less else ("max", "abs")
-        ):
-            for value, _ in _values(c.right, c.text):
-                yield from _each(replace(c, right=value))
-            return
-    yield c
-
-
-def _assumed(name: str, text: str) -> _Comparison:
-    (found,) = _comparisons(name, text)
+def _assumed(name: str, text: str) -> Comparison:
+    (found,) = comparisons(text, name)
     return found
 
 
 def _resolved(case: _Case) -> Iterator[_Case]:
     """Cases in which no function is left, and the sign of every divisor that matters is known."""
-    comparisons = (*case.hypotheses, case.conclusion)
-    for c in comparisons:
-        for call in _calls(c):
+    told = (*case.hypotheses, case.conclusion)
+    for c in told:
+        for call in c.calls:
             if c is case.conclusion:
                 for divisor in (d for given in call.args for d in quotient(given, c.text).divisors):
                     if sign_of(divisor, case.known) not in (">", "<", "!="):
                         yield from _resolved(_not_zero(case, divisor))
                         case = case.assuming(_assumed(f"divisor {divisor}", f"{divisor} != 0"))
-            for branch in _branches(case, call, c.text):
+            for branch in _branches(case, call, c):
                 yield from _resolved(branch)
             return
     known = case.known
-    for c in comparisons:
+    for c in told:
         for divisor, exponent in c.difference.divisors.items():
             sign, ordered = sign_of(divisor, known), exponent % 2 and c.sign not in ("==", "!=")
             if sign in (">", "<") or (sign == "!=" and not ordered):
@@ -215,18 +156,10 @@ def _not_zero(case: _Case, divisor: Polynomial) -> _Case:
     return replace(case, conclusion=_assumed("divisor", f"{divisor} != 0"))
 
 
-def _calls(c: _Comparison) -> Iterator[ast.Call]:
-    """Calls of functions without calls in what they are given."""
-    for side in (c.left, c.right):
-        for node in ast.walk(side):
-            if isinstance(node, ast.Call) and sum(isinstance(n, ast.Call) for n in ast.walk(node)) == 1:
-                yield node
-
-
-def _branches(case: _Case, call: ast.Call, text: str) -> Iterator[_Case]:
+def _branches(case: _Case, call: ast.Call, within: Comparison) -> Iterator[_Case]:
     """A case for each value of a min, max or abs; only one where the hypotheses say which it is."""
     known, possible = case.known, []
-    for value, conditions in _values(call, text):
+    for value, conditions in within.values(call):
         signs = [_told(c, known) for c in conditions]
         chosen = _with_value(case, call, value)
         if set(signs) <= {">", ">=", "=="}:
@@ -237,52 +170,19 @@ def _branches(case: _Case, call: ast.Call, text: str) -> Iterator[_Case]:
     yield from possible
 
 
-def _told(c: _Comparison, known: list[Relation]) -> str:
+def _told(c: Comparison, known: list[Relation]) -> str:
     """The sign of the larger side of a condition minus the smaller one, where it is known."""
     q = c.difference
     return "" if q.divisors else sign_of(compared(q.numerator, c.sign).left, known)
 
 
-def _values(call: ast.Call, text: str) -> Iterator[tuple[ast.expr, list[_Comparison]]]:
-    """The values of a function, each with the conditions under which it is the value."""
-    name, given = ast.unparse(call.func), call.args
-    least = {"min": 2, "max": 2, "abs": 1}.get(name)
-    if least is None:
-        remedy = REMEDIES.get(name.rpartition(".")[2], "relations hold + - * / ** min max abs")
-        raise ProofError(
-            f"{text!r} holds {ast.unparse(call)!r}, which is no quotient of polynomials; {remedy}"
-        )
-    if call.keywords or len(given) < least or (name == "abs" and len(given) > 1):
-        wanted = "one value" if name == "abs" else "two values or more"
-        raise ProofError(f"{text!r} holds {ast.unparse(call)!r}, but {name} takes {wanted}")
-    if name == "abs":
-        for sign, value in ((">=", given[0]), ("<=", ast.UnaryOp(ast.USub(), given[0]))):
-            yield value, [_Comparison("", given[0], sign, ast.Constant(0), text)]
-        return
-    for k, value in enumerate(given):
-        others = [other for j, other in enumerate(given) if j != k]
-        sign = "<=" if name == "min" else ">="
-        yield value, [_Comparison("", value, sign, other, text) for other in others]
-
-
 def _with_value(case: _Case, call: ast.Call, value: ast.expr) -> _Case:
     """The case with the value in the place of this very call, wherever it stands."""
-    same = ast.dump(call)
-
-    class Put(ast.NodeTransformer):
-        def visit_Call(self, node: ast.Call) -> ast.expr:
-            if ast.dump(node) == same:
-                return value
-            self.generic_visit(node)
-            return node
-
-    def put(c: _Comparison) -> _Comparison:
-        return replace(c, left=Put().visit(deepcopy(c.left)), right=Put().visit(deepcopy(c.right)))
-
-    return replace(case, hypotheses=tuple(put(h) for h in case.hypotheses), conclusion=put(case.conclusion))
+    hypotheses = tuple(h.with_value(call, value) for h in case.hypotheses)
+    return replace(case, hypotheses=hypotheses, conclusion=case.conclusion.with_value(call, value))
 
 
-def _implication(case: _Case, claim: Implication, parts: Mapping[str, list[_Comparison]]) -> Implication:
+def _implication(case: _Case, claim: Implication, parts: Mapping[str, list[Comparison]]) -> Implication:
     """A case as polynomials; hints that name a hypothesis of several relations are hints for each."""
     hypotheses: dict[str, str] = {}
     for h in case.hypotheses:
@@ -298,7 +198,7 @@ def _implication(case: _Case, claim: Implication, parts: Mapping[str, list[_Comp
     return Implication(hypotheses, repr(_multiplied(case.conclusion, case.known)), hints, claim.degree)
 
 
-def _multiplied(c: _Comparison, known: list[Relation]) -> Relation:
+def _multiplied(c: Comparison, known: list[Relation]) -> Relation:
     """A comparison without its divisors, none of which is 0; their signs are known where they matter."""
     q = c.difference
     odd = [sign_of(d, known) for d, e in q.divisors.items() if e % 2]

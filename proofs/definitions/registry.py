@@ -25,6 +25,7 @@ __all__ = [
     "definition",
     "fraction",
     "fractions",
+    "is_of_papers",
     "plain",
     "second_definition",
     "second_method",
@@ -62,6 +63,9 @@ BY_LIBRARY = {
 """How the library computes the values of functions; the prover compares, and the checker cannot."""
 
 HERE = Path(__file__).resolve().parent
+
+MOST_DIGITS = 4_000
+LARGEST = 10**MOST_DIGITS
 
 _FUNCTIONS: dict[str, Callable[..., Any]] = {}
 _AGAIN: dict[str, Second] = {}
@@ -160,7 +164,12 @@ def second_method(name: str) -> str:
     """What confirms values of that name beside the first definition: "definition", "library" or "none"."""
     if second_definition(name) is not None:
         return "definition"
-    return "library" if name in BY_LIBRARY and _is_built_in(definition(name)) else "none"
+    return "library" if name in BY_LIBRARY and is_of_papers(name) else "none"
+
+
+def is_of_papers(name: str) -> bool:
+    """Whether the function of that name stands in a file of this package, and is not one's own."""
+    return _is_built_in(definition(name))
 
 
 def _is_built_in(function: Callable[..., Any]) -> bool:
@@ -177,7 +186,15 @@ def _load() -> None:
 
 
 def plain(value: Any) -> Any:
-    """Data as JSON has it: fractions as "3/4" (whole ones as integers), tuples as lists, keys as text."""
+    """Data as JSON has it: fractions as "3/4" (whole ones as integers), tuples as lists, keys as text.
+
+    Raises
+    ------
+    ProofError
+        If something is no such data, a subclass of it, or a number that is too long for a text.
+    """
+    if type(value) in (int, Fraction) and max(value.numerator, value.denominator, -value.numerator) > LARGEST:
+        raise ProofError(f"a number of more than {MOST_DIGITS:,} digits has no place in exact evidence")
     if type(value) is Fraction:
         return value.numerator if value.denominator == 1 else str(value)
     if isinstance(value, Mapping):

@@ -162,7 +162,21 @@ def _parts(finding: Finding) -> Iterator[tuple[str, Data, Data]]:
             }  # fmt: skip
         case "induction":
             for part in ("base", "step"):
-                yield f"_{part}", claim[part], evidence[part]
+                met = _at_first(claim[part], claim["first"], evidence["met"][0])
+                yield f"_{part}", claim[part], {**evidence[part], "met": met}
+
+
+def _at_first(part: Data, first: int, met: Any) -> dict[str, Any]:
+    """Values that meet the base or the step of an induction, where they are known at its first numbers."""
+    if type(met) is not dict:
+        return {}
+    texts = (*part["hypotheses"].values(), part["conclusion"])
+    values: dict[str, Any] = {}
+    for name in set().union(*(relation(text).left.variables for text in texts)):
+        family, _, index = name.partition("_")
+        place = {"n": first, "next": first + 1}.get(index, index)
+        values[name] = first if name == "n" else met.get(f"{family}_{place}" if index else name, 0)
+    return values
 
 
 def _left_out(verdict: Verdict) -> Iterator[str]:

@@ -6,13 +6,15 @@ prover finds the evidence with faster libraries.
 
 The text of a polynomial is a Python expression with numbers, names, ``+ - * / **`` and parentheses, where
 only constants are divided by and powers are whole: ``3/2*x**2*y - (0.1*x + 1)**2``. Decimals are exact: 0.1
-is one tenth.
+is one tenth. Names are of Latin letters with or without accents, Greek letters that look like no Latin one,
+digits and ``_``: what is shown is what was read.
 """
 
 from __future__ import annotations
 
 import ast
 import re
+import unicodedata
 from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
@@ -21,19 +23,21 @@ from math import inf
 
 from proofs.errors import ProofError
 
-__all__ = ["Monomial", "Polynomial", "parsed", "polynomial", "polynomial_of"]
+__all__ = ["Monomial", "Polynomial", "parsed", "polynomial", "polynomial_of", "refuse_look_alikes"]
 
 Monomial = tuple[tuple[str, int], ...]
 
 MOST_DEGREE = 100
 MOST_PRODUCTS = 20_000
 """Pairs of terms that one product may multiply."""
-MOST_BITS = 100_000
-"""Of a coefficient; 30,000 digits."""
+MOST_BITS = 13_000
+"""Of the numerator and of the denominator of a coefficient; 3,900 digits, which Python writes as text."""
 LONGEST_TEXT = 1_000_000
 """Characters."""
 DECIMAL = re.compile(r"(\d[\d_]*\.?|\d*\.\d)[\d_]*([eE][+-]?\d{1,3})?")
 """A number that is no larger than floats are, as it is written."""
+GREEK = frozenset("αβγδεζηθικλμνξπρστυφχψωΓΔΘΛΞΠΣΦΨΩ")
+"""Without those that look like Latin letters in every font."""
 
 
 @dataclass(frozen=True)
@@ -162,6 +166,7 @@ def parsed(text: str) -> ast.expr:
     text = text.strip()
     if "#" in text:
         raise ProofError(f"{_short(text)} holds a comment, which would be shown and not be proved")
+    refuse_look_alikes(text)
     try:
         body = ast.parse(text, mode="eval").body
     except SyntaxError as error:
@@ -176,6 +181,31 @@ def parsed(text: str) -> ast.expr:
             if isinstance(node, ast.Constant) and isinstance(node.value, float):
                 node.kind = _written(node, lines, text)
     return body
+
+
+def refuse_look_alikes(text: str) -> None:
+    """Raise ProofError if a text holds a character that is read as another, or that readers take for another.
+
+    Examples
+    --------
+    >>> refuse_look_alikes("ρ + é")
+    >>> refuse_look_alikes("xⁿ")
+    Traceback (most recent call last):
+    proofs.errors.ProofError: 'xⁿ' holds 'ⁿ' (SUPERSCRIPT LATIN SMALL LETTER N), which is easily taken for \
+another: names have Latin letters, Greek ones that look like none of these, digits and _; write 'n'
+    """
+    if text.isascii():
+        return
+    for c in unicodedata.normalize("NFC", text):
+        letter = unicodedata.normalize("NFD", c)
+        if c.isascii() or c in GREEK or (letter[0].isascii() and len(letter) > 1):
+            continue
+        called, plain = unicodedata.name(c, f"U+{ord(c):04X}"), unicodedata.normalize("NFKC", c)
+        remedy = f"; write {plain!r}" if plain != c else ""
+        raise ProofError(
+            f"{_short(text)} holds {c!r} ({called}), which is easily taken for another: names have Latin "
+            f"letters, Greek ones that look like none of these, digits and _{remedy}"
+        )
 
 
 def _written(node: ast.Constant, lines: list[bytes], text: str) -> str:
@@ -199,9 +229,6 @@ def _refuse_large(p: Polynomial, q: Polynomial) -> None:
             f"a product multiplies at most {MOST_PRODUCTS:,} pairs of terms; got "
             f"{len(p.terms):,} times {len(q.terms):,}"
         )
-    bits = sum(max((c.numerator.bit_length() for c in r.terms.values()), default=0) for r in (p, q))
-    if bits > MOST_BITS:
-        raise ProofError(f"coefficients have at most {MOST_BITS:,} bits; got {bits:,}")
 
 
 def _sum_of(node: ast.expr) -> list[tuple[int, ast.expr]]:
@@ -249,13 +276,18 @@ def polynomial_of(node: ast.expr, text: str) -> Polynomial:
 
 
 def _constant(value: Fraction) -> Polynomial:
-    return Polynomial({(): value} if value else {})
+    return _collected([((), value)])
 
 
 def _collected(items: list[tuple[Monomial, Fraction]]) -> Polynomial:
     terms: dict[Monomial, Fraction] = {}
     for monomial, coefficient in items:
         terms[monomial] = terms.get(monomial, Fraction(0)) + coefficient
+    bits = max((max(c.numerator.bit_length(), c.denominator.bit_length()) for c in terms.values()), default=0)
+    if bits > MOST_BITS:
+        raise ProofError(
+            f"a coefficient has at most {MOST_BITS:,} bits, for larger numbers take a letter; got {bits:,}"
+        )
     return Polynomial({monomial: c for monomial, c in terms.items() if c})
 
 

@@ -7,18 +7,18 @@ import ast
 from proofs.errors import ProofError
 from proofs.language.sums import tree_of
 
-__all__ = ["at_first", "at_next", "at_step"]
+__all__ = ["at_next", "at_number", "at_step"]
 
 
-def at_first(text: str, first: int) -> str:
-    """The text at the first number.
+def at_number(text: str, number: int, first: int) -> str:
+    """The text at one of the numbers.
 
     Examples
     --------
-    >>> at_first("s[n+1] <= s[n] + n*d", 0)
-    's_1 <= s_0 + 0 * d'
+    >>> at_number("s[n+1] <= s[0] + n*d", 7, 0)
+    's_8 <= s_0 + 7 * d'
     """
-    return ast.unparse(_At(ast.Constant(first), str(first), str(first + 1), first).visit(tree_of(text)))
+    return ast.unparse(_At(ast.Constant(number), str(number), str(number + 1), first).visit(tree_of(text)))
 
 
 def at_step(text: str, first: int) -> str:

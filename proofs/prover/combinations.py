@@ -25,6 +25,7 @@ from proofs.claims import Implication
 from proofs.errors import EvidenceError, ProofError
 from proofs.language.polynomials import Monomial, Polynomial, polynomial
 from proofs.language.relations import Relation
+from proofs.prover.values import nearest
 
 __all__ = ["find_refutation", "solve"]
 
@@ -48,7 +49,10 @@ def find_refutation(claim: Implication, degree: int, deadline: float = inf) -> d
     for factors, text in terms:
         if time.monotonic() > deadline:
             return None
-        columns.append(prod((known[name].left for name in factors), start=squared[text]))
+        try:
+            columns.append(prod((known[name].left for name in factors), start=squared[text]))
+        except ProofError:  # too large to multiply out
+            return None
     reach = max((c.degree for c in columns), default=0)
     cofactors = [
         (name, m)
@@ -118,7 +122,10 @@ def solve(
     entries = [(rows[m], j, c) for j, column in enumerate(columns) for m, c in column.items()]
     entries += [(len(rows), j, Fraction(1)) for j, here in enumerate(strict) if here]
     i, j, values = zip(*entries, strict=True)
-    matrix = csc_array(([float(v) for v in values], (i, j)), shape=(len(rows) + 1, len(columns)))
+    rounded = [nearest(v) for v in values]
+    if max(map(abs, rounded)) == inf:
+        return None
+    matrix = csc_array((rounded, (i, j)), shape=(len(rows) + 1, len(columns)))
     right = np.zeros(len(rows) + 1)
     right[-1] = 1.0
     free = len(columns) - n_terms

@@ -11,16 +11,25 @@ from typing import Any
 import numpy as np
 
 from proofs.checking.queries import ask, smt_query, symbol
-from proofs.checking.refutations import check_assignment, check_not_vacuous, rests_on_negation
+from proofs.checking.refutations import check_assignment, rests_on_negation
 from proofs.claims import Implication
-from proofs.definitions import plain
 from proofs.errors import EvidenceError
 from proofs.language.relations import Relation, relation
 from proofs.prover.combinations import find_refutation
 from proofs.prover.squares import find_squares
+from proofs.prover.values import SMALL, nearest, values_meeting
 from proofs.verdicts.verdict import NEVER, Status
 
-__all__ = ["Answer", "implication_evidence", "lucky_witness", "meeting", "opened", "witness_of"]
+__all__ = [
+    "UNMET",
+    "Answer",
+    "certified",
+    "implication_evidence",
+    "lucky_witness",
+    "meeting",
+    "opened",
+    "witness_of",
+]
 
 TRIES = 300
 ROUNDING = 1e-12
@@ -29,21 +38,29 @@ MEETING, CONFIRMING, LONGEST = 2.0, 5.0, 600.0
 """Seconds at most for values that meet the hypotheses, for the second solver, and for the first."""
 REFUTING, SQUARES = 1.0, 20.0
 """Seconds at most for a witness by z3 before sums of squares are sought, and for these."""
-VALUES = [Fraction(v) for v in (0, 1, 2, 3, -1, 4, 5, "1/2", "1/3", "3/2", "2/3")]
-
+LONGEST_NUMBER = 3_900
+"""Characters of a value of z3 that is read."""
+UNMET = "unmet"
+"""No values are known that meet the hypotheses, nor that there are none."""
 
 Answer = tuple[Status, dict[str, Any]]
 
 
 def implication_evidence(claim: Implication, deadline: float) -> Answer:
     """Status and evidence before a deadline of the monotonic clock."""
+    status, evidence = certified(claim, deadline)
+    return _not_vacuous(claim, evidence, deadline) if status == Status.PROVED else (status, evidence)
+
+
+def certified(claim: Implication, deadline: float) -> Answer:
+    """The answer without values that meet the hypotheses, so that a proof may say nothing."""
     witness = lucky_witness(claim)
     if witness is not None:
         return Status.REFUTED, {"kind": "assignment", "values": witness}
     for degree in range(1, claim.degree + 1):
         evidence = find_refutation(claim, degree, deadline)
         if evidence is not None:
-            return _not_vacuous(claim, evidence, deadline)
+            return Status.PROVED, evidence
         if time.monotonic() > deadline:
             return opened("degree", degree=degree)
     return _beyond_products(claim, deadline)
@@ -55,36 +72,34 @@ def opened(why: str, **data: Any) -> Answer:
 
 
 def _not_vacuous(claim: Implication, evidence: dict[str, Any], deadline: float) -> Answer:
-    """The evidence with values that meet all hypotheses, if there are any."""
+    """The evidence with values that meet all hypotheses; without them it is none.
+
+    One of several cases may do without, or never occur, as long as another does.
+    """
     if relation(claim.conclusion).impossible:
         return Status.PROVED, evidence | {"met": {}}
-    if claim.case is not None and not rests_on_negation(evidence):
-        return Status.PROVED, evidence | {"met": NEVER}
-    met = meeting(claim, deadline)
-    if met is None:
-        return opened("vacuous") if claim.case is None else (Status.PROVED, evidence | {"met": NEVER})
-    evidence = evidence | {"met": met}
-    try:
-        check_not_vacuous(claim, plain(evidence))
-    except EvidenceError:
-        return opened("vacuous")
-    return Status.PROVED, evidence
+    met = meeting(claim, deadline) if rests_on_negation(evidence) else NEVER
+    if claim.case is not None:
+        return Status.PROVED, evidence | {"met": {} if met == UNMET else met}
+    if met in (NEVER, UNMET):
+        return opened("vacuous" if met == NEVER else "unmet")
+    return Status.PROVED, evidence | {"met": met}
 
 
-def meeting(claim: Implication, deadline: float) -> dict[str, Fraction] | str | None:
-    """Values that meet all hypotheses; "z3" if only it says so, {} if none are known, None if none exist."""
+def meeting(claim: Implication, deadline: float) -> dict[str, Fraction] | str:
+    """Values that meet all hypotheses, "z3" if only it says so, NEVER if none do, UNMET if none are known."""
     hypotheses = Implication(claim.hypotheses, "0 == 1")
-    lucky = lucky_witness(hypotheses)
-    if lucky is not None:
-        return _for_all(claim, lucky)
+    values = lucky_witness(hypotheses)
+    if values is None:
+        values = values_meeting(list(hypotheses.relations.values()), deadline)
+    if values is not None:
+        return _for_all(claim, values)
     try:
         answer, model = ask("z3", smt_query(hypotheses), _milliseconds(deadline, MEETING))
     except ImportError:
-        return {}
-    if answer == "unsat":
-        return None
+        return UNMET
     if answer != "sat":
-        return {}
+        return NEVER if answer == "unsat" else UNMET
     values = _rational_witness(hypotheses, model)
     return "z3" if values is None else _for_all(claim, values)
 
@@ -119,13 +134,13 @@ def lucky_witness(claim: Implication) -> dict[str, Fraction] | None:
     All tries are looked at together in floating point; what seems to be a witness is asked in fractions.
     """
     names, violates = _names(claim), _violating(claim)
-    drawn = np.random.default_rng(0).integers(len(VALUES), size=(len(names), TRIES))
-    values = dict(zip(names, np.array(VALUES, dtype=float)[drawn], strict=True))
+    drawn = np.random.default_rng(0).integers(len(SMALL), size=(len(names), TRIES))
+    values = dict(zip(names, np.array(SMALL, dtype=float)[drawn], strict=True))
     promising = np.ones(TRIES, dtype=bool)
     with np.errstate(all="ignore"):  # what is beyond all floats promises nothing
         for r in (relation(claim.conclusion).negated, *claim.relations.values()):
             promising &= _seems(r, values)
-    found = [[VALUES[k] for k in row] for row in drawn.T[promising]]
+    found = [[SMALL[k] for k in row] for row in drawn.T[promising]]
     # No negative numbers where there is a choice, then small ones.
     for point in sorted(found, key=lambda point: (sum(v < 0 for v in point), sum(point))):
         witness = dict(zip(names, point, strict=True))
@@ -134,18 +149,11 @@ def lucky_witness(claim: Implication) -> dict[str, Fraction] | None:
     return None
 
 
-def _float(value: Fraction) -> float:
-    try:
-        return float(value)
-    except OverflowError:
-        return inf
-
-
 def _seems(r: Relation, values: dict[str, np.ndarray]) -> Any:
     """Whether a relation holds at many points, up to rounding."""
     value, size = np.zeros(TRIES), np.zeros(TRIES)
     for monomial, coefficient in r.left.terms.items():
-        term = np.full(TRIES, _float(coefficient))
+        term = np.full(TRIES, nearest(coefficient))
         for name, exponent in monomial:
             term *= values[name] ** exponent
         value += term
@@ -173,7 +181,7 @@ def _beyond_products(claim: Implication, deadline: float) -> Answer:
     left = deadline - time.monotonic()
     evidence = find_squares(claim, time.monotonic() + min(SQUARES, left / 2))
     if evidence is not None:
-        return _not_vacuous(claim, evidence, deadline)
+        return Status.PROVED, evidence
     if answer == "unknown":
         answer, model = _z3(query, deadline, LONGEST)
     if answer == "sat":
@@ -189,7 +197,7 @@ def _beyond_products(claim: Implication, deadline: float) -> Answer:
         return opened("solvers")
     if other == "unsat":
         solvers.append("cvc5")
-    return _not_vacuous(claim, {"kind": "unsat", "query": query, "solvers": solvers}, deadline)
+    return Status.PROVED, {"kind": "unsat", "query": query, "solvers": solvers}
 
 
 def _z3(query: str, deadline: float, most: float) -> tuple[str, Any]:
@@ -228,6 +236,8 @@ def _rational_witness(claim: Implication, model: Any) -> dict[str, Fraction] | N
             if value is None:
                 values[name] = Fraction(0)
             elif z3.is_rational_value(value):
+                if len(value.as_string()) > LONGEST_NUMBER:
+                    return None
                 values[name] = Fraction(value.numerator_as_long(), value.denominator_as_long())
             else:
                 values[name] = Fraction(value.approx(digits or 3).as_fraction())

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-from typing import Any
 
 from proofs.checking.cases import (
     Disagreement,
@@ -28,8 +27,10 @@ from proofs.claims import (
     Step,
     SumSchema,
     claim_to_dict,
+    content,
+    reread_step,
 )
-from proofs.definitions import plain
+from proofs.definitions import is_of_papers, plain
 from proofs.prover.general import chain_evidence, induction_evidence, sums_evidence
 from proofs.prover.implications import Answer, implication_evidence, opened
 from proofs.prover.library import library_value
@@ -56,6 +57,7 @@ def settle(step: Step, time_limit: float, unread: str = "") -> Finding:
     interrupted. ``unread`` says why nobody has read steps in words: the statement is somebody's "own", or
     "changed".
     """
+    step = reread_step(step)
     answer = opened("late")
     if isinstance(step.claim, InWords):
         answer = opened(f"words, {unread}") if unread else (Status.PROVED, {})
@@ -67,7 +69,7 @@ def settle(step: Step, time_limit: float, unread: str = "") -> Finding:
         except SilentError as error:
             answer = opened("silent", way=error.way, about=error.about)
     status, evidence = answer[0], plain(answer[1])
-    claim = plain(claim_to_dict(step.claim))
+    claim = claim_to_dict(step.claim)
     return Finding(step.says, status, claim, evidence, reason_of(claim, evidence), step.refutes)
 
 
@@ -76,22 +78,19 @@ _ANSWERS: dict[str, Answer] = {}
 
 
 def _once(claim: Settled, deadline: float) -> Answer:
-    """The answer, from memory where this very claim was settled before by the same definitions."""
-    key = canonical(plain([claim_to_dict(claim), _means(claim)]))
+    """The answer, from memory where a claim of this very content was settled before.
+
+    Claims that name a function of one's own are settled each time: what it gives may depend on more than its
+    text.
+    """
+    function = getattr(claim, "function", None)
+    if function is not None and not is_of_papers(function):
+        return _answer(claim, deadline)
+    key = canonical([content(claim), digests_of(function) if function else []])
     answer = _ANSWERS.get(key) or _answer(claim, deadline)
     if answer[0] != Status.UNKNOWN:
         _ANSWERS[key] = answer
     return answer
-
-
-def _means(claim: Settled) -> list[Any]:
-    """What an answer may depend on beside the claim as data."""
-    match claim:
-        case Implication() | SumSchema() | Induction():
-            return [claim.hints, claim.degree]
-        case Chained():
-            return []
-    return digests_of(claim.function)
 
 
 def _answer(claim: Settled, deadline: float) -> Answer:

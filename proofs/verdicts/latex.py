@@ -12,7 +12,7 @@ from fractions import Fraction
 from typing import Any
 
 from proofs.language.polynomials import Monomial, Polynomial, polynomial
-from proofs.verdicts.witnesses import told_witness
+from proofs.verdicts.witnesses import told_number, told_witness
 
 __all__ = ["latex_of"]
 
@@ -134,7 +134,9 @@ def _point(claim: Data, evidence: Data) -> str:
     values = {name: Fraction(value) for name, value in evidence["values"].items()}
     left, _ = _sides(claim["conclusion"])
     told = ", ".join(f"{_letter(name)} = {_number(value)}" for name, value in values.items())
-    reached = f"${_polynomial(left)} = {_number(left.at(values))}$"
+    value = told_number(left.at(values))
+    shown = rf"\text{{{value}}}" if value.startswith("about") else _number(Fraction(value))
+    reached = f"${_polynomial(left)} = {shown}$"
     return f"${told}$, where {reached}" if told else f"every point, for {reached}"
 
 

@@ -36,44 +36,45 @@ def reason_of(claim: Data, evidence: Data) -> str:
 
 
 def _refutation(claim: Data, evidence: Data) -> str:
+    return f"{_identity(claim, evidence)}{_met(evidence)}"
+
+
+def _identity(claim: Data, evidence: Data) -> str:
     linear = all(len(t["factors"]) <= 1 and t["square"] == "1" for t in evidence["terms"])
     relations = [relation(text) for text in (*claim["hypotheses"].values(), claim["conclusion"])]
     farkas = linear and all(r.left.degree <= 1 for r in relations)
     name = "Farkas" if farkas else "Positivstellensatz"
-    return f"{name} certificate, {len(evidence['terms'])} terms{_met(claim, evidence)}"
+    return f"{name} certificate, {len(evidence['terms'])} terms"
 
 
 def _sums(claim: Data, evidence: Data) -> str:
     told = f"{_counted(len(evidence['sums']), 'sum')} and {_counted(len(evidence['terms']), 'term')}"
-    return f"certificate for sets of every size, {told}{_met(claim, evidence)}"
+    return f"certificate for sets of every size, {told}{_met(evidence)}"
 
 
 def _counted(number: int, word: str) -> str:
-    return f"{number} {word}{'' if number == 1 else 's'}"
+    return f"{number:,} {word}{'' if number == 1 else 's'}"
 
 
 def _chained(claim: Data, evidence: Data) -> str:
-    return f"cites {_counted(len(claim['cites']), 'step')}{_met(claim, evidence)}"
+    return f"cites {_counted(len(claim['cites']), 'step')}{_met(evidence)}"
 
 
 def _induction(claim: Data, evidence: Data) -> str:
-    told = (f"{part}: {_refutation(claim[part], evidence[part])}" for part in ("base", "step"))
-    return f"induction from {claim['first']}; {'; '.join(told)}"
+    told = (f"{part}: {_identity(claim[part], evidence[part])}" for part in ("base", "step"))
+    solver = _met({"met": "z3"}) if "z3" in evidence["met"] else ""
+    return f"induction from {claim['first']}; {'; '.join(told)}{solver}"
 
 
 def _unsat(claim: Data, evidence: Data) -> str:
-    return f"by {' and '.join(evidence['solvers'])}, without a certificate{_met(claim, evidence)}"
+    return f"by {' and '.join(evidence['solvers'])}, without a certificate{_met(evidence)}"
 
 
-def _met(claim: Data, evidence: Data) -> str:
-    """What is to be said when no values are known that meet the hypotheses."""
+def _met(evidence: Data) -> str:
+    """What is to be said where the hypotheses are met by no fractions that are known."""
     if evidence["met"] == NEVER:
         return "; this case never occurs"
-    if evidence["met"] == "z3":
-        return "; by z3 the hypotheses can be met"
-    if evidence["met"] or not claim["hypotheses"] or relation(claim["conclusion"]).impossible:
-        return ""
-    return "; no values were found that meet the hypotheses, so this may say nothing"
+    return "; by z3 the hypotheses can be met" if evidence["met"] == "z3" else ""
 
 
 def _confirmed(claim: Data, evidence: Data) -> str:
@@ -89,6 +90,14 @@ def _twice(evidence: Data) -> str:
     return ", by two definitions" if evidence["second"] == "definition" else ""
 
 
+def _drawn(evidence: Data) -> str:
+    """How many random cases there are, and whether they differ."""
+    draws, different = evidence["cases"], evidence["different"]
+    if different == 1 < draws:
+        return f"one case, drawn {draws:,} times"
+    return f"{draws:,} random cases" + (f", {different:,} of them different" if different < draws else "")
+
+
 SETTLED: dict[str, Callable[[Data, Data], str]] = {
     "refutation": _refutation,
     "unsat": _unsat,
@@ -100,7 +109,7 @@ SETTLED: dict[str, Callable[[Data, Data], str]] = {
     "computed": lambda claim, e: f"by definition{_confirmed(claim, e)}",
     "enumerated": lambda claim, e: f"all {e['cases']:,} cases{_twice(e)}",
     "case": lambda claim, e: f"case {e['number']} lacks it{_twice(e)}",
-    "searched": lambda claim, e: f"{e['cases']:,} random cases (seed {claim['seed']}){_twice(e)}",
+    "searched": lambda claim, e: f"{_drawn(e)} (seed {claim['seed']}){_twice(e)}",
     "counterexample": lambda claim, e: _twice(e).removeprefix(", "),
 }
 """By kind of evidence."""
@@ -126,9 +135,17 @@ OPEN: dict[str, Callable[[Data, Data], str]] = {
         "the hypotheses contradict each other, so anything would follow; a case that is meant not to occur "
         "is written with the conclusion 0 == 1"
     ),
+    "unmet": lambda claim, e: (
+        "there is a certificate, but no values are known that meet the hypotheses, so it may say nothing; "
+        "the solver z3 (pip install 'fairqueues[exact]') may find some"
+    ),
     "sizes": lambda claim, e: (
         f"there is a certificate, but no sets of 1 to {e['most']} elements meet the hypotheses, so it may "
         "say nothing"
+    ),
+    "numbers": lambda claim, e: (
+        f"base and step have certificates, but no values {'' if e['met'] == NEVER else 'are known that '}"
+        f"meet the hypotheses at several n in a row, from {e['number']:,} on, so they may say nothing"
     ),
     "differs": lambda claim, e: (
         f"computed {e['way']}: {e['value']}, where the statement says {claim['value']}"

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Finding", "Kind", "Status", "Verdict", "kind_of", "overall"]
 
-FORMAT = 3
+FORMAT = 4
 
 
 class Status(StrEnum):
@@ -50,7 +50,7 @@ class Kind(StrEnum):
     WORDS = "general, with steps in words"
     """For all sizes; at least one step is reasoned in words that people have read and no machine checked."""
     GENERAL = "general, by certificates only"
-    """For all sizes; every step has a certificate in fractions, or is a chain of steps that have one."""
+    """For all sizes; what it rests on has certificates in fractions, or is a chain of steps that have."""
 
 
 @dataclass(frozen=True)
@@ -316,7 +316,7 @@ def _without_cases(findings: Sequence[Finding]) -> int | None:
     for k, finding in enumerate(findings):
         number, of = finding.claim.get("case", (0, 0))
         met = [f.evidence.get("met") for f in findings[k : k + of]] if number == 1 else []
-        if NEVER in met and not any(values not in ({}, NEVER) for values in met):
+        if met and all(values in ({}, NEVER) for values in met):
             return k + 1
     return None
 
@@ -324,15 +324,15 @@ def _without_cases(findings: Sequence[Finding]) -> int | None:
 def kind_of(findings: Sequence[Finding], sizes: Mapping[str, int]) -> str:
     """What a proof rests on, in full: "for the finite sizes named, with steps in words"; "" without.
 
-    Its range is finite where it is bound to ``sizes``, and where cases were computed that nothing leads
-    beyond: no step in words, and no claim for every size that states the statement.
+    It is that of the steps on which the statement rests (:func:`_grounds`). Its range is finite where it is
+    bound to ``sizes``, and where some of these are computed or enumerated and none in words leads beyond.
     """
     if overall(findings) != Status.PROVED:
         return ""
-    kinds = [f.evidence.get("kind") for f in findings]
-    words = any(f.claim["claim"] == "InWords" for f in findings)
-    beyond = words or any(f.claim["claim"] in EVERY_SIZE and f.states for f in findings)
-    finite = bool(sizes) or (not beyond and ("computed" in kinds or "enumerated" in kinds))
+    grounds = _grounds(findings)
+    kinds = [f.evidence.get("kind") for f in grounds]
+    words = any(f.claim["claim"] == "InWords" for f in grounds)
+    finite = bool(sizes) or (not words and ("computed" in kinds or "enumerated" in kinds))
     if "unsat" in kinds:
         told = [str(Kind.SOLVER), str(Kind.FINITE) if finite else "general"]
     elif finite:
@@ -342,8 +342,27 @@ def kind_of(findings: Sequence[Finding], sizes: Mapping[str, int]) -> str:
     return ", ".join([*told, "with steps in words"] if words else told)
 
 
-EVERY_SIZE = ("SumSchema", "Chained", "Induction")
-"""Claims for every size at once."""
+def _grounds(findings: Sequence[Finding]) -> list[Finding]:
+    """The steps on which the last one rests, and those that state the statement or a part of it.
+
+    A chain rests on what it cites. Of other steps nothing says on which of those before they rest: on all.
+    """
+    found: set[int] = set()
+    for k, finding in enumerate(findings):
+        if finding.states or k == len(findings) - 1:
+            found |= _cited(findings, k) if "cites" in finding.claim else set(range(k + 1))
+    return [findings[k] for k in sorted(found)]
+
+
+def _cited(findings: Sequence[Finding], number: int) -> set[int]:
+    """Numbers of a step, of the steps before it whose claims it cites, and of those that these cite."""
+    found, pending = set[int](), [number]
+    while pending:
+        k = pending.pop()
+        found.add(k)
+        claims = [cite["claim"] for cite in findings[k].claim.get("cites", [])]
+        pending += [j for j in range(k) if j not in found and findings[j].claim in claims]
+    return found
 
 
 def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

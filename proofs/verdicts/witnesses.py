@@ -5,11 +5,12 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from fractions import Fraction
+from math import log10
 from typing import Any
 
-from proofs.language.polynomials import polynomial
+from proofs.language.polynomials import MOST_BITS, polynomial
 
-__all__ = ["told_value", "told_witness"]
+__all__ = ["told_number", "told_value", "told_witness"]
 
 
 def told_witness(claim: Mapping[str, Any], evidence: Mapping[str, Any]) -> str:
@@ -30,13 +31,22 @@ def told_witness(claim: Mapping[str, Any], evidence: Mapping[str, Any]) -> str:
         case "assignment":
             values = {name: Fraction(value) for name, value in evidence["values"].items()}
             left, sign, _ = claim["conclusion"].rsplit(" ", 2)
-            return f"{_point(evidence)}: here {left} {sign} 0 would be {polynomial(left).at(values)} {sign} 0"
+            reached = told_number(polynomial(left).at(values))
+            return f"{_point(evidence)}: here {left} {sign} 0 would be {reached} {sign} 0"
         case "case":
             return told_value(evidence["case"])
         case "counterexample":
             found = {name: value for name, value in evidence["values"].items() if name != "holds"}
             return "; hence ".join(filter(None, (_case(claim.get("arguments", {})), told_value(found))))
     return ""
+
+
+def told_number(value: Fraction) -> str:
+    """A fraction, or its size where it has thousands of digits."""
+    if max(value.numerator.bit_length(), value.denominator.bit_length()) <= MOST_BITS:
+        return str(value)
+    exponent = round((value.numerator.bit_length() - value.denominator.bit_length()) * log10(2))
+    return f"about {'-' if value < 0 else ''}10**{exponent}"
 
 
 _COUNTED = ("liar", "user")

@@ -4,6 +4,7 @@ Whoever changes the code of this package in memory can make it say anything; all
 package offers: its classes, its JSON, and definitions of one's own.
 """
 
+import contextlib
 import json
 import pickle
 import time
@@ -14,6 +15,7 @@ from fractions import Fraction
 import pytest
 
 from proofs import (
+    Chained,
     Computation,
     Counterexample,
     Enumeration,
@@ -25,8 +27,11 @@ from proofs import (
     Statement,
     Status,
     Step,
+    SumSchema,
     Verdict,
     check,
+    check_all,
+    conjecture,
     statements,
     verify,
 )
@@ -557,6 +562,185 @@ def test_fields_that_no_verdict_has(feasible):
 def test_findings_in_a_list_or_of_another_class(feasible):
     refused(replace(feasible, findings=list(feasible.findings)))
     refused(replace(feasible, findings=(object(), *feasible.findings[1:])))
+
+
+# Objects bent after they were made.
+
+
+def bent(made, name, value):
+    """The object with another value in the place of a field, a method or nothing."""
+    object.__setattr__(made, name, value)
+    return made
+
+
+class Switching(Mapping):
+    """Shows one hypothesis while it is looked at for the first time, and holds another from then on."""
+
+    def __init__(self, shown, held):
+        self.shown, self.held, self.times = shown, held, 0
+
+    def __getitem__(self, name):
+        self.times += 1
+        return self.shown if self.times < 2 else self.held
+
+    def __iter__(self):
+        return iter(["h"])
+
+    def __len__(self):
+        return 1
+
+
+@pytest.mark.parametrize("number", range(1, 7))
+def test_no_bent_claim_answers_for_an_honest_one(number):
+    """However often the hypothesis is read, a memory of answers holds none that is of another claim."""
+    honest = Implication({"h": f"x >= {number}00"}, f"x >= {number}*50")
+    liar = Implication({"h": "x >= 1"}, f"x >= {number}*50")
+    changing = Switching(f"x >= {number}00", "x >= 1")
+    changing.times = 2 - number
+    bent(liar, "hypotheses", changing)
+    with contextlib.suppress(ProofError, TypeError):
+        check(own(liar))
+    asked = own(honest)
+    verdict = check(asked)
+    assert verdict.status == Status.PROVED
+    verify(verdict, asked)
+
+
+def test_a_function_with_another_value_behind_the_same_text():
+    def made(value):
+        @define
+        def attacked_closure(number):
+            return value
+
+    for value in (1, 2):
+        made(value)
+        verdict = check(own(Computation("attacked_closure", {"number": 1}, 1)))
+        assert (verdict.status == Status.PROVED) == (value == 1)
+
+
+CONTRADICTION = {"low": "x[i] > 1", "high": "x[i] < 0", "some": "sum[i](1) == 1"}
+
+
+@pytest.mark.parametrize(
+    ("claim", "name", "value"),
+    [
+        (
+            SumSchema(CONTRADICTION, "sum[i](x[i]) >= 7", hints=((("low", "high"), "1"),)),
+            "instance",
+            lambda size: Implication({}, "x >= x"),
+        ),
+        (Implication({"h": "x > 3"}, "x > 9"), "relations_", {}),
+        (Implication({"h": "x > 3"}, "x > 9"), "conclusion", relation("x > 3")),
+        (Implication({"h": "x > 3"}, "x > 9"), "conclusion", Any("x > 3")),
+        (Implication({"h": "x > 3"}, "x > 9"), "hypotheses", {"h": bent(relation("x > 3"), "holds", len)}),
+        (Implication({"h": "x > 3"}, "x > 9"), "case", (1, Any("1"))),
+        (Implication({"h": "x > 3"}, "x > 9"), "hints", 5),
+        (Chained({"h": "x > 3"}, "x > 3", ()), "cites", (5,)),
+        (Search("random_squares", {"largest": 5}, number=4), "number", 0),
+        (Search("random_squares", {"largest": 5}, number=4), "number", True),
+        (Enumeration("cubes", {"largest": 5}), "function", Any("cubes")),
+        (Enumeration("cubes", {"largest": 5}), "arguments", {"largest": 5.0}),
+        (InWords("This follows."), "text", Any("This follows.")),
+    ],
+)
+def test_a_bent_claim_is_refused(claim, name, value):
+    was = vars(claim).copy()
+    bent(claim, name, value)
+    try:
+        with pytest.raises(ProofError):
+            check(own(Implication({}, "0 <= 1"), claim))
+    finally:
+        vars(claim).clear()
+        vars(claim).update(was)
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("id", Any("own")),
+        ("words", Any("P = NP")),
+        ("scope", Any("all")),
+        ("said", Any("claimed by the source")),
+        ("hypotheses", {"h": Any("x > 1")}),
+        ("ask", lambda question: [Step("true", Implication({}, "0 <= 1"), states=True)]),
+        ("to_dict", lambda own: {}),
+        ("checked_by", "Gauss"),
+    ],
+)
+def test_a_bent_statement_is_refused(name, value):
+    asked = own(Implication({}, "x**2 >= 0"), hypotheses={"h": "x > 1"})
+    verdict = check(asked)
+    bent(asked, name, value)
+    with pytest.raises(ProofError):
+        check(asked)
+    refused(verdict, asked)
+
+
+@pytest.mark.parametrize(("name", "value"), [("says", Any("Obviously.")), ("states", Truthy()), ("by", 1)])
+def test_a_bent_step_is_refused(name, value):
+    step = Step("one", Implication({}, "x**2 >= 0"), states=True)
+    asked = own(steps=lambda question: [step])
+    verdict = check(asked)
+    bent(step, name, value)
+    with pytest.raises(ProofError):
+        check(asked)
+    refused(verdict, asked)
+    # A text that equals every other is none, on either side.
+    finding = replace(verdict.findings[0], says="Nobody knows.")
+    refused(replace(verdict, findings=(finding,)), asked)
+
+
+class EqualSteps:
+    """Steps that equal all others."""
+
+    def __call__(self, question):
+        return [Step("true", Implication({}, "0 <= 1"), states=True)]
+
+    def __eq__(self, other):
+        return True
+
+    __hash__ = None
+
+
+def test_a_bent_statement_of_the_catalogue(feasible):
+    known = statement_named("br-feasible")
+    for name, value in (
+        ("words", "P = NP."),
+        ("latex", "P = NP"),
+        ("steps", lambda question: [Step("true", Implication({}, "0 <= 1"), states=True)]),
+        ("steps", EqualSteps()),
+    ):
+        was = getattr(known, name)
+        bent(known, name, value)
+        try:
+            for asked in ("br-feasible", known):
+                with pytest.raises(ProofError, match="is a statement of the catalogue"):
+                    check(asked)
+            refused(feasible)
+        finally:
+            bent(known, name, was)
+    verify(feasible)
+
+
+def test_steps_that_bend_the_question():
+    def steps(question):
+        held = question.kept({"h": "x >= 1"})
+        for name, value in (("dropped", frozenset()), ("sizes", {"n": 8}), ("names", frozenset())):
+            object.__setattr__(question, name, value)
+        yield Step("one", Implication(held, "x**2 >= 0"), states=True)
+
+    asked = own(hypotheses={"h": "x is large"}, steps=steps)
+    verdict = check(asked, drop=["h"])
+    assert verdict.scope == "without: x is large; still required: nothing"
+    verify(verdict, asked)
+
+
+def test_two_conjectures_with_the_default_id():
+    asked = [conjecture("x**2 >= 0"), conjecture("y**2 + 1 >= 1"), conjecture("y**2 + 1 >= 1", ["y >= 0"])]
+    report = check_all(asked)
+    report.verify(*asked)
+    with pytest.raises(EvidenceError):
+        report.verify(*asked[:2])
 
 
 # Definitions.

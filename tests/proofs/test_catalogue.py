@@ -373,8 +373,10 @@ FINITE = {
     *("psdsf-figure-1", "psdsf-figure-2", "psdsf-greater-cpu-use", "psdsf-table-4", "psdsf-two-servers"),
     *("tdrf-exchange-is-not-linear", "tdrf-exchange-section-2-2", "tdrf-exchange-t1", "tdrf-optimum"),
     "tdrf-whole-tasks",
+    *("br-balanced-fits", "br-duration-bound-tight", "dcdrf-lemma-3-1", "psdsf-theorem-2"),
 }
-"""Examples, families that are computed, and mechanisms for the demands that are named."""
+"""Examples, families that are computed, mechanisms for the demands that are named, and four general
+arguments beside which cases are computed or enumerated."""
 
 
 @pytest.mark.long

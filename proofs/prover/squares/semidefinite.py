@@ -29,6 +29,7 @@ from scipy.sparse import csc_matrix
 
 from proofs.prover.squares.programs import Block, Program, pruned
 from proofs.prover.squares.tables import Table, plus
+from proofs.prover.values import nearest
 
 __all__ = ["Interior", "faces", "interior"]
 
@@ -57,7 +58,7 @@ def interior(program: Program, deadline: float) -> Interior | None:
     columns = [c for block in program.blocks for c in block.columns] + program.multiples
     rows = {m: k for k, m in enumerate(sorted({m for c in columns for m in c}))}
     n, first = len(columns), len(rows)
-    entries = [(rows[m], j, float(c)) for j, column in enumerate(columns) for m, c in column.items()]
+    entries = [(rows[m], j, nearest(c)) for j, column in enumerate(columns) for m, c in column.items()]
     right = [0.0] * first
     # The positive terms add up to 1; t <= 1; the sum of all traces is bounded.
     extra: list[dict[int, float]] = [{}, {n: 1.0}, {}]
@@ -77,6 +78,8 @@ def interior(program: Program, deadline: float) -> Interior | None:
         entries += [(first + k, j, value) for j, value in row.items()]
     right += [1.0, 1.0, MOST_TRACE, *([0.0] * len(cone_rows))]
     i, j, v = zip(*entries, strict=True)
+    if not np.all(np.isfinite(v)):
+        return None
     matrix = csc_matrix((v, (i, j)), shape=(len(right), n + 1))
     settings = clarabel.DefaultSettings()
     settings.verbose = False

@@ -23,6 +23,7 @@ __all__ = [
     "exact",
     "holds",
     "holds_by_signs",
+    "is_rational",
     "negated",
     "polynomial_of",
     "relation_of",
@@ -34,6 +35,11 @@ Formula = Relation | tuple[str, tuple[Any, ...]]
 _KEPT = {">=": (0, 1), ">": (1,), "==": (0,), "!=": (-1, 1)}
 """Signs of the left side with which a relation holds."""
 _TURNED = {">": (1, ">"), ">=": (1, ">="), "<": (-1, ">"), "<=": (-1, ">="), "==": (1, "=="), "!=": (1, "!=")}
+
+
+def is_rational(expression: Any) -> bool:
+    """Whether an expression is a quotient of polynomials over the rationals: no root, of a number either."""
+    return all(power.exp.is_Integer for power in expression.atoms(sympy.Pow))
 
 
 def polynomial_of(expression: Any) -> Polynomial:

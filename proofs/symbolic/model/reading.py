@@ -1,13 +1,15 @@
 """Expressions and relations with letters, read from what people write; nothing is executed.
 
 A letter is a real symbol. Numbers are exact and mean what is written: ``"0.1"`` and the float 0.1 are 1/10.
+Texts of relations are read by :mod:`proofs.language.comparisons`, as those that are proved.
 """
 
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterator
+from contextlib import contextmanager
 from fractions import Fraction
-from itertools import pairwise
 from numbers import Integral
 from typing import Any
 
@@ -15,18 +17,14 @@ import sympy
 from sympy.core.relational import Relational
 
 from fairness.errors import ModelError
+from proofs.errors import ProofError
+from proofs.language.comparisons import Comparison, cases, comparisons
+from proofs.language.polynomials import MOST_DEGREE, Polynomial, parsed
 from proofs.symbolic.decisions.formulas import exact
 
-__all__ = ["expression", "letter", "number", "relations"]
+__all__ = ["comparison", "expression", "letter", "number", "reading", "relations"]
 
-_COMPARED: dict[type[ast.cmpop], Any] = {
-    ast.Lt: sympy.Lt,
-    ast.LtE: sympy.Le,
-    ast.Gt: sympy.Gt,
-    ast.GtE: sympy.Ge,
-    ast.Eq: sympy.Eq,
-    ast.NotEq: sympy.Ne,
-}
+_COMPARED = {"<": sympy.Lt, "<=": sympy.Le, ">": sympy.Gt, ">=": sympy.Ge, "==": sympy.Eq, "!=": sympy.Ne}
 _WRITTEN = 'an int, a Fraction, a text such as "3/4", "2*a" or "(1 + a)/b", or an expression of sympy'
 
 
@@ -56,7 +54,8 @@ def expression(value: Any, argument: str = "value", *index: Any) -> Any:
     a/2 + 1/3
     """
     if isinstance(value, str):
-        return _read(_parsed(value, argument, index), value, argument, index)
+        with reading(value, "is no expression", argument, *index):
+            return _read(parsed(value), value)
     if isinstance(value, bool):
         raise ModelError.of(argument, f"must be {_WRITTEN}; got {value!r}", *index)
     if isinstance(value, Integral):
@@ -94,21 +93,15 @@ def relations(value: Any, argument: str = "assume", *index: Any) -> tuple[Any, .
     ((a > 0, a <= 1), (Ne(a, 0), 1/a <= 1))
     """
     if isinstance(value, str):
-        node = _parsed(value, argument, index)
-        if not isinstance(node, ast.Compare) or not all(type(op) in _COMPARED for op in node.ops):
-            raise ModelError.of(
-                argument, f'must be a relation such as "0 < a <= 1"; got {value!r:.200}', *index
-            )
-        sides = [_read(side, value, argument, index) for side in (node.left, *node.comparators)]
-        pairs = pairwise(sides)
-        return tuple(
-            made
-            for op, (left, right) in zip(node.ops, pairs, strict=True)
-            for made in _compared(_COMPARED[type(op)], left, right)
-        )
+        with reading(value, 'must be a relation such as "0 < a <= 1"', argument, *index):
+            parts = [list(cases(c)) for c in comparisons(value)]
+            if any(len(several) > 1 for several in parts):
+                raise ProofError("a min, max or abs has several values; say which it has by relations")
+            return tuple(made for ((*told,),) in parts for c in told for made in _relationals(c))
     if isinstance(value, Relational):
         left, right = (_with_letters(side, argument, index) for side in value.args)
-        return _compared(value.func, left, right)
+        divisor = sympy.fraction(sympy.together(left - right))[1]
+        return _compared(value.func, left, right, [] if divisor.is_number else [divisor])
     if value in (sympy.true, sympy.false):
         return (value,)
     raise ModelError.of(
@@ -123,62 +116,74 @@ def number(value: Any) -> Any:
     return exact(value) if value.is_Rational else sympy.simplify(value)
 
 
-def _compared(kind: Any, left: Any, right: Any) -> tuple[Any, ...]:
-    """A relation, with its letter on the left where the other side is a number; before it what is not 0."""
-    made = kind(left, right)
-    if not isinstance(made, Relational):
-        return (made,)
-    divisor = sympy.fraction(sympy.together(made.lhs - made.rhs))[1]
-    defined = () if divisor.is_number else (sympy.Ne(divisor, 0),)
-    return *defined, made.reversed if left.is_number else made
+def comparison(c: Comparison) -> Any:
+    """A comparison as a Boolean expression of sympy: one of its cases holds, and nothing is divided by 0."""
+    return sympy.Or(*(sympy.And(*(made for one in case for made in _relationals(one))) for case in cases(c)))
 
 
-def _parsed(text: str, argument: str, index: tuple[Any, ...]) -> ast.expr:
+@contextmanager
+def reading(text: str, what: str, argument: str, *index: Any) -> Iterator[None]:
+    """What is wrong with a text is told as an error of the argument, at the index."""
     try:
-        return ast.parse(text.strip(), mode="eval").body
-    except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
-        said = getattr(error, "msg", None) or str(error) or "too deep"
-        raise ModelError.of(argument, f": {text!r:.200} is no expression ({said})", *index) from None
+        yield
+    except (ProofError, RecursionError) as error:
+        told = error if isinstance(error, ProofError) else "nested too deeply"
+        raise ModelError.of(argument, f": {text!r:.200} {what} ({told})", *index) from None
 
 
-def _read(node: ast.expr, text: str, argument: str, index: tuple[Any, ...]) -> Any:
-    def read(part: ast.expr) -> Any:
-        return _read(part, text, argument, index)
+def _relationals(c: Comparison) -> tuple[Any, ...]:
+    """A comparison without functions: that no divisor is 0, also where it cancels, then the relation."""
+    divisors = [_symbolic(d) for d in c.difference.divisors if d.variables]
+    return _compared(_COMPARED[c.sign], _read(c.left, c.text), _read(c.right, c.text), divisors)
 
+
+def _compared(kind: Any, left: Any, right: Any, divisors: list[Any]) -> tuple[Any, ...]:
+    """That divisors are not 0, then the relation, a letter on the left where the other side is a number."""
+    made, defined = kind(left, right), [sympy.Ne(d, 0) for d in divisors]
+    if isinstance(made, Relational):
+        return *defined, made.reversed if left.is_number else made
+    return (*defined, made)
+
+
+def _symbolic(p: Polynomial) -> Any:
+    """A polynomial as an expression of sympy."""
+    terms = (sympy.Rational(c.numerator, c.denominator) * sympy.Mul(*(letter(n) ** e for n, e in monomial))
+             for monomial, c in p.terms.items())  # fmt: skip
+    return sympy.Add(*terms)
+
+
+def _read(node: ast.expr, text: str) -> Any:
     match node:
-        case ast.Constant(value=int() | float()) if not isinstance(node.value, bool):
-            # The digits as written: the float may have lost some.
-            written = (ast.get_source_segment(text.strip(), node) or repr(node.value)).replace("_", "")
-            return sympy.Integer(node.value) if isinstance(node.value, int) else sympy.Rational(written)
+        case ast.Constant(value=int()) if not isinstance(node.value, bool):
+            return sympy.Integer(node.value)
+        case ast.Constant(value=float(), kind=str(written)):
+            return sympy.Rational(written)
         case ast.Name(id=name):
             return letter(name)
         case ast.UnaryOp(op=ast.USub(), operand=operand):
-            return -read(operand)
+            return -_read(operand, text)
         case ast.UnaryOp(op=ast.UAdd(), operand=operand):
-            return read(operand)
+            return _read(operand, text)
         case ast.BinOp(left=left, op=ast.Add(), right=right):
-            return read(left) + read(right)
+            return _read(left, text) + _read(right, text)
         case ast.BinOp(left=left, op=ast.Sub(), right=right):
-            return read(left) - read(right)
+            return _read(left, text) - _read(right, text)
         case ast.BinOp(left=left, op=ast.Mult(), right=right):
-            return read(left) * read(right)
+            return _read(left, text) * _read(right, text)
         case ast.BinOp(left=left, op=ast.Div(), right=right):
-            divisor = read(right)
+            divisor = _read(right, text)
             if divisor == 0:
-                raise ModelError.of(argument, f": {text!r:.200} divides by 0", *index)
-            return read(left) / divisor
+                raise ProofError(f"it divides by 0, as {ast.unparse(right)} is")
+            return _read(left, text) / divisor
         case ast.BinOp(left=left, op=ast.Pow(), right=right):
-            base, power = read(left), read(right)
-            if not power.is_Integer or abs(power) > 100 or (base == 0 and power < 0):
-                raise ModelError.of(
-                    argument, f": the power of {ast.unparse(node)} must be a whole number up to 100", *index
+            base, power = _read(left, text), _read(right, text)
+            if not power.is_Integer or abs(power) > MOST_DEGREE or (base == 0 and power < 0):
+                raise ProofError(
+                    f"the power of {ast.unparse(node)} must be a whole number up to {MOST_DEGREE}"
                 )
             return base**power
-    raise ModelError.of(
-        argument,
-        f": {text!r:.200} holds {ast.unparse(node)!r:.80}; write it with numbers, letters, + - * / ** and "
-        "parentheses",
-        *index,
+    raise ProofError(
+        f"it holds {ast.unparse(node)!r:.80}; write it with numbers, letters, + - * / ** and parentheses"
     )
 
 

@@ -11,7 +11,8 @@ import sympy
 from sympy.core.relational import Relational
 
 from fairness.errors import ModelError
-from proofs.symbolic.model.reading import expression, relations
+from proofs.language.comparisons import comparisons_of, expression_of
+from proofs.symbolic.model.reading import comparison, expression, reading, relations
 
 __all__ = ["Claim", "claimed"]
 
@@ -87,8 +88,8 @@ class Claim:
 def claimed(claim: Any) -> Claim:
     """A claim as it is, or read from a text or a Boolean expression of sympy.
 
-    Texts are relations, chains of them, and these joined by ``and``, ``or`` and ``not``. What divides by 0
-    does not hold.
+    Texts are relations as :func:`proofs.conjecture` reads them, with chains, ``min``, ``max`` and ``abs``,
+    and these joined by ``and``, ``or`` and ``not``. What divides by 0 does not hold, also where that cancels.
 
     Raises
     ------
@@ -103,13 +104,8 @@ def claimed(claim: Any) -> Claim:
     if isinstance(claim, Claim):
         return claim
     if isinstance(claim, str):
-        try:
-            node = ast.parse(claim.strip(), mode="eval").body
-        except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
-            remedy = "; write == where both sides are equal" if "=" in claim else ""
-            said = getattr(error, "msg", None) or "too deep"
-            raise ModelError.of("claim", f": {claim!r:.200} is no relation ({said}){remedy}") from None
-        return Claim(_read(node, claim.strip()), (), claim.strip())
+        with reading(claim, "is no relation", "claim"):
+            return Claim(_read(expression_of(claim), claim.strip()), (), claim.strip())
     if isinstance(claim, sympy.logic.boolalg.Boolean):
         return Claim(_exact(claim), (), str(claim))
     raise ModelError.of(
@@ -126,8 +122,7 @@ def _read(node: ast.expr, text: str) -> Any:
             return kind(*(_read(part, text) for part in parts))
         case ast.UnaryOp(op=ast.Not(), operand=operand):
             return sympy.Not(_read(operand, text))
-    # The very text, so that its decimals keep all their digits.
-    return sympy.And(*relations(ast.get_source_segment(text, node) or text, "claim"))
+    return sympy.And(*map(comparison, comparisons_of(node, text)))
 
 
 def _exact(formula: Any) -> Any:

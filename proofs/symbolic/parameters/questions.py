@@ -13,6 +13,7 @@ from fairness.policies.proportional import AlphaFair, ProportionalFair
 from proofs.errors import ProofError
 from proofs.symbolic.cells import Cell
 from proofs.symbolic.closed_forms import ClosedForm
+from proofs.symbolic.decisions.formulas import is_rational
 from proofs.symbolic.forms import closed_form
 from proofs.symbolic.model.problem import SymbolicProblem
 from proofs.symbolic.model.reading import expression
@@ -261,7 +262,7 @@ def _unique(form: Any) -> tuple[Cell, ...]:
                 f"{form.policy_name} is not unique where {', '.join(map(str, cell.conditions))}; "
                 "assume more of the letters, or state what you ask of all allocations with conditions()"
             )
-        if any(not task.is_rational_function(*task.free_symbols) for task in cell.tasks):
+        if not all(is_rational(task) for task in cell.tasks):
             raise ProofError(
                 f"the tasks of {form.policy_name} hold roots, of which polynomial conditions say nothing; "
                 "assume more of the letters, or use conditions() in a statement"

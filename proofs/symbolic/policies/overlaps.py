@@ -10,6 +10,7 @@ import sympy
 
 from proofs.errors import ProofError
 from proofs.symbolic.cells import Cell
+from proofs.symbolic.decisions.formulas import is_rational
 from proofs.symbolic.decisions.ground import Ground
 from proofs.symbolic.display.lettering import grouped
 from proofs.symbolic.policies.simplifying import needed, simplest, within
@@ -56,7 +57,7 @@ def _upright(ground: Ground, cell: Cell) -> Cell:
     tasks = []
     for task in cell.tasks:
         top, bottom = sympy.fraction(task)
-        if task.is_rational_function() and ground.sign(bottom, cell.conditions) == -1:
+        if is_rational(task) and ground.sign(bottom, cell.conditions) == -1:
             task = grouped(sympy.expand(-top)) / grouped(sympy.expand(-bottom))
         tasks.append(task)
     return replace(cell, tasks=tuple(tasks))
@@ -93,7 +94,7 @@ def _retold(ground: Ground, cell: Cell, cells: Sequence[Cell]) -> Cell:
         said = (*other.tasks, *(other.prices or ()))
         if not set(other.full) <= set(cell.full) or any(c.rel_op == "==" for c in other.conditions):
             continue
-        if not all(v.is_rational_function() for v in (*said, *cell.tasks)):
+        if not all(is_rational(v) for v in (*said, *cell.tasks)):
             continue
         bottoms = (sympy.fraction(sympy.together(v))[1] for v in said)
         if not all(ground.sign(bottom, cell.conditions) for bottom in bottoms):
@@ -263,4 +264,4 @@ def _fixed(ground: Ground, cell: Cell) -> tuple[Any, Any, Any] | None:
 
 
 def _short(value: Any) -> Any:
-    return simplest(value) if value.is_rational_function() else value
+    return simplest(value) if is_rational(value) else value

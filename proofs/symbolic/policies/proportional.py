@@ -157,50 +157,48 @@ class _Priced:
             )
             return
         tasks = self._tasks(pair.totals, masses)
-        left = [
-            1 - sympy.Add(*(task * row[j] for task, row in zip(tasks, self.shares, strict=True)))
-            for j in range(self.problem.n_resources)
-            if j not in self.priced
-        ]
-        for conditions in pair.cases(left):
+        left = self._left(tasks)
+        for conditions in pair.cases(list(left.values())):
             told = [pair.explicit(task) for task in tasks]
             capacities = [self.problem.capacities[j] for j in self.priced]
             per_unit = [pair.explicit(p / c) for p, c in zip(pair.prices, capacities, strict=True)]
-            yield self._cell(conditions, per_unit, told)
+            full = [j for j, unused in left.items() if pair.vanishes(unused, conditions)]
+            yield self._cell(conditions, per_unit, told, full)
+
+    def _left(self, tasks: list[Any]) -> dict[int, Any]:
+        """What the tasks leave of each resource without a price."""
+        return {
+            j: 1 - sympy.Add(*(task * row[j] for task, row in zip(tasks, self.shares, strict=True)))
+            for j in range(self.problem.n_resources)
+            if j not in self.priced
+        }
 
     def _cells(
         self, conditions: tuple[Any, ...], prices: tuple[Any, ...], tasks: list[Any], held: tuple[Any, ...]
     ) -> Iterator[Cell]:
         """The cell of rational prices and tasks, if it is not empty."""
+        left = {j: sympy.cancel(unused) for j, unused in self._left(tasks).items()}
         relations = [sympy.Gt(p, 0, evaluate=False) for p in prices]
-        for j in range(self.problem.n_resources):
-            if j not in self.priced:
-                used = sympy.Add(*(task * row[j] for task, row in zip(tasks, self.shares, strict=True)))
-                relations.append(sympy.Ge(sympy.cancel(1 - used), 0, evaluate=False))
+        relations += [sympy.Ge(unused, 0, evaluate=False) for unused in left.values()]
         told = (*conditions, *(self.ground.tidy(relation, held) for relation in relations))
         told = tuple(dict.fromkeys(c for c in told if c != sympy.true))
         if sympy.false not in told and self.ground.can(told).answer != "no":
             per_unit = [
                 simplest(p / self.problem.capacities[j]) for j, p in zip(self.priced, prices, strict=True)
             ]
-            yield self._cell(told, per_unit, [simplest(task) for task in tasks])
+            equated = any(c.rel_op == "==" for c in told)
+            full = [j for j, v in left.items() if v == 0 or (equated and self.ground.sign(v, told) == 0)]
+            yield self._cell(told, per_unit, [simplest(task) for task in tasks], full)
 
-    def _cell(self, conditions: tuple[Any, ...], prices: list[Any], tasks: list[Any]) -> Cell:
+    def _cell(
+        self, conditions: tuple[Any, ...], prices: list[Any], tasks: list[Any], more: list[int]
+    ) -> Cell:
+        """The cell with the priced resources full, and more of them."""
         all_prices = [sympy.Integer(0)] * self.problem.n_resources
         for j, price in zip(self.priced, prices, strict=True):
             all_prices[j] = price
-        equated = any(c.rel_op == "==" for c in conditions)
-        full = set(self.priced)
-        for j in set(range(self.problem.n_resources)) - full:
-            used = sympy.Add(*(task * row[j] for task, row in zip(tasks, self.shares, strict=True)))
-            left = sympy.cancel(1 - used)
-            if left == 0 or (
-                equated and left.is_rational_function() and self.ground.sign(left, conditions) == 0
-            ):
-                full.add(j)
-        return settled(
-            self.ground, Cell(conditions, tuple(tasks), tuple(sorted(full)), prices=tuple(all_prices))
-        )
+        full = tuple(sorted((*self.priced, *more)))
+        return settled(self.ground, Cell(conditions, tuple(tasks), full, prices=tuple(all_prices)))
 
     def _refuse_unless_empty(self, given: tuple[Any, ...], what: str) -> None:
         """Raise ProofError unless no values meet the conditions of Karush, Kuhn and Tucker."""

@@ -85,9 +85,10 @@ class TwoPrices:
         """Factors k > 0 and r with k sqrt(r) = sqrt(B**2 - 4 A D)."""
         a, b, d = self.coefficients
         constant, factors = sympy.factor_list(b**2 - 4 * a * d)
-        # Of the number, what is a square: sqrt(12) = 2 sqrt(3).
-        before, inside = sympy.Integer(1), sympy.Integer(1)
-        for factor, power in (*sympy.factorint(constant).items(), *factors):
+        # Of the number, what is a square: sqrt(12) = 2 sqrt(3), and sqrt(3/4) = sqrt(12)/4.
+        numerator, denominator = sympy.fraction(constant)
+        before, inside = 1 / denominator, sympy.Integer(1)
+        for factor, power in (*sympy.factorint(numerator * denominator).items(), *factors):
             sign = self.ground.sign(factor, self.held)
             outer = power // 2 if sign else 0
             before *= (sign * factor) ** outer if sign else 1
@@ -115,6 +116,18 @@ class TwoPrices:
         common = sympy.gcd_list([t, v, x, y])
         t, v, x, y = (sympy.factor(sympy.cancel(part / common)) for part in (t, v, x, y))
         return (t + v * root) / (x + y * root)
+
+    def vanishes(self, expression: Any, conditions: Sequence[Any]) -> bool:
+        """Whether a quotient of polynomials of q is known to be 0 at the root where the conditions hold."""
+        top, _ = sympy.fraction(sympy.together(expression))
+        if sympy.rem(sympy.Poly(top, self.q), self.polynomial).is_zero:
+            return True
+        if not any(c.rel_op == "==" for c in conditions):
+            return False
+        root = sympy.Eq(self.polynomial.as_expr(), 0, evaluate=False)
+        below = sympy.Gt(self.total - self.q, 0, evaluate=False)
+        inner = self.ground.with_letters([self.q])
+        return inner.implies(sympy.Eq(top, 0, evaluate=False), (*conditions, root, below))
 
     def cases(self, left: Sequence[Any]) -> Iterator[tuple[Any, ...]]:
         """Conditions, one tuple per case, for both prices > 0 and what is left of other resources >= 0."""

@@ -1,16 +1,19 @@
 """Closed forms of proportional fairness, by the conditions of Karush, Kuhn and Tucker and by the policy."""
 
+import random
 from fractions import Fraction
 
 import pytest
 import sympy
 
-from fairness import ProportionalFair
+from fairness import ProportionalFair, allocate
 from proofs.errors import ProofError
 from proofs.symbolic import SymbolicProblem, closed_form
 from tests.proofs.symbolic.grids import assert_is_the_policy, talk
 
 F = Fraction
+LATER = [pytest.param(first, marks=pytest.mark.long) for first in range(6, 318, 39)]
+"""Where parts of a fuzz begin: 318 problems in all."""
 THREE = [["a", 1], [2, 1], [1, 4]]
 """a = 4: the talk's example of a difference with BMF."""
 
@@ -116,6 +119,58 @@ def test_cells_against_the_definition(demands, assume, counts):
             form, {name: F(k, 4) if place == 0 else F(13 - k, 3) for place, name in enumerate(names)}
         )
     assert_is_the_policy(form, ProportionalFair(), 10.0, states=30)
+
+
+def random_pool(seed):
+    """Fractions as demands of two or three classes and resources, and one letter."""
+    rng = random.Random(f"0 {seed}")
+    n, m = rng.choice([(3, 2), (2, 2), (2, 3)])
+    rows = [[F(rng.randint(1, 9), rng.choice([1, 2, 3, 4, 8])) for _ in range(m)] for _ in range(n)]
+    rows[rng.randrange(n)][rng.randrange(m)] = "a"
+    return SymbolicProblem(rows, [1] * m, assume="a > 0")
+
+
+def assert_is_allocated(pool, *points):
+    """Tasks at points are those of the library; floats, so to 1e-9."""
+    form = closed_form(pool, ProportionalFair())
+    for point in points:
+        tasks = [float(task) for task in form.at(point)[0]]
+        assert tasks == pytest.approx(allocate(pool.at(point)[0], ProportionalFair()).tasks, rel=1e-9)
+
+
+@pytest.mark.parametrize("first", [0, pytest.param(3, marks=pytest.mark.long), *LATER])
+def test_fractions_as_demands(first):
+    for seed in range(first, first + (3 if first < 4 else 39)):
+        assert_is_allocated(random_pool(seed), {"a": F(1, 3)}, {"a": 2})
+
+
+@pytest.mark.parametrize(
+    ("demands", "assume", "full"),
+    [
+        ([[5, 1, 4], [3, 1, "a"], [2, 6, 3]], ["2 < a < 3"], {(0, 1), (0, 1, 2), (0, 2), (2,)}),
+        pytest.param(
+            [[5, 1, 4], [3, 1, "a"], [2, 6, "b"]],
+            ["2 < a < 3", "2 < b < 3"],
+            {(2,), (0, 1), (0, 2), (0, 1, 2)},
+            marks=pytest.mark.long,
+        ),
+        pytest.param(
+            [[1, 6, 3], [1, 2, "a"], [5, 2, "b"]],
+            ["2 < a < 3", "2 < b < 3"],
+            {(0, 1), (1, 2), (0, 1, 2)},
+            marks=pytest.mark.long,
+        ),
+    ],
+    ids=["one letter", "two letters", "two letters, sqrt(79)"],
+)
+def test_roots_of_numbers_are_no_coefficients(demands, assume, full):
+    """Two resources fill as sqrt(57) or sqrt(79) says, whatever the letters of the third are."""
+    pool = SymbolicProblem(demands, [1, 1, 1], assume=assume)
+    form = closed_form(pool, ProportionalFair())
+    assert {cell.full for cell in form.cells} == full
+    assert any(task.has(sympy.sqrt(57), sympy.sqrt(79)) for cell in form.cells for task in cell.tasks)
+    names = [letter.name for letter in pool.letters]
+    assert_is_allocated(pool, *({name: F(80 + 7 * k, 40) for name in names} for k in range(1, 6)))
 
 
 @pytest.mark.long
