@@ -147,8 +147,9 @@ def to_latex(table: Tabulated | pd.DataFrame, *, digits: int = 6, booktabs: bool
     \hline
     \end{tabular}
     """
-    frame = table if hasattr(table, "columns") else getattr(table, "to_dataframe", lambda: None)()
-    if frame is None:
+    # A result may have columns of its own, and its table all the same.
+    frame = getattr(table, "to_dataframe", lambda: table)()
+    if not hasattr(frame, "columns"):
         raise ModelError.of("table", f"must be a result, a table or a dataset; got {type(table).__name__}")
     if isinstance(digits, bool) or not isinstance(digits, int) or not 1 <= digits <= 17:
         raise ModelError.of("digits", f"must be a whole number from 1 to 17; got {digits!r}")

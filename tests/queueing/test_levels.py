@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from fairness import DRF, PSDSF, Cluster, Problem
+from fairness import DRF, PSDSF, Cluster, Problem, to_latex
 from fairness.errors import ModelError, NotConvergedError, UnstableError
 from fairness.machine.work import Task
 from queueing import (
@@ -283,6 +283,7 @@ def test_what_a_reader_sees(level, parts):
         np.testing.assert_array_equal(frame[name], estimate.value)
         np.testing.assert_array_equal(frame[f"{name}_half_width"], estimate.half_width)
     assert repr(result) == result.summary()
+    assert result.to_latex() == to_latex(frame)
     for part in ("95 % intervals", *parts):
         assert part in repr(result)
     if level == "jobs":
