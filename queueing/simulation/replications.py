@@ -24,19 +24,18 @@ References
 from __future__ import annotations
 
 import numbers
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Any, TypeVar
 
-import joblib
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy import stats
 
 from fairness.arguments.validation import Entropy, Seed, entropy_of, generator, require_number, spawned
 from fairness.errors import ModelError
-from fairness.machine.workers import attended
+from fairness.machine.backends import stream
 from fairness.model.problem import FloatArray
 
 __all__ = [
@@ -174,32 +173,19 @@ def spawn_streams(rng: Seed, replications: int) -> Streams:
 
 
 def replicate(
-    function: Callable[[np.random.Generator], T],
-    streams: Streams,
-    n_jobs: int,
-    finished: Callable[[int, T], None] | None = None,
-) -> list[T]:
-    """Results of ``function(generator)`` for all streams, in their order.
+    function: Callable[[np.random.Generator], T], streams: Streams, n_jobs: int
+) -> Iterator[tuple[int, T]]:
+    """Numbers of the streams and results of ``function(generator)``, in the order in which they end.
 
     Threads by default (the kernels release the interpreter lock); ``joblib.parallel_config`` chooses another
-    backend. ``finished`` is told the number of each stream and its result, where that was computed.
+    backend.
     """
-
-    def one(number: int, generator: np.random.Generator) -> T:
-        result = function(generator)
-        if finished is not None:
-            finished(number, result)
-        return result
-
     if not isinstance(n_jobs, numbers.Integral) or n_jobs == 0:
         raise ModelError.of("n_jobs", f"must be a positive integer, or -1 for all cores; got {n_jobs!r}")
+    tasks = ((generator,) for generator in streams.generators)
     if n_jobs == 1:
-        return [one(k, generator) for k, generator in enumerate(streams.generators)]
-    run = joblib.Parallel(n_jobs=n_jobs, prefer="threads", **attended())
-    results: list[T] = run(
-        joblib.delayed(one)(k, generator) for k, generator in enumerate(streams.generators)
-    )
-    return results
+        return ((k, function(*task)) for k, task in enumerate(tasks))
+    return stream(function, tasks, n_jobs, prefer="threads")
 
 
 def estimate_ratio(top: ArrayLike, bottom: ArrayLike, confidence: float) -> Estimate:

@@ -169,8 +169,9 @@ def simulate(
         for several types or bound jobs).
     NotConvergedError
         If the time is over, or the precision is not reached, or by intervals that are not sound; ``best`` is
-        the result so far if two or more replications are finished (in processes of their own they are not
-        kept), ``residual`` the precision that it has. A KeyboardInterrupt has ``best``, too.
+        the result so far if the first two or more replications are finished, ``residual`` the precision that
+        it has. A KeyboardInterrupt has ``best``, too, and so has the BackendError, a NotConvergedError, that
+        comes if workers die.
     UnstableError
         If a resource is offered more than it can carry (not of a trace), measured jobs never leave, or more
         than ``Tasks.max_jobs`` jobs pile up.

@@ -6,14 +6,17 @@ import json
 import os
 import subprocess
 import sys
+from dataclasses import dataclass
 from functools import partial
 
+import joblib
 import numpy as np
 import pytest
 from scipy import stats
 
 from fairness import DRF, PSDSF, Cluster, Problem, to_latex
 from fairness.errors import ModelError, NotConvergedError, UnstableError
+from fairness.machine.backends import BackendError
 from fairness.machine.work import Task
 from queueing import (
     BMFScheduler,
@@ -34,7 +37,7 @@ from queueing import (
     tabulate,
 )
 from queueing.simulation.pace import Pace
-from tests.processes import PATIENCE
+from tests.processes import PATIENCE, at_once, backend_of
 from tests.queueing.simulated import SURE, off, same
 
 POOL = Problem([[10, 1], [1, 10]], [10, 10], job_classes=["A", "B"], resources=["cpu", "ram"])
@@ -163,6 +166,49 @@ def test_what_is_finished_when_the_time_is_over_is_kept(level, monkeypatch):
     with pytest.raises(NotConvergedError, match="the first 2 of 6 replications are finished") as caught:
         run(replications=6, time_limit=50.0, progress=tick)
     same(caught.value.best, RUN[level](system_of(level, 0.5), replications=2, rng=1))
+
+
+@dataclass
+class Killer:
+    """DRF, but whoever asks in another process dies."""
+
+    home: int
+
+    def __call__(self, problem, counts):
+        if os.getpid() != self.home:
+            os._exit(3)
+        return DRF()(problem, counts)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("backend", ["dask", "loky"])
+def test_a_worker_that_dies_ends_a_simulation(backend):
+    def call():
+        with backend_of(backend), joblib.parallel_config(backend=backend):
+            try:
+                # Beyond the first table, which is made here.
+                RUN["jobs"](system_of("jobs"), policy=Killer(os.getpid()), start=[99, 0], n_jobs=2, rng=1)
+            except BackendError as error:
+                return error
+
+    (error,) = at_once(1, call)
+    assert "as when a worker dies" in str(error)
+    assert "not all of 10 replications are finished" in str(error)
+    assert error.best is None
+
+
+@every_level
+def test_what_is_finished_when_the_backend_fails_is_kept(level, monkeypatch):
+    def broken(calls, run):
+        for function, number, task in calls:
+            if number == 3:
+                raise OSError("gone")
+            yield number, function(*task)
+
+    monkeypatch.setattr("fairness.machine.backends._by_joblib", broken)
+    with pytest.raises(BackendError, match=r"\(OSError: gone\): the first 3 of 5 replic") as caught:
+        RUN[level](system_of(level), replications=5, n_jobs=2, rng=1)
+    same(caught.value.best, RUN[level](system_of(level), replications=3, rng=1))
 
 
 @every_level
