@@ -530,6 +530,38 @@ def test_lines_that_are_too_long_are_refused_without_the_help_of_strict_warnings
         read_trace(file, POOL)
 
 
+def nobody(problem, counts):
+    return np.zeros(np.shape(counts))
+
+
+def left_only(problem, counts):
+    return DRF()(problem, counts) * np.array([1.0] + [0.0] * (problem.n_classes - 1))
+
+
+def from_a_hundred(problem, counts):
+    """Waits until a hundred jobs of a class are there, then serves it."""
+    return DRF()(problem, np.where(np.asarray(counts) < 100, 0.0, counts))
+
+
+@pytest.mark.parametrize("level", ["counts", "jobs"])
+@pytest.mark.parametrize(
+    ("policy", "classes"), [(nobody, 1), (nobody, 2), (nobody, 9), (left_only, 2), (left_only, 9)]
+)
+@pytest.mark.timeout(60)
+def test_a_policy_that_serves_a_class_never_is_refused(policy, classes, level):
+    pool = Problem(np.eye(classes) * 0.9 + 0.1, np.ones(classes))
+    system = System.with_load(pool, np.ones(classes), 0.5)
+    length = {"jobs": 2000} if level == "jobs" else {"events": 100_000}
+    starved = "'class [0-9]'" if policy is nobody else "'class [2-9]'"
+    with pytest.raises(UnstableError, match=rf"{policy.__name__} gives class {starved} no tasks, .* wait"):
+        simulate(system, policy, level=level, rng=1, **length)
+
+
+def test_a_policy_that_lets_many_wait_before_it_serves_them_is_none_of_these():
+    result = simulate(System(Problem([[1]], [1]), [0.5]), from_a_hundred, jobs=2000, replications=2, rng=1)
+    assert result.mean_jobs[0] > 90
+
+
 def test_jobs_that_no_policy_serves_never_leave():
     def idle(problem, counts):
         return np.minimum(counts, 1) * np.array([1.0, 0.0])
