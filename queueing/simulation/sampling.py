@@ -133,8 +133,8 @@ def estimated(make: Callable[[], Level[S]], effort: Effort) -> Simulation:
     if effort.precision is not None and not best.precision <= effort.precision:
         remedy = level.longer + ("" if level.one_run else ", or raise max_replications")
         reached = (
-            f"no interval of the mean durations: {best.warnings[0]}"
-            if best.warnings
+            f"no interval of the mean durations: {(*best.warnings, *best.gaps)[0]}"
+            if math.isinf(best.precision)
             else f"relative half-width {best.precision:.3g} of the mean durations, more than the precision "
             f"{effort.precision:g} asked for; give {remedy}"
         )

@@ -241,7 +241,9 @@ def test_deterministic_quantiles_are_order_statistics_of_the_record():
     result = simulate(system, DRF(), jobs=3000, replications=3, rng=1, record=True, quantiles=(0.25,))
     groups = result.record.groupby(["sample", "job_class"])["duration"].quantile(0.25).unstack()
     np.testing.assert_allclose(result.duration_quantiles[0.25].values, groups, rtol=1e-12)
-    np.testing.assert_allclose(result.duration_quantiles[0.25].value, groups.mean(), rtol=1e-12)
+    # Ranked together: the mean of quantiles is biased, the more so the fewer jobs a replication has.
+    pooled = result.record.groupby("job_class")["duration"].quantile(0.25)
+    np.testing.assert_allclose(result.duration_quantiles[0.25].value, pooled, rtol=1e-12)
 
 
 @pytest.mark.parametrize(

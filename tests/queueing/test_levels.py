@@ -37,6 +37,7 @@ from queueing import (
     tabulate,
 )
 from queueing.simulation.pace import Pace
+from queueing.simulation.replications import QuantileEstimate
 from tests.processes import PATIENCE, at_once, backend_of
 from tests.queueing.simulated import SURE, off, same
 
@@ -327,7 +328,13 @@ def test_what_a_reader_sees(level, parts):
     assert frame.notna().all(axis=None)
     for name, estimate in result.columns().items():
         np.testing.assert_array_equal(frame[name], estimate.value)
-        np.testing.assert_array_equal(frame[f"{name}_half_width"], estimate.half_width)
+        if isinstance(estimate, QuantileEstimate):
+            ends = frame[f"{name}_lower"], frame[f"{name}_upper"]
+            np.testing.assert_array_equal(ends, estimate.interval)
+            sides = np.abs(ends - estimate.value)
+            np.testing.assert_allclose(sides.max(axis=0), estimate.half_width, rtol=1e-12)
+        else:
+            np.testing.assert_array_equal(frame[f"{name}_half_width"], estimate.half_width)
     assert repr(result) == result.summary()
     assert result.to_latex() == to_latex(frame)
     for part in ("95 % intervals", *parts):
