@@ -123,7 +123,7 @@ def simulate(
     max_replications : int
         Most replications with ``precision``.
     confidence : float
-        Level of the intervals (Student's law over the replications).
+        Level of the intervals (:mod:`queueing.simulation.replications`).
     quantiles : sequence of float, optional
         Of jobs: levels in (0, 1) of the quantiles of durations and slowdowns. Default: 0.5, 0.9, 0.99.
     rng : numpy Generator or seed
@@ -156,7 +156,7 @@ def simulate(
     -------
     Simulation
         Of jobs a JobSimulation, of tasks a TaskSimulation. If the run is too short for the load, its
-        ``warnings`` say so and its intervals are infinite.
+        ``warnings`` say so and its intervals are infinite; ``gaps`` name single estimates that have none.
 
     Raises
     ------

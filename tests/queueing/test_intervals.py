@@ -320,8 +320,8 @@ def test_intervals_of_heavy_tails_and_of_edges_cover():
     runs = [simulate(shared, DRF(), jobs=3_000, rng=k, quantiles=(0.9, 0.99)) for k in range(80)]
     for name in ("mean_jobs", "mean_durations", "mean_slowdowns", "service_rates", "slowdown_q0.9"):
         low, high = np.moveaxis([run.columns()[name].interval for run in runs], 1, 0)
-        # By insensitivity; the quantile of a run of 3 million jobs.
-        exact = {"mean_jobs": 0.1, "service_rates": 0.5, "slowdown_q0.9": 3.887}.get(name, 2.0)
+        # By insensitivity; the quantile of 20 million jobs.
+        exact = {"mean_jobs": 0.1, "service_rates": 0.5, "slowdown_q0.9": 3.93}.get(name, 2.0)
         assert np.isfinite(low).all()
         # 800 intervals, those of a run not independent: as if 400; 93 % are promised.
         missed = 1 - ((low <= exact) & (exact <= high)).mean()

@@ -17,8 +17,9 @@ measured are per class
 Under processor sharing on one resource, and under balanced fairness in general, the means depend on the
 laws of the sizes through their means only (*insensitivity* [1]_); under other policies they need not.
 
-Intervals are Student's over independent replications, or over batches, consecutive parts of one long run
-with equal numbers of jobs (or lengths), whose means are treated as independent [2]_: make them long.
+Intervals are over independent replications, or over batches, consecutive parts of one long run with equal
+numbers of jobs (or lengths), whose means are treated as independent [2]_: make them long. Means of classes of
+whose sizes the jobs may have shown too little (:mod:`queueing.simulation.jobs.arguments`) have none.
 
 References
 ----------
