@@ -1,9 +1,11 @@
 """Coverage of the intervals of simulations job by job: skewed means, quantiles near the edge.
 
 ``python -m benchmarks.claims.tails`` prints the tables of docs/theory/claimed_errors.md (about half an hour
-on one core), ``--quick`` tries a tenth of the calls. Each line is one system and one estimate: how many
-intervals there could be (one a class and call, each call with its own seed, ten replications), how many there
-were, and how often these covered.
+on one core), ``--quick`` tries a tenth of the calls. A line is about one system and its four means, or its
+quantiles of durations and of slowdowns: how many intervals there could be (one a class, call and estimate,
+each call with its own seed, ten replications), how many were given, how often these covered, together and
+each estimate by itself, and how often Student's interval of the ten replications one by one would have,
+given always.
 
 Classes of a case are alike, so one number is true for all of them: by insensitivity for the means of
 processor sharing, whatever the sizes; else that of a run at least 300 times as long as a replication, whose
@@ -21,6 +23,7 @@ from typing import Any
 import joblib
 import numpy as np
 import pandas as pd
+from scipy import stats
 
 from fairness import DRF, Problem
 from queueing import (
@@ -96,32 +99,48 @@ def known(case: Case) -> dict[str, float]:
     return truth
 
 
+def kind_of(name: str) -> str:
+    """What a column estimates: means, or quantiles of a level."""
+    return f"{name.split('_q')[1]} quantiles" if "_q" in name else "means"
+
+
+def student(values: np.ndarray, exact: float) -> np.ndarray:
+    """Whether Student's interval of replications (replications, n) one by one covers."""
+    half_width = stats.t.isf(0.025, len(values) - 1) * stats.sem(values)
+    return abs(values.mean(axis=0) - exact) <= half_width + ROUNDING * exact
+
+
 def measured(case: Case, calls: int) -> list[dict[str, Any]]:
     """Lines of a case."""
     truth = known(case)
 
-    def one(seed: int) -> dict[str, tuple[np.ndarray, np.ndarray]]:
+    def one(seed: int) -> dict[str, tuple[np.ndarray, ...]]:
         result = simulate(case.system, DRF(), jobs=case.jobs, quantiles=LEVELS, rng=[2027, case.jobs, seed])
         found = {}
         for name, estimate in result.columns().items():
-            low, high = estimate.interval
-            room = ROUNDING * truth[name]
-            covers = (low - room <= truth[name]) & (truth[name] <= high + room)
-            found[name] = np.isfinite(high - low), covers
+            exact, (low, high) = truth[name], estimate.interval
+            covers = (low - exact <= ROUNDING * exact) & (exact - high <= ROUNDING * exact)
+            found[name] = np.isfinite(high - low), covers, student(estimate.values, exact)
         return found
 
     runs = joblib.Parallel(n_jobs=2, prefer="threads")(joblib.delayed(one)(seed) for seed in range(calls))
     lines = []
-    for name in truth:
-        there = np.concatenate([run[name][0] for run in runs])
-        covers = np.concatenate([run[name][1] for run in runs])[there]
+    for kind in dict.fromkeys(map(kind_of, truth)):
+        names = [name for name in truth if kind_of(name) == kind]
+        given, covers, plain = (
+            [np.concatenate([run[name][k] for run in runs]) for name in names] for k in range(3)
+        )
+        rates = [100 * c[there].mean() for c, there in zip(covers, given, strict=True) if there.any()]
+        everything = np.concatenate(covers)[np.concatenate(given)]
         lines.append({
             "system": case.name,
             "jobs": case.jobs,
-            "estimate": name,
-            "intervals": len(there),
-            "there": f"{100 * there.mean():.0f} %",
-            "cover": f"{100 * covers.mean():.1f} %" if len(covers) else "-",
+            "estimates": kind,
+            "intervals": sum(map(len, given)),
+            "given": f"{100 * np.mean(given):.0f} %",
+            "cover": f"{100 * everything.mean():.1f} %" if rates else "-",
+            "each": f"{min(rates):.1f} to {max(rates):.1f}" if rates else "-",
+            "Student's": f"{100 * np.mean(plain):.1f} %",
         })  # fmt: skip
     return lines
 
