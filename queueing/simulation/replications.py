@@ -329,7 +329,7 @@ def estimate_quantiles(
     >>> values = np.random.default_rng(1).random((10, 1000))
     >>> median = estimate_quantiles([[np.sort(row)] for row in values], [0.5], 0.95, np.array([1e4]))[0.5]
     >>> median.value.round(2), median.interval.round(2).tolist()
-    (array([0.5]), [[0.49], [0.51]])
+    (array([0.5]), [[0.49], [0.52]])
     """
     count, n, student = len(samples), len(independent), _student(confidence, len(samples))
     values, ends = np.full((len(levels), count, n), np.nan), np.full((len(levels), 3, n), np.nan)
