@@ -6,6 +6,7 @@ from .errors import FairqueuesError, InfeasibleError, ModelError, NotConvergedEr
 from .evidence.pools import Certificate
 from .explanations.asking import explain
 from .explanations.explanation import Explanation
+from .machine.backends import BackendError
 from .model.cluster import Cluster
 from .model.problem import Problem
 from .model.tree import Tree
@@ -39,6 +40,7 @@ __all__ = [
     "Allocation",
     "AlphaFair",
     "AssetFair",
+    "BackendError",
     "BottleneckMax",
     "BottleneckSet",
     "Certificate",

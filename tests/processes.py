@@ -14,6 +14,9 @@ import time
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
+import joblib
+import pytest
+
 from fairness.machine.checkpoint import Checkpoint
 
 PATIENCE = 240.0
@@ -79,6 +82,32 @@ def running(*command, **options):
             except subprocess.TimeoutExpired:
                 process.kill()
                 raise
+
+
+@contextmanager
+def backend_of(name, processes=True):
+    """Two workers of joblib, who die once and for all."""
+    if name == "loky":
+        yield
+        return
+    dask = pytest.importorskip("dask")
+    distributed = pytest.importorskip("distributed")
+    workers = {"n_workers": 2, "threads_per_worker": 1, "processes": processes}
+    # A port of its own: None takes Dask's usual one, and warns where a test beside has it.
+    workers["dashboard_address"] = ":0"
+    settings = {
+        "distributed.scheduler.allowed-failures": 0,
+        # On a busy machine that compiles kernels beside, a worker may take long to answer.
+        "distributed.comm.timeouts.connect": "120s",
+        "distributed.comm.timeouts.tcp": "120s",
+    }
+    with (
+        dask.config.set(settings),
+        distributed.LocalCluster(**workers) as cluster,
+        distributed.Client(cluster),
+        joblib.parallel_config(backend="dask"),
+    ):
+        yield
 
 
 def line_of(stream, what):

@@ -100,6 +100,7 @@ class MeansAtLoad:
                 policy,
                 events=length * self.events if counts else None,
                 jobs=None if counts else length * self.jobs,
+                quantiles=None if counts else (),
                 warmup=self.warmup,
                 replications=self.replications,
                 confidence=self.confidence,

@@ -235,7 +235,8 @@ def region_volume(
         name, total = f"the volume by {CHAINS} chains of {counted} sweeps a step", CHAINS * len(plan.rates)
         with Task(name, total, "steps", seconds, "raise precision") as work:
             own = Streams(tuple(generators[which]), streams.entropy)
-            return np.array(replicate(lambda generator: plan.chain(counted, generator, work), own, n_jobs))
+            ended = dict(replicate(lambda generator: plan.chain(counted, generator, work), own, n_jobs))
+            return np.array([ended[k] for k in range(CHAINS)])
 
     try:
         with watching(progress, time_limit):

@@ -8,8 +8,6 @@ equal to an uninterrupted one bit by bit.
 from __future__ import annotations
 
 import math
-import pickle
-import traceback
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -23,7 +21,7 @@ from fairness.display.storage import dumps
 from fairness.errors import FairqueuesError, ModelError
 from queueing.model.system import System
 
-__all__ = ["STANDARD", "Failure", "Point", "Record", "StandardOutputs", "Variable", "compute"]
+__all__ = ["STANDARD", "Point", "Record", "StandardOutputs", "Variable", "compute"]
 
 STANDARD = {
     "mean_jobs": ("job_class",),
@@ -85,34 +83,8 @@ class Record:
     labels: dict[str, NDArray[Any]] = field(default_factory=dict)
 
 
-class Failure:
-    """An exception on its way from a worker to the user."""
-
-    def __init__(self, error: Exception, remote: str = "") -> None:
-        self.error = error
-        self.remote = remote
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        """Only what leaves its process is pickled, and only there the traceback has to become text."""
-        told = "".join(traceback.format_exception(self.error))
-        try:
-            pickle.loads(pickle.dumps(self.error))
-            error = self.error
-        except Exception:  # whatever a foreign exception may do when it is pickled
-            error = RuntimeError(f"{type(self.error).__name__}: {self.error}")
-        return Failure, (error, told)
-
-    def throw(self) -> None:
-        """Raise the exception; what a worker printed of it comes as a note."""
-        if self.remote:
-            self.error.add_note(f"in a worker:\n{self.remote}")
-        raise self.error
-
-
-def compute(
-    model: Callable[..., Any], outputs: Callable[..., Any], point: Point, record_errors: bool
-) -> str | Failure:
-    """Text of the record of a point, or what went wrong."""
+def compute(model: Callable[..., Any], outputs: Callable[..., Any], point: Point, record_errors: bool) -> str:
+    """Text of the record of a point."""
     try:
         try:
             instance = model(**point.keywords)
@@ -128,7 +100,7 @@ def compute(
         return dumps(_record(point.index, raw, instance))
     except Exception as error:
         error.add_note(f"sweep: at the point {point.place}")
-        return Failure(error)
+        raise
 
 
 class _Misuse(ModelError):

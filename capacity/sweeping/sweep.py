@@ -43,19 +43,20 @@ import inspect
 import numbers
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing
+from functools import partial
 from typing import Any
 
 import numpy as np
 import xarray as xr
 from tqdm.auto import tqdm
 
-from capacity.sweeping.backends import stream
 from capacity.sweeping.grid import Grid
-from capacity.sweeping.points import STANDARD, Failure, Point, StandardOutputs, compute
+from capacity.sweeping.points import STANDARD, Point, StandardOutputs, compute
 from capacity.sweeping.results import Results
 from fairness.arguments.validation import A_GENERATOR, Seed, require_workers
 from fairness.display.storage import loads
 from fairness.errors import FairqueuesError, ModelError
+from fairness.machine.backends import BackendError, stream
 from fairness.machine.checkpoint import Checkpoint, digest_of, told
 from fairness.versions import version
 from queueing.simulation.replications import spawn_streams
@@ -219,33 +220,21 @@ def sweep(
                 yield model, function, point, errors == "record"
 
         try:
-            outcomes = stack.enter_context(closing(stream(compute, tasks(), n_jobs)))
-            while True:
-                try:
-                    outcome = next(outcomes, None)
-                except Exception as error:
-                    running = [grid.describe(k) for k in sorted(sent - set(results.records))]
-                    raise SweepInterrupted(
-                        f"the backend failed, as when a worker dies ({type(error).__name__}: {error}); "
-                        f"{len(results.records)} of {grid.size} points are done, and under way or next were "
-                        f"{'; '.join(running[:_TOLD])}{', ...' if len(running) > _TOLD else ''}",
-                        dataset=results.dataset(attrs),
-                    ) from error
-                if outcome is None:
-                    return results.dataset(attrs)
-                if isinstance(outcome, Failure):
-                    outcome.throw()
-                record = loads(outcome)
-                results.add(record)
-                if store is not None and str(record.index) not in store.pieces:
-                    try:
-                        store.write(str(record.index), outcome)
-                    except OSError as error:
-                        raise SweepInterrupted(
-                            f"the checkpoint {store.path} can no longer be written: {error}",
-                            dataset=results.dataset(attrs),
-                        ) from error
-                bar.update()
+            try:
+                for _, text in stack.enter_context(closing(stream(compute, tasks(), n_jobs))):
+                    record = loads(text)
+                    results.add(record)
+                    if store is not None and str(record.index) not in store.pieces:
+                        _write(store, str(record.index), text, partial(results.dataset, attrs))
+                    bar.update()
+            except BackendError as error:
+                running = [grid.describe(k) for k in sorted(sent - set(results.records))]
+                raise SweepInterrupted(
+                    f"{error}; {len(results.records)} of {grid.size} points are done, and under way or next "
+                    f"were {'; '.join(running[:_TOLD])}{', ...' if len(running) > _TOLD else ''}",
+                    dataset=results.dataset(attrs),
+                ) from error
+            return results.dataset(attrs)
         except BaseException as error:
             if store is not None and store.kept:
                 error.add_note(
@@ -253,6 +242,16 @@ def sweep(
                     "call goes on from there"
                 )
             raise
+
+
+def _write(store: Checkpoint, key: str, text: str, so_far: Callable[[], xr.Dataset]) -> None:
+    """Keep the record of a point."""
+    try:
+        store.write(key, text)
+    except OSError as error:
+        raise SweepInterrupted(
+            f"the checkpoint {store.path} can no longer be written: {error}", dataset=so_far()
+        ) from error
 
 
 # --- streams -------------------------------------------------------------------------------------------

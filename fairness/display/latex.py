@@ -147,6 +147,7 @@ def to_latex(table: Tabulated | pd.DataFrame, *, digits: int = 6, booktabs: bool
     \hline
     \end{tabular}
     """
+    # A result may have columns of its own, and its table all the same.
     frame: Any = getattr(table, "to_dataframe", lambda: table)()
     if not hasattr(frame, "columns"):
         raise ModelError.of("table", f"must be a result, a table or a dataset; got {type(table).__name__}")

@@ -29,6 +29,7 @@ from typing import Any
 from fairness.arguments.validation import require_number
 from fairness.display.wording import rough, said
 from fairness.errors import FairqueuesError, ModelError, NotConvergedError
+from fairness.machine.backends import BackendError
 
 __all__ = [
     "ASIDE",
@@ -309,11 +310,13 @@ class Task:
 
 
 def stopped(stop: BaseException, known: str, best: Any, residual: float = math.nan) -> BaseException:
-    """What to raise instead of OutOfTime or KeyboardInterrupt where ``known`` tells what is known so far."""
+    """What to raise for OutOfTime, BackendError or KeyboardInterrupt; ``known``: what is known so far."""
     if isinstance(stop, KeyboardInterrupt):
         stop.add_note(known)
         stop.best = best  # type: ignore[attr-defined]
         return stop
+    if isinstance(stop, BackendError):
+        return BackendError(f"{stop}: {known}", best=best, residual=residual)
     return NotConvergedError(f"{stop}: {known}; raise time_limit", best=best, residual=residual)
 
 

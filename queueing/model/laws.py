@@ -22,7 +22,8 @@ A hyperexponential law is fitted to mean and scv with *balanced means* [1]_, :ma
 hence :math:`p_{1,2} = \tfrac12 (1 \pm \sqrt{(c^2-1)/(c^2+1)})`.
 
 Of a law with rare large values a run of n jobs sees only a part: ``unseen_work(n)`` is the part of the mean
-that comes from sizes above the quantile of level 1 - 1/n, which such a run meets at most once on average.
+that comes from sizes above the quantile of level 1 - 1/n, which such a run meets at most once on average;
+``unseen_work(n, 2)`` is that of the second moment, on which the errors of means depend.
 Not only Pareto tails hide work so: in a hyperexponential law of scv 1e8 one job in 2e8 brings half of it.
 
 References
@@ -87,10 +88,10 @@ class Law(ABC):
     def with_mean(self, mean: float) -> Self:
         """The law of the same shape with another mean."""
 
-    def unseen_work(self, jobs: float) -> float:
-        """Part of the mean that comes from sizes above the quantile of level 1 - 1/jobs.
+    def unseen_work(self, jobs: float, power: int = 1) -> float:
+        """Part of E[S^power], power 1 or 2, that comes from sizes above the quantile of level 1 - 1/jobs.
 
-        0 for one exponential and lighter laws: what n jobs miss there is of order log(n)/n.
+        0 for one exponential and lighter laws: what n jobs miss there is of order log(n)^power/n.
         """
         return 0.0
 
@@ -265,8 +266,8 @@ class Hyperexponential(Law):
         phase = np.searchsorted(np.cumsum(self.probabilities)[:-1], u[:, 0], side="right")
         return _at_least_tiny(np.array(self.means)[phase] * -np.log1p(-u[:, 1]))
 
-    def unseen_work(self, jobs: float) -> float:
-        """Part of the mean that comes from sizes above the quantile of level 1 - 1/jobs."""
+    def unseen_work(self, jobs: float, power: int = 1) -> float:
+        """Part of E[S^power] that comes from sizes above the quantile of level 1 - 1/jobs."""
         if jobs <= 1:
             return 1.0
         p, m = np.array(self.probabilities), np.array(self.means) / self.mean
@@ -275,7 +276,8 @@ class Hyperexponential(Law):
         level = optimize.brentq(
             lambda s: float(np.dot(p, np.exp(-s / m))) - 1 / jobs, 0, highest, xtol=1e-300, maxiter=2000
         )
-        return float(np.dot(p * np.exp(-level / m), level + m))
+        above = level + m if power == 1 else level * (level + 2 * m) + 2 * m * m
+        return float(np.dot(p * np.exp(-level / m), above) / np.dot(p, power * m**power))
 
 
 @dataclass(frozen=True)
@@ -342,10 +344,10 @@ class TruncatedPareto(_ByMean):
     def _quantiles(self, level: Any) -> Any:
         return np.exp(-np.log1p(-np.asarray(level) * self._inside) / self.shape)
 
-    def unseen_work(self, jobs: float) -> float:
-        """Part of the mean that comes from sizes above the quantile of level 1 - 1/jobs."""
+    def unseen_work(self, jobs: float, power: int = 1) -> float:
+        """Part of E[S^power] that comes from sizes above the quantile of level 1 - 1/jobs."""
         lowest = min(float(self._quantiles(1 - 1 / max(jobs, 1))), self.ratio)
-        return self._moment(1, lowest) / self._moment(1)
+        return self._moment(power, lowest) / self._moment(power)
 
 
 @dataclass(frozen=True)
@@ -372,10 +374,10 @@ class Lognormal(_ByMean):
         normal = generator.standard_normal(size)
         return _at_least_tiny(self.mean * np.exp(math.sqrt(variance) * normal - variance / 2))
 
-    def unseen_work(self, jobs: float) -> float:
-        """Part of the mean that comes from sizes above the quantile of level 1 - 1/jobs."""
+    def unseen_work(self, jobs: float, power: int = 1) -> float:
+        """Part of E[S^power] that comes from sizes above the quantile of level 1 - 1/jobs."""
         deviation = math.sqrt(math.log1p(self.scv))
-        return float(special.ndtr(deviation - special.ndtri(1 - 1 / max(jobs, 1))))
+        return float(special.ndtr(power * deviation - special.ndtri(1 - 1 / max(jobs, 1))))
 
 
 @dataclass(frozen=True, eq=False, repr=False, init=False)
@@ -433,15 +435,16 @@ class Empirical(Law):
         place = (generator.random(size) * len(self.values)).astype(np.int64)
         return self.values[np.minimum(place, len(self.values) - 1)]
 
-    def unseen_work(self, jobs: float) -> float:
-        """Part of the mean that comes from sizes above the quantile of level 1 - 1/jobs."""
+    def unseen_work(self, jobs: float, power: int = 1) -> float:
+        """Part of E[S^power] that comes from sizes above the quantile of level 1 - 1/jobs."""
         n = len(self.values)
         # Values that may stand above the quantile; 1e-9: n/jobs is a whole number up to rounding.
         above = int(n / max(jobs, 1) + 1e-9)
         if above >= n:
             return 1.0
         quantile = np.partition(self.values, n - 1 - above)[n - 1 - above]
-        return float(self.values[self.values > quantile].sum() / self.values.sum())
+        powers = (self.values / self.mean) ** power
+        return float(powers[self.values > quantile].sum() / powers.sum())
 
     def __repr__(self) -> str:
         return f"Empirical({len(self.values)} values, mean {self.mean:.6g}, scv {self.scv:.6g})"

@@ -192,8 +192,8 @@ class PhaseType(Law):
         _run_through(generator, np.cumsum(self.initial), np.cumsum(jumps, axis=1), 1.0 / total, values)
         return np.maximum(values, np.finfo(float).tiny, out=values)
 
-    def unseen_work(self, jobs: float) -> float:
-        """Part of the mean that comes from sizes above the quantile of level 1 - 1/jobs."""
+    def unseen_work(self, jobs: float, power: int = 1) -> float:
+        """Part of E[S^power] that comes from sizes above the quantile of level 1 - 1/jobs."""
         if jobs <= 1:
             return 1.0
         unit = self.with_mean(1.0)
@@ -203,10 +203,13 @@ class PhaseType(Law):
         level = optimize.brentq(
             lambda s: float(unit.survival(s)) - 1 / jobs, 0, highest, xtol=1e-12 * highest
         )
-        # E[S; S > s] = sum over the phases at s of P(phase) (s + mean rest).
+        # E[S; S > s] = sum over the phases at s of P(phase) (s + mean rest); likewise E[(s + rest)^2].
         here = unit._present(np.array([level]))[0]
         rest = np.linalg.solve(-unit.rates, np.ones(self.n_phases))
-        return min(1.0, float(here @ (level + rest)))
+        if power == 1:
+            return min(1.0, float(here @ (level + rest)))
+        squares = 2 * np.linalg.solve(-unit.rates, rest)
+        return min(1.0, float(here @ (level * (level + 2 * rest) + squares) / (unit.initial @ squares)))
 
     def __repr__(self) -> str:
         return f"PhaseType({self.n_phases} phases, mean {self.mean:.6g}, scv {self.scv:.6g})"

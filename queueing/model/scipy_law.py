@@ -102,15 +102,15 @@ class ScipyLaw(Law):
         values = np.asarray(self.distribution.ppf(generator.random(size)), dtype=float) * self.factor
         return np.maximum(values, np.finfo(float).tiny)
 
-    def unseen_work(self, jobs: float) -> float:
-        """Part of the mean that comes from sizes above the quantile of level 1 - 1/jobs."""
+    def unseen_work(self, jobs: float, power: int = 1) -> float:
+        """Part of E[S^power] that comes from sizes above the quantile of level 1 - 1/jobs."""
         # 1e15: levels closer to 1 are no floats.
         last = math.log(min(max(jobs, 1.0), 1e15))
         law = self.distribution
         if hasattr(law, "pmf"):
             # Few values, each with its probability; of many those between two levels count as the upper one.
             values = np.unique(law.ppf(-np.expm1(-np.linspace(0.0, last, 1000))))
-            below = float(values @ np.diff(law.cdf(values), prepend=0.0))
+            below = float(values**power @ np.diff(law.cdf(values), prepend=0.0))
         else:
             # The integral of the quantile over levels 1 - exp(-t), by Gauss's rule on panels; t = last s^5
             # takes out the root that the quantile is like near 0.
@@ -119,8 +119,11 @@ class ScipyLaw(Law):
             half = np.diff(ends)[:, None] / 2
             s = ends[:-1, None] + half * (1.0 + nodes)
             t = last * s**5
-            below = float((law.ppf(-np.expm1(-t)) * np.exp(-t) * 5 * last * s**4 * half * weights).sum())
-        return min(1.0, max(0.0, 1.0 - below / float(law.mean())))
+            below = float(
+                (law.ppf(-np.expm1(-t)) ** power * np.exp(-t) * 5 * last * s**4 * half * weights).sum()
+            )
+        whole = float(law.mean()) ** power * (1.0 if power == 1 else 1.0 + self.scv)
+        return min(1.0, max(0.0, 1.0 - below / whole))
 
     def __repr__(self) -> str:
         return f"ScipyLaw({_named(self.distribution)}, mean {self.mean:.6g}, scv {self.scv:.6g})"

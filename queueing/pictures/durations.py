@@ -53,14 +53,14 @@ def draw_quantiles(
     what: str,
     levels: ArrayLike,
     values: ArrayLike,
-    half_widths: ArrayLike | None = None,
+    sides: ArrayLike | None = None,
     **style: Any,
 ) -> None:
-    """A dot at each quantile, with its interval where there is a finite one."""
+    """A dot at each quantile; ``sides`` are the distances to the ends of its interval, (2, n), if finite."""
     at, heights = np.asarray(values, dtype=float), np.asarray(levels, dtype=float)
     heights = heights if what == "cdf" else 1.0 - heights
-    if half_widths is not None:
-        errors = np.nan_to_num(np.asarray(half_widths, dtype=float), posinf=0.0)
+    if sides is not None:
+        errors = np.nan_to_num(np.asarray(sides, dtype=float), posinf=0.0)
         ax.errorbar(at, heights, xerr=errors, fmt="none", ecolor=style["color"], capsize=3)
     ax.plot(at, heights, "o", markersize=4, **style)
 

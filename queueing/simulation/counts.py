@@ -47,7 +47,7 @@ from queueing.simulation import lookup as lookups
 from queueing.simulation.kernels import kernel
 from queueing.simulation.lookup import MISSING, Lookup, find, moved, visit
 from queueing.simulation.pace import Pace
-from queueing.simulation.replications import RunLength, estimate_ratio, withheld
+from queueing.simulation.replications import RunLength, estimate_ratio, skewness, withheld
 from queueing.simulation.results import Simulation
 from queueing.simulation.sampling import Level
 from queueing.simulation.soundness import Measured, Memory, run_warnings
@@ -123,10 +123,12 @@ class CountLevel(Level[Run]):
         area[:, (system.arrival_rates > 0) & ~area.any(axis=0)] = np.nan
         live = np.where(system.arrival_rates > 0, 1.0, np.nan)
         rates, loads = system.arrival_rates * live, system.loads * live
+        areas, times = parts[:, 2:, :-1], parts[:, 2:, -1:]
+        skew = skewness(areas, times)
         estimates = {
-            "mean_jobs": estimate_ratio(area, time, confidence),
-            "mean_durations": estimate_ratio(area, rates * time, confidence),
-            "service_rates": estimate_ratio(loads * time, area, confidence),
+            "mean_jobs": estimate_ratio(area, time, confidence, skew),
+            "mean_durations": estimate_ratio(area, rates * time, confidence, skew),
+            "service_rates": estimate_ratio(loads * time, area, confidence, skewness(times, areas)),
         }
         measured = Measured.of_runs(parts, np.nan_to_num(estimates["mean_jobs"].value), self.start.mean_jobs)
         warnings = run_warnings(Memory.of(system), measured)

@@ -17,7 +17,7 @@ from fairness.errors import ModelError
 from fairness.model.problem import FloatArray
 from queueing.model.class_results import ClassResult, class_table
 from queueing.model.system import System
-from queueing.simulation.replications import Estimate
+from queueing.simulation.replications import Estimate, QuantileEstimate
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -127,7 +127,7 @@ class Simulation(ClassResult):
 
     @property
     def gaps(self) -> tuple[str, ...]:
-        """That no job was seen of the unseen classes, in words; empty if there are none."""
+        """What is missing, in words: jobs of some classes."""
         if not self.unseen:
             return ()
         length = "events" if self.level == "counts" else "jobs"
@@ -138,11 +138,14 @@ class Simulation(ClassResult):
         return self.estimates
 
     def to_dataframe(self) -> pd.DataFrame:
-        """One row per class: each estimate, and the half-width of its interval."""
+        """One row per class: each estimate, and the half-width of its interval, of quantiles both ends."""
         columns = {}
         for name, estimate in self.columns().items():
             columns[name] = estimate.value
-            columns[f"{name}_half_width"] = estimate.half_width
+            if isinstance(estimate, QuantileEstimate):
+                columns[f"{name}_lower"], columns[f"{name}_upper"] = estimate.interval
+            else:
+                columns[f"{name}_half_width"] = estimate.half_width
         return class_table(self.system, **columns)
 
     def summary(self) -> str:
@@ -196,16 +199,20 @@ def estimates_lines(estimates: Mapping[str, Estimate], labels: Sequence[str]) ->
     width = max(12, *map(len, labels))
     lines = ["  " + " " * width + "".join(f"{name.replace('_', ' '):>26}" for name in estimates)]
     for k, label in enumerate(labels):
-        cells = (f"{_rounded(e.value[k], e.half_width[k]):>26}" for e in estimates.values())
+        cells = (f"{_told(e, k):>26}" for e in estimates.values())
         lines.append(f"  {label:<{width}}" + "".join(cells))
     return lines
 
 
-def _rounded(value: float, half_width: float) -> str:
-    """Value and half-width to the second significant digit of the half-width."""
+def _told(estimate: Estimate, k: int) -> str:
+    """Value and half-width, of a quantile both ends, to the second significant digit of the half-width."""
+    value, half_width = float(estimate.value[k]), float(estimate.half_width[k])
     if math.isinf(half_width):
         return f"{value:.3g} (no interval)"
     if not (math.isfinite(value) and half_width > 0):
         return f"{value:.6g}"
     digits = max(0, 1 - math.floor(math.log10(half_width)))
+    if isinstance(estimate, QuantileEstimate):
+        low, high = estimate.interval[:, k]
+        return f"{value:.{digits}f} ({low:.{digits}f} to {high:.{digits}f})"
     return f"{value:.{digits}f} +- {half_width:.{digits}f}"

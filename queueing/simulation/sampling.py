@@ -25,6 +25,7 @@ import numpy as np
 
 from fairness.arguments.validation import Entropy, Seed, require_number, require_whole
 from fairness.errors import ModelError, NotConvergedError
+from fairness.machine.backends import BackendError
 from fairness.machine.work import OutOfTime, ProgressOption, Task, stopped, watching
 from queueing.simulation.pace import Pace
 from queueing.simulation.replications import Streams, replicate, spawn_streams
@@ -84,6 +85,8 @@ def estimated(make: Callable[[], Level[S]], effort: Effort) -> Simulation:
     ------
     NotConvergedError
         If the time is over, or the precision is not reached; ``best`` is the result so far.
+    BackendError
+        If workers die; ``best`` is the result so far.
     """
     finished: dict[int, S] = {}
     target = effort.replications
@@ -102,15 +105,11 @@ def estimated(make: Callable[[], Level[S]], effort: Effort) -> Simulation:
                 events = (target - done) * level.effort
                 with Task("the simulation", events, "events", instead=LESS) as work:
                     run, more = _Run(level, work), Streams(streams.generators[done:target], entropy)
-
-                    def keep(
-                        number: int, ended: tuple[S, float], done: int = done, work: Task = work
-                    ) -> None:
-                        finished[done + number] = ended[0]
-                        work.advance(ended[1])
-
-                    for number, (sample, _) in enumerate(replicate(run, more, effort.n_jobs, keep)):
-                        finished[done + number] = sample  # told nobody in a process of its own
+                    for number, (sample, untold) in replicate(run, more, effort.n_jobs):
+                        finished[done + number] = sample
+                        # A process of its own has told nobody.
+                        behind = (len(finished) - done) * level.effort - work.done
+                        work.advance(max(untold, behind))
                 best = level.result([finished[k] for k in range(target)], entropy)
                 # More replications of runs that are too short stay too short.
                 if effort.precision is None or best.warnings or best.precision <= effort.precision:
@@ -124,7 +123,7 @@ def estimated(make: Callable[[], Level[S]], effort: Effort) -> Simulation:
                 )  # fmt: skip
                 wanted = math.ceil(target * min(2.0, (best.precision / effort.precision) ** 2))
                 target = min(most, max(target + 1, wanted))
-    except (OutOfTime, KeyboardInterrupt) as stop:
+    except (OutOfTime, KeyboardInterrupt, BackendError) as stop:
         known, so_far = _partial(level, finished, target, entropy)
         complete = len(finished) >= target and effort.precision is None
         if so_far is not None and complete and isinstance(stop, OutOfTime):
@@ -134,8 +133,8 @@ def estimated(make: Callable[[], Level[S]], effort: Effort) -> Simulation:
     if effort.precision is not None and not best.precision <= effort.precision:
         remedy = level.longer + ("" if level.one_run else ", or raise max_replications")
         reached = (
-            f"no interval of the mean durations: {best.warnings[0]}"
-            if best.warnings
+            f"no interval of the mean durations: {(*best.warnings, *best.gaps)[0]}"
+            if math.isinf(best.precision)
             else f"relative half-width {best.precision:.3g} of the mean durations, more than the precision "
             f"{effort.precision:g} asked for; give {remedy}"
         )

@@ -64,7 +64,7 @@ from fairness.model.problem import FloatArray
 from queueing.balanced.tail_bound import binding_resources
 from queueing.model.system import System
 
-__all__ = ["Measured", "Memory", "run_warnings"]
+__all__ = ["Measured", "Memory", "relaxations", "run_warnings"]
 
 LENGTH = 20.0
 """Relaxation times by the loads that a replication must measure."""
@@ -226,6 +226,22 @@ class Measured:
         )
 
 
+def relaxations(memory: Memory, run: Measured) -> float:
+    """Relaxation times that all samples measure together: as many values are worth independent ones."""
+    if math.isinf(memory.shortest):
+        return 0.0
+    return len(run.parts) * run.time / max(memory.shortest, _seen(memory, run))
+
+
+def _seen(memory: Memory, run: Measured) -> float:
+    """Relaxation time by the jobs seen."""
+    apart, _ = memory.off(run.start, run.mean_jobs)
+    seen = memory.diffusion(run.warm_jobs)
+    if run.batches or apart > CLOSE or np.isnan(run.warm_jobs).all():
+        return max(seen, memory.diffusion(run.mean_jobs))
+    return seen
+
+
 def run_warnings(memory: Memory, run: Measured) -> tuple[str, ...]:
     """Why the intervals of a run are not to be trusted; empty if no rule is broken."""
     if math.isinf(memory.shortest):
@@ -234,9 +250,7 @@ def run_warnings(memory: Memory, run: Measured) -> tuple[str, ...]:
         )
     found = []
     apart, drain = memory.off(run.start, run.mean_jobs)
-    measured, seen = memory.diffusion(run.mean_jobs), memory.diffusion(run.warm_jobs)
-    if run.batches or apart > CLOSE or np.isnan(run.warm_jobs).all():
-        seen = max(seen, measured)
+    measured, seen = memory.diffusion(run.mean_jobs), _seen(memory, run)
     by_load, by_jobs = (BATCH, BATCH) if run.batches else (LENGTH, SEEN)
     need = max(by_load * memory.shortest, by_jobs * seen, LEAST * measured)
     if run.time < need:

@@ -124,7 +124,7 @@ def simulate(
     max_replications : int
         Most replications with ``precision``.
     confidence : float
-        Level of the intervals (Student's law over the replications).
+        Level of the intervals (:mod:`queueing.simulation.replications`).
     quantiles : sequence of float, optional
         Of jobs: levels in (0, 1) of the quantiles of durations and slowdowns. Default: 0.5, 0.9, 0.99.
     rng : numpy Generator or seed
@@ -157,7 +157,7 @@ def simulate(
     -------
     Simulation
         Of jobs a JobSimulation, of tasks a TaskSimulation. If the run is too short for the load, its
-        ``warnings`` say so and its intervals are infinite.
+        ``warnings`` say so and its intervals are infinite; ``gaps`` name single estimates that have none.
 
     Raises
     ------
@@ -170,8 +170,9 @@ def simulate(
         for several types or bound jobs).
     NotConvergedError
         If the time is over, or the precision is not reached, or by intervals that are not sound; ``best`` is
-        the result so far if two or more replications are finished (in processes of their own they are not
-        kept), ``residual`` the precision that it has. A KeyboardInterrupt has ``best``, too.
+        the result so far if the first two or more replications are finished, ``residual`` the precision that
+        it has. A KeyboardInterrupt has ``best``, too, and so has the BackendError, a NotConvergedError, that
+        comes if workers die.
     UnstableError
         If a resource is offered more than it can carry (not of a trace), jobs grow for ever under the policy
         (:mod:`queueing.fluid.stability`), measured jobs never leave, or more than ``Tasks.max_jobs`` jobs

@@ -8,6 +8,10 @@ when it gets there (:mod:`fairness.protocol.following`). They are forgotten all 
 :data:`ROOM`. What a run finds does not depend on other runs, so neither does its result: of a shared table
 each run reads the grid that it has needed itself.
 
+Jobs that a policy never serves pile up without end. A run that knows no state in which a class is served
+asks, once :data:`WAITING` jobs of the class are there, about states with any number of them alone, and ends
+if these have no tasks either.
+
 The jobs present change at few events of whole tasks, so there a table may have no more states than they
 change. And whole tasks carry less than the fluid load, by which tables are guessed, so a run that needs a
 larger one goes on with visited states. A run of counts or jobs does not: its policy may be unstable.
@@ -21,8 +25,9 @@ from typing import Any
 
 import numpy as np
 
+from fairness.errors import UnstableError
 from fairness.machine.kernels import IntArray
-from fairness.protocol.calling import OneState
+from fairness.protocol.calling import OneState, policy_tasks
 from fairness.protocol.cluster_policy import ClusterPolicy
 from fairness.protocol.following import Question, follow
 from fairness.protocol.policy import Policy, policy_name
@@ -50,6 +55,12 @@ MANY = 64.0
 
 ROOM = 2**27
 """Bytes that the visited states of a run may take."""
+
+WAITING = 64
+"""Jobs of a class at which it is first asked whether the policy serves it at all; again when they double."""
+
+ANY_NUMBER = 2.0 ** np.arange(41)
+"""Numbers of jobs of a class alone about which the policy is asked then."""
 
 
 class PolicySource:
@@ -96,6 +107,8 @@ class PolicySource:
         if isinstance(policy, OneState):
             most = min(most, events / PER_STATE)
         self.largest = most if left else math.inf
+        # Schedulers of whole tasks may start what has no target, and have a limit of their own.
+        self.waiting = math.inf if left else WAITING
         if table is not None or np.log1p(largest).sum() <= math.log(max(most, 1)):
             instead = LESS if table is None else "leave table out"
             self.table = GrowingTable(system, policy, table, events, instead)
@@ -117,7 +130,7 @@ class Reader:
     """
 
     def __init__(self, source: PolicySource) -> None:
-        self.source = source
+        self.source, self._waiting = source, source.waiting
         self.shape: tuple[int, ...] | None = None
         self.answers: tuple[Any, Question | None] = None, None
         if source.table is None:
@@ -134,7 +147,16 @@ class Reader:
         self._lookup = visited_lookup(n, max(2, ROOM // (12 * n + 32)))
 
     def at(self, counts: IntArray) -> Lookup:
-        """Lookup that has a row for a state in which the last one had none."""
+        """Lookup that has a row for a state in which the last one had none.
+
+        Raises
+        ------
+        UnstableError
+            If the policy never serves a class of which many jobs are waiting.
+        """
+        if counts.max() >= self._waiting:
+            self._require_service(counts)
+            self._waiting = 2 * int(counts.max())
         if self.source.table is not None and self.shape is not None:
             shape = doubled(self.shape, counts)
             if shape == self.shape or math.prod(shape) <= self.source.largest:
@@ -147,6 +169,22 @@ class Reader:
         remember(self._lookup, counts, self._follower(counts.astype(float)))
         # Kernels that ask nothing enter no states: one type for tables and for visited states.
         return read_only(self._lookup) if self.answers[0] is None else self._lookup
+
+    def _require_service(self, counts: IntArray) -> None:
+        """Refuse a policy under which a class has no tasks in any state known, nor alone."""
+        source, n = self.source, len(counts)
+        if source.table is not None and self.shape is not None:
+            known = source.table.table.tasks.reshape(-1, n)
+        else:
+            known = self._lookup.tasks[: self._lookup.used[0]]
+        for i in np.flatnonzero((counts >= self._waiting) & ~known.any(axis=0)):
+            alone = ANY_NUMBER[:, None] * (np.arange(n) == i)
+            if not policy_tasks(source.problem, source.policy, alone)[:, i].any():
+                raise UnstableError(
+                    f"{source.name} gives class {source.problem.job_classes[i]!r} no tasks, neither in the "
+                    f"{len(known):,} states known so far nor alone, and {counts[i]:,} of its jobs wait: they "
+                    "would never leave; take a policy that serves it, or set its arrival_rates to 0"
+                )
 
 
 def largest_grid(shapes: Iterable[tuple[int, ...] | None]) -> tuple[int, ...] | None:

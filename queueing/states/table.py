@@ -20,9 +20,9 @@ from numpy.typing import NDArray
 from fairness.arguments.validation import frozen, require_workers
 from fairness.display.units import described
 from fairness.errors import ModelError
+from fairness.machine.backends import stream
 from fairness.machine.memory import memory_guarded, require_memory
 from fairness.machine.work import Task
-from fairness.machine.workers import attended
 from fairness.model.cluster import Cluster
 from fairness.model.equality import same_problem
 from fairness.model.problem import FloatArray, Problem
@@ -266,11 +266,10 @@ def evaluate(
             share = math.ceil(len(missing) / (8 * joblib.effective_n_jobs(n_jobs)))
             chunk = unit * max(1, math.ceil(min(most, share) / unit))
             chosen = [np.asarray(missing[k : k + chunk]) for k in range(0, len(missing), chunk)]
-            run = joblib.Parallel(n_jobs=n_jobs, return_as="generator", **attended())
-            pieces = run(joblib.delayed(policy_tasks)(problem, policy, counts(place)) for place in chosen)
-            for place, piece in zip(chosen, pieces, strict=True):
-                tasks[place] = piece
-                work.advance(len(place))
+            calls = ((problem, policy, counts(place)) for place in chosen)
+            for k, piece in stream(policy_tasks, calls, n_jobs):
+                tasks[chosen[k]] = piece
+                work.advance(len(piece))
 
 
 def _missing(sizes: tuple[int, ...], inner: tuple[int, ...]) -> range | NDArray[np.intp]:

@@ -15,7 +15,7 @@ import sqlite3
 import subprocess
 import sys
 import threading
-from contextlib import closing, contextmanager
+from contextlib import closing
 from fractions import Fraction
 from functools import partial
 from pathlib import Path
@@ -26,7 +26,6 @@ import pytest
 import xarray as xr
 from joblib._parallel_backends import ThreadingBackend
 
-from capacity.sweeping.points import Failure
 from capacity.sweeping.sweep import SweepInterrupted, sweep
 from fairness import (
     DRF,
@@ -40,9 +39,10 @@ from fairness import (
     Tree,
     UnstableError,
 )
+from fairness.machine.backends import Failure
 from fairness.machine.checkpoint import Checkpoint
 from queueing import System, balanced_fairness, duration_bound, stationary
-from tests.processes import PATIENCE, WAITS, points_kept, require_nobody_left, stop_at, wait_for
+from tests.processes import PATIENCE, WAITS, backend_of, points_kept, require_nobody_left, stop_at, wait_for
 
 POOL = Problem([[1, 0.1], [0.1, 1]], [1, 1], job_classes=["left", "right"], resources=["cpu", "ram"])
 OVER = {"load": [0.2, 0.4, 0.6, 0.8], "mix": ["even", "odd"]}
@@ -695,32 +695,6 @@ def test_keyboard_interrupt_keeps_what_is_finished(tmp_path, whole, n_jobs):
     assert number == 8 if n_jobs == 1 else number < 16
     flag.unlink()
     same(run(path, outputs=outputs), whole)
-
-
-@contextmanager
-def backend_of(name, processes=True):
-    """Two workers."""
-    if name == "loky":
-        yield
-        return
-    dask = pytest.importorskip("dask")
-    distributed = pytest.importorskip("distributed")
-    workers = {"n_workers": 2, "threads_per_worker": 1, "processes": processes}
-    # A port of its own: None takes Dask's usual one, and warns where a test beside has it.
-    workers["dashboard_address"] = ":0"
-    settings = {
-        "distributed.scheduler.allowed-failures": 0,
-        # On a busy machine that compiles kernels beside, a worker may take long to answer.
-        "distributed.comm.timeouts.connect": "120s",
-        "distributed.comm.timeouts.tcp": "120s",
-    }
-    with (
-        dask.config.set(settings),
-        distributed.LocalCluster(**workers) as cluster,
-        distributed.Client(cluster),
-        joblib.parallel_config(backend="dask"),
-    ):
-        yield
 
 
 def victim(path, backend):

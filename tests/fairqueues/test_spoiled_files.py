@@ -108,7 +108,7 @@ def test_a_replay_of_a_spoiled_file_ends_in_an_answer_or_in_one_line(kind, tmp_p
 def test_files_without_an_end_are_refused_at_once(tmp_path):
     endless = tmp_path / "machine_meta.csv"
     endless.symlink_to("/dev/zero")
-    with pytest.raises(FairqueuesError, match=r"machine_meta\.csv: cannot be read: it is a device and no file"):
+    with pytest.raises(FairqueuesError, match=r"machine_meta\.csv: .*: it is a device and no file"):
         READ["alibaba 2018 machines"](tmp_path)
     endless.unlink()
     endless.write_bytes(b"7" * (LONGEST + BLOCK))

@@ -103,11 +103,15 @@ def test_empirical_draws_every_value_equally():
     ("law", "twin"), [LAWS[2], LAWS[3], LAWS[4]], ids=["lognormal", "pareto", "pareto 1"]
 )
 @pytest.mark.parametrize("jobs", [1, 10, 1e4])
-def test_unseen_work_is_the_integral_of_the_quantiles(law, twin, jobs):
+@pytest.mark.parametrize("power", [1, 2])
+def test_unseen_work_is_the_integral_of_the_quantiles(law, twin, jobs, power):
     # E[S; S > q(1 - 1/n)] = integral of the quantile function from 1 - 1/n to 1, here over e^-t = 1 - u.
-    above, _ = integrate.quad(lambda t: twin.isf(np.exp(-t)) * np.exp(-t), np.log(jobs), 700, limit=500)
+    above, _ = integrate.quad(
+        lambda t: twin.isf(np.exp(-t)) ** power * np.exp(-t), np.log(jobs), 700, limit=500
+    )
+    whole = law.mean**power * (1 + law.scv) ** (power - 1)
     # 1e-6: accuracy of the quadrature.
-    assert law.unseen_work(jobs) == pytest.approx(above / law.mean, rel=1e-6)
+    assert law.unseen_work(jobs, power) == pytest.approx(above / whole, rel=1e-6)
 
 
 @pytest.mark.parametrize("law", [Hyperexponential.fit(scv, 3.0) for scv in (1.0, 4.0, 1e8)])
@@ -126,13 +130,19 @@ def test_unseen_work_of_a_mixture_lies_above_its_quantile(law, jobs):
     above = math.exp(low) / jobs + p @ (m * np.exp(-math.exp(low) / m))
     # 1e-7: the quantile between two far apart exponentials has few digits.
     assert law.unseen_work(jobs) == pytest.approx(above / law.mean, rel=1e-7)
-    assert law.unseen_work(1) == 1
+    # E[S^2; S > s] = s^2 P(S > s) + twice the integral of x P(S > x) from s on.
+    s = math.exp(low)
+    above = s * s / jobs + 2 * p @ (m * (s + m) * np.exp(-s / m))
+    assert law.unseen_work(jobs, 2) == pytest.approx(above / (law.mean**2 * (1 + law.scv)), rel=1e-7)
+    assert law.unseen_work(1) == law.unseen_work(1, 2) == 1
 
 
 def test_unseen_work_of_scipy_is_the_integral_of_the_density_above_the_quantile():
     for law in (stats.weibull_min(0.6, scale=2), stats.lognorm(1.2), stats.pareto(2.6)):
         above = law.expect(lb=law.ppf(1 - 1e-3)) / law.mean()
         assert ScipyLaw(law).unseen_work(1e3) == pytest.approx(above, rel=1e-5)  # of the quadratures
+        squares = law.expect(lambda s: s * s, lb=law.ppf(1 - 1e-3)) / (law.var() + law.mean() ** 2)
+        assert ScipyLaw(law).unseen_work(1e3, 2) == pytest.approx(squares, rel=1e-3)
 
 
 @pytest.mark.parametrize(
@@ -168,6 +178,7 @@ def test_unseen_work_of_a_sample():
     assert law.unseen_work(1) == 1
     assert law.unseen_work(50) == pytest.approx(902 / 1000)
     assert law.unseen_work(100) == pytest.approx(900 / 1000)
+    assert law.unseen_work(100, 2) == pytest.approx(810_000 / 810_102)
     # Its largest value is met by more than one job in 101.
     assert law.unseen_work(101) == 0
     assert Empirical([3.0] * 5).unseen_work(2) == 0

@@ -6,14 +6,17 @@ import json
 import os
 import subprocess
 import sys
+from dataclasses import dataclass
 from functools import partial
 
+import joblib
 import numpy as np
 import pytest
 from scipy import stats
 
-from fairness import DRF, PSDSF, Cluster, Problem
+from fairness import DRF, PSDSF, Cluster, Problem, to_latex
 from fairness.errors import ModelError, NotConvergedError, UnstableError
+from fairness.machine.backends import BackendError
 from fairness.machine.work import Task
 from queueing import (
     BMFScheduler,
@@ -34,7 +37,8 @@ from queueing import (
     tabulate,
 )
 from queueing.simulation.pace import Pace
-from tests.processes import PATIENCE
+from queueing.simulation.replications import QuantileEstimate
+from tests.processes import PATIENCE, at_once, backend_of
 from tests.queueing.simulated import SURE, off, same
 
 POOL = Problem([[10, 1], [1, 10]], [10, 10], job_classes=["A", "B"], resources=["cpu", "ram"])
@@ -165,6 +169,49 @@ def test_what_is_finished_when_the_time_is_over_is_kept(level, monkeypatch):
     same(caught.value.best, RUN[level](system_of(level, 0.5), replications=2, rng=1))
 
 
+@dataclass
+class Killer:
+    """DRF, but whoever asks in another process dies."""
+
+    home: int
+
+    def __call__(self, problem, counts):
+        if os.getpid() != self.home:
+            os._exit(3)
+        return DRF()(problem, counts)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("backend", ["dask", "loky"])
+def test_a_worker_that_dies_ends_a_simulation(backend):
+    def call():
+        with backend_of(backend), joblib.parallel_config(backend=backend):
+            try:
+                # Beyond the first table, which is made here.
+                RUN["jobs"](system_of("jobs"), policy=Killer(os.getpid()), start=[99, 0], n_jobs=2, rng=1)
+            except BackendError as error:
+                return error
+
+    (error,) = at_once(1, call)
+    assert "as when a worker dies" in str(error)
+    assert "not all of 10 replications are finished" in str(error)
+    assert error.best is None
+
+
+@every_level
+def test_what_is_finished_when_the_backend_fails_is_kept(level, monkeypatch):
+    def broken(calls, run):
+        for function, number, task in calls:
+            if number == 3:
+                raise OSError("gone")
+            yield number, function(*task)
+
+    monkeypatch.setattr("fairness.machine.backends._by_joblib", broken)
+    with pytest.raises(BackendError, match=r"\(OSError: gone\): the first 3 of 5 replic") as caught:
+        RUN[level](system_of(level), replications=5, n_jobs=2, rng=1)
+    same(caught.value.best, RUN[level](system_of(level), replications=3, rng=1))
+
+
 @every_level
 @pytest.mark.long
 def test_progress_moves_within_a_replication(level, monkeypatch):
@@ -281,8 +328,15 @@ def test_what_a_reader_sees(level, parts):
     assert frame.notna().all(axis=None)
     for name, estimate in result.columns().items():
         np.testing.assert_array_equal(frame[name], estimate.value)
-        np.testing.assert_array_equal(frame[f"{name}_half_width"], estimate.half_width)
+        if isinstance(estimate, QuantileEstimate):
+            ends = frame[f"{name}_lower"], frame[f"{name}_upper"]
+            np.testing.assert_array_equal(ends, estimate.interval)
+            sides = np.abs(ends - estimate.value)
+            np.testing.assert_allclose(sides.max(axis=0), estimate.half_width, rtol=1e-12)
+        else:
+            np.testing.assert_array_equal(frame[f"{name}_half_width"], estimate.half_width)
     assert repr(result) == result.summary()
+    assert result.to_latex() == to_latex(frame)
     for part in ("95 % intervals", *parts):
         assert part in repr(result)
     if level == "jobs":

@@ -125,7 +125,9 @@ def test_unseen_work_is_that_of_the_same_mixture():
     law = Hyperexponential.fit(50.0, 2.0)
     for jobs in (0.5, 2, 100, 1e6):
         # 1e-8: the quantile is found to 1e-12 of an upper bound of it.
-        assert phases_of(law).unseen_work(jobs) == pytest.approx(law.unseen_work(jobs), rel=1e-8)
+        for power in (1, 2):
+            unseen = law.unseen_work(jobs, power)
+            assert phases_of(law).unseen_work(jobs, power) == pytest.approx(unseen, rel=1e-8)
 
 
 @pytest.mark.long

@@ -24,7 +24,6 @@ from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-import joblib
 import numpy as np
 import pandas as pd
 from tqdm.auto import tqdm
@@ -36,8 +35,8 @@ from fairness.display.notebook import notebook_html
 from fairness.display.result import Result
 from fairness.display.storage import dumps, loads
 from fairness.errors import ModelError
+from fairness.machine.backends import stream
 from fairness.machine.checkpoint import Checkpoint
-from fairness.machine.workers import attended
 from fairness.properties.counterexamples.exploring import witness_size
 from fairness.properties.counterexamples.result import SearchResult
 from fairness.properties.counterexamples.search import check_budget, exact_verdict, search
@@ -245,11 +244,10 @@ def audit(
             (key for key in wanted if key not in cells),
             key=lambda key: (not isinstance(asked[key[0]], ClusterPolicy), not props[key[1]].compares),
         )
-        run = joblib.Parallel(n_jobs=n_jobs, return_as="generator_unordered", batch_size=1, **attended())
-        jobs = (joblib.delayed(_cell)(p, asked[p], props[q], settings) for p, q in missing)
+        results = stream(_cell, ((p, asked[p], props[q], settings) for p, q in missing), n_jobs)
         shown = None if progress else True
         try:
-            for result in tqdm(run(jobs), total=len(missing), desc="audit", unit="cell", disable=shown):
+            for _, result in tqdm(results, total=len(missing), desc="audit", unit="cell", disable=shown):
                 cells[result.policy, result.property] = result
                 if store is not None:
                     store.write(json.dumps([result.policy, result.property]), dumps(result))

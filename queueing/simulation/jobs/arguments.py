@@ -1,4 +1,12 @@
-"""What the simulation of jobs makes of its arguments: lengths, phases, laws to scale."""
+r"""What the simulation of jobs makes of its arguments: lengths, phases, tails of laws.
+
+*Tails.* Of sizes of finite variance but rare large values a run may meet no large one; its means are too
+small then, and the more so their intervals. No test of the data can tell: runs that happen to see little of
+the tail are the ones that would pass it. But the law is known, and so is the part of the mean, and of the
+second moment, that stands in sizes above a quantile (:meth:`queueing.model.laws.Law.unseen_work`). A run that
+hides too much of the mean is refused; one that hides too much of the second moment has no intervals for the
+means of this class.
+"""
 
 from __future__ import annotations
 
@@ -6,15 +14,17 @@ from collections.abc import Sequence
 from itertools import pairwise
 
 import numpy as np
+from numpy.typing import NDArray
 
 from fairness.arguments.validation import require_number, require_whole
 from fairness.errors import ModelError
+from fairness.model.problem import FloatArray
 from queueing.model.job_trace import JobTrace
 from queueing.model.laws import Law
 from queueing.model.system import System
 from queueing.simulation.jobs.runs import Phase
 
-__all__ = ["check_length", "check_levels", "check_tails", "run_phases"]
+__all__ = ["check_length", "check_levels", "check_tails", "hidden_tails", "run_phases"]
 
 DEFAULT_JOBS = 100_000
 """Arrivals per replication unless ``jobs`` or ``horizon`` is given."""
@@ -27,6 +37,13 @@ MOST_UNSEEN = 0.1
 
 UNMET = 10.0
 """A run meets a job above the quantile of level 1 - 1/(UNMET jobs) with probability 1/UNMET."""
+
+FEW = 5.0
+"""Jobs of a class that all samples together meet above a quantile, on average: too few to tell a variance."""
+
+MOST_HIDDEN = 0.6
+"""Largest part of the second moment of the sizes above that quantile: up to it intervals were measured to
+cover, for sizes as different as two exponentials, Pareto's and the lognormal law."""
 
 
 def check_levels(quantiles: Sequence[float]) -> tuple[float, ...]:
@@ -94,3 +111,9 @@ def check_tails(system: System, sizes: Sequence[Law], gaps: Sequence[Law | None]
                     f"{seen:,.0f} jobs hold one with probability 1/{UNMET:g}: the {wrong}; give more jobs, "
                     "or a law with a lighter or lower tail"
                 )
+
+
+def hidden_tails(sizes: Sequence[Law], jobs: FloatArray) -> NDArray[np.bool_]:
+    """Classes whose variance the jobs, (n_classes,), cannot show, because rare large sizes make it."""
+    laws = zip(sizes, jobs, strict=True)
+    return np.array([bool(count) and law.unseen_work(count / FEW, 2) > MOST_HIDDEN for law, count in laws])

@@ -9,18 +9,18 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from fairness.arguments.validation import float_array
 from fairness.display.colours import part_colour, part_line
 from fairness.display.drawing import given_axes
 from fairness.display.lettering import label
-from fairness.display.wording import percent
+from fairness.display.wording import named, percent
 from fairness.errors import ModelError
 from fairness.machine.kernels import IntArray
 from fairness.model.problem import FloatArray
 from queueing.pictures.durations import LAWS, draw_law, draw_quantiles, dress, quantile_words
-from queueing.simulation.replications import Estimate, estimate_ratio
+from queueing.simulation.replications import Estimate, QuantileEstimate, estimate_ratio
 from queueing.simulation.results import Simulation, estimates_lines
 
 if TYPE_CHECKING:
@@ -38,8 +38,10 @@ class JobSimulation(Simulation):
 
     Attributes
     ----------
-    duration_quantiles, slowdown_quantiles : dict of float to Estimate
-        Quantiles by level: order statistics of all measured jobs of a replication, averaged over them.
+    duration_quantiles, slowdown_quantiles : dict of float to QuantileEstimate
+        Quantiles by level: order statistics of the measured jobs of all replications together, with
+        intervals that are not symmetric (:mod:`queueing.simulation.replications`). There is none where too
+        few independent jobs lie beyond the quantile.
     little : Estimate
         Time integral of the jobs over the sum of their durations: 1 by Little's law.
     alone_rates : ndarray of shape (n_classes,)
@@ -53,8 +55,8 @@ class JobSimulation(Simulation):
     The other attributes are those of :class:`Simulation`.
     """
 
-    duration_quantiles: dict[float, Estimate]
-    slowdown_quantiles: dict[float, Estimate]
+    duration_quantiles: dict[float, QuantileEstimate]
+    slowdown_quantiles: dict[float, QuantileEstimate]
     little: Estimate
     alone_rates: FloatArray
     jobs: IntArray
@@ -71,6 +73,31 @@ class JobSimulation(Simulation):
         for name, by_level in (("duration", self.duration_quantiles), ("slowdown", self.slowdown_quantiles)):
             named |= {f"{name}_q{level:g}": estimate for level, estimate in by_level.items()}
         return named
+
+    @property
+    def gaps(self) -> tuple[str, ...]:
+        """What is missing, in words: jobs of some classes, or the interval of some estimates."""
+        found = list(super().gaps)
+        if self.warnings:
+            return tuple(found)
+        hidden = np.isinf(self.estimates["mean_durations"].half_width)
+        if hidden.any():
+            found.append(
+                f"no interval of the means of {self._named(hidden)}: rare large sizes make most of the "
+                "variance, and so few jobs may have met none of them; give more jobs"
+            )
+        for level, durations in self.duration_quantiles.items():
+            both = (durations, self.slowdown_quantiles[level])
+            edge = np.any([np.isinf(quantile.half_width) for quantile in both], axis=0)
+            if edge.any():
+                found.append(
+                    f"no interval of the {level:g} quantile of {self._named(edge)}: too few independent jobs "
+                    "lie beyond it; give more jobs"
+                )
+        return tuple(found)
+
+    def _named(self, classes: NDArray[np.bool_]) -> str:
+        return named([repr(self.system.problem.job_classes[i]) for i in np.flatnonzero(classes)])
 
     def duration_cdf(self, job_class: int | str, times: ArrayLike) -> Estimate:
         """P(T <= t) of the durations of a class at times (n_times,), with intervals point by point.
@@ -132,10 +159,12 @@ class JobSimulation(Simulation):
                 draw_law(ax, what, times, law.value, law.half_width, label=label(name), **part_line(i))
             if levels:
                 known = [self.duration_quantiles[level] for level in levels]
-                values, halves = [e.value[i] for e in known], [e.half_width[i] for e in known]
+                values = [e.value[i] for e in known]
+                sides = [np.abs(e.interval[:, i] - e.value[i]) for e in known]
                 words = quantile_words(levels, values)
-                named = words if self.record is not None else f"{label(name)}\n{words}"
-                draw_quantiles(ax, what, levels, values, halves, color=part_colour(i), label=named)
+                text = words if self.record is not None else f"{label(name)}\n{words}"
+                style = {"color": part_colour(i), "label": text}
+                draw_quantiles(ax, what, levels, values, np.transpose(sides), **style)
         told = "no interval" if self.warnings else f"{percent(self.confidence)} intervals"
         dress(ax, what, f"{self.policy}, simulated, {told}")
         return ax

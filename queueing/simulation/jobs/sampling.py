@@ -17,8 +17,9 @@ measured are per class
 Under processor sharing on one resource, and under balanced fairness in general, the means depend on the
 laws of the sizes through their means only (*insensitivity* [1]_); under other policies they need not.
 
-Intervals are Student's over independent replications, or over batches, consecutive parts of one long run
-with equal numbers of jobs (or lengths), whose means are treated as independent [2]_: make them long.
+Intervals are over independent replications, or over batches, consecutive parts of one long run with equal
+numbers of jobs (or lengths), whose means are treated as independent [2]_: make them long. Means of classes of
+whose sizes the jobs may have shown too little (:mod:`queueing.simulation.jobs.arguments`) have none.
 
 References
 ----------
@@ -46,22 +47,29 @@ from fairness.protocol.cluster_policy import ClusterPolicy
 from fairness.protocol.policy import Policy, policy_name
 from queueing.model.job_trace import JobTrace
 from queueing.model.system import System
-from queueing.simulation.jobs.arguments import check_length, check_levels, check_tails, run_phases
+from queueing.simulation.jobs.arguments import (
+    check_length,
+    check_levels,
+    check_tails,
+    hidden_tails,
+    run_phases,
+)
 from queueing.simulation.jobs.results import JobSimulation
 from queueing.simulation.jobs.runs import DrawnJobs, Outcome, TracedJobs, run, work_left
 from queueing.simulation.jobs.statistics import (
+    DURATION,
     JOBS,
-    SLOWDOWN,
+    Ranks,
     estimates,
     phase_parts,
-    phase_quantiles,
+    phase_ranks,
     phase_totals,
     quantile_estimates,
 )
 from queueing.simulation.pace import Pace
-from queueing.simulation.replications import RunLength, withheld
+from queueing.simulation.replications import RunLength, withheld, without_interval
 from queueing.simulation.sampling import Level
-from queueing.simulation.soundness import Measured, Memory, run_warnings
+from queueing.simulation.soundness import Measured, Memory, relaxations, run_warnings
 from queueing.simulation.starts import given_start, stationary_start
 from queueing.simulation.visited import PolicySource, largest_grid
 from queueing.states.table import Table
@@ -73,8 +81,8 @@ class Sample(NamedTuple):
     """What is kept of a replication, or of all batches of one run."""
 
     totals: FloatArray  # (n_phases, n_classes, 6)
-    ranked: FloatArray  # (n_phases, 2, n_levels, n_classes)
-    parts: FloatArray  # (n_phases, parts, n_classes)
+    parts: FloatArray  # (n_phases, parts, n_classes, 4)
+    ranks: Ranks
     outcome: Outcome
 
 
@@ -128,10 +136,12 @@ class JobLevel(Level[Sample]):
             variation = (np.array([1.0 if law is None else law.scv for law in one]) for one in laws)
             self.memory = Memory.of(system, *variation)
         if count is not None:
+            every = 1 if self.one_run else replications
+            # The log of one run or of all, and the ranked durations and slowdowns of all.
+            each = 32.0 * (every if record else 1) + 16.0 * (every if self.levels else 0)
+            less = "fewer jobs and more replications" if not self.levels else "quantiles=(), or fewer jobs"
             require_memory(
-                32.0 * count * (1 - warmup) * (replications if record else 1),
-                f"measuring {count:,} jobs per replication",
-                "give fewer jobs and more replications",
+                each * count * (1 - warmup), f"measuring {count:,} jobs per replication", f"give {less}"
             )
 
     def sample(self, generator: np.random.Generator, pace: Pace) -> Sample:
@@ -147,28 +157,27 @@ class JobLevel(Level[Sample]):
             early = generator.spawn(1)[0]
             present = work_left(self.start.draw(early), sizes, early)
         outcome = run(source, self.source.reader(), self.warmup, self.phases, present, pace)
-        totals, parts = phase_totals(outcome), phase_parts(outcome)
-        ranked = phase_quantiles(outcome, self.levels)
+        alone = self.system.most_tasks
+        ranks = phase_ranks(outcome, alone) if self.levels else []
         kept = outcome if self.record else replace(outcome, log=outcome.log[:0].copy())
-        return Sample(totals, ranked, parts, kept)
+        return Sample(phase_totals(outcome, alone), phase_parts(outcome, alone), ranks, kept)
 
     def result(self, samples: Sequence[Sample], entropy: Entropy | None) -> JobSimulation:
         """What finished replications estimate."""
         system, confidence = self.system, self.length.confidence
         totals = np.concatenate([s.totals for s in samples])
-        ranked = np.concatenate([s.ranked for s in samples])
+        fewest = min(s.parts.shape[1] for s in samples)
+        parts = np.concatenate([s.parts[:, :fewest] for s in samples])
         outcomes = [s.outcome for s in samples]
         _check_jobs(system, totals[:, :, JOBS])
-        alone = system.most_tasks
-        totals[:, :, SLOWDOWN] *= alone
-        ranked[:, 1] *= alone
-        by_name, little = estimates(totals, confidence)
-        by_level = [quantile_estimates(ranked[:, k], self.levels, confidence) for k in range(2)]
+        by_name, little = estimates(totals, parts, confidence)
+        jobs = totals[:, :, JOBS].sum(axis=0)
+        if self.trace is None:
+            by_name = without_interval(by_name, hidden_tails(system.sizes, jobs))
         warm_time = sum(outcome.warm_time for outcome in outcomes)
         area: FloatArray = np.sum([outcome.warm_area for outcome in outcomes], axis=0)
-        fewest = min(s.parts.shape[1] for s in samples)
         measured = Measured(
-            np.concatenate([s.parts[:, :fewest] for s in samples]),
+            parts[..., DURATION] / np.maximum(parts[..., JOBS].sum(axis=-1, keepdims=True), 1),
             by_name["mean_jobs"].value,
             area / warm_time if warm_time > 0 else np.full(system.n_classes, np.nan),
             self.start.mean_jobs,
@@ -178,9 +187,12 @@ class JobLevel(Level[Sample]):
             self.one_run,
         )
         warnings = run_warnings(self.memory, measured)
+        independent = np.minimum(jobs, relaxations(self.memory, measured))
+        ranks = [ranked for s in samples for ranked in s.ranks]
+        by_level = [quantile_estimates(ranks, k, self.levels, confidence, independent) for k in range(2)]
         if warnings:
             by_name, little = withheld(by_name), replace(little, sound=False)
-            by_level = [withheld(estimates) for estimates in by_level]
+            by_level = [withheld(quantiles) for quantiles in by_level]
         return JobSimulation(
             system,
             self.name,
@@ -196,8 +208,8 @@ class JobLevel(Level[Sample]):
             by_level[0],
             by_level[1],
             little,
-            alone,
-            totals[:, :, JOBS].sum(axis=0).astype(np.int64),
+            system.most_tasks,
+            jobs.astype(np.int64),
             self._recorded(outcomes) if self.record else None,
         )
 

@@ -44,7 +44,7 @@ from fairness.errors import ModelError
 from fairness.model.problem import FloatArray
 from queueing.model.system import System
 from queueing.simulation.pace import Pace
-from queueing.simulation.replications import RunLength, estimate_ratio, withheld
+from queueing.simulation.replications import Estimate, RunLength, estimate_ratio, skewness, withheld
 from queueing.simulation.sampling import Level
 from queueing.simulation.soundness import Measured, Memory, run_warnings
 from queueing.simulation.tasks.engine.events import DEPARTURES, DURATION, JOB_TIME, TASK_TIME
@@ -58,13 +58,17 @@ from queueing.simulation.tasks.rules.schedulers import Scheduler
 __all__ = ["TaskLevel"]
 
 
+TIME = -1
+"""Row of the time, below those of the kernel."""
+
+
 class Sample(NamedTuple):
     """What a replication measures."""
 
     totals: FloatArray  # (5, n_classes): those of the kernel, and the time
+    parts: FloatArray  # (2 + parts, 5, n_classes): the same of both halves of the warm-up, and of the parts
     placed: FloatArray  # (n_classes, n_servers) time integrals of the tasks
     lost: FloatArray  # (2,) time fragmented, and time with a job waiting
-    parts: FloatArray  # (2 + parts, n_classes + 1) time integrals of the jobs, and the time
     decisions: int  # of a scheduler in Python
 
 
@@ -85,29 +89,29 @@ class TaskLevel(Level[Sample]):
             if k == 2:
                 # The warm-up, in two pieces, is over.
                 run.forget()
-            begin, before = run.now, run.totals[JOB_TIME].copy()
+            begin, before = run.now, run.totals.copy()
             while budget > 0:
                 stride = min(budget, pace.stride)
                 run.go(stride, np.inf)
                 pace.made(stride)
                 budget -= stride
             run.count()
-            pieces.append(np.append(run.totals[JOB_TIME] - before, run.now - begin))
+            pieces.append(np.vstack([run.totals - before, np.full(runs.system.n_classes, run.now - begin)]))
         parts = np.array(pieces)
-        totals = np.vstack([run.totals, np.full(runs.system.n_classes, parts[2:, -1].sum())])
+        totals = np.vstack([run.totals, np.full(runs.system.n_classes, parts[2:, TIME, 0].sum())])
         # From the order of the types to that of the classes.
-        totals[:, runs.rows], parts[:, runs.rows] = totals.copy(), parts[:, :-1].copy()
+        totals[:, runs.rows], parts[..., runs.rows] = totals.copy(), parts.copy()
         placed, lost = np.zeros((runs.system.n_classes, runs.n_servers)), np.zeros(2)
         if run.places is not None:
             placed[runs.rows], lost = run.places.placed, run.places.lost
         decisions = 0 if run.decider is None else run.decider.made
-        return Sample(totals, placed, lost, parts, decisions)
+        return Sample(totals, parts, placed, lost, decisions)
 
     def result(self, samples: Sequence[Sample], entropy: Entropy | None) -> TaskSimulation:
         """What finished replications estimate."""
         runs, confidence = self.runs, self.length.confidence
         system, replications = runs.system, len(samples)
-        totals, placed, lost, parts, decisions = (np.stack(arrays) for arrays in zip(*samples, strict=True))
+        totals, parts, placed, lost, decisions = (np.stack(arrays) for arrays in zip(*samples, strict=True))
         live = system.arrival_rates > 0
         departures = totals[:, DEPARTURES].sum(axis=0)
         for i in np.flatnonzero(live & (departures == 0)):
@@ -115,15 +119,21 @@ class TaskLevel(Level[Sample]):
                 f"no job of class {system.problem.job_classes[i]!r} left during the measured events; "
                 "give more events"
             )
-        time = totals[:, -1]
+        time = totals[:, TIME]
         # Classes without arrivals have no durations: NaN, as in System.mean_durations.
         jobs = np.where(live, totals[:, JOB_TIME], np.nan)
+
+        def estimate(top: int, bottom: int, over: FloatArray) -> Estimate:
+            skew = skewness(parts[:, 2:, top], parts[:, 2:, bottom])
+            return estimate_ratio(totals[:, top], over, confidence, skew)
+
         estimates = {
-            "mean_jobs": estimate_ratio(totals[:, JOB_TIME], time, confidence),
-            "mean_durations": estimate_ratio(totals[:, DURATION], totals[:, DEPARTURES], confidence),
-            "service_rates": estimate_ratio(totals[:, TASK_TIME], jobs, confidence),
+            "mean_jobs": estimate(JOB_TIME, TIME, time),
+            "mean_durations": estimate(DURATION, DEPARTURES, totals[:, DEPARTURES]),
+            "service_rates": estimate(TASK_TIME, JOB_TIME, jobs),
         }
-        measured = Measured.of_runs(parts, estimates["mean_jobs"].value, np.zeros(system.n_classes))
+        present = np.concatenate([parts[:, :, JOB_TIME], parts[:, :, TIME, :1]], axis=2)
+        measured = Measured.of_runs(present, estimates["mean_jobs"].value, np.zeros(system.n_classes))
         warnings = run_warnings(Memory.of(system, alone_times=runs.alone_times), measured)
         servers = None
         if not runs.on_servers:
