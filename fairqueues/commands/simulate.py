@@ -163,7 +163,10 @@ def _evidence(name: str, result: Any) -> Evidence:
         return Evidence(name, f"no intervals from {result.events:,} events, see the warning")
     with np.errstate(invalid="ignore"):
         width = (result.half_widths["mean_durations"] / result.mean_durations)[live]
+    known = width[np.isfinite(width)]
+    if not len(known):
+        return Evidence(name, f"no intervals of means from {result.events:,} events, see the warnings")
     claim = (
         f"{percent(result.confidence)} intervals from {result.events:,} events, largest relative half-width"
-    )
-    return Evidence(name, claim, float(np.nan_to_num(width, nan=np.inf).max()))
+    ) + " of those given" * (len(known) < len(width))
+    return Evidence(name, claim, float(known.max()))
