@@ -22,6 +22,7 @@ References
 
 from __future__ import annotations
 
+import mpmath
 import numpy as np
 
 from fairness.model.problem import FloatArray
@@ -30,12 +31,19 @@ __all__ = ["discriminatory_means", "priority_means"]
 
 
 def discriminatory_means(weights: FloatArray, rates: FloatArray, sizes: FloatArray) -> FloatArray:
-    """Mean jobs per class under discriminatory processor sharing."""
-    service = 1.0 / sizes
-    parts = (rates * weights) / np.add.outer(service * weights, service * weights)
-    durations = np.linalg.solve(np.diag(1.0 - parts.sum(axis=1)) - parts, sizes)
-    means: FloatArray = rates * durations
-    return means
+    """Mean jobs per class under discriminatory processor sharing.
+
+    The equations lose half of the digits of floats where sizes and weights lie decades apart.
+    """
+    with mpmath.workdps(50):
+        g, lam, sigma = (mpmath.matrix(values.tolist()) for values in (weights, rates, sizes))
+        classes = range(len(g))
+        parts = mpmath.matrix(
+            [[lam[j] * g[j] / (g[j] / sigma[j] + g[k] / sigma[k]) for j in classes] for k in classes]
+        )
+        matrix = mpmath.diag([1 - sum(parts[k, j] for j in classes) for k in classes]) - parts
+        durations = mpmath.lu_solve(matrix, sigma)
+        return np.array([float(lam[k] * durations[k]) for k in classes])
 
 
 def priority_means(rates: FloatArray, sizes: FloatArray) -> FloatArray:

@@ -127,16 +127,16 @@ def load_curves(
     values = _loads(loads)
     system.at_load(float(values[0]))  # a trace, or a system without arrivals, has no other loads
     point = MeansAtLoad(
-        require_number("tail", tail, above=0, below=1),
-        require_whole("max_states", max_states, 1),
-        tuple(shape) if isinstance(shape, Sequence) else shape,
-        solver,
-        require_whole("events", events, 1000),
-        require_whole("jobs", jobs, 100),
-        require_whole("replications", replications, 2),
-        require_number("warmup", warmup, least=0, below=1),
-        require_number("confidence", confidence, above=0, below=1),
-        require_number("precision", precision, above=0),
+        tail=require_number("tail", tail, above=0, below=1),
+        max_states=require_whole("max_states", max_states, 1),
+        shape=tuple(shape) if isinstance(shape, Sequence) else shape,
+        solver=solver,
+        events=require_whole("events", events, 1000),
+        jobs=require_whole("jobs", jobs, 100),
+        replications=require_whole("replications", replications, 2),
+        warmup=require_number("warmup", warmup, least=0, below=1),
+        confidence=require_number("confidence", confidence, above=0, below=1),
+        precision=require_number("precision", precision, above=0),
     )
     grid = Grid.of(methods, {"load": values.tolist()}, "methods")
     named = dict(zip(grid.labels["policy"], grid.policies, strict=True))

@@ -37,7 +37,7 @@ from numpy.typing import ArrayLike
 from capacity.boundaries.service_rates import per_class
 from capacity.boundaries.service_simulation import Simulated
 from capacity.provisioning.answer import Provision
-from capacity.provisioning.program import BoundProgram, Choice
+from capacity.provisioning.program import BoundProgram, Choice, Purchase
 from capacity.provisioning.search import Verifier, cheapest_floor, search_whole, tighten
 from capacity.sweeping.methods import BALANCED, BOUND
 from fairness.arguments.labels import as_named, by_label
@@ -153,38 +153,7 @@ def provision(
     (array([4.]), 4.0, 3.0)
     """
     problem = _problem(demands)
-    n, m = problem.n_classes, problem.n_resources
-    if servers is None:
-        costs, most = (
-            as_named(name, values, problem, "resources")
-            for name, values in (("costs", costs), ("most", most))
-        )
-    else:
-        _, (servers, costs, most) = by_label(
-            {"servers": None, "resources": problem.resources},
-            {
-                "servers": (servers, ("servers", "resources")),
-                "costs": (costs, ("servers",)),
-                "most": (most, ("servers",)),
-            },
-        )
-    supplies = np.eye(m) if servers is None else float_array("servers", servers)
-    if supplies.ndim != 2 or supplies.shape[1] != m or not len(supplies):
-        raise ModelError.of("servers", f"must have shape (n_types, {m}); got {supplies.shape}")
-    if not (np.isfinite(supplies) & (supplies >= 0)).all():
-        raise ModelError.of("servers", "must be finite and >= 0")
-    kinds = len(supplies)
-    names = problem.resources if servers is None else tuple(f"server type {t}" for t in range(kinds))
-    cost = float_array("costs", costs)
-    require_shape("costs", cost, (kinds,), "demands" if servers is None else "servers", supplies)
-    require("costs", cost, np.isfinite(cost) & (cost > 0), "finite and > 0", names)
-    top = np.full(kinds, np.inf)
-    if most is not None:
-        top = float_array("most", most)
-        require_shape("most", top, (kinds,), "costs", cost)
-        require("most", top, top > 0, "> 0", names)
-    elif servers is None and isinstance(demands, Problem):
-        top = np.array(problem.capacities)
+    supplies, cost, top = _offers(problem, servers, costs, most, owned=isinstance(demands, Problem))
     maximum_load = require_number("maximum_load", maximum_load, least=1e-100, most=1)
     simulated = isinstance(method, Simulated)
     if precision is None:
@@ -199,12 +168,8 @@ def provision(
         check_limits(max_states=max_states)
     require_whole("max_evaluations", max_evaluations, 1)
 
-    rho = model_array("loads", loads, problem, "job_classes")
-    require_shape("loads", rho, (n,), "demands", problem.demands)
-    require("loads", rho, np.isfinite(rho) & (rho >= 0), "finite and >= 0", problem.job_classes)
-    if not rho.any():
-        raise ModelError.of("loads", "are all 0: nothing has to be bought; set one above 0")
-    sizes = System(problem, np.zeros(n), mean_sizes).mean_sizes
+    rho = _loads(problem, loads)
+    sizes = System(problem, np.zeros(problem.n_classes), mean_sizes).mean_sizes
     target = _targets(problem, sizes, minimum_service_rate, maximum_duration)
     live = rho > 0
     if not (target[live] > 0).any() and maximum_load == 1:
@@ -220,27 +185,7 @@ def provision(
         durations = np.where(live, 1.0 / target, np.inf)[live]
     program = BoundProgram(a, usage, usage / maximum_load, durations, supplies, cost, top)
 
-    relaxed = program.solve(np.zeros(kinds), top)
-    if relaxed is None:
-        raise ModelError(
-            "even with everything that can be bought the duration bound does not keep the targets "
-            "(strictly); raise most (or the capacities of the problem), or lower the targets"
-        )
-    bound, done, reason = relaxed, True, ""
-    if whole:
-        try:
-            exact = program.solve_whole(max_nodes=MAX_NODES)
-        except NotConvergedError as error:
-            # Cheap enough to start from, and an answer where the bound is all that is asked for.
-            if error.best is None:
-                raise
-            exact, done, reason = error.best, method != BOUND, str(error)
-        if exact is None:
-            raise ModelError(
-                "no whole numbers of servers up to most keep the targets under the bound; raise most (or the "
-                "capacities of the problem), or lower the targets"
-            )
-        bound = exact
+    relaxed, bound, done, reason = _under_bound(program, top, whole, method == BOUND)
     floor = cheapest_floor(program, whole)
     verifier = Verifier(problem, method, rho, sizes, target, program, max_states, max_evaluations)
     stop: BaseException | None = None
@@ -272,12 +217,25 @@ def provision(
     bought = verifier.problem(choice.servers)
     final = verifier.rates(choice.servers, last=True)
     result = Provision(
-        System(bought, rho / sizes, sizes), verifier.name, verifier.evidence, frozen(choice.servers),
-        choice.cost, min(lower, choice.cost), min(floor.cost, choice.cost), frozen(bound.servers), bound.cost,
-        bound.lower, frozen(relaxed.prices), frozen(target), frozen(final.low), float(maximum_load),
-        final.tail_mass, final.residual, verifier.evaluations,
-        done and not simulated and (whole or method == BOUND),
-    )  # fmt: skip
+        system=System(bought, rho / sizes, sizes),
+        method=verifier.name,
+        evidence=verifier.evidence,
+        servers=frozen(choice.servers),
+        cost=choice.cost,
+        lower_cost=min(lower, choice.cost),
+        floor_cost=min(floor.cost, choice.cost),
+        bound_servers=frozen(bound.servers),
+        bound_cost=bound.cost,
+        bound_lower_cost=bound.lower,
+        prices=frozen(relaxed.prices),
+        minimum_service_rates=frozen(target),
+        service_rates=frozen(final.low),
+        maximum_load=float(maximum_load),
+        tail_mass=final.tail_mass,
+        residual=final.residual,
+        evaluations=verifier.evaluations,
+        optimal=done and not simulated and (whole or method == BOUND),
+    )
     if stop is not None:
         known = f"best costs {result.cost:.6g}, at least {result.lower_cost:.6g} is needed"
         raise stopped(stop, known, result, result.gap) from None
@@ -291,6 +249,91 @@ def provision(
             residual=result.gap,
         )
     return result
+
+
+def _offers(
+    problem: Problem,
+    servers: ArrayLike | None,
+    costs: ArrayLike,
+    most: ArrayLike | None,
+    *,
+    owned: bool,
+) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Units of each resource in a server of each type, and costs; at most what is ``owned``."""
+    m = problem.n_resources
+    if servers is None:
+        costs, most = (
+            as_named(name, values, problem, "resources")
+            for name, values in (("costs", costs), ("most", most))
+        )
+    else:
+        _, (servers, costs, most) = by_label(
+            {"servers": None, "resources": problem.resources},
+            {
+                "servers": (servers, ("servers", "resources")),
+                "costs": (costs, ("servers",)),
+                "most": (most, ("servers",)),
+            },
+        )
+    supplies = np.eye(m) if servers is None else float_array("servers", servers)
+    if supplies.ndim != 2 or supplies.shape[1] != m or not len(supplies):
+        raise ModelError.of("servers", f"must have shape (n_types, {m}); got {supplies.shape}")
+    if not (np.isfinite(supplies) & (supplies >= 0)).all():
+        raise ModelError.of("servers", "must be finite and >= 0")
+    kinds = len(supplies)
+    names = problem.resources if servers is None else tuple(f"server type {t}" for t in range(kinds))
+    cost = float_array("costs", costs)
+    require_shape("costs", cost, (kinds,), "demands" if servers is None else "servers", supplies)
+    require("costs", cost, np.isfinite(cost) & (cost > 0), "finite and > 0", names)
+    top = np.full(kinds, np.inf)
+    if most is not None:
+        top = float_array("most", most)
+        require_shape("most", top, (kinds,), "costs", cost)
+        require("most", top, top > 0, "> 0", names)
+    elif servers is None and owned:
+        top = np.array(problem.capacities)
+    return supplies, cost, top
+
+
+def _loads(problem: Problem, loads: ArrayLike) -> FloatArray:
+    """Loads of which one is not 0."""
+    rho = model_array("loads", loads, problem, "job_classes")
+    require_shape("loads", rho, (problem.n_classes,), "demands", problem.demands)
+    require("loads", rho, np.isfinite(rho) & (rho >= 0), "finite and >= 0", problem.job_classes)
+    if not rho.any():
+        raise ModelError.of("loads", "are all 0: nothing has to be bought; set one above 0")
+    return rho
+
+
+def _under_bound(
+    program: BoundProgram, top: FloatArray, whole: bool, suffices: bool
+) -> tuple[Purchase, Purchase, bool, str]:
+    """Cheapest real numbers under the bound, numbers of the kind asked for, and whether they are the best.
+
+    The last word is why they are not known to be; where the bound ``suffices`` they are then the answer.
+    """
+    relaxed = program.solve(np.zeros(len(top)), top)
+    if relaxed is None:
+        raise ModelError(
+            "even with everything that can be bought the duration bound does not keep the targets "
+            "(strictly); raise most (or the capacities of the problem), or lower the targets"
+        )
+    bound, done, reason = relaxed, True, ""
+    if whole:
+        try:
+            exact = program.solve_whole(max_nodes=MAX_NODES)
+        except NotConvergedError as error:
+            # Cheap enough to start from, and an answer where the bound is all that is asked for.
+            if error.best is None:
+                raise
+            exact, done, reason = error.best, not suffices, str(error)
+        if exact is None:
+            raise ModelError(
+                "no whole numbers of servers up to most keep the targets under the bound; raise most (or the "
+                "capacities of the problem), or lower the targets"
+            )
+        bound = exact
+    return relaxed, bound, done, reason
 
 
 def _problem(demands: ArrayLike | Problem) -> Problem:

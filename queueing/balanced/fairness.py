@@ -392,17 +392,17 @@ def _result(
     else:
         means = variances = errors = np.zeros(system.n_classes)
     return BalancedFairness(
-        system,
-        tuple(tuple(int(i) for i in group) for group in groups.members if live[group[0]]),
-        tuple(law.method for law in laws),
-        means,
-        variances,
-        min(1.0, sum(law.tail_mass for law in laws)),
-        errors,
-        float(np.prod([law.empty for law in laws])),
-        distribution,
-        groups,
-        tuple(laws),
+        system=system,
+        groups=tuple(tuple(int(i) for i in group) for group in groups.members if live[group[0]]),
+        methods=tuple(law.method for law in laws),
+        mean_jobs=means,
+        variances=variances,
+        tail_mass=min(1.0, sum(law.tail_mass for law in laws)),
+        mean_jobs_error=errors,
+        empty_probability=float(np.prod([law.empty for law in laws])),
+        distribution=distribution,
+        _merged=groups,
+        _laws=tuple(laws),
     )
 
 

@@ -262,20 +262,20 @@ def admission(
     law = np.ascontiguousarray(law.transpose(np.argsort(axes))).reshape(sizes)
     marginals = marginal_laws(law)
     result = Admission(
-        system,
-        policy_name(policy),
-        solution.method,
-        bounds,
-        total,
-        states,
-        refused,
-        arriving,
-        carried,
-        mean_counts(marginals),
-        solution.residual,
-        solution.mean_error,
-        marginals,
-        law if distribution else None,
+        system=system,
+        policy=policy_name(policy),
+        method=solution.method,
+        max_jobs=bounds,
+        max_total=total,
+        n_states=states,
+        blocking=refused,
+        offered_rates=arriving,
+        carried_rates=carried,
+        mean_jobs=mean_counts(marginals),
+        residual=solution.residual,
+        mean_error=solution.mean_error,
+        marginals=marginals,
+        distribution=law if distribution else None,
     )
     return solution.accept(result)
 

@@ -134,19 +134,19 @@ class Stationary(MomentTable):
             for k in range(i + 1, n):
                 covariance[i, k] = covariance[k, i] = centred[i] @ pair_law(law, i, k) @ centred[k]
         return cls(
-            system,
-            policy,
-            method,
-            law.shape,
-            law.size,
-            mean_jobs,
-            covariance,
-            tails.mass,
-            solution.residual,
-            solution.mean_error,
-            marginals,
-            law,
-            cut + solution.mean_error * mean_jobs,
+            system=system,
+            policy=policy,
+            method=method,
+            shape=law.shape,
+            n_states=law.size,
+            mean_jobs=mean_jobs,
+            covariance=covariance,
+            tail_mass=tails.mass,
+            residual=solution.residual,
+            mean_error=solution.mean_error,
+            marginals=marginals,
+            distribution=law,
+            mean_jobs_error=cut + solution.mean_error * mean_jobs,
         )
 
     @classmethod
@@ -174,20 +174,20 @@ class Stationary(MomentTable):
             for k in axes:
                 covariance[i, k] = weighed @ (counts[:, k] - mean_jobs[k])
         return cls(
-            system,
-            policy,
-            f"lower set ({solution.method})",
-            tuple(len(marginal) for marginal in marginals),
-            states.n_states,
-            mean_jobs,
-            (covariance + covariance.T) / 2,
-            tails.mass,
-            solution.residual,
-            solution.mean_error,
-            tuple(marginals),
-            law,
-            cut + solution.mean_error * mean_jobs,
-            counts,
+            system=system,
+            policy=policy,
+            method=f"lower set ({solution.method})",
+            shape=tuple(len(marginal) for marginal in marginals),
+            n_states=states.n_states,
+            mean_jobs=mean_jobs,
+            covariance=(covariance + covariance.T) / 2,
+            tail_mass=tails.mass,
+            residual=solution.residual,
+            mean_error=solution.mean_error,
+            marginals=tuple(marginals),
+            distribution=law,
+            mean_jobs_error=cut + solution.mean_error * mean_jobs,
+            states=counts,
         )
 
     @cached_property

@@ -386,20 +386,20 @@ def _solve(
     variance, solver = second - mean * mean, abs(mean - little) / little + 2.0 * law.mean_error
 
     return TaggedDuration(
-        system,
-        law.policy,
-        system.problem.job_classes[index],
-        law.shape,
-        mean,
-        variance,
-        abs(mean - little) / little,
-        solver + cut[0] / mean,
-        residual,
-        law.tail_mass,
-        tolerance,
-        _Decay(first.ravel(), Moves.of(up, down, out), tolerance, max_steps),
+        system=system,
+        policy=law.policy,
+        job_class=system.problem.job_classes[index],
+        shape=law.shape,
+        mean=mean,
+        variance=variance,
+        little_error=abs(mean - little) / little,
+        mean_error=solver + cut[0] / mean,
+        residual=residual,
+        tail_mass=law.tail_mass,
+        tolerance=tolerance,
+        _decay=_Decay(first.ravel(), Moves.of(up, down, out), tolerance, max_steps),
         # The variance is the second moment, whose relative error is twice as large, less the squared mean.
-        (2.0 * solver * (second + mean * mean) + cut[1] + 2.0 * mean * cut[0]) / variance,
+        variance_error=(2.0 * solver * (second + mean * mean) + cut[1] + 2.0 * mean * cut[0]) / variance,
     )
 
 

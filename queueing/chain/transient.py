@@ -251,21 +251,21 @@ def transient(
         grid = laws[reached].reshape(-1, *(sizes[i] for i in axes))
         kept = np.ascontiguousarray(grid.transpose(0, *(1 + np.argsort(axes)))).reshape(-1, *sizes)
     answer = Transient(
-        system,
-        table.policy,
-        moments[reached],
-        sizes,
-        means,
-        squares - means**2,
-        marginals,
-        result.lost[reached],
-        result.truncation[reached],
-        1.0 - alone[:, 0],
+        system=system,
+        policy=table.policy,
+        times=moments[reached],
+        shape=sizes,
+        mean_jobs=means,
+        variances=squares - means**2,
+        marginals=marginals,
+        lost_arrivals=result.lost[reached],
+        truncation=result.truncation[reached],
+        mass_defect=1.0 - alone[:, 0],
         # Per step and state: a product and a sum for each of 2n + 1 terms, and the rounding of the rates.
-        (4 * n + 4) * EPSILON * (result.n_steps + 1),
-        result.n_steps,
-        result.steady,
-        kept,
+        rounding=(4 * n + 4) * EPSILON * (result.n_steps + 1),
+        n_steps=result.n_steps,
+        steady=result.steady,
+        distribution=kept,
     )
     if not reached.all():
         raise NotConvergedError(

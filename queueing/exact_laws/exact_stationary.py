@@ -92,14 +92,14 @@ def exact_stationary(
     second = dict(zip(pairs, rest[n:], strict=False))
     law = None if sums.measure is None else equations.place(sums.measure * measure)
     return ExactStationary(
-        system,
-        policy_name(policy),
-        sizes,
-        total,
-        tuple(rest[:n]),
-        tuple(tuple(second[min(i, k), max(i, k)] for k in range(n)) for i in range(n)),
-        tuple(rest[-n:]),
-        law,
-        sums.n_bits,
-        sums.bound_bits,
+        system=system,
+        policy=policy_name(policy),
+        shape=sizes,
+        total=total,
+        first=tuple(rest[:n]),
+        second=tuple(tuple(second[min(i, k), max(i, k)] for k in range(n)) for i in range(n)),
+        faces=tuple(rest[-n:]),
+        law=law,
+        n_bits=sums.n_bits,
+        bound_bits=sums.bound_bits,
     )

@@ -133,17 +133,17 @@ class CountLevel(Level[Run]):
         measured = Measured.of_runs(parts, np.nan_to_num(estimates["mean_jobs"].value), self.start.mean_jobs)
         warnings = run_warnings(Memory.of(system), measured)
         return Simulation(
-            system,
-            self.name,
-            "counts",
-            withheld(estimates) if warnings else estimates,
-            confidence,
-            replications,
-            replications * self.length.measured_events,
-            float(time.sum()),
-            entropy,
-            largest_grid(shape for _, shape in samples),
-            warnings,
+            system=system,
+            policy=self.name,
+            level="counts",
+            estimates=withheld(estimates) if warnings else estimates,
+            confidence=confidence,
+            replications=replications,
+            events=replications * self.length.measured_events,
+            time=float(time.sum()),
+            entropy=entropy,
+            table_shape=largest_grid(shape for _, shape in samples),
+            warnings=warnings,
         )
 
 

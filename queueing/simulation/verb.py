@@ -249,7 +249,18 @@ def simulate(
         if chosen == "counts":
             return CountLevel(system, rule, length, table, start)
         levels = DEFAULT_QUANTILES if quantiles is None else quantiles
-        return JobLevel(system, rule, length, jobs, horizon, batches, levels, table, start, record)
+        return JobLevel(
+            system=system,
+            policy=rule,
+            length=length,
+            jobs=jobs,
+            horizon=horizon,
+            batches=batches,
+            quantiles=levels,
+            table=table,
+            start=start,
+            record=record,
+        )
 
     return estimated(make, effort)
 

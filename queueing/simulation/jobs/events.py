@@ -72,17 +72,17 @@ class State(NamedTuple):
 def new_state(n_classes: int, block: int, jobs: int, log: int) -> State:
     """Empty system at time 0 with all blocks used up, and room for some jobs and rows of the log."""
     state = State(
-        np.zeros(1),
-        np.zeros(2, np.int64),
-        np.zeros(n_classes, np.int64),
-        np.zeros(n_classes),
-        np.empty((n_classes, jobs)),
-        np.empty((n_classes, jobs), np.int64),
-        np.empty((log, 4)),
-        np.empty((n_classes, block)),
-        np.empty((n_classes, block)),
-        np.full(n_classes, block, np.int64),
-        np.zeros(n_classes),
+        clock=np.zeros(1),
+        counters=np.zeros(2, np.int64),
+        counts=np.zeros(n_classes, np.int64),
+        attained=np.zeros(n_classes),
+        thresholds=np.empty((n_classes, jobs)),
+        rows=np.empty((n_classes, jobs), np.int64),
+        log=np.empty((log, 4)),
+        times=np.empty((n_classes, block)),
+        sizes=np.empty((n_classes, block)),
+        position=np.full(n_classes, block, np.int64),
+        area=np.zeros(n_classes),
     )
     return each_apart(state)
 

@@ -265,17 +265,17 @@ class Moment:
                 task_class = classes[t]
             told.append(
                 PresentJob(
-                    line[AGE],
-                    classes[first],
-                    arrival,
-                    line[WAITING],
-                    line[RUNNING],
-                    task_class,
-                    fitting,
-                    server,
-                    tuple(classes[first:last]),
-                    tuple([number[PART_WAITING] for number in part[: last - first]]),
-                    tuple([number[PART_RUNNING] for number in part[: last - first]]),
+                    number=line[AGE],
+                    job_class=classes[first],
+                    arrival=arrival,
+                    waiting=line[WAITING],
+                    running=line[RUNNING],
+                    task_class=task_class,
+                    fits=fitting,
+                    server=server,
+                    types=tuple(classes[first:last]),
+                    waiting_by_type=tuple([number[PART_WAITING] for number in part[: last - first]]),
+                    running_by_type=tuple([number[PART_RUNNING] for number in part[: last - first]]),
                 )
             )
         return tuple(told)

@@ -131,22 +131,22 @@ def new_state(model: Model, max_jobs: int, most_running: int, by_level: bool) ->
     groups = np.zeros((n_groups, 4), np.int64)
     groups[:, :2] = NOBODY
     return State(
-        np.array([0.0, NOT_DRAWN]),
-        counters,
-        np.empty((max_jobs, 7 if by_level else 10), np.int64),
-        np.empty(max_jobs),
-        groups,
-        np.zeros(n, np.int64),
-        np.zeros(n, np.int64),
-        np.zeros(n_jobs, np.int64),
-        np.zeros(n_jobs, np.int64),
-        np.zeros(model.eligible.shape, np.int64),
-        np.zeros_like(model.capacities),
-        model.eligible & (model.held <= model.room[:, None]).all(axis=2),
-        np.zeros(n_groups if by_level else most_running + n_groups),
-        np.empty(most_running),
-        np.empty(most_running, np.int64),
-        np.empty(most_running, np.int64),
+        clock=np.array([0.0, NOT_DRAWN]),
+        counters=counters,
+        jobs=np.empty((max_jobs, 7 if by_level else 10), np.int64),
+        arrivals=np.empty(max_jobs),
+        groups=groups,
+        present=np.zeros(n, np.int64),
+        running=np.zeros(n, np.int64),
+        queued=np.zeros(n_jobs, np.int64),
+        top=np.zeros(n_jobs, np.int64),
+        on=np.zeros(model.eligible.shape, np.int64),
+        used=np.zeros_like(model.capacities),
+        fits=model.eligible & (model.held <= model.room[:, None]).all(axis=2),
+        score=np.zeros(n_groups if by_level else most_running + n_groups),
+        heap_times=np.empty(most_running),
+        heap_turns=np.empty(most_running, np.int64),
+        heap_codes=np.empty(most_running, np.int64),
     )
 
 
@@ -155,19 +155,19 @@ def new_places(model: Model, state: State) -> Places:
     servers, n = model.eligible.shape
     n_jobs, max_jobs, contenders = len(state.queued), len(state.jobs), len(state.score)
     return Places(
-        np.zeros((max_jobs, int(np.diff(model.first_type).max()), 3), np.int64),
-        np.zeros(max_jobs),
-        np.zeros(n, np.int64),
-        np.empty(len(state.heap_times), np.int64),
-        np.zeros((n, servers)),
-        state.fits.sum(axis=0),
-        np.full(n_jobs, -1, np.int64),
-        np.zeros(servers, np.int64),
-        np.zeros(n_jobs, np.int64),
-        np.zeros(n_jobs),
-        np.empty(contenders, np.int64),
-        np.zeros((n, servers)),
-        np.zeros(2),
+        parts=np.zeros((max_jobs, int(np.diff(model.first_type).max()), 3), np.int64),
+        share=np.zeros(max_jobs),
+        wanted=np.zeros(n, np.int64),
+        active=np.empty(len(state.heap_times), np.int64),
+        since=np.zeros((n, servers)),
+        servers=state.fits.sum(axis=0),
+        turn=np.full(n_jobs, -1, np.int64),
+        bound=np.zeros(servers, np.int64),
+        level=np.zeros(n_jobs, np.int64),
+        ratio=np.zeros(n_jobs),
+        contenders=np.empty(contenders, np.int64),
+        placed=np.zeros((n, servers)),
+        lost=np.zeros(2),
     )
 
 
