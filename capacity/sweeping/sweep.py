@@ -188,13 +188,9 @@ def sweep(
         store = None
         if checkpoint is not None:
             store = stack.enter_context(Checkpoint(checkpoint, "sweep", "checkpoint"))
-            # Without a seed the file has it.
-            seed: Any = _state(root)
-            if rng is None and store.settings is not None:
-                seed = store.settings.get("rng")
-            store.begin({**_identity(model, grid, outputs, common_streams), "rng": seed})
-            entropy, key, size = seed
-            root = np.random.SeedSequence(entropy, spawn_key=key, pool_size=size)
+            root = _begun(
+                store, _identity(model, grid, outputs, common_streams), root, seeded=rng is not None
+            )
             for record in store.read(loads):
                 # Who asks for exceptions gets them: what failed is computed again.
                 if errors == "record" or not record.error:
@@ -242,6 +238,18 @@ def sweep(
                     "call goes on from there"
                 )
             raise
+
+
+def _begun(
+    store: Checkpoint, identity: dict[str, Any], root: np.random.SeedSequence, *, seeded: bool
+) -> np.random.SeedSequence:
+    """The root of the streams once the file is begun, or goes on; without a seed the file has it."""
+    seed: Any = _state(root)
+    if not seeded and store.settings is not None:
+        seed = store.settings.get("rng")
+    store.begin({**identity, "rng": seed})
+    entropy, key, size = seed
+    return np.random.SeedSequence(entropy, spawn_key=key, pool_size=size)
 
 
 def _write(store: Checkpoint, key: str, text: str, so_far: Callable[[], xr.Dataset]) -> None:

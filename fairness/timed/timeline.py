@@ -218,19 +218,7 @@ def timeline(
     n_users = len(amounts)
     if n_users == 0:
         raise ModelError.of("contributions", f"has shape {amounts.shape}; give at least one user")
-    joins = as_times("join_times", join_times)
-    leaving = [None] * n_users if leave_times is None else leave_times
-    leaves = [None if t is None else as_time("leave_times", t) for t in leaving]
-    for name, size in (("join_times", len(joins)), ("leave_times", len(leaves))):
-        if size != n_users:
-            raise ModelError.of(name, f"has {size} entries; contributions has {n_users} users")
-    for k, (join, leave) in enumerate(zip(joins, leaves, strict=True)):
-        if leave is not None and leave <= join:
-            raise ModelError(
-                f"leave_times[{k}] = {leave} must be later than join_times[{k}] = {join}",
-                argument="leave_times",
-                index=(k,),
-            )
+    joins, leaves = _stays(join_times, leave_times, n_users)
     start = min(joins) if initial_time is None else as_time("initial_time", initial_time)
     whole = Problem(demands, capacities)
     require_shape("demands", whole.demands, amounts.shape, "contributions", amounts)
@@ -274,6 +262,26 @@ def timeline(
         excess = array(over, filling.is_exact)
         intervals.append(Interval(begin, end, tuple(present), swapped, filling, excess))
     return Timeline(tuple(intervals), entropy)
+
+
+def _stays(
+    join_times: Sequence[Time | int], leave_times: Sequence[Time | int | None] | None, n_users: int
+) -> tuple[tuple[Time, ...], list[Time | None]]:
+    """When each user comes and goes; None where it stays."""
+    joins = as_times("join_times", join_times)
+    leaving = [None] * n_users if leave_times is None else leave_times
+    leaves = [None if t is None else as_time("leave_times", t) for t in leaving]
+    for name, size in (("join_times", len(joins)), ("leave_times", len(leaves))):
+        if size != n_users:
+            raise ModelError.of(name, f"has {size} entries; contributions has {n_users} users")
+    for k, (join, leave) in enumerate(zip(joins, leaves, strict=True)):
+        if leave is not None and leave <= join:
+            raise ModelError(
+                f"leave_times[{k}] = {leave} must be later than join_times[{k}] = {join}",
+                argument="leave_times",
+                index=(k,),
+            )
+    return joins, leaves
 
 
 def _given(values: Numbers) -> ArrayLike:
