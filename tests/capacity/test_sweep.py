@@ -690,7 +690,9 @@ def test_keyboard_interrupt_keeps_what_is_finished(tmp_path, whole, n_jobs):
     with joblib.parallel_config(backend="threading"), pytest.raises(KeyboardInterrupt) as caught:
         run(path, outputs=outputs, n_jobs=n_jobs)
     number = points_kept(path)
-    assert f"sweep: {number} of 16 points are kept in {path}" in "".join(caught.value.__notes__)
+    # Of two threads the first that ends may be the one that is interrupted: there is nothing to tell then.
+    notes = "".join(getattr(caught.value, "__notes__", ()))
+    assert (f"sweep: {number} of 16 points are kept in {path}" in notes) == (number > 0)
     # In one process the points before the first heavy one, of load 0.6, are there.
     assert number == 8 if n_jobs == 1 else number < 16
     flag.unlink()
