@@ -288,7 +288,13 @@ class Integrator:
         self.log_size, self.time = float(y[self.n, -1]), float(y[self.n + 1, -1])
 
 
-def check_homogeneous(system: System, policy: Policy, x: FloatArray) -> None:
+MANY = (2**10, 2**20)
+"""How many times the jobs of a state tell whether a policy depends on more than proportions."""
+
+
+def check_homogeneous(
+    system: System, policy: Policy, x: FloatArray, multiples: tuple[int, ...] = MANY
+) -> None:
     """Refuse sizes that are not exponential, limits, and policies of more than the proportions at x."""
     check_system(system).require_exponential("the fluid limit")
     problem = system.problem
@@ -302,7 +308,7 @@ def check_homogeneous(system: System, policy: Policy, x: FloatArray) -> None:
     # Among equal numbers of jobs many rules agree.
     states = np.stack([x, filled, filled * np.linspace(1.0, 2.0, problem.n_classes)])
     one = policy_tasks(problem, policy, states)
-    for times in (2**10, 2**20):
+    for times in multiples:
         other = policy_tasks(problem, policy, float(times) * states)
         # 1e-6: the accuracy of a policy that iterates, as in fairness.testing.
         near = 1e-9 * max(1e-300, float(np.abs(one).max()))

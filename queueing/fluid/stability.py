@@ -46,6 +46,9 @@ SURE = 20_000
 RESOLUTION = 64
 """Points of the first grid of directions of two classes."""
 
+FEW = 3
+"""Classes with 1, 2, ... jobs, and with twice as many, among which policies are compared first."""
+
 ROUGH, DRAINED = 1e-4, 1 / 30
 """Relative tolerance of the trajectories, and the part of the jobs at which one counts as drained."""
 
@@ -92,6 +95,10 @@ def _growth(system: System, policy: Any) -> tuple[str, FloatArray]:
     live = np.flatnonzero(system.arrival_rates > 0)
     clear = CLEAR * float(system.arrival_rates.sum())
     middle = np.where(system.arrival_rates > 0, 1.0 / len(live), 0.0)
+    # A policy of one's own may take long for many jobs; what depends on more than proportions shows among few.
+    few = np.zeros(system.n_classes)
+    few[live[:FEW]] = np.arange(1.0, FEW + 1.0)[: len(live)]
+    check_homogeneous(system, policy, few, (2,))
     if len(live) <= 2:
         for ray in rays(system, policy, resolution=RESOLUTION, growing=True):
             if ray.kind == "attracting" and ray.growth > clear:
