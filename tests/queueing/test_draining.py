@@ -228,6 +228,36 @@ def test_growth_inside_without_a_ray():
         assert verdict.growth == pytest.approx(h, rel=0.05)
 
 
+@pytest.mark.parametrize(
+    ("excess", "status"),
+    [(-1e-6, "stable"), (-1e-12, "undecided"), (0.0, "undecided"), (1e-12, "undecided"), (1e-6, "unstable")],
+)
+@pytest.mark.parametrize("classes", [2, 3])
+def test_growth_that_rounding_could_have_made_decides_nothing(classes, excess, status):
+    # Each class owns half a unit, whatever the others do: the jobs of the first one grow at its load - 1/2.
+    system = System(Problem(np.ones((classes, 1)), [4]), [0.5 + excess] + [0.1] * (classes - 1))
+    verdict = fluid_verdict(system, halves, starts=0)
+    assert verdict.status == status
+    assert verdict.stable == (status == "stable")
+    assert ("no growth or drain is seen" in verdict.evidence) == (status == "undecided")
+    assert verdict.growth == pytest.approx(excess, rel=1e-4, abs=1e-13)
+
+
+class HalfOfDRF(DRF):
+    """Says that it is DRF and serves half of that."""
+
+    def __call__(self, problem, counts):
+        return super().__call__(problem, counts) / 2
+
+
+@pytest.mark.parametrize(("load", "status"), [(0.4, "stable"), (0.5, "undecided"), (0.6, "undecided")])
+def test_a_drift_that_contradicts_the_theorem_leaves_it_open(load, status):
+    # One resource of which half is used: V = x_1 + x_2 (equal classes) falls at 1/2 - load; at 1/2 it stays.
+    verdict = fluid_verdict(System(HALF, [load / 2, load / 2]), HalfOfDRF())
+    assert (verdict.status, verdict.basis) == (status, "theorem")
+    assert verdict.certificate.directions == 200
+
+
 def test_load_one_no_arrivals_and_absent_classes():
     verdict = fluid_verdict(System(HALF, [0.5, 0.5]), DRF())
     assert (verdict.status, verdict.basis) == ("unstable", "load")

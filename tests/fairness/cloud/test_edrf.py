@@ -10,6 +10,7 @@ import pytest
 from fairness import DRF, ModelError, NotConvergedError, Problem
 from fairness.cloud import Pattern, SparseDemands, edrf
 from fairness.cloud.certificates import residuals
+from fairness.cloud.engines.filling import fill, loads_of
 from fairness.cloud.instances.families import HARD_FAMILIES
 from tests.fairness.cloud.instances import WORKED, in_fractions, random_rows, sparse_of
 
@@ -85,6 +86,21 @@ def test_extreme_weights(weights):
     np.testing.assert_allclose(result.levels, expected[0], rtol=1e-14)
     # Nobody demands the last resource.
     assert result.free[2] == 1
+
+
+def test_misfit_is_what_a_full_resource_lacks_and_what_any_holds_too_much():
+    # Resource 0 stops both tenants at level 1/2; resource 1 stops nobody and is used by a quarter.
+    demands, growth = sparse_of([[1, F(1, 2)], [1, 0]]), np.ones(2)
+    state = fill(demands, growth, loads_of(demands, growth), None)[0]
+    for used, misfit in [
+        ((1, 0.25), 0), ((0.75, 0.25), 0.25), ((1.25, 0.25), 0.25), ((1, 1.5), 0.5), ((0.75, 1.5), 0.5),
+        ((0.25, 1.5), 0.75),
+    ]:  # fmt: skip
+        # What is held is a sum and what rounding took from it.
+        state.sums[:, 0], state.sums[:, 1] = np.array(used) - 0.125, 0.125
+        assert state.misfit == misfit
+    state.sums[0, 0] = math.nan
+    assert math.isnan(state.misfit)
 
 
 @pytest.mark.parametrize("rows", [[[1, 2], [0]], [[0, 1], [2]], [[0, 2], [1]]])
