@@ -13,10 +13,11 @@ import argparse
 import ast
 import copy
 import csv
+import json
 import os
 import random
+import resource
 import shutil
-import signal
 import sys
 import tempfile
 import time
@@ -24,21 +25,22 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
-import matplotlib.pyplot  # noqa: F401 - imported once, here, and not by each mutant; but not numba
+import matplotlib.pyplot  # noqa: F401 - imported once, here, and not by each mutant
+import numba
 import pandas  # noqa: F401
 import pytest
 import scipy.optimize  # noqa: F401
 from hypothesis import HealthCheck, Phase, settings
 
-from benchmarks.mutated import COMPILED, TESTS
+from benchmarks.mutated import TESTS
 
 ROOT = Path(__file__).parents[1]
 
 EQUIVALENT = ROOT / "benchmarks" / "equivalent_mutants.csv"
 """Columns module, change (without its line), reason."""
 
-LONGER, AND_MORE = 5, 10.0
-"""Tests of a mutant may take so many times as long as without it, and as many seconds more."""
+LONGER, AND_MORE, MOST = 2, 3, 60
+"""Tests of a mutant may take so many times as long as without it, and as many seconds more; those at most."""
 
 SHOWN = {"plot", "summary", "to_dataframe", "_shown", "_describe"}
 """Functions that only tell what others found: no mutants of these."""
@@ -127,39 +129,53 @@ def mutants(source: str, number: int) -> list[tuple[int, str, str]]:
     return made
 
 
-def passes(tests: tuple[str, ...], interpreted: bool, limit: float) -> bool:
-    """Whether tests pass within so many seconds, in a fork of this process."""
+class FastFirst:
+    """Of pytest: runs the tests in the order of their times in the run before, which a file keeps."""
+
+    def __init__(self, file: Path) -> None:
+        self.file, self.seconds = file, json.loads(file.read_text()) if file.exists() else {}
+        self.known = bool(self.seconds)
+
+    def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:
+        items.sort(key=lambda item: self.seconds.get(item.nodeid, 0.0))
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        if not self.known:
+            self.seconds[report.nodeid] = self.seconds.get(report.nodeid, 0.0) + report.duration
+
+    def pytest_sessionfinish(self) -> None:
+        self.file.write_text(json.dumps(self.seconds))
+
+
+def run(tests: tuple[str, ...], times: Path, limit: int) -> tuple[bool, float]:
+    """Whether tests pass within so many seconds of processor time, and how many they took, in a fork."""
     child = os.fork()
     if not child:
-        os.setpgid(0, 0)
-        os.environ["NUMBA_DISABLE_JIT"] = str(int(interpreted))
+        resource.setrlimit(resource.RLIMIT_CPU, (limit, limit))
         silent = os.open(os.devnull, os.O_WRONLY)
         os.dup2(silent, 1)
         os.dup2(silent, 2)
-        options = ["-x", "-q", "-p", "no:cacheprovider", "--hypothesis-profile", "mutants", "--tb=no"]
-        os._exit(pytest.main([*options, *tests]))
-    end = time.monotonic() + limit
-    while time.monotonic() < end:
-        ended, status = os.waitpid(child, os.WNOHANG)
-        if ended:
-            return status == 0
-        time.sleep(0.02)
-    os.killpg(child, signal.SIGKILL)
-    os.waitpid(child, 0)
-    return False
+        options = ["-x", "-q", "-p", "no:cacheprovider", "--hypothesis-profile", "mutants"]
+        options += ["--tb=no", "-W", "ignore:Module already imported"]
+        os._exit(pytest.main([*options, *tests], plugins=[FastFirst(times)]))
+    _, status, usage = os.wait4(child, 0)
+    return status == 0, usage.ru_utime + usage.ru_stime
 
 
 def alive(module: str, number: int, folder: Path) -> tuple[int, list[tuple[int, str]]]:
     """How many mutants of a module there are, and line and change of those that its tests let live."""
-    path, begun = folder / module, time.monotonic()
-    tests, interpreted = TESTS[module], module not in COMPILED
-    if not passes(tests, interpreted, 90.0):
-        print(module, "FAILS", time.monotonic() - begun); return 0, []
-    limit = LONGER * (time.monotonic() - begun) + AND_MORE
+    path, times = folder / module, folder / "times.json"
+    times.unlink(missing_ok=True)
+    sys.dont_write_bytecode = False
+    well, seconds = run(TESTS[module], times, MOST)
+    if not well:
+        return 0, [(0, "its tests fail, or take too long, without a change")]
+    # Of a mutant nothing is kept: its bytecode would have the name of the module's.
+    sys.dont_write_bytecode = True
     made, left = mutants(path.read_text(), number), []
     for line, change, text in made:
         path.write_text(text)
-        if passes(tests, interpreted, limit):
+        if run(TESTS[module], times, int(LONGER * seconds) + AND_MORE)[0]:
             left.append((line, change))
     shutil.copy2(ROOT / module, path)
     return len(made), left
@@ -181,10 +197,10 @@ def main() -> int:
     with tempfile.TemporaryDirectory(prefix="mutants") as name:
         folder = Path(name)
         shutil.copytree(ROOT, folder, dirs_exist_ok=True, ignore=shutil.ignore_patterns(".*", "out", "docs"))
-        os.environ["NUMBA_CACHE_DIR"] = str(folder / "numba")
+        # Compiling the kernels of a mutant takes longer than interpreting them.
+        numba.config.DISABLE_JIT = True
         os.chdir(folder)
-        # Of a mutant nothing is kept: its bytecode would have the name of the module's.
-        sys.path[:0], sys.dont_write_bytecode = [name], True
+        sys.path.insert(0, name)
         for module in chosen.modules or TESTS:
             begun = time.monotonic()
             made, left = alive(module, chosen.number, folder)
