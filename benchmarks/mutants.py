@@ -23,7 +23,7 @@ import tempfile
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import matplotlib.pyplot  # noqa: F401 - imported once, here, and not by each mutant
 import numba
@@ -37,7 +37,7 @@ from benchmarks.mutated import TESTS
 ROOT = Path(__file__).parents[1]
 
 EQUIVALENT = ROOT / "benchmarks" / "equivalent_mutants.csv"
-"""Columns module, change (without its line), reason."""
+"""Columns module, line (what stands there), change, reason."""
 
 LONGER, AND_MORE, MOST = 2, 3, 60
 """Tests of a mutant may take so many times as long as without it, and as many seconds more; those at most."""
@@ -113,19 +113,29 @@ def _condition(node: Any) -> bool:
 CHANGES: tuple[Callable[[Any], bool], ...] = (_operator, _call, _constant, _condition)
 
 
-def mutants(source: str, number: int) -> list[tuple[int, str, str]]:
-    """Line, what is changed there and the source so changed, of some mutants, in the order of the lines."""
+class Mutant(NamedTuple):
+    """One change of a module."""
+
+    number: int  # of the line
+    line: str
+    change: str
+    text: str  # of the whole module, so changed
+
+
+def mutants(source: str, number: int) -> list[Mutant]:
+    """Some mutants of a module, in the order of their lines."""
     nodes = list(places(ast.parse(source)))
     possible = [(k, change) for k, node in enumerate(nodes) for change in CHANGES if change(copy.deepcopy(node))]
     chosen = random.Random(0).sample(range(len(possible)), min(number, len(possible)))
-    made = []
+    made, lines = [], source.splitlines()
     for k, change in (possible[c] for c in sorted(chosen)):
         tree = ast.parse(source)
         node: Any = list(places(tree))[k]
         before = ast.unparse(node).split("\n")[0]
         change(node)
         told = f"{before} -> {ast.unparse(node).split(chr(10))[0]}"
-        made.append((node.lineno, told, ast.unparse(ast.fix_missing_locations(tree))))
+        text = ast.unparse(ast.fix_missing_locations(tree))
+        made.append(Mutant(node.lineno, lines[node.lineno - 1].strip(), told, text))
     return made
 
 
@@ -162,21 +172,21 @@ def run(tests: tuple[str, ...], times: Path, limit: int) -> tuple[bool, float]:
     return status == 0, usage.ru_utime + usage.ru_stime
 
 
-def alive(module: str, number: int, folder: Path) -> tuple[int, list[tuple[int, str]]]:
-    """How many mutants of a module there are, and line and change of those that its tests let live."""
+def alive(module: str, number: int, folder: Path) -> tuple[int, list[Mutant]]:
+    """How many mutants of a module there are, and those that its tests let live."""
     path, times = folder / module, folder / "times.json"
     times.unlink(missing_ok=True)
     sys.dont_write_bytecode = False
     well, seconds = run(TESTS[module], times, MOST)
     if not well:
-        return 0, [(0, "its tests fail, or take too long, without a change")]
+        return 0, [Mutant(0, "", "its tests fail, or take too long, without a change", "")]
     # Of a mutant nothing is kept: its bytecode would have the name of the module's.
     sys.dont_write_bytecode = True
     made, left = mutants(path.read_text(), number), []
-    for line, change, text in made:
-        path.write_text(text)
+    for mutant in made:
+        path.write_text(mutant.text)
         if run(TESTS[module], times, int(LONGER * seconds) + AND_MORE)[0]:
-            left.append((line, change))
+            left.append(mutant)
     shutil.copy2(ROOT / module, path)
     return len(made), left
 
@@ -187,7 +197,7 @@ def main() -> int:
     parser.add_argument("--number", type=int, default=25, help="mutants of each module")
     chosen = parser.parse_args()
     with EQUIVALENT.open() as file:
-        equivalent = {(row["module"], row["change"]) for row in csv.DictReader(file)}
+        equivalent = {(row["module"], row["line"], row["change"]) for row in csv.DictReader(file)}
     settings.register_profile(
         "mutants", settings(database=None, derandomize=True, deadline=None, phases=[Phase.explicit, Phase.generate]),
         suppress_health_check=[HealthCheck.too_slow],
@@ -204,12 +214,12 @@ def main() -> int:
         for module in chosen.modules or TESTS:
             begun = time.monotonic()
             made, left = alive(module, chosen.number, folder)
-            missed = [one for one in left if (module, one[1]) not in equivalent]
+            missed = [one for one in left if (module, one.line, one.change) not in equivalent]
             lived += len(missed)
             counts = f"{made:>8}{made - len(left):>8}{len(left) - len(missed):>12}{len(missed):>7}"
             print(f"{module:<46}{counts}{time.monotonic() - begun:>9.0f}", flush=True)
-            for line, change in missed:
-                print(f"    line {line}: {change}", flush=True)
+            for one in missed:
+                print(f"    line {one.number}: {one.change}", flush=True)
     return int(lived > 0)
 
 

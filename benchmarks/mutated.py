@@ -17,16 +17,19 @@ TESTS: dict[str, tuple[str, ...]] = {
         "(follows_the_definition and not hundreds) or example or guarantees or maxima or reserve or edges",
     ),
     "fairness/cloud/engines/filling.py": (
-        "tests/fairness/cloud/test_edrf.py", "-k", "not hard", "-W", "ignore::RuntimeWarning",
+        "tests/fairness/cloud/test_edrf.py", "tests/fairness/cloud/test_pattern.py", "-k",
+        "(edrf and not hard) or tiles_cover", "-W", "ignore::RuntimeWarning",
     ),
     "fairness/cloud/certificates.py": ("tests/fairness/cloud/test_edrf.py", "-k", "residuals or explains"),
     "fairness/evidence/pools.py": (
         "tests/fairness/test_filling.py", "tests/fairness/test_bottleneck.py", "-k",
-        "certif or notices or hand or bottleneck",
+        "certif or notices or zero or absent or by_hand",
     ),
     "fairness/evidence/trees.py": ("tests/fairness/test_tree_certificates.py",),
     "fairness/evidence/clusters.py": ("tests/fairness/test_cluster_certificates.py",),
-    "queueing/fluid/verdict.py": ("tests/queueing/test_draining.py",),
+    "queueing/fluid/verdict.py": (
+        "tests/queueing/test_draining.py", "-m", "", "-k", "not invariant and not agrees and not inside_without",
+    ),
     "queueing/chain/solvers/elimination.py": (
         "tests/queueing/test_seldom_classes.py", "tests/queueing/test_chain.py", "-k",
         "million_tiny or elimination_keeps or exact_rational",
@@ -42,10 +45,13 @@ TESTS: dict[str, tuple[str, ...]] = {
     ),
     "queueing/certificates/intervals.py": ("tests/queueing/test_certificate_intervals.py", "-m", ""),
     "queueing/drift_bounds/certificate.py": (
-        "tests/queueing/test_drift_bounds.py", "-k", "tampered or finite_means or single_server",
+        "tests/queueing/test_drift_bounds.py", "-k", "tampered or finite or single_server or function_has",
     ),
     "proofs/checking/cases.py": ("tests/proofs/test_engine.py", "tests/proofs/test_attacks.py"),
-    "proofs/checking/refutations.py": ("tests/proofs/test_engine.py",),
+    "proofs/checking/refutations.py": (
+        "tests/proofs/test_engine.py", "tests/proofs/test_splitting.py", "tests/proofs/test_attacks.py", "-k",
+        "engine or splitting or contradict or bent",
+    ),
     "proofs/checking/verdicts.py": ("tests/proofs/test_attacks.py",),
     "capacity/many_classes/walks.py": ("tests/capacity/test_region_volume.py", "-k", "walk or coordinate"),
     "capacity/regions/inequalities.py": ("tests/capacity/test_region_vertices.py",),

@@ -192,6 +192,40 @@ def test_short_flows_first_on_both_sides_of_the_closed_form(short):
         assert verdict.growth == pytest.approx(0.001 * sign, rel=1e-3)
 
 
+@pytest.mark.parametrize("starts", [0, 1, 4])
+def test_trajectories_start_at_parts_of_the_classes_and_near_the_slowest(starts):
+    # Each class is served by itself, so the growth is that of the classes that are left.
+    found = fluid_verdict(System(Problem(np.ones((3, 1)), [4]), [0.1, 0.2, 0.3]), halves, starts=starts).outcomes
+    # From near the corners, from the corners and from the centre, and as many more as are asked for.
+    assert len(found) == 3 + 3 + 1 + starts
+    for one in found:
+        assert one.start.sum() == pytest.approx(1, abs=1e-12)
+    for k in range(len(found) - starts // 2, len(found)):
+        slowest = max(found[:k], key=lambda one: (one.growth, one.peak))
+        assert (found[k].start >= 0.7 * slowest.start - 1e-12).all()
+
+
+def test_a_fitted_function_is_told_with_its_drift():
+    # Jobs of a class alone leave at 1/2 - rho: any weighted sum of the counts falls.
+    verdict = fluid_verdict(System(Problem(np.ones((3, 1)), [4]), [0.1, 0.2, 0.3]), halves, starts=0)
+    assert (verdict.status, verdict.basis) == ("stable", "certificate")
+    assert not verdict.certificate.proof
+    assert verdict.certificate.drift < 0
+    assert f"of type {verdict.certificate.kind} has drift at most" in verdict.evidence
+
+
+def test_a_drift_that_contradicts_the_theorem_next_to_the_faces_is_seen():
+    class Careless(DRF):
+        """Serves nobody where the jobs of a class are a millionth of all, or fewer."""
+
+        def __call__(self, problem, counts):
+            few = np.min(counts, axis=-1, keepdims=True) < 1e-6 * np.sum(counts, axis=-1, keepdims=True)
+            return np.where(few, 0.0, super().__call__(problem, counts))
+
+    assert fluid_verdict(System(LINEAR, [0.2, 0.2, 0.2]), DRF()).status == "stable"
+    assert fluid_verdict(System(LINEAR, [0.2, 0.2, 0.2]), Careless()).status == "undecided"
+
+
 @pytest.mark.parametrize(("load", "status"), [(0.3, "stable"), (0.36, "unstable")])
 @pytest.mark.long
 def test_cycles_through_the_faces(load, status):
