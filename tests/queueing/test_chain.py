@@ -324,6 +324,13 @@ def test_elimination_keeps_classes_that_are_slower_by_any_factor():
     assert law.sum(axis=1) == pytest.approx([0.25] * 4, rel=1e-14)
 
 
+@pytest.mark.parametrize(("states", "band"), [(100, 1), (500, 7), (60, 59)])
+def test_elimination_counts_the_memory_of_its_band(states, band):
+    # The rates up, a window of those down, the law before and after it is put in order, and the order.
+    held = [np.empty((states, band)), np.empty((band + 1, band)), *np.empty((3, states))]
+    assert elimination.elimination_bytes(states, band) == sum(array.nbytes for array in held)
+
+
 def test_long_work_is_told_and_stopped(monkeypatch):
     monkeypatch.setattr(elimination, "PIECE", 1e4)
     system, told = System.with_load(EXAMPLE, [1, 1], 0.7), []
