@@ -1,10 +1,10 @@
-"""Do the tests notice wrong code? ``python -m benchmarks.mutants [module ...] [--number N] [--alive]``.
+"""Do the tests notice wrong code? ``python -m benchmarks.mutants [module ...] [--number N]``.
 
 A *mutant* is a module in which one thing is changed: a comparison made strict or not, a sign, a product, a
-minimum, a constant, a condition, a flag. It *dies* if one of the tests named for its module fails, or takes far
-longer than before. One that lives is *equivalent* (``equivalent_mutants.csv`` says why nobody can tell it from
-the module), or a test is missing. Mutants are drawn with a fixed seed and written into a copy of the repository;
-Hypothesis draws the same examples for all. Figures are in CONTRIBUTING.md.
+minimum, a constant, a condition, a flag. It *dies* if one of the tests named for its module fails, or takes
+far longer than before. One that lives is *equivalent* (``equivalent_mutants.csv`` says why nobody can tell it
+from the module), or a test is missing. Mutants are drawn with a fixed seed and written into a copy of the
+repository; Hypothesis draws the same examples for all. CONTRIBUTING.md has the figures.
 """
 
 from __future__ import annotations
@@ -125,7 +125,9 @@ class Mutant(NamedTuple):
 def mutants(source: str, number: int) -> list[Mutant]:
     """Some mutants of a module, in the order of their lines."""
     nodes = list(places(ast.parse(source)))
-    possible = [(k, change) for k, node in enumerate(nodes) for change in CHANGES if change(copy.deepcopy(node))]
+    possible = [
+        (k, change) for k, node in enumerate(nodes) for change in CHANGES if change(copy.deepcopy(node))
+    ]
     chosen = random.Random(0).sample(range(len(possible)), min(number, len(possible)))
     made, lines = [], source.splitlines()
     for k, change in (possible[c] for c in sorted(chosen)):
@@ -147,13 +149,16 @@ class FastFirst:
         self.known = bool(self.seconds)
 
     def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:
+        """The fastest first."""
         items.sort(key=lambda item: self.seconds.get(item.nodeid, 0.0))
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        """Setup, call and end together."""
         if not self.known:
             self.seconds[report.nodeid] = self.seconds.get(report.nodeid, 0.0) + report.duration
 
     def pytest_sessionfinish(self) -> None:
+        """Keep the times."""
         self.file.write_text(json.dumps(self.seconds))
 
 
@@ -194,21 +199,26 @@ def alive(module: str, number: int, folder: Path) -> tuple[int, list[Mutant]]:
 def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.mutants", description=__doc__.split("\n")[0])
     parser.add_argument("modules", nargs="*", help="files of the table (default: all)")
-    parser.add_argument("--number", type=int, default=25, help="mutants of each module")
+    parser.add_argument("--number", type=int, default=20, help="mutants of each module")
     chosen = parser.parse_args()
     with EQUIVALENT.open() as file:
         equivalent = {(row["module"], row["line"], row["change"]) for row in csv.DictReader(file)}
     settings.register_profile(
-        "mutants", settings(database=None, derandomize=True, deadline=None, phases=[Phase.explicit, Phase.generate]),
+        "mutants",
+        database=None,
+        derandomize=True,
+        deadline=None,
+        phases=[Phase.explicit, Phase.generate],  # no search for the smallest example
         suppress_health_check=[HealthCheck.too_slow],
-    )  # fmt: skip
+    )
     print(f"{'module':<46}{'mutants':>8}{'killed':>8}{'equivalent':>12}{'alive':>7}{'seconds':>9}")
     lived = 0
     with tempfile.TemporaryDirectory(prefix="mutants") as name:
         folder = Path(name)
         shutil.copytree(ROOT, folder, dirs_exist_ok=True, ignore=shutil.ignore_patterns(".*", "out", "docs"))
         # Compiling the kernels of a mutant takes longer than interpreting them.
-        numba.config.DISABLE_JIT = True
+        os.environ["NUMBA_DISABLE_JIT"] = "1"
+        numba.config.reload_config()
         os.chdir(folder)
         sys.path.insert(0, name)
         for module in chosen.modules or TESTS:

@@ -28,7 +28,8 @@ TESTS: dict[str, tuple[str, ...]] = {
     "fairness/evidence/trees.py": ("tests/fairness/test_tree_certificates.py",),
     "fairness/evidence/clusters.py": ("tests/fairness/test_cluster_certificates.py",),
     "queueing/fluid/verdict.py": (
-        "tests/queueing/test_draining.py", "-m", "", "-k", "not invariant and not agrees and not inside_without",
+        "tests/queueing/test_draining.py", "-m", "", "-k",
+        "not invariant and not agrees and not inside_without",
     ),
     "queueing/chain/solvers/elimination.py": (
         "tests/queueing/test_seldom_classes.py", "tests/queueing/test_chain.py", "-k",

@@ -83,7 +83,9 @@ def test_the_walk_keeps_to_the_time_limit_and_tells_how_far_it_is():
         _ = stability_region(problem, time_limit=0).vertices
 
 
-@pytest.mark.parametrize(("factor", "multiple"), [(1, 1), (1.5, 1), (0.5, 1), (1, 2), (1, 0.5), (1, 0), (1, -1)])
+@pytest.mark.parametrize(
+    ("factor", "multiple"), [(1, 1), (1.5, 1), (0.5, 1), (1, 2), (1, 0.5), (1, 0), (1, -1)]
+)
 def test_what_a_solver_proposes_is_made_feasible_before_it_is_believed(factor, multiple, monkeypatch):
     def proposed(*given, **options):
         found = linprog(*given, **options)
@@ -115,4 +117,6 @@ def test_points_that_rounding_made_of_one_are_one():
     np.testing.assert_array_equal(kept, np.array(points)[[0, 2, 3]])
     np.testing.assert_array_equal(inequalities.float_points(points, rational=True), points)
     # A class without any load.
-    np.testing.assert_array_equal(inequalities.float_points([(1, 0), (0, 0)], rational=False), [[1, 0], [0, 0]])
+    np.testing.assert_array_equal(
+        inequalities.float_points([(1, 0), (0, 0)], rational=False), [[1, 0], [0, 0]]
+    )

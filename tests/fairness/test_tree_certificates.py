@@ -157,7 +157,9 @@ def test_naive_levels_are_others() -> None:
 
 def test_what_is_guaranteed_to_all_queues_together_is_theirs_in_any_division() -> None:
     # Six of twelve GPU; how they are divided is not checked, that all of them and no more are held is.
-    tree = Tree(["all", "A", "B"], [-1, 0, 0], job_classes=["a", "b"], class_nodes=[1, 2], minimum=[[6], [0], [0]])
+    tree = Tree(
+        ["all", "A", "B"], [-1, 0, 0], job_classes=["a", "b"], class_nodes=[1, 2], minimum=[[6], [0], [0]]
+    )
     pool = Problem([[1], [1]], [12], job_classes=["a", "b"])
     for first in ([6, 0], [0, 6], [3, 3]):
         assert hierarchy_certificate(pool, tree, None, [first, [6, 6]]).holds

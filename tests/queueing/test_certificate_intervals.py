@@ -147,7 +147,9 @@ def test_exponentials_logarithms_powers_and_roots_hold_the_truth_and_are_narrow(
 @pytest.mark.parametrize("wrong", [1e-9, -1e-9, 1e-15, -3.0, 3.0])
 @pytest.mark.parametrize("x", [1.5e-280, 0.3, 1.0, 7.0, 9e299])
 def test_a_logarithm_holds_the_truth_whatever_the_library_of_the_machine_says(x, wrong, monkeypatch):
-    monkeypatch.setattr(intervals, "math", SimpleNamespace(**vars(math) | {"log": lambda y: math.log(y) + wrong}))
+    monkeypatch.setattr(
+        intervals, "math", SimpleNamespace(**vars(math) | {"log": lambda y: math.log(y) + wrong})
+    )
     low, high = log_bounds(x)
     assert low <= mpmath.log(x) <= high
     assert high - low < 8 * abs(wrong) + 1e-12

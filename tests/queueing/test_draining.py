@@ -195,7 +195,9 @@ def test_short_flows_first_on_both_sides_of_the_closed_form(short):
 @pytest.mark.parametrize("starts", [0, 1, 4])
 def test_trajectories_start_at_parts_of_the_classes_and_near_the_slowest(starts):
     # Each class is served by itself, so the growth is that of the classes that are left.
-    found = fluid_verdict(System(Problem(np.ones((3, 1)), [4]), [0.1, 0.2, 0.3]), halves, starts=starts).outcomes
+    found = fluid_verdict(
+        System(Problem(np.ones((3, 1)), [4]), [0.1, 0.2, 0.3]), halves, starts=starts
+    ).outcomes
     # From near the corners, from the corners and from the centre, and as many more as are asked for.
     assert len(found) == 3 + 3 + 1 + starts
     for one in found:
