@@ -160,6 +160,27 @@ def test_m_m_1_by_hand():
     assert upper[0] == pytest.approx(2 / 7 + 30 / 27, abs=1e-12)
 
 
+@pytest.mark.parametrize(
+    ("changes", "taken"),
+    [({}, True), ({"exponent": 1.5}, True), ({"exponent": 1.0}, False), ({"theta": 1e-60}, False)],
+)
+def test_what_a_drift_may_be(changes, taken):
+    certificate = with_drift(by_hand(), **changes)
+    with pytest.raises(CertificateError) as caught:  # by_hand claims more than the lemmas prove
+        check_certificate(certificate)
+    assert (caught.value.condition != "data") == taken
+
+
+def test_two_states_of_a_class_are_enough():
+    c = by_hand(shape=2)
+    with pytest.raises(CertificateError) as caught:
+        check_certificate(replace(c, h=c.h[:, :2], v=c.v[:2]))
+    assert caught.value.condition != "data"
+    one = by_hand(shape=1)
+    with pytest.raises(CertificateError, match="need at least 2 states"):
+        check_certificate(replace(one, h=one.h[:, :1], v=one.v[:1]))
+
+
 @pytest.mark.parametrize("load", [0.3, 0.6, 0.8])
 def test_m_m_1_is_enclosed_narrowly(load):
     """h of the infinite chain is known: h(x) = x (x + 1)/(2 (mu - lambda)), with E x = rho/(1 - rho)."""

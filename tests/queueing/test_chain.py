@@ -23,6 +23,7 @@ from queueing.chain.transient import transient
 from queueing.enclosures.stationary import stationary
 from queueing.model.laws import Erlang
 from queueing.model.system import System
+from queueing.states.lower_set import LowerSet
 from queueing.states.table import tabulate
 from tests.own_policies import priority, sharing, short_first
 from tests.queueing.chains import (
@@ -322,6 +323,70 @@ def test_elimination_keeps_classes_that_are_slower_by_any_factor():
     law = eliminate_box(up, down.reshape(2, -1), (4, 5)).reshape(4, 5)
     assert law.sum(axis=0) == pytest.approx(np.array([16, 8, 4, 2, 1]) / 31, rel=1e-14)
     assert law.sum(axis=1) == pytest.approx([0.25] * 4, rel=1e-14)
+
+
+def crossed(up, down, below, above):
+    """Probability that a walk ends ``above`` before ``below``, and its mean time, state by state."""
+    n = below + above - 1
+    walk = np.diag(np.full(n, up + down)) - np.diag(np.full(n - 1, up), 1) - np.diag(np.full(n - 1, down), -1)
+    ends = np.zeros((n, 2))
+    ends[-1, 0], ends[:, 1] = up, 1
+    return np.linalg.solve(walk, ends)[below - 1]
+
+
+@pytest.mark.parametrize("down", [0.25, 1.0, 1.0 + 1e-7, 3.0])
+def test_a_coarse_chain_moves_between_its_points_as_a_walk_does(down):
+    up, states = np.array([1.0, 0.5]), LowerSet.box((40, 3))
+    chain = coarse_chain.CoarseChain.around(states, up, lambda x: (x > 0) * [down, 2.0], 4.0)
+    place = {tuple(count): k for k, count in enumerate(chain.counts.tolist())}
+    rates, axis = chain.rates.toarray(), sorted({x for x, _ in place})
+    assert (axis[0], axis[1], axis[-1]) == (0, 1, 160)
+    assert 40 in axis
+    assert max(np.diff(axis)) > 5
+    for low, here, high in zip(axis, axis[1:], axis[2:], strict=False):
+        chance, time = crossed(1.0, down, here - low, high - here)
+        k = place[here, 1]
+        assert rates[k, place[high, 1]] == pytest.approx(chance / time, rel=1e-4)
+        assert rates[k, place[low, 1]] == pytest.approx((1 - chance) / time, rel=1e-4)
+        # Of the other class all counts of the set are there.
+        assert rates[k, place[here, 2]] == pytest.approx(0.5, rel=1e-4)
+        assert rates[k, place[here, 0]] == pytest.approx(2.0, rel=1e-4)
+    assert (chain.ends == ((chain.counts[:, 0] == 160) | (chain.counts[:, 1] == 12))).all()
+    np.testing.assert_allclose(chain.law @ rates, chain.law * rates.sum(axis=1), atol=1e-12)
+
+
+def test_a_coarse_chain_solves_the_equation_of_poisson_and_interpolates_it():
+    up, states = np.array([1.0, 0.5]), LowerSet.box((12, 3))
+    chain = coarse_chain.CoarseChain.around(states, up, lambda x: (x > 0) * [2.0, 1.0], 4.0)
+    costs, rates = chain.counts.astype(float), chain.rates.toarray()
+    h = chain.poisson(costs)
+    drift = rates @ h - rates.sum(axis=1)[:, None] * h
+    np.testing.assert_allclose(drift, chain.law @ costs - costs, atol=1e-8)
+    # A line is interpolated as it is.
+    line, inside = costs @ [[2.0, 1.0], [-3.0, 0.0]], states.counts()
+    np.testing.assert_allclose(chain.values(line, inside), inside @ [[2.0, 1.0], [-3.0, 0.0]], atol=1e-12)
+    np.testing.assert_allclose(chain.slopes(line, inside, 0), np.tile([2.0, 1.0], (36, 1)), atol=1e-12)
+    np.testing.assert_allclose(chain.slopes(line, inside, 1), np.tile([-3.0, 0.0], (36, 1)), atol=1e-12)
+    faster = chain.with_rates(up, lambda x: (x > 0) * [4.0, 1.0])
+    np.testing.assert_array_equal(faster.counts, chain.counts)
+    assert faster.law[0] > 1.3 * chain.law[0]
+
+
+@pytest.mark.parametrize(("load", "sizes"), [(0.5, (8,)), (0.8, (12,)), (0.5, (8, 3)), (0.3, (3, 9))])
+def test_the_error_of_small_boxes_of_independent_classes(load, sizes):
+    # M/M/1 with room for K - 1 jobs: E[x] - E_K[x] = K r^K/(1 - r^K), each class by itself.
+    up, states = np.full(len(sizes), load), LowerSet.box(sizes)
+    parts = [load ** np.arange(size) for size in sizes]
+    law = np.array([math.prod(each) for each in itertools.product(*parts)])
+    error = truncation.truncation_error(up, lambda x: (x > 0) * 1.0, states, law / law.sum())
+    exact = [size * load**size / (1 - load**size) for size in sizes]
+    # On a coarse grid, for small boxes; never less, as nothing cancels.
+    np.testing.assert_allclose(error, truncation.SAFETY * np.array(exact), rtol=0.1)
+    assert np.isinf(truncation.truncation_error(1.5 * up / load, lambda x: (x > 0) * 1.0, states, law)).all()
+    ends = [np.concatenate(list(truncation.end_states(states, i))) for i in range(len(sizes))]
+    for i, places in enumerate(ends):
+        assert (states.counts(places)[:, i] == sizes[i] - 1).all()
+        assert len(places) == math.prod(sizes) // sizes[i]
 
 
 @pytest.mark.parametrize(("states", "band"), [(100, 1), (500, 7), (60, 59)])

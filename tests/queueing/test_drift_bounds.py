@@ -381,6 +381,10 @@ def test_finite_means_must_be_shown():
     ):
         with pytest.raises(CertificateError):
             replace(proof, finite=finite).check()
+    # With small jobs everything goes a hundred times as fast, and all alpha are a hundredth.
+    fast = drift_bound(System.with_load(SYMMETRIC, [1, 1], 0.6, [0.01, 0.01]), BottleneckMax(), of=[1, 0])
+    assert 0 < max(fast.upper_proofs[0].finite.drifts.values()) < 1
+    assert fast.upper_proofs[0].check() == fast.upper_proofs[0].value
     free = drift_bound(system, of=[1, 0]).lower_proofs[0]
     free.check()
     with pytest.raises(CertificateError) as caught:
