@@ -36,11 +36,11 @@ TESTS: dict[str, tuple[str, ...]] = {
         "million_tiny or elimination_keeps or against_exact or long_work or memory_of",
     ),
     "queueing/chain/coarse_chain.py": (
-        "tests/queueing/test_chain.py", "-k", "coarse_chain or small_boxes_of",
+        "tests/queueing/test_chain.py", "-k", "coarse_chain or points_of_a_grid or small_boxes_of",
         "-W", "ignore::RuntimeWarning",
     ),
     "queueing/chain/truncation.py": (
-        "tests/queueing/test_chain.py", "-k", "coarse_chain or small_boxes_of",
+        "tests/queueing/test_chain.py", "-k", "coarse_chain or points_of_a_grid or small_boxes_of",
         "-W", "ignore::RuntimeWarning",
     ),
     "queueing/certificates/checking.py": (
