@@ -3,6 +3,7 @@
 import copy
 import json
 from dataclasses import replace
+from unittest.mock import MagicMock
 
 import numpy as np
 import pytest
@@ -464,6 +465,17 @@ def test_f_must_not_outgrow_v_even_where_the_box_bounds_it(honest):
 
 
 @pytest.mark.long
+def test_who_watches_a_check_is_told_of_each_state_once(monkeypatch):
+    task = MagicMock()
+    monkeypatch.setattr(checking, "Task", task)
+    monkeypatch.setattr(checking, "SECONDS", 0.05)  # a state, so that there are several parts
+    c = by_hand()
+    check_certificate(replace(c, drift=replace(c.drift, gamma=0.14), delta=np.array([30.0])))
+    steps = [call.args[0] for call in task.return_value.__enter__.return_value.advance.call_args_list]
+    assert sum(steps) == 3 == task.call_args.args[1]
+    assert len(steps) > 1
+
+
 def test_parts_of_the_box_are_merged(honest, monkeypatch):
     """One part, or hundreds in as many threads as there are: the same, error and all."""
     whole = check_certificate(honest)

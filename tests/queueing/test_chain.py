@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import itertools
 import math
+from unittest.mock import MagicMock
 
 import numpy as np
 import pytest
@@ -403,11 +404,54 @@ def test_the_error_of_small_boxes_of_independent_classes(load, sizes):
         assert len(places) == math.prod(sizes) // sizes[i]
 
 
+@pytest.mark.parametrize("states", [LowerSet.box((4, 3, 2)), LowerSet.simplex([0.3, 0.2, 0.5])])
+def test_states_at_the_end_are_those_that_one_job_more_leaves(states):
+    for i, step in enumerate(np.eye(states.n_classes, dtype=np.int64)):
+        ends = np.concatenate(list(truncation.end_states(states, i)))
+        expected = np.flatnonzero(states.places(states.counts() + step) < 0)
+        np.testing.assert_array_equal(np.sort(ends), expected)
+
+
+def test_a_grid_is_lengthened_until_jobs_no_longer_pile_up_at_its_end(monkeypatch):
+    # Beyond the box of 8 states jobs pile up until there are 100; a first grid of 32 does not see their end.
+    def slow(x):
+        return np.where((x > 8) & (x < 100), 0.9, 2.0) * (x > 0)
+
+    whole = elimination.birth_death_law(np.ones(499), slow(np.arange(1, 500)))
+    law = elimination.birth_death_law(np.ones(7), np.full(7, 2.0))
+    exact = whole @ np.arange(500) - law @ np.arange(8)
+    asked, around = [], coarse_chain.CoarseChain.around
+
+    def counted(*given):
+        asked.append(given[-1])
+        return around(*given)
+
+    monkeypatch.setattr(coarse_chain.CoarseChain, "around", counted)
+    error = truncation.truncation_error(np.ones(1), slow, LowerSet.box((8,)), law)
+    assert error[0] == pytest.approx(truncation.SAFETY * exact, rel=0.1)
+    assert asked == list(truncation.REACHES[:2])
+    # Where hardly any job is refused one grid is enough.
+    asked.clear()
+    law = elimination.birth_death_law(np.ones(39), np.full(39, 2.0))
+    truncation.truncation_error(np.ones(1), lambda x: (x > 0) * 2.0, LowerSet.box((40,)), law)
+    assert asked == [truncation.REACHES[0]]
+
+
 @pytest.mark.parametrize(("states", "band"), [(100, 1), (500, 7), (60, 59)])
 def test_elimination_counts_the_memory_of_its_band(states, band):
     # The rates up, a window of those down, the law before and after it is put in order, and the order.
     held = [np.empty((states, band)), np.empty((band + 1, band)), *np.empty((3, states))]
     assert elimination.elimination_bytes(states, band) == sum(array.nbytes for array in held)
+
+
+def test_who_watches_an_elimination_is_told_of_each_state_once(monkeypatch):
+    task = MagicMock()
+    monkeypatch.setattr(elimination, "Task", task)
+    monkeypatch.setattr(elimination, "PIECE", 100)
+    law = eliminate_box(np.full((2, 1), 0.5), (np.indices((6, 5)).reshape(2, -1) > 0) * 1.0, (6, 5))
+    steps = [call.args[0] for call in task.return_value.advance.call_args_list]
+    assert sum(steps) == law.size == task.call_args.args[1]
+    assert len(steps) > 1
 
 
 def test_long_work_is_told_and_stopped(monkeypatch):
