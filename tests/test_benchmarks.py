@@ -1,5 +1,7 @@
 """The checks of the benchmarks can fail: what they measure is there."""
 
+import csv
+
 import numpy as np
 import pytest
 
@@ -7,6 +9,8 @@ from benchmarks.bench_chain import _apart
 from benchmarks.comparison import CASES, Found, compare
 from benchmarks.gpu_allocation import allocated, arriving
 from benchmarks.harness import rise_of_peak
+from benchmarks.mutants import EQUIVALENT, ROOT, mutants
+from benchmarks.mutated import TESTS
 from queueing import ClusterTrace, FirstFit, NodeList, WorstFit
 
 MB = 1_000_000
@@ -50,6 +54,44 @@ def test_gpus_are_handed_out_until_as_many_are_asked_for_as_there_are():
     )
     assert allocated(pods, nodes, FirstFit(), 0) == 100 * 3 / 4
     assert allocated(pods, nodes, WorstFit(), 0) == 100 * 1 / 4
+
+
+def test_a_mutant_is_a_module_with_one_change_and_its_words_stay():
+    source = '''
+def least(x: float, y: "a < b" = 2.0) -> float:
+    """Of x < y."""
+    if x < y and y:
+        raise ValueError(f"{x + y} is too much")
+    return min(x, -y)
+'''
+    made = mutants(source, 100)
+    assert [(one.number, one.change) for one in made] == [
+        (2, "2.0 -> 4.0"),
+        (4, "if x < y and y: -> if not (x < y and y):"),
+        (4, "x < y and y -> x < y or y"),
+        (4, "x < y -> x <= y"),
+        (6, "min(x, -y) -> max(x, -y)"),
+        (6, "-y -> +y"),
+    ]
+    assert len({one.text for one in made}) == len(made)
+    for one in made:
+        compile(one.text, "mutant", "exec")
+        assert "Of x < y." in one.text
+        assert "{x + y} is too much" in one.text
+
+
+def test_equivalent_mutants_are_of_lines_that_are_there():
+    with EQUIVALENT.open() as file:
+        for row in csv.DictReader(file):
+            lines = (ROOT / row["module"]).read_text().splitlines()
+            assert row["line"] in map(str.strip, lines), row
+            assert row["reason"]
+
+
+def test_every_mutated_module_and_its_tests_are_there():
+    for module, asked in TESTS.items():
+        assert (ROOT / module).is_file()
+        assert all((ROOT / one).is_file() for one in asked if one.startswith("tests/"))
 
 
 @pytest.mark.long

@@ -6,6 +6,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+from scipy.optimize import linprog
 
 from capacity import stability_region
 from capacity.regions import inequalities, vertices
@@ -80,3 +81,42 @@ def test_the_walk_keeps_to_the_time_limit_and_tells_how_far_it_is():
     assert seen[-1].total == seen[-1].done == 2**8
     with pytest.raises(NotConvergedError, match=r"time_limit=0 seconds are over .*vertices are known"):
         _ = stability_region(problem, time_limit=0).vertices
+
+
+@pytest.mark.parametrize(
+    ("factor", "multiple"), [(1, 1), (1.5, 1), (0.5, 1), (1, 2), (1, 0.5), (1, 0), (1, -1)]
+)
+def test_what_a_solver_proposes_is_made_feasible_before_it_is_believed(factor, multiple, monkeypatch):
+    def proposed(*given, **options):
+        found = linprog(*given, **options)
+        found.x, found.ineqlin.marginals = factor * found.x, multiple * found.ineqlin.marginals
+        return found
+
+    monkeypatch.setattr(inequalities, "linprog", proposed)
+    # x + y <= 1 and x <= 1/2, times units: (3/2, 1) is met at (1/2, 1/2) with 5/4, (1, 1/2) with 3/4.
+    others = np.array([[1.0, 1.0], [2.0, 0.0]])
+    beyond, within = (inequalities._told(others, np.array(one), 0.0) for one in ([1.5, 1.0], [1.0, 0.5]))
+    assert beyond in (False, None)
+    assert within in (True, None)
+    # Loads that are too large are brought back, multipliers of any size are scaled.
+    assert (beyond is False) == (factor >= 1)
+    assert (within is True) == (multiple > 0)
+
+
+def test_a_facet_that_only_rounding_tells_from_an_implied_one_is_left_open():
+    others = np.array([[1.0, 1.0], [1.0, 0.0]])
+    assert inequalities._told(others, np.array([1.0, 1.0]), 0.0) is None
+    assert inequalities._told(others, np.array([1.0, 1.0]), 1e-9) is True
+    assert inequalities._told(others, np.array([1.0, 1.0 + 1e-6]), 1e-9) is False
+
+
+def test_points_that_rounding_made_of_one_are_one():
+    # Relative to the largest load of each class, however small that is.
+    points = [(3e6, 2e-12), (3e6 * (1 + 1e-12), 2e-12), (3e6, 1e-12), (0, 0)]
+    kept = inequalities.float_points(points, rational=False)
+    np.testing.assert_array_equal(kept, np.array(points)[[0, 2, 3]])
+    np.testing.assert_array_equal(inequalities.float_points(points, rational=True), points)
+    # A class without any load.
+    np.testing.assert_array_equal(
+        inequalities.float_points([(1, 0), (0, 0)], rational=False), [[1, 0], [0, 0]]
+    )

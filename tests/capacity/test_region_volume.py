@@ -10,7 +10,7 @@ from scipy import stats
 
 from capacity import VolumeEstimate, packing_region, region_volume, stability_region
 from capacity.many_classes import volume_estimate
-from capacity.many_classes.walks import sweeps
+from capacity.many_classes.walks import FRESH, sweeps
 from fairness import Cluster, ModelError, NotConvergedError, Problem
 from fairness.machine.kernels import nonzeros
 from queueing.networks.topology import linear_network
@@ -92,6 +92,40 @@ def test_the_walk_keeps_its_law():
     result = stats.kstest(sums[::10], lambda s: law.cdf(np.minimum(s, 1.0)) / law.cdf(1.0))
     assert result.pvalue > CERTAIN
     assert sums.max() <= 1.0 + 1e-12
+
+
+@pytest.mark.parametrize("rate", [0.0, 1e-12, 1e-10, 1e-7, 0.5, 3.0, 60.0])
+def test_each_coordinate_is_drawn_from_its_law_given_the_others(rate):
+    # The exponential law cut off where the first inequality is met, by its quantiles; the same draws.
+    rng = np.random.default_rng(11)
+    shares = rng.uniform(0.2, 2, (4, 3)) * (rng.random((4, 3)) < 0.7)
+    shares[0] = [1, 0.5, 0]
+    shares[1, 2] = 1
+    skipped, counted = 5, 2 * FRESH + 3
+    x, sums = np.array([0.1, 0.2, 0.05]), np.empty(counted)
+    expected, draws = x.copy(), np.random.default_rng(3)
+    found = []
+    for _ in range(skipped + counted):
+        for k in range(3):
+            others = np.delete(shares, k, axis=1) @ np.delete(expected, k)
+            top = ((1 - others)[shares[:, k] > 0] / shares[shares[:, k] > 0, k]).min()
+            part = draws.random()
+            # With beta top below 1e-6 the law is uniform to that precision.
+            cut = 1 - math.exp(-rate * top)
+            expected[k] = part * top if rate * top < 1e-6 else -math.log(1 - part * cut) / rate
+        found.append(expected.sum())
+    sweeps(*nonzeros(shares.T.copy()), 4, x, rate, skipped, sums, np.random.default_rng(3))
+    np.testing.assert_allclose(sums, found[skipped:], rtol=2e-6)
+    np.testing.assert_allclose(x, expected, rtol=2e-6)
+
+
+def test_a_walk_that_starts_on_or_outside_the_boundary_comes_to_it():
+    # No room: a class stays at 0 or goes back to the boundary, and never below 0.
+    for start in ([1.0, 0.0], [0.0, 1.0], [1.0, 0.5]):
+        x, sums = np.array(start), np.empty(3)
+        sweeps(*nonzeros(np.ones((2, 1))), 1, x, 2.0, 0, sums, np.random.default_rng(1))
+        assert (x >= 0).all()
+        assert (sums <= 1 + 1e-12).all()
 
 
 def test_the_same_seed_gives_the_same_volume_whoever_computes():

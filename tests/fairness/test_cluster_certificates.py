@@ -29,6 +29,8 @@ def test_theorem_1_by_its_definition(kind):
         # Rounding of sums, relative to numbers of order 1.
         expected = float(theorem_1(Placed(cluster, counts, placement)))
         assert found == pytest.approx(expected, rel=0, abs=1e-14)
+        # What rounding may hide is added: never less than the definition says.
+        assert found >= expected
 
 
 def test_theorem_1_by_hand():
@@ -40,6 +42,29 @@ def test_theorem_1_by_hand():
     # A class of weight 1/1000 with 2/1000 of the server holds next to nothing: 0.002, not a half.
     light = cluster.replaced(weights=[1e-3, 1])
     assert resource_division_certificate(light, None, [[0.2], [99.8]]).residual == pytest.approx(0.002)
+
+
+@pytest.mark.parametrize(
+    ("placement", "residual"),
+    [
+        # A server whose time two classes share alike, whatever belongs to whom of it.
+        ([[0.5], [0.5]], 0),
+        # Levels 3/4 and 1/4: class 1 is too high by 2/3 and has more time than that.
+        ([[0.75], [0.25]], 2 / 3),
+        # Too high by all of it.
+        ([[1], [0]], 1),
+        # Half of the time is left, and nobody is ahead.
+        ([[0.25], [0.25]], 0.5),
+        # 0.05 of the time is left; class 1 holds 0.55 and is too high by 3/11.
+        ([[0.55], [0.4]], 3 / 11),
+    ],
+)
+def test_theorem_2_by_hand(placement, residual):
+    cluster = Cluster([[1], [1]], [[1]])
+    assert time_division_certificate(cluster, None, placement).residual == pytest.approx(residual, abs=1e-15)
+    # Two jobs of half the weight are one job.
+    twice = cluster.replaced(weights=[0.5, 0.5])
+    assert time_division_certificate(twice, [2, 2], placement).residual == pytest.approx(residual, abs=1e-15)
 
 
 @pytest.mark.parametrize("division", ["resource", "time"])

@@ -2,12 +2,14 @@
 
 import math
 from fractions import Fraction
+from types import SimpleNamespace
 
 import mpmath
 import numba
 import numpy as np
 import pytest
 
+from queueing.certificates import intervals
 from queueing.certificates.intervals import (
     Interval,
     above,
@@ -140,6 +142,24 @@ def test_exponentials_logarithms_powers_and_roots_hold_the_truth_and_are_narrow(
                 size = abs(mpmath.log(truth)) + 1 if width is None else 1
                 scale = truth if width is None else 1 + abs(truth)
                 assert (high - low) / scale < 4e-15 * (8 + size)
+
+
+@pytest.mark.parametrize("wrong", [1e-9, -1e-9, 1e-15, -3.0, 3.0])
+@pytest.mark.parametrize("x", [1.5e-280, 0.3, 1.0, 7.0, 9e299])
+def test_a_logarithm_holds_the_truth_whatever_the_library_of_the_machine_says(x, wrong, monkeypatch):
+    monkeypatch.setattr(
+        intervals, "math", SimpleNamespace(**vars(math) | {"log": lambda y: math.log(y) + wrong})
+    )
+    low, high = log_bounds(x)
+    assert low <= mpmath.log(x) <= high
+    assert high - low < 8 * abs(wrong) + 1e-12
+
+
+def test_logarithms_and_powers_of_numbers_below_1():
+    half = Interval(0.25, 0.5)
+    assert half.log().low <= -2 * math.log(2) <= -math.log(2) <= half.log().high
+    assert half.power(0.5).low <= 0.5 <= math.sqrt(0.5) <= half.power(0.5).high < 0.7072
+    assert log_bounds(1e-300) == (-math.inf, math.inf)
 
 
 @pytest.mark.parametrize(

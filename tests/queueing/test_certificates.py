@@ -3,6 +3,7 @@
 import copy
 import json
 from dataclasses import replace
+from unittest.mock import MagicMock
 
 import numpy as np
 import pytest
@@ -158,6 +159,27 @@ def test_m_m_1_by_hand():
     # f + Q(h +- delta v) = 2/7 +- delta/27 in all three states.
     assert lower[0] == pytest.approx(2 / 7 - 30 / 27, abs=1e-12)
     assert upper[0] == pytest.approx(2 / 7 + 30 / 27, abs=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("changes", "taken"),
+    [({}, True), ({"exponent": 1.5}, True), ({"exponent": 1.0}, False), ({"theta": 1e-60}, False)],
+)
+def test_what_a_drift_may_be(changes, taken):
+    certificate = with_drift(by_hand(), **changes)
+    with pytest.raises(CertificateError) as caught:  # by_hand claims more than the lemmas prove
+        check_certificate(certificate)
+    assert (caught.value.condition != "data") == taken
+
+
+def test_two_states_of_a_class_are_enough():
+    c = by_hand(shape=2)
+    with pytest.raises(CertificateError) as caught:
+        check_certificate(replace(c, h=c.h[:, :2], v=c.v[:2]))
+    assert caught.value.condition != "data"
+    one = by_hand(shape=1)
+    with pytest.raises(CertificateError, match="need at least 2 states"):
+        check_certificate(replace(one, h=one.h[:, :1], v=one.v[:1]))
 
 
 @pytest.mark.parametrize("load", [0.3, 0.6, 0.8])
@@ -443,6 +465,17 @@ def test_f_must_not_outgrow_v_even_where_the_box_bounds_it(honest):
 
 
 @pytest.mark.long
+def test_who_watches_a_check_is_told_of_each_state_once(monkeypatch):
+    task = MagicMock()
+    monkeypatch.setattr(checking, "Task", task)
+    monkeypatch.setattr(checking, "SECONDS", 0.05)  # a state, so that there are several parts
+    c = by_hand()
+    check_certificate(replace(c, drift=replace(c.drift, gamma=0.14), delta=np.array([30.0])))
+    steps = [call.args[0] for call in task.return_value.__enter__.return_value.advance.call_args_list]
+    assert sum(steps) == 3 == task.call_args.args[1]
+    assert len(steps) > 1
+
+
 def test_parts_of_the_box_are_merged(honest, monkeypatch):
     """One part, or hundreds in as many threads as there are: the same, error and all."""
     whole = check_certificate(honest)

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import itertools
 import math
+from unittest.mock import MagicMock
 
 import numpy as np
 import pytest
@@ -23,6 +24,7 @@ from queueing.chain.transient import transient
 from queueing.enclosures.stationary import stationary
 from queueing.model.laws import Erlang
 from queueing.model.system import System
+from queueing.states.lower_set import LowerSet
 from queueing.states.table import tabulate
 from tests.own_policies import priority, sharing, short_first
 from tests.queueing.chains import (
@@ -325,6 +327,137 @@ def test_elimination_keeps_classes_that_are_slower_by_any_factor():
     law = eliminate_box(up, down.reshape(2, -1), (4, 5)).reshape(4, 5)
     assert law.sum(axis=0) == pytest.approx(np.array([16, 8, 4, 2, 1]) / 31, rel=1e-14)
     assert law.sum(axis=1) == pytest.approx([0.25] * 4, rel=1e-14)
+
+
+def crossed(up, down, below, above):
+    """Probability that a walk ends ``above`` before ``below``, and its mean time, state by state."""
+    n = below + above - 1
+    walk = np.diag(np.full(n, up + down)) - np.diag(np.full(n - 1, up), 1) - np.diag(np.full(n - 1, down), -1)
+    ends = np.zeros((n, 2))
+    ends[-1, 0], ends[:, 1] = up, 1
+    return np.linalg.solve(walk, ends)[below - 1]
+
+
+@pytest.mark.parametrize("down", [0.25, 1.0, 1.0 + 1e-7, 3.0])
+def test_a_coarse_chain_moves_between_its_points_as_a_walk_does(down):
+    up, states = np.array([1.0, 0.5]), LowerSet.box((40, 3))
+    chain = coarse_chain.CoarseChain.around(states, up, lambda x: (x > 0) * [down, 2.0], 4.0)
+    place = {tuple(count): k for k, count in enumerate(chain.counts.tolist())}
+    rates, axis = chain.rates.toarray(), sorted({x for x, _ in place})
+    assert (axis[0], axis[1], axis[-1]) == (0, 1, 160)
+    assert {39, 40} <= set(axis)
+    assert max(np.diff(axis)) > 5
+    for low, here, high in zip(axis, axis[1:], axis[2:], strict=False):
+        chance, time = crossed(1.0, down, here - low, high - here)
+        k = place[here, 1]
+        assert rates[k, place[high, 1]] == pytest.approx(chance / time, rel=1e-4)
+        assert rates[k, place[low, 1]] == pytest.approx((1 - chance) / time, rel=1e-4)
+        # Of the other class all counts of the set are there.
+        assert rates[k, place[here, 2]] == pytest.approx(0.5, rel=1e-4)
+        assert rates[k, place[here, 0]] == pytest.approx(2.0, rel=1e-4)
+    assert (chain.ends == ((chain.counts[:, 0] == 160) | (chain.counts[:, 1] == 12))).all()
+    np.testing.assert_allclose(chain.law @ rates, chain.law * rates.sum(axis=1), atol=1e-12)
+
+
+def test_points_of_a_grid_lie_within_a_ratio_and_few_far_outside():
+    def at_one(x):
+        return (x > 0) * 2.0
+
+    counts = coarse_chain.CoarseChain.around(LowerSet.box((1000,)), np.ones(1), at_one, 4.0).counts[:, 0]
+    # The smallest ratio, but for rounding to whole numbers.
+    assert (counts[1:] <= np.maximum(counts[:-1] + 1, 1.06 * counts[:-1] + 1)).all()
+    chain = coarse_chain.CoarseChain.around(LowerSet.box((3,) * 4), np.ones(4), at_one, 16.0)
+    axis = np.unique(chain.counts[:, 0])
+    before = axis[np.maximum(np.searchsorted(axis, chain.counts) - 1, 0)]
+    # Of four classes and more one at a time: the lowest corner of a cell that is beyond the box.
+    assert sorted({*(before >= 3).sum(axis=1).tolist()}) == [0, 1]
+
+
+def test_a_coarse_chain_solves_the_equation_of_poisson_and_interpolates_it():
+    up, states = np.array([1.0, 0.5]), LowerSet.box((12, 3))
+    chain = coarse_chain.CoarseChain.around(states, up, lambda x: (x > 0) * [2.0, 1.0], 4.0)
+    costs, rates = chain.counts.astype(float), chain.rates.toarray()
+    h = chain.poisson(costs)
+    drift = rates @ h - rates.sum(axis=1)[:, None] * h
+    np.testing.assert_allclose(drift, chain.law @ costs - costs, atol=1e-8)
+    # A line is interpolated as it is.
+    line, inside = costs @ [[2.0, 1.0], [-3.0, 0.0]], states.counts()
+    np.testing.assert_allclose(chain.values(line, inside), inside @ [[2.0, 1.0], [-3.0, 0.0]], atol=1e-12)
+    np.testing.assert_allclose(chain.slopes(line, inside, 0), np.tile([2.0, 1.0], (36, 1)), atol=1e-12)
+    np.testing.assert_allclose(chain.slopes(line, inside, 1), np.tile([-3.0, 0.0], (36, 1)), atol=1e-12)
+    faster = chain.with_rates(up, lambda x: (x > 0) * [4.0, 1.0])
+    np.testing.assert_array_equal(faster.counts, chain.counts)
+    assert faster.law[0] > 1.3 * chain.law[0]
+
+
+@pytest.mark.parametrize(("load", "sizes"), [(0.5, (8,)), (0.8, (12,)), (0.5, (8, 3)), (0.3, (3, 9))])
+def test_the_error_of_small_boxes_of_independent_classes(load, sizes):
+    # M/M/1 with room for K - 1 jobs: E[x] - E_K[x] = K r^K/(1 - r^K), each class by itself.
+    up, states = np.full(len(sizes), load), LowerSet.box(sizes)
+    parts = [load ** np.arange(size) for size in sizes]
+    law = np.array([math.prod(each) for each in itertools.product(*parts)])
+    error = truncation.truncation_error(up, lambda x: (x > 0) * 1.0, states, law / law.sum())
+    exact = [size * load**size / (1 - load**size) for size in sizes]
+    # On a coarse grid, for small boxes; never less, as nothing cancels.
+    np.testing.assert_allclose(error, truncation.SAFETY * np.array(exact), rtol=0.1)
+    assert np.isinf(truncation.truncation_error(1.5 * up / load, lambda x: (x > 0) * 1.0, states, law)).all()
+    ends = [np.concatenate(list(truncation.end_states(states, i))) for i in range(len(sizes))]
+    for i, places in enumerate(ends):
+        assert (states.counts(places)[:, i] == sizes[i] - 1).all()
+        assert len(places) == math.prod(sizes) // sizes[i]
+
+
+@pytest.mark.parametrize("states", [LowerSet.box((4, 3, 2)), LowerSet.simplex([5, 6, 3])])
+def test_states_at_the_end_are_those_that_one_job_more_leaves(states):
+    assert states.n_states > 20
+    for i, step in enumerate(np.eye(states.n_classes, dtype=np.int64)):
+        ends = np.concatenate(list(truncation.end_states(states, i)))
+        expected = np.flatnonzero(states.places(states.counts() + step) < 0)
+        np.testing.assert_array_equal(np.sort(ends), expected)
+
+
+@pytest.mark.parametrize(("up", "between"), [(1.0, 0.9), (0.2, 0.18)])
+def test_a_grid_is_lengthened_until_jobs_no_longer_pile_up_at_its_end(up, between, monkeypatch):
+    # Beyond the box of 8 states jobs pile up until there are 100; a first grid of 32 does not see their end.
+    def slow(x):
+        return np.where((x > 8) & (x < 100), between, 2.0) * (x > 0)
+
+    whole = elimination.birth_death_law(np.full(499, up), slow(np.arange(1, 500)))
+    law = elimination.birth_death_law(np.full(7, up), np.full(7, 2.0))
+    exact = whole @ np.arange(500) - law @ np.arange(8)
+    asked, around = [], coarse_chain.CoarseChain.around
+
+    def counted(*given):
+        asked.append(given[-1])
+        return around(*given)
+
+    monkeypatch.setattr(coarse_chain.CoarseChain, "around", counted)
+    error = truncation.truncation_error(np.full(1, up), slow, LowerSet.box((8,)), law)
+    # The longer grid is coarse where jobs pile up.
+    assert error[0] == pytest.approx(truncation.SAFETY * exact, rel=0.3)
+    assert asked == list(truncation.REACHES[:2])
+    # Where hardly any job is refused one grid is enough.
+    asked.clear()
+    law = elimination.birth_death_law(np.ones(39), np.full(39, 2.0))
+    truncation.truncation_error(np.ones(1), lambda x: (x > 0) * 2.0, LowerSet.box((40,)), law)
+    assert asked == [truncation.REACHES[0]]
+
+
+@pytest.mark.parametrize(("states", "band"), [(100, 1), (500, 7), (60, 59)])
+def test_elimination_counts_the_memory_of_its_band(states, band):
+    # The rates up, a window of those down, the law before and after it is put in order, and the order.
+    held = [np.empty((states, band)), np.empty((band + 1, band)), *np.empty((3, states))]
+    assert elimination.elimination_bytes(states, band) == sum(array.nbytes for array in held)
+
+
+def test_who_watches_an_elimination_is_told_of_each_state_once(monkeypatch):
+    task = MagicMock()
+    monkeypatch.setattr(elimination, "Task", task)
+    monkeypatch.setattr(elimination, "PIECE", 100)
+    law = eliminate_box(np.full((2, 1), 0.5), (np.indices((6, 5)).reshape(2, -1) > 0) * 1.0, (6, 5))
+    steps = [call.args[0] for call in task.return_value.advance.call_args_list]
+    assert sum(steps) == law.size == task.call_args.args[1]
+    assert len(steps) > 1
 
 
 def test_long_work_is_told_and_stopped(monkeypatch):

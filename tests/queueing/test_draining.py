@@ -192,6 +192,42 @@ def test_short_flows_first_on_both_sides_of_the_closed_form(short):
         assert verdict.growth == pytest.approx(0.001 * sign, rel=1e-3)
 
 
+@pytest.mark.parametrize("starts", [0, 1, 4])
+def test_trajectories_start_at_parts_of_the_classes_and_near_the_slowest(starts):
+    # Each class is served by itself, so the growth is that of the classes that are left.
+    found = fluid_verdict(
+        System(Problem(np.ones((3, 1)), [4]), [0.1, 0.2, 0.3]), halves, starts=starts
+    ).outcomes
+    # From near the corners, from the corners and from the centre, and as many more as are asked for.
+    assert len(found) == 3 + 3 + 1 + starts
+    for one in found:
+        assert one.start.sum() == pytest.approx(1, abs=1e-12)
+    for k in range(len(found) - starts // 2, len(found)):
+        slowest = max(found[:k], key=lambda one: (one.growth, one.peak))
+        assert (found[k].start >= 0.7 * slowest.start - 1e-12).all()
+
+
+def test_a_fitted_function_is_told_with_its_drift():
+    # Jobs of a class alone leave at 1/2 - rho: any weighted sum of the counts falls.
+    verdict = fluid_verdict(System(Problem(np.ones((3, 1)), [4]), [0.1, 0.2, 0.3]), halves, starts=0)
+    assert (verdict.status, verdict.basis) == ("stable", "certificate")
+    assert not verdict.certificate.proof
+    assert verdict.certificate.drift < 0
+    assert f"of type {verdict.certificate.kind} has drift at most" in verdict.evidence
+
+
+def test_a_drift_that_contradicts_the_theorem_next_to_the_faces_is_seen():
+    class Careless(DRF):
+        """Serves nobody where the jobs of a class are a millionth of all, or fewer."""
+
+        def __call__(self, problem, counts):
+            few = np.min(counts, axis=-1, keepdims=True) < 1e-6 * np.sum(counts, axis=-1, keepdims=True)
+            return np.where(few, 0.0, super().__call__(problem, counts))
+
+    assert fluid_verdict(System(LINEAR, [0.2, 0.2, 0.2]), DRF()).status == "stable"
+    assert fluid_verdict(System(LINEAR, [0.2, 0.2, 0.2]), Careless()).status == "undecided"
+
+
 @pytest.mark.parametrize(("load", "status"), [(0.3, "stable"), (0.36, "unstable")])
 @pytest.mark.long
 def test_cycles_through_the_faces(load, status):
@@ -226,6 +262,36 @@ def test_growth_inside_without_a_ray():
         inside = [one for one in verdict.outcomes if one.kind in ("drained", "grown", "ray")]
         assert inside
         assert verdict.growth == pytest.approx(h, rel=0.05)
+
+
+@pytest.mark.parametrize(
+    ("excess", "status"),
+    [(-1e-6, "stable"), (-1e-12, "undecided"), (0.0, "undecided"), (1e-12, "undecided"), (1e-6, "unstable")],
+)
+@pytest.mark.parametrize("classes", [2, 3])
+def test_growth_that_rounding_could_have_made_decides_nothing(classes, excess, status):
+    # Each class owns half a unit, whatever the others do: the jobs of the first one grow at its load - 1/2.
+    system = System(Problem(np.ones((classes, 1)), [4]), [0.5 + excess] + [0.1] * (classes - 1))
+    verdict = fluid_verdict(system, halves, starts=0)
+    assert verdict.status == status
+    assert verdict.stable == (status == "stable")
+    assert ("no growth or drain is seen" in verdict.evidence) == (status == "undecided")
+    assert verdict.growth == pytest.approx(excess, rel=1e-4, abs=1e-13)
+
+
+class HalfOfDRF(DRF):
+    """Says that it is DRF and serves half of that."""
+
+    def __call__(self, problem, counts):
+        return super().__call__(problem, counts) / 2
+
+
+@pytest.mark.parametrize(("load", "status"), [(0.4, "stable"), (0.5, "undecided"), (0.6, "undecided")])
+def test_a_drift_that_contradicts_the_theorem_leaves_it_open(load, status):
+    # One resource of which half is used: V = x_1 + x_2 (equal classes) falls at 1/2 - load; at 1/2 it stays.
+    verdict = fluid_verdict(System(HALF, [load / 2, load / 2]), HalfOfDRF())
+    assert (verdict.status, verdict.basis) == (status, "theorem")
+    assert verdict.certificate.directions == 200
 
 
 def test_load_one_no_arrivals_and_absent_classes():

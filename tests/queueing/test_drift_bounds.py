@@ -368,6 +368,7 @@ def test_finite_means_must_be_shown():
     system = System.with_load(SYMMETRIC, [1, 1], 0.6)
     proof = drift_bound(system, BottleneckMax(), of=[1, 0]).upper_proofs[0]
     assert proof.finite is not None
+    assert proof.check() == proof.value
     assert min(proof.finite.drifts.values()) > 0
     other = drift_bound(system.at_load(0.5), BottleneckMax()).upper_proofs[0]
     for finite in (
@@ -380,11 +381,43 @@ def test_finite_means_must_be_shown():
     ):
         with pytest.raises(CertificateError):
             replace(proof, finite=finite).check()
+    # With small jobs everything goes a hundred times as fast, and all alpha are a hundredth.
+    fast = drift_bound(System.with_load(SYMMETRIC, [1, 1], 0.6, [0.01, 0.01]), BottleneckMax(), of=[1, 0])
+    assert 0 < max(fast.upper_proofs[0].finite.drifts.values()) < 1
+    assert fast.upper_proofs[0].check() == fast.upper_proofs[0].value
     free = drift_bound(system, of=[1, 0]).lower_proofs[0]
     free.check()
     with pytest.raises(CertificateError) as caught:
         replace(free, drifts={**free.drifts, (1, 1): Fraction(1, 10**9)}, rows={}).check()
     assert caught.value.condition in ("inequality", "finite means")
+
+
+@pytest.mark.parametrize(
+    ("upper", "weights", "drifts", "shown"),
+    [
+        # Of a lower bound: all counts in g have a positive weight.
+        (False, (1, 0), {(0, 0): 1, (1, 1): 0}, True),
+        (False, (1, 0), {(0, 0): 1, (1, 1): 1}, False),
+        (False, (1, 0), {(0, 1): 1, (0, 0): 1}, False),
+        (False, (Fraction(1, 2), Fraction(1, 9)), {(0, 1): -1, (1, 1): Fraction(1, 3)}, True),
+        # Of an upper bound of all jobs: no alpha is negative.
+        (True, (Fraction(1, 2), Fraction(1, 9)), {(0, 0): Fraction(1, 2), (1, 1): 2, (0, 1): 0}, True),
+        (True, (1, 1), {(0, 0): 1, (1, 1): 1, (0, 1): -1}, False),
+        (True, (1, 0), {(0, 0): 1, (1, 1): 1}, False),
+        # Where all alpha are 0 the rows bound f in every state.
+        (True, (1, 0), {(0, 0): 0, (1, 1): 0}, True),
+    ],
+)
+def test_what_shows_that_means_are_finite(upper, weights, drifts, shown):
+    free = drift_bound(System.with_load(SYMMETRIC, [1, 1], 0.6)).lower_proofs[0]
+    given = tuple(map(Fraction, weights))
+    alphas = {pair: Fraction(alpha) for pair, alpha in drifts.items()}
+    proof = replace(free, upper=upper, weights=given, drifts=alphas, finite=None)
+    if shown:
+        proof._check_finite(list(given))
+        return
+    with pytest.raises(CertificateError, match="nothing shows that the means are finite"):
+        proof._check_finite(list(given))
 
 
 def test_dominated_and_unused_resources_and_classes():

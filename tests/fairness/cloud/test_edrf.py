@@ -10,6 +10,7 @@ import pytest
 from fairness import DRF, ModelError, NotConvergedError, Problem
 from fairness.cloud import Pattern, SparseDemands, edrf
 from fairness.cloud.certificates import residuals
+from fairness.cloud.engines.filling import fill, loads_of, soonest
 from fairness.cloud.instances.families import HARD_FAMILIES
 from tests.fairness.cloud.instances import WORKED, in_fractions, random_rows, sparse_of
 
@@ -87,6 +88,33 @@ def test_extreme_weights(weights):
     assert result.free[2] == 1
 
 
+def test_misfit_is_what_a_full_resource_lacks_and_what_any_holds_too_much():
+    # Resource 0 stops both tenants at level 1/2; resource 1 stops nobody and is used by a quarter.
+    demands, growth = sparse_of([[1, F(1, 2)], [1, 0]]), np.ones(2)
+    state, _, seconds = fill(demands, growth, loads_of(demands, growth), None)
+    assert min(seconds.values()) >= 0
+    for used, misfit in [
+        ((1, 0.25), 0), ((0.75, 0.25), 0.25), ((1.25, 0.25), 0.25), ((1, 1.5), 0.5), ((0.75, 1.5), 0.5),
+        ((0.25, 1.5), 0.75),
+    ]:  # fmt: skip
+        # What is held is a sum and what rounding took from it.
+        state.sums[:, 0], state.sums[:, 1] = np.array(used) - 0.125, 0.125
+        assert state.misfit == misfit
+    state.sums[0, 0] = math.nan
+    assert math.isnan(state.misfit)
+
+
+def test_the_resources_that_fill_up_first_are_found_among_those_that_anybody_demands():
+    # Held, growing at, tenants: levels 1/2, 1 (one tenant), 1/4, (nobody), 3, and one without any rate left.
+    sums = np.zeros((6, 8))
+    sums[:, 0] = [0, 0.5, 0.5, 0, 0.25, 1]
+    sums[:, 2] = [2, 0.5, 2, 0, 0.25, 0]
+    sums[:, 4] = [2, 1, 3, 0, 5, 1]
+    first = [2, 0, 1, 4, 5]
+    for part, number in [(0, 1), (0.2, 2), (0.5, 3), (0.6, 4), (1, 5)]:
+        assert np.flatnonzero(soonest(sums, part)).tolist() == sorted(first[:number])
+
+
 @pytest.mark.parametrize("rows", [[[1, 2], [0]], [[0, 1], [2]], [[0, 2], [1]]])
 def test_a_pattern_of_other_entries_is_refused(rows):
     # As many tenants, resources and entries, but others: a missing, a wrong and an exchanged tenant.
@@ -131,6 +159,8 @@ def test_a_pattern_that_is_none_or_of_other_or_some_tenants_is_refused():
         ([0.25, 0.25], 0.5, 0, 0),
         ([0.5, -0.5], 0, math.inf, math.inf),
         ([0.5, math.nan], 0, math.inf, math.inf),
+        ([0.5, math.inf], 0, math.inf, math.inf),
+        ([0, 0], 0.25, 0, 0.75),
     ],
 )
 def test_residuals_by_hand(levels, epsilon, overfull, unexplained):

@@ -1,0 +1,64 @@
+"""Which modules :mod:`benchmarks.mutants` changes, and what must notice it."""
+
+from __future__ import annotations
+
+__all__ = ["TESTS"]
+
+TESTS: dict[str, tuple[str, ...]] = {
+    "fairness/policies/engines/filling.py": (
+        "tests/fairness/test_filling.py", "-k", "not rounds and not large",
+    ),
+    "fairness/policies/engines/prices.py": (
+        "tests/fairness/test_proportional.py", "-k",
+        "line_network or closed_form or kkt or limits_bind or gram or edges or tie_saturated",
+    ),
+    "fairness/policies/hierarchy/filling.py": (
+        "tests/fairness/test_hierarchy.py", "-k", "not compiled",
+    ),
+    "fairness/cloud/engines/filling.py": (
+        "tests/fairness/cloud/test_edrf.py", "tests/fairness/cloud/test_pattern.py", "-k",
+        "(edrf and not hard) or tiles_cover", "-W", "ignore::RuntimeWarning",
+    ),
+    "fairness/cloud/certificates.py": ("tests/fairness/cloud/test_edrf.py", "-k", "residuals or explains"),
+    "fairness/evidence/pools.py": (
+        "tests/fairness/test_filling.py", "tests/fairness/test_bottleneck.py", "-k",
+        "notices or zero or absent or certificates_take or two_resources or limits_bind",
+    ),
+    "fairness/evidence/trees.py": ("tests/fairness/test_tree_certificates.py",),
+    "fairness/evidence/clusters.py": ("tests/fairness/test_cluster_certificates.py",),
+    "queueing/fluid/verdict.py": (
+        "tests/queueing/test_draining.py", "-m", "", "-k",
+        "not invariant and not agrees and not inside_without",
+    ),
+    "queueing/chain/solvers/elimination.py": (
+        "tests/queueing/test_seldom_classes.py", "tests/queueing/test_chain.py", "-k",
+        "million_tiny or elimination_keeps or against_exact or who_watches or memory_of",
+    ),
+    "queueing/chain/coarse_chain.py": (
+        "tests/queueing/test_chain.py", "-k",
+        "coarse_chain or points_of_a_grid or small_boxes_of or lengthened or at_the_end_are",
+        "-W", "ignore::RuntimeWarning",
+    ),
+    "queueing/chain/truncation.py": (
+        "tests/queueing/test_chain.py", "-k",
+        "coarse_chain or points_of_a_grid or small_boxes_of or lengthened or at_the_end_are",
+        "-W", "ignore::RuntimeWarning",
+    ),
+    "queueing/certificates/checking.py": (
+        "tests/queueing/test_certificates.py", "-k",
+        "hand or who_watches or enough or may_be or tampering or refused or gains or outgrow",
+    ),
+    "queueing/certificates/intervals.py": ("tests/queueing/test_certificate_intervals.py", "-m", ""),
+    "queueing/drift_bounds/certificate.py": (
+        "tests/queueing/test_drift_bounds.py", "-k", "tampered or finite or single_server or function_has",
+    ),
+    "proofs/checking/cases.py": ("tests/proofs/test_engine.py", "tests/proofs/test_attacks.py"),
+    "proofs/checking/refutations.py": (
+        "tests/proofs/test_engine.py", "tests/proofs/test_splitting.py", "tests/proofs/test_attacks.py", "-k",
+        "engine or splitting or contradict or bent or unsat or disagree",
+    ),
+    "proofs/checking/verdicts.py": ("tests/proofs/test_attacks.py",),
+    "capacity/many_classes/walks.py": ("tests/capacity/test_region_volume.py", "-k", "walk or coordinate"),
+    "capacity/regions/inequalities.py": ("tests/capacity/test_region_vertices.py",),
+}  # fmt: skip
+"""Of each module the tests that must notice its mutants, as pytest takes them."""
