@@ -95,7 +95,7 @@ def _growth(system: System, policy: Any) -> tuple[str, FloatArray]:
     live = np.flatnonzero(system.arrival_rates > 0)
     clear = CLEAR * float(system.arrival_rates.sum())
     middle = np.where(system.arrival_rates > 0, 1.0 / len(live), 0.0)
-    # A policy of one's own may take long for many jobs; what depends on more than proportions shows among few.
+    # A policy of one's own may take long for many jobs; more than proportions mostly show among few.
     few = np.zeros(system.n_classes)
     few[live[:FEW]] = np.arange(1.0, FEW + 1.0)[: len(live)]
     check_homogeneous(system, policy, few, (2,))
