@@ -120,8 +120,8 @@ def load_curves(
       B       0.9         0.0092947 0.00917431 0.00334665 0.00984878
       balanced fairness: exact up to truncation at 3 of 3 loads, relative error of the mean jobs, proved ...
       bound: closed form at 3 of 3 loads
-      DRF: Markov chain at 3 of 3 loads, relative error of the mean jobs, estimated 1.2e-05
-      PF: Markov chain at 3 of 3 loads, relative error of the mean jobs, estimated 6.4e-06
+      DRF: Markov chain at 3 of 3 loads, relative error of the mean jobs, estimated 7.3e-06
+      PF: Markov chain at 3 of 3 loads, relative error of the mean jobs, estimated 4.0e-06
     """
     check_system(system)
     values = _loads(loads)

@@ -113,7 +113,7 @@ def test_what_joins_letters_is_shown():
 def test_no_name_turns_a_figure_or_a_terminal(capsys):
     named = Priced(TURNED)
     result = allocate(LIMITED, named)
-    assert result.policy == "\\u202eFRD\\x1b[2J"
+    assert result.name == "\\u202eFRD\\x1b[2J"
     words = words_of(result.plot().figure)
     frame = pd.DataFrame({"user": [TURNED], TURNED: [1.0]})
     print_table(frame, TURNED)

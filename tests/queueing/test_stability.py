@@ -137,7 +137,7 @@ def late(problem, counts):
     return np.where(x.sum(axis=-1, keepdims=True) < 100, owned(problem, x), sharing(problem, x))
 
 
-PART = {float(jobs): jobs / 2 for jobs in range(60)}
+PART = {float(jobs): jobs / 2 for jobs in range(1000)}
 
 
 def of_whole_jobs(problem, counts):
