@@ -20,12 +20,10 @@ from proofs.catalogue.texts import conditions, each, total
 from proofs.claims import Enumeration, InWords, Step, SumSchema
 from proofs.statement import Question, Size
 
-__all__ = ["SOURCE", "STATEMENTS", "drf_has_bottlenecks", "named"]
+__all__ = ["SOURCE", "STATEMENTS", "WORDS", "drf_has_bottlenecks"]
 
 SOURCE = 'T. Bonald and J. Roberts, "Resource sharing in data centers" (2014)'
 PLACE = "slides on the properties of allocations"
-STATEMENTS = Chapter(SOURCE, place=PLACE)
-
 WORDS = {
     "capacity": "the capacity of the resource is positive",
     "scaling": "shares are demands over capacity",
@@ -48,29 +46,26 @@ WORDS = {
     "honest": "the allocation for the true demands has a bottleneck for everybody",
     "lied": "the allocation for the stated demands has a bottleneck for everybody",
 }
+STATEMENTS = Chapter(SOURCE, place=PLACE, known=WORDS)
+
 BY_PRICES = "By the optimality conditions of PF; they are sufficient, as the problem is concave."
-
-
-def named(*names: str) -> dict[str, str]:
-    """The named conditions in words."""
-    return {name: WORDS[name] for name in names}
 
 
 EFFICIENT = r"y \ge x,\ y \ne x \Rightarrow \exists j: \textstyle\sum_i y_i a_{ij} > 1"
 INCENTIVE = r"\max_j x_i a_{ij} \ge 1/n"
 
 
-@STATEMENTS.add(
-    "br-feasible",
-    place='slides on the model, "Capacity constraints"',
-    words="Tasks fit into the capacities if and only if their shares of each resource add up to at most 1.",
-    latex=r"\varphi A \le C \iff \varphi a \le 1, \quad a_{ij} = A_{ij}/C_j",
-    hypotheses=named("capacity", "scaling"),
-    scope="one resource (they do not interact); all real tasks and demands, any number of jobs",
-    sizes={"n": Size(3, 1, 8, "jobs", deep=6, beside=True)},
-    mutants=("capacity", "scaling"),
-)
+@STATEMENTS.add("br-feasible", sizes={"n": Size(3, 1, 8, "jobs", deep=6, beside=True)})
 def _feasible_after_scaling(question: Question) -> Iterator[Step]:
+    r"""Tasks fit into the capacities if and only if their shares of each resource add up to at most 1.
+
+    .. math:: \varphi A \le C \iff \varphi a \le 1, \quad a_{ij} = A_{ij}/C_j
+
+    Hypotheses
+        capacity*, scaling*
+    Place: slides on the model, "Capacity constraints"
+    Scope: one resource (they do not interact); all real tasks and demands, any number of jobs
+    """
     jobs = range(1, question.sizes["n"] + 1)
     few, many = total("x@*A@", jobs), total("x@*a@", jobs)
     written = {"capacity": "C > 0", **each("scaling", "a@*C == A@", jobs)}
@@ -107,18 +102,14 @@ def _nobody_gains_alone(question: Question) -> Iterator[Step]:
     )
 
 
-@STATEMENTS.add(
-    "br-pf-efficient",
-    words="Under proportional fairness nobody can gain unless somebody loses.",
-    latex=EFFICIENT,
-    hypotheses=named(
-        "prices", "positive", "optimal", "fits", "slackness", "demand", "gain", "others", "full"
-    ),
-    scope="all demands, any n and m",
-    mutants=("slackness", "optimal", "others", "full"),
-    remark=BY_PRICES,
-)
+@STATEMENTS.add("br-pf-efficient", latex=EFFICIENT, remark=BY_PRICES)
 def _pf_efficient(question: Question) -> Iterator[Step]:
+    """Under proportional fairness nobody can gain unless somebody loses.
+
+    Hypotheses
+        prices, positive, optimal*, fits, slackness*, demand, gain, others*, full*
+    Scope: all demands, any n and m
+    """
     held = {
         "prices": "p[j] >= 0",
         "prices 1": "p >= 0",
@@ -140,29 +131,27 @@ def _pf_efficient(question: Question) -> Iterator[Step]:
     yield from _nobody_gains_alone(question)
 
 
-@STATEMENTS.add(
-    "br-drf-efficient",
-    words="Under dominant resource fairness nobody can gain unless somebody loses.",
-    latex=EFFICIENT,
-    hypotheses=named("demand", "gain", "others", "full"),
-    scope="all demands, any n and m; that DRF has bottlenecks in words and for pools of 3 users, demands up "
-    "to 2",
-    mutants=("demand", "others", "full"),
-)
+@STATEMENTS.add("br-drf-efficient", latex=EFFICIENT)
 def _drf_efficient(question: Question) -> Iterator[Step]:
+    """Under dominant resource fairness nobody can gain unless somebody loses.
+
+    Hypotheses
+        demand*, gain, others*, full*
+    Scope: all demands, any n and m; that DRF has bottlenecks in words and for pools of 3 users, demands up to
+        2
+    """
     yield from drf_has_bottlenecks()
     yield from _nobody_gains_alone(question)
 
 
-@STATEMENTS.add(
-    "br-bmf-efficient",
-    words="Under bottleneck-max fairness nobody can gain unless somebody loses.",
-    latex=EFFICIENT,
-    hypotheses=named("demand", "gain", "others", "full"),
-    scope="all demands and all BMF allocations, any n and m",
-    mutants=("demand", "others", "full"),
-)
+@STATEMENTS.add("br-bmf-efficient", latex=EFFICIENT)
 def _bmf_efficient(question: Question) -> Iterator[Step]:
+    """Under bottleneck-max fairness nobody can gain unless somebody loses.
+
+    Hypotheses
+        demand*, gain, others*, full*
+    Scope: all demands and all BMF allocations, any n and m
+    """
     yield Step("The bottleneck of a user is full and demanded by it.", InWords("By definition of BMF."))
     yield from _nobody_gains_alone(question)
 
@@ -179,16 +168,14 @@ def drf_has_bottlenecks() -> Iterator[Step]:
     )
 
 
-@STATEMENTS.add(
-    "br-pf-sharing-incentive",
-    words="Under proportional fairness each of n users has a share of at least 1/n of some resource.",
-    latex=INCENTIVE,
-    hypotheses=named("prices", "largest", "optimal", "budget", "slackness"),
-    scope="all demands, any n and m",
-    mutants=("prices", "optimal", "budget", "slackness"),
-    remark=BY_PRICES,
-)
+@STATEMENTS.add("br-pf-sharing-incentive", latex=INCENTIVE, remark=BY_PRICES)
 def _pf_incentive(question: Question) -> Iterator[Step]:
+    """Under proportional fairness each of n users has a share of at least 1/n of some resource.
+
+    Hypotheses
+        prices*, largest, optimal*, budget*, slackness*
+    Scope: all demands, any n and m
+    """
     budget = _pf_budget(question)
     share = question.for_every(
         {
@@ -231,16 +218,15 @@ def _bottleneck_incentive(question: Question) -> Step:
     )
 
 
-@STATEMENTS.add(
-    "br-drf-sharing-incentive",
-    words="Under dominant resource fairness each of n users has a share of at least 1/n of some resource.",
-    latex=INCENTIVE,
-    hypotheses=named("largest", "level", "bottleneck", "full"),
-    scope="all demands, any n and m; that DRF has bottlenecks in words and for pools of 3 users, demands up "
-    "to 2",
-    mutants=("level", "bottleneck", "full"),
-)
+@STATEMENTS.add("br-drf-sharing-incentive", latex=INCENTIVE)
 def _drf_incentive(question: Question) -> Iterator[Step]:
+    """Under dominant resource fairness each of n users has a share of at least 1/n of some resource.
+
+    Hypotheses
+        largest, level*, bottleneck*, full*
+    Scope: all demands, any n and m; that DRF has bottlenecks in words and for pools of 3 users, demands up to
+        2
+    """
     yield from drf_has_bottlenecks()
     yield Step(
         "On the bottleneck of a user, others hold at most the dominant share of that user.",
@@ -249,13 +235,12 @@ def _drf_incentive(question: Question) -> Iterator[Step]:
     yield _bottleneck_incentive(question)
 
 
-@STATEMENTS.add(
-    "br-bmf-sharing-incentive",
-    words="Under bottleneck-max fairness each of n users has a share of at least 1/n of some resource.",
-    latex=INCENTIVE,
-    hypotheses=named("bottleneck", "full"),
-    scope="all demands and all BMF allocations, any n and m",
-    mutants=("bottleneck", "full"),
-)
+@STATEMENTS.add("br-bmf-sharing-incentive", latex=INCENTIVE)
 def _bmf_incentive(question: Question) -> Iterator[Step]:
+    """Under bottleneck-max fairness each of n users has a share of at least 1/n of some resource.
+
+    Hypotheses
+        bottleneck*, full*
+    Scope: all demands and all BMF allocations, any n and m
+    """
     yield _bottleneck_incentive(question)

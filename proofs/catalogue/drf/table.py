@@ -33,48 +33,6 @@ __all__ = ["SOURCE", "STATEMENTS"]
 SOURCE = (
     'A. Ghodsi et al., "Dominant Resource Fairness: Fair Allocation of Multiple Resource Types", NSDI 2011'
 )
-STATEMENTS = Chapter(SOURCE, place="section 6, table of properties", scope="all pools")
-
-NAMES = {"asset": "Asset fairness", "ceei": "CEEI", "drf": "DRF"}
-
-
-Property = tuple[str, str, str]
-"""Key, words and formula."""
-
-
-def _cross(policy: str, named: Property, case: str, function: str, arguments: dict[str, Any]) -> None:
-    key, words, latex = named
-    STATEMENTS.refute(
-        f"drf-table-{policy}-{key}",
-        words=f"{NAMES[policy]} {words}",
-        latex=latex,
-        case=case,
-        witness=Counterexample(function, {"policy": policy, **arguments}),
-        remark="The paper says so too: this cell of its table has no tick.",
-        said=Said.DENIED,
-    )
-
-
-def _tick(
-    policy: str,
-    named: Property,
-    steps: Callable[[Question], Iterable[Step]],
-    hypotheses: str,
-    scope: str = "all real demands > 0, any numbers of users and resources",
-) -> None:
-    """Hypotheses by name; a star marks those without which the proof fails."""
-    key, words, latex = named
-    STATEMENTS.add(
-        f"drf-table-{policy}-{key}",
-        words=f"{NAMES[policy]} {words}",
-        latex=latex,
-        hypotheses={name: CONDITIONS[name] for name in hypotheses.replace("*", "").split(", ")},
-        scope=scope,
-        mutants=tuple(name[:-1] for name in hypotheses.split(", ") if name.endswith("*")),
-        remark="The paper says so: this cell of its table has a tick.",
-    )(steps)
-
-
 CONDITIONS = {
     "claim": "the liar's level counts all that she holds",
     "cost": "the other tasks cost at most 1",
@@ -96,6 +54,45 @@ CONDITIONS = {
     "sold out": "resources with a price are sold out",
     "tasks": "everybody runs something",
 }
+STATEMENTS = Chapter(SOURCE, place="section 6, table of properties", scope="all pools", known=CONDITIONS)
+
+NAMES = {"asset": "Asset fairness", "ceei": "CEEI", "drf": "DRF"}
+
+
+Property = tuple[str, str, str]
+"""Key, words and formula."""
+
+
+def _cross(policy: str, named: Property, case: str, function: str, arguments: dict[str, Any]) -> None:
+    key, words, latex = named
+    STATEMENTS.refute(
+        f"drf-table-{policy}-{key}",
+        words=f"{NAMES[policy]} {words}",
+        latex=latex,
+        case=case,
+        remark="The paper says so too: this cell of its table has no tick.",
+        said=Said.DENIED,
+    )(lambda: Counterexample(function, {"policy": policy, **arguments}))
+
+
+def _tick(
+    policy: str,
+    named: Property,
+    steps: Callable[[Question], Iterable[Step]],
+    hypotheses: str,
+    scope: str = "all real demands > 0, any numbers of users and resources",
+) -> None:
+    key, words, latex = named
+    STATEMENTS.add(
+        f"drf-table-{policy}-{key}",
+        words=f"{NAMES[policy]} {words}",
+        latex=latex,
+        hypotheses=hypotheses,
+        scope=scope,
+        remark="The paper says so: this cell of its table has a tick.",
+    )(steps)
+
+
 PAIR = "any two users with real demands > 0, any number of resources"
 ALONE = "all real demands > 0, any number of users"
 

@@ -34,18 +34,19 @@ def _without(cluster: dict[str, Any], entry: str, question: Question, hypothesis
     return {k: v for k, v in cluster.items() if k != entry or question.holds(hypothesis)}
 
 
-@STATEMENTS.add(
-    "psdsf-figure-1",
-    place="Figure 1",
-    words="In the example of Figure 1 PS-DSF gives 3, 3 and 12 tasks, C-DRFH 60/23, 72/23 and 288/23, TSF 2, "
-    "2 and 16.",
-    latex=r"x=(3,3,12),\ \left(\tfrac{60}{23},\tfrac{72}{23},\tfrac{288}{23}\right),\ (2,2,16)",
-    hypotheses={"weights": "user 3 counts twice"},
-    scope="one cluster",
-    mutants=("weights",),
-    remark="Demands and capacities agree with all that the text says of the figure.",
-)
+@STATEMENTS.add("psdsf-figure-1")
 def _figure_1(question: Question) -> Iterator[Step]:
+    r"""In the example of Figure 1 PS-DSF gives 3, 3 and 12 tasks, C-DRFH 60/23, 72/23 and 288/23, TSF 2, 2
+    and 16.
+
+    .. math:: x=(3,3,12),\ \left(\tfrac{60}{23},\tfrac{72}{23},\tfrac{288}{23}\right),\ (2,2,16)
+
+    Hypotheses
+        weights*: user 3 counts twice
+    Place: Figure 1
+    Scope: one cluster
+    Remark: Demands and capacities agree with all that the text says of the figure.
+    """
     cluster = _without(FIGURE_1, "weights", question, "weights")
     placement = [[3, 0], [3, 0], [0, 12]]
     yield Step(
@@ -73,17 +74,18 @@ def _figure_1(question: Question) -> Iterator[Step]:
     )
 
 
-@STATEMENTS.add(
-    "psdsf-figure-2",
-    place="Figures 2 and 3",
-    words="In the example of Figure 2 PS-DSF gives 3.6, 3.6, 8 and 8 tasks.",
-    latex=r"x=(3.6,3.6,8,8)",
-    hypotheses={"equal weights": "all users count alike"},
-    scope="one cluster",
-    mutants=("equal weights",),
-    remark="Demands and capacities agree with all that the text says of the figure.",
-)
+@STATEMENTS.add("psdsf-figure-2")
 def _figure_2(question: Question) -> Iterator[Step]:
+    """In the example of Figure 2 PS-DSF gives 3.6, 3.6, 8 and 8 tasks.
+
+    .. math:: x=(3.6,3.6,8,8)
+
+    Hypotheses
+        equal weights*: all users count alike
+    Place: Figures 2 and 3
+    Scope: one cluster
+    Remark: Demands and capacities agree with all that the text says of the figure.
+    """
     cluster = FIGURE_2 if question.holds("equal weights") else {**FIGURE_2, "weights": [2, 1, 1, 1]}
     placement = [["18/5", 0], ["18/5", 0], [0, 8], [0, 8]]
     levels = [["3/5", None], ["3/5", None], ["2/3", "2/3"], ["8/9", "2/3"]]
@@ -122,19 +124,20 @@ def _figure_2(question: Question) -> Iterator[Step]:
     )
 
 
-@STATEMENTS.add(
-    "psdsf-table-4",
-    place="Table IV",
-    words="On the 120 servers of Table IV PS-DSF gives 210, 105, 82.5 and 27.5 tasks; C-DRFH and TSF give "
-    "users 3 and 4 the same number of tasks as each other.",
-    latex=r"x=(210,105,82.5,27.5)",
-    hypotheses={"constraints": "users 3 and 4 run on the classes C and D only"},
-    scope="one cluster",
-    mutants=("constraints",),
-    remark="The CPU demands of users 2 and 4 do not follow from the table; 1/10 and 1/5 are consistent with "
-    "it. C-DRFH is not in the table; its 58.33 for TSF and user 3 is 58.343.",
-)
+@STATEMENTS.add("psdsf-table-4")
 def _table_4(question: Question) -> Iterator[Step]:
+    """On the 120 servers of Table IV PS-DSF gives 210, 105, 82.5 and 27.5 tasks; C-DRFH and TSF give users 3
+    and 4 the same number of tasks as each other.
+
+    .. math:: x=(210,105,82.5,27.5)
+
+    Hypotheses
+        constraints*: users 3 and 4 run on the classes C and D only
+    Place: Table IV
+    Scope: one cluster
+    Remark: The CPU demands of users 2 and 4 do not follow from the table; 1/10 and 1/5 are consistent with
+        it. C-DRFH is not in the table; its 58.33 for TSF and user 3 is 58.343.
+    """
     cluster = _without(TABLE_IV, "eligible", question, "constraints")
     last = [[0, 0, "10560/181", 0], [0, 0, "2915/362", "55/2"]]
     prices = [[[0, 0], [0, 0], [0, 1], [0, 1]], RAM["table 4"]]
@@ -177,17 +180,17 @@ def _table_4(question: Question) -> Iterator[Step]:
     yield Step("and of class D.", Computation("pooled_use", use | {"servers": [4]}, 1))
 
 
-@STATEMENTS.add(
-    "psdsf-two-servers",
-    place="not in the paper: the servers (100,30) and (30,100) of Y. Shan et al., arXiv:1803.00922",
-    words="PS-DSF gives 20 tasks each where DRFH and TSF give 65/3 each.",
-    latex=r"20<\tfrac{65}{3}",
-    hypotheses={"equal weights": "both users count alike"},
-    scope="one cluster",
-    mutants=("equal weights",),
-    said=Said.READER,
-)
+@STATEMENTS.add("psdsf-two-servers", said=Said.READER)
 def _two_servers(question: Question) -> Iterator[Step]:
+    r"""PS-DSF gives 20 tasks each where DRFH and TSF give 65/3 each.
+
+    .. math:: 20<\tfrac{65}{3}
+
+    Hypotheses
+        equal weights*: both users count alike
+    Place: not in the paper: the servers (100,30) and (30,100) of Y. Shan et al., arXiv:1803.00922
+    Scope: one cluster
+    """
     cluster = {**TWO_SERVERS} if question.holds("equal weights") else {**TWO_SERVERS, "weights": [2, 1]}
     part = [["235/12", "25/12"], ["25/12", "235/12"]]
     yield Step(

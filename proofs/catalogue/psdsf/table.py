@@ -18,19 +18,38 @@ from proofs.statement import Question, Said
 
 __all__ = ["STATEMENTS"]
 
-STATEMENTS = Chapter(SOURCE)
+CONDITIONS = {
+    "alone": "alone, such tasks fit on a server, or into the pool",
+    "beside": "capacities are measured in those of the common resource",
+    "cover": "each demand of the bundle's tasks is at least m times the user's",
+    "covers": "the tasks fit into the bundle",
+    "dominant": "alone, the user would fill a resource there",
+    "first loser": "T is the least share with the lie of those who lose",
+    "first winner": "H is the least share with the truth of those who gain",
+    "fits": "the tasks fit on the servers",
+    "least": "one demand is m times the user's",
+    "more": "the user would run more with the bundle, by weight",
+    "no loss": "nobody of the same or a lower share runs less",
+    "price": "where a task may run, its resources cost no less than the task",
+    "share": "shares are tasks over weight and yardstick",
+    "supply": "all resources cost no more than the tasks of the users of no higher share",
+}
+STATEMENTS = Chapter(SOURCE, known=CONDITIONS)
 
 INCENTIVE = r"x_n\ge\frac{\varphi_n}{\sum_p\varphi_p}\sum_i\gamma_{ni}"
 
-STATEMENTS.refute(
-    "psdsf-c-drfh-sharing-incentive",
-    place="Table I",
-    words="C-DRFH gives each user at least the tasks of a uniform split of every server.",
-    latex=INCENTIVE,
-    scope="all clusters; refuted by one",
-    case="Servers (10,1) and (1,10), user 2 on the second only: C-DRFH gives 1 task each, the split 11/2 and "
-    "1/2.",
-    witness=Counterexample(
+
+@STATEMENTS.refute("psdsf-c-drfh-sharing-incentive", latex=INCENTIVE, said=Said.DENIED)
+def _c_drfh_sharing_incentive() -> Counterexample:
+    """C-DRFH gives each user at least the tasks of a uniform split of every server.
+
+    Place: Table I
+    Scope: all clusters; refuted by one
+    Case: Servers (10,1) and (1,10), user 2 on the second only: C-DRFH gives 1 task each, the split 11/2 and
+        1/2.
+    Remark: The paper says so of DRFH, which C-DRFH is without constraints; the marks of Table I are lost.
+    """
+    return Counterexample(
         "split_runs_no_more",
         {
             "cluster": {
@@ -42,21 +61,21 @@ STATEMENTS.refute(
             "placement": [[1, 0], [0, 1]],
             "prices": [[[0, 1], [10, 0]]],
         },
-    ),
-    remark="The paper says so of DRFH, which C-DRFH is without constraints; the marks of Table I are lost.",
-    said=Said.DENIED,
-)
+    )
 
-STATEMENTS.refute(
-    "psdsf-drfh-sharing-incentive",
-    place="section II-B",
-    words="DRFH, without placement constraints, gives each user at least the tasks of a uniform split of "
-    "every server.",
-    latex=INCENTIVE,
-    scope="all clusters; refuted by one",
-    case="Servers (10,1) and (1,10), demands (1,1) and (1/10,1): DRFH gives 20/11 tasks each, the split 1 "
-    "and 11/2.",
-    witness=Counterexample(
+
+@STATEMENTS.refute("psdsf-drfh-sharing-incentive", latex=INCENTIVE, said=Said.DENIED)
+def _drfh_sharing_incentive() -> Counterexample:
+    """DRFH, without placement constraints, gives each user at least the tasks of a uniform split of every
+    server.
+
+    Place: section II-B
+    Scope: all clusters; refuted by one
+    Case: Servers (10,1) and (1,10), demands (1,1) and (1/10,1): DRFH gives 20/11 tasks each, the split 1 and
+        11/2.
+    Remark: The paper says so too, without an example.
+    """
+    return Counterexample(
         "split_runs_no_more",
         {
             "cluster": {"demands": [[1, 1], ["1/10", 1]], "capacities": [[10, 1], [1, 10]]},
@@ -64,22 +83,24 @@ STATEMENTS.refute(
             "placement": [[1, "9/11"], [0, "20/11"]],
             "prices": [[[0, 1], [1, 0]]],
         },
-    ),
-    remark="The paper says so too, without an example.",
-    said=Said.DENIED,
-)
+    )
 
 
-STATEMENTS.refute(
-    "psdsf-eligible-shares-strategy-proof",
-    place="section II-B, before C-DRFH",
-    words="If the dominant shares of users in the servers that they may use are max-min fair, nobody runs "
-    "more by a false report of these servers.",
-    latex=r"\hat x_n\le x_n",
-    scope="all clusters; refuted by one",
-    case="User 1 falsely claims the second server, and is given one task on the first instead of 3/4, and "
-    "1/7 of one where it cannot run.",
-    witness=Counterexample(
+@STATEMENTS.refute("psdsf-eligible-shares-strategy-proof", said=Said.DENIED)
+def _eligible_shares_strategy_proof() -> Counterexample:
+    r"""If the dominant shares of users in the servers that they may use are max-min fair, nobody runs more by
+    a false report of these servers.
+
+    .. math:: \hat x_n\le x_n
+
+    Place: section II-B, before C-DRFH
+    Scope: all clusters; refuted by one
+    Case: User 1 falsely claims the second server, and is given one task on the first instead of 3/4, and 1/7
+        of one where it cannot run.
+    Remark: The paper says so too, without an example: hence the shares in all servers of C-DRFH and TSF,
+        which do not invite lies (psdsf-c-drfh-strategy-proof, psdsf-tsf-strategy-proof).
+    """
+    return Counterexample(
         "claims_pay_nothing",
         {
             "cluster": {
@@ -94,28 +115,22 @@ STATEMENTS.refute(
             "after": [[1, "1/7"], [0, "6/7"]],
             "later": [[[0, 1], [0, 1]]],
         },
-    ),
-    remark="The paper says so too, without an example: hence the shares in all servers of C-DRFH and TSF, "
-    "which do not invite lies (psdsf-c-drfh-strategy-proof, psdsf-tsf-strategy-proof).",
-    said=Said.DENIED,
-)
+    )
 
 
-@STATEMENTS.add(
-    "psdsf-cdrf-one-server",
-    place="section II-B, on CDRF",
-    words="On one server CDRF is weighted dominant resource fairness, and so is TSF if everybody may run "
-    "there.",
-    latex=r"x_n/\gamma_n = x_n\max_r d_{nr}/c_r",
-    hypotheses={
-        "dominant": "one resource stops the user when it is alone",
-        "alone": "its tasks alone fit into the others",
-        "level": "the share is tasks over tasks alone",
-    },
-    scope="each user and resource; all reals",
-    mutants=("dominant", "alone", "level"),
-)
+@STATEMENTS.add("psdsf-cdrf-one-server")
 def _one_server(question: Question) -> Iterator[Step]:
+    r"""On one server CDRF is weighted dominant resource fairness, and so is TSF if everybody may run there.
+
+    .. math:: x_n/\gamma_n = x_n\max_r d_{nr}/c_r
+
+    Hypotheses
+        dominant*: one resource stops the user when it is alone
+        alone*: its tasks alone fit into the others
+        level*: the share is tasks over tasks alone
+    Place: section II-B, on CDRF
+    Scope: each user and resource; all reals
+    """
     # s: tasks x over tasks alone g; d, c: demand and capacity of the dominant resource; e, k: of another.
     held = {"dominant": "g*d == c", "alone": "g*e <= k", "level": "s*g == x"}
     sensible = {"share": "s >= 0", **signs("c k d g", "e x")}
@@ -135,24 +150,21 @@ def _one_server(question: Question) -> Iterator[Step]:
     )
 
 
-@STATEMENTS.add(
-    "psdsf-cdrf-sharing-incentive",
-    place="section II-B, on CDRF",
-    words="Without placement constraints CDRF gives each user at least the tasks that its weight's part of "
-    "every server runs.",
-    latex=INCENTIVE,
-    hypotheses={
-        "alone": "the tasks of a user alone on a server fit",
-        "parts": "weights are parts that add up to 1",
-        "lowest": "everybody has at least the lowest level",
-        "split": "the lowest level is at least that of the split",
-    },
-    scope="each server and resource, any number of users; all reals",
-    mutants=("alone", "parts", "lowest", "split"),
-    remark="With placement constraints TSF does not have it (psdsf-tsf-sharing-incentive): tasks alone then "
-    "count servers that a user may not use.",
-)
+@STATEMENTS.add("psdsf-cdrf-sharing-incentive", latex=INCENTIVE)
 def _cdrf_incentive(question: Question) -> Iterator[Step]:
+    """Without placement constraints CDRF gives each user at least the tasks that its weight's part of every
+    server runs.
+
+    Hypotheses
+        alone*: the tasks of a user alone on a server fit
+        parts*: weights are parts that add up to 1
+        lowest*: everybody has at least the lowest level
+        split*: the lowest level is at least that of the split
+    Place: section II-B, on CDRF
+    Scope: each server and resource, any number of users; all reals
+    Remark: With placement constraints TSF does not have it (psdsf-tsf-sharing-incentive): tasks alone then
+        count servers that a user may not use.
+    """
     held = {"alone": "g[n]*d[n] <= c", "parts": "sum[n](f[n]) == 1", "weight": "f[n] >= 0"}
     sensible = {"sign of g": "g[n] >= 0", "sign of d": "d[n] >= 0", **signs("", "c")}
     yield Step(
@@ -179,22 +191,6 @@ def _cdrf_incentive(question: Question) -> Iterator[Step]:
 # Ticks.
 
 SCOPE = "all reals, any numbers of users, servers and resources, any weights"
-CONDITIONS = {
-    "alone": "alone, such tasks fit on a server, or into the pool",
-    "beside": "capacities are measured in those of the common resource",
-    "cover": "each demand of the bundle's tasks is at least m times the user's",
-    "covers": "the tasks fit into the bundle",
-    "dominant": "alone, the user would fill a resource there",
-    "first loser": "T is the least share with the lie of those who lose",
-    "first winner": "H is the least share with the truth of those who gain",
-    "fits": "the tasks fit on the servers",
-    "least": "one demand is m times the user's",
-    "more": "the user would run more with the bundle, by weight",
-    "no loss": "nobody of the same or a lower share runs less",
-    "price": "where a task may run, its resources cost no less than the task",
-    "share": "shares are tasks over weight and yardstick",
-    "supply": "all resources cost no more than the tasks of the users of no higher share",
-}
 
 Property = tuple[str, str, str]
 """Key, words and formula."""
@@ -214,11 +210,9 @@ def _ticks(
     steps: Steps,
     hypotheses: str,
     remark: str = "",
-    own: dict[str, str] | None = None,
 ) -> None:
-    """Add the statements on C-DRFH and TSF; a star marks hypotheses without which the proof fails."""
+    """Add the statements on C-DRFH and TSF."""
     key, words, latex = named
-    names = hypotheses.replace("*", "").split(", ")
     for mechanism, without, place, pooled in zip(
         ("C-DRFH", "TSF"), ("DRFH", "CDRF"), places, (True, False), strict=True
     ):
@@ -227,8 +221,7 @@ def _ticks(
             place=place,
             words=f"Under {mechanism}, and so under {without}, {words}",
             latex=latex,
-            hypotheses={name: {**CONDITIONS, **(own or {})}[name] for name in names},
-            mutants=tuple(name[:-1] for name in hypotheses.split(", ") if name.endswith("*")),
+            hypotheses=hypotheses,
             scope=f"{SCOPE}; with and without placement constraints; every max-min fair placement",
             remark=remark,
         )(_of(steps, pooled))
@@ -267,13 +260,15 @@ _ticks(
     ),
     PLACES,
     truth_steps,
-    f"{MORE}, price*, supply*, fits*, no loss*, first loser*, first winner*",
+    """
+    cover*
+    covers*: the tasks fit into the resources of the claimed ones
+    least*, alone*, dominant*, share*
+    more*: the liar runs more than before
+    price*, supply*, fits*, no loss*, first loser*, first winner*
+    """,
     remark="Weights are given, not stated by the users. The same steps exclude that several users lie and "
     "all of them gain.",
-    own={
-        "covers": "the tasks fit into the resources of the claimed ones",
-        "more": "the liar runs more than before",
-    },
 )
 
 for mechanism, place, said, pooled in (
@@ -286,12 +281,11 @@ for mechanism, place, said, pooled in (
         words=f"Under {mechanism}, if all users dominantly request one resource from all servers, its "
         "amounts are weighted max-min fair.",
         latex=r"\rho(n,i)=r\ \forall n,i\implies (x_nd_{nr}/\varphi_n)_n\ \text{max-min fair}",
-        hypotheses={
-            **{name: CONDITIONS[name] for name in ("alone", "beside", "fits", "no loss", "price", "supply")},
-            "dominant": "alone on a server, each user would fill the common resource",
-        },
+        hypotheses="""
+        alone*, beside*, fits*, no loss*, price*, supply*
+        dominant*: alone on a server, each user would fill the common resource
+        """,
         scope=f"{SCOPE}; every server has some of the common resource; every max-min fair placement",
-        mutants=("dominant", "alone", "beside", "price", "supply", "fits", "no loss"),
         remark="One resource alone is the special case of single resource fairness. Placement constraints do "
         "no harm if the resource is dominant on all servers, those included that a user may not use. If a "
         "server lacks what some user demands, as in Figure 1, it may fail: psdsf-c-drfh-bottleneck-fair and "
