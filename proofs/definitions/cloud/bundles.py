@@ -13,7 +13,7 @@ from typing import Any
 
 from proofs.definitions.registry import Case, define
 
-__all__ = ["bundles_in", "minmax"]
+__all__ = ["minmax"]
 
 Units = Sequence[Sequence[int]]
 

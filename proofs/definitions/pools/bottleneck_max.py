@@ -28,16 +28,7 @@ from proofs.definitions.pools.filling import (
 )
 from proofs.definitions.registry import Case, define, fractions
 
-__all__ = [
-    "bmf_fixed_points",
-    "bmf_improved",
-    "bmf_lie",
-    "bmf_path_end",
-    "bmf_path_pieces",
-    "bmf_vertices",
-    "complaint_free_is_bmf",
-    "two_classes",
-]
+__all__: list[str] = []
 
 
 @define

@@ -23,14 +23,7 @@ from typing import Any
 from proofs.definitions.exact import ONE, ZERO, Matrix, Row
 from proofs.definitions.registry import Case, define, fraction, fractions
 
-__all__ = [
-    "balance_table",
-    "balanced_bound",
-    "balanced_durations",
-    "balanced_enclosure",
-    "balanced_service",
-    "store_and_forward_table",
-]
+__all__ = ["balance_table", "balanced_enclosure", "store_and_forward_table"]
 
 State = tuple[int, ...]
 Table = dict[State, Fraction]

@@ -40,7 +40,7 @@ from proofs.definitions.queues.drifts import capacity_corners
 from proofs.definitions.registry import define, fractions
 from proofs.errors import ProofError
 
-__all__ = ["pf_against_balanced", "pf_durations", "pf_enclosure"]
+__all__ = ["pf_enclosure"]
 
 State = tuple[int, int]
 Frozen = tuple[tuple[Fraction, ...], ...]

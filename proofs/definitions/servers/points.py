@@ -16,12 +16,7 @@ from proofs.definitions.exact import ZERO, Row, solution, totals
 from proofs.definitions.registry import Case, define, fractions
 from proofs.definitions.servers.shares import Servers, is_psdsf
 
-__all__ = [
-    "false_claim_hurts_nobody_else",
-    "hiding_hurts_nobody_else",
-    "lying_hurts_nobody_else",
-    "psdsf_points",
-]
+__all__ = ["psdsf_points"]
 
 
 def psdsf_points(model: Servers) -> list[Row]:

@@ -10,7 +10,7 @@ from proofs.definitions.exact import ZERO, Matrix
 from proofs.definitions.registry import define_again, fraction, fractions
 from proofs.definitions.second.cloud.rounds import families, level_run
 
-__all__ = ["counted", "dcdrf_work", "dcdrf_work_grows", "dcdrf_work_light", "dcdrf_work_per_demand"]
+__all__: list[str] = []
 
 
 def counted(demands: Matrix, epsilon: Fraction, weights: Any = None) -> dict[str, int]:
