@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
-from proofs.catalogue.declarations import conditions, declared
+from proofs.catalogue.declarations import conditions, declared, hypotheses_in
 from proofs.claims import Counterexample, Step
 from proofs.statement import Question, Statement
 
@@ -23,20 +23,25 @@ class Chapter:
     source : str
     place, scope : str
         Those of statements that name none.
-    known : dict of str to str
-        Hypotheses that statements name without saying them again.
+    known : dict of str to str, or str
+        Hypotheses that statements name without saying them again; or a docstring of the module that has them
+        as a statement has its own.
     """
 
     def __init__(
-        self, source: str, place: str = "", scope: str = "", known: Mapping[str, str] | None = None
+        self, source: str, place: str = "", scope: str = "", known: Mapping[str, str] | str | None = None
     ) -> None:
         self.source = source
         self.usual: dict[str, Any] = {"place": place, "scope": scope, "hypotheses": {}}
-        self.known = known or {}
+        self.known: Mapping[str, str] = hypotheses_in(known) if isinstance(known, str) else known or {}
         self.statements: list[Statement] = []
 
     def __iter__(self) -> Iterator[Statement]:
         return iter(self.statements)
+
+    def __getitem__(self, id: str) -> Statement:
+        """The statement of that id."""
+        return next(statement for statement in self.statements if statement.id == id)
 
     def add(self, id: str, **parts: Any) -> Callable[[Steps], Steps]:
         """Add the :class:`proofs.Statement` that the decorated function of a question settles.

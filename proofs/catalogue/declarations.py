@@ -30,7 +30,7 @@ from typing import Any
 
 from proofs.errors import ProofError
 
-__all__ = ["conditions", "declared"]
+__all__ = ["conditions", "declared", "hypotheses_in"]
 
 PARTS = {".. math:": "latex", "Place": "place", "Scope": "scope", "Case": "case", "Remark": "remark"}
 """What stands at the margin, and the name of the argument that it is."""
@@ -66,7 +66,7 @@ def conditions(text: str, known: Mapping[str, str]) -> dict[str, Any]:
     """The hypotheses by name, and as mutants those that have a star."""
     texts: dict[str, str] = {}
     starred: list[str] = []
-    for head, more in _entries(cleandoc(text)):
+    for head, more in _entries(dedent(text)):
         names, colon, words = head.partition(": ")
         for marked in [names] if colon else head.split(", "):
             name = marked.removesuffix("*")
@@ -75,6 +75,12 @@ def conditions(text: str, known: Mapping[str, str]) -> dict[str, Any]:
             texts[name] = _joined(words, more) if colon else known[name]
             starred += [name] if name != marked else []
     return {"hypotheses": texts, "mutants": tuple(starred)}
+
+
+def hypotheses_in(docstring: str) -> dict[str, str]:
+    """The hypotheses that the docstring of a module has, as those of statements."""
+    told: dict[str, str] = conditions(dict(_entries(cleandoc(docstring)))["Hypotheses"], {})["hypotheses"]
+    return told
 
 
 def _entries(text: str) -> list[tuple[str, str]]:

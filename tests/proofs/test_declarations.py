@@ -45,6 +45,11 @@ def test_all_parts_of_a_statement_are_read():
     }
 
 
+def test_a_hypothesis_that_stands_alone_may_be_long():
+    told = declared("Words.\n\n    Hypotheses\n        only*: a text\n            of two lines\n", {})
+    assert told["hypotheses"] == {"only": "a text of two lines"}
+
+
 @pytest.mark.parametrize(
     ("docstring", "told"),
     [
@@ -56,6 +61,21 @@ def test_all_parts_of_a_statement_are_read():
 def test_what_is_missing_or_unknown_is_told(docstring, told):
     with pytest.raises(ProofError, match=told):
         declared(docstring, {})
+
+
+def test_a_chapter_knows_the_hypotheses_of_its_docstring():
+    told = """What this is about.
+
+    Hypotheses
+        full: a resource
+            is full
+        demand: demands are positive
+    """
+    chapter = Chapter("a source", known=told)
+    assert chapter.known == {"full": "a resource is full", "demand": "demands are positive"}
+    chapter.add("mine", words="w", latex="x", scope="s", hypotheses="demand, full*")(lambda question: [])
+    assert chapter["mine"].hypotheses == {"demand": "demands are positive", "full": "a resource is full"}
+    assert chapter["mine"].mutants == ("full",)
 
 
 def test_a_chapter_adds_what_its_statements_leave_out():

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from proofs.catalogue.bonald_roberts import stability
 from proofs.catalogue.bonald_roberts.durations import FOUR
 from proofs.catalogue.bonald_roberts.model import SOURCE
 from proofs.catalogue.bonald_roberts.queues import EXAMPLE
-from proofs.catalogue.bonald_roberts.stability import KNOWN
 from proofs.catalogue.chapter import Chapter
 from proofs.claims import Computation, InWords, Step
 from proofs.statement import Question, Said
 
 __all__ = ["STATEMENTS"]
 
-STATEMENTS = Chapter(SOURCE, known=KNOWN)
+STATEMENTS = Chapter(SOURCE, known=stability.STATEMENTS.known)
 
 
 @STATEMENTS.add("br-drift-values", said=Said.READER)

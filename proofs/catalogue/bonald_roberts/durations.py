@@ -23,15 +23,18 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from proofs.catalogue.bonald_roberts import queues
 from proofs.catalogue.bonald_roberts.model import SOURCE
-from proofs.catalogue.bonald_roberts.queues import EXAMPLE, KNOWN, THREE
+from proofs.catalogue.bonald_roberts.queues import EXAMPLE, THREE
 from proofs.catalogue.chapter import Chapter
 from proofs.claims import Computation, Enumeration, InWords, Search, Step
 from proofs.statement import Question, Said
 
 __all__ = ["FOUR", "STATEMENTS"]
 
-STATEMENTS = Chapter(SOURCE, known={**KNOWN, "load": "the busiest resource has the stated load"})
+STATEMENTS = Chapter(
+    SOURCE, known={**queues.STATEMENTS.known, "load": "the busiest resource has the stated load"}
+)
 
 FOUR = [[4, 1], [1, 4]]
 

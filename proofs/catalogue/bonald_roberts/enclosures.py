@@ -18,9 +18,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from proofs.catalogue.bonald_roberts import stability
 from proofs.catalogue.bonald_roberts.model import SOURCE
 from proofs.catalogue.bonald_roberts.queues import EXAMPLE
-from proofs.catalogue.bonald_roberts.stability import KNOWN
 from proofs.catalogue.chapter import Chapter
 from proofs.catalogue.texts import each, total
 from proofs.claims import Computation, Counterexample, InWords, Step
@@ -29,7 +29,9 @@ from proofs.statement import Question, Said
 __all__ = ["STATEMENTS"]
 
 STATEMENTS = Chapter(
-    SOURCE, place="slides on mean service rates; the numbers are not in the text", known=KNOWN
+    SOURCE,
+    place="slides on mean service rates; the numbers are not in the text",
+    known=stability.STATEMENTS.known,
 )
 
 # (load of the busiest resource, loads, counts of the box, mean durations)

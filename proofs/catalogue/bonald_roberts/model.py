@@ -9,6 +9,28 @@ user i and tasks :math:`x_i`:
   Hence :math:`\\sum_jp_j=n`.
 * DRF: user i demands a full resource on which nobody has a dominant share larger than that of i.
 * BMF: user i has the largest share of a full resource.
+
+Hypotheses
+    capacity: the capacity of the resource is positive
+    scaling: shares are demands over capacity
+    prices: prices are at least 0
+    optimal: tasks are one over the cost of a task at the prices
+    budget: prices add up to the number of users
+    slackness: only full resources have a price
+    demand: the user demands some of the resource
+    full: the resource is full
+    fits: no resource holds more than its capacity
+    largest: no share of the user is greater than its largest share
+    level: users on the bottleneck have no larger dominant share
+    bottleneck: users hold no larger share of the bottleneck
+    bundle: the user can run the tasks with what the other holds
+    gain: the user gains
+    others: no other user loses
+    units: the work of the user is cut into tasks of another size
+    positive: tasks are positive
+    shares: shares are tasks times demands
+    honest: the allocation for the true demands has a bottleneck for everybody
+    lied: the allocation for the stated demands has a bottleneck for everybody
 """
 
 from __future__ import annotations
@@ -20,33 +42,11 @@ from proofs.catalogue.texts import conditions, each, total
 from proofs.claims import Enumeration, InWords, Step, SumSchema
 from proofs.statement import Question, Size
 
-__all__ = ["SOURCE", "STATEMENTS", "WORDS", "drf_has_bottlenecks"]
+__all__ = ["SOURCE", "STATEMENTS", "drf_has_bottlenecks"]
 
 SOURCE = 'T. Bonald and J. Roberts, "Resource sharing in data centers" (2014)'
 PLACE = "slides on the properties of allocations"
-WORDS = {
-    "capacity": "the capacity of the resource is positive",
-    "scaling": "shares are demands over capacity",
-    "prices": "prices are at least 0",
-    "optimal": "tasks are one over the cost of a task at the prices",
-    "budget": "prices add up to the number of users",
-    "slackness": "only full resources have a price",
-    "demand": "the user demands some of the resource",
-    "full": "the resource is full",
-    "fits": "no resource holds more than its capacity",
-    "largest": "no share of the user is greater than its largest share",
-    "level": "users on the bottleneck have no larger dominant share",
-    "bottleneck": "users hold no larger share of the bottleneck",
-    "bundle": "the user can run the tasks with what the other holds",
-    "gain": "the user gains",
-    "others": "no other user loses",
-    "units": "the work of the user is cut into tasks of another size",
-    "positive": "tasks are positive",
-    "shares": "shares are tasks times demands",
-    "honest": "the allocation for the true demands has a bottleneck for everybody",
-    "lied": "the allocation for the stated demands has a bottleneck for everybody",
-}
-STATEMENTS = Chapter(SOURCE, place=PLACE, known=WORDS)
+STATEMENTS = Chapter(SOURCE, place=PLACE, known=__doc__)
 
 BY_PRICES = "By the optimality conditions of PF; they are sufficient, as the problem is concave."
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from proofs.catalogue.bonald_roberts import model
 from proofs.catalogue.bonald_roberts.model import (
     BY_PRICES,
     PLACE,
     SOURCE,
-    WORDS,
     drf_has_bottlenecks,
 )
 from proofs.catalogue.chapter import Chapter
@@ -18,7 +18,7 @@ from proofs.statement import Question, Said
 
 __all__ = ["STATEMENTS"]
 
-STATEMENTS = Chapter(SOURCE, place=PLACE, known=WORDS)
+STATEMENTS = Chapter(SOURCE, place=PLACE, known=model.STATEMENTS.known)
 
 ENVY_FREE = r"\min_j x_k a_{kj}/a_{ij} \le x_i"
 SCALE = r"x_i(sa_i) = x_i(a_i)/s"

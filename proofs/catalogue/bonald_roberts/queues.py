@@ -7,6 +7,11 @@ With shares :math:`a_{ij}` of resource j per task of class i,
 
 In the steps P is the value of a balance function at a state and P1, P2, ... (or Q1, Q2, ...) those with one
 job of class 1, 2, ... less.
+
+Hypotheses
+    demands: shares are not negative
+    before: it holds with fewer jobs
+    attained: the balance function is the sum of the largest resource
 """
 
 from __future__ import annotations
@@ -18,14 +23,9 @@ from proofs.catalogue.chapter import Chapter
 from proofs.claims import Enumeration, InWords, Step
 from proofs.statement import Question
 
-__all__ = ["EXAMPLE", "KNOWN", "STATEMENTS", "THREE"]
+__all__ = ["EXAMPLE", "STATEMENTS", "THREE"]
 
-KNOWN = {
-    "demands": "shares are not negative",
-    "before": "it holds with fewer jobs",
-    "attained": "the balance function is the sum of the largest resource",
-}
-STATEMENTS = Chapter(SOURCE, place='slide "Balanced fairness"', known=KNOWN)
+STATEMENTS = Chapter(SOURCE, place='slide "Balanced fairness"', known=__doc__)
 
 EXAMPLE = [[1, "1/10"], ["1/10", 1]]
 THREE = [[2, 1, "1/2"], [1, "3/2", 1], ["1/2", 1, 3]]

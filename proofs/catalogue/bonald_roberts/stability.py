@@ -17,6 +17,11 @@ References
    DOI 10.1145/378420.378438.
 .. [2] G. de Veciana, T.-J. Lee and T. Konstantopoulos, "Stability and performance analysis of networks
    supporting elastic services", IEEE/ACM Transactions on Networking 9(1), 2001. DOI 10.1109/90.909020.
+
+Hypotheses
+    load: each resource has a load below 1
+    tasks: a class with jobs runs tasks
+    demands: shares are not negative
 """
 
 from __future__ import annotations
@@ -28,14 +33,9 @@ from proofs.catalogue.chapter import Chapter
 from proofs.claims import Counterexample, Enumeration, InWords, Search, Step
 from proofs.statement import Question, Said
 
-__all__ = ["KNOWN", "STATEMENTS"]
+__all__ = ["STATEMENTS"]
 
-KNOWN = {
-    "load": "each resource has a load below 1",
-    "tasks": "a class with jobs runs tasks",
-    "demands": "shares are not negative",
-}
-STATEMENTS = Chapter(SOURCE, known=KNOWN)
+STATEMENTS = Chapter(SOURCE, known=__doc__)
 
 
 @STATEMENTS.add("br-pf-stable")

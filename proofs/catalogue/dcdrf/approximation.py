@@ -10,9 +10,8 @@ from collections.abc import Iterator
 from typing import Any
 
 from proofs.catalogue.chapter import Chapter
+from proofs.catalogue.edrf import mechanism
 from proofs.catalogue.edrf.mechanism import (
-    ENVY,
-    INCENTIVE,
     WEIGHTS,
     WORKED,
     envy_steps,
@@ -35,13 +34,16 @@ FAIR: dict[str, Any] = {"n": 2, "m": 2, "largest": 3, "epsilons": EPSILONS, "wei
 THREE: dict[str, Any] = {"n": 3, "m": 2, "largest": 2, "epsilons": EPSILONS, "weights": [None, [1, 2, 4]]}
 
 
+def _as(id: str) -> dict[str, Any]:
+    """The hypotheses of a statement on EDRF."""
+    return {"hypotheses": mechanism.STATEMENTS[id].hypotheses, "mutants": mechanism.STATEMENTS[id].mutants}
+
+
 def _run_it(family: dict[str, Any]) -> Step:
     return Step("The same, computed from the algorithm.", Enumeration("dcdrf_fair", family), states=True)
 
 
-@STATEMENTS.add(
-    "dcdrf-sharing-incentive", hypotheses=INCENTIVE, mutants=("entitlements", "tight", "level", "tasks")
-)
+@STATEMENTS.add("dcdrf-sharing-incentive", **_as("edrf-sharing-incentive"))
 def _incentive(question: Question) -> Iterator[Step]:
     r"""For every epsilon DC-DRF gives every tenant at least as many tasks as its entitlements run.
 
@@ -61,7 +63,7 @@ def _incentive(question: Question) -> Iterator[Step]:
     yield _run_it(FAIR)
 
 
-@STATEMENTS.add("dcdrf-envy-freeness", hypotheses=ENVY, mutants=("rate", "stops all", "tight", "tasks"))
+@STATEMENTS.add("dcdrf-envy-freeness", **_as("edrf-envy-freeness"))
 def _envy(question: Question) -> Iterator[Step]:
     r"""For every epsilon nobody prefers under DC-DRF what another holds, scaled by the ratio of entitlements.
 

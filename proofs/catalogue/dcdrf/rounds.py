@@ -17,24 +17,21 @@ __all__ = ["STATEMENTS"]
 
 STATEMENTS = Chapter(SOURCE)
 
-FROZEN = {
-    "rate": "rates of demanded resources are positive",
-    "frozen": "rates keep their first values, so that the resource that ends round t has y_t m_t = 1",
-    "demanded": "the resource that ends the next round had more than epsilon left after this one",
-    "ratio": "no rate is below c times another",
-}
 INTEGERS = {"largest": Size(1, 1, 2, "largest integer demand of the instances", deep=2, beside=True)}
 
 
-@STATEMENTS.add(
-    "dcdrf-lemma-3-1", sizes=INTEGERS, hypotheses=FROZEN, mutants=("rate", "frozen", "demanded", "ratio")
-)
+@STATEMENTS.add("dcdrf-lemma-3-1", sizes=INTEGERS)
 def _lemma(question: Question) -> Iterator[Step]:
     r"""With rates frozen and at least c times each other, DC-DRF takes t = 1 round or (1 - epsilon)^(t-1) >
     c.
 
     .. math:: t < 1 + \frac{\log c}{\log(1-\varepsilon)} \quad (t \ge 2)
 
+    Hypotheses
+        rate*: rates of demanded resources are positive
+        frozen*: rates keep their first values, so that the resource that ends round t has y_t m_t = 1
+        demanded*: the resource that ends the next round had more than epsilon left after this one
+        ratio*: no rate is below c times another
     Place: Lemma 3.1
     Scope: all instances; computed for all 3 x 3 demands of integers up to {largest}
     Remark: The lemma prints O(-1/log(1 - epsilon)); the numerator log c of its proof is hidden in the O. The

@@ -2,6 +2,27 @@ r"""The table of A. Ghodsi et al., "Dominant Resource Fairness", NSDI 2011: eigh
 
 Each cell is a statement "the policy has the property"; crosses are refuted by a small pool, ticks are
 proved from the descriptions of the policies in :mod:`proofs.catalogue.drf.lemmas`.
+
+Hypotheses
+    claim: the liar's level counts all that she holds
+    cost: the other tasks cost at most 1
+    covers: the tasks fit into the bundle
+    demand: demands are positive
+    dominant: the resource is dominant for all users
+    feasible: the other allocation fits
+    fits: the allocation before fits
+    full: a resource is full
+    income: all spend an income of 1
+    income other: the other user spends an income of 1
+    level: all users have the same level: dominant share under DRF, sum of shares under asset fairness
+    level later: so they have after the change
+    level other: the other user has the common level
+    level own: the user has the common level
+    no loss: nobody runs less
+    part: the bundle is an equal part of every resource
+    price: prices are >= 0
+    sold out: resources with a price are sold out
+    tasks: everybody runs something
 """
 
 from __future__ import annotations
@@ -33,28 +54,7 @@ __all__ = ["SOURCE", "STATEMENTS"]
 SOURCE = (
     'A. Ghodsi et al., "Dominant Resource Fairness: Fair Allocation of Multiple Resource Types", NSDI 2011'
 )
-CONDITIONS = {
-    "claim": "the liar's level counts all that she holds",
-    "cost": "the other tasks cost at most 1",
-    "covers": "the tasks fit into the bundle",
-    "demand": "demands are positive",
-    "dominant": "the resource is dominant for all users",
-    "feasible": "the other allocation fits",
-    "fits": "the allocation before fits",
-    "full": "a resource is full",
-    "income": "all spend an income of 1",
-    "income other": "the other user spends an income of 1",
-    "level": "all users have the same level: dominant share under DRF, sum of shares under asset fairness",
-    "level later": "so they have after the change",
-    "level other": "the other user has the common level",
-    "level own": "the user has the common level",
-    "no loss": "nobody runs less",
-    "part": "the bundle is an equal part of every resource",
-    "price": "prices are >= 0",
-    "sold out": "resources with a price are sold out",
-    "tasks": "everybody runs something",
-}
-STATEMENTS = Chapter(SOURCE, place="section 6, table of properties", scope="all pools", known=CONDITIONS)
+STATEMENTS = Chapter(SOURCE, place="section 6, table of properties", scope="all pools", known=__doc__)
 
 NAMES = {"asset": "Asset fairness", "ceei": "CEEI", "drf": "DRF"}
 

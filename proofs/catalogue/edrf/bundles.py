@@ -1,4 +1,10 @@
-"""Whole bundles in D. C. Parkes, A. D. Procaccia, N. Shah, "Beyond dominant resource fairness", section 5."""
+"""Whole bundles in D. C. Parkes, A. D. Procaccia, N. Shah, "Beyond dominant resource fairness", section 5.
+
+Hypotheses
+    bundles: numbers of bundles are not negative
+    largest: no demand exceeds the agent's largest, which is positive
+    served before: the smallest share after the allocation is served, among those who fit
+"""
 
 from __future__ import annotations
 
@@ -14,11 +20,7 @@ __all__ = ["STATEMENTS"]
 STATEMENTS = Chapter(
     SOURCE,
     place="section 5 (indivisible tasks), SequentialMinMax",
-    known={
-        "bundles": "numbers of bundles are not negative",
-        "largest": "no demand exceeds the agent's largest, which is positive",
-        "served before": "the smallest share after the allocation is served, among those who fit",
-    },
+    known=__doc__,
 )
 
 

@@ -3,6 +3,15 @@
 Agent i demands the part D_ir of resource r per task and is entitled to w_ir of it. With
 d_ir = D_ir / max_k D_ik and rho_i = min over demanded r of w_ir / d_ir it grows at the rate
 g_ir = rho_i d_ir; a resource that is exhausted stops everybody who demands it.
+
+Hypotheses
+    demand: demands are positive (or not negative where so said)
+    tight: some resource fixes rho: there the rate is the entitlement
+    tasks: tasks times demand is what the agent holds
+    rate: on every resource the rate is at most the entitlement
+    entitlements: entitlements to a resource add up to 1 at most
+    exhausted: the first round exhausts the resource
+    upwards: the level of the first round is not negative
 """
 
 from __future__ import annotations
@@ -25,50 +34,17 @@ WORKED = [["1", "0"], ["1/2", "1"], ["0", "1"]]
 WEIGHTS = [None, [1, 3], [3, 1], [[1, 2], [2, 1]]]
 """Entitlements of two agents: equal, of one number each, and of one number per resource."""
 
-DEMAND = {"demand": "demands are positive (or not negative where so said)"}
-TIGHT = {"tight": "some resource fixes rho: there the rate is the entitlement"}
-SHARE = {"tasks": "tasks times demand is what the agent holds"}
-FIRST_ROUND = {
-    "rate": "on every resource the rate is at most the entitlement",
-    "entitlements": "entitlements to a resource add up to 1 at most",
-    "exhausted": "the first round exhausts the resource",
-    "upwards": "the level of the first round is not negative",
-}
-INCENTIVE = {
-    **FIRST_ROUND,
-    **DEMAND,
-    "entitled": "entitlements are not negative",
-    **TIGHT,
-    "level": "the agent stops at the level 1 or later",
-    **SHARE,
-    "entitlement": "U tasks fit into the entitlement",
-}
-"""Hypotheses of :func:`first_round_steps` and :func:`incentive_steps`."""
-
-ENVY = {
-    **DEMAND,
-    "entitled": "the agent's entitlement is positive",
-    "other entitled": "the other's entitlement is positive",
-    "other level": "the other's level is not negative",
-    **TIGHT,
-    "rate": "the other's rate is at most its entitlement",
-    "stops all": "the other demands what stopped the agent, so that it stopped no later",
-    **SHARE,
-    "envied": "U tasks fit into what the other holds, scaled by the ratio of entitlements",
-}
-"""Hypotheses of :func:`envy_steps`."""
-
-STATEMENTS = Chapter(SOURCE, known=DEMAND)
+STATEMENTS = Chapter(SOURCE, known=__doc__)
 
 
-@STATEMENTS.add(
-    "edrf-first-round", hypotheses=FIRST_ROUND, mutants=("rate", "entitlements", "exhausted", "upwards")
-)
+@STATEMENTS.add("edrf-first-round")
 def first_round_steps(question: Question) -> Iterator[Step]:
     r"""The first round of EDRF brings everybody at least to the level 1 of its entitlement.
 
     .. math:: x_1 = \min_r \frac{1}{\sum_i \rho_i d_{ir}} \ge 1
 
+    Hypotheses
+        rate*, entitlements*, exhausted*, upwards*
     Place: section 3 (extended DRF); Algorithm 1 in section 2.1 of Kash et al., SoCC 2018
     Scope: all demands and entitlements, any numbers of resources and agents
     """
@@ -137,14 +113,19 @@ def envy_steps(question: Question) -> Iterator[Step]:
     )
 
 
-@STATEMENTS.add(
-    "edrf-sharing-incentive", hypotheses=INCENTIVE, mutants=("entitlements", "tight", "level", "tasks")
-)
+@STATEMENTS.add("edrf-sharing-incentive")
 def _sharing_incentive(question: Question) -> Iterator[Step]:
     r"""EDRF gives every agent at least as many tasks as its entitlements run.
 
     .. math:: u_i(A_i) \ge u_i(w_{i\cdot})
 
+    Hypotheses
+        rate, entitlements*, exhausted, upwards, demand
+        entitled: entitlements are not negative
+        tight*
+        level*: the agent stops at the level 1 or later
+        tasks*
+        entitlement: U tasks fit into the entitlement
     Place: section 3
     Scope: all demands and entitlements, any number of agents; algorithm run for all 2 x 2 demands in thirds
         and four tables of entitlements
@@ -162,12 +143,22 @@ def _sharing_incentive(question: Question) -> Iterator[Step]:
     )
 
 
-@STATEMENTS.add("edrf-envy-freeness", hypotheses=ENVY, mutants=("rate", "stops all", "tight", "tasks"))
+@STATEMENTS.add("edrf-envy-freeness")
 def _envy(question: Question) -> Iterator[Step]:
     r"""In EDRF nobody prefers what another holds, scaled on each resource by the ratio of their entitlements.
 
     .. math:: u_i(A_i) \ge u_i\bigl((w_{ir}/w_{jr}\,A_{jr})_r\bigr)
 
+    Hypotheses
+        demand
+        entitled: the agent's entitlement is positive
+        other entitled: the other's entitlement is positive
+        other level: the other's level is not negative
+        tight*
+        rate*: the other's rate is at most its entitlement
+        stops all*: the other demands what stopped the agent, so that it stopped no later
+        tasks*
+        envied: U tasks fit into what the other holds, scaled by the ratio of entitlements
     Place: section 3
     Scope: all demands, entitlements and pairs of any number of agents; algorithm run for all 2 x 2 demands in
         thirds and four tables of entitlements

@@ -1,4 +1,9 @@
-"""PS-DSF under both divisions: sharing incentive, envy-freeness and bottleneck fairness."""
+"""PS-DSF under both divisions: sharing incentive, envy-freeness and bottleneck fairness.
+
+Hypotheses
+    bottleneck: users that hold a bottleneck of another stand no higher (12); in time division, all that are
+        served (13)
+"""
 
 from __future__ import annotations
 
@@ -14,10 +19,7 @@ __all__ = ["STATEMENTS"]
 
 STATEMENTS = Chapter(
     SOURCE,
-    known={
-        "bottleneck": "users that hold a bottleneck of another stand no higher (12); in time division, "
-        "all that are served (13)"
-    },
+    known=__doc__,
 )
 
 

@@ -1,4 +1,10 @@
-"""PS-DSF with divided time is a Fisher market: servers are sold, and users spend their weights on tasks."""
+"""PS-DSF with divided time is a Fisher market: servers are sold, and users spend their weights on tasks.
+
+Hypotheses
+    price: nobody gets more than the price of a server for its weight there
+    served: who is served pays exactly its weight
+    busy: the servers are always busy (10)
+"""
 
 from __future__ import annotations
 
@@ -14,11 +20,7 @@ __all__ = ["STATEMENTS"]
 
 STATEMENTS = Chapter(
     SOURCE,
-    known={
-        "price": "nobody gets more than the price of a server for its weight there",
-        "served": "who is served pays exactly its weight",
-        "busy": "the servers are always busy (10)",
-    },
+    known=__doc__,
 )
 
 

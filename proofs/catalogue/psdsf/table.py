@@ -3,6 +3,22 @@
 Bottleneck fairness of C-DRFH and TSF, and the sharing incentive of TSF, are in
 :mod:`proofs.catalogue.psdsf.counterexamples`. The ticks are proved in
 :mod:`proofs.catalogue.psdsf.task_shares`, for C-DRFH and TSF, and so for DRFH and CDRF without constraints.
+
+Hypotheses
+    alone: alone, such tasks fit on a server, or into the pool
+    beside: capacities are measured in those of the common resource
+    cover: each demand of the bundle's tasks is at least m times the user's
+    covers: the tasks fit into the bundle
+    dominant: alone, the user would fill a resource there
+    first loser: T is the least share with the lie of those who lose
+    first winner: H is the least share with the truth of those who gain
+    fits: the tasks fit on the servers
+    least: one demand is m times the user's
+    more: the user would run more with the bundle, by weight
+    no loss: nobody of the same or a lower share runs less
+    price: where a task may run, its resources cost no less than the task
+    share: shares are tasks over weight and yardstick
+    supply: all resources cost no more than the tasks of the users of no higher share
 """
 
 from __future__ import annotations
@@ -18,23 +34,7 @@ from proofs.statement import Question, Said
 
 __all__ = ["STATEMENTS"]
 
-CONDITIONS = {
-    "alone": "alone, such tasks fit on a server, or into the pool",
-    "beside": "capacities are measured in those of the common resource",
-    "cover": "each demand of the bundle's tasks is at least m times the user's",
-    "covers": "the tasks fit into the bundle",
-    "dominant": "alone, the user would fill a resource there",
-    "first loser": "T is the least share with the lie of those who lose",
-    "first winner": "H is the least share with the truth of those who gain",
-    "fits": "the tasks fit on the servers",
-    "least": "one demand is m times the user's",
-    "more": "the user would run more with the bundle, by weight",
-    "no loss": "nobody of the same or a lower share runs less",
-    "price": "where a task may run, its resources cost no less than the task",
-    "share": "shares are tasks over weight and yardstick",
-    "supply": "all resources cost no more than the tasks of the users of no higher share",
-}
-STATEMENTS = Chapter(SOURCE, known=CONDITIONS)
+STATEMENTS = Chapter(SOURCE, known=__doc__)
 
 INCENTIVE = r"x_n\ge\frac{\varphi_n}{\sum_p\varphi_p}\sum_i\gamma_{ni}"
 
