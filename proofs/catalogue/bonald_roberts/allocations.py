@@ -10,7 +10,8 @@ from collections.abc import Iterator
 
 from proofs.catalogue.bonald_roberts.model import SOURCE
 from proofs.catalogue.chapter import Chapter
-from proofs.claims import Enumeration, InWords, Step
+from proofs.catalogue.examples import every
+from proofs.claims import InWords, Step
 from proofs.statement import Question
 
 __all__ = ["STATEMENTS"]
@@ -287,6 +288,6 @@ def _two_classes(question: Question) -> Iterator[Step]:
     )
     yield Step(
         "By both definitions, for demands up to 3 and up to 2 jobs of each class.",
-        Enumeration("two_classes", {"largest": 3, "most": 2}),
+        every("two_classes", largest=3, most=2),
         states=True,
     )

@@ -25,7 +25,8 @@ from typing import Any
 
 from proofs.catalogue.bonald_roberts.model import SOURCE
 from proofs.catalogue.chapter import Chapter
-from proofs.claims import Computation, Counterexample, Enumeration, InWords, Step
+from proofs.catalogue.examples import against, computed, every, model
+from proofs.claims import Counterexample, InWords, Step
 from proofs.statement import Question, Said
 
 __all__ = ["STATEMENTS"]
@@ -118,7 +119,7 @@ def _existence(question: Question) -> Iterator[Step]:
     yield Step(
         "The other way round: with the largest share of each full resource as its level, and 1 for the "
         "others, every BMF allocation of small pools is such a fixed point, and every pool has one.",
-        Enumeration("bmf_fixed_points", {"sizes": [[2, 2, 3], [3, 2, 1], [2, 3, 1]]}),
+        every("bmf_fixed_points", sizes=[[2, 2, 3], [3, 2, 1], [2, 3, 1]]),
     )
 
 
@@ -169,13 +170,11 @@ def _complaint_free_is_bmf() -> Counterexample:
     Remark: So existence of bottleneck-max fair allocations (br-bmf-exists) does not follow from that of
         allocations without justified complaints (arXiv:1106.2673, arXiv:1204.4286).
     """
-    return Counterexample(
+    return against(
         "complaint_free_is_bmf",
-        {
-            "demands": [[4, 1], [5, 1], [1, 8]],
-            "capacities": [1, 1],
-            "tasks": ["1/10", "1/10", "1/10"],
-        },
+        demands=[[4, 1], [5, 1], [1, 8]],
+        capacities=[1, 1],
+        tasks=["1/10", "1/10", "1/10"],
     )
 
 
@@ -266,13 +265,13 @@ def _path(question: Question) -> Iterator[Step]:
         ),
     )
     for demands, end in INSTANCES:
-        arguments: dict[str, Any] = {"demands": demands, "capacities": [1] * len(demands[0])}
+        arguments: dict[str, Any] = model(demands, [1] * len(demands[0]))
         yield Step(
             f"Every piece of the path for {demands}: the conditions at both ends, and no gap.",
-            Enumeration("bmf_path_pieces", arguments | ({} if capped else {"capped": False})),
+            every("bmf_path_pieces", **arguments, **({} if capped else {"capped": False})),
             states=True,
         )
-        yield Step(f"Where it ends, for {demands}.", Computation("bmf_path_end", arguments, end))
+        yield Step(f"Where it ends, for {demands}.", computed("bmf_path_end", **arguments, gives=end))
 
 
 @STATEMENTS.add("br-bmf-segment")
@@ -354,9 +353,10 @@ def _segment(question: Question) -> Iterator[Step]:
                 )
     yield Step(
         "The vertices of the allocations of all maps, by trying all square systems.",
-        Computation(
+        computed(
             "bmf_vertices",
-            {"demands": THREE, "capacities": [1, 1, 1]},
-            [["1/3", "2/9", "2/9"], ["2/5", "1/5", "1/5"]],
+            demands=THREE,
+            capacities=[1, 1, 1],
+            gives=[["1/3", "2/9", "2/9"], ["2/5", "1/5", "1/5"]],
         ),
     )

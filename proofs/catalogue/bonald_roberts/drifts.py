@@ -9,7 +9,9 @@ from proofs.catalogue.bonald_roberts.durations import FOUR
 from proofs.catalogue.bonald_roberts.model import SOURCE
 from proofs.catalogue.bonald_roberts.queues import EXAMPLE
 from proofs.catalogue.chapter import Chapter
-from proofs.claims import Computation, InWords, Step
+from proofs.catalogue.examples import computed, model
+from proofs.catalogue.texts import Lemma, together
+from proofs.claims import InWords, Step
 from proofs.statement import Question, Said
 
 __all__ = ["STATEMENTS"]
@@ -43,9 +45,7 @@ def _drift_values(question: Question) -> Iterator[Step]:
     for policy, loads, x, value in cases:
         yield Step(
             f"{policy}, loads {loads[0]} and {loads[1]}, {x[0]} and {x[1]} jobs.",
-            Computation(
-                "fluid_drift", {"policy": policy, "shares": EXAMPLE, "loads": loads, "counts": x}, value
-            ),
+            computed("fluid_drift", policy=policy, shares=EXAMPLE, loads=loads, counts=x, gives=value),
         )
 
 
@@ -215,12 +215,12 @@ def _load_necessary(question: Question) -> Iterator[Step]:
     yield Step("Which is below 1, as the empty system has a probability e.", below)
     yield Step(
         "Together.",
-        question.follows(
-            {"empty": "e > 0"},
+        together(
+            question,
             f"{load} < 1",
-            most,
-            (below, {"u": load}),
-            fixed=most.hypotheses,
+            Lemma(most),
+            Lemma(below, {"u": load}, ("empty", "at most")),
+            empty="e > 0",
         ),
         states=True,
     )
@@ -255,7 +255,7 @@ def _region(question: Question) -> Iterator[Step]:
     shares = [[10, 1], [1, 10]] if question.holds("demands") else [[10, 10], [1, 10]]
     yield Step(
         "The corners are (1/10, 0), (1/11, 1/11) and (0, 1/10).",
-        Computation("capacity_corners", {"shares": shares}, [[0, "1/10"], ["1/11", "1/11"], ["1/10", 0]]),
+        computed("capacity_corners", shares=shares, gives=[[0, "1/10"], ["1/11", "1/11"], ["1/10", 0]]),
     )
 
 
@@ -271,16 +271,16 @@ def _whole(question: Question) -> Iterator[Step]:
     Place: slides on the task level; the numbers are not in the text
     Scope: the example
     """
-    given = {"demands": FOUR, "capacities": [16, 16], "whole": question.holds("whole")}
+    given = model(FOUR, [16, 16], whole=question.holds("whole"))
     yield Step(
         "The largest mixes are (4, 0), (3, 3) and (0, 4).",
-        Computation("largest_mixes", given, [[0, 4], [3, 3], [4, 0]]),
+        computed("largest_mixes", **given, gives=[[0, 4], [3, 3], [4, 0]]),
     )
     yield Step(
         "With equal loads their mixtures carry a load of 15/16.",
-        Computation("mix_limit", given | {"direction": [1, 1]}, "15/16"),
+        computed("mix_limit", **given, direction=[1, 1], gives="15/16"),
     )
     yield Step(
         "With loads 3 to 1 they carry 39/40.",
-        Computation("mix_limit", given | {"direction": [3, 1]}, "39/40"),
+        computed("mix_limit", **given, direction=[3, 1], gives="39/40"),
     )

@@ -27,7 +27,8 @@ from proofs.catalogue.bonald_roberts import queues
 from proofs.catalogue.bonald_roberts.model import SOURCE
 from proofs.catalogue.bonald_roberts.queues import EXAMPLE, THREE
 from proofs.catalogue.chapter import Chapter
-from proofs.claims import Computation, Enumeration, InWords, Search, Step
+from proofs.catalogue.examples import computed, every
+from proofs.claims import InWords, Search, Step
 from proofs.statement import Question, Said
 
 __all__ = ["FOUR", "STATEMENTS"]
@@ -113,7 +114,7 @@ def _duration_bound(question: Question) -> Iterator[Step]:
     )
     yield Step(
         "The inequality of the coefficients, three classes on three resources, up to 4 jobs each.",
-        Enumeration("duration_terms", {"shares": THREE, "size": 4, "largest": question.holds("largest")}),
+        every("duration_terms", shares=THREE, size=4, largest=question.holds("largest")),
     )
 
 
@@ -148,14 +149,16 @@ def _one_resource(question: Question) -> Iterator[Step]:
     yield Step("The same: at least.", question.for_every(held, "T >= b + b*k"), states=True)
     yield Step(
         "Two classes with shares 1 and 1/3 and loads 1/4 and 3/4, so that r = 1/2.",
-        Computation("balanced_bound", {"shares": [[1], ["1/3"]], "loads": ["1/4", "3/4"]}, [2, "2/3"]),
+        computed("balanced_bound", shares=[[1], ["1/3"]], loads=["1/4", "3/4"], gives=[2, "2/3"]),
     )
     yield Step(
         "Their mean durations from the law itself.",
-        Computation(
+        computed(
             "balanced_durations",
-            {"shares": [[1], ["1/3"]], "loads": ["1/4", "3/4"], "total": 60},
-            ["2.0000", "0.6667"],
+            shares=[[1], ["1/3"]],
+            loads=["1/4", "3/4"],
+            total=60,
+            gives=["2.0000", "0.6667"],
         ),
     )
 
@@ -191,14 +194,16 @@ def _table(question: Question) -> Iterator[Step]:
     right = question.holds("load")
     for load, jobs, rho, value, bound in EQUAL:
         given = {"shares": EXAMPLE, "loads": [rho, rho] if right else ["1/2", "1/2"]}
-        claim = Computation("balanced_durations", given | {"total": jobs}, [value, value])
+        claim = computed("balanced_durations", **given, total=jobs, gives=[value, value])
         yield Step(f"Load {load}, equal loads: {value}, enclosed exactly.", claim)
-        yield Step(f"The bound there is {bound}.", Computation("balanced_bound", given, [bound, bound]))
+        yield Step(f"The bound there is {bound}.", computed("balanced_bound", **given, gives=[bound, bound]))
     for load, jobs, pair, values in UNEQUAL:
-        claim = Computation(
+        claim = computed(
             "balanced_durations",
-            {"shares": EXAMPLE, "loads": pair if right else ["1/2", "1/2"], "total": jobs},
-            values,
+            shares=EXAMPLE,
+            loads=pair if right else ["1/2", "1/2"],
+            total=jobs,
+            gives=values,
         )
         yield Step(f"Load {load}, loads 3 to 1: {values[0]} and {values[1]}.", claim)
 
@@ -223,15 +228,13 @@ def _service(question: Question) -> Iterator[Step]:
     for jobs, loads, values in cases:
         yield Step(
             f"Loads {' and '.join(loads)}: {' and '.join(values)} tasks.",
-            Computation(
+            computed(
                 "balanced_service",
-                {
-                    "demands": FOUR,
-                    "capacities": [16, 16],
-                    "loads": loads if question.holds("load") else [1, 1],
-                    "total": jobs,
-                },
-                values,
+                demands=FOUR,
+                capacities=[16, 16],
+                loads=loads if question.holds("load") else [1, 1],
+                total=jobs,
+                gives=values,
             ),
         )
 
@@ -255,7 +258,7 @@ def _heavy(question: Question) -> Iterator[Step]:
     yield Step(
         "Balanced fairness: for r = 1/2, 1/4, 1/10, 1/20 the mean duration times r is below 11/10, the sum "
         "of the shares of a task, by at most 3r/10 (exact enclosures).",
-        Enumeration("balanced_heavy", limit),
+        every("balanced_heavy", **limit),
     )
     yield Step(
         "PF, simulated at random loads with r between 1/20 and 1/5: its mean duration times r is within "

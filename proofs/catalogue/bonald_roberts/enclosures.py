@@ -22,8 +22,9 @@ from proofs.catalogue.bonald_roberts import stability
 from proofs.catalogue.bonald_roberts.model import SOURCE
 from proofs.catalogue.bonald_roberts.queues import EXAMPLE
 from proofs.catalogue.chapter import Chapter
+from proofs.catalogue.examples import against, computed
 from proofs.catalogue.texts import each, total
-from proofs.claims import Computation, Counterexample, InWords, Step
+from proofs.claims import Counterexample, InWords, Step
 from proofs.statement import Question, Said
 
 __all__ = ["STATEMENTS"]
@@ -134,7 +135,9 @@ def _durations(question: Question) -> Iterator[Step]:
     right = question.holds("load")
     for name, loads, box, values in CASES if right else CASES[:1]:
         given = {"shares": EXAMPLE, "loads": loads if right else ["1/3", "1/3"], "box": box}
-        yield Step(f"Load {name}: {values[0]} and {values[1]}.", Computation("pf_durations", given, values))
+        yield Step(
+            f"Load {name}: {values[0]} and {values[1]}.", computed("pf_durations", **given, gives=values)
+        )
 
 
 @STATEMENTS.refute("br-pf-below-balanced", said=Said.READER)
@@ -151,12 +154,10 @@ def _pf_below_balanced() -> Counterexample:
         class of the busier resource may take a little longer: at 9/10 in the other example 10.0157 against
         10.0124 (br-pf-durations-example, br-durations-example).
     """
-    return Counterexample(
+    return against(
         "pf_against_balanced",
-        {
-            "shares": [["1/4", "1/16"], ["1/16", "1/4"]],
-            "loads": ["168/65", "56/65"],
-            "box": [60, 30],
-            "total": 130,
-        },
+        shares=[["1/4", "1/16"], ["1/16", "1/4"]],
+        loads=["168/65", "56/65"],
+        box=[60, 30],
+        total=130,
     )

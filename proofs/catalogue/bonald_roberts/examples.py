@@ -7,7 +7,8 @@ from typing import Any
 
 from proofs.catalogue.bonald_roberts.model import SOURCE
 from proofs.catalogue.chapter import Chapter
-from proofs.claims import Computation, Counterexample, Step
+from proofs.catalogue.examples import against, computed, model
+from proofs.claims import Counterexample, Step
 from proofs.statement import Question, Said
 
 __all__ = ["STATEMENTS"]
@@ -53,9 +54,7 @@ def _pf_is_bmf() -> Counterexample:
     Remark: The authors do not claim this: with three jobs the two policies differ. They are the same for two
         classes (br-two-classes), and always fill the same of two resources.
     """
-    return Counterexample(
-        "bmf_improved", {"demands": FOURTH, "capacities": [1, 1], "better": ["5/46", "9/46", "8/46"]}
-    )
+    return against("bmf_improved", demands=FOURTH, capacities=[1, 1], better=["5/46", "9/46", "8/46"])
 
 
 @STATEMENTS.add("br-pf-irrational", said=Said.READER)
@@ -104,16 +103,16 @@ def _drf_leaves_room(question: Question) -> Iterator[Step]:
     for demands, tasks, in_use in ((FIRST, ["1/5", "1/5"], ["4/5", 1]), (SECOND, ["2/9", "1/6"], ["8/9", 1])):
         yield Step(
             f"The tasks for {demands}.",
-            Computation(policy, {"demands": demands, "capacities": [1, 1]}, tasks),
+            computed(policy, demands=demands, capacities=[1, 1], gives=tasks),
         )
-        yield Step("What they use.", Computation("used", {"demands": demands, "tasks": tasks}, in_use))
+        yield Step("What they use.", computed("used", demands=demands, tasks=tasks, gives=in_use))
     yield Step(
         "PF and BMF use more of the resource that is not full: 11/12 for the first example ...",
-        Computation("used", {"demands": FIRST, "tasks": ["1/6", "1/4"]}, ["11/12", 1]),
+        computed("used", demands=FIRST, tasks=["1/6", "1/4"], gives=["11/12", 1]),
     )
     yield Step(
         "... and all of it for the second.",
-        Computation("used", {"demands": SECOND, "tasks": ["1/5", "1/5"]}, [1, 1]),
+        computed("used", demands=SECOND, tasks=["1/5", "1/5"], gives=[1, 1]),
     )
 
 
@@ -131,7 +130,7 @@ def _examples(question: Question) -> Iterator[Step]:
     capacity = 1 if question.holds("capacity") else 2
 
     for function, demands, prices, value in ALLOCATIONS:
-        arguments = {"demands": demands, "capacities": [capacity] * len(demands[0])}
+        arguments = model(demands, [capacity] * len(demands[0]))
         if prices is not None:
             arguments["prices"] = list(prices)
-        yield Step(f"{NAMES[function]} of {demands}.", Computation(function, arguments, value))
+        yield Step(f"{NAMES[function]} of {demands}.", computed(function, **arguments, gives=value))

@@ -38,8 +38,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from proofs.catalogue.chapter import Chapter
-from proofs.catalogue.texts import conditions, each, total
-from proofs.claims import Enumeration, InWords, Step, SumSchema
+from proofs.catalogue.examples import every
+from proofs.catalogue.texts import Lemma, each, together, total
+from proofs.claims import InWords, Step, SumSchema
 from proofs.statement import Question, Size
 
 __all__ = ["SOURCE", "STATEMENTS", "drf_has_bottlenecks"]
@@ -164,7 +165,7 @@ def drf_has_bottlenecks() -> Iterator[Step]:
     )
     yield Step(
         "So it is in all pools of three users and two resources with demands up to 2.",
-        Enumeration("drf_bottlenecks", {"n": 3, "m": 2, "largest": 2}),
+        every("drf_bottlenecks", n=3, m=2, largest=2),
     )
 
 
@@ -191,13 +192,7 @@ def _pf_incentive(question: Question) -> Iterator[Step]:
     user = {"x": "x[i]", "a[j]": "a[i,j]", "s": "s[i]", "n": "sum[i](1)"}
     yield Step(
         "So it is for every user i.",
-        question.follows(
-            {},
-            "sum[i](1)*s[i] >= 1",
-            budget,
-            (share, user),
-            fixed={**budget.hypotheses, **conditions(share, user, "budget", "optimal")},
-        ),
+        together(question, "sum[i](1)*s[i] >= 1", Lemma(budget), Lemma(share, user, ("budget", "optimal"))),
         states=True,
     )
 

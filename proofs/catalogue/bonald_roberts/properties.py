@@ -12,8 +12,9 @@ from proofs.catalogue.bonald_roberts.model import (
     drf_has_bottlenecks,
 )
 from proofs.catalogue.chapter import Chapter
-from proofs.catalogue.texts import conditions
-from proofs.claims import Counterexample, Enumeration, InWords, Step
+from proofs.catalogue.examples import against, every
+from proofs.catalogue.texts import Lemma, together
+from proofs.claims import Counterexample, InWords, Step
 from proofs.statement import Question, Said
 
 __all__ = ["STATEMENTS"]
@@ -49,13 +50,7 @@ def _pf_envy(question: Question) -> Iterator[Step]:
     yield Step("The tasks of the user cost 1, so that nobody runs more for at most 1.", no_more)
     yield Step(
         "So nobody runs more with what the other holds.",
-        question.follows(
-            {},
-            "y <= x",
-            bought,
-            (no_more, cost),
-            fixed={**bought.hypotheses, **conditions(no_more, cost, "cost", where=" of the user")},
-        ),
+        together(question, "y <= x", Lemma(bought), Lemma(no_more, cost, ("cost",), " of the user")),
         states=True,
     )
 
@@ -156,7 +151,7 @@ def _mmf_scale_invariant() -> Counterexample:
     Case: A case without the property.
     Remark: As the authors say, it does matter: whose tasks are twice as large holds two thirds, not half.
     """
-    return Counterexample("mmf_in_other_tasks", {"demands": [[1], [1]], "capacities": [1], "factors": [1, 2]})
+    return against("mmf_in_other_tasks", demands=[[1], [1]], capacities=[1], factors=[1, 2])
 
 
 # Strategy-proofness: D, E are dominant shares and h, g shares held, for the true and the stated demands.
@@ -268,7 +263,7 @@ def _drf_strategy(question: Question) -> Iterator[Step]:
     )
     yield Step(
         "Every lie with demands up to 2 in every pool of two users with such demands.",
-        Enumeration("drf_lies", {"n": 2, "m": 2, "largest": 2}),
+        every("drf_lies", n=2, m=2, largest=2),
         states=True,
     )
 
@@ -281,16 +276,14 @@ def _pf_strategy_proof() -> Counterexample:
     Remark: Not claimed: the slides note the property for DRF only. Here a user runs 2/9 tasks in place of 1/5
         by understating one demand.
     """
-    return Counterexample(
+    return against(
         "pf_lie",
-        {
-            "demands": [[1, 3], [2, 1]],
-            "capacities": [1, 1],
-            "prices": ["1/2", "3/2"],
-            "liar": 0,
-            "lie": [1, 2],
-            "lie_prices": [1, 1],
-        },
+        demands=[[1, 3], [2, 1]],
+        capacities=[1, 1],
+        prices=["1/2", "3/2"],
+        liar=0,
+        lie=[1, 2],
+        lie_prices=[1, 1],
     )
 
 
@@ -302,6 +295,4 @@ def _bmf_strategy_proof() -> Counterexample:
     Remark: Not claimed: the slides note the property for DRF only. Both allocations of the witness are the
         only BMF ones of their demands.
     """
-    return Counterexample(
-        "bmf_lie", {"demands": [[1, 3], [2, 1]], "capacities": [1, 1], "liar": 0, "lie": [1, 2]}
-    )
+    return against("bmf_lie", demands=[[1, 3], [2, 1]], capacities=[1, 1], liar=0, lie=[1, 2])

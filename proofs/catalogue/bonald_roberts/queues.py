@@ -20,7 +20,8 @@ from collections.abc import Iterator
 
 from proofs.catalogue.bonald_roberts.model import SOURCE
 from proofs.catalogue.chapter import Chapter
-from proofs.claims import Enumeration, InWords, Step
+from proofs.catalogue.examples import every
+from proofs.claims import InWords, Step
 from proofs.statement import Question
 
 __all__ = ["EXAMPLE", "STATEMENTS", "THREE"]
@@ -66,7 +67,7 @@ def _product_form(question: Question) -> Iterator[Step]:
     )
     yield Step(
         "The example on a grid of 8 x 8 states, with mean sizes 1 and 2.",
-        Enumeration("balance_equations", given | {"balanced": question.holds("rates")}),
+        every("balance_equations", **given, balanced=question.holds("rates")),
         states=True,
     )
 
@@ -104,7 +105,7 @@ def _fits(question: Question) -> Iterator[Step]:
     )
     yield Step(
         "Three classes on three resources, states with up to 4 jobs of each class.",
-        Enumeration("balanced_usage", {"shares": THREE, "size": 4, "largest": largest}),
+        every("balanced_usage", shares=THREE, size=4, largest=largest),
         states=True,
     )
 
@@ -138,7 +139,7 @@ def _smallest(question: Question) -> Iterator[Step]:
     )
     yield Step(
         "The store-and-forward function as the other, three classes, up to 4 jobs each.",
-        Enumeration("balance_below_others", {"shares": THREE, "size": 4}),
+        every("balance_below_others", shares=THREE, size=4),
     )
 
 
@@ -192,5 +193,5 @@ def _normalisable(question: Question) -> Iterator[Step]:
     yield Step("Infinitely many such layers have no finite sum.", InWords("Terms of a finite sum tend to 0."))
     yield Step(
         "Both bounds on the layers of the example, up to 12 jobs.",
-        Enumeration("mass_of_totals", {"shares": EXAMPLE, "loads": ["1/3", "1/2"], "total": 12}),
+        every("mass_of_totals", shares=EXAMPLE, loads=["1/3", "1/2"], total=12),
     )

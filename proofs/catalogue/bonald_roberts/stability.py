@@ -30,7 +30,8 @@ from collections.abc import Iterator
 
 from proofs.catalogue.bonald_roberts.model import SOURCE
 from proofs.catalogue.chapter import Chapter
-from proofs.claims import Counterexample, Enumeration, InWords, Search, Step
+from proofs.catalogue.examples import against, every
+from proofs.claims import Counterexample, InWords, Search, Step
 from proofs.statement import Question, Said
 
 __all__ = ["STATEMENTS"]
@@ -167,7 +168,7 @@ def _drf_stable(question: Question) -> Iterator[Step]:
     yield Step(
         "The same, computed by progressive filling in whole states: all pools of two classes with demands up "
         "to 2 and of three with demands up to 1.",
-        Enumeration("filling_keeps_up", {"families": [[2, 2, 2, 2], [3, 2, 1, 1]]}),
+        every("filling_keeps_up", families=[[2, 2, 2, 2], [3, 2, 1, 1]]),
     )
     yield Step(
         "This holds in every state, also where some classes are empty. Along the fluid limit a class that "
@@ -277,11 +278,9 @@ def _bmf_not_by_pf() -> Counterexample:
     Remark: It does for two classes; with three it fails close to load 1, so that stability needs another
         function.
     """
-    return Counterexample(
+    return against(
         "bmf_drift_at",
-        {
-            "shares": [[1, 5], [4, 1], [3, 3]],
-            "loads": ["597/7400", "199/1850", "597/3700"],
-            "counts": [4, 6, 8],
-        },
+        shares=[[1, 5], [4, 1], [3, 3]],
+        loads=["597/7400", "199/1850", "597/3700"],
+        counts=[4, 6, 8],
     )

@@ -18,7 +18,8 @@ from proofs.catalogue.edrf.mechanism import (
     first_round_steps,
     incentive_steps,
 )
-from proofs.claims import Computation, Counterexample, Enumeration, InWords, Step
+from proofs.catalogue.examples import against, computed, every
+from proofs.claims import Counterexample, InWords, Step
 from proofs.statement import Question, Said, Size
 
 __all__ = ["SOURCE", "STATEMENTS"]
@@ -40,7 +41,7 @@ def _as(id: str) -> dict[str, Any]:
 
 
 def _run_it(family: dict[str, Any]) -> Step:
-    return Step("The same, computed from the algorithm.", Enumeration("dcdrf_fair", family), states=True)
+    return Step("The same, computed from the algorithm.", every("dcdrf_fair", **family), states=True)
 
 
 @STATEMENTS.add("dcdrf-sharing-incentive", **_as("edrf-sharing-incentive"))
@@ -114,19 +115,17 @@ def _zero(question: Question) -> Iterator[Step]:
     )
     yield Step(
         "The same rounds and allocations, computed from both: three tenants.",
-        Enumeration(
-            "edrf_is_dcdrf", {"n": 3, "m": 2, "largest": 2, "epsilon": epsilon, "weights": [None, [1, 2, 4]]}
-        ),
+        every("edrf_is_dcdrf", n=3, m=2, largest=2, epsilon=epsilon, weights=[None, [1, 2, 4]]),
         states=True,
     )
     yield Step(
         "Two tenants with other entitlements.",
-        Enumeration("edrf_is_dcdrf", {"n": 2, "m": 2, "largest": 3, "epsilon": epsilon, "weights": WEIGHTS}),
+        every("edrf_is_dcdrf", n=2, m=2, largest=3, epsilon=epsilon, weights=WEIGHTS),
         states=True,
     )
     yield Step(
         "An example of two rounds.",
-        Computation("dcdrf_tasks", {"demands": WORKED, "epsilon": 0}, ["3/4", "1/2", "1/2"]),
+        computed("dcdrf_tasks", demands=WORKED, epsilon=0, gives=["3/4", "1/2", "1/2"]),
     )
 
 
@@ -195,11 +194,11 @@ def _tenant_loss(question: Question) -> Iterator[Step]:
     """
     yield Step(
         "With epsilon = 1/4 the first of three tenants runs 1/2 of a task instead of 3/4.",
-        Counterexample("dcdrf_loss", {"demands": WORKED, "epsilon": "1/4"}),
+        against("dcdrf_loss", demands=WORKED, epsilon="1/4"),
     )
     yield Step(
         "Its tasks again.",
-        Computation("dcdrf_tasks", {"demands": WORKED, "epsilon": "1/4"}, ["1/2", "1/2", "1/2"]),
+        computed("dcdrf_tasks", demands=WORKED, epsilon="1/4", gives=["1/2", "1/2", "1/2"]),
     )
 
 
@@ -237,7 +236,7 @@ def _lonely(question: Question) -> Iterator[Step]:
     )
     yield Step(
         "The same, computed from both algorithms.",
-        Enumeration("dcdrf_lonely_loss", {"most": question.sizes["n"], "epsilons": ["1/10", "1/4", "1/2"]}),
+        every("dcdrf_lonely_loss", most=question.sizes["n"], epsilons=["1/10", "1/4", "1/2"]),
         states=True,
     )
 
@@ -256,7 +255,6 @@ def _lie() -> Counterexample:
         the liar gets just the 1/6 <= epsilon of resource 3 that was discarded; read so, the paper is right
         here. With epsilon = 0 no lie gains (edrf-strategyproof).
     """
-    return Counterexample(
-        "dcdrf_gain_by_lie",
-        {"demands": [[0, 3, 2], [1, 0, 0], [1, 0, 1]], "epsilon": "1/5", "lie": [0, 2, 1]},
+    return against(
+        "dcdrf_gain_by_lie", demands=[[0, 3, 2], [1, 0, 0], [1, 0, 1]], epsilon="1/5", lie=[0, 2, 1]
     )

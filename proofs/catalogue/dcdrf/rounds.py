@@ -9,8 +9,9 @@ from collections.abc import Iterator
 
 from proofs.catalogue.chapter import Chapter
 from proofs.catalogue.dcdrf.approximation import SOURCE
-from proofs.catalogue.texts import conditions
-from proofs.claims import Counterexample, Enumeration, InWords, Step
+from proofs.catalogue.examples import against, every
+from proofs.catalogue.texts import Lemma, together
+from proofs.claims import Counterexample, InWords, Step
 from proofs.statement import Question, Said, Size
 
 __all__ = ["STATEMENTS"]
@@ -66,28 +67,23 @@ def _lemma(question: Question) -> Iterator[Step]:
     yield Step("As no rate is below c times another, a power that is above one exceeds c.", exceeds)
     yield Step(
         "Together: (1 - epsilon)^(t-1) > c if round t - 1 has another after it.",
-        question.follows(
-            {},
+        together(
+            question,
             "P*(1 - e) > c",
-            slower,
-            falls,
-            (exceeds, last),
-            fixed=conditions(slower, {})
-            | conditions(falls, {}, "slower")
-            | conditions(exceeds, last, "chain", where=" (last)"),
+            Lemma(slower),
+            Lemma(falls, proved=("slower",)),
+            Lemma(exceeds, last, ("chain",), " (last)"),
         ),
         states=True,
     )
     yield Step(
         "Five tenants in a chain, epsilon = 2/5, rates frozen.",
-        Enumeration("dcdrf_lemma_chain", {"most": 5, "epsilon": "2/5", "frozen": question.holds("frozen")}),
+        every("dcdrf_lemma_chain", most=5, epsilon="2/5", frozen=question.holds("frozen")),
         states=True,
     )
     yield Step(
         "One round, or (1 - epsilon)^(rounds - 1) > c, computed from the algorithm with rates frozen.",
-        Enumeration(
-            "dcdrf_lemma_rounds", numbers | {"weights": [None, [1, 2, 5]], "frozen": question.holds("frozen")}
-        ),
+        every("dcdrf_lemma_rounds", **numbers, weights=[None, [1, 2, 5]], frozen=question.holds("frozen")),
         states=True,
     )
 
@@ -106,12 +102,12 @@ def _printed(question: Question) -> Iterator[Step]:
     yield Step(
         "Five tenants of one resource each with weights 81, 27, 9, 3, 1 and epsilon = 1/2: five rounds, not "
         "three times 1/log 2, which is 4.3.",
-        Counterexample("dcdrf_rounds_alone", {"weights": [81, 27, 9, 3, 1], "epsilon": "1/2", "factor": 3}),
+        against("dcdrf_rounds_alone", weights=[81, 27, 9, 3, 1], epsilon="1/2", factor=3),
     )
     yield Step(
         "No other constant would do: with loads that fall to a quarter each there are as many rounds as "
         "resources.",
-        Enumeration("dcdrf_rounds_quarter", {"most": 12}),
+        every("dcdrf_rounds_quarter", most=12),
     )
 
 
@@ -135,7 +131,7 @@ def _lemma_3_1_updated() -> Counterexample:
     Case: Four tenants, epsilon = 2/5: three rounds, although (3/5)^2 < c; with rates frozen there are two.
     Remark: The paper does not claim it. True without assumptions is dcdrf-rounds.
     """
-    return Counterexample("dcdrf_thawed", THAWED)
+    return against("dcdrf_thawed", **THAWED)
 
 
 @STATEMENTS.add("dcdrf-rounds", sizes=INTEGERS, said=Said.READER)
@@ -176,7 +172,7 @@ def _rounds(question: Question) -> Iterator[Step]:
     end = {"power": "P > 0", "so far": "P*z >= 1", "highest": "z <= n"}
     numbers = {"n": 3, "m": 3, "largest": question.sizes["largest"], "epsilons": ["1/10", "1/4", "1/2"]}
     weights = [None] if question.holds("equal") else [[1, 16, 256]]
-    highest, together = question.implies(alone, "z <= n"), question.implies({}, "P*n >= 1", fixed=end)
+    highest, bounded = question.implies(alone, "z <= n"), question.implies({}, "P*n >= 1", fixed=end)
     yield Step(
         "What is used of a resource is at least its rate times the level, because rates only fall.",
         question.implies(used, "v >= k*z"),
@@ -223,21 +219,15 @@ def _rounds(question: Question) -> Iterator[Step]:
         ),
     )
     yield Step("No level exceeds n: at n a tenant has all of its dominant resource.", highest)
-    yield Step("So a bound of power and level is one of power and n.", together)
+    yield Step("So a bound of power and level is one of power and n.", bounded)
     yield Step(
         "Together n (1 - epsilon)^(t-1) >= 1.",
-        question.follows(
-            {},
-            "P*n >= 1",
-            highest,
-            together,
-            fixed=conditions(highest, {}) | conditions(together, {}, "highest", where=" (last)"),
-        ),
+        together(question, "P*n >= 1", Lemma(highest), Lemma(bounded, proved=("highest",), where=" (last)")),
         states=True,
     )
     yield Step(
         "The same, computed from the algorithm.",
-        Enumeration("dcdrf_rounds_equal", numbers | {"weights": weights}),
+        every("dcdrf_rounds_equal", **numbers, weights=weights),
         states=True,
     )
 
@@ -275,12 +265,12 @@ def _work(question: Question) -> Iterator[Step]:
     )
     yield Step(
         "The counts, and the constant 4, from the instrumented algorithm.",
-        Enumeration("dcdrf_work", small),
+        every("dcdrf_work", **small),
         states=True,
     )
     yield Step(
         "Many rounds and light tenants.",
-        Enumeration("dcdrf_work_light", {"most": 16, "line_16": line, "constant": 4}),
+        every("dcdrf_work_light", most=16, line_16=line, constant=4),
         states=True,
     )
 
@@ -298,11 +288,11 @@ def _work_per_demand(question: Question) -> Iterator[Step]:
     """
     yield Step(
         "80 light tenants of 20 demands each, beside 20 tenants who end one round each.",
-        Counterexample("dcdrf_work_per_demand", {"rounds": 20, "length": 20, "many": 80, "constant": 4}),
+        against("dcdrf_work_per_demand", rounds=20, length=20, many=80, constant=4),
     )
     yield Step(
         "No other constant would do: with k rounds and demands the factor grows like k.",
-        Enumeration("dcdrf_work_grows", {"most": 8}),
+        every("dcdrf_work_grows", most=8),
     )
 
 

@@ -9,14 +9,15 @@ from collections.abc import Iterator
 
 from proofs.catalogue.chapter import Chapter
 from proofs.catalogue.drf.table import SOURCE
-from proofs.claims import Computation, Counterexample, Step
+from proofs.catalogue.examples import against, computed, model
+from proofs.claims import Step
 from proofs.statement import Question, Said
 
 __all__ = ["STATEMENTS"]
 
 STATEMENTS = Chapter(SOURCE)
 
-EXAMPLE = {"demands": [[1, 4], [3, 1]], "capacities": [9, 18]}
+EXAMPLE = model([[1, 4], [3, 1]], [9, 18])
 
 
 @STATEMENTS.add("drf-example")
@@ -38,7 +39,7 @@ def _example_program(question: Question) -> Iterator[Step]:
     held = {"cpu": "x + 3*y <= 9", "ram": "4*x + y <= 18", "equal": "4/18*x == 3/9*y"}
     yield Step("Nobody can run more than (3, 2).", question.implies(held, "x <= 3"), states=True)
     yield Step("Nor can the second user.", question.implies(held, "y <= 2"), states=True)
-    yield Step("Progressive filling gives (3, 2).", Computation("drf_tasks", EXAMPLE, [3, 2]))
+    yield Step("Progressive filling gives (3, 2).", computed("drf_tasks", **EXAMPLE, gives=[3, 2]))
 
 
 @STATEMENTS.add("drf-dominant-resources-swapped", said=Said.DENIED)
@@ -52,10 +53,10 @@ def _swapped(_: Question) -> Iterator[Step]:
     Remark: The paper says the opposite, that A's is the memory and B's the CPU; a summary of it exchanged
         them.
     """
-    case = {"demands": EXAMPLE["demands"], "capacities": EXAMPLE["capacities"], "printed": [1, 2]}
+    case = model(EXAMPLE["demands"], EXAMPLE["capacities"], printed=[1, 2])
     yield Step(
         "The largest share of A is in the memory, 4/18 > 1/9; that of B in the CPUs, 3/9 > 1/18.",
-        Counterexample("dominant_resources_are", case),
+        against("dominant_resources_are", **case),
     )
 
 
@@ -74,7 +75,7 @@ def _order(question: Question) -> Iterator[Step]:
     ties = [2, 1] if question.holds("ties to B") else [1, 2]
     yield Step(
         "Tasks start in the order B, A, A, B, A.",
-        Computation("whole_task_order", EXAMPLE | {"ties": ties}, [2, 1, 1, 2, 1]),
+        computed("whole_task_order", **EXAMPLE, ties=ties, gives=[2, 1, 1, 2, 1]),
     )
 
 
@@ -93,7 +94,7 @@ def _weighted(question: Question) -> Iterator[Step]:
     weights = [2, 1] if question.holds("weights") else [1, 1]
     yield Step(
         "Filling shares divided by the weights gives (54/13, 18/13).",
-        Computation("drf_tasks", EXAMPLE | {"weights": weights}, ["54/13", "18/13"]),
+        computed("drf_tasks", **EXAMPLE, weights=weights, gives=["54/13", "18/13"]),
     )
     yield Step(
         "Shares over weights are equal and the memory is full.",
@@ -118,7 +119,7 @@ def _asset_example(question: Question) -> Iterator[Step]:
         question.implies(held, "x <= 63/25"),
     )
     yield Step(
-        "The definition gives (63/25, 54/25).", Computation("asset_tasks", EXAMPLE, ["63/25", "54/25"])
+        "The definition gives (63/25, 54/25).", computed("asset_tasks", **EXAMPLE, gives=["63/25", "54/25"])
     )
 
 
@@ -139,5 +140,5 @@ def _ceei_example(question: Question) -> Iterator[Step]:
     yield Step("Both resources are sold out at (45/11, 18/11).", question.implies(both, "x == 45/11"))
     yield Step(
         "At prices 1/5 and 1/90 incomes of 1 buy that.",
-        Computation("ceei_tasks", arguments, ["45/11", "18/11"]),
+        computed("ceei_tasks", **arguments, gives=["45/11", "18/11"]),
     )

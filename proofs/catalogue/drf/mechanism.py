@@ -11,7 +11,8 @@ from collections.abc import Iterator
 
 from proofs.catalogue.chapter import Chapter
 from proofs.catalogue.drf.table import SOURCE
-from proofs.claims import Counterexample, Enumeration, InWords, Step
+from proofs.catalogue.examples import against, every
+from proofs.claims import Counterexample, InWords, Step
 from proofs.statement import Question, Said
 
 __all__ = ["STATEMENTS"]
@@ -79,10 +80,10 @@ def _filling(question: Question) -> Iterator[Step]:
         "Filling stops once, for all.",
         InWords("Everybody demands something of the resource that is full first."),
     )
-    yield Step("DRF, every case.", Enumeration("levels_and_full", {"policy": "drf", **sizes}), states=True)
+    yield Step("DRF, every case.", every("levels_and_full", policy="drf", **sizes), states=True)
     yield Step(
         "Asset fairness, every case.",
-        Enumeration("levels_and_full", {"policy": "asset", **sizes}),
+        every("levels_and_full", policy="asset", **sizes),
         states=True,
     )
 
@@ -217,7 +218,7 @@ def _gap(question: Question) -> Iterator[Step]:
         question.implies({"task": "d >= 0"} | {"before": "r - s <= e"}, "r - (s + d) <= e"),
     )
     yield Step("Other pairs do not change.", InWords("Only one user's share changes in a step."))
-    yield Step("Two users on two resources, every case.", Enumeration("whole_task_gaps", sizes), states=True)
+    yield Step("Two users on two resources, every case.", every("whole_task_gaps", **sizes), states=True)
 
 
 @STATEMENTS.refute("drf-machines-within-one-task", said=Said.READER)
@@ -233,4 +234,4 @@ def _machines_within_one_task() -> Counterexample:
     Remark: Not what the paper says, but a reading of it: what each machine cannot use adds up. What the paper
         bounds is the gap between two users, which is at most one task: drf-whole-tasks-gap.
     """
-    return Counterexample("machine_deviation", {"demand": 2, "capacity": 3, "machines": 3})
+    return against("machine_deviation", demand=2, capacity=3, machines=3)

@@ -12,7 +12,8 @@ from collections.abc import Iterator
 
 from proofs.catalogue.chapter import Chapter
 from proofs.catalogue.edrf.mechanism import SOURCE
-from proofs.claims import Computation, Counterexample, Enumeration, InWords, Search, Step
+from proofs.catalogue.examples import against, computed, every, model
+from proofs.claims import Counterexample, InWords, Search, Step
 from proofs.statement import Question, Said, Size
 
 __all__ = ["STATEMENTS"]
@@ -26,7 +27,7 @@ STATEMENTS = Chapter(
 
 def _instances(ahead: int = 1) -> Iterator[Step]:
     small = {"n": 2, "m": 2, "largest": 4, "capacities": [7, 9], "ahead": ahead}
-    yield Step("The same, computed from the algorithm.", Enumeration("minmax_fair", small), states=True)
+    yield Step("The same, computed from the algorithm.", every("minmax_fair", **small), states=True)
 
 
 WORLD = {
@@ -167,7 +168,7 @@ def _envy(question: Question) -> Iterator[Step]:
     yield from _instances(ahead=1 if question.holds("served before") else 0)
     yield Step(
         "Agents of one and six units of twenty.",
-        Computation("minmax_bundles", {"demands": [[1], [6]], "capacities": [20]}, [14, 1]),
+        computed("minmax_bundles", demands=[[1], [6]], capacities=[20], gives=[14, 1]),
     )
 
 
@@ -201,11 +202,11 @@ def _envy_of_other(question: Question) -> Iterator[Step]:
     Remark: Too strong a reading of envy-freeness up to one bundle. True is: one own bundle
         (edrf-minmax-envy).
     """
-    arguments = {"demands": [[1], [3]], "capacities": [10]}
+    arguments = model([[1], [3]], [10])
     yield Step(
         "Demands of 1/10 and 3/10: 7 bundles and 1, and 6 of the former hold 2 of the latter, however ties "
         "are broken.",
-        Counterexample("minmax_envy_of_other", arguments),
+        against("minmax_envy_of_other", **arguments),
     )
 
 
@@ -220,7 +221,7 @@ def _lowest_share_incentive() -> Counterexample:
     Case: Demands of 3/4 and 1/4: one bundle each, where half of the resource holds two of the second agent.
     Remark: The paper compares shares after the allocation; then it is true (edrf-minmax-sharing-incentive).
     """
-    return Counterexample("lowest_share_incentive", {"demands": [[3], [1]], "capacities": [4]})
+    return against("lowest_share_incentive", demands=[[3], [1]], capacities=[4])
 
 
 STATEMENTS.add(
@@ -256,9 +257,12 @@ def _mechanisms(question: Question, *fair: str) -> Iterator[Step]:
     for kind in kinds:
         yield Step(
             f"Every mechanism with {words[kind]} rewards a lie; two agents who demand 1 or {c} of {c} units.",
-            Enumeration(
+            every(
                 "all_bundle_mechanisms",
-                {"choices": [1, c], "capacity": c, "efficient": question.holds("efficient"), "fair": kind},
+                choices=[1, c],
+                capacity=c,
+                efficient=question.holds("efficient"),
+                fair=kind,
             ),
             states=True,
         )

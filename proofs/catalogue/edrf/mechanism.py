@@ -19,7 +19,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from proofs.catalogue.chapter import Chapter
-from proofs.claims import Computation, Counterexample, Enumeration, InWords, Step, SumSchema
+from proofs.catalogue.examples import against, computed, every
+from proofs.claims import Counterexample, InWords, Step, SumSchema
 from proofs.statement import Question, Said, Size
 
 __all__ = ["SOURCE", "STATEMENTS", "WEIGHTS", "WORKED", "envy_steps", "first_round_steps", "incentive_steps"]
@@ -138,7 +139,7 @@ def _sharing_incentive(question: Question) -> Iterator[Step]:
     yield from incentive_steps(question)
     yield Step(
         "The same, computed from the algorithm.",
-        Enumeration("edrf_fair", {"n": 2, "m": 2, "largest": 3, "weights": WEIGHTS}),
+        every("edrf_fair", n=2, m=2, largest=3, weights=WEIGHTS),
         states=True,
     )
 
@@ -170,7 +171,7 @@ def _envy(question: Question) -> Iterator[Step]:
     )
     yield Step(
         "The same, computed from the algorithm.",
-        Enumeration("edrf_fair", {"n": 2, "m": 2, "largest": 3, "weights": WEIGHTS}),
+        every("edrf_fair", n=2, m=2, largest=3, weights=WEIGHTS),
         states=True,
     )
 
@@ -223,15 +224,12 @@ def _one_round(question: Question) -> Iterator[Step]:
     )
     yield Step(
         "The same, computed from the algorithm.",
-        Enumeration(
-            "edrf_rounds_of",
-            {"n": question.sizes["n"], "m": 2, "largest": 3, "least": least, "weights": [None]},
-        ),
+        every("edrf_rounds_of", n=question.sizes["n"], m=2, largest=3, least=least, weights=[None]),
         states=True,
     )
     yield Step(
         "Three agents with zeros: tasks after two rounds.",
-        Computation("edrf_tasks", {"demands": WORKED}, ["3/4", "1/2", "1/2"]),
+        computed("edrf_tasks", demands=WORKED, gives=["3/4", "1/2", "1/2"]),
     )
 
 
@@ -326,12 +324,12 @@ def _strategyproof(question: Question) -> Iterator[Step]:
     )
     yield Step(
         "Computed from the algorithm: every lie of one of three agents.",
-        Enumeration("edrf_lies", {"n": 3, "m": 2, "largest": 2, "members": 1}),
+        every("edrf_lies", n=3, m=2, largest=2, members=1),
         states=True,
     )
     yield Step(
         "Every pair of lies of two of three agents.",
-        Enumeration("edrf_lies", {"n": 3, "m": 2, "largest": 1, "members": 2}),
+        every("edrf_lies", n=3, m=2, largest=1, members=2),
         states=True,
     )
 
@@ -353,4 +351,4 @@ def _strategyproof_helper() -> Counterexample:
     Remark: The stronger of the two usual readings, which we do not ascribe to the paper. True is: not all
         members gain (edrf-strategyproof).
     """
-    return Counterexample("edrf_group_lie", HELPER)
+    return against("edrf_group_lie", **HELPER)

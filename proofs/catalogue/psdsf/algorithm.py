@@ -12,9 +12,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from proofs.catalogue.chapter import Chapter
+from proofs.catalogue.examples import computed, every, model
 from proofs.catalogue.psdsf.theorems import SOURCE
 from proofs.catalogue.texts import signs
-from proofs.claims import Computation, Enumeration, InWords, Step
+from proofs.claims import InWords, Step
 from proofs.statement import Question, Said
 
 __all__ = ["STATEMENTS"]
@@ -76,7 +77,7 @@ def _rests(question: Question) -> Iterator[Step]:
     )
     yield Step(
         "On a grid of clusters and placements a sweep updates nothing exactly if the allocation is PS-DSF.",
-        Enumeration("algorithm_rests", {"largest": 1}),
+        every("algorithm_rests", largest=1),
         states=True,
     )
 
@@ -124,22 +125,16 @@ def _endless(question: Question) -> Iterator[Step]:
     )
     yield Step(
         "Eight sweeps from DRF on each server, in fractions: each updates something and leaves a quarter.",
-        Enumeration("endless_sweeps", {"most": 8}),
+        every("endless_sweeps", most=8),
         states=True,
     )
     yield Step(
         "The limit is PS-DSF.",
-        Computation(
+        computed(
             "psdsf_tasks",
-            {
-                "cluster": {
-                    "demands": [[1], [1], [1]],
-                    "capacities": [[2], [1]],
-                    "eligible": [[1, 0], [0, 1], [1, 1]],
-                },
-                "placement": [[1, 0], [0, 1], [1, 0]],
-                "division": "resource",
-            },
-            {"tasks": [1, 1, 1], "conditions of the theorem": True, "Definition 5": True},
+            cluster=model([[1], [1], [1]], [[2], [1]], eligible=[[1, 0], [0, 1], [1, 1]]),
+            placement=[[1, 0], [0, 1], [1, 0]],
+            division="resource",
+            gives={"tasks": [1, 1, 1], "conditions of the theorem": True, "Definition 5": True},
         ),
     )

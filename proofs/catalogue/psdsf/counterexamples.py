@@ -6,31 +6,25 @@ from collections.abc import Iterator
 from typing import Any
 
 from proofs.catalogue.chapter import Chapter
+from proofs.catalogue.examples import against, computed, model
 from proofs.catalogue.psdsf.theorems import SOURCE
-from proofs.claims import Computation, Counterexample, Step
+from proofs.claims import Counterexample, Step
 from proofs.statement import Question, Said
 
 __all__ = ["FIGURE_1", "FIGURE_2", "PS_DSF", "RAM", "STATEMENTS", "TABLE_IV"]
 
 STATEMENTS = Chapter(SOURCE, scope="all clusters; refuted by one")
 
-FIGURE_1 = {
-    "demands": [[1, 2, 10], [1, 2, 1], ["1/2", 1, 0]],
-    "capacities": [[9, 12, 100], [12, 12, 0]],
-    "weights": [1, 1, 2],
-}
+FIGURE_1 = model([[1, 2, 10], [1, 2, 1], ["1/2", 1, 0]], [[9, 12, 100], [12, 12, 0]], weights=[1, 1, 2])
 """Two servers, the second without bandwidth; restored, as figure 2, from what the paper prints of them."""
 
-FIGURE_2 = {
-    "demands": [["3/2", 1, 10], [1, 2, 10], ["1/2", 1, 0], [1, "1/2", 0]],
-    "capacities": [[9, 12, 100], [12, 12, 0]],
-}
+FIGURE_2 = model([["3/2", 1, 10], [1, 2, 10], ["1/2", 1, 0], [1, "1/2", 0]], [[9, 12, 100], [12, 12, 0]])
 RAM: dict[str, Any] = {"figure 1": [[[0, 1, 0], [0, 1, 0]]], "table 4": [[0, 1]] * 4}
-TABLE_IV: dict[str, Any] = {
-    "demands": [["1/10", "1/10"], ["1/10", "1/5"], ["1/5", "1/10"], ["1/5", "3/10"]],
-    "capacities": [[8, 8], [34, 34], ["33/2", "33/4"], ["11/2", "33/4"]],
-    "eligible": [[1, 1, 1, 1], [1, 1, 1, 1], [0, 0, 1, 1], [0, 0, 1, 1]],
-}
+TABLE_IV: dict[str, Any] = model(
+    [["1/10", "1/10"], ["1/10", "1/5"], ["1/5", "1/10"], ["1/5", "3/10"]],
+    [[8, 8], [34, 34], ["33/2", "33/4"], ["11/2", "33/4"]],
+    eligible=[[1, 1, 1, 1], [1, 1, 1, 1], [0, 0, 1, 1], [0, 0, 1, 1]],
+)
 """Figure 5: 8, 68, 33 and 11 servers of Google, of (1, 1), (1/2, 1/2), (1/2, 1/4) and (1/2, 3/4), pooled."""
 
 WITHOUT_4 = {**TABLE_IV, "demands": TABLE_IV["demands"][:3], "eligible": TABLE_IV["eligible"][:3]}
@@ -38,31 +32,25 @@ MORE_CPU = {**TABLE_IV, "demands": [["1/10", "1/10"], ["2/15", "1/5"], ["1/5", "
 PS_DSF = [[40, 170, 0, 0], [20, 85, 0, 0], [0, 0, "165/2", 0], [0, 0, 0, "55/2"]]
 TSF_WITHOUT_4 = [[0, "93660/457", 0, 0], [40, "30860/457", 0, 0], [0, 0, "165/2", "55/2"]]
 PRICES_WITHOUT_4 = [[[0, 0], [0, 0], [1, 0], [1, 0]], [[0, 1], [0, 1], [2, 0], [2, 0]]]
-RAY = {"demands": [[1, 5, 3], [3, 1, 1]], "capacities": [[8, 6, 4], [8, 9, 8]]}
-NOT_PARETO = Counterexample(
+RAY = model([[1, 5, 3], [3, 1, 1]], [[8, 6, 4], [8, 9, 8]])
+NOT_PARETO = against(
     "no_better_placement",
-    {
-        "cluster": {"demands": [[1, 3], [3, 1]], "capacities": [[4, 2], [2, 4]]},
-        "placement": [[0, "4/3"], ["4/3", 0]],
-        "better": [["1/4", "5/4"], ["5/4", "1/4"]],
-    },
+    cluster=model([[1, 3], [3, 1]], [[4, 2], [2, 4]]),
+    placement=[[0, "4/3"], ["4/3", 0]],
+    better=[["1/4", "5/4"], ["5/4", "1/4"]],
 )
-NOT_PARETO_SMALL = Counterexample(
+NOT_PARETO_SMALL = against(
     "no_better_placement",
-    {
-        "cluster": {"demands": [[1, 2], [3, 1]], "capacities": [[2, 1], [1, 1]]},
-        "placement": [[0, "1/2"], ["2/3", 0]],
-        "better": [["1/5", "2/5"], ["3/5", "1/5"]],
-    },
+    cluster=model([[1, 2], [3, 1]], [[2, 1], [1, 1]]),
+    placement=[[0, "1/2"], ["2/3", 0]],
+    better=[["1/5", "2/5"], ["3/5", "1/5"]],
 )
-NOT_TRUTHFUL = Counterexample(
+NOT_TRUTHFUL = against(
     "truth_pays",
-    {
-        "cluster": {"demands": [[3, 1], [1, 3]], "capacities": [[2, 1], [4, 3]]},
-        "placement": [["2/3", "6/13"], [0, "11/13"]],
-        "lie": [[0, 1], [1, 1]],
-        "after": [[0, "52/45"], ["1/3", "8/15"]],
-    },
+    cluster=model([[3, 1], [1, 3]], [[2, 1], [4, 3]]),
+    placement=[["2/3", "6/13"], [0, "11/13"]],
+    lie=[[0, 1], [1, 1]],
+    after=[[0, "52/45"], ["1/3", "8/15"]],
 )
 
 
@@ -121,17 +109,11 @@ def _resource_unique() -> Counterexample:
     Remark: Sweeps of the algorithm in opposite orders end in the two points. With divided time totals are
         unique: psdsf-time-unique.
     """
-    return Counterexample(
+    return against(
         "one_allocation",
-        {
-            "cluster": {
-                "demands": [[2, 6, 3], [2, 2, 5]],
-                "capacities": [[6, 6, 5], [11, 8, 2], [1, 7, 8]],
-                "weights": [2, 1],
-            },
-            "placement": [["6/7", "2/3", "1/9"], ["3/7", 0, "7/18"]],
-            "other": [["20/33", "2/3", "1/3"], ["7/11", 0, "1/6"]],
-        },
+        cluster=model([[2, 6, 3], [2, 2, 5]], [[6, 6, 5], [11, 8, 2], [1, 7, 8]], weights=[2, 1]),
+        placement=[["6/7", "2/3", "1/9"], ["3/7", 0, "7/18"]],
+        other=[["20/33", "2/3", "1/3"], ["7/11", 0, "1/6"]],
     )
 
 
@@ -162,14 +144,12 @@ def _time_slots_strategy_proof() -> Counterexample:
         does not gain: psdsf-time-strategy-proof. So a scheduler that hands out whole servers in turn has to
         check what runs there.
     """
-    return Counterexample(
+    return against(
         "truth_pays_in_time",
-        {
-            "cluster": {"demands": [[1, 1], [4, 1]], "capacities": [[2, 3], [3, 1]]},
-            "placement": [[2, 0], [0, "3/4"]],
-            "lie": [5, 2],
-            "after": [["2/5", "1/20"], [0, "27/40"]],
-        },
+        cluster=model([[1, 1], [4, 1]], [[2, 3], [3, 1]]),
+        placement=[[2, 0], [0, "3/4"]],
+        lie=[5, 2],
+        after=[["2/5", "1/20"], [0, "27/40"]],
     )
 
 
@@ -184,15 +164,13 @@ def _c_drfh_bottleneck_fair() -> Counterexample:
         amounts of RAM.
     Remark: As the paper says; PS-DSF gives 3, 3 and 12 tasks and all the same weighted amount.
     """
-    return Counterexample(
+    return against(
         "shares_of_common_bottleneck",
-        {
-            "cluster": FIGURE_1,
-            "mechanism": "C-DRFH",
-            "placement": [["60/23", 0], ["72/23", 0], ["12/23", 12]],
-            "prices": RAM["figure 1"],
-            "resource": 2,
-        },
+        cluster=FIGURE_1,
+        mechanism="C-DRFH",
+        placement=[["60/23", 0], ["72/23", 0], ["12/23", 12]],
+        prices=RAM["figure 1"],
+        resource=2,
     )
 
 
@@ -207,15 +185,13 @@ def _tsf_bottleneck_fair() -> Counterexample:
         much by weight.
     Remark: As the paper says; PS-DSF gives 3, 3 and 12 tasks and all the same weighted amount.
     """
-    return Counterexample(
+    return against(
         "shares_of_common_bottleneck",
-        {
-            "cluster": FIGURE_1,
-            "mechanism": "TSF",
-            "placement": [[2, 0], [2, 0], [4, 12]],
-            "prices": RAM["figure 1"],
-            "resource": 2,
-        },
+        cluster=FIGURE_1,
+        mechanism="TSF",
+        placement=[[2, 0], [2, 0], [4, 12]],
+        prices=RAM["figure 1"],
+        resource=2,
     )
 
 
@@ -230,18 +206,12 @@ def _tsf_sharing_incentive() -> Counterexample:
     Remark: With TSF and the sharing incentive as this paper defines them. The authors of TSF obtain it with
         weights of their own, not with equal ones. PS-DSF gives 11/2 and 11/20.
     """
-    return Counterexample(
+    return against(
         "split_runs_no_more",
-        {
-            "cluster": {
-                "demands": [["1/10", 1], [1, "1/10"]],
-                "capacities": [[10, 1], [1, 10]],
-                "eligible": [[1, 1], [0, 1]],
-            },
-            "mechanism": "TSF",
-            "placement": [[1, 0], [0, 1]],
-            "prices": [[[0, 1], [10, 0]]],
-        },
+        cluster=model([["1/10", 1], [1, "1/10"]], [[10, 1], [1, 10]], eligible=[[1, 1], [0, 1]]),
+        mechanism="TSF",
+        placement=[[1, 0], [0, 1]],
+        prices=[[[0, 1], [10, 0]]],
     )
 
 
@@ -258,16 +228,14 @@ def _cpu_full_under_any_mechanism(_: Question) -> Iterator[Step]:
     for cpu, part, cluster in (("1/10", "3/4", TABLE_IV), ("2/15", "5/6", MORE_CPU)):
         yield Step(
             f"PS-DSF of Table IV, {cpu} CPU for a task of user 2: {part} of the CPU of classes A and B.",
-            Counterexample(
+            against(
                 "resource_fully_used",
-                {
-                    "cluster": cluster,
-                    "mechanism": "PS-DSF",
-                    "placement": PS_DSF,
-                    "prices": [],
-                    "servers": [1, 2],
-                    "resource": 1,
-                },
+                cluster=cluster,
+                mechanism="PS-DSF",
+                placement=PS_DSF,
+                prices=[],
+                servers=[1, 2],
+                resource=1,
             ),
         )
 
@@ -282,16 +250,14 @@ def _memory_full() -> Counterexample:
     Case: While user 4 is away TSF uses one third of the memory of class D.
     Remark: True for PS-DSF, and for all three while all users are active.
     """
-    return Counterexample(
+    return against(
         "resource_fully_used",
-        {
-            "cluster": WITHOUT_4,
-            "mechanism": "TSF",
-            "placement": TSF_WITHOUT_4,
-            "prices": PRICES_WITHOUT_4,
-            "servers": [4],
-            "resource": 2,
-        },
+        cluster=WITHOUT_4,
+        mechanism="TSF",
+        placement=TSF_WITHOUT_4,
+        prices=PRICES_WITHOUT_4,
+        servers=[4],
+        resource=2,
     )
 
 
@@ -312,26 +278,22 @@ def _fluid_stability(_: Question) -> Iterator[Step]:
     yield Step(
         "Jobs as 5 to 8: PS-DSF serves (315/199, 2240/597), less than the loads (3640/2189, 25480/6567) by "
         "multiples of the jobs.",
-        Counterexample(
+        against(
             "stable_on_ray",
-            {
-                "cluster": RAY,
-                "jobs": [5, 8],
-                "placement": [[0, "315/199"], ["8/3", "216/199"]],
-                "growth": "35/2189",
-                "optimal": [["29120/59103", "69160/59103"], ["116480/59103", "112840/59103"]],
-            },
+            cluster=RAY,
+            jobs=[5, 8],
+            placement=[[0, "315/199"], ["8/3", "216/199"]],
+            growth="35/2189",
+            optimal=[["29120/59103", "69160/59103"], ["116480/59103", "112840/59103"]],
         ),
     )
     yield Step(
         "Jobs as 40 to 63 are served 35/22 and 245/66 tasks, 245/297 of what fits in this mix.",
-        Computation(
+        computed(
             "psdsf_tasks",
-            {
-                "cluster": {**RAY, "weights": [40, 63]},
-                "placement": [[0, "35/22"], ["8/3", "23/22"]],
-                "division": "resource",
-            },
-            {"tasks": ["35/22", "245/66"], "conditions of the theorem": True, "Definition 5": True},
+            cluster={**RAY, "weights": [40, 63]},
+            placement=[[0, "35/22"], ["8/3", "23/22"]],
+            division="resource",
+            gives={"tasks": ["35/22", "245/66"], "conditions of the theorem": True, "Definition 5": True},
         ),
     )

@@ -22,8 +22,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from proofs.catalogue.chapter import Chapter
+from proofs.catalogue.examples import every
 from proofs.catalogue.psdsf.theorems import SOURCE
-from proofs.claims import Enumeration, Step
+from proofs.claims import Step
 from proofs.statement import Question, Said
 
 __all__ = ["STATEMENTS"]
@@ -132,5 +133,5 @@ def _use(question: Question) -> Iterator[Step]:
     yield Step(
         "By the definitions: PS-DSF by the conditions of Theorem 1, TSF by its prices, and the CPU in use, "
         "for c = k/570 up to 2/15.",
-        Enumeration("cpu_use_of_class_d", {"denominator": 570, "threshold": "37/285", "largest": "2/15"}),
+        every("cpu_use_of_class_d", denominator=570, threshold="37/285", largest="2/15"),
     )

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from proofs.catalogue.chapter import Chapter
+from proofs.catalogue.examples import computed, model
 from proofs.catalogue.psdsf.counterexamples import FIGURE_1, FIGURE_2, PS_DSF, RAM, TABLE_IV
 from proofs.catalogue.psdsf.theorems import SOURCE
 from proofs.claims import Computation, Step
@@ -15,19 +16,17 @@ __all__ = ["STATEMENTS"]
 
 STATEMENTS = Chapter(SOURCE)
 
-TWO_SERVERS = {"demands": [[5, 1], [1, 5]], "capacities": [[100, 30], [30, 100]]}
+TWO_SERVERS = model([[5, 1], [1, 5]], [[100, 30], [30, 100]])
 
 
 def _psdsf(cluster: Any, placement: Any, division: str, tasks: Any) -> Computation:
     value = {"tasks": tasks, "conditions of the theorem": True, "Definition 5": True}
-    return Computation(
-        "psdsf_tasks", {"cluster": cluster, "placement": placement, "division": division}, value
-    )
+    return computed("psdsf_tasks", cluster=cluster, placement=placement, division=division, gives=value)
 
 
 def _leximin(cluster: Any, placement: Any, share: str, prices: Any, tasks: Any) -> Computation:
     arguments = {"cluster": cluster, "placement": placement, "share": share, "prices": prices}
-    return Computation("leximin_tasks", arguments, {"tasks": tasks, "max-min fair": True})
+    return computed("leximin_tasks", **arguments, gives={"tasks": tasks, "max-min fair": True})
 
 
 def _without(cluster: dict[str, Any], entry: str, question: Question, hypothesis: str) -> dict[str, Any]:
@@ -51,7 +50,7 @@ def _figure_1(question: Question) -> Iterator[Step]:
     placement = [[3, 0], [3, 0], [0, 12]]
     yield Step(
         "Tasks alone on the servers.",
-        Computation("cluster_gammas", {"cluster": cluster}, [[6, 0], [6, 0], [12, 12]]),
+        computed("cluster_gammas", cluster=cluster, gives=[[6, 0], [6, 0], [12, 12]]),
     )
     yield Step(
         "PS-DSF with divided resources gives 3, 3 and 12 tasks,",
@@ -96,7 +95,7 @@ def _figure_2(question: Question) -> Iterator[Step]:
     )
     yield Step(
         "Virtual dominant shares: 3/5, 3/5, 2/3 and 8/9 on the first server, 2/3 twice on the second.",
-        Computation("psdsf_levels", {"cluster": cluster, "placement": placement}, levels),
+        computed("psdsf_levels", cluster=cluster, placement=placement, gives=levels),
     )
     yield Step(
         "With divided time 3, 3, 6 and 6.",
@@ -149,7 +148,7 @@ def _table_4(question: Question) -> Iterator[Step]:
         [0, 0, "55/2", "55/2"],
     ]
     yield Step(
-        "Tasks alone on the server classes.", Computation("cluster_gammas", {"cluster": cluster}, gammas)
+        "Tasks alone on the server classes.", computed("cluster_gammas", cluster=cluster, gives=gammas)
     )
     yield Step(
         "PS-DSF gives 210, 105, 82.5 and 27.5 tasks, with divided resources",
@@ -176,8 +175,8 @@ def _table_4(question: Question) -> Iterator[Step]:
             ["93660/457", "49140/457", "10560/181", "6435/181"],
         ),
     )
-    yield Step("PS-DSF uses all CPU of class C", Computation("pooled_use", use | {"servers": [3]}, 1))
-    yield Step("and of class D.", Computation("pooled_use", use | {"servers": [4]}, 1))
+    yield Step("PS-DSF uses all CPU of class C", computed("pooled_use", **use, servers=[3], gives=1))
+    yield Step("and of class D.", computed("pooled_use", **use, servers=[4], gives=1))
 
 
 @STATEMENTS.add("psdsf-two-servers", said=Said.READER)

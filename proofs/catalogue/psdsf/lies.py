@@ -15,6 +15,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from proofs.catalogue.chapter import Chapter
+from proofs.catalogue.examples import against, model
 from proofs.catalogue.psdsf.theorems import SOURCE
 from proofs.catalogue.texts import signs
 from proofs.claims import Counterexample, InWords, Search, Step
@@ -25,11 +26,7 @@ __all__ = ["STATEMENTS"]
 STATEMENTS = Chapter(SOURCE, known={"all demand all": "every user demands every resource"})
 
 FALSE_CLAIM: dict[str, Any] = {
-    "cluster": {
-        "demands": [[1, 1], [1, 1]],
-        "capacities": [[1, 1], [100, 100]],
-        "eligible": [[1, 0], [0, 1]],
-    },
+    "cluster": model([[1, 1], [1, 1]], [[1, 1], [100, 100]], eligible=[[1, 0], [0, 1]]),
     "placement": [[1, 0], [0, 100]],
     "lie": [[1, 1], [0, 1]],
     "after": [[1, "99/2"], [0, "101/2"]],
@@ -78,7 +75,7 @@ def _lemma_1() -> Counterexample:
         of the paper rests on it: Theorem 3 claims strategy-proofness for divided time only, and Corollary 1
         is part of Theorem 1.
     """
-    return Counterexample("false_claim_hurts_nobody_else", FALSE_CLAIM)
+    return against("false_claim_hurts_nobody_else", **FALSE_CLAIM)
 
 
 @STATEMENTS.add("psdsf-lemma-1-hidden-servers", latex=LEMMA, sizes=TRIES, remark=OPEN)

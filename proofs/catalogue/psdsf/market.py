@@ -12,7 +12,7 @@ from collections.abc import Iterator
 
 from proofs.catalogue.chapter import Chapter
 from proofs.catalogue.psdsf.theorems import NEGATION, SOURCE
-from proofs.catalogue.texts import conditions, each, signs
+from proofs.catalogue.texts import Lemma, each, signs, together
 from proofs.claims import InWords, Step, SumSchema
 from proofs.statement import Question, Said
 
@@ -158,12 +158,11 @@ def _pareto(question: Question) -> Iterator[Step]:
     yield Step(
         "Together: where u runs x tasks of a user, w is its weight by x times its tasks g alone on a server, "
         "and v runs the sum of g v.",
-        question.follows(
-            {},
+        together(
+            question,
             "sum[i](g1[i]*v1[i]) <= x1",
-            (welfare, optimum),
-            (nobody, moved),
-            fixed=conditions(welfare, optimum) | conditions(nobody, moved, "welfare", where=" (loss)"),
+            Lemma(welfare, optimum),
+            Lemma(nobody, moved, ("welfare",), " (loss)"),
         ),
         states=True,
     )
@@ -207,15 +206,12 @@ def _unique(question: Question) -> Iterator[Step]:
     ratios = _terms({"z[n]": "r[n]*sum[i](g[n,i]*v[n,i])", "r[n]": "s[n]*sum[i](g[n,i]*u[n,i])"})
     yield Step(
         "Together: if the optima u and v run 1/r and 1/s tasks of each user, v runs as many of user 1 as u.",
-        question.follows(
-            {},
+        together(
+            question,
             "r1*sum[i](g1[i]*v1[i]) == 1",
-            (welfare, one),
-            (welfare, other),
-            (same, ratios),
-            fixed=conditions(welfare, one)
-            | conditions(welfare, other, where=" (other)")
-            | conditions(same, ratios, "welfare", "other welfare", where=" (ratio)"),
+            Lemma(welfare, one),
+            Lemma(welfare, other, where=" (other)"),
+            Lemma(same, ratios, ("welfare", "other welfare"), " (ratio)"),
         ),
         states=True,
     )

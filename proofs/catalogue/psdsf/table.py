@@ -26,6 +26,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 
 from proofs.catalogue.chapter import Chapter
+from proofs.catalogue.examples import against, model
 from proofs.catalogue.psdsf.task_shares import bottleneck_steps, envy_steps, pareto_steps, truth_steps
 from proofs.catalogue.psdsf.theorems import SOURCE
 from proofs.catalogue.texts import signs
@@ -49,18 +50,12 @@ def _c_drfh_sharing_incentive() -> Counterexample:
         1/2.
     Remark: The paper says so of DRFH, which C-DRFH is without constraints; the marks of Table I are lost.
     """
-    return Counterexample(
+    return against(
         "split_runs_no_more",
-        {
-            "cluster": {
-                "demands": [["1/10", 1], [1, "1/10"]],
-                "capacities": [[10, 1], [1, 10]],
-                "eligible": [[1, 1], [0, 1]],
-            },
-            "mechanism": "C-DRFH",
-            "placement": [[1, 0], [0, 1]],
-            "prices": [[[0, 1], [10, 0]]],
-        },
+        cluster=model([["1/10", 1], [1, "1/10"]], [[10, 1], [1, 10]], eligible=[[1, 1], [0, 1]]),
+        mechanism="C-DRFH",
+        placement=[[1, 0], [0, 1]],
+        prices=[[[0, 1], [10, 0]]],
     )
 
 
@@ -75,14 +70,12 @@ def _drfh_sharing_incentive() -> Counterexample:
         11/2.
     Remark: The paper says so too, without an example.
     """
-    return Counterexample(
+    return against(
         "split_runs_no_more",
-        {
-            "cluster": {"demands": [[1, 1], ["1/10", 1]], "capacities": [[10, 1], [1, 10]]},
-            "mechanism": "C-DRFH",
-            "placement": [[1, "9/11"], [0, "20/11"]],
-            "prices": [[[0, 1], [1, 0]]],
-        },
+        cluster=model([[1, 1], ["1/10", 1]], [[10, 1], [1, 10]]),
+        mechanism="C-DRFH",
+        placement=[[1, "9/11"], [0, "20/11"]],
+        prices=[[[0, 1], [1, 0]]],
     )
 
 
@@ -100,21 +93,15 @@ def _eligible_shares_strategy_proof() -> Counterexample:
     Remark: The paper says so too, without an example: hence the shares in all servers of C-DRFH and TSF,
         which do not invite lies (psdsf-c-drfh-strategy-proof, psdsf-tsf-strategy-proof).
     """
-    return Counterexample(
+    return against(
         "claims_pay_nothing",
-        {
-            "cluster": {
-                "demands": [[1, 1], [2, 1]],
-                "capacities": [[1, 1], [2, 1]],
-                "eligible": [[1, 0], [1, 1]],
-            },
-            "mechanism": "eligible",
-            "placement": [["3/4", 0], ["1/8", 1]],
-            "prices": [[[1, 0], [1, 0]]],
-            "lie": [[1, 1], [1, 1]],
-            "after": [[1, "1/7"], [0, "6/7"]],
-            "later": [[[0, 1], [0, 1]]],
-        },
+        cluster=model([[1, 1], [2, 1]], [[1, 1], [2, 1]], eligible=[[1, 0], [1, 1]]),
+        mechanism="eligible",
+        placement=[["3/4", 0], ["1/8", 1]],
+        prices=[[[1, 0], [1, 0]]],
+        lie=[[1, 1], [1, 1]],
+        after=[[1, "1/7"], [0, "6/7"]],
+        later=[[[0, 1], [0, 1]]],
     )
 
 

@@ -19,7 +19,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from proofs.catalogue.psdsf.theorems import NEGATION
-from proofs.catalogue.texts import conditions, signs
+from proofs.catalogue.texts import Lemma, signs, together
 from proofs.claims import InWords, Step, SumSchema
 from proofs.statement import Question
 
@@ -91,12 +91,11 @@ def _limit(question: Question, server: SumSchema, says: str, states: bool = Fals
     }
     yield Step(
         "Together.",
-        question.follows(
-            {},
+        together(
+            question,
             "sum[i](y1[i]) <= x1",
-            (server, here),
-            (bought, costs),
-            fixed=conditions(server, here, where=" (server)") | conditions(bought, costs, "server"),
+            Lemma(server, here, where=" (server)"),
+            Lemma(bought, costs, ("server",)),
         ),
         states=states,
     )
@@ -159,22 +158,19 @@ def _larger_share(question: Question, pooled: bool) -> Iterator[Step]:
     else:
         summed = question.for_every({}, "m*sum[i](g[i]) <= sum[i](G[i])", fixed={"each": "m*g[i] <= G[i]"})
         yield Step("Summed over the servers, this compares the yardsticks.", summed)
-        terms, cites = {name: f"{name}[i]" for name in "cdegG"}, [summed]
+        terms, cites = {name: f"{name}[i]" for name in "cdegG"}, [Lemma(summed, proved=("each",))]
     yield Step("So if the user runs more, by weight, the bundle makes a larger share.", share)
     own, other = ("S", "R") if pooled else ("sum[i](G[i])", "sum[i](g[i])")
     last = {"t": "sum[i](t[i])", "X": "sum[i](X[i])", "R": other, "S": own}
     yield Step(
         "Together.",
-        question.follows(
-            {},
+        together(
+            question,
             "L > l",
-            worth,
-            (alone, terms),
+            Lemma(worth),
+            Lemma(alone, terms, where=" (alone)"),
             *cites,
-            (share, last),
-            fixed=conditions(worth, {})
-            | conditions(alone, terms, where=" (alone)")
-            | conditions(share, last, "worth", "yardsticks", where=" (share)"),
+            Lemma(share, last, ("worth", "yardsticks"), " (share)"),
         ),
     )
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from proofs.catalogue.chapter import Chapter
+from proofs.catalogue.examples import every
 from proofs.catalogue.texts import signs
-from proofs.claims import Enumeration, Implication, InWords, Step, SumSchema
+from proofs.claims import Implication, InWords, Step, SumSchema
 from proofs.statement import Question
 
 __all__ = ["NEGATION", "SOURCE", "STATEMENTS"]
@@ -140,9 +141,11 @@ def _theorem_1(question: Question) -> Iterator[Step]:
     )
     yield Step(
         "On a grid of clusters and placements Definition 5 and the theorem agree.",
-        Enumeration(
+        every(
             "placements_by_both_definitions",
-            {"division": "resource", "largest": 2, "saturated": question.holds("saturated")},
+            division="resource",
+            largest=2,
+            saturated=question.holds("saturated"),
         ),
         states=True,
     )
@@ -194,7 +197,7 @@ def _theorem_2(question: Question) -> Iterator[Step]:
         )
     yield Step(
         "On a grid of clusters and placements Definition 5 and the theorem agree.",
-        Enumeration("placements_by_both_definitions", {"division": "time", "largest": 2}),
+        every("placements_by_both_definitions", division="time", largest=2),
         states=True,
     )
 
@@ -242,6 +245,6 @@ def _single_server(question: Question) -> Iterator[Step]:
     yield Step(
         "Progressive filling meets the conditions of PS-DSF for all small demands of two users, weights 1 "
         "and 2.",
-        Enumeration("one_server_cases", {"largest": 3, "weighted": question.holds("weights")}),
+        every("one_server_cases", largest=3, weighted=question.holds("weights")),
         states=True,
     )

@@ -12,7 +12,8 @@ from typing import Any
 
 from proofs.catalogue.chapter import Chapter
 from proofs.catalogue.drf.lemmas import truthful_steps
-from proofs.claims import Computation, Counterexample, Step
+from proofs.catalogue.examples import against, computed, model
+from proofs.claims import Counterexample, Step
 from proofs.statement import Question, Said
 
 __all__ = ["BROUGHT", "NEEDS", "POOL", "SOURCE", "STATEMENTS"]
@@ -20,7 +21,7 @@ __all__ = ["BROUGHT", "NEEDS", "POOL", "SOURCE", "STATEMENTS"]
 SOURCE = 'C. Zhu, "Dominant resource fairness with time constraints in cloud computing"'
 STATEMENTS = Chapter(SOURCE, scope="all instances")
 
-POOL: dict[str, Any] = {"demands": [[1, 2], [3, 1]], "capacities": [9, 9]}
+POOL: dict[str, Any] = model([[1, 2], [3, 1]], [9, 9])
 """The example of sections 2.3 and 2.4: A needs (1 CPU, 2 GB), B (3, 1), of 9 CPUs and 9 GB."""
 
 
@@ -92,7 +93,7 @@ def _claim_constraint_of_example() -> Counterexample:
     Case: They are (27/7, 9/7).
     Remark: With 2x/9 = 3y/9, A's dominant share being in the memory, they are (3, 2).
     """
-    return Counterexample("ratio_optimum_is", POOL | {"ratio": 3, "printed": [3, 2]})
+    return against("ratio_optimum_is", **POOL, ratio=3, printed=[3, 2])
 
 
 @STATEMENTS.refute("tdrf-claim-optimum-is-4-1")
@@ -106,7 +107,7 @@ def _claim_optimum_is_4_1() -> Counterexample:
     Remark: The optimum depends on the ratio of the time weights (statement tdrf-optimum): (4, 1) needs the
         ratio 8/3.
     """
-    return Counterexample("joining_times", POOL | {"joined": [1, 2], "printed": [4, 1]})
+    return against("joining_times", **POOL, joined=[1, 2], printed=[4, 1])
 
 
 @STATEMENTS.refute("tdrf-claim-nobody-starves", said=Said.READER)
@@ -121,7 +122,7 @@ def _claim_nobody_starves() -> Counterexample:
         is our reading of "fair". With a start before the first joining time all weights are positive, and so
         are all tasks.
     """
-    return Counterexample("nobody_starves", POOL | {"joined": [0, 1], "start": 0})
+    return against("nobody_starves", **POOL, joined=[0, 1], start=0)
 
 
 @STATEMENTS.refute("tdrf-claim-pareto-efficient")
@@ -136,9 +137,7 @@ def _claim_pareto_efficient() -> Counterexample:
     Remark: The proof is that of DRF and does not consider what the users hold. User 1 has half of resource 1
         idle.
     """
-    return Counterexample(
-        "timed_pareto", {"contributions": BROUGHT[:2], "demands": NEEDS[:2], "capacities": [1, 1, 1]}
-    )
+    return against("timed_pareto", contributions=BROUGHT[:2], demands=NEEDS[:2], capacities=[1, 1, 1])
 
 
 @STATEMENTS.refute("tdrf-claim-stops-when-nobody-fits")
@@ -152,7 +151,7 @@ def _claim_stops_when_nobody_fits() -> Counterexample:
     Remark: Its line 20 says that the cluster is then full. It stops when the poorest user does not fit.
         Serving who still fits gives (1, 3).
     """
-    return Counterexample("stops_when_full", {"demands": [[1, 4], [3, 1]], "capacities": [12, 9]})
+    return against("stops_when_full", demands=[[1, 4], [3, 1]], capacities=[12, 9])
 
 
 @STATEMENTS.refute("tdrf-claim-sharing-incentive", said=Said.DENIED)
@@ -166,7 +165,7 @@ def _claim_sharing_incentive() -> Counterexample:
     Remark: The paper says so too: the proof of Theorem 1 says that CDRF, as the mechanism is called there,
         does not satisfy it. The first user to join has it.
     """
-    return Counterexample("late_sharing_incentive", POOL | {"joined": [3, 8]})
+    return against("late_sharing_incentive", **POOL, joined=[3, 8])
 
 
 @STATEMENTS.refute("tdrf-claim-dynamic-sharing-incentive")
@@ -181,7 +180,7 @@ def _claim_dynamic_sharing_incentive() -> Counterexample:
     Remark: Theorem 1 takes this k' for the one of the definition. The exchange gives more of some resources
         and less of others; what a user can use it never loses (statement tdrf-exchange-harmless).
     """
-    return Counterexample("only_what_was_brought", {"contributions": BROUGHT[:2], "needs": NEEDS[:2]})
+    return against("only_what_was_brought", contributions=BROUGHT[:2], needs=NEEDS[:2])
 
 
 @STATEMENTS.refute("tdrf-claim-strategy-proof-in-time", said=Said.READER)
@@ -195,7 +194,7 @@ def _claim_strategy_proof_in_time() -> Counterexample:
     Remark: Not claimed: the definition of strategy-proofness speaks of lies about demands, and the proof of
         lies about machines. This is our reading for joining times.
     """
-    return Counterexample("early_joining", POOL | {"joined": [1, 2], "earlier": 1})
+    return against("early_joining", **POOL, joined=[1, 2], earlier=1)
 
 
 @STATEMENTS.refute("tdrf-claim-strategy-proof-in-contributions", said=Said.READER)
@@ -210,13 +209,11 @@ def _claim_strategy_proof_in_contributions() -> Counterexample:
     Remark: Not claimed: the definition of strategy-proofness speaks of lies about demands, and the proof of
         lies about machines. This is our reading for contributions, which would have to be verified.
     """
-    return Counterexample(
+    return against(
         "overstated_contribution",
-        {
-            "contributions": _tenths([[5, 1, 3], [1, 8, 3]]),
-            "needs": [[0, 1, 1], [1, 0, 1]],
-            "claim": _tenths([[8, 1, 3]])[0],
-        },
+        contributions=_tenths([[5, 1, 3], [1, 8, 3]]),
+        needs=[[0, 1, 1], [1, 0, 1]],
+        claim=_tenths([[8, 1, 3]])[0],
     )
 
 
@@ -230,7 +227,7 @@ def _claim_longer_stay_gets_more() -> Counterexample:
     Case: B joins at 2 and leaves at 9, A is there from 1 to 3; their dominant shares are 3/7 and 6/7.
     Remark: The weight uses the joining time only: who joined earlier gets more, whenever anybody leaves.
     """
-    return Counterexample("longer_stay", POOL | {"joined": [1, 2], "left": [3, 9]})
+    return against("longer_stay", **POOL, joined=[1, 2], left=[3, 9])
 
 
 @STATEMENTS.refute("tdrf-claim-contributions-fit")
@@ -243,7 +240,7 @@ def _claim_contributions_fit() -> Counterexample:
     Case: Users 1, 2 and 3 contribute (1, 1.1, 1.1).
     Remark: Users 2, 3 and 4 contribute (.7, 1.1, 1.2).
     """
-    return Counterexample("contributions_within", {"contributions": BROUGHT[:3], "capacities": [1, 1, 1]})
+    return against("contributions_within", contributions=BROUGHT[:3], capacities=[1, 1, 1])
 
 
 @STATEMENTS.refute("tdrf-claim-demands-are-positive")
@@ -256,7 +253,7 @@ def _claim_demands_are_positive() -> Counterexample:
     Case: Each of the four users of the experiment has a demand of 0.
     Remark: With zeros filling has several rounds, as in Parkes, Procaccia and Shah (EC 2012).
     """
-    return Counterexample("all_positive", {"demands": NEEDS})
+    return against("all_positive", demands=NEEDS)
 
 
 @STATEMENTS.add("tdrf-exchange-is-not-linear", said=Said.READER)
@@ -275,7 +272,7 @@ def _pairs(question: Question) -> Iterator[Step]:
         an exchange in linear time is possible.
     """
     held = {"users": "n == 2*c + 2", "bound": "c > 0"}
-    yield Step("Ten users make 45 pairs.", Computation("visited_pairs", {"users": 10}, 45))
+    yield Step("Ten users make 45 pairs.", computed("visited_pairs", users=10, gives=45))
     yield Step(
         "For each bound c there is a number n of users who make more than c n pairs.",
         question.implies(held, "1/2*n*(n - 1) > c*n"),

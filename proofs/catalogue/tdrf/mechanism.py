@@ -17,9 +17,10 @@ from collections.abc import Iterator
 from typing import Any
 
 from proofs.catalogue.chapter import Chapter
+from proofs.catalogue.examples import against, computed, every
 from proofs.catalogue.tdrf.claims import BROUGHT, NEEDS, POOL, SOURCE
 from proofs.catalogue.texts import signs
-from proofs.claims import Computation, Counterexample, Enumeration, InWords, Step
+from proofs.claims import Counterexample, InWords, Step
 from proofs.statement import Question, Said
 
 __all__ = ["STATEMENTS"]
@@ -48,7 +49,7 @@ def _section_22(question: Question) -> Iterator[Step]:
     after = [[0, "3/5", "3/10"], ["3/5", 0, "3/10"]]
     yield Step(
         "They hold (0, .6, .3) and (.6, 0, .3); .3 of resource 2 is left over.",
-        Computation("exchanged", SECTION_22 | {"needs": needs}, after),
+        computed("exchanged", **SECTION_22 | {"needs": needs}, gives=after),
     )
 
 
@@ -67,7 +68,7 @@ def _first_time(question: Question) -> Iterator[Step]:
     after = [["9/10", "1/5", 0], [0, "3/10", "9/10"]]
     yield Step(
         "They hold (.9, .2, 0) and (0, .3, .9).",
-        Computation("exchanged", {"contributions": BROUGHT[:2], "needs": needs}, after),
+        computed("exchanged", contributions=BROUGHT[:2], needs=needs, gives=after),
     )
 
 
@@ -82,9 +83,8 @@ def _exchange_t3() -> Counterexample:
     Case: Of resource 3 they would hold 1.4; they brought .7, with user 1 before them 1.1.
     Remark: The rule of section 2.2 gives (0, .7, .5) and (.5, 0, .2).
     """
-    return Counterexample(
-        "holdings_within",
-        {"holdings": [[0, "3/10", "9/10"], ["1/10", 0, "1/2"]], "contributions": BROUGHT[:3]},
+    return against(
+        "holdings_within", holdings=[[0, "3/10", "9/10"], ["1/10", 0, "1/2"]], contributions=BROUGHT[:3]
     )
 
 
@@ -99,9 +99,12 @@ def _exchange_t4() -> Counterexample:
     Case: In no order; user 4 gets at most .6 of resource 1.
     Remark: .7 is all of resource 1 that users 2, 3 and 4 brought, so user 3 would lose what it needs.
     """
-    return Counterexample(
+    return against(
         "exchange_has_holdings",
-        {"contributions": BROUGHT[1:], "needs": NEEDS[1:], "user": 3, "printed": ["7/10", "1/5", 0]},
+        contributions=BROUGHT[1:],
+        needs=NEEDS[1:],
+        user=3,
+        printed=["7/10", "1/5", 0],
     )
 
 
@@ -118,20 +121,18 @@ def _exchange_one_rule() -> Counterexample:
         closest to its experiment. Pairwise swaps give section 2.2 and time 1 only. As what is printed for
         time 3 needs more than was brought, no rule that only passes on contributions gives all.
     """
-    return Counterexample(
+    return against(
         "converted_is",
-        {
-            "contributions": [*BROUGHT, *SECTION_22["contributions"]],
-            "needs": [*NEEDS, *SECTION_22["needs"]],
-            "printed": [
-                ["9/10", "1/5", 0],
-                [0, "3/10", "9/10"],
-                ["1/10", 0, "1/2"],
-                ["7/10", "1/5", 0],
-                [0, "3/5", "3/10"],
-                ["3/5", 0, "3/10"],
-            ],
-        },
+        contributions=[*BROUGHT, *SECTION_22["contributions"]],
+        needs=[*NEEDS, *SECTION_22["needs"]],
+        printed=[
+            ["9/10", "1/5", 0],
+            [0, "3/10", "9/10"],
+            ["1/10", 0, "1/2"],
+            ["7/10", "1/5", 0],
+            [0, "3/5", "3/10"],
+            ["3/5", 0, "3/10"],
+        ],
     )
 
 
@@ -156,7 +157,7 @@ def _harmless(question: Question) -> Iterator[Step]:
     yield Step("Swaps follow one another.", InWords("What holds for each swap holds for any number of them."))
     yield Step(
         "Two users, two resources, every case.",
-        Enumeration("exchange_loses_nothing", {"users": 2, "largest": 2}),
+        every("exchange_loses_nothing", users=2, largest=2),
         states=True,
     )
 
@@ -196,7 +197,7 @@ def _optimum(question: Question) -> Iterator[Step]:
     for ratio, tasks in ((1, [3, 2]), (2, ["27/7", "9/7"]), ("8/3", [4, 1]), (3, ["81/20", "9/10"])):
         yield Step(
             f"The ratio {ratio}, by filling.",
-            Computation("tdrf_tasks", {**POOL, "joined": [1, ratio]}, tasks),
+            computed("tdrf_tasks", **POOL, joined=[1, ratio], gives=tasks),
         )
 
 
@@ -266,6 +267,6 @@ def _whole(question: Question) -> Iterator[Step]:
     sizes = {"first": first, "thresholds": ["1/3", "2/3", 2], "tasks": [[1, 2], [2, 2], [3, 2], [4, 1]]}
     yield Step(
         "(1, 2) below 1/3, (2, 2) below 2/3, (3, 2) below 2, then (4, 1).",
-        Enumeration("integer_thresholds", {**POOL, **sizes}),
+        every("integer_thresholds", **POOL, **sizes),
         states=True,
     )
