@@ -12,8 +12,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from proofs.catalogue.chapter import Chapter
-from proofs.catalogue.examples import computed, every, model
-from proofs.catalogue.psdsf.theorems import SOURCE
+from proofs.catalogue.examples import every, model
+from proofs.catalogue.psdsf.theorems import SOURCE, psdsf_tasks
 from proofs.catalogue.texts import signs
 from proofs.claims import InWords, Step
 from proofs.statement import Question, Said
@@ -130,11 +130,10 @@ def _endless(question: Question) -> Iterator[Step]:
     )
     yield Step(
         "The limit is PS-DSF.",
-        computed(
-            "psdsf_tasks",
-            cluster=model([[1], [1], [1]], [[2], [1]], eligible=[[1, 0], [0, 1], [1, 1]]),
-            placement=[[1, 0], [0, 1], [1, 0]],
-            division="resource",
-            gives={"tasks": [1, 1, 1], "conditions of the theorem": True, "Definition 5": True},
+        psdsf_tasks(
+            model([[1], [1], [1]], [[2], [1]], eligible=[[1, 0], [0, 1], [1, 1]]),
+            [[1, 0], [0, 1], [1, 0]],
+            "resource",
+            [1, 1, 1],
         ),
     )

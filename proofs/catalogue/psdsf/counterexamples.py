@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from typing import Any
 
 from proofs.catalogue.chapter import Chapter
-from proofs.catalogue.examples import against, computed, model
-from proofs.catalogue.psdsf.theorems import SOURCE
+from proofs.catalogue.examples import against, model
+from proofs.catalogue.psdsf.theorems import SOURCE, psdsf_tasks
 from proofs.claims import Counterexample, Step
 from proofs.statement import Question, Said
 
@@ -289,11 +289,7 @@ def _fluid_stability(_: Question) -> Iterator[Step]:
     )
     yield Step(
         "Jobs as 40 to 63 are served 35/22 and 245/66 tasks, 245/297 of what fits in this mix.",
-        computed(
-            "psdsf_tasks",
-            cluster={**RAY, "weights": [40, 63]},
-            placement=[[0, "35/22"], ["8/3", "23/22"]],
-            division="resource",
-            gives={"tasks": ["35/22", "245/66"], "conditions of the theorem": True, "Definition 5": True},
+        psdsf_tasks(
+            {**RAY, "weights": [40, 63]}, [[0, "35/22"], ["8/3", "23/22"]], "resource", ["35/22", "245/66"]
         ),
     )

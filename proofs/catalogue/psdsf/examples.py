@@ -8,7 +8,7 @@ from typing import Any
 from proofs.catalogue.chapter import Chapter
 from proofs.catalogue.examples import computed, model
 from proofs.catalogue.psdsf.counterexamples import FIGURE_1, FIGURE_2, PS_DSF, RAM, TABLE_IV
-from proofs.catalogue.psdsf.theorems import SOURCE
+from proofs.catalogue.psdsf.theorems import SOURCE, psdsf_tasks
 from proofs.claims import Computation, Step
 from proofs.statement import Question, Said
 
@@ -17,11 +17,6 @@ __all__ = ["STATEMENTS"]
 STATEMENTS = Chapter(SOURCE)
 
 TWO_SERVERS = model([[5, 1], [1, 5]], [[100, 30], [30, 100]])
-
-
-def _psdsf(cluster: Any, placement: Any, division: str, tasks: Any) -> Computation:
-    value = {"tasks": tasks, "conditions of the theorem": True, "Definition 5": True}
-    return computed("psdsf_tasks", cluster=cluster, placement=placement, division=division, gives=value)
 
 
 def _leximin(cluster: Any, placement: Any, share: str, prices: Any, tasks: Any) -> Computation:
@@ -54,9 +49,9 @@ def _figure_1(question: Question) -> Iterator[Step]:
     )
     yield Step(
         "PS-DSF with divided resources gives 3, 3 and 12 tasks,",
-        _psdsf(cluster, placement, "resource", [3, 3, 12]),
+        psdsf_tasks(cluster, placement, "resource", [3, 3, 12]),
     )
-    yield Step("with divided time as well,", _psdsf(cluster, placement, "time", [3, 3, 12]))
+    yield Step("with divided time as well,", psdsf_tasks(cluster, placement, "time", [3, 3, 12]))
     yield Step(
         "C-DRFH gives 60/23, 72/23 and 288/23,",
         _leximin(
@@ -91,7 +86,7 @@ def _figure_2(question: Question) -> Iterator[Step]:
     yield Step(
         "PS-DSF with divided resources gives 18/5, 18/5, 8 and 8 tasks, users 3 and 4 on the second server "
         "only.",
-        _psdsf(cluster, placement, "resource", ["18/5", "18/5", 8, 8]),
+        psdsf_tasks(cluster, placement, "resource", ["18/5", "18/5", 8, 8]),
     )
     yield Step(
         "Virtual dominant shares: 3/5, 3/5, 2/3 and 8/9 on the first server, 2/3 twice on the second.",
@@ -99,7 +94,7 @@ def _figure_2(question: Question) -> Iterator[Step]:
     )
     yield Step(
         "With divided time 3, 3, 6 and 6.",
-        _psdsf(cluster, [[3, 0], [3, 0], [0, 6], [0, 6]], "time", [3, 3, 6, 6]),
+        psdsf_tasks(cluster, [[3, 0], [3, 0], [0, 6], [0, 6]], "time", [3, 3, 6, 6]),
     )
     yield Step(
         "C-DRFH gives 600/169 twice, 1440/169 and 1260/169,",
@@ -152,9 +147,9 @@ def _table_4(question: Question) -> Iterator[Step]:
     )
     yield Step(
         "PS-DSF gives 210, 105, 82.5 and 27.5 tasks, with divided resources",
-        _psdsf(cluster, PS_DSF, "resource", [210, 105, "165/2", "55/2"]),
+        psdsf_tasks(cluster, PS_DSF, "resource", [210, 105, "165/2", "55/2"]),
     )
-    yield Step("and with divided time.", _psdsf(cluster, PS_DSF, "time", [210, 105, "165/2", "55/2"]))
+    yield Step("and with divided time.", psdsf_tasks(cluster, PS_DSF, "time", [210, 105, "165/2", "55/2"]))
     yield Step(
         "C-DRFH gives 210, 105, 10560/181 and 6435/181,",
         _leximin(
@@ -194,7 +189,7 @@ def _two_servers(question: Question) -> Iterator[Step]:
     part = [["235/12", "25/12"], ["25/12", "235/12"]]
     yield Step(
         "Divided resources: PS-DSF gives 20 tasks each, all on the better server.",
-        _psdsf(cluster, [[20, 0], [0, 20]], "resource", [20, 20]),
+        psdsf_tasks(cluster, [[20, 0], [0, 20]], "resource", [20, 20]),
     )
     yield Step(
         "DRFH (here the same as C-DRFH) gives 65/3 each,",

@@ -24,8 +24,10 @@ Hypotheses
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
+from typing import Any
 
 from proofs.catalogue.chapter import Chapter
+from proofs.catalogue.declarations import declared
 from proofs.catalogue.examples import against, model
 from proofs.catalogue.psdsf.task_shares import bottleneck_steps, envy_steps, pareto_steps, truth_steps
 from proofs.catalogue.psdsf.theorems import SOURCE
@@ -179,103 +181,105 @@ def _cdrf_incentive(question: Question) -> Iterator[Step]:
 
 SCOPE = "all reals, any numbers of users, servers and resources, any weights"
 
-Property = tuple[str, str, str]
-"""Key, words and formula."""
-
-
 Steps = Callable[[Question, bool], Iterable[Step]]
 """The steps of a property, for yardsticks in the pool (true) or on all servers one by one."""
 
-
-def _of(steps: Steps, pooled: bool) -> Callable[[Question], Iterable[Step]]:
-    return lambda question: steps(question, pooled)
+SAID = {"C-DRFH": "section II-B, on DRFH, and Table I", "TSF": "section II-B, on CDRF and TSF, and Table I"}
 
 
-def _ticks(
-    named: Property,
-    places: tuple[str, str],
-    steps: Steps,
-    hypotheses: str,
-    remark: str = "",
-) -> None:
-    """Add the statements on C-DRFH and TSF."""
-    key, words, latex = named
-    for mechanism, without, place, pooled in zip(
-        ("C-DRFH", "TSF"), ("DRFH", "CDRF"), places, (True, False), strict=True
-    ):
-        STATEMENTS.add(
-            f"psdsf-{mechanism.lower()}-{key}",
-            place=place,
-            words=f"Under {mechanism}, and so under {without}, {words}",
-            latex=latex,
-            hypotheses=hypotheses,
-            scope=f"{SCOPE}; with and without placement constraints; every max-min fair placement",
-            remark=remark,
-        )(_of(steps, pooled))
+def _both(key: str, **parts: Any) -> Callable[[Steps], Steps]:
+    """Add a statement on C-DRFH, which is DRFH without constraints, and one on TSF, which is CDRF then."""
+
+    def decorate(steps: Steps) -> Steps:
+        for mechanism, place in SAID.items():
+            pooled = mechanism == "C-DRFH"
+            told = {"mechanism": mechanism, "without": "DRFH" if pooled else "CDRF"}
+            scope = f"{SCOPE}; with and without placement constraints; every max-min fair placement"
+            _add(f"psdsf-{mechanism.lower()}-{key}", steps, pooled, told, place=place, scope=scope, **parts)
+        return steps
+
+    return decorate
 
 
-PLACES = ("section II-B, on DRFH, and Table I", "section II-B, on CDRF and TSF, and Table I")
-MORE = "cover*, covers*, least*, alone*, dominant*, share*, more*"
+def _add(id: str, steps: Steps, pooled: bool, told: dict[str, str], **parts: Any) -> None:
+    """Add a statement whose words name the mechanism, as in "Under {mechanism} nobody loses."."""
+    said = declared(steps.__doc__, STATEMENTS.known)
+    said["words"] = said["words"].format(**told)
+    STATEMENTS.add(id, **said | parts)(lambda question: steps(question, pooled))
 
-_ticks(
-    (
-        "pareto",
-        "nobody can be given more tasks unless somebody gets fewer, whatever is moved.",
-        r"y\ge x,\ y\text{ feasible}\implies y=x",
-    ),
-    PLACES,
-    pareto_steps,
-    "price*, supply*, fits*, no loss*",
-)
-_ticks(
-    (
-        "envy-free",
-        "no user would run more tasks with the resources of another, adjusted by weight, on the servers that "
-        "it may use.",
-        r"U_n(a_p)/\varphi_p\le x_n/\varphi_n",
-    ),
-    PLACES,
-    envy_steps,
-    f"{MORE}, price*, supply*, fits*",
-)
-_ticks(
-    (
-        "strategy-proof",
-        "nobody runs more by lying about its demands or servers, if it gets only the resources of its "
-        "claims.",
-        r"\hat x_n=\sum_i\min_r\frac{x'_{ni}d'_{nr}}{d_{nr}}\le x_n",
-    ),
-    PLACES,
-    truth_steps,
+
+@_both("pareto")
+def _pareto(question: Question, pooled: bool) -> Iterator[Step]:
+    r"""Under {mechanism}, and so under {without}, nobody can be given more tasks unless somebody gets fewer,
+    whatever is moved.
+
+    .. math:: y\ge x,\ y\text{ feasible}\implies y=x
+
+    Hypotheses
+        price*, supply*, fits*, no loss*
     """
-    cover*
-    covers*: the tasks fit into the resources of the claimed ones
-    least*, alone*, dominant*, share*
-    more*: the liar runs more than before
-    price*, supply*, fits*, no loss*, first loser*, first winner*
-    """,
-    remark="Weights are given, not stated by the users. The same steps exclude that several users lie and "
-    "all of them gain.",
-)
+    return pareto_steps(question, pooled)
 
-for mechanism, place, said, pooled in (
-    ("DRFH", "section II-B, on DRFH", Said.CLAIMED, True),
-    ("CDRF", "section II-B, on CDRF; not claimed there", Said.READER, False),
-):
-    STATEMENTS.add(
-        f"psdsf-{mechanism.lower()}-bottleneck-fair",
-        place=place,
-        words=f"Under {mechanism}, if all users dominantly request one resource from all servers, its "
-        "amounts are weighted max-min fair.",
-        latex=r"\rho(n,i)=r\ \forall n,i\implies (x_nd_{nr}/\varphi_n)_n\ \text{max-min fair}",
-        hypotheses="""
+
+@_both("envy-free")
+def _envy_free(question: Question, pooled: bool) -> Iterator[Step]:
+    r"""Under {mechanism}, and so under {without}, no user would run more tasks with the resources of another,
+    adjusted by weight, on the servers that it may use.
+
+    .. math:: U_n(a_p)/\varphi_p\le x_n/\varphi_n
+
+    Hypotheses
+        cover*, covers*, least*, alone*, dominant*, share*, more*, price*, supply*, fits*
+    """
+    return envy_steps(question, pooled)
+
+
+@_both("strategy-proof")
+def _strategy_proof(question: Question, pooled: bool) -> Iterator[Step]:
+    r"""Under {mechanism}, and so under {without}, nobody runs more by lying about its demands or servers, if
+    it gets only the resources of its claims.
+
+    .. math:: \hat x_n=\sum_i\min_r\frac{x'_{ni}d'_{nr}}{d_{nr}}\le x_n
+
+    Hypotheses
+        cover*
+        covers*: the tasks fit into the resources of the claimed ones
+        least*, alone*, dominant*, share*
+        more*: the liar runs more than before
+        price*, supply*, fits*, no loss*, first loser*, first winner*
+    Remark: Weights are given, not stated by the users. The same steps exclude that several users lie and all
+        of them gain.
+    """
+    return truth_steps(question, pooled)
+
+
+def _bottleneck_fair(question: Question, pooled: bool) -> Iterator[Step]:
+    r"""Under {mechanism}, if all users dominantly request one resource from all servers, its amounts are
+    weighted max-min fair.
+
+    .. math:: \rho(n,i)=r\ \forall n,i\implies (x_nd_{nr}/\varphi_n)_n\ \text{max-min fair}
+
+    Hypotheses
         alone*, beside*, fits*, no loss*, price*, supply*
         dominant*: alone on a server, each user would fill the common resource
-        """,
+    Remark: One resource alone is the special case of single resource fairness. Placement constraints do no
+        harm if the resource is dominant on all servers, those included that a user may not use. If a server
+        lacks what some user demands, as in Figure 1, it may fail: psdsf-c-drfh-bottleneck-fair and
+        psdsf-tsf-bottleneck-fair.
+    """
+    return bottleneck_steps(question, pooled)
+
+
+for mechanism, place, said in (
+    ("DRFH", "section II-B, on DRFH", Said.CLAIMED),
+    ("CDRF", "section II-B, on CDRF; not claimed there", Said.READER),
+):
+    _add(
+        f"psdsf-{mechanism.lower()}-bottleneck-fair",
+        _bottleneck_fair,
+        mechanism == "DRFH",
+        {"mechanism": mechanism},
+        place=place,
         scope=f"{SCOPE}; every server has some of the common resource; every max-min fair placement",
-        remark="One resource alone is the special case of single resource fairness. Placement constraints do "
-        "no harm if the resource is dominant on all servers, those included that a user may not use. If a "
-        "server lacks what some user demands, as in Figure 1, it may fail: psdsf-c-drfh-bottleneck-fair and "
-        "psdsf-tsf-bottleneck-fair.",
         said=said,
-    )(_of(bottleneck_steps, pooled))
+    )

@@ -3,18 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 from proofs.catalogue.chapter import Chapter
-from proofs.catalogue.examples import every
+from proofs.catalogue.examples import computed, every
 from proofs.catalogue.texts import signs
-from proofs.claims import Implication, InWords, Step, SumSchema
+from proofs.claims import NEGATION, Computation, Implication, InWords, Step, SumSchema
 from proofs.statement import Question
 
-__all__ = ["NEGATION", "SOURCE", "STATEMENTS"]
+__all__ = ["NEGATION", "SOURCE", "STATEMENTS", "psdsf_tasks"]
 
-NEGATION = "not the conclusion"
 SOURCE = 'J. Khamse-Ashari et al., "Per-server dominant-share fairness (PS-DSF)", ICC 2017, arXiv:1611.00404'
 STATEMENTS = Chapter(SOURCE)
+
+
+def psdsf_tasks(cluster: Any, placement: Any, division: str, tasks: Any) -> Computation:
+    """The claim that a placement is PS-DSF, by both definitions, and runs these tasks."""
+    value = {"tasks": tasks, "conditions of the theorem": True, "Definition 5": True}
+    return computed("psdsf_tasks", cluster=cluster, placement=placement, division=division, gives=value)
 
 
 @STATEMENTS.add("psdsf-time-implies-resource")
