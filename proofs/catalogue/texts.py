@@ -23,9 +23,9 @@ def each(name: str, text: str, indices: Iterable[int | str]) -> dict[str, str]:
 
 
 def signs(positive: str = "", not_negative: str = "") -> dict[str, str]:
-    """Hypotheses on the signs of variables, which keep witnesses against mutants sensible."""
-    known = {f"sign of {v}": f"{v} > 0" for v in positive.split()}
-    return known | {f"sign of {v}": f"{v} >= 0" for v in not_negative.split()}
+    """Hypotheses on the signs of variables, or of families such as x[i]; they keep witnesses sensible."""
+    known = {f"sign of {v.split('[')[0]}": f"{v} > 0" for v in positive.split()}
+    return known | {f"sign of {v.split('[')[0]}": f"{v} >= 0" for v in not_negative.split()}
 
 
 @dataclass(frozen=True)

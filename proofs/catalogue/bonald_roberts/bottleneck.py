@@ -26,6 +26,7 @@ from typing import Any
 from proofs.catalogue.bonald_roberts.model import SOURCE
 from proofs.catalogue.chapter import Chapter
 from proofs.catalogue.examples import against, computed, every, model
+from proofs.catalogue.texts import signs
 from proofs.claims import Counterexample, InWords, Step
 from proofs.statement import Question, Said
 
@@ -146,8 +147,7 @@ def _no_complaints(question: Question) -> Iterator[Step]:
         "full": "sum[i](h[i]) == 1",
         "entitlements": "sum[i](w[i]) == 1",
         "weight": "w > 0",
-        "sign of h": "h[i] >= 0",
-        "sign of s": "s >= 0",
+        **signs("", "h[i] s"),
     }
     yield Step(
         "A user of entitlement w that holds s of a full resource, and by weight no less than anybody, has "

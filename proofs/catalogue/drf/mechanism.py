@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from proofs.catalogue.chapter import Chapter
 from proofs.catalogue.drf.table import SOURCE
 from proofs.catalogue.examples import against, every
+from proofs.catalogue.texts import signs
 from proofs.claims import Counterexample, InWords, Step
 from proofs.statement import Question, Said
 
@@ -111,8 +112,7 @@ def _ceei_unique(question: Question) -> Iterator[Step]:
         "price": "p[j] >= 0",
         "incomes": "sum[j](p[j]) == sum[i](1)",
         "cost": "P[i] == sum[j](p[j]*a[i,j])",
-        "sign of z": "z[i] >= 0",
-        "sign of a": "a[i,j] >= 0",
+        **signs("", "z[i] a[i,j]"),
     }
     ratio = {
         "ratio": "t[i]*r[i] == 1",

@@ -28,8 +28,7 @@ def _filled(question: Question) -> SumSchema:
     held = {"alone": "g[p]*d[p] <= c", "saturated": "sum[p](x[p]*d[p]) == c"}
     fixed = {
         "capacity": "c > 0",
-        "sign of g": "g[p] >= 0",
-        "sign of d": "d[p] >= 0",
+        **signs("", "g[p] d[p]"),
         "part": "u[p] >= 0",
         "tasks": "u[p]*g[p] == x[p]",
     }
@@ -69,9 +68,7 @@ def _sharing_incentive(question: Question) -> Iterator[Step]:
         "holder": "u[p]*fG <= N*h[p]*k[p]",
         "value": "fG >= 0",
         "filled": "sum[p](u[p]) >= 1",
-        "sign of N": "N > 0",
-        "sign of h": "h[p] >= 0",
-        "sign of k": "k[p] >= 0",
+        **signs("N", "h[p] k[p]"),
     }
     sums = {
         "server": "f*G[i] <= N*sum[p](h[p]*k[p,i])",
@@ -256,8 +253,7 @@ def _bottleneck_fair(question: Question) -> Iterator[Step]:
     moved = {
         "fits": "y1[i] + sum[p](y[p,i]) <= c[i]",
         "no loss": "sum[i](y[p,i]) >= sum[i](b[p,i])",
-        "sign of b": "b[p,i] >= 0",
-        "sign of y": "y[p,i] >= 0",
+        **signs("", "b[p,i] y[p,i]"),
         "sign of b 1": "b1[i] >= 0",
         "sign of y 1": "y1[i] >= 0",
     }

@@ -37,8 +37,7 @@ def _welfare(question: Question) -> SumSchema:
         "own worth": "sum[i](u[n,i]*w[n,i]) == f[n]",
         "part": "v[n,i] >= 0",
         "weight": "f[n] > 0",
-        "sign of u": "u[n,i] >= 0",
-        "sign of w": "w[n,i] >= 0",
+        **signs("", "u[n,i] w[n,i]"),
     }
     held = _for_user_1(others) | {"busy": "u1[i] + sum[n](u[n,i]) == 1"}
     fixed = _for_user_1(given) | {"time": "v1[i] + sum[n](v[n,i]) <= 1", "worth": "q[i] >= 0"}
@@ -331,8 +330,7 @@ def _strategy_proof(question: Question) -> Iterator[Step]:
         "budget 1": "sum[i](e1[i]) <= f1",
         "sign of f": "f[k] > 0",
         "sign of f 1": "f1 > 0",
-        "sign of b": "b[k,i] >= 0",
-        "sign of e": "e[k,i] >= 0",
+        **signs("", "b[k,i] e[k,i]"),
         "sign of b 1": "b1[i] >= 0",
         "sign of e 1": "e1[i] >= 0",
     }

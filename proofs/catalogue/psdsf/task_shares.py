@@ -66,8 +66,7 @@ def _limit(question: Question, server: SumSchema, says: str, states: bool = Fals
         "tasks 1": "y1[i] >= 0",
         "sign of v": "v[k,i] >= 0",
         "sign of v 1": "v1[i] >= 0",
-        "sign of V": "V[i] >= 0",
-        "sign of x": "x[k] >= 0",
+        **signs("", "V[i] x[k]"),
         "sign of x 1": "x1 >= 0",
     }
     bought = question.for_every(
@@ -287,8 +286,7 @@ def _server_of_one(question: Question) -> SumSchema:
         "within 1": "d1[r] <= e1*a[r]",
         "sign of a": "a[r] >= 0",
         "sign of c": "c[r] >= 0",
-        "sign of e": "e[k] > 0",
-        **signs("b e1", "y1"),
+        **signs("e[k] b e1", "y1"),
     }
     return question.for_every(
         held,
