@@ -32,8 +32,8 @@ from proofs.errors import ProofError
 
 __all__ = ["conditions", "declared", "hypotheses_in"]
 
-PARTS = {".. math:": "latex", "Place": "place", "Scope": "scope", "Case": "case", "Remark": "remark"}
-"""What stands at the margin, and the name of the argument that it is."""
+PARTS = (".. math:", "Place", "Scope", "Case", "Remark")
+"""What stands at the margin beside the hypotheses, each before a blank."""
 
 
 def declared(docstring: str | None, known: Mapping[str, str]) -> dict[str, Any]:
@@ -58,7 +58,7 @@ def declared(docstring: str | None, known: Mapping[str, str]) -> dict[str, Any]:
         part, _, text = head.partition(": ")
         if part not in PARTS:
             raise ProofError(f"a statement has no part {part!r}; its parts: Hypotheses, {', '.join(PARTS)}")
-        told[PARTS[part]] = _joined(text, more)
+        told["latex" if part == ".. math:" else part.lower()] = _joined(text, more)
     return told
 
 

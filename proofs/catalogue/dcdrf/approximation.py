@@ -18,7 +18,7 @@ from proofs.catalogue.edrf.mechanism import (
     first_round_steps,
     incentive_steps,
 )
-from proofs.catalogue.examples import against, computed, every
+from proofs.catalogue.examples import against, computed, every, run
 from proofs.claims import Counterexample, InWords, Step
 from proofs.statement import Question, Said, Size
 
@@ -40,10 +40,6 @@ def _as(id: str) -> dict[str, Any]:
     return {"hypotheses": mechanism.STATEMENTS[id].hypotheses, "mutants": mechanism.STATEMENTS[id].mutants}
 
 
-def _run_it(family: dict[str, Any]) -> Step:
-    return Step("The same, computed from the algorithm.", every("dcdrf_fair", **family), states=True)
-
-
 @STATEMENTS.add("dcdrf-sharing-incentive", **_as("edrf-sharing-incentive"))
 def _incentive(question: Question) -> Iterator[Step]:
     r"""For every epsilon DC-DRF gives every tenant at least as many tasks as its entitlements run.
@@ -61,7 +57,7 @@ def _incentive(question: Question) -> Iterator[Step]:
         InWords("Everybody takes part in the first round, which always ends, and rho is attained."),
     )
     yield from incentive_steps(question)
-    yield _run_it(FAIR)
+    yield run("dcdrf_fair", **FAIR)
 
 
 @STATEMENTS.add("dcdrf-envy-freeness", **_as("edrf-envy-freeness"))
@@ -80,7 +76,7 @@ def _envy(question: Question) -> Iterator[Step]:
         "One of the two is the case, for every epsilon.",
         InWords("What counts as exhausted stops all of its demanders, in the same round."),
     )
-    yield _run_it(FAIR)
+    yield run("dcdrf_fair", **FAIR)
 
 
 @STATEMENTS.add("dcdrf-epsilon-zero")
@@ -154,7 +150,7 @@ def _demanded(question: Question) -> Iterator[Step]:
         "What is left at the eviction is at most epsilon, and use only grows.",
         question.implies(held, "all >= 1 - e"),
     )
-    yield _run_it(THREE)
+    yield run("dcdrf_fair", **THREE)
 
 
 @STATEMENTS.add("dcdrf-gain")

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 
 from proofs.catalogue.chapter import Chapter
 from proofs.catalogue.dcdrf.approximation import SOURCE
-from proofs.catalogue.examples import against, every
+from proofs.catalogue.examples import against, every, run
 from proofs.catalogue.texts import Lemma, together
 from proofs.claims import Counterexample, InWords, Step
 from proofs.statement import Question, Said, Size
@@ -225,11 +225,7 @@ def _rounds(question: Question) -> Iterator[Step]:
         together(question, "P*n >= 1", Lemma(highest), Lemma(bounded, proved=("highest",), where=" (last)")),
         states=True,
     )
-    yield Step(
-        "The same, computed from the algorithm.",
-        every("dcdrf_rounds_equal", **numbers, weights=weights),
-        states=True,
-    )
+    yield run("dcdrf_rounds_equal", **numbers, weights=weights)
 
 
 @STATEMENTS.add("dcdrf-lemma-3-2")

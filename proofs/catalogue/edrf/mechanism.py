@@ -19,7 +19,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from proofs.catalogue.chapter import Chapter
-from proofs.catalogue.examples import against, computed, every
+from proofs.catalogue.examples import against, computed, every, run
 from proofs.claims import Counterexample, InWords, Step, SumSchema
 from proofs.statement import Question, Said, Size
 
@@ -137,11 +137,7 @@ def _sharing_incentive(question: Question) -> Iterator[Step]:
         InWords("Everybody takes part in the first round, and rho is attained."),
     )
     yield from incentive_steps(question)
-    yield Step(
-        "The same, computed from the algorithm.",
-        every("edrf_fair", n=2, m=2, largest=3, weights=WEIGHTS),
-        states=True,
-    )
+    yield run("edrf_fair", n=2, m=2, largest=3, weights=WEIGHTS)
 
 
 @STATEMENTS.add("edrf-envy-freeness")
@@ -169,11 +165,7 @@ def _envy(question: Question) -> Iterator[Step]:
         "One of the two is the case.",
         InWords("An exhausted resource stops all of its demanders, in the same round."),
     )
-    yield Step(
-        "The same, computed from the algorithm.",
-        every("edrf_fair", n=2, m=2, largest=3, weights=WEIGHTS),
-        states=True,
-    )
+    yield run("edrf_fair", n=2, m=2, largest=3, weights=WEIGHTS)
 
 
 @STATEMENTS.add("edrf-pareto")
@@ -222,11 +214,7 @@ def _one_round(question: Question) -> Iterator[Step]:
         "The first exhausted resource stops all of its demanders.",
         InWords("Without zeros everybody demands it, so that nobody is left for a second round."),
     )
-    yield Step(
-        "The same, computed from the algorithm.",
-        every("edrf_rounds_of", n=question.sizes["n"], m=2, largest=3, least=least, weights=[None]),
-        states=True,
-    )
+    yield run("edrf_rounds_of", n=question.sizes["n"], m=2, largest=3, least=least, weights=[None])
     yield Step(
         "Three agents with zeros: tasks after two rounds.",
         computed("edrf_tasks", demands=WORKED, gives=["3/4", "1/2", "1/2"]),
