@@ -33,7 +33,7 @@ from proofs.errors import ProofError
 __all__ = ["conditions", "declared", "hypotheses_in"]
 
 PARTS = (".. math:", "Place", "Scope", "Case", "Remark")
-"""What stands at the margin beside the hypotheses, each before a blank."""
+"""What stands at the margin beside the hypotheses."""
 
 
 def declared(docstring: str | None, known: Mapping[str, str]) -> dict[str, Any]:

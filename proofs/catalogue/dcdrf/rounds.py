@@ -111,14 +111,6 @@ def _printed(question: Question) -> Iterator[Step]:
     )
 
 
-THAWED = {
-    "demands": [[4, 1, 1, 1], [0, 4, 1, 1], [0, 0, 4, 1], [0, 0, 0, 4]],
-    "epsilon": "2/5",
-    "weights": [27, 9, 3, 1],
-}
-"""Tenants who fill one resource each and demand a quarter as much of all later ones."""
-
-
 @STATEMENTS.refute("dcdrf-lemma-3-1-updated", said=Said.READER)
 def _lemma_3_1_updated() -> Counterexample:
     r"""The bound of Lemma 3.1, with c taken from the first rates, holds for the algorithm, which updates
@@ -131,7 +123,9 @@ def _lemma_3_1_updated() -> Counterexample:
     Case: Four tenants, epsilon = 2/5: three rounds, although (3/5)^2 < c; with rates frozen there are two.
     Remark: The paper does not claim it. True without assumptions is dcdrf-rounds.
     """
-    return against("dcdrf_thawed", **THAWED)
+    # Tenants who fill one resource each and demand a quarter as much of all later ones.
+    demands = [[4, 1, 1, 1], [0, 4, 1, 1], [0, 0, 4, 1], [0, 0, 0, 4]]
+    return against("dcdrf_thawed", demands=demands, epsilon="2/5", weights=[27, 9, 3, 1])
 
 
 @STATEMENTS.add("dcdrf-rounds", sizes=INTEGERS, said=Said.READER)

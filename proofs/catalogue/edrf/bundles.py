@@ -26,8 +26,7 @@ STATEMENTS = Chapter(
 
 
 def _instances(ahead: int = 1) -> Iterator[Step]:
-    small = {"n": 2, "m": 2, "largest": 4, "capacities": [7, 9], "ahead": ahead}
-    yield run("minmax_fair", **small)
+    yield run("minmax_fair", n=2, m=2, largest=4, capacities=[7, 9], ahead=ahead)
 
 
 WORLD = {
