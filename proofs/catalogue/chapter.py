@@ -1,80 +1,81 @@
-"""A chapter: statements on one source in its order, each written above the function of its steps."""
+"""A chapter: statements on one source in its order, each the docstring of the function of its steps."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import Any
 
+from proofs.catalogue.declarations import conditions, declared, hypotheses_in
 from proofs.claims import Counterexample, Step
-from proofs.statement import Question, Said, Size, Statement
+from proofs.statement import Question, Statement
 
 __all__ = ["Chapter"]
 
 Steps = Callable[[Question], Iterable[Step]]
+Witness = Callable[[], Counterexample]
 
 
 class Chapter:
-    """Statements on one source; those that name no place or scope have that of the chapter."""
+    """Statements on one source.
 
-    def __init__(self, source: str, place: str = "", scope: str = "") -> None:
+    Parameters
+    ----------
+    source : str
+    place, scope : str
+        Those of statements that name none.
+    known : dict of str to str, or str
+        Hypotheses that statements name without saying them again; or a docstring of the module that has them
+        as a statement has its own.
+    """
+
+    def __init__(
+        self, source: str, place: str = "", scope: str = "", known: Mapping[str, str] | str | None = None
+    ) -> None:
         self.source = source
-        self.place = place
-        self.scope = scope
+        self.usual: dict[str, Any] = {"place": place, "scope": scope, "hypotheses": {}}
+        self.known: Mapping[str, str] = hypotheses_in(known) if isinstance(known, str) else known or {}
         self.statements: list[Statement] = []
 
     def __iter__(self) -> Iterator[Statement]:
         return iter(self.statements)
 
-    def add(
-        self,
-        id: str,
-        *,
-        place: str = "",
-        words: str,
-        latex: str,
-        scope: str = "",
-        hypotheses: Mapping[str, str] | None = None,
-        sizes: Mapping[str, Size] | None = None,
-        mutants: tuple[str, ...] = (),
-        remark: str = "",
-        said: Said = Said.CLAIMED,
-    ) -> Callable[[Steps], Steps]:
-        """Add the :class:`proofs.Statement` that the decorated function of a question settles."""
+    def __getitem__(self, id: str) -> Statement:
+        """The statement of that id."""
+        return next(statement for statement in self.statements if statement.id == id)
+
+    def add(self, id: str, **parts: Any) -> Callable[[Steps], Steps]:
+        """Add the :class:`proofs.Statement` that the decorated function of a question settles.
+
+        What it says stands in the function's docstring (:func:`proofs.catalogue.declarations.declared`) and
+        in ``parts``, the arguments of a statement by name; with ``words`` here, all of it.
+        """
 
         def decorate(steps: Steps) -> Steps:
-            self.statements.append(
-                Statement(
-                    id=id,
-                    source=self.source,
-                    place=place or self.place,
-                    words=words,
-                    latex=latex,
-                    hypotheses=hypotheses or {},
-                    scope=scope or self.scope,
-                    steps=steps,
-                    sizes=sizes or {},
-                    mutants=mutants,
-                    remark=remark,
-                    said=said,
-                )
-            )
+            self._append(id, self._told(steps, parts), steps)
             return steps
 
         return decorate
 
-    def refute(
-        self,
-        id: str,
-        *,
-        place: str = "",
-        words: str,
-        latex: str,
-        case: str,
-        witness: Counterexample,
-        scope: str = "",
-        remark: str = "",
-        said: Said = Said.CLAIMED,
-    ) -> None:
-        """Add a statement without hypotheses that one case, told in words, refutes."""
-        self.add(id, place=place, words=words, latex=latex, scope=scope, remark=remark, said=said)(
-            lambda question: [Step(case, witness)]
-        )
+    def refute(self, id: str, **parts: Any) -> Callable[[Witness], Witness]:
+        """Add a statement without hypotheses that one case refutes, the counterexample that is returned.
+
+        It is told as in :meth:`add`, and the case as its part "Case".
+        """
+
+        def decorate(witness: Witness) -> Witness:
+            told = self._told(witness, parts)
+            case = told.pop("case")
+            self._append(id, told, lambda question: [Step(case, witness())])
+            return witness
+
+        return decorate
+
+    def _told(self, function: Callable[..., Any], parts: dict[str, Any]) -> dict[str, Any]:
+        """What a statement says, by the names of its arguments."""
+        told = parts if "words" in parts else declared(function.__doc__, self.known) | parts
+        if isinstance(text := told.get("hypotheses"), str):
+            told |= conditions(text, self.known)
+        return self.usual | told
+
+    def _append(self, id: str, told: dict[str, Any], steps: Steps) -> None:
+        self.statements.append(Statement(id=id, source=self.source, steps=steps, **told))

@@ -6,9 +6,12 @@ installed, and what the two disagree on counts for nothing.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
+from fractions import Fraction
+from importlib.util import find_spec
 from typing import Any
 
+from proofs.checking.cvc5_process import ask_cvc5
 from proofs.checking.refutations import check_values, rests_on_negation
 from proofs.claims import NEGATION, Implication
 from proofs.errors import EvidenceError
@@ -16,10 +19,12 @@ from proofs.language.polynomials import Polynomial
 from proofs.language.relations import Relation, relation
 from proofs.verdicts.verdict import NEVER
 
-__all__ = ["SOLVERS", "ask", "assertion", "check_met", "check_unsat", "smt_query", "symbol"]
+__all__ = ["SOLVERS", "ask", "assertion", "check_met", "check_unsat", "model_values", "smt_query", "symbol"]
 
 LONGEST = 600_000
 """Milliseconds that checking one query may take."""
+LONGEST_NUMBER = 3_900
+"""Characters of a value of z3 that is read."""
 SOLVERS = ("z3", "cvc5")
 
 
@@ -64,33 +69,34 @@ def ask(solver: str, query: str, milliseconds: int) -> tuple[str, Any]:
     ImportError
         If the solver is not installed.
     """
-    try:
-        return (_z3 if solver == "z3" else _cvc5)(query, max(1, milliseconds))
-    except ImportError:
-        raise ImportError(f"this needs the SMT solver {solver}: pip install 'fairqueues[exact]'") from None
+    if find_spec(solver) is None:
+        raise ImportError(f"this needs the SMT solver {solver}: pip install 'fairqueues[exact]'")
+    return _z3(query, milliseconds) if solver == "z3" else (ask_cvc5(query, milliseconds / 1000), None)
 
 
 def _z3(query: str, milliseconds: int) -> tuple[str, Any]:
     import z3
 
     solver = z3.SolverFor("QF_NRA", ctx=z3.Context())
-    solver.set("timeout", milliseconds)
+    solver.set("timeout", max(1, milliseconds))
     solver.from_string(query)
     answer = str(solver.check())
     return answer, solver.model() if answer == "sat" else None
 
 
-def _cvc5(query: str, milliseconds: int) -> tuple[str, Any]:
-    import cvc5
+def model_values(model: Any, names: Iterable[str], digits: int) -> dict[str, Fraction] | None:
+    """Values in a model of z3, irrational ones to some digits; None if one is too long to read."""
+    import z3
 
-    solver = cvc5.Solver(cvc5.TermManager())
-    solver.setOption("tlimit-per", str(milliseconds))
-    parser = cvc5.InputParser(solver)
-    parser.setStringInput(cvc5.InputLanguage.SMT_LIB_2_6, query, "query")
-    symbols, answer = parser.getSymbolManager(), "unknown"
-    while not (command := parser.nextCommand()).isNull():
-        answer = command.invoke(solver, symbols).strip() or answer
-    return answer, None
+    exact, values = {str(v): model[v] for v in model.decls()}, {}
+    for name in names:
+        value = exact.get(symbol(name))
+        if value is not None and not z3.is_rational_value(value):
+            value = value.approx(digits)
+        if value is not None and len(value.as_string()) > LONGEST_NUMBER:
+            return None
+        values[name] = Fraction(0 if value is None else value.as_fraction())
+    return values
 
 
 def check_met(claim: Implication, evidence: Mapping[str, Any]) -> None:

@@ -18,7 +18,6 @@ from proofs.claims.reasoned import (
 from proofs.definitions import plain
 from proofs.errors import ProofError
 from proofs.language.relations import relation
-from proofs.language.sums import plain_relation
 
 __all__ = [
     "CLAIMS",
@@ -182,7 +181,7 @@ def claim_to_dict(claim: Claim) -> dict[str, Any]:
             if claim.case is not None:
                 data["case"] = list(claim.case)
         case SumSchema() | Chained():
-            data |= _in_normal_form(claim)
+            data |= {"hypotheses": dict(claim.plain.hypotheses), "conclusion": claim.plain.conclusion}
             if isinstance(claim, Chained):
                 data["cites"] = [
                     {"claim": claim_to_dict(cited.claim), "values": dict(cited.values)}
@@ -204,8 +203,3 @@ def claim_to_dict(claim: Claim) -> dict[str, Any]:
             if isinstance(claim, Search):
                 data |= {"number": claim.number, "seed": claim.seed}
     return data
-
-
-def _in_normal_form(claim: SumSchema | Chained) -> dict[str, Any]:
-    held = {name: repr(plain_relation(text)) for name, text in claim.hypotheses.items()}
-    return {"hypotheses": held, "conclusion": repr(plain_relation(claim.conclusion))}

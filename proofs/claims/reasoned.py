@@ -93,8 +93,32 @@ def _texts(hypotheses: Mapping[str, str], conclusion: str) -> dict[str, str]:
     return held
 
 
+class _OverSets:
+    """A claim whose texts may hold families over sets of every size, and sums over them."""
+
+    hypotheses: Mapping[str, str]
+    conclusion: str
+
+    @property
+    def plain(self) -> Implication:
+        """Hypotheses and conclusion in plain variables."""
+        held = {name: repr(plain_relation(text)) for name, text in self.hypotheses.items()}
+        return Implication(held, repr(plain_relation(self.conclusion)))
+
+    def instance(self, size: int) -> Implication:
+        """The claim where all sets have so many elements, for their first ones if the conclusion is open."""
+        held: dict[str, str] = {}
+        for name, text in self.hypotheses.items():
+            for choice, written in instances(text, size):
+                one = f"{name}[{','.join(map(str, choice))}]" if choice else name
+                if one in held:
+                    raise ProofError(f"two hypotheses are called {one!r} where the sets have {size} elements")
+                held[one] = written
+        return Implication(held, next(instances(self.conclusion, size))[1])
+
+
 @dataclass(frozen=True)
-class SumSchema:
+class SumSchema(_OverSets):
     """Hypotheses imply a conclusion for families of real numbers over finite sets of every size.
 
     Texts may hold families ``x[i]`` and sums ``sum[i](x[i]*a[i])`` (see :mod:`proofs.language.sums`). A
@@ -140,15 +164,6 @@ conclusion='(1 + 1) * s >= 1', hints=(), degree=2, case=None)
                 f"{self.conclusion!r} has a free index"
             )
 
-    @property
-    def plain(self) -> Implication:
-        """Hypotheses and conclusion in plain variables."""
-        return _plain(self)
-
-    def instance(self, size: int) -> Implication:
-        """The claim where all sets have so many elements."""
-        return _instance(self, size)
-
 
 @dataclass(frozen=True)
 class Citation:
@@ -184,7 +199,7 @@ class Citation:
 
 
 @dataclass(frozen=True)
-class Chained:
+class Chained(_OverSets):
     """A conclusion follows from earlier steps, each cited with terms for its variables.
 
     Theorem: a claim that holds for all values holds where terms stand for its variables. So, in the order of
@@ -213,15 +228,6 @@ class Chained:
         object.__setattr__(self, "cites", tuple(self.cites))
         if other := [cited for cited in self.cites if type(cited) is not Citation]:
             raise ProofError(f"a chain cites by a Citation; got {other[0]!r}")
-
-    @property
-    def plain(self) -> Implication:
-        """Hypotheses and conclusion in plain variables."""
-        return _plain(self)
-
-    def instance(self, size: int) -> Implication:
-        """The claim where all sets have so many elements, for their first ones if the conclusion is open."""
-        return _instance(self, size)
 
 
 @dataclass(frozen=True)
@@ -307,22 +313,6 @@ class Induction:
             held = {text: text for k in numbers for text in (at_number(t, k, self.first) for t in texts)}
             found[numbers[0]] = Implication(held, at_number(self.conclusion, numbers[-1] + 1, self.first))
         return found
-
-
-def _plain(claim: SumSchema | Chained) -> Implication:
-    held = {name: repr(plain_relation(text)) for name, text in claim.hypotheses.items()}
-    return Implication(held, repr(plain_relation(claim.conclusion)))
-
-
-def _instance(claim: SumSchema | Chained, size: int) -> Implication:
-    held: dict[str, str] = {}
-    for name, text in claim.hypotheses.items():
-        for choice, written in instances(text, size):
-            one = f"{name}[{','.join(map(str, choice))}]" if choice else name
-            if one in held:
-                raise ProofError(f"two hypotheses are called {one!r} where the sets have {size} elements")
-            held[one] = written
-    return Implication(held, next(instances(claim.conclusion, size))[1])
 
 
 Reasoned = Implication | SumSchema | Induction | Chained

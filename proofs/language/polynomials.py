@@ -15,15 +15,20 @@ from __future__ import annotations
 import ast
 import re
 import unicodedata
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 from math import inf
+from operator import add, mul, sub
+from typing import Any
 
 from proofs.errors import ProofError
 
 __all__ = ["Monomial", "Polynomial", "parsed", "polynomial", "polynomial_of", "refuse_look_alikes"]
+
+ARITHMETIC: dict[type[ast.operator], Callable[[Any, Any], Any]] = {ast.Add: add, ast.Sub: sub, ast.Mult: mul}
+"""What + - * do to what two sides are read as."""
 
 Monomial = tuple[tuple[str, int], ...]
 

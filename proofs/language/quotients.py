@@ -9,7 +9,7 @@ from fractions import Fraction
 from math import gcd, lcm
 
 from proofs.errors import ProofError
-from proofs.language.polynomials import Polynomial, polynomial, polynomial_of
+from proofs.language.polynomials import ARITHMETIC, Polynomial, polynomial, polynomial_of
 from proofs.language.relations import Relation
 
 __all__ = ["Quotient", "quotient", "sign_of"]
@@ -70,12 +70,8 @@ def quotient(node: ast.expr, text: str) -> Quotient:
             if not divisor.numerator.terms:
                 raise ProofError(f"{text!r} divides by {ast.unparse(right)}, which is 0")
             return quotient(left, text) * divisor.inverse()
-        case ast.BinOp(left=left, op=ast.Mult(), right=right):
-            return quotient(left, text) * quotient(right, text)
-        case ast.BinOp(left=left, op=ast.Add(), right=right):
-            return quotient(left, text) + quotient(right, text)
-        case ast.BinOp(left=left, op=ast.Sub(), right=right):
-            return quotient(left, text) - quotient(right, text)
+        case ast.BinOp(left=left, op=op, right=right) if type(op) in ARITHMETIC:
+            return ARITHMETIC[type(op)](quotient(left, text), quotient(right, text))
         case ast.UnaryOp(op=ast.USub(), operand=operand):
             return -quotient(operand, text)
         case ast.BinOp(left=left, op=ast.Pow(), right=power):

@@ -25,6 +25,7 @@ from proofs.claims import Implication
 from proofs.errors import EvidenceError, ProofError
 from proofs.language.polynomials import Monomial, Polynomial, polynomial
 from proofs.language.relations import Relation
+from proofs.prover.elimination import eliminated, follow
 from proofs.prover.values import nearest
 
 __all__ = ["find_refutation", "solve"]
@@ -139,44 +140,18 @@ def solve(
     )
     if found.status != 0:
         return None
-    used = np.flatnonzero(np.abs(found.x) > 1e-9)
-    exact = _exactly(entries, used.tolist(), len(rows), deadline)
-    if exact is None:
+    # Those that are not used stay 0.
+    used = set(np.flatnonzero(np.abs(found.x) > 1e-9).tolist())
+    equations: dict[object, dict[int, Fraction]] = {len(rows): {}}
+    for row, place, value in entries:
+        if place in used:
+            equations.setdefault(row, {})[place] = value
+    pivots = eliminated(equations, {len(rows): Fraction(1)}, deadline)
+    if pivots is None:
         return None
     solution = [Fraction(0)] * len(columns)
-    for place, value in zip(used.tolist(), exact, strict=True):
-        solution[place] = value
+    follow(pivots, solution)
     return solution if min(solution[:n_terms]) >= 0 else None
-
-
-def _exactly(
-    entries: Sequence[tuple[int, int, Fraction]], used: list[int], last: int, deadline: float
-) -> list[Fraction] | None:
-    """Solve the equations (all right sides 0, the last 1) in the used unknowns by elimination."""
-    place = {j: k for k, j in enumerate(used)}
-    width = len(used)
-    system: dict[int, list[Fraction]] = {last: [Fraction(0)] * width + [Fraction(1)]}
-    for i, j, value in entries:
-        if j in place:
-            system.setdefault(i, [Fraction(0)] * (width + 1))[place[j]] = value
-    pending = list(system.values())
-    solved: dict[int, list[Fraction]] = {}
-    for k in range(width):
-        if time.monotonic() > deadline:
-            return None
-        pivot = next((row for row in pending if row[k]), None)
-        if pivot is None:
-            continue
-        pending.remove(pivot)
-        scaled = [v / pivot[k] for v in pivot]
-        for row in [*pending, *solved.values()]:
-            if row[k]:
-                factor = row[k]
-                row[:] = [v - factor * s for v, s in zip(row, scaled, strict=True)]
-        solved[k] = scaled
-    if any(row[-1] for row in pending):
-        return None
-    return [solved[k][-1] if k in solved else Fraction(0) for k in range(width)]
 
 
 def _collected(cofactors: list[tuple[str, Monomial]], values: Sequence[Fraction]) -> dict[str, str]:

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from proofs.checking.queries import ask, smt_query, symbol
+from proofs.checking.queries import ask, model_values, smt_query
 from proofs.checking.refutations import check_assignment, rests_on_negation
 from proofs.claims import Implication
 from proofs.errors import EvidenceError
@@ -38,8 +38,6 @@ MEETING, CONFIRMING, LONGEST = 2.0, 5.0, 600.0
 """Seconds at most for values that meet the hypotheses, for the second solver, and for the first."""
 REFUTING, SQUARES = 1.0, 20.0
 """Seconds at most for a witness by z3 before sums of squares are sought, and for these."""
-LONGEST_NUMBER = 3_900
-"""Characters of a value of z3 that is read."""
 UNMET = "unmet"
 """No values are known that meet the hypotheses, nor that there are none."""
 
@@ -226,21 +224,11 @@ def witness_of(claim: Implication, deadline: float) -> dict[str, Fraction] | Non
 
 def _rational_witness(claim: Implication, model: Any) -> dict[str, Fraction] | None:
     """Values of a model of z3, or fractions near them, that violate the claim."""
-    import z3
-
-    exact, violates = {str(v): model[v] for v in model.decls()}, _violating(claim)
-    for digits in (None, 3, 6, 12, 24):
-        values = {}
-        for name in _names(claim):
-            value = exact.get(symbol(name))
-            if value is None:
-                values[name] = Fraction(0)
-            elif z3.is_rational_value(value):
-                if len(value.as_string()) > LONGEST_NUMBER:
-                    return None
-                values[name] = Fraction(value.numerator_as_long(), value.denominator_as_long())
-            else:
-                values[name] = Fraction(value.approx(digits or 3).as_fraction())
+    violates = _violating(claim)
+    for digits in (3, 6, 12, 24):
+        values = model_values(model, _names(claim), digits)
+        if values is None:
+            return None
         if violates(values):
             try:
                 check_assignment(claim, {"values": values})

@@ -994,7 +994,7 @@ def test_solvers_that_disagree():
     good = check(own(claim))
     assert good.findings[0].evidence["solvers"] == ["z3", "cvc5"]
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(queries, "_cvc5", lambda query, limit: ("sat", None))
+        patch.setattr(queries, "ask_cvc5", lambda query, seconds: "sat")
         with pytest.raises(EvidenceError, match="cvc5 answers sat"):
             verify_finding(claim, good.findings[0])
 

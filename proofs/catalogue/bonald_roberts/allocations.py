@@ -10,7 +10,8 @@ from collections.abc import Iterator
 
 from proofs.catalogue.bonald_roberts.model import SOURCE
 from proofs.catalogue.chapter import Chapter
-from proofs.claims import Enumeration, InWords, Step
+from proofs.catalogue.examples import every
+from proofs.claims import InWords, Step
 from proofs.statement import Question
 
 __all__ = ["STATEMENTS"]
@@ -38,24 +39,23 @@ def _other_resource() -> Step:
     return Step("The same holds for resource 2.", InWords("Exchange the names of the resources."))
 
 
-@STATEMENTS.add(
-    "br-pf-full-resources",
-    place="slide on proportional fairness with two resources",
-    words="Under proportional fairness of n jobs on two resources, resource 1 is full exactly if the ratios "
-    "of the demands for it to those for the other add up to at least n.",
-    latex=r"\sum_i \varphi_i a_{i1} = 1 \iff \sum_i a_{i1}/a_{i2} \ge n",
-    hypotheses={
-        "slackness": "a resource that is not full has no price",
-        "budget": "prices add up to n",
-        "optimal": "a task costs one over the number of tasks",
-        "prices": "prices are at least 0",
-        "fits": "resource 2 holds at most its capacity",
-        "condition": "the ratios add up to at least n",
-    },
-    scope="all positive demands, any n",
-    mutants=("slackness", "budget", "optimal", "prices", "fits", "condition"),
-)
+@STATEMENTS.add("br-pf-full-resources")
 def _pf_full(question: Question) -> Iterator[Step]:
+    r"""Under proportional fairness of n jobs on two resources, resource 1 is full exactly if the ratios of
+    the demands for it to those for the other add up to at least n.
+
+    .. math:: \sum_i \varphi_i a_{i1} = 1 \iff \sum_i a_{i1}/a_{i2} \ge n
+
+    Hypotheses
+        slackness*: a resource that is not full has no price
+        budget*: prices add up to n
+        optimal*: a task costs one over the number of tasks
+        prices*: prices are at least 0
+        fits*: resource 2 holds at most its capacity
+        condition*: the ratios add up to at least n
+    Place: slide on proportional fairness with two resources
+    Scope: all positive demands, any n
+    """
     yield Step(
         "Condition to full resource. If resource 1 were not full, its price would be 0.",
         question.implies({"slackness": "p*(1 - S) == 0", "room": "S < 1"}, "p == 0"),
@@ -102,25 +102,24 @@ def _pf_full(question: Question) -> Iterator[Step]:
     yield _other_resource()
 
 
-@STATEMENTS.add(
-    "br-bmf-full-resources",
-    place="slide on bottleneck-max fairness with two resources",
-    words="Under bottleneck-max fairness of n jobs on two resources, resource 1 is full exactly if the "
-    "ratios of the demands for it to those for the other add up to at least n.",
-    latex=r"\sum_i \varphi_i a_{i1} = 1 \iff \sum_i a_{i1}/a_{i2} \ge n",
-    hypotheses={
-        "largest": "no share of the resource is larger than that of a job with this bottleneck",
-        "bottleneck": "the job has the largest share of resource 1",
-        "full": "the resource is full",
-        "fits": "resource 2 holds at most its capacity",
-        "positive": "shares are positive",
-        "order": "which of the two largest shares is the smaller one",
-        "condition": "the ratios add up to at least n",
-    },
-    scope="all positive demands and all BMF allocations, any n",
-    mutants=("largest", "bottleneck", "full", "fits", "order", "condition"),
-)
+@STATEMENTS.add("br-bmf-full-resources")
 def _bmf_full(question: Question) -> Iterator[Step]:
+    r"""Under bottleneck-max fairness of n jobs on two resources, resource 1 is full exactly if the ratios of
+    the demands for it to those for the other add up to at least n.
+
+    .. math:: \sum_i \varphi_i a_{i1} = 1 \iff \sum_i a_{i1}/a_{i2} \ge n
+
+    Hypotheses
+        largest*: no share of the resource is larger than that of a job with this bottleneck
+        bottleneck*: the job has the largest share of resource 1
+        full*: the resource is full
+        fits*: resource 2 holds at most its capacity
+        positive: shares are positive
+        order*: which of the two largest shares is the smaller one
+        condition*: the ratios add up to at least n
+    Place: slide on bottleneck-max fairness with two resources
+    Scope: all positive demands and all BMF allocations, any n
+    """
     yield Step(
         "Condition to full resource. If resource 1 were not full, everybody, job 1 and the others i, would "
         "have the largest share of resource 2, that is 1/n.",
@@ -177,22 +176,19 @@ def _bmf_full(question: Question) -> Iterator[Step]:
 SINGLE = r"\varrho_j(\varphi) < 1\ (j \ne 1) \implies \varphi_i a_{i1} = 1/n"
 
 
-@STATEMENTS.add(
-    "br-pf-single-bottleneck",
-    place='slide on proportional fairness, "Equal shares for a single bottleneck"',
-    words="Under proportional fairness, if only one resource is full, every job holds the same share of it.",
-    latex=SINGLE,
-    hypotheses={
-        "room": "the other resources have room",
-        "slackness": "a resource that is not full has no price",
-        "free": "so the others have no price",
-        "optimal": "a task costs one over the number of tasks",
-        "full": "resource 1 is full",
-    },
-    scope="all demands, any numbers of jobs and resources",
-    mutants=("room", "slackness", "free", "optimal", "full"),
-)
+@STATEMENTS.add("br-pf-single-bottleneck", latex=SINGLE)
 def _pf_single(question: Question) -> Iterator[Step]:
+    """Under proportional fairness, if only one resource is full, every job holds the same share of it.
+
+    Hypotheses
+        room*: the other resources have room
+        slackness*: a resource that is not full has no price
+        free*: so the others have no price
+        optimal*: a task costs one over the number of tasks
+        full*: resource 1 is full
+    Place: slide on proportional fairness, "Equal shares for a single bottleneck"
+    Scope: all demands, any numbers of jobs and resources
+    """
     free = question.implies({"slackness": "p*(1 - u) == 0", "room": "u < 1"}, "p == 0")
     paid = question.for_every(
         {"free": "p[j] == 0", "optimal": "x*(p1*a1 + sum[j](p[j]*a[j])) == 1"},
@@ -213,20 +209,16 @@ def _pf_single(question: Question) -> Iterator[Step]:
     yield Step("and every job holds 1/n of it.", own)
 
 
-@STATEMENTS.add(
-    "br-bmf-single-bottleneck",
-    place='slide on bottleneck-max fairness, "Equal shares for a single bottleneck"',
-    words="Under bottleneck-max fairness, if only one resource is full, every job holds the same share of "
-    "it.",
-    latex=SINGLE,
-    hypotheses={
-        "largest": "a job whose bottleneck is resource 1 has the largest share of it",
-        "full": "resource 1 is full, and alone",
-    },
-    scope="all demands and all BMF allocations, any numbers of jobs and resources",
-    mutants=("largest", "full"),
-)
+@STATEMENTS.add("br-bmf-single-bottleneck", latex=SINGLE)
 def _bmf_single(question: Question) -> Iterator[Step]:
+    """Under bottleneck-max fairness, if only one resource is full, every job holds the same share of it.
+
+    Hypotheses
+        largest*: a job whose bottleneck is resource 1 has the largest share of it
+        full*: resource 1 is full, and alone
+    Place: slide on bottleneck-max fairness, "Equal shares for a single bottleneck"
+    Scope: all demands and all BMF allocations, any numbers of jobs and resources
+    """
     yield Step(
         "The bottleneck of every job is resource 1, so that job 1 and the others i hold the same share, 1/n.",
         question.for_every(
@@ -237,24 +229,23 @@ def _bmf_single(question: Question) -> Iterator[Step]:
     )
 
 
-@STATEMENTS.add(
-    "br-two-classes",
-    place="slides on two resources",
-    words="With two classes of jobs and two resources, proportional fairness and bottleneck-max fairness "
-    "allocate the same, however many jobs there are.",
-    latex=r"\varphi^{\mathrm{PF}}(x) = \varphi^{\mathrm{BMF}}(x),\quad x \in \mathbb{N}^2",
-    hypotheses={
-        "full": "a full resource is used up",
-        "largest": "a job has the largest share of its bottleneck",
-        "slackness": "a resource that is not full has no price",
-        "budget": "prices add up to the number of jobs",
-        "optimal": "a task costs one over the number of tasks",
-        "independent": "the demands of the classes are not proportional",
-    },
-    scope="all positive demands and all counts X, Y > 0",
-    mutants=("full", "largest", "slackness", "budget", "optimal", "independent"),
-)
+@STATEMENTS.add("br-two-classes")
 def _two_classes(question: Question) -> Iterator[Step]:
+    r"""With two classes of jobs and two resources, proportional fairness and bottleneck-max fairness allocate
+    the same, however many jobs there are.
+
+    .. math:: \varphi^{\mathrm{PF}}(x) = \varphi^{\mathrm{BMF}}(x),\quad x \in \mathbb{N}^2
+
+    Hypotheses
+        full*: a full resource is used up
+        largest*: a job has the largest share of its bottleneck
+        slackness*: a resource that is not full has no price
+        budget*: prices add up to the number of jobs
+        optimal*: a task costs one over the number of tasks
+        independent*: the demands of the classes are not proportional
+    Place: slides on two resources
+    Scope: all positive demands and all counts X, Y > 0
+    """
     both = {"full 1": "S*a1 + T*a2 == 0", "full 2": "S*b1 + T*b2 == 0"}
     yield Step(
         "The same resources are full under PF and under BMF.",
@@ -297,6 +288,6 @@ def _two_classes(question: Question) -> Iterator[Step]:
     )
     yield Step(
         "By both definitions, for demands up to 3 and up to 2 jobs of each class.",
-        Enumeration("two_classes", {"largest": 3, "most": 2}),
+        every("two_classes", largest=3, most=2),
         states=True,
     )

@@ -25,7 +25,9 @@ from typing import Any
 
 from proofs.catalogue.bonald_roberts.model import SOURCE
 from proofs.catalogue.chapter import Chapter
-from proofs.claims import Computation, Counterexample, Enumeration, InWords, Step
+from proofs.catalogue.examples import against, computed, every, model
+from proofs.catalogue.texts import signs
+from proofs.claims import Counterexample, InWords, Step
 from proofs.statement import Question, Said
 
 __all__ = ["STATEMENTS"]
@@ -46,46 +48,36 @@ def _load(j: int) -> str:
     return " + ".join(_held(i, j) for i in (1, 2, 3))
 
 
-@STATEMENTS.add(
-    "br-bmf-exists",
-    place="slide on the existence of bottleneck-max fairness",
-    words="A bottleneck-max fair allocation exists for all demands.",
-    latex=r"\exists \varphi: \forall i\ \exists j:\ \varphi a_j = 1,\ \varphi_i a_{ij} = \max_k \varphi_k "
-    r"a_{kj}",
-    hypotheses={
-        "map": "the map adds the room, 1 less the load, to each level",
-        "cut off below": "and cuts off below: a fixed level above the lower end has no room left",
-        "cut off above": "and above: a fixed level below 1 does not overflow",
-        "so far": "the load of k users is at most k levels",
-        "levels": "no share exceeds the level of its resource",
-        "sum": "loads are sums of shares",
-        "at most the level": "loads are at most n levels",
-        "small": "e is below 1/n",
-        "users": "there is a user",
-        "above": "no level is at the lower end",
-        "decides": "some resource decides the tasks of a user, who holds its level",
-        "others": "shares are not negative, so the load is at least the share of the user",
-    },
-    scope="all demands with which everybody demands something, any numbers of jobs and resources; Brouwer's "
-    "fixed-point theorem is quoted",
-    mutants=(
-        "map",
-        "cut off below",
-        "cut off above",
-        "at most the level",
-        "small",
-        "levels",
-        "decides",
-        "others",
-    ),
-    remark="A conjecture in the slides of 2014; a proof appears with hal-01243985. This one is short, and "
-    "needs no general position of the demands. Earlier work shows that allocations without justified "
-    'complaints exist, which is weaker (br-bmf-no-justified-complaints): D. Dolev et al., "No justified '
-    'complaints", ITCS 2012, arXiv:1106.2673, by a construction of its own, and A. Gutman and N. Nisan, '
-    "AAMAS 2012, arXiv:1204.4286, by a competitive equilibrium, in polynomial time. Ours are the levels, "
-    "the map, and the largest share for everybody, of which theirs need not have one.",
-)
+@STATEMENTS.add("br-bmf-exists")
 def _existence(question: Question) -> Iterator[Step]:
+    r"""A bottleneck-max fair allocation exists for all demands.
+
+    .. math:: \exists \varphi: \forall i\ \exists j:\ \varphi a_j = 1,\ \varphi_i a_{ij} = \max_k \varphi_k
+        a_{kj}
+
+    Hypotheses
+        map*: the map adds the room, 1 less the load, to each level
+        cut off below*: and cuts off below: a fixed level above the lower end has no room left
+        cut off above*: and above: a fixed level below 1 does not overflow
+        so far: the load of k users is at most k levels
+        levels*: no share exceeds the level of its resource
+        sum: loads are sums of shares
+        at most the level*: loads are at most n levels
+        small*: e is below 1/n
+        users: there is a user
+        above: no level is at the lower end
+        decides*: some resource decides the tasks of a user, who holds its level
+        others*: shares are not negative, so the load is at least the share of the user
+    Place: slide on the existence of bottleneck-max fairness
+    Scope: all demands with which everybody demands something, any numbers of jobs and resources; Brouwer's
+        fixed-point theorem is quoted
+    Remark: A conjecture in the slides of 2014; a proof appears with hal-01243985. This one is short, and
+        needs no general position of the demands. Earlier work shows that allocations without justified
+        complaints exist, which is weaker (br-bmf-no-justified-complaints): D. Dolev et al., "No justified
+        complaints", ITCS 2012, arXiv:1106.2673, by a construction of its own, and A. Gutman and N. Nisan,
+        AAMAS 2012, arXiv:1204.4286, by a competitive equilibrium, in polynomial time. Ours are the levels,
+        the map, and the largest share for everybody, of which theirs need not have one.
+    """
     # t: level of a resource, v: where the map takes it before it is cut off, L: its load.
     fixed = {
         "map": "v == t + 1 - L",
@@ -128,37 +120,34 @@ def _existence(question: Question) -> Iterator[Step]:
     yield Step(
         "The other way round: with the largest share of each full resource as its level, and 1 for the "
         "others, every BMF allocation of small pools is such a fixed point, and every pool has one.",
-        Enumeration("bmf_fixed_points", {"sizes": [[2, 2, 3], [3, 2, 1], [2, 3, 1]]}),
+        every("bmf_fixed_points", sizes=[[2, 2, 3], [3, 2, 1], [2, 3, 1]]),
     )
 
 
-@STATEMENTS.add(
-    "br-bmf-no-justified-complaints",
-    place="not in the slides; D. Dolev et al., arXiv:1106.2673, for bottleneck-max fairness",
-    words="Under bottleneck-max fairness with weights everybody has at least its entitlement of a full "
-    "resource, so that nobody has a justified complaint.",
-    latex=r"\frac{h_{ij}}{w_i} = \max_k \frac{h_{kj}}{w_k},\ \sum_k h_{kj} = 1,\ \sum_k w_k = 1 \implies "
-    r"h_{ij} \ge w_i",
-    hypotheses={
-        "bottleneck": "nobody holds more of the bottleneck by weight",
-        "full": "the bottleneck is full",
-        "entitlements": "weights are entitlements, parts of each resource that add up to 1",
-        "weight": "weights are positive",
-    },
-    scope="all demands, weights and BMF allocations, any numbers of users and resources",
-    mutants=("bottleneck", "full", "entitlements"),
-    remark="By br-bmf-exists such allocations exist for equal weights, as Dolev et al. and A. Gutman and N. "
-    "Nisan (arXiv:1204.4286) have shown in other ways. Not conversely: br-complaint-free-is-bmf.",
-    said=Said.READER,
-)
+@STATEMENTS.add("br-bmf-no-justified-complaints", said=Said.READER)
 def _no_complaints(question: Question) -> Iterator[Step]:
+    r"""Under bottleneck-max fairness with weights everybody has at least its entitlement of a full resource,
+    so that nobody has a justified complaint.
+
+    .. math:: \frac{h_{ij}}{w_i} = \max_k \frac{h_{kj}}{w_k},\ \sum_k h_{kj} = 1,\ \sum_k w_k = 1 \implies
+        h_{ij} \ge w_i
+
+    Hypotheses
+        bottleneck*: nobody holds more of the bottleneck by weight
+        full*: the bottleneck is full
+        entitlements*: weights are entitlements, parts of each resource that add up to 1
+        weight: weights are positive
+    Place: not in the slides; D. Dolev et al., arXiv:1106.2673, for bottleneck-max fairness
+    Scope: all demands, weights and BMF allocations, any numbers of users and resources
+    Remark: By br-bmf-exists such allocations exist for equal weights, as Dolev et al. and A. Gutman and N.
+        Nisan (arXiv:1204.4286) have shown in other ways. Not conversely: br-complaint-free-is-bmf.
+    """
     held = {
         "bottleneck": "h[i]*w <= s*w[i]",
         "full": "sum[i](h[i]) == 1",
         "entitlements": "sum[i](w[i]) == 1",
         "weight": "w > 0",
-        "sign of h": "h[i] >= 0",
-        "sign of s": "s >= 0",
+        **signs("", "h[i] s"),
     }
     yield Step(
         "A user of entitlement w that holds s of a full resource, and by weight no less than anybody, has "
@@ -168,49 +157,47 @@ def _no_complaints(question: Question) -> Iterator[Step]:
     )
 
 
-STATEMENTS.refute(
-    "br-complaint-free-is-bmf",
-    place="not in the slides; the converse of br-bmf-no-justified-complaints",
-    words="Where nobody has a justified complaint the allocation is bottleneck-max fair.",
-    latex=r"\forall i\ \exists j:\ \varphi a_j = 1,\ \varphi_i a_{ij} \ge 1/n \implies \varphi\text{ BMF}",
-    scope="all pools; refuted by one",
-    case="Users of demands (4, 1), (5, 1) and (1, 8) run 1/10 of a task each. Of resource 1 user 1 has 2/5, "
-    "more than a third, but user 2 has 1/2.",
-    witness=Counterexample(
+@STATEMENTS.refute("br-complaint-free-is-bmf", said=Said.READER)
+def _complaint_free_is_bmf() -> Counterexample:
+    r"""Where nobody has a justified complaint the allocation is bottleneck-max fair.
+
+    .. math:: \forall i\ \exists j:\ \varphi a_j = 1,\ \varphi_i a_{ij} \ge 1/n \implies \varphi\text{ BMF}
+
+    Place: not in the slides; the converse of br-bmf-no-justified-complaints
+    Scope: all pools; refuted by one
+    Case: Users of demands (4, 1), (5, 1) and (1, 8) run 1/10 of a task each. Of resource 1 user 1 has 2/5,
+        more than a third, but user 2 has 1/2.
+    Remark: So existence of bottleneck-max fair allocations (br-bmf-exists) does not follow from that of
+        allocations without justified complaints (arXiv:1106.2673, arXiv:1204.4286).
+    """
+    return against(
         "complaint_free_is_bmf",
-        {
-            "demands": [[4, 1], [5, 1], [1, 8]],
-            "capacities": [1, 1],
-            "tasks": ["1/10", "1/10", "1/10"],
-        },
-    ),
-    remark="So existence of bottleneck-max fair allocations (br-bmf-exists) does not follow from that of "
-    "allocations without justified complaints (arXiv:1106.2673, arXiv:1204.4286).",
-    said=Said.READER,
-)
+        demands=[[4, 1], [5, 1], [1, 8]],
+        capacities=[1, 1],
+        tasks=["1/10", "1/10", "1/10"],
+    )
 
 
-@STATEMENTS.add(
-    "br-best-rank",
-    place='slide "Bottleneck-max fairness", algorithm',
-    words="When the job with the lowest best rank of bottleneck shares has rank 1, the shares are "
-    "bottleneck-max fair, and conversely.",
-    latex=r"\max_i \min_{j \text{ full}} \bigl(1 + |\{k: \varphi_k a_{kj} > \varphi_i a_{ij}\}|\bigr) = 1 "
-    r"\iff \varphi \text{ BMF}",
-    hypotheses={
-        "mark": "the mark of another job is 1 if it holds more of the resource, and 0 if not",
-        "marks": "who is not marked holds no more",
-        "rank": "the rank of a job is 1 and the marks of the others",
-        "best": "the best rank is 1",
-        "largest": "the job has the largest share",
-        "no mark": "who is marked holds more, at least by the smallest gap between different shares",
-    },
-    scope="each job and full resource, any number of other jobs; all shares",
-    mutants=("marks", "rank", "best", "largest", "no mark"),
-    remark="The slide serves the job of the lowest best rank with whole tasks. What is said here is when no "
-    "job has to be served before another; that whole tasks come near such shares is not proved.",
-)
+@STATEMENTS.add("br-best-rank")
 def _best_rank(question: Question) -> Iterator[Step]:
+    r"""When the job with the lowest best rank of bottleneck shares has rank 1, the shares are bottleneck-max
+    fair, and conversely.
+
+    .. math:: \max_i \min_{j \text{ full}} \bigl(1 + |\{k: \varphi_k a_{kj} > \varphi_i a_{ij}\}|\bigr) = 1
+        \iff \varphi \text{ BMF}
+
+    Hypotheses
+        mark: the mark of another job is 1 if it holds more of the resource, and 0 if not
+        marks*: who is not marked holds no more
+        rank*: the rank of a job is 1 and the marks of the others
+        best*: the best rank is 1
+        largest*: the job has the largest share
+        no mark*: who is marked holds more, at least by the smallest gap between different shares
+    Place: slide "Bottleneck-max fairness", algorithm
+    Scope: each job and full resource, any number of other jobs; all shares
+    Remark: The slide serves the job of the lowest best rank with whole tasks. What is said here is when no
+        job has to be served before another; that whole tasks come near such shares is not proved.
+    """
     # z: mark of a job whose share is h; s and b: share and rank of the job that is ranked.
     ranked = {
         "rank": "b == 1 + z1 + sum[k](z[k])",
@@ -251,25 +238,23 @@ INSTANCES: tuple[tuple[list[list[int]], list[str]], ...] = (
 )
 
 
-@STATEMENTS.add(
-    "br-bmf-path",
-    place="slide on the existence of bottleneck-max fairness; the path is not in the source",
-    words="Under a common cap on tasks that moves from 0, bottleneck-max fair allocations of three examples "
-    "form a path without a gap, which ends at one without the cap.",
-    latex=r"\varphi(t) \text{ BMF with } \varphi_i \le t, \text{ linear on pieces}",
-    hypotheses={
-        "ends": "the conditions hold at the ends of a piece",
-        "between": "a point between the ends",
-        "cap": "before its end, the path is under the cap",
-    },
-    scope="three examples of two or three jobs and two resources, complete paths",
-    mutants=("ends", "between", "cap"),
-    remark="That the path ends for all demands in general position would need that its linear systems have "
-    "one solution and that one condition at a time gets tight; neither is proved here. Existence does not "
-    "rest on it: br-bmf-exists.",
-    said=Said.READER,
-)
+@STATEMENTS.add("br-bmf-path", said=Said.READER)
 def _path(question: Question) -> Iterator[Step]:
+    r"""Under a common cap on tasks that moves from 0, bottleneck-max fair allocations of three examples form
+    a path without a gap, which ends at one without the cap.
+
+    .. math:: \varphi(t) \text{ BMF with } \varphi_i \le t, \text{ linear on pieces}
+
+    Hypotheses
+        ends*: the conditions hold at the ends of a piece
+        between*: a point between the ends
+        cap*: before its end, the path is under the cap
+    Place: slide on the existence of bottleneck-max fairness; the path is not in the source
+    Scope: three examples of two or three jobs and two resources, complete paths
+    Remark: That the path ends for all demands in general position would need that its linear systems have one
+        solution and that one condition at a time gets tight; neither is proved here. Existence does not rest
+        on it: br-bmf-exists.
+    """
     capped = question.holds("cap")
     yield Step(
         "On a piece of the path tasks are linear in the cap, so that a condition that holds at both ends "
@@ -280,34 +265,33 @@ def _path(question: Question) -> Iterator[Step]:
         ),
     )
     for demands, end in INSTANCES:
-        arguments: dict[str, Any] = {"demands": demands, "capacities": [1] * len(demands[0])}
+        arguments: dict[str, Any] = model(demands, [1] * len(demands[0]))
         yield Step(
             f"Every piece of the path for {demands}: the conditions at both ends, and no gap.",
-            Enumeration("bmf_path_pieces", arguments | ({} if capped else {"capped": False})),
+            every("bmf_path_pieces", **arguments, **({} if capped else {"capped": False})),
             states=True,
         )
-        yield Step(f"Where it ends, for {demands}.", Computation("bmf_path_end", arguments, end))
+        yield Step(f"Where it ends, for {demands}.", computed("bmf_path_end", **arguments, gives=end))
 
 
-@STATEMENTS.add(
-    "br-bmf-segment",
-    place="slide on uniqueness",
-    words="With demands (1,1,1), (2,1,3/2), (1,2,3/2) the bottleneck-max fair allocations are exactly the "
-    "segment of all (1-3u, u, u) with u from 1/5 to 2/9.",
-    latex=r"\{(1-3u,u,u): 1/5 \le u \le 2/9\}",
-    hypotheses={
-        "fits": "no resource holds more than its capacity",
-        "full": "a bottleneck is full",
-        "largest": "nobody holds more of the bottleneck of a user",
-        "line": "tasks are 1-3u, u and u",
-        "above": "u is at least 1/5",
-        "below": "u is at most 2/9",
-    },
-    scope="all maps from users to bottlenecks, all real tasks",
-    mutants=("fits", "full", "largest", "line", "above", "below"),
-    remark="Its ends are DRF, (2/5, 1/5, 1/5), and PF, (1/3, 2/9, 2/9).",
-)
+@STATEMENTS.add("br-bmf-segment")
 def _segment(question: Question) -> Iterator[Step]:
+    r"""With demands (1,1,1), (2,1,3/2), (1,2,3/2) the bottleneck-max fair allocations are exactly the segment
+    of all (1-3u, u, u) with u from 1/5 to 2/9.
+
+    .. math:: \{(1-3u,u,u): 1/5 \le u \le 2/9\}
+
+    Hypotheses
+        fits*: no resource holds more than its capacity
+        full*: a bottleneck is full
+        largest*: nobody holds more of the bottleneck of a user
+        line*: tasks are 1-3u, u and u
+        above*: u is at least 1/5
+        below*: u is at most 2/9
+    Place: slide on uniqueness
+    Scope: all maps from users to bottlenecks, all real tasks
+    Remark: Its ends are DRF, (2/5, 1/5, 1/5), and PF, (1/3, 2/9, 2/9).
+    """
     fits = {f"fits {j}": f"{_load(j)} <= 1" for j in (1, 2, 3)}
     full = {j: {f"full {j}": f"{_load(j)} == 1"} for j in (1, 2, 3)}
     for j in (1, 2):
@@ -369,9 +353,10 @@ def _segment(question: Question) -> Iterator[Step]:
                 )
     yield Step(
         "The vertices of the allocations of all maps, by trying all square systems.",
-        Computation(
+        computed(
             "bmf_vertices",
-            {"demands": THREE, "capacities": [1, 1, 1]},
-            [["1/3", "2/9", "2/9"], ["2/5", "1/5", "1/5"]],
+            demands=THREE,
+            capacities=[1, 1, 1],
+            gives=[["1/3", "2/9", "2/9"], ["2/5", "1/5", "1/5"]],
         ),
     )

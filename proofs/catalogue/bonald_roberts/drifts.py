@@ -4,30 +4,32 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from proofs.catalogue.bonald_roberts import stability
 from proofs.catalogue.bonald_roberts.durations import FOUR
 from proofs.catalogue.bonald_roberts.model import SOURCE
 from proofs.catalogue.bonald_roberts.queues import EXAMPLE
-from proofs.catalogue.bonald_roberts.stability import LOAD
 from proofs.catalogue.chapter import Chapter
-from proofs.claims import Computation, InWords, Step
+from proofs.catalogue.examples import computed, model
+from proofs.catalogue.texts import Lemma, together
+from proofs.claims import InWords, Step
 from proofs.statement import Question, Said
 
 __all__ = ["STATEMENTS"]
 
-STATEMENTS = Chapter(SOURCE)
+STATEMENTS = Chapter(SOURCE, known=stability.STATEMENTS.known)
 
 
-@STATEMENTS.add(
-    "br-drift-values",
-    place='slides "Drift for balanced load" and "Drift for unbalanced load"; the numbers are not in the text',
-    words="Drifts of PF and DRF in the example at load 9/10.",
-    latex=r"\dot x = \rho - \varphi(x), \quad a = \begin{pmatrix}1&.1\\.1&1\end{pmatrix}",
-    hypotheses={"load": "the busiest resource has load 9/10"},
-    scope="the example, equal loads and loads 3 to 1, at seven counts",
-    mutants=("load",),
-    said=Said.READER,
-)
+@STATEMENTS.add("br-drift-values", said=Said.READER)
 def _drift_values(question: Question) -> Iterator[Step]:
+    r"""Drifts of PF and DRF in the example at load 9/10.
+
+    .. math:: \dot x = \rho - \varphi(x), \quad a = \begin{pmatrix}1&.1\\.1&1\end{pmatrix}
+
+    Hypotheses
+        load*: the busiest resource has load 9/10
+    Place: slides "Drift for balanced load" and "Drift for unbalanced load"; the numbers are not in the text
+    Scope: the example, equal loads and loads 3 to 1, at seven counts
+    """
     even, uneven = (
         (["9/11", "9/11"], ["27/31", "9/31"]) if question.holds("load") else (["1", "1"], ["1", "1/3"])
     )
@@ -43,40 +45,36 @@ def _drift_values(question: Question) -> Iterator[Step]:
     for policy, loads, x, value in cases:
         yield Step(
             f"{policy}, loads {loads[0]} and {loads[1]}, {x[0]} and {x[1]} jobs.",
-            Computation(
-                "fluid_drift", {"policy": policy, "shares": EXAMPLE, "loads": loads, "counts": x}, value
-            ),
+            computed("fluid_drift", policy=policy, shares=EXAMPLE, loads=loads, counts=x, gives=value),
         )
 
 
-@STATEMENTS.add(
-    "br-drift-cone",
-    place='slide "Drift for balanced load"; read off, not said',
-    words="With balanced load PF drains both classes unless one has more than ten times the jobs of the "
-    "other, while DRF near load 1 lets the class with fewer jobs grow.",
-    latex=r"\tfrac1{10}\le\tfrac{x_1}{x_2}\le10: \varphi^{PF} = (\tfrac{10}{11},\tfrac{10}{11}); \quad "
-    r"\varphi^{DRF} = \frac{x}{\max(x_1+.1x_2,\,.1x_1+x_2)}",
-    hypotheses={
-        **LOAD,
-        "low": "class 1 has at most ten times the jobs of class 2",
-        "high": "class 2 has at most ten times the jobs of class 1",
-        "price": "costs of tasks are jobs over tasks",
-        "beyond": "class 1 has more than ten times the jobs of class 2",
-        "jobs": "there are jobs of class 2",
-        "one": "tasks of class 1 beyond the cone",
-        "ten": "tasks of class 2 beyond the cone",
-        "first": "tasks of class 1 under DRF",
-        "second": "tasks of class 2 under DRF",
-        "off": "class 1 has more jobs",
-        "critical": "the load of the resources is at least 1",
-        "steep": "the ratio of the jobs is beyond 11/(10 r) - 1/10",
-        "part": "the resources have load r",
-    },
-    scope="the example with equal loads, all counts",
-    mutants=("load", "low", "high", "beyond", "off", "critical", "steep"),
-    said=Said.READER,
-)
+@STATEMENTS.add("br-drift-cone", said=Said.READER)
 def _cone(question: Question) -> Iterator[Step]:
+    r"""With balanced load PF drains both classes unless one has more than ten times the jobs of the other,
+    while DRF near load 1 lets the class with fewer jobs grow.
+
+    .. math:: \tfrac1{10}\le\tfrac{x_1}{x_2}\le10: \varphi^{PF} = (\tfrac{10}{11},\tfrac{10}{11}); \quad
+        \varphi^{DRF} = \frac{x}{\max(x_1+.1x_2,\,.1x_1+x_2)}
+
+    Hypotheses
+        load*
+        low*: class 1 has at most ten times the jobs of class 2
+        high*: class 2 has at most ten times the jobs of class 1
+        price: costs of tasks are jobs over tasks
+        beyond*: class 1 has more than ten times the jobs of class 2
+        jobs: there are jobs of class 2
+        one: tasks of class 1 beyond the cone
+        ten: tasks of class 2 beyond the cone
+        first: tasks of class 1 under DRF
+        second: tasks of class 2 under DRF
+        off*: class 1 has more jobs
+        critical*: the load of the resources is at least 1
+        steep*: the ratio of the jobs is beyond 11/(10 r) - 1/10
+        part: the resources have load r
+    Place: slide "Drift for balanced load"; read off, not said
+    Scope: the example with equal loads, all counts
+    """
     cone = {"low": "x1 <= 10*x2", "high": "x2 <= 10*x1"}
     prices = {"price 1": "p + q/10 == 11/10*x1", "price 2": "p/10 + q == 11/10*x2"}
     top = {
@@ -122,34 +120,31 @@ def _cone(question: Question) -> Iterator[Step]:
     )
 
 
-@STATEMENTS.add(
-    "br-drift-unbalanced",
-    place='slide "Drift for unbalanced load"; read off, not said',
-    words="With loads 3 to 1 and below 1, in every state with jobs of both classes PF and DRF drain one of "
-    "them; near load 1 class 2 grows under DRF beyond 3 jobs of class 1 for one of its own, under PF beyond "
-    "30.",
-    latex=r"\rho = \tfrac{r}{31}(30, 10):\quad \varphi^{PF}_2 < \rho_2 \Rightarrow x_1 > 30 x_2/r - x_2, "
-    r"\quad \varphi^{DRF}_2 < \rho_2 \iff x_1/x_2 > \tfrac{31}{10r} - \tfrac1{10}\ (x_1 > x_2)",
-    hypotheses={
-        **LOAD,
-        "loads": "class 1 has three times the load of class 2, and resource 1 has load r",
-        "beyond": "class 1 has more than ten times the jobs of class 2",
-        "much": "class 1 has at least the jobs for one of class 2 at which it is served in proportion",
-        "few": "class 1 has at most the jobs for one of class 2 at which it is served in proportion",
-        "jobs": "there are jobs of class 2",
-        "one": "tasks of class 1 under PF beyond the cone",
-        "ten": "tasks of class 2 under PF beyond the cone",
-        "first": "tasks of class 1 under DRF, which has more jobs",
-        "second": "tasks of class 2 under DRF, which has fewer jobs",
-        "steep": "the ratio of the jobs is beyond 31/(10 r) - 1/10",
-    },
-    scope="the example with loads 3 to 1, all counts with more jobs of class 1, and PF inside the cone",
-    mutants=("load", "loads", "much", "few", "one", "ten", "first", "second", "steep"),
-    remark="At the ratio of the loads, 3 to 1, DRF drains both classes; under balanced load it does so on "
-    "the diagonal only (br-drift-cone).",
-    said=Said.READER,
-)
+@STATEMENTS.add("br-drift-unbalanced", said=Said.READER)
 def _unbalanced(question: Question) -> Iterator[Step]:
+    r"""With loads 3 to 1 and below 1, in every state with jobs of both classes PF and DRF drain one of them;
+    near load 1 class 2 grows under DRF beyond 3 jobs of class 1 for one of its own, under PF beyond 30.
+
+    .. math:: \rho = \tfrac{r}{31}(30, 10):\quad \varphi^{PF}_2 < \rho_2 \Rightarrow x_1 > 30 x_2/r - x_2,
+        \quad \varphi^{DRF}_2 < \rho_2 \iff x_1/x_2 > \tfrac{31}{10r} - \tfrac1{10}\ (x_1 > x_2)
+
+    Hypotheses
+        load*
+        loads*: class 1 has three times the load of class 2, and resource 1 has load r
+        beyond: class 1 has more than ten times the jobs of class 2
+        much*: class 1 has at least the jobs for one of class 2 at which it is served in proportion
+        few*: class 1 has at most the jobs for one of class 2 at which it is served in proportion
+        jobs: there are jobs of class 2
+        one*: tasks of class 1 under PF beyond the cone
+        ten*: tasks of class 2 under PF beyond the cone
+        first*: tasks of class 1 under DRF, which has more jobs
+        second*: tasks of class 2 under DRF, which has fewer jobs
+        steep*: the ratio of the jobs is beyond 31/(10 r) - 1/10
+    Place: slide "Drift for unbalanced load"; read off, not said
+    Scope: the example with loads 3 to 1, all counts with more jobs of class 1, and PF inside the cone
+    Remark: At the ratio of the loads, 3 to 1, DRF drains both classes; under balanced load it does so on the
+        diagonal only (br-drift-cone).
+    """
     loads = {"loads 1": "31*rho1 == 30*r", "loads 2": "31*rho2 == 10*r"}
     below = loads | {"load": "r < 1"}
     jobs = {"jobs": "x2 > 0"}
@@ -182,26 +177,25 @@ def _unbalanced(question: Question) -> Iterator[Step]:
     )
 
 
-@STATEMENTS.add(
-    "br-load-necessary",
-    place='slide "Stability condition"; that it is necessary is not said there',
-    words="Under any policy with a stationary distribution every resource has a load below 1; with a load "
-    "above 1 its backlog of work grows in every state.",
-    latex=r"\sum_x \pi(x)\varphi_i(x) = \rho_i,\ \pi(0) > 0 \implies \varrho_j < 1",
-    hypotheses={
-        "balance": "as many tasks run on average as the load brings",
-        "fits": "in every state the tasks fit into the resource",
-        "all states": "probabilities of the states with jobs add up to 1 less that of the empty system",
-        "empty": "the empty system has a probability",
-        "overload": "the resource has a load above 1",
-    },
-    scope="any policy, any numbers of classes and states; all reals",
-    mutants=("balance", "fits", "all states", "empty", "overload"),
-    remark="So rho a < 1 cannot be relaxed for any policy. That it suffices is a matter of the policy: "
-    "br-pf-stable, br-drf-stable, br-balanced-stable. Infinitely many states are the limit of finitely many.",
-    said=Said.READER,
-)
+@STATEMENTS.add("br-load-necessary", said=Said.READER)
 def _load_necessary(question: Question) -> Iterator[Step]:
+    r"""Under any policy with a stationary distribution every resource has a load below 1; with a load above 1
+    its backlog of work grows in every state.
+
+    .. math:: \sum_x \pi(x)\varphi_i(x) = \rho_i,\ \pi(0) > 0 \implies \varrho_j < 1
+
+    Hypotheses
+        balance*: as many tasks run on average as the load brings
+        fits*: in every state the tasks fit into the resource
+        all states*: probabilities of the states with jobs add up to 1 less that of the empty system
+        empty*: the empty system has a probability
+        overload*: the resource has a load above 1
+    Place: slide "Stability condition"; that it is necessary is not said there
+    Scope: any policy, any numbers of classes and states; all reals
+    Remark: So rho a < 1 cannot be relaxed for any policy. That it suffices is a matter of the policy:
+        br-pf-stable, br-drf-stable, br-balanced-stable. Infinitely many states are the limit of finitely
+        many.
+    """
     load = "sum[i](rho[i]*a[i])"
     most = question.for_every(
         {
@@ -221,12 +215,12 @@ def _load_necessary(question: Question) -> Iterator[Step]:
     yield Step("Which is below 1, as the empty system has a probability e.", below)
     yield Step(
         "Together.",
-        question.follows(
-            {"empty": "e > 0"},
+        together(
+            question,
             f"{load} < 1",
-            most,
-            (below, {"u": load}),
-            fixed=most.hypotheses,
+            Lemma(most),
+            Lemma(below, {"u": load}, ("empty", "at most")),
+            empty="e > 0",
         ),
         states=True,
     )
@@ -247,46 +241,46 @@ def _load_necessary(question: Question) -> Iterator[Step]:
     )
 
 
-@STATEMENTS.add(
-    "br-capacity-region",
-    place='slide "Capacity region"',
-    words="The loads that fit in the example are bounded by the corners (1/10, 0), (1/11, 1/11) and (0, "
-    "1/10).",
-    latex=r"10\rho_1 + \rho_2 < 1,\ \rho_1 + 10\rho_2 < 1",
-    hypotheses={"demands": "tasks demand (10, 1) and (1, 10) of unit capacities"},
-    scope="the example",
-    mutants=("demands",),
-)
+@STATEMENTS.add("br-capacity-region")
 def _region(question: Question) -> Iterator[Step]:
+    r"""The loads that fit in the example are bounded by the corners (1/10, 0), (1/11, 1/11) and (0, 1/10).
+
+    .. math:: 10\rho_1 + \rho_2 < 1,\ \rho_1 + 10\rho_2 < 1
+
+    Hypotheses
+        demands*: tasks demand (10, 1) and (1, 10) of unit capacities
+    Place: slide "Capacity region"
+    Scope: the example
+    """
     shares = [[10, 1], [1, 10]] if question.holds("demands") else [[10, 10], [1, 10]]
     yield Step(
         "The corners are (1/10, 0), (1/11, 1/11) and (0, 1/10).",
-        Computation("capacity_corners", {"shares": shares}, [[0, "1/10"], ["1/11", "1/11"], ["1/10", 0]]),
+        computed("capacity_corners", shares=shares, gives=[[0, "1/10"], ["1/11", "1/11"], ["1/10", 0]]),
     )
 
 
-@STATEMENTS.add(
-    "br-whole-tasks",
-    place="slides on the task level; the numbers are not in the text",
-    words="With whole tasks of (4, 1) and (1, 4) on (16, 16) the largest mixes carry 15/16 of the balanced "
-    "load, and 39/40 of a load of 3 to 1.",
-    latex=r"\max\{\varrho : \rho \le \operatorname{conv}\{(4,0),(3,3),(0,4)\}\} = .9375,\ .975",
-    hypotheses={"whole": "tasks are whole"},
-    scope="the example",
-    mutants=("whole",),
-    said=Said.READER,
-)
+@STATEMENTS.add("br-whole-tasks", said=Said.READER)
 def _whole(question: Question) -> Iterator[Step]:
-    given = {"demands": FOUR, "capacities": [16, 16], "whole": question.holds("whole")}
+    r"""With whole tasks of (4, 1) and (1, 4) on (16, 16) the largest mixes carry 15/16 of the balanced load,
+    and 39/40 of a load of 3 to 1.
+
+    .. math:: \max\{\varrho : \rho \le \operatorname{conv}\{(4,0),(3,3),(0,4)\}\} = .9375,\ .975
+
+    Hypotheses
+        whole*: tasks are whole
+    Place: slides on the task level; the numbers are not in the text
+    Scope: the example
+    """
+    given = model(FOUR, [16, 16], whole=question.holds("whole"))
     yield Step(
         "The largest mixes are (4, 0), (3, 3) and (0, 4).",
-        Computation("largest_mixes", given, [[0, 4], [3, 3], [4, 0]]),
+        computed("largest_mixes", **given, gives=[[0, 4], [3, 3], [4, 0]]),
     )
     yield Step(
         "With equal loads their mixtures carry a load of 15/16.",
-        Computation("mix_limit", given | {"direction": [1, 1]}, "15/16"),
+        computed("mix_limit", **given, direction=[1, 1], gives="15/16"),
     )
     yield Step(
         "With loads 3 to 1 they carry 39/40.",
-        Computation("mix_limit", given | {"direction": [3, 1]}, "39/40"),
+        computed("mix_limit", **given, direction=[3, 1], gives="39/40"),
     )

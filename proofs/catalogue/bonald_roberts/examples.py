@@ -7,7 +7,8 @@ from typing import Any
 
 from proofs.catalogue.bonald_roberts.model import SOURCE
 from proofs.catalogue.chapter import Chapter
-from proofs.claims import Computation, Counterexample, Step
+from proofs.catalogue.examples import against, computed, model
+from proofs.claims import Counterexample, Step
 from proofs.statement import Question, Said
 
 __all__ = ["STATEMENTS"]
@@ -40,38 +41,38 @@ ALLOCATIONS: tuple[tuple[str, Any, Sequence[Any] | None, Any], ...] = (
 NAMES = {"mmf_tasks": "MMF", "drf_tasks": "DRF", "pf_tasks": "PF", "bmf_vertices": "BMF, the only one"}
 
 
-STATEMENTS.refute(
-    "br-pf-is-bmf",
-    place="slide on the difference with proportional fairness",
-    words="Bottleneck-max fairness maximises the product of the tasks, as proportional fairness does, for "
-    "any number of jobs on two resources.",
-    latex=r"\varphi^{\mathrm{BMF}} = \arg\max \textstyle\prod_i \varphi_i",
-    scope="all demands, two resources",
-    case="A feasible allocation with a larger product than the only BMF one.",
-    witness=Counterexample(
-        "bmf_improved", {"demands": FOURTH, "capacities": [1, 1], "better": ["5/46", "9/46", "8/46"]}
-    ),
-    remark="The authors do not claim this: with three jobs the two policies differ. They are the same for "
-    "two classes (br-two-classes), and always fill the same of two resources.",
-    said=Said.READER,
-)
+@STATEMENTS.refute("br-pf-is-bmf", said=Said.READER)
+def _pf_is_bmf() -> Counterexample:
+    r"""Bottleneck-max fairness maximises the product of the tasks, as proportional fairness does, for any
+    number of jobs on two resources.
+
+    .. math:: \varphi^{\mathrm{BMF}} = \arg\max \textstyle\prod_i \varphi_i
+
+    Place: slide on the difference with proportional fairness
+    Scope: all demands, two resources
+    Case: A feasible allocation with a larger product than the only BMF one.
+    Remark: The authors do not claim this: with three jobs the two policies differ. They are the same for two
+        classes (br-two-classes), and always fill the same of two resources.
+    """
+    return against("bmf_improved", demands=FOURTH, capacities=[1, 1], better=["5/46", "9/46", "8/46"])
 
 
-@STATEMENTS.add(
-    "br-pf-irrational",
-    place="slide on the difference with proportional fairness; the numbers are not in the text",
-    words="With demands (4,1), (2,1), (1,4) proportional fairness gives (R-3)/30, (9-R)/14 and (12+R)/105 "
-    "tasks, where R is the square root of 39.",
-    latex=r"\varphi = \bigl(\tfrac{\sqrt{39}-3}{30}, \tfrac{9-\sqrt{39}}{14}, "
-    r"\tfrac{12+\sqrt{39}}{105}\bigr)",
-    hypotheses={"root": "the square of R is 39", "sign": "R is not negative"},
-    scope="this example; prices R/3 and 3 - R/3 prove the optimum",
-    mutants=("root", "sign"),
-    remark="Prices with which every task costs one over the number of tasks, and only full resources cost, "
-    "are sufficient for the optimum of the sum of logarithms, which is concave.",
-    said=Said.READER,
-)
+@STATEMENTS.add("br-pf-irrational", said=Said.READER)
 def _root(question: Question) -> Iterator[Step]:
+    r"""With demands (4,1), (2,1), (1,4) proportional fairness gives (R-3)/30, (9-R)/14 and (12+R)/105 tasks,
+    where R is the square root of 39.
+
+    .. math:: \varphi = \bigl(\tfrac{\sqrt{39}-3}{30}, \tfrac{9-\sqrt{39}}{14},
+        \tfrac{12+\sqrt{39}}{105}\bigr)
+
+    Hypotheses
+        root*: the square of R is 39
+        sign*: R is not negative
+    Place: slide on the difference with proportional fairness; the numbers are not in the text
+    Scope: this example; prices R/3 and 3 - R/3 prove the optimum
+    Remark: Prices with which every task costs one over the number of tasks, and only full resources cost, are
+        sufficient for the optimum of the sum of logarithms, which is concave.
+    """
     root = {"root": "R**2 == 39", "sign": "R >= 0"}
     tasks = ("(R - 3)/30", "(9 - R)/14", "(12 + R)/105")
     p, q = "R/3", "(3 - R/3)"
@@ -86,48 +87,50 @@ def _root(question: Question) -> Iterator[Step]:
     )
 
 
-@STATEMENTS.add(
-    "br-drf-leaves-room",
-    place="slides on the examples",
-    words="Dominant resource fairness may fill one resource only, where the others fill more.",
-    latex=r"\varphi^{\mathrm{DRF}} a = (4/5, 1),\ (8/9, 1)",
-    hypotheses={"policy": "dominant shares, not tasks, are filled"},
-    scope="two examples",
-    mutants=("policy",),
-)
+@STATEMENTS.add("br-drf-leaves-room")
 def _drf_leaves_room(question: Question) -> Iterator[Step]:
+    r"""Dominant resource fairness may fill one resource only, where the others fill more.
+
+    .. math:: \varphi^{\mathrm{DRF}} a = (4/5, 1),\ (8/9, 1)
+
+    Hypotheses
+        policy*: dominant shares, not tasks, are filled
+    Place: slides on the examples
+    Scope: two examples
+    """
     policy = "drf_tasks" if question.holds("policy") else "mmf_tasks"
 
     for demands, tasks, in_use in ((FIRST, ["1/5", "1/5"], ["4/5", 1]), (SECOND, ["2/9", "1/6"], ["8/9", 1])):
         yield Step(
             f"The tasks for {demands}.",
-            Computation(policy, {"demands": demands, "capacities": [1, 1]}, tasks),
+            computed(policy, demands=demands, capacities=[1, 1], gives=tasks),
         )
-        yield Step("What they use.", Computation("used", {"demands": demands, "tasks": tasks}, in_use))
+        yield Step("What they use.", computed("used", demands=demands, tasks=tasks, gives=in_use))
     yield Step(
         "PF and BMF use more of the resource that is not full: 11/12 for the first example ...",
-        Computation("used", {"demands": FIRST, "tasks": ["1/6", "1/4"]}, ["11/12", 1]),
+        computed("used", demands=FIRST, tasks=["1/6", "1/4"], gives=["11/12", 1]),
     )
     yield Step(
         "... and all of it for the second.",
-        Computation("used", {"demands": SECOND, "tasks": ["1/5", "1/5"]}, [1, 1]),
+        computed("used", demands=SECOND, tasks=["1/5", "1/5"], gives=[1, 1]),
     )
 
 
-@STATEMENTS.add(
-    "br-examples",
-    place="slides on the examples",
-    words="The allocations of the examples by the four policies.",
-    latex=r"\varphi \text{ for } a = \begin{pmatrix}1&3\\3&2\end{pmatrix}, \ldots",
-    hypotheses={"capacity": "all capacities are 1"},
-    scope="sixteen allocations of five examples, exactly",
-    mutants=("capacity",),
-)
+@STATEMENTS.add("br-examples")
 def _examples(question: Question) -> Iterator[Step]:
+    r"""The allocations of the examples by the four policies.
+
+    .. math:: \varphi \text{ for } a = \begin{pmatrix}1&3\\3&2\end{pmatrix}, \ldots
+
+    Hypotheses
+        capacity*: all capacities are 1
+    Place: slides on the examples
+    Scope: sixteen allocations of five examples, exactly
+    """
     capacity = 1 if question.holds("capacity") else 2
 
     for function, demands, prices, value in ALLOCATIONS:
-        arguments = {"demands": demands, "capacities": [capacity] * len(demands[0])}
+        arguments = model(demands, [capacity] * len(demands[0]))
         if prices is not None:
             arguments["prices"] = list(prices)
-        yield Step(f"{NAMES[function]} of {demands}.", Computation(function, arguments, value))
+        yield Step(f"{NAMES[function]} of {demands}.", computed(function, **arguments, gives=value))

@@ -9,6 +9,28 @@ user i and tasks :math:`x_i`:
   Hence :math:`\\sum_jp_j=n`.
 * DRF: user i demands a full resource on which nobody has a dominant share larger than that of i.
 * BMF: user i has the largest share of a full resource.
+
+Hypotheses
+    capacity: the capacity of the resource is positive
+    scaling: shares are demands over capacity
+    prices: prices are at least 0
+    optimal: tasks are one over the cost of a task at the prices
+    budget: prices add up to the number of users
+    slackness: only full resources have a price
+    demand: the user demands some of the resource
+    full: the resource is full
+    fits: no resource holds more than its capacity
+    largest: no share of the user is greater than its largest share
+    level: users on the bottleneck have no larger dominant share
+    bottleneck: users hold no larger share of the bottleneck
+    bundle: the user can run the tasks with what the other holds
+    gain: the user gains
+    others: no other user loses
+    units: the work of the user is cut into tasks of another size
+    positive: tasks are positive
+    shares: shares are tasks times demands
+    honest: the allocation for the true demands has a bottleneck for everybody
+    lied: the allocation for the stated demands has a bottleneck for everybody
 """
 
 from __future__ import annotations
@@ -16,61 +38,35 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from proofs.catalogue.chapter import Chapter
-from proofs.catalogue.texts import conditions, each, total
-from proofs.claims import Enumeration, InWords, Step, SumSchema
+from proofs.catalogue.examples import every
+from proofs.catalogue.texts import Lemma, each, together, total
+from proofs.claims import InWords, Step, SumSchema
 from proofs.statement import Question, Size
 
-__all__ = ["SOURCE", "STATEMENTS", "drf_has_bottlenecks", "named"]
+__all__ = ["SOURCE", "STATEMENTS", "drf_has_bottlenecks"]
 
 SOURCE = 'T. Bonald and J. Roberts, "Resource sharing in data centers" (2014)'
 PLACE = "slides on the properties of allocations"
-STATEMENTS = Chapter(SOURCE, place=PLACE)
+STATEMENTS = Chapter(SOURCE, place=PLACE, known=__doc__)
 
-WORDS = {
-    "capacity": "the capacity of the resource is positive",
-    "scaling": "shares are demands over capacity",
-    "prices": "prices are at least 0",
-    "optimal": "tasks are one over the cost of a task at the prices",
-    "budget": "prices add up to the number of users",
-    "slackness": "only full resources have a price",
-    "demand": "the user demands some of the resource",
-    "full": "the resource is full",
-    "fits": "no resource holds more than its capacity",
-    "largest": "no share of the user is greater than its largest share",
-    "level": "users on the bottleneck have no larger dominant share",
-    "bottleneck": "users hold no larger share of the bottleneck",
-    "bundle": "the user can run the tasks with what the other holds",
-    "gain": "the user gains",
-    "others": "no other user loses",
-    "units": "the work of the user is cut into tasks of another size",
-    "positive": "tasks are positive",
-    "shares": "shares are tasks times demands",
-    "honest": "the allocation for the true demands has a bottleneck for everybody",
-    "lied": "the allocation for the stated demands has a bottleneck for everybody",
-}
 BY_PRICES = "By the optimality conditions of PF; they are sufficient, as the problem is concave."
-
-
-def named(*names: str) -> dict[str, str]:
-    """The named conditions in words."""
-    return {name: WORDS[name] for name in names}
 
 
 EFFICIENT = r"y \ge x,\ y \ne x \Rightarrow \exists j: \textstyle\sum_i y_i a_{ij} > 1"
 INCENTIVE = r"\max_j x_i a_{ij} \ge 1/n"
 
 
-@STATEMENTS.add(
-    "br-feasible",
-    place='slides on the model, "Capacity constraints"',
-    words="Tasks fit into the capacities if and only if their shares of each resource add up to at most 1.",
-    latex=r"\varphi A \le C \iff \varphi a \le 1, \quad a_{ij} = A_{ij}/C_j",
-    hypotheses=named("capacity", "scaling"),
-    scope="one resource (they do not interact); all real tasks and demands, any number of jobs",
-    sizes={"n": Size(3, 1, 8, "jobs", deep=6, beside=True)},
-    mutants=("capacity", "scaling"),
-)
+@STATEMENTS.add("br-feasible", sizes={"n": Size(3, 1, 8, "jobs", deep=6, beside=True)})
 def _feasible_after_scaling(question: Question) -> Iterator[Step]:
+    r"""Tasks fit into the capacities if and only if their shares of each resource add up to at most 1.
+
+    .. math:: \varphi A \le C \iff \varphi a \le 1, \quad a_{ij} = A_{ij}/C_j
+
+    Hypotheses
+        capacity*, scaling*
+    Place: slides on the model, "Capacity constraints"
+    Scope: one resource (they do not interact); all real tasks and demands, any number of jobs
+    """
     jobs = range(1, question.sizes["n"] + 1)
     few, many = total("x@*A@", jobs), total("x@*a@", jobs)
     written = {"capacity": "C > 0", **each("scaling", "a@*C == A@", jobs)}
@@ -107,18 +103,14 @@ def _nobody_gains_alone(question: Question) -> Iterator[Step]:
     )
 
 
-@STATEMENTS.add(
-    "br-pf-efficient",
-    words="Under proportional fairness nobody can gain unless somebody loses.",
-    latex=EFFICIENT,
-    hypotheses=named(
-        "prices", "positive", "optimal", "fits", "slackness", "demand", "gain", "others", "full"
-    ),
-    scope="all demands, any n and m",
-    mutants=("slackness", "optimal", "others", "full"),
-    remark=BY_PRICES,
-)
+@STATEMENTS.add("br-pf-efficient", latex=EFFICIENT, remark=BY_PRICES)
 def _pf_efficient(question: Question) -> Iterator[Step]:
+    """Under proportional fairness nobody can gain unless somebody loses.
+
+    Hypotheses
+        prices, positive, optimal*, fits, slackness*, demand, gain, others*, full*
+    Scope: all demands, any n and m
+    """
     held = {
         "prices": "p[j] >= 0",
         "prices 1": "p >= 0",
@@ -140,29 +132,27 @@ def _pf_efficient(question: Question) -> Iterator[Step]:
     yield from _nobody_gains_alone(question)
 
 
-@STATEMENTS.add(
-    "br-drf-efficient",
-    words="Under dominant resource fairness nobody can gain unless somebody loses.",
-    latex=EFFICIENT,
-    hypotheses=named("demand", "gain", "others", "full"),
-    scope="all demands, any n and m; that DRF has bottlenecks in words and for pools of 3 users, demands up "
-    "to 2",
-    mutants=("demand", "others", "full"),
-)
+@STATEMENTS.add("br-drf-efficient", latex=EFFICIENT)
 def _drf_efficient(question: Question) -> Iterator[Step]:
+    """Under dominant resource fairness nobody can gain unless somebody loses.
+
+    Hypotheses
+        demand*, gain, others*, full*
+    Scope: all demands, any n and m; that DRF has bottlenecks in words and for pools of 3 users, demands up to
+        2
+    """
     yield from drf_has_bottlenecks()
     yield from _nobody_gains_alone(question)
 
 
-@STATEMENTS.add(
-    "br-bmf-efficient",
-    words="Under bottleneck-max fairness nobody can gain unless somebody loses.",
-    latex=EFFICIENT,
-    hypotheses=named("demand", "gain", "others", "full"),
-    scope="all demands and all BMF allocations, any n and m",
-    mutants=("demand", "others", "full"),
-)
+@STATEMENTS.add("br-bmf-efficient", latex=EFFICIENT)
 def _bmf_efficient(question: Question) -> Iterator[Step]:
+    """Under bottleneck-max fairness nobody can gain unless somebody loses.
+
+    Hypotheses
+        demand*, gain, others*, full*
+    Scope: all demands and all BMF allocations, any n and m
+    """
     yield Step("The bottleneck of a user is full and demanded by it.", InWords("By definition of BMF."))
     yield from _nobody_gains_alone(question)
 
@@ -175,20 +165,18 @@ def drf_has_bottlenecks() -> Iterator[Step]:
     )
     yield Step(
         "So it is in all pools of three users and two resources with demands up to 2.",
-        Enumeration("drf_bottlenecks", {"n": 3, "m": 2, "largest": 2}),
+        every("drf_bottlenecks", n=3, m=2, largest=2),
     )
 
 
-@STATEMENTS.add(
-    "br-pf-sharing-incentive",
-    words="Under proportional fairness each of n users has a share of at least 1/n of some resource.",
-    latex=INCENTIVE,
-    hypotheses=named("prices", "largest", "optimal", "budget", "slackness"),
-    scope="all demands, any n and m",
-    mutants=("prices", "optimal", "budget", "slackness"),
-    remark=BY_PRICES,
-)
+@STATEMENTS.add("br-pf-sharing-incentive", latex=INCENTIVE, remark=BY_PRICES)
 def _pf_incentive(question: Question) -> Iterator[Step]:
+    """Under proportional fairness each of n users has a share of at least 1/n of some resource.
+
+    Hypotheses
+        prices*, largest, optimal*, budget*, slackness*
+    Scope: all demands, any n and m
+    """
     budget = _pf_budget(question)
     share = question.for_every(
         {
@@ -204,13 +192,7 @@ def _pf_incentive(question: Question) -> Iterator[Step]:
     user = {"x": "x[i]", "a[j]": "a[i,j]", "s": "s[i]", "n": "sum[i](1)"}
     yield Step(
         "So it is for every user i.",
-        question.follows(
-            {},
-            "sum[i](1)*s[i] >= 1",
-            budget,
-            (share, user),
-            fixed={**budget.hypotheses, **conditions(share, user, "budget", "optimal")},
-        ),
+        together(question, "sum[i](1)*s[i] >= 1", Lemma(budget), Lemma(share, user, ("budget", "optimal"))),
         states=True,
     )
 
@@ -231,16 +213,15 @@ def _bottleneck_incentive(question: Question) -> Step:
     )
 
 
-@STATEMENTS.add(
-    "br-drf-sharing-incentive",
-    words="Under dominant resource fairness each of n users has a share of at least 1/n of some resource.",
-    latex=INCENTIVE,
-    hypotheses=named("largest", "level", "bottleneck", "full"),
-    scope="all demands, any n and m; that DRF has bottlenecks in words and for pools of 3 users, demands up "
-    "to 2",
-    mutants=("level", "bottleneck", "full"),
-)
+@STATEMENTS.add("br-drf-sharing-incentive", latex=INCENTIVE)
 def _drf_incentive(question: Question) -> Iterator[Step]:
+    """Under dominant resource fairness each of n users has a share of at least 1/n of some resource.
+
+    Hypotheses
+        largest, level*, bottleneck*, full*
+    Scope: all demands, any n and m; that DRF has bottlenecks in words and for pools of 3 users, demands up to
+        2
+    """
     yield from drf_has_bottlenecks()
     yield Step(
         "On the bottleneck of a user, others hold at most the dominant share of that user.",
@@ -249,13 +230,12 @@ def _drf_incentive(question: Question) -> Iterator[Step]:
     yield _bottleneck_incentive(question)
 
 
-@STATEMENTS.add(
-    "br-bmf-sharing-incentive",
-    words="Under bottleneck-max fairness each of n users has a share of at least 1/n of some resource.",
-    latex=INCENTIVE,
-    hypotheses=named("bottleneck", "full"),
-    scope="all demands and all BMF allocations, any n and m",
-    mutants=("bottleneck", "full"),
-)
+@STATEMENTS.add("br-bmf-sharing-incentive", latex=INCENTIVE)
 def _bmf_incentive(question: Question) -> Iterator[Step]:
+    """Under bottleneck-max fairness each of n users has a share of at least 1/n of some resource.
+
+    Hypotheses
+        bottleneck*, full*
+    Scope: all demands and all BMF allocations, any n and m
+    """
     yield _bottleneck_incentive(question)

@@ -4,21 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from proofs.catalogue.bonald_roberts import model
 from proofs.catalogue.bonald_roberts.model import (
     BY_PRICES,
     PLACE,
     SOURCE,
     drf_has_bottlenecks,
-    named,
 )
 from proofs.catalogue.chapter import Chapter
-from proofs.catalogue.texts import conditions
-from proofs.claims import Counterexample, Enumeration, InWords, Step
+from proofs.catalogue.examples import against, every
+from proofs.catalogue.texts import Lemma, together
+from proofs.claims import Counterexample, InWords, Step
 from proofs.statement import Question, Said
 
 __all__ = ["STATEMENTS"]
 
-STATEMENTS = Chapter(SOURCE, place=PLACE)
+STATEMENTS = Chapter(SOURCE, place=PLACE, known=model.STATEMENTS.known)
 
 ENVY_FREE = r"\min_j x_k a_{kj}/a_{ij} \le x_i"
 SCALE = r"x_i(sa_i) = x_i(a_i)/s"
@@ -29,16 +30,14 @@ LIE = "all lies"
 # Envy-freeness: y tasks run with the bundle of user 2, and are no more than the tasks x of user 1.
 
 
-@STATEMENTS.add(
-    "br-pf-envy-free",
-    words="Under proportional fairness nobody would run more tasks with what another user holds.",
-    latex=ENVY_FREE,
-    hypotheses=named("prices", "bundle", "optimal", "positive"),
-    scope="all pairs of users, any n and m",
-    mutants=("prices", "bundle", "optimal", "positive"),
-    remark=BY_PRICES,
-)
+@STATEMENTS.add("br-pf-envy-free", latex=ENVY_FREE, remark=BY_PRICES)
 def _pf_envy(question: Question) -> Iterator[Step]:
+    """Under proportional fairness nobody would run more tasks with what another user holds.
+
+    Hypotheses
+        prices*, bundle*, optimal*, positive*
+    Scope: all pairs of users, any n and m
+    """
     held = {
         "prices": "p[j] >= 0",
         "bundle": "y*a[j] <= z*b[j]",
@@ -51,27 +50,20 @@ def _pf_envy(question: Question) -> Iterator[Step]:
     yield Step("The tasks of the user cost 1, so that nobody runs more for at most 1.", no_more)
     yield Step(
         "So nobody runs more with what the other holds.",
-        question.follows(
-            {},
-            "y <= x",
-            bought,
-            (no_more, cost),
-            fixed={**bought.hypotheses, **conditions(no_more, cost, "cost", where=" of the user")},
-        ),
+        together(question, "y <= x", Lemma(bought), Lemma(no_more, cost, ("cost",), " of the user")),
         states=True,
     )
 
 
-@STATEMENTS.add(
-    "br-drf-envy-free",
-    words="Under dominant resource fairness nobody would run more tasks with what another user holds.",
-    latex=ENVY_FREE,
-    hypotheses=named("demand", "bundle", "largest", "level"),
-    scope="all pairs of users, any n and m; that DRF has bottlenecks in words and for pools of 3 users, "
-    "demands up to 2",
-    mutants=("demand", "bundle", "level"),
-)
+@STATEMENTS.add("br-drf-envy-free", latex=ENVY_FREE)
 def _drf_envy(question: Question) -> Iterator[Step]:
+    """Under dominant resource fairness nobody would run more tasks with what another user holds.
+
+    Hypotheses
+        demand*, bundle*, largest, level*
+    Scope: all pairs of users, any n and m; that DRF has bottlenecks in words and for pools of 3 users,
+        demands up to 2
+    """
     yield from drf_has_bottlenecks()
     yield Step(
         "If the other user does not demand the bottleneck of the first, nothing runs with its bundle.",
@@ -86,15 +78,14 @@ def _drf_envy(question: Question) -> Iterator[Step]:
     )
 
 
-@STATEMENTS.add(
-    "br-bmf-envy-free",
-    words="Under bottleneck-max fairness nobody would run more tasks with what another user holds.",
-    latex=ENVY_FREE,
-    hypotheses=named("demand", "bundle", "bottleneck"),
-    scope="all pairs of users and all BMF allocations, any n and m",
-    mutants=("demand", "bundle", "bottleneck"),
-)
+@STATEMENTS.add("br-bmf-envy-free", latex=ENVY_FREE)
 def _bmf_envy(question: Question) -> Iterator[Step]:
+    """Under bottleneck-max fairness nobody would run more tasks with what another user holds.
+
+    Hypotheses
+        demand*, bundle*, bottleneck*
+    Scope: all pairs of users and all BMF allocations, any n and m
+    """
     yield Step(
         "On the bottleneck of a user nobody holds more, so that no bundle runs more.",
         question.implies({"demand": "a > 0", "bundle": "y*a <= z*b", "bottleneck": "z*b <= x*a"}, "y <= x"),
@@ -104,16 +95,14 @@ def _bmf_envy(question: Question) -> Iterator[Step]:
 # Scale invariance: the tasks of one user become s times as large, so it should run x/s of them.
 
 
-@STATEMENTS.add(
-    "br-pf-scale-invariant",
-    words="Under proportional fairness it does not matter how the work of a user is cut into tasks.",
-    latex=SCALE,
-    hypotheses=named("units", "optimal", "shares"),
-    scope="all demands, any n and m",
-    mutants=("units", "optimal", "shares"),
-    remark=BY_PRICES,
-)
+@STATEMENTS.add("br-pf-scale-invariant", latex=SCALE, remark=BY_PRICES)
 def _pf_scale(question: Question) -> Iterator[Step]:
+    """Under proportional fairness it does not matter how the work of a user is cut into tasks.
+
+    Hypotheses
+        units*, optimal*, shares*
+    Scope: all demands, any n and m
+    """
     yield Step(
         "The same prices are optimal for x/s tasks of size s: what they cost stays 1.",
         question.implies({"units": "y*s == x", "optimal": "x*c == 1"}, "y*(s*c) == 1"),
@@ -128,15 +117,14 @@ def _same_shares(question: Question) -> Step:
     )
 
 
-@STATEMENTS.add(
-    "br-drf-scale-invariant",
-    words="Under dominant resource fairness it does not matter how the work of a user is cut into tasks.",
-    latex=SCALE,
-    hypotheses=named("units", "shares"),
-    scope="all demands, any n and m",
-    mutants=("units", "shares"),
-)
+@STATEMENTS.add("br-drf-scale-invariant", latex=SCALE)
 def _share_scale(question: Question) -> Iterator[Step]:
+    """Under dominant resource fairness it does not matter how the work of a user is cut into tasks.
+
+    Hypotheses
+        units*, shares*
+    Scope: all demands, any n and m
+    """
     yield _same_shares(question)
     yield Step(
         "The allocation is unchanged.",
@@ -144,27 +132,26 @@ def _share_scale(question: Question) -> Iterator[Step]:
     )
 
 
-STATEMENTS.add(
-    "br-bmf-scale-invariant",
-    words="Under bottleneck-max fairness it does not matter how the work of a user is cut into tasks.",
-    latex=SCALE,
-    hypotheses=named("units", "shares"),
-    scope="all demands and all BMF allocations, any n and m",
-    mutants=("units", "shares"),
-)(_share_scale)
+@STATEMENTS.add("br-bmf-scale-invariant", latex=SCALE)
+def _bmf_scale(question: Question) -> Iterator[Step]:
+    """Under bottleneck-max fairness it does not matter how the work of a user is cut into tasks.
 
-STATEMENTS.refute(
-    "br-mmf-scale-invariant",
-    words="Under max-min fairness it does not matter how the work of a user is cut into tasks.",
-    latex=SCALE,
-    scope="all demands",
-    case="A case without the property.",
-    witness=Counterexample(
-        "mmf_in_other_tasks", {"demands": [[1], [1]], "capacities": [1], "factors": [1, 2]}
-    ),
-    remark="As the authors say, it does matter: whose tasks are twice as large holds two thirds, not half.",
-    said=Said.DENIED,
-)
+    Hypotheses
+        units*, shares*
+    Scope: all demands and all BMF allocations, any n and m
+    """
+    yield from _share_scale(question)
+
+
+@STATEMENTS.refute("br-mmf-scale-invariant", latex=SCALE, said=Said.DENIED)
+def _mmf_scale_invariant() -> Counterexample:
+    """Under max-min fairness it does not matter how the work of a user is cut into tasks.
+
+    Scope: all demands
+    Case: A case without the property.
+    Remark: As the authors say, it does matter: whose tasks are twice as large holds two thirds, not half.
+    """
+    return against("mmf_in_other_tasks", demands=[[1], [1]], capacities=[1], factors=[1, 2])
 
 
 # Strategy-proofness: D, E are dominant shares and h, g shares held, for the true and the stated demands.
@@ -185,15 +172,14 @@ def _losers_exist(question: Question, says: str, first: str, then: str) -> Step:
     return Step(says, question.for_every(kept, f"{then}2 < {first}2"))
 
 
-@STATEMENTS.add(
-    "br-drf-strategy-proof",
-    words="Under dominant resource fairness nobody runs more tasks by stating other demands.",
-    latex=TRUTHFUL,
-    hypotheses=named("demand", "gain", "bundle", "largest", "shares", "full", "fits", "honest", "lied"),
-    scope="all demands and lies, any n and m; choices of users in words",
-    mutants=("bundle", "honest", "lied", "full"),
-)
+@STATEMENTS.add("br-drf-strategy-proof", latex=TRUTHFUL)
 def _drf_strategy(question: Question) -> Iterator[Step]:
+    """Under dominant resource fairness nobody runs more tasks by stating other demands.
+
+    Hypotheses
+        demand, gain, bundle*, largest, shares, full*, fits, honest*, lied*
+    Scope: all demands and lies, any n and m; choices of users in words
+    """
     yield from drf_has_bottlenecks()
     yield Step(
         "Suppose that user 1 runs y > x tasks with what it gets for its lie. Then its stated dominant share "
@@ -277,43 +263,36 @@ def _drf_strategy(question: Question) -> Iterator[Step]:
     )
     yield Step(
         "Every lie with demands up to 2 in every pool of two users with such demands.",
-        Enumeration("drf_lies", {"n": 2, "m": 2, "largest": 2}),
+        every("drf_lies", n=2, m=2, largest=2),
         states=True,
     )
 
 
-STATEMENTS.refute(
-    "br-pf-strategy-proof",
-    words="Under proportional fairness nobody runs more tasks by stating other demands.",
-    latex=TRUTHFUL,
-    scope=LIE,
-    case="A case without the property.",
-    witness=Counterexample(
-        "pf_lie",
-        {
-            "demands": [[1, 3], [2, 1]],
-            "capacities": [1, 1],
-            "prices": ["1/2", "3/2"],
-            "liar": 0,
-            "lie": [1, 2],
-            "lie_prices": [1, 1],
-        },
-    ),
-    remark="Not claimed: the slides note the property for DRF only. Here a user runs 2/9 tasks in place of "
-    "1/5 by understating one demand.",
-    said=Said.READER,
-)
+@STATEMENTS.refute("br-pf-strategy-proof", latex=TRUTHFUL, scope=LIE, said=Said.READER)
+def _pf_strategy_proof() -> Counterexample:
+    """Under proportional fairness nobody runs more tasks by stating other demands.
 
-STATEMENTS.refute(
-    "br-bmf-strategy-proof",
-    words="Under bottleneck-max fairness nobody runs more tasks by stating other demands.",
-    latex=TRUTHFUL,
-    scope=LIE,
-    case="A case without the property.",
-    witness=Counterexample(
-        "bmf_lie", {"demands": [[1, 3], [2, 1]], "capacities": [1, 1], "liar": 0, "lie": [1, 2]}
-    ),
-    remark="Not claimed: the slides note the property for DRF only. Both allocations of the witness are the "
-    "only BMF ones of their demands.",
-    said=Said.READER,
-)
+    Case: A case without the property.
+    Remark: Not claimed: the slides note the property for DRF only. Here a user runs 2/9 tasks in place of 1/5
+        by understating one demand.
+    """
+    return against(
+        "pf_lie",
+        demands=[[1, 3], [2, 1]],
+        capacities=[1, 1],
+        prices=["1/2", "3/2"],
+        liar=0,
+        lie=[1, 2],
+        lie_prices=[1, 1],
+    )
+
+
+@STATEMENTS.refute("br-bmf-strategy-proof", latex=TRUTHFUL, scope=LIE, said=Said.READER)
+def _bmf_strategy_proof() -> Counterexample:
+    """Under bottleneck-max fairness nobody runs more tasks by stating other demands.
+
+    Case: A case without the property.
+    Remark: Not claimed: the slides note the property for DRF only. Both allocations of the witness are the
+        only BMF ones of their demands.
+    """
+    return against("bmf_lie", demands=[[1, 3], [2, 1]], capacities=[1, 1], liar=0, lie=[1, 2])

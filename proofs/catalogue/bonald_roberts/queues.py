@@ -7,6 +7,11 @@ With shares :math:`a_{ij}` of resource j per task of class i,
 
 In the steps P is the value of a balance function at a state and P1, P2, ... (or Q1, Q2, ...) those with one
 job of class 1, 2, ... less.
+
+Hypotheses
+    demands: shares are not negative
+    before: it holds with fewer jobs
+    attained: the balance function is the sum of the largest resource
 """
 
 from __future__ import annotations
@@ -15,12 +20,13 @@ from collections.abc import Iterator
 
 from proofs.catalogue.bonald_roberts.model import SOURCE
 from proofs.catalogue.chapter import Chapter
-from proofs.claims import Enumeration, InWords, Step
+from proofs.catalogue.examples import every
+from proofs.claims import InWords, Step
 from proofs.statement import Question
 
-__all__ = ["DEMANDS", "EXAMPLE", "STATEMENTS", "THREE"]
+__all__ = ["EXAMPLE", "STATEMENTS", "THREE"]
 
-STATEMENTS = Chapter(SOURCE, place='slide "Balanced fairness"')
+STATEMENTS = Chapter(SOURCE, place='slide "Balanced fairness"', known=__doc__)
 
 EXAMPLE = [[1, "1/10"], ["1/10", 1]]
 THREE = [[2, 1, "1/2"], [1, "3/2", 1], ["1/2", 1, 3]]
@@ -31,26 +37,19 @@ def _both_ways(question: Question, says: str, held: dict[str, str], left: str, r
     yield Step(f"{says}: at least.", question.implies(held, f"{left} >= {right}"))
 
 
-DEMANDS = {"demands": "shares are not negative"}
-BEFORE = {"before": "it holds with fewer jobs"}
-ATTAINED = {"attained": "the balance function is the sum of the largest resource"}
-
-
-@STATEMENTS.add(
-    "br-product-form",
-    words="Under balanced fairness the balance function times the powers of the loads solves the balance "
-    "equations.",
-    latex=r"\pi(x) = \pi(0)\,\Phi(x)\prod_i\rho_i^{x_i}, \quad \lambda_i\pi(x-e_i) = "
-    r"\mu_i\varphi_i(x)\pi(x)",
-    hypotheses={
-        "rates": "tasks are the balance function with one job less over that of the state",
-        "load": "arrivals are loads times the rate at which one task ends jobs",
-    },
-    scope="any numbers of classes and resources, all loads (exponential sizes); exactly on a grid of 8 x 8 "
-    "states",
-    mutants=("rates", "load"),
-)
+@STATEMENTS.add("br-product-form")
 def _product_form(question: Question) -> Iterator[Step]:
+    r"""Under balanced fairness the balance function times the powers of the loads solves the balance
+    equations.
+
+    .. math:: \pi(x) = \pi(0)\,\Phi(x)\prod_i\rho_i^{x_i}, \quad \lambda_i\pi(x-e_i) = \mu_i\varphi_i(x)\pi(x)
+
+    Hypotheses
+        rates*: tasks are the balance function with one job less over that of the state
+        load*: arrivals are loads times the rate at which one task ends jobs
+    Scope: any numbers of classes and resources, all loads (exponential sizes); exactly on a grid of 8 x 8
+        states
+    """
     held = {"rates": "f*P == Q", "load": "lam == rho*mu"}
     given = {"shares": EXAMPLE, "loads": ["1/3", "1/2"], "sizes": [1, 2], "size": 7}
     yield from _both_ways(
@@ -68,27 +67,26 @@ def _product_form(question: Question) -> Iterator[Step]:
     )
     yield Step(
         "The example on a grid of 8 x 8 states, with mean sizes 1 and 2.",
-        Enumeration("balance_equations", given | {"balanced": question.holds("rates")}),
+        every("balance_equations", **given, balanced=question.holds("rates")),
         states=True,
     )
 
 
-@STATEMENTS.add(
-    "br-balanced-fits",
-    words="Balanced fairness fits, and uses some resource fully, whenever there are jobs.",
-    latex=r"\max_j\sum_i\varphi_i(x)a_{ij} = 1 \quad (x \ne 0)",
-    hypotheses={
-        "largest": "the balance function is at least the sum of each resource",
-        **ATTAINED,
-        "rates": "tasks are the balance function with one job less over that of the state",
-        "positive": "the balance function is positive",
-        "demand": "each class demands some resource",
-        "before": "the balance function is positive with fewer jobs",
-    },
-    scope="each resource on its own, any number of classes; exactly on a grid with 3 classes and 3 resources",
-    mutants=("largest", "attained", "rates", "demand"),
-)
+@STATEMENTS.add("br-balanced-fits")
 def _fits(question: Question) -> Iterator[Step]:
+    r"""Balanced fairness fits, and uses some resource fully, whenever there are jobs.
+
+    .. math:: \max_j\sum_i\varphi_i(x)a_{ij} = 1 \quad (x \ne 0)
+
+    Hypotheses
+        largest*: the balance function is at least the sum of each resource
+        attained*
+        rates*: tasks are the balance function with one job less over that of the state
+        positive: the balance function is positive
+        demand*: each class demands some resource
+        before: the balance function is positive with fewer jobs
+    Scope: each resource on its own, any number of classes; exactly on a grid with 3 classes and 3 resources
+    """
     pulled, rates = "sum[i](a[i]*Q[i])", {"rates": "f[i]*P == Q[i]"}
     held = {"largest": f"P >= {pulled}", "positive": "P > 0"} | rates
     full = {"attained": f"P == {pulled}", "positive": "P > 0"} | rates
@@ -107,25 +105,24 @@ def _fits(question: Question) -> Iterator[Step]:
     )
     yield Step(
         "Three classes on three resources, states with up to 4 jobs of each class.",
-        Enumeration("balanced_usage", {"shares": THREE, "size": 4, "largest": largest}),
+        every("balanced_usage", shares=THREE, size=4, largest=largest),
         states=True,
     )
 
 
-@STATEMENTS.add(
-    "br-balanced-smallest",
-    words="No balance function that fits is smaller than that of balanced fairness anywhere.",
-    latex=r"\Psi(0)=1,\ \Psi(x) \ge \max_j\sum_i a_{ij}\Psi(x-e_i) \implies \Psi \ge \Phi",
-    hypotheses={
-        **ATTAINED,
-        "fits": "the other function fits",
-        "before": "the other function is not below with fewer jobs",
-        **DEMANDS,
-    },
-    scope="any numbers of classes and resources, the induction in words; exactly on a grid with 3 of each",
-    mutants=("attained", "fits", "before", "demands"),
-)
+@STATEMENTS.add("br-balanced-smallest")
 def _smallest(question: Question) -> Iterator[Step]:
+    r"""No balance function that fits is smaller than that of balanced fairness anywhere.
+
+    .. math:: \Psi(0)=1,\ \Psi(x) \ge \max_j\sum_i a_{ij}\Psi(x-e_i) \implies \Psi \ge \Phi
+
+    Hypotheses
+        attained*
+        fits*: the other function fits
+        before*: the other function is not below with fewer jobs
+        demands*
+    Scope: any numbers of classes and resources, the induction in words; exactly on a grid with 3 of each
+    """
     held = {
         "attained": "P == sum[i](a[i]*P[i])",
         "fits": "Q >= sum[i](a[i]*Q[i])",
@@ -142,29 +139,28 @@ def _smallest(question: Question) -> Iterator[Step]:
     )
     yield Step(
         "The store-and-forward function as the other, three classes, up to 4 jobs each.",
-        Enumeration("balance_below_others", {"shares": THREE, "size": 4}),
+        every("balance_below_others", shares=THREE, size=4),
     )
 
 
-@STATEMENTS.add(
-    "br-balanced-stable",
-    words="The law of balanced fairness has a finite sum if and only if no resource has a load of 1 or more.",
-    latex=r"\sum_x\Phi(x)\rho^x < \infty \iff \rho a < 1",
-    hypotheses={
-        "load": "each resource has a load below 1",
-        "overload": "a resource has a load of at least 1",
-        **ATTAINED,
-        "series": "the coefficients of the product follow the recursion with a rest",
-        "rest": "the coefficients of the other resources are not negative",
-        **BEFORE,
-        "recursion": "the balance function is at least the sum of each resource",
-        "sum": "partial sums of a geometric series",
-        **DEMANDS,
-    },
-    scope="any numbers of classes and resources; that there are infinitely many layers in words",
-    mutants=("load", "overload", "rest", "recursion", "demands"),
-)
+@STATEMENTS.add("br-balanced-stable")
 def _normalisable(question: Question) -> Iterator[Step]:
+    r"""The law of balanced fairness has a finite sum if and only if no resource has a load of 1 or more.
+
+    .. math:: \sum_x\Phi(x)\rho^x < \infty \iff \rho a < 1
+
+    Hypotheses
+        load*: each resource has a load below 1
+        overload*: a resource has a load of at least 1
+        attained
+        series: the coefficients of the product follow the recursion with a rest
+        rest*: the coefficients of the other resources are not negative
+        before
+        recursion*: the balance function is at least the sum of each resource
+        sum: partial sums of a geometric series
+        demands*
+    Scope: any numbers of classes and resources; that there are infinitely many layers in words
+    """
     below = {
         "attained": "P == sum[i](a[i]*P[i])",
         "series": "S == T + sum[i](a[i]*S[i])",
@@ -197,5 +193,5 @@ def _normalisable(question: Question) -> Iterator[Step]:
     yield Step("Infinitely many such layers have no finite sum.", InWords("Terms of a finite sum tend to 0."))
     yield Step(
         "Both bounds on the layers of the example, up to 12 jobs.",
-        Enumeration("mass_of_totals", {"shares": EXAMPLE, "loads": ["1/3", "1/2"], "total": 12}),
+        every("mass_of_totals", shares=EXAMPLE, loads=["1/3", "1/2"], total=12),
     )

@@ -17,6 +17,11 @@ References
    DOI 10.1145/378420.378438.
 .. [2] G. de Veciana, T.-J. Lee and T. Konstantopoulos, "Stability and performance analysis of networks
    supporting elastic services", IEEE/ACM Transactions on Networking 9(1), 2001. DOI 10.1109/90.909020.
+
+Hypotheses
+    load: each resource has a load below 1
+    tasks: a class with jobs runs tasks
+    demands: shares are not negative
 """
 
 from __future__ import annotations
@@ -24,41 +29,35 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from proofs.catalogue.bonald_roberts.model import SOURCE
-from proofs.catalogue.bonald_roberts.queues import DEMANDS
 from proofs.catalogue.chapter import Chapter
-from proofs.claims import Counterexample, Enumeration, InWords, Search, Step
+from proofs.catalogue.examples import against, every
+from proofs.claims import Counterexample, InWords, Search, Step
 from proofs.statement import Question, Said
 
-__all__ = ["LOAD", "STATEMENTS"]
+__all__ = ["STATEMENTS"]
 
-STATEMENTS = Chapter(SOURCE)
-
-STABLE = 'slide "Stability condition"'
-
-LOAD = {"load": "each resource has a load below 1"}
-TASKS = {"tasks": "a class with jobs runs tasks"}
+STATEMENTS = Chapter(SOURCE, known=__doc__)
 
 
-@STATEMENTS.add(
-    "br-pf-stable",
-    place=STABLE,
-    words="Under proportional fairness the fluid limit drains whenever every resource has a load below 1.",
-    latex=r"V = \sum_i\frac{\sigma_ix_i^2}{2\rho_i}: \quad \dot V \le -\min_j(1-\varrho_j)\sum_ix_i",
-    hypotheses={
-        **LOAD,
-        "prices": "the cost of the tasks of a class is its number of jobs",
-        "ratio": "y is jobs over load",
-        "jobs": "counts are not negative",
-        **TASKS,
-        "loads": "loads are positive",
-        "slackness": "only full resources have a price",
-        "signs": "prices are not negative",
-    },
-    scope="any numbers of classes and resources, all demands, counts and loads; the fluid limit theorem is "
-    "quoted",
-    mutants=("load", "prices", "slackness", "signs"),
-)
+@STATEMENTS.add("br-pf-stable")
 def _pf_stable(question: Question) -> Iterator[Step]:
+    r"""Under proportional fairness the fluid limit drains whenever every resource has a load below 1.
+
+    .. math:: V = \sum_i\frac{\sigma_ix_i^2}{2\rho_i}: \quad \dot V \le -\min_j(1-\varrho_j)\sum_ix_i
+
+    Hypotheses
+        load*
+        prices*: the cost of the tasks of a class is its number of jobs
+        ratio: y is jobs over load
+        jobs: counts are not negative
+        tasks
+        loads: loads are positive
+        slackness*: only full resources have a price
+        signs*: prices are not negative
+    Place: slide "Stability condition"
+    Scope: any numbers of classes and resources, all demands, counts and loads; the fluid limit theorem is
+        quoted
+    """
     cost = "sum[j](p[j]*a[i,j])"
     slack = {"slackness": "p[j]*sum[i](f[i]*a[i,j]) == p[j]"}
     load = {"load": "sum[i](rho[i]*a[i,j]) <= 1 - s", "signs": "p[j] >= 0"}
@@ -102,30 +101,29 @@ def _pf_stable(question: Question) -> Iterator[Step]:
     )
 
 
-@STATEMENTS.add(
-    "br-drf-stable",
-    place=STABLE,
-    words="Under DRF, as under any weighted progressive filling, the fluid limit drains whenever every "
-    "resource has a load below 1.",
-    latex=r"V = \max_i r_ix_i/\rho_i: \quad \varphi_k \ge \frac{r_kx_k}{V}\Big/\max_j\varrho_j \ \forall k",
-    hypotheses={
-        **LOAD,
-        "full": "the resource that stops the class is full",
-        "levels": "levels are not negative",
-        "stopped": "a class that demands the resource runs at most level times growth times jobs",
-        "undemanded": "the class demands nothing of the resource",
-        "bound": "what a class holds of the resource, the conclusion of the steps before",
-        "maximum": "V is the maximum, and not negative",
-        "top": "the class itself runs level times growth times jobs",
-        "part": "w is its part of the maximum",
-        "loads": "loads are not negative",
-        **DEMANDS,
-    },
-    scope="each class, the resource that stops it and each other class, any numbers of them; all real loads, "
-    "demands and counts; the fluid limit theorem is quoted",
-    mutants=("load", "full", "stopped", "maximum", "demands", "undemanded", "top", "part"),
-)
+@STATEMENTS.add("br-drf-stable")
 def _drf_stable(question: Question) -> Iterator[Step]:
+    r"""Under DRF, as under any weighted progressive filling, the fluid limit drains whenever every resource
+    has a load below 1.
+
+    .. math:: V = \max_i r_ix_i/\rho_i: \quad \varphi_k \ge \frac{r_kx_k}{V}\Big/\max_j\varrho_j \ \forall k
+
+    Hypotheses
+        load*
+        full*: the resource that stops the class is full
+        levels: levels are not negative
+        stopped*: a class that demands the resource runs at most level times growth times jobs
+        undemanded*: the class demands nothing of the resource
+        bound: what a class holds of the resource, the conclusion of the steps before
+        maximum*: V is the maximum, and not negative
+        top*: the class itself runs level times growth times jobs
+        part*: w is its part of the maximum
+        loads: loads are not negative
+        demands*
+    Place: slide "Stability condition"
+    Scope: each class, the resource that stops it and each other class, any numbers of them; all real loads,
+        demands and counts; the fluid limit theorem is quoted
+    """
     # h: what a class holds of the resource j that stops class k; a: the share of j per task of the class.
     held = {"full": "sum[i](h[i]) == 1", "bound": "h[i] <= t*V*rho[i]*a[i]"}
     lowest = {"load": "u <= 1 - s", "levels": "t >= 0", "maximum": "V >= 0"}
@@ -170,7 +168,7 @@ def _drf_stable(question: Question) -> Iterator[Step]:
     yield Step(
         "The same, computed by progressive filling in whole states: all pools of two classes with demands up "
         "to 2 and of three with demands up to 1.",
-        Enumeration("filling_keeps_up", {"families": [[2, 2, 2, 2], [3, 2, 1, 1]]}),
+        every("filling_keeps_up", families=[[2, 2, 2, 2], [3, 2, 1, 1]]),
     )
     yield Step(
         "This holds in every state, also where some classes are empty. Along the fluid limit a class that "
@@ -181,22 +179,21 @@ def _drf_stable(question: Question) -> Iterator[Step]:
     )
 
 
-@STATEMENTS.add(
-    "br-bmf-stable-two",
-    place='slide "Future work"',
-    words="With two classes on two resources bottleneck-max fairness is stable whenever every resource has a "
-    "load below 1.",
-    latex=r"n = m = 2: \quad \text{BMF} = \text{PF, which is stable}",
-    hypotheses={
-        "first": "class 1 has the largest share of resource 1",
-        "second": "class 2 has the largest share of resource 2",
-        **TASKS,
-        "demands": "each class demands its bottleneck",
-    },
-    scope="two classes on two resources, all counts",
-    mutants=("first", "second", "tasks"),
-)
+@STATEMENTS.add("br-bmf-stable-two")
 def _bmf_two(question: Question) -> Iterator[Step]:
+    r"""With two classes on two resources bottleneck-max fairness is stable whenever every resource has a load
+    below 1.
+
+    .. math:: n = m = 2: \quad \text{BMF} = \text{PF, which is stable}
+
+    Hypotheses
+        first*: class 1 has the largest share of resource 1
+        second*: class 2 has the largest share of resource 2
+        tasks*
+        demands: each class demands its bottleneck
+    Place: slide "Future work"
+    Scope: two classes on two resources, all counts
+    """
     det = "(a11*a22 - a12*a21)"
     positive = {"tasks 1": "f1 > 0", "tasks 2": "f2 > 0"}
     first, second = {"first": "a11*f1 >= a21*f2"}, {"second": "a22*f2 >= a12*f1"}
@@ -248,18 +245,19 @@ def _bmf_two(question: Question) -> Iterator[Step]:
     )
 
 
-@STATEMENTS.add(
-    "br-bmf-stable",
-    place='slide "Future work"',
-    words="Bottleneck-max fairness is stable whenever every resource has a load below 1.",
-    latex=r"\varrho_j < 1\ \forall j \implies \text{BMF is stable}",
-    hypotheses=LOAD,
-    scope="search: 2 to 4 classes on two resources, load 9/10",
-    mutants=("load",),
-    remark="A conjecture of the slides, open. Closer to load 1 the function of PF does not always fall "
-    "(br-bmf-not-by-pf).",
-)
+@STATEMENTS.add("br-bmf-stable")
 def _bmf_open(question: Question) -> Iterator[Step]:
+    r"""Bottleneck-max fairness is stable whenever every resource has a load below 1.
+
+    .. math:: \varrho_j < 1\ \forall j \implies \text{BMF is stable}
+
+    Hypotheses
+        load*
+    Place: slide "Future work"
+    Scope: search: 2 to 4 classes on two resources, load 9/10
+    Remark: A conjecture of the slides, open. Closer to load 1 the function of PF does not always fall
+        (br-bmf-not-by-pf).
+    """
     load = "9/10" if question.holds("load") else "2"
     yield Step(
         "The function of PF falls at random counts, for 2 to 4 classes on two resources, the busier at load "
@@ -268,23 +266,21 @@ def _bmf_open(question: Question) -> Iterator[Step]:
     )
 
 
-STATEMENTS.refute(
-    "br-bmf-not-by-pf",
-    place="a claim of our own, on the open question of stability under bottleneck-max fairness",
-    words="The function that proves stability of proportional fairness falls under bottleneck-max fairness "
-    "too.",
-    latex=r"\sum_i\frac{x_i}{\rho_i}\bigl(\rho_i - \varphi_i^{BMF}(x)\bigr) < 0 \quad (\varrho_j < 1)",
-    scope="three classes on two resources at load 199/200",
-    case="Three classes at load 199/200, both resources full: the drift is positive.",
-    witness=Counterexample(
+@STATEMENTS.refute("br-bmf-not-by-pf", said=Said.READER)
+def _bmf_not_by_pf() -> Counterexample:
+    r"""The function that proves stability of proportional fairness falls under bottleneck-max fairness too.
+
+    .. math:: \sum_i\frac{x_i}{\rho_i}\bigl(\rho_i - \varphi_i^{BMF}(x)\bigr) < 0 \quad (\varrho_j < 1)
+
+    Place: a claim of our own, on the open question of stability under bottleneck-max fairness
+    Scope: three classes on two resources at load 199/200
+    Case: Three classes at load 199/200, both resources full: the drift is positive.
+    Remark: It does for two classes; with three it fails close to load 1, so that stability needs another
+        function.
+    """
+    return against(
         "bmf_drift_at",
-        {
-            "shares": [[1, 5], [4, 1], [3, 3]],
-            "loads": ["597/7400", "199/1850", "597/3700"],
-            "counts": [4, 6, 8],
-        },
-    ),
-    remark="It does for two classes; with three it fails close to load 1, so that stability needs another "
-    "function.",
-    said=Said.READER,
-)
+        shares=[[1, 5], [4, 1], [3, 3]],
+        loads=["597/7400", "199/1850", "597/3700"],
+        counts=[4, 6, 8],
+    )

@@ -10,16 +10,16 @@ from collections.abc import Iterator
 from typing import Any
 
 from proofs.catalogue.chapter import Chapter
+from proofs.catalogue.edrf import mechanism
 from proofs.catalogue.edrf.mechanism import (
-    ENVY,
-    INCENTIVE,
     WEIGHTS,
     WORKED,
     envy_steps,
     first_round_steps,
     incentive_steps,
 )
-from proofs.claims import Computation, Counterexample, Enumeration, InWords, Step
+from proofs.catalogue.examples import against, computed, every, run
+from proofs.claims import Counterexample, InWords, Step
 from proofs.statement import Question, Said, Size
 
 __all__ = ["SOURCE", "STATEMENTS"]
@@ -35,67 +35,64 @@ FAIR: dict[str, Any] = {"n": 2, "m": 2, "largest": 3, "epsilons": EPSILONS, "wei
 THREE: dict[str, Any] = {"n": 3, "m": 2, "largest": 2, "epsilons": EPSILONS, "weights": [None, [1, 2, 4]]}
 
 
-def _run_it(family: dict[str, Any]) -> Step:
-    return Step("The same, computed from the algorithm.", Enumeration("dcdrf_fair", family), states=True)
+def _as(id: str) -> dict[str, Any]:
+    """The hypotheses of a statement on EDRF."""
+    return {"hypotheses": mechanism.STATEMENTS[id].hypotheses, "mutants": mechanism.STATEMENTS[id].mutants}
 
 
-@STATEMENTS.add(
-    "dcdrf-sharing-incentive",
-    place="section 3",
-    words="For every epsilon DC-DRF gives every tenant at least as many tasks as its entitlements run.",
-    latex=r"u_i(A_i) \ge u_i(w_{i\cdot}) \quad \forall \varepsilon \in [0, 1)",
-    hypotheses=INCENTIVE,
-    scope="all demands, entitlements and epsilon, any number of tenants; algorithm run for all 2 x 2 demands "
-    "in thirds, four epsilon",
-    mutants=("entitlements", "tight", "level", "tasks"),
-    remark="Also when a timeout ends the rounds, because the first round is always completed.",
-)
+@STATEMENTS.add("dcdrf-sharing-incentive", **_as("edrf-sharing-incentive"))
 def _incentive(question: Question) -> Iterator[Step]:
+    r"""For every epsilon DC-DRF gives every tenant at least as many tasks as its entitlements run.
+
+    .. math:: u_i(A_i) \ge u_i(w_{i\cdot}) \quad \forall \varepsilon \in [0, 1)
+
+    Place: section 3
+    Scope: all demands, entitlements and epsilon, any number of tenants; algorithm run for all 2 x 2 demands
+        in thirds, four epsilon
+    Remark: Also when a timeout ends the rounds, because the first round is always completed.
+    """
     yield from first_round_steps(question)
     yield Step(
         "Epsilon only tells who leaves after the first round; so z >= 1, and some resource has rho d = w.",
         InWords("Everybody takes part in the first round, which always ends, and rho is attained."),
     )
     yield from incentive_steps(question)
-    yield _run_it(FAIR)
+    yield run("dcdrf_fair", **FAIR)
 
 
-@STATEMENTS.add(
-    "dcdrf-envy-freeness",
-    place="section 3",
-    words="For every epsilon nobody prefers under DC-DRF what another holds, scaled by the ratio of "
-    "entitlements.",
-    latex=r"u_i(A_i) \ge u_i\bigl((w_{ir}/w_{jr}\,A_{jr})_r\bigr) \quad \forall \varepsilon \in [0, 1)",
-    hypotheses=ENVY,
-    scope="all demands, entitlements, epsilon and pairs of any number of tenants; algorithm run for all 2 x "
-    "2 demands in thirds, four epsilon",
-    mutants=("rate", "stops all", "tight", "tasks"),
-    remark="Also when a timeout ends the rounds: whom it stops has the highest level of all.",
-)
+@STATEMENTS.add("dcdrf-envy-freeness", **_as("edrf-envy-freeness"))
 def _envy(question: Question) -> Iterator[Step]:
+    r"""For every epsilon nobody prefers under DC-DRF what another holds, scaled by the ratio of entitlements.
+
+    .. math:: u_i(A_i) \ge u_i\bigl((w_{ir}/w_{jr}\,A_{jr})_r\bigr) \quad \forall \varepsilon \in [0, 1)
+
+    Place: section 3
+    Scope: all demands, entitlements, epsilon and pairs of any number of tenants; algorithm run for all 2 x 2
+        demands in thirds, four epsilon
+    Remark: Also when a timeout ends the rounds: whom it stops has the highest level of all.
+    """
     yield from envy_steps(question)
     yield Step(
         "One of the two is the case, for every epsilon.",
         InWords("What counts as exhausted stops all of its demanders, in the same round."),
     )
-    yield _run_it(FAIR)
+    yield run("dcdrf_fair", **FAIR)
 
 
-@STATEMENTS.add(
-    "dcdrf-epsilon-zero",
-    place="section 3, Algorithms 1 and 2",
-    words="With epsilon = 0 DC-DRF is EDRF, round by round.",
-    latex=r"\varepsilon = 0 \implies A^{\text{DC-DRF}} = A^{\text{EDRF}}",
-    hypotheses={
-        "zero": "epsilon is 0",
-        "updated": "the rates of evicted tenants are subtracted",
-        "sums": "Algorithm 1 adds up what each round gives",
-        "levels": "Algorithm 2 adds up the steps",
-    },
-    scope="all instances by the invariants; computed for all 3 x 2 demands in halves and 2 x 2 in thirds",
-    mutants=("zero", "updated", "sums", "levels"),
-)
+@STATEMENTS.add("dcdrf-epsilon-zero")
 def _zero(question: Question) -> Iterator[Step]:
+    r"""With epsilon = 0 DC-DRF is EDRF, round by round.
+
+    .. math:: \varepsilon = 0 \implies A^{\text{DC-DRF}} = A^{\text{EDRF}}
+
+    Hypotheses
+        zero*: epsilon is 0
+        updated*: the rates of evicted tenants are subtracted
+        sums*: Algorithm 1 adds up what each round gives
+        levels*: Algorithm 2 adds up the steps
+    Place: section 3, Algorithms 1 and 2
+    Scope: all instances by the invariants; computed for all 3 x 2 demands in halves and 2 x 2 in thirds
+    """
     epsilon = 0 if question.holds("zero") else "1/4"
     kept = {"updated": "m == g + h + k - g"}
     levels = {"sums": "A == x*g + u*g", "levels": "z == x + u"}
@@ -114,38 +111,35 @@ def _zero(question: Question) -> Iterator[Step]:
     )
     yield Step(
         "The same rounds and allocations, computed from both: three tenants.",
-        Enumeration(
-            "edrf_is_dcdrf", {"n": 3, "m": 2, "largest": 2, "epsilon": epsilon, "weights": [None, [1, 2, 4]]}
-        ),
+        every("edrf_is_dcdrf", n=3, m=2, largest=2, epsilon=epsilon, weights=[None, [1, 2, 4]]),
         states=True,
     )
     yield Step(
         "Two tenants with other entitlements.",
-        Enumeration("edrf_is_dcdrf", {"n": 2, "m": 2, "largest": 3, "epsilon": epsilon, "weights": WEIGHTS}),
+        every("edrf_is_dcdrf", n=2, m=2, largest=3, epsilon=epsilon, weights=WEIGHTS),
         states=True,
     )
     yield Step(
         "An example of two rounds.",
-        Computation("dcdrf_tasks", {"demands": WORKED, "epsilon": 0}, ["3/4", "1/2", "1/2"]),
+        computed("dcdrf_tasks", demands=WORKED, epsilon=0, gives=["3/4", "1/2", "1/2"]),
     )
 
 
-@STATEMENTS.add(
-    "dcdrf-demanded-resource",
-    place="section 3",
-    words="Under DC-DRF every tenant demands a resource of which at least 1 - epsilon is allocated.",
-    latex=r"\forall i\, \exists r: D_{ir} > 0,\ \textstyle\sum_j A_{jr} \ge 1 - \varepsilon",
-    hypotheses={
-        "exhausted": "at most epsilon of the resource is left when it stops the tenant",
-        "later": "others take no less than nothing afterwards",
-        "free": "what is used is what is not left",
-        "final": "the final use adds what is taken later",
-    },
-    scope="all demands, entitlements and epsilon; algorithm run for all 3 x 2 demands in halves",
-    mutants=("exhausted", "later"),
-    remark="As in the paper this supposes that no timeout ends the rounds.",
-)
+@STATEMENTS.add("dcdrf-demanded-resource")
 def _demanded(question: Question) -> Iterator[Step]:
+    r"""Under DC-DRF every tenant demands a resource of which at least 1 - epsilon is allocated.
+
+    .. math:: \forall i\, \exists r: D_{ir} > 0,\ \textstyle\sum_j A_{jr} \ge 1 - \varepsilon
+
+    Hypotheses
+        exhausted*: at most epsilon of the resource is left when it stops the tenant
+        later*: others take no less than nothing afterwards
+        free: what is used is what is not left
+        final: the final use adds what is taken later
+    Place: section 3
+    Scope: all demands, entitlements and epsilon; algorithm run for all 3 x 2 demands in halves
+    Remark: As in the paper this supposes that no timeout ends the rounds.
+    """
     held = {
         "exhausted": "s <= e",
         "later": "more >= 0",
@@ -156,26 +150,25 @@ def _demanded(question: Question) -> Iterator[Step]:
         "What is left at the eviction is at most epsilon, and use only grows.",
         question.implies(held, "all >= 1 - e"),
     )
-    yield _run_it(THREE)
+    yield run("dcdrf_fair", **THREE)
 
 
-@STATEMENTS.add(
-    "dcdrf-gain",
-    place="section 3",
-    words="Demanders of the resource that stopped a tenant could have at most 1/(1 - epsilon) times as much, "
-    "all alike.",
-    latex=r"k \textstyle\sum_i A_{ir} \le 1 \implies k \le \frac{1}{1-\varepsilon}",
-    hypotheses={
-        "allocated": "at least 1 - epsilon of the resource is allocated",
-        "epsilon": "epsilon is below 1",
-        "factor": "the common factor is not negative",
-        "fits": "what they would have does not exceed the resource",
-    },
-    scope="one resource, all allocations and epsilon",
-    mutants=("allocated", "fits"),
-    remark="With a single resource in all, DC-DRF loses nothing: its one round ends with that resource full.",
-)
+@STATEMENTS.add("dcdrf-gain")
 def _gain(question: Question) -> Iterator[Step]:
+    r"""Demanders of the resource that stopped a tenant could have at most 1/(1 - epsilon) times as much, all
+    alike.
+
+    .. math:: k \textstyle\sum_i A_{ir} \le 1 \implies k \le \frac{1}{1-\varepsilon}
+
+    Hypotheses
+        allocated*: at least 1 - epsilon of the resource is allocated
+        epsilon: epsilon is below 1
+        factor: the common factor is not negative
+        fits*: what they would have does not exceed the resource
+    Place: section 3
+    Scope: one resource, all allocations and epsilon
+    Remark: With a single resource in all, DC-DRF loses nothing: its one round ends with that resource full.
+    """
     held = {"allocated": "used >= 1 - e", "epsilon": "e < 1", "factor": "k >= 0", "fits": "k*used <= 1"}
     yield Step(
         "If all its demanders have k times as much, the resource that stopped a tenant allows k <= 1/(1 - "
@@ -185,46 +178,42 @@ def _gain(question: Question) -> Iterator[Step]:
     )
 
 
-@STATEMENTS.add(
-    "dcdrf-tenant-loss",
-    place="section 3 (Approximation Quality), which warns of it",
-    words="DC-DRF gives every tenant at least 1 - epsilon times its tasks under EDRF.",
-    latex=r"x_i^{\varepsilon} \ge (1-\varepsilon)\, x_i^{0}",
-    scope="three tenants, two resources, epsilon = 1/4",
-    remark="The paper says that this does not follow. How large the loss can be: dcdrf-lonely-tenant.",
-    said=Said.DENIED,
-)
+@STATEMENTS.add("dcdrf-tenant-loss", said=Said.DENIED)
 def _tenant_loss(question: Question) -> Iterator[Step]:
+    r"""DC-DRF gives every tenant at least 1 - epsilon times its tasks under EDRF.
+
+    .. math:: x_i^{\varepsilon} \ge (1-\varepsilon)\, x_i^{0}
+
+    Place: section 3 (Approximation Quality), which warns of it
+    Scope: three tenants, two resources, epsilon = 1/4
+    Remark: The paper says that this does not follow. How large the loss can be: dcdrf-lonely-tenant.
+    """
     yield Step(
         "With epsilon = 1/4 the first of three tenants runs 1/2 of a task instead of 3/4.",
-        Counterexample("dcdrf_loss", {"demands": WORKED, "epsilon": "1/4"}),
+        against("dcdrf_loss", demands=WORKED, epsilon="1/4"),
     )
     yield Step(
         "Its tasks again.",
-        Computation("dcdrf_tasks", {"demands": WORKED, "epsilon": "1/4"}, ["1/2", "1/2", "1/2"]),
+        computed("dcdrf_tasks", demands=WORKED, epsilon="1/4", gives=["1/2", "1/2", "1/2"]),
     )
 
 
-@STATEMENTS.add(
-    "dcdrf-lonely-tenant",
-    place="section 3; not in the paper",
-    words="With n tenants, DC-DRF can give one of them only the part 1/(1 + epsilon (n - 1)) of its EDRF "
-    "tasks.",
-    latex=r"x_1^{0} = (1 + \varepsilon(n-1))\, x_1^{\varepsilon}",
-    hypotheses={
-        "others": "there are k = n - 1 > 0 other tenants",
-        "level": "they fill resource 2 at the level y = 1/k",
-        "shared": "each demands a = 1 - epsilon - y of resource 1 per unit of resource 2",
-        "left": "what is left of resource 1 at that level",
-        "exact": "EDRF gives the first tenant that too",
-    },
-    scope="the family for all n and epsilon with a > 0; computed from both algorithms for 3 to {n} tenants",
-    sizes={"n": Size(12, 3, 40, "tenants", deep=30)},
-    mutants=("level", "shared", "exact"),
-    remark="So a tenant's loss tends to everything as tenants become many, however small epsilon is.",
-    said=Said.READER,
-)
+@STATEMENTS.add("dcdrf-lonely-tenant", sizes={"n": Size(12, 3, 40, "tenants", deep=30)}, said=Said.READER)
 def _lonely(question: Question) -> Iterator[Step]:
+    r"""With n tenants, DC-DRF can give one of them only the part 1/(1 + epsilon (n - 1)) of its EDRF tasks.
+
+    .. math:: x_1^{0} = (1 + \varepsilon(n-1))\, x_1^{\varepsilon}
+
+    Hypotheses
+        others: there are k = n - 1 > 0 other tenants
+        level*: they fill resource 2 at the level y = 1/k
+        shared*: each demands a = 1 - epsilon - y of resource 1 per unit of resource 2
+        left: what is left of resource 1 at that level
+        exact*: EDRF gives the first tenant that too
+    Place: section 3; not in the paper
+    Scope: the family for all n and epsilon with a > 0; computed from both algorithms for 3 to {n} tenants
+    Remark: So a tenant's loss tends to everything as tenants become many, however small epsilon is.
+    """
     # Weight 1 each: the level of the first round is 1/(n - 1), and what tenant 1 gets is its level.
     held = {
         "others": "k > 0",
@@ -243,25 +232,25 @@ def _lonely(question: Question) -> Iterator[Step]:
     )
     yield Step(
         "The same, computed from both algorithms.",
-        Enumeration("dcdrf_lonely_loss", {"most": question.sizes["n"], "epsilons": ["1/10", "1/4", "1/2"]}),
+        every("dcdrf_lonely_loss", most=question.sizes["n"], epsilons=["1/10", "1/4", "1/2"]),
         states=True,
     )
 
 
-STATEMENTS.refute(
-    "dcdrf-lie",
-    place="end of section 3: strategy-proof up to what epsilon discards, read as a factor",
-    words="A lie gains a tenant of DC-DRF at most the factor 1/(1 - epsilon).",
-    latex=r"u_i(A'_i) \le \frac{1}{1-\varepsilon}\, u_i(A_i)",
-    scope="three tenants, three resources, epsilon = 1/5",
-    case="With epsilon = 1/5 a tenant who claims less of one resource holds 3/4 of its dominant one instead "
-    "of 1/2.",
-    witness=Counterexample(
-        "dcdrf_gain_by_lie",
-        {"demands": [[0, 3, 2], [1, 0, 0], [1, 0, 1]], "epsilon": "1/5", "lie": [0, 2, 1]},
-    ),
-    remark="The paper names no factor. The gain of 1/4 of the dominant resource is more than epsilon too, "
-    "but the liar gets just the 1/6 <= epsilon of resource 3 that was discarded; read so, the paper is right "
-    "here. With epsilon = 0 no lie gains (edrf-strategyproof).",
-    said=Said.READER,
-)
+@STATEMENTS.refute("dcdrf-lie", said=Said.READER)
+def _lie() -> Counterexample:
+    r"""A lie gains a tenant of DC-DRF at most the factor 1/(1 - epsilon).
+
+    .. math:: u_i(A'_i) \le \frac{1}{1-\varepsilon}\, u_i(A_i)
+
+    Place: end of section 3: strategy-proof up to what epsilon discards, read as a factor
+    Scope: three tenants, three resources, epsilon = 1/5
+    Case: With epsilon = 1/5 a tenant who claims less of one resource holds 3/4 of its dominant one instead of
+        1/2.
+    Remark: The paper names no factor. The gain of 1/4 of the dominant resource is more than epsilon too, but
+        the liar gets just the 1/6 <= epsilon of resource 3 that was discarded; read so, the paper is right
+        here. With epsilon = 0 no lie gains (edrf-strategyproof).
+    """
+    return against(
+        "dcdrf_gain_by_lie", demands=[[0, 3, 2], [1, 0, 0], [1, 0, 1]], epsilon="1/5", lie=[0, 2, 1]
+    )

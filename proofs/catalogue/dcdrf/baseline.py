@@ -14,25 +14,24 @@ __all__ = ["STATEMENTS"]
 STATEMENTS = Chapter(SOURCE)
 
 
-@STATEMENTS.add(
-    "edrf-operations",
-    place="section 2.1, complexity of Algorithm 1",
-    words="EDRF takes at most one round per resource and per agent, so that a constant number of operations "
-    "for each agent and each of its at most B demands in a round are O(|R| |N| B), which is O(|R|^2 |N|).",
-    latex=r"I \le \min(|R|, |N|), \quad I |N| B \le |R| |N| B \le |R|^2 |N|",
-    hypotheses={
-        "exhausts": "a round exhausts a resource that no earlier one did",
-        "stops": "a round stops an agent that no earlier one did",
-        "resources": "no more resources are exhausted than there are",
-        "agents": "no more agents stop than there are",
-        "rounds": "there are at most as many rounds as resources",
-        "vectors": "nobody demands more resources than there are",
-    },
-    scope="all demands and entitlements, any numbers of agents and resources; operations of a round in words",
-    mutants=("resources", "agents", "rounds", "vectors"),
-    remark="DC-DRF touches every demand twice in all instead: dcdrf-lemma-3-2.",
-)
+@STATEMENTS.add("edrf-operations")
 def _operations(question: Question) -> Iterator[Step]:
+    r"""EDRF takes at most one round per resource and per agent, so that a constant number of operations for
+    each agent and each of its at most B demands in a round are O(|R| |N| B), which is O(|R|^2 |N|).
+
+    .. math:: I \le \min(|R|, |N|), \quad I |N| B \le |R| |N| B \le |R|^2 |N|
+
+    Hypotheses
+        exhausts: a round exhausts a resource that no earlier one did
+        stops: a round stops an agent that no earlier one did
+        resources*: no more resources are exhausted than there are
+        agents*: no more agents stop than there are
+        rounds*: there are at most as many rounds as resources
+        vectors*: nobody demands more resources than there are
+    Place: section 2.1, complexity of Algorithm 1
+    Scope: all demands and entitlements, any numbers of agents and resources; operations of a round in words
+    Remark: DC-DRF touches every demand twice in all instead: dcdrf-lemma-3-2.
+    """
     # e, s: resources exhausted and agents stopped after n rounds.
     exhausted = question.by_induction(
         {"exhausts": "e[n+1] >= e[n] + 1"}, "e[n] >= n", fixed={"none": "e[0] >= 0"}

@@ -9,37 +9,35 @@ from collections.abc import Iterator
 
 from proofs.catalogue.chapter import Chapter
 from proofs.catalogue.dcdrf.approximation import SOURCE
-from proofs.catalogue.texts import conditions
-from proofs.claims import Counterexample, Enumeration, InWords, Step
+from proofs.catalogue.examples import against, every, run
+from proofs.catalogue.texts import Lemma, together
+from proofs.claims import Counterexample, InWords, Step
 from proofs.statement import Question, Said, Size
 
 __all__ = ["STATEMENTS"]
 
 STATEMENTS = Chapter(SOURCE)
 
-FROZEN = {
-    "rate": "rates of demanded resources are positive",
-    "frozen": "rates keep their first values, so that the resource that ends round t has y_t m_t = 1",
-    "demanded": "the resource that ends the next round had more than epsilon left after this one",
-    "ratio": "no rate is below c times another",
-}
 INTEGERS = {"largest": Size(1, 1, 2, "largest integer demand of the instances", deep=2, beside=True)}
 
 
-@STATEMENTS.add(
-    "dcdrf-lemma-3-1",
-    place="Lemma 3.1",
-    words="With rates frozen and at least c times each other, DC-DRF takes t = 1 round or (1 - "
-    "epsilon)^(t-1) > c.",
-    latex=r"t < 1 + \frac{\log c}{\log(1-\varepsilon)} \quad (t \ge 2)",
-    hypotheses=FROZEN,
-    scope="all instances; computed for all 3 x 3 demands of integers up to {largest}",
-    sizes=INTEGERS,
-    mutants=("rate", "frozen", "demanded", "ratio"),
-    remark="The lemma prints O(-1/log(1 - epsilon)); the numerator log c of its proof is hidden in the O. "
-    "The paper takes c below all ratios; then c < 1, and t = 1 needs no exception.",
-)
+@STATEMENTS.add("dcdrf-lemma-3-1", sizes=INTEGERS)
 def _lemma(question: Question) -> Iterator[Step]:
+    r"""With rates frozen and at least c times each other, DC-DRF takes t = 1 round or (1 - epsilon)^(t-1) >
+    c.
+
+    .. math:: t < 1 + \frac{\log c}{\log(1-\varepsilon)} \quad (t \ge 2)
+
+    Hypotheses
+        rate*: rates of demanded resources are positive
+        frozen*: rates keep their first values, so that the resource that ends round t has y_t m_t = 1
+        demanded*: the resource that ends the next round had more than epsilon left after this one
+        ratio*: no rate is below c times another
+    Place: Lemma 3.1
+    Scope: all instances; computed for all 3 x 3 demands of integers up to {largest}
+    Remark: The lemma prints O(-1/log(1 - epsilon)); the numerator log c of its proof is hidden in the O. The
+        paper takes c below all ratios; then c < 1, and t = 1 needs no exception.
+    """
     step = {"rate": "m > 0", "frozen": "y*m == 1", "demanded": "1 - y*k > e"}
     chain = {"epsilon": "e < 1", "so far": "m <= P*m1", "slower": "k < (1 - e)*m"}
     end = {"rate": "m1 > 0", "ratio": "m >= c*m1"} | {"chain": "m < P*m1"}
@@ -69,106 +67,93 @@ def _lemma(question: Question) -> Iterator[Step]:
     yield Step("As no rate is below c times another, a power that is above one exceeds c.", exceeds)
     yield Step(
         "Together: (1 - epsilon)^(t-1) > c if round t - 1 has another after it.",
-        question.follows(
-            {},
+        together(
+            question,
             "P*(1 - e) > c",
-            slower,
-            falls,
-            (exceeds, last),
-            fixed=conditions(slower, {})
-            | conditions(falls, {}, "slower")
-            | conditions(exceeds, last, "chain", where=" (last)"),
+            Lemma(slower),
+            Lemma(falls, proved=("slower",)),
+            Lemma(exceeds, last, ("chain",), " (last)"),
         ),
         states=True,
     )
     yield Step(
         "Five tenants in a chain, epsilon = 2/5, rates frozen.",
-        Enumeration("dcdrf_lemma_chain", {"most": 5, "epsilon": "2/5", "frozen": question.holds("frozen")}),
+        every("dcdrf_lemma_chain", most=5, epsilon="2/5", frozen=question.holds("frozen")),
         states=True,
     )
     yield Step(
         "One round, or (1 - epsilon)^(rounds - 1) > c, computed from the algorithm with rates frozen.",
-        Enumeration(
-            "dcdrf_lemma_rounds", numbers | {"weights": [None, [1, 2, 5]], "frozen": question.holds("frozen")}
-        ),
+        every("dcdrf_lemma_rounds", **numbers, weights=[None, [1, 2, 5]], frozen=question.holds("frozen")),
         states=True,
     )
 
 
-@STATEMENTS.add(
-    "dcdrf-lemma-3-1-printed",
-    place="Lemma 3.1 read without the bound c on the ratio of rates",
-    words="DC-DRF takes at most 3/(-log(1 - epsilon)) rounds, whatever the demands.",
-    latex=r"t \le \frac{3}{-\log(1-\varepsilon)}",
-    scope="five tenants of one resource each, epsilon = 1/2 (rates are frozen by themselves)",
-    remark="The lemma assumes rates within a constant factor c; without it no constant in the place of 3 "
-    "suffices. True is t < 1 + log c/log(1 - epsilon), as the lemma has c < 1 (dcdrf-lemma-3-1).",
-    said=Said.READER,
-)
+@STATEMENTS.add("dcdrf-lemma-3-1-printed", said=Said.READER)
 def _printed(question: Question) -> Iterator[Step]:
+    r"""DC-DRF takes at most 3/(-log(1 - epsilon)) rounds, whatever the demands.
+
+    .. math:: t \le \frac{3}{-\log(1-\varepsilon)}
+
+    Place: Lemma 3.1 read without the bound c on the ratio of rates
+    Scope: five tenants of one resource each, epsilon = 1/2 (rates are frozen by themselves)
+    Remark: The lemma assumes rates within a constant factor c; without it no constant in the place of 3
+        suffices. True is t < 1 + log c/log(1 - epsilon), as the lemma has c < 1 (dcdrf-lemma-3-1).
+    """
     yield Step(
         "Five tenants of one resource each with weights 81, 27, 9, 3, 1 and epsilon = 1/2: five rounds, not "
         "three times 1/log 2, which is 4.3.",
-        Counterexample("dcdrf_rounds_alone", {"weights": [81, 27, 9, 3, 1], "epsilon": "1/2", "factor": 3}),
+        against("dcdrf_rounds_alone", weights=[81, 27, 9, 3, 1], epsilon="1/2", factor=3),
     )
     yield Step(
         "No other constant would do: with loads that fall to a quarter each there are as many rounds as "
         "resources.",
-        Enumeration("dcdrf_rounds_quarter", {"most": 12}),
+        every("dcdrf_rounds_quarter", most=12),
     )
 
 
-THAWED = {
-    "demands": [[4, 1, 1, 1], [0, 4, 1, 1], [0, 0, 4, 1], [0, 0, 0, 4]],
-    "epsilon": "2/5",
-    "weights": [27, 9, 3, 1],
-}
-"""Tenants who fill one resource each and demand a quarter as much of all later ones."""
+@STATEMENTS.refute("dcdrf-lemma-3-1-updated", said=Said.READER)
+def _lemma_3_1_updated() -> Counterexample:
+    r"""The bound of Lemma 3.1, with c taken from the first rates, holds for the algorithm, which updates
+    them.
+
+    .. math:: t = 1 \ \text{or}\ (1-\varepsilon)^{t-1} > c
+
+    Place: Lemma 3.1 read without the assumption of frozen rates
+    Scope: four tenants, four resources, epsilon = 2/5
+    Case: Four tenants, epsilon = 2/5: three rounds, although (3/5)^2 < c; with rates frozen there are two.
+    Remark: The paper does not claim it. True without assumptions is dcdrf-rounds.
+    """
+    # Tenants who fill one resource each and demand a quarter as much of all later ones.
+    demands = [[4, 1, 1, 1], [0, 4, 1, 1], [0, 0, 4, 1], [0, 0, 0, 4]]
+    return against("dcdrf_thawed", demands=demands, epsilon="2/5", weights=[27, 9, 3, 1])
 
 
-STATEMENTS.refute(
-    "dcdrf-lemma-3-1-updated",
-    place="Lemma 3.1 read without the assumption of frozen rates",
-    words="The bound of Lemma 3.1, with c taken from the first rates, holds for the algorithm, which updates "
-    "them.",
-    latex=r"t = 1 \ \text{or}\ (1-\varepsilon)^{t-1} > c",
-    scope="four tenants, four resources, epsilon = 2/5",
-    case="Four tenants, epsilon = 2/5: three rounds, although (3/5)^2 < c; with rates frozen there are two.",
-    witness=Counterexample("dcdrf_thawed", THAWED),
-    remark="The paper does not claim it. True without assumptions is dcdrf-rounds.",
-    said=Said.READER,
-)
-
-
-@STATEMENTS.add(
-    "dcdrf-rounds",
-    place="Lemma 3.1; this bound is not in the paper",
-    words="With n tenants of equal weight DC-DRF takes at most 1 + log n/-log(1 - epsilon) rounds, for any "
-    "demands and epsilon > 0.",
-    latex=r"n\,(1-\varepsilon)^{t-1} \ge 1",
-    hypotheses={
-        "used": "so far at least rate times level of the resource is used",
-        "falling": "rates never rise",
-        "up": "steps are not negative",
-        "level": "levels are not negative",
-        "epsilon": "epsilon is not negative",
-        "rate": "rates of demanded resources are positive",
-        "demanded": "more than epsilon of the resource was left",
-        "mean rate": "at least rate times level was used",
-        "below one": "epsilon is below 1",
-        "power": "powers of 1 - epsilon are positive",
-        "equal": "every tenant has the weight 1/n",
-        "tenants": "there are tenants",
-        "alone": "a tenant holds at most all of its dominant resource",
-        "positive": "weights are positive",
-    },
-    scope="all demands and epsilon; computed for all 3 x 3 demands of integers up to {largest}",
-    sizes=INTEGERS,
-    mutants=("falling", "demanded", "mean rate", "equal", "alone"),
-    remark="Neither assumption of Lemma 3.1 is needed. With other weights n becomes 1/min rho.",
-    said=Said.READER,
-)
+@STATEMENTS.add("dcdrf-rounds", sizes=INTEGERS, said=Said.READER)
 def _rounds(question: Question) -> Iterator[Step]:
+    r"""With n tenants of equal weight DC-DRF takes at most 1 + log n/-log(1 - epsilon) rounds, for any
+    demands and epsilon > 0.
+
+    .. math:: n\,(1-\varepsilon)^{t-1} \ge 1
+
+    Hypotheses
+        used: so far at least rate times level of the resource is used
+        falling*: rates never rise
+        up: steps are not negative
+        level: levels are not negative
+        epsilon: epsilon is not negative
+        rate: rates of demanded resources are positive
+        demanded*: more than epsilon of the resource was left
+        mean rate*: at least rate times level was used
+        below one: epsilon is below 1
+        power: powers of 1 - epsilon are positive
+        equal*: every tenant has the weight 1/n
+        tenants: there are tenants
+        alone*: a tenant holds at most all of its dominant resource
+        positive: weights are positive
+    Place: Lemma 3.1; this bound is not in the paper
+    Scope: all demands and epsilon; computed for all 3 x 3 demands of integers up to {largest}
+    Remark: Neither assumption of Lemma 3.1 is needed. With other weights n becomes 1/min rho.
+    """
     used = {"used": "u >= m*y", "falling": "k <= m", "up": "x >= 0", "level": "y >= 0"} | {
         "round": "v == u + x*m",
         "next": "z == y + x",
@@ -181,7 +166,7 @@ def _rounds(question: Question) -> Iterator[Step]:
     end = {"power": "P > 0", "so far": "P*z >= 1", "highest": "z <= n"}
     numbers = {"n": 3, "m": 3, "largest": question.sizes["largest"], "epsilons": ["1/10", "1/4", "1/2"]}
     weights = [None] if question.holds("equal") else [[1, 16, 256]]
-    highest, together = question.implies(alone, "z <= n"), question.implies({}, "P*n >= 1", fixed=end)
+    highest, bounded = question.implies(alone, "z <= n"), question.implies({}, "P*n >= 1", fixed=end)
     yield Step(
         "What is used of a resource is at least its rate times the level, because rates only fall.",
         question.implies(used, "v >= k*z"),
@@ -228,44 +213,33 @@ def _rounds(question: Question) -> Iterator[Step]:
         ),
     )
     yield Step("No level exceeds n: at n a tenant has all of its dominant resource.", highest)
-    yield Step("So a bound of power and level is one of power and n.", together)
+    yield Step("So a bound of power and level is one of power and n.", bounded)
     yield Step(
         "Together n (1 - epsilon)^(t-1) >= 1.",
-        question.follows(
-            {},
-            "P*n >= 1",
-            highest,
-            together,
-            fixed=conditions(highest, {}) | conditions(together, {}, "highest", where=" (last)"),
-        ),
+        together(question, "P*n >= 1", Lemma(highest), Lemma(bounded, proved=("highest",), where=" (last)")),
         states=True,
     )
-    yield Step(
-        "The same, computed from the algorithm.",
-        Enumeration("dcdrf_rounds_equal", numbers | {"weights": weights}),
-        states=True,
-    )
+    yield run("dcdrf_rounds_equal", **numbers, weights=weights)
 
 
-@STATEMENTS.add(
-    "dcdrf-lemma-3-2",
-    place="Lemma 3.2",
-    words="DC-DRF makes at most 4 (|N| B + I |N| + I |R|) operations in I rounds, B being the longest "
-    "vector, which is O(|R| |N|).",
-    latex=r"O(|N| B + I |N| + I |R|) \subseteq O(|R| |N|)",
-    hypotheses={
-        "one per tenant": "line 16 is one operation for each tenant that grows",
-        "vectors": "nobody demands more resources than there are",
-        "tenants": "there are at most as many rounds as tenants",
-        "resources": "there are at most as many rounds as resources",
-        "counts": "numbers are not negative",
-    },
-    scope="counts in words; measured for all 2 x 3 demands in halves, and up to 17 rounds of 80 tenants",
-    mutants=("one per tenant", "vectors", "tenants", "resources"),
-    remark="Asking newly exhausted resources for their tenants touches every demand once in all, and fits as "
-    "well.",
-)
+@STATEMENTS.add("dcdrf-lemma-3-2")
 def _work(question: Question) -> Iterator[Step]:
+    r"""DC-DRF makes at most 4 (|N| B + I |N| + I |R|) operations in I rounds, B being the longest vector,
+    which is O(|R| |N|).
+
+    .. math:: O(|N| B + I |N| + I |R|) \subseteq O(|R| |N|)
+
+    Hypotheses
+        one per tenant*: line 16 is one operation for each tenant that grows
+        vectors*: nobody demands more resources than there are
+        tenants*: there are at most as many rounds as tenants
+        resources*: there are at most as many rounds as resources
+        counts: numbers are not negative
+    Place: Lemma 3.2
+    Scope: counts in words; measured for all 2 x 3 demands in halves, and up to 17 rounds of 80 tenants
+    Remark: Asking newly exhausted resources for their tenants touches every demand once in all, and fits as
+        well.
+    """
     line = "16" if question.holds("one per tenant") else "16, per demand"
     small = {"n": 2, "m": 3, "largest": 2, "epsilons": [0, "1/4"], "line_16": line, "constant": 4}
     sizes = {"vectors": "B <= R", "tenants": "I <= N", "resources": "I <= R", "counts": "N >= 0"}
@@ -281,56 +255,55 @@ def _work(question: Question) -> Iterator[Step]:
     )
     yield Step(
         "The counts, and the constant 4, from the instrumented algorithm.",
-        Enumeration("dcdrf_work", small),
+        every("dcdrf_work", **small),
         states=True,
     )
     yield Step(
         "Many rounds and light tenants.",
-        Enumeration("dcdrf_work_light", {"most": 16, "line_16": line, "constant": 4}),
+        every("dcdrf_work_light", most=16, line_16=line, constant=4),
         states=True,
     )
 
 
-@STATEMENTS.add(
-    "dcdrf-lemma-3-2-per-demand",
-    place="Lemma 3.2, if line 16 compares what is left of each demanded resource with epsilon in every "
-    "round, which is not the paper's count",
-    words="Looking at all demands of all growing tenants in every round is within 4 (|N| B + I |N| + I |R|).",
-    latex=r"I |N| B \le 4\,(|N| B + I |N| + I |R|)",
-    scope="100 tenants, 40 resources, epsilon = 0",
-    remark="The lemma counts one operation per tenant and round; then it is true (dcdrf-lemma-3-2).",
-    said=Said.READER,
-)
+@STATEMENTS.add("dcdrf-lemma-3-2-per-demand", said=Said.READER)
 def _work_per_demand(question: Question) -> Iterator[Step]:
+    r"""Looking at all demands of all growing tenants in every round is within 4 (|N| B + I |N| + I |R|).
+
+    .. math:: I |N| B \le 4\,(|N| B + I |N| + I |R|)
+
+    Place: Lemma 3.2, if line 16 compares what is left of each demanded resource with epsilon in every round,
+        which is not the paper's count
+    Scope: 100 tenants, 40 resources, epsilon = 0
+    Remark: The lemma counts one operation per tenant and round; then it is true (dcdrf-lemma-3-2).
+    """
     yield Step(
         "80 light tenants of 20 demands each, beside 20 tenants who end one round each.",
-        Counterexample("dcdrf_work_per_demand", {"rounds": 20, "length": 20, "many": 80, "constant": 4}),
+        against("dcdrf_work_per_demand", rounds=20, length=20, many=80, constant=4),
     )
     yield Step(
         "No other constant would do: with k rounds and demands the factor grows like k.",
-        Enumeration("dcdrf_work_grows", {"most": 8}),
+        every("dcdrf_work_grows", most=8),
     )
 
 
-@STATEMENTS.add(
-    "dcdrf-numbers-of-the-text",
-    place="Sections 2.2, 4.4 and 5.4, footnote 3",
-    words="Numbers of the text: churn in a control interval, load of the network, half precision, the "
-    "tenants of a tenth of a percentile.",
-    latex=r"\tfrac{29+13}{100}\cdot\tfrac{10}{300} = 1.4\,\%,\quad 2^{-24} < 10^{-6}",
-    hypotheses={
-        "active": "29 % of the machines become active in five minutes",
-        "idle": "13 % become idle",
-        "tenants": "there are a million tenants",
-        "pairs": "a tenant has up to 128 demands",
-        "least": "the least positive number of half precision",
-    },
-    scope="these numbers",
-    mutants=("active", "idle", "tenants", "pairs", "least"),
-    remark="The footnote counts 16 bytes for a pair, where 8 are enough; the caption of Figure 9 has .01 "
-    "percentile.",
-)
+@STATEMENTS.add("dcdrf-numbers-of-the-text")
 def _numbers(question: Question) -> Iterator[Step]:
+    r"""Numbers of the text: churn in a control interval, load of the network, half precision, the tenants of
+    a tenth of a percentile.
+
+    .. math:: \tfrac{29+13}{100}\cdot\tfrac{10}{300} = 1.4\,\%,\quad 2^{-24} < 10^{-6}
+
+    Hypotheses
+        active*: 29 % of the machines become active in five minutes
+        idle*: 13 % become idle
+        tenants*: there are a million tenants
+        pairs*: a tenant has up to 128 demands
+        least*: the least positive number of half precision
+    Place: Sections 2.2, 4.4 and 5.4, footnote 3
+    Scope: these numbers
+    Remark: The footnote counts 16 bytes for a pair, where 8 are enough; the caption of Figure 9 has .01
+        percentile.
+    """
     machines, half = {"active": "a == 29/100", "idle": "i == 13/100"}, {"least": "s*2**24 == 1"}
     million = {"tenants": "t == 10**6"}
     pairs = million | {"pairs": "p == 128"}

@@ -9,91 +9,92 @@ from collections.abc import Iterator
 
 from proofs.catalogue.chapter import Chapter
 from proofs.catalogue.drf.table import SOURCE
-from proofs.claims import Computation, Counterexample, Step
+from proofs.catalogue.examples import against, computed, model
+from proofs.claims import Step
 from proofs.statement import Question, Said
 
 __all__ = ["STATEMENTS"]
 
 STATEMENTS = Chapter(SOURCE)
 
-EXAMPLE = {"demands": [[1, 4], [3, 1]], "capacities": [9, 18]}
+EXAMPLE = model([[1, 4], [3, 1]], [9, 18])
 
 
-@STATEMENTS.add(
-    "drf-example",
-    place="section 4.1, example of 9 CPUs and 18 GB",
-    words="Tasks (1 CPU, 4 GB) and (3 CPU, 1 GB) share 9 CPUs and 18 GB as (3, 2): the largest with equal "
-    "dominant shares.",
-    latex=r"\max (x, y):\ x+3y\le 9,\ 4x+y\le 18,\ \tfrac{4x}{18} = \tfrac{3y}{9} \quad\Rightarrow\quad (3, "
-    r"2)",
-    hypotheses={
-        "cpu": "the CPUs suffice",
-        "ram": "the memory suffices",
-        "equal": "dominant shares are equal",
-    },
-    scope="all real x, y",
-    mutants=("cpu", "equal"),
-    remark="The memory does not bind: 14 of 18 GB are used.",
-)
+@STATEMENTS.add("drf-example")
 def _example_program(question: Question) -> Iterator[Step]:
+    r"""Tasks (1 CPU, 4 GB) and (3 CPU, 1 GB) share 9 CPUs and 18 GB as (3, 2): the largest with equal
+    dominant shares.
+
+    .. math:: \max (x, y):\ x+3y\le 9,\ 4x+y\le 18,\ \tfrac{4x}{18} = \tfrac{3y}{9} \quad\Rightarrow\quad (3,
+        2)
+
+    Hypotheses
+        cpu*: the CPUs suffice
+        ram: the memory suffices
+        equal*: dominant shares are equal
+    Place: section 4.1, example of 9 CPUs and 18 GB
+    Scope: all real x, y
+    Remark: The memory does not bind: 14 of 18 GB are used.
+    """
     held = {"cpu": "x + 3*y <= 9", "ram": "4*x + y <= 18", "equal": "4/18*x == 3/9*y"}
     yield Step("Nobody can run more than (3, 2).", question.implies(held, "x <= 3"), states=True)
     yield Step("Nor can the second user.", question.implies(held, "y <= 2"), states=True)
-    yield Step("Progressive filling gives (3, 2).", Computation("drf_tasks", EXAMPLE, [3, 2]))
+    yield Step("Progressive filling gives (3, 2).", computed("drf_tasks", **EXAMPLE, gives=[3, 2]))
 
 
-@STATEMENTS.add(
-    "drf-dominant-resources-swapped",
-    place="section 4.1, the example as a summary of the paper retells it",
-    words="The dominant resource of A (1 CPU, 4 GB of 9, 18) is the CPU, that of B (3, 1) the memory.",
-    latex=r"\arg\max_j a_{Aj}/c_j = \text{CPU}, \quad \arg\max_j a_{Bj}/c_j = \text{RAM}",
-    scope="the example",
-    remark="The paper says the opposite, that A's is the memory and B's the CPU; a summary of it exchanged "
-    "them.",
-    said=Said.DENIED,
-)
+@STATEMENTS.add("drf-dominant-resources-swapped", said=Said.DENIED)
 def _swapped(_: Question) -> Iterator[Step]:
-    case = {"demands": EXAMPLE["demands"], "capacities": EXAMPLE["capacities"], "printed": [1, 2]}
+    r"""The dominant resource of A (1 CPU, 4 GB of 9, 18) is the CPU, that of B (3, 1) the memory.
+
+    .. math:: \arg\max_j a_{Aj}/c_j = \text{CPU}, \quad \arg\max_j a_{Bj}/c_j = \text{RAM}
+
+    Place: section 4.1, the example as a summary of the paper retells it
+    Scope: the example
+    Remark: The paper says the opposite, that A's is the memory and B's the CPU; a summary of it exchanged
+        them.
+    """
+    case = model(EXAMPLE["demands"], EXAMPLE["capacities"], printed=[1, 2])
     yield Step(
         "The largest share of A is in the memory, 4/18 > 1/9; that of B in the CPUs, 3/9 > 1/18.",
-        Counterexample("dominant_resources_are", case),
+        against("dominant_resources_are", **case),
     )
 
 
-@STATEMENTS.add(
-    "drf-example-order",
-    place="section 4.2, progressive filling task by task",
-    words="In the example whole tasks start in the order B, A, A, B, A.",
-    latex=r"B, A, A, B, A",
-    hypotheses={"ties to B": "B is served first among equals"},
-    scope="the example",
-    mutants=("ties to B",),
-    remark="The first pick is arbitrary; with ties to A the order is A, B, A, B, A.",
-)
+@STATEMENTS.add("drf-example-order")
 def _order(question: Question) -> Iterator[Step]:
+    """In the example whole tasks start in the order B, A, A, B, A.
+
+    .. math:: B, A, A, B, A
+
+    Hypotheses
+        ties to B*: B is served first among equals
+    Place: section 4.2, progressive filling task by task
+    Scope: the example
+    Remark: The first pick is arbitrary; with ties to A the order is A, B, A, B, A.
+    """
     ties = [2, 1] if question.holds("ties to B") else [1, 2]
     yield Step(
         "Tasks start in the order B, A, A, B, A.",
-        Computation("whole_task_order", EXAMPLE | {"ties": ties}, [2, 1, 1, 2, 1]),
+        computed("whole_task_order", **EXAMPLE, ties=ties, gives=[2, 1, 1, 2, 1]),
     )
 
 
-@STATEMENTS.add(
-    "drf-weighted-example",
-    place="section 4.3, weighted DRF",
-    words="With weights 2 : 1 the example is shared as (54/13, 18/13).",
-    latex=r"\tfrac12\tfrac{4x}{18} = \tfrac{3y}{9} \Rightarrow (x, y) = (\tfrac{54}{13}, \tfrac{18}{13})",
-    hypotheses={"weights": "shares are divided by the weights 2 and 1"},
-    scope="the example",
-    mutants=("weights",),
-    remark="The rule is the paper's, the weights 2 : 1 of the example are ours.",
-    said=Said.READER,
-)
+@STATEMENTS.add("drf-weighted-example", said=Said.READER)
 def _weighted(question: Question) -> Iterator[Step]:
+    r"""With weights 2 : 1 the example is shared as (54/13, 18/13).
+
+    .. math:: \tfrac12\tfrac{4x}{18} = \tfrac{3y}{9} \Rightarrow (x, y) = (\tfrac{54}{13}, \tfrac{18}{13})
+
+    Hypotheses
+        weights*: shares are divided by the weights 2 and 1
+    Place: section 4.3, weighted DRF
+    Scope: the example
+    Remark: The rule is the paper's, the weights 2 : 1 of the example are ours.
+    """
     weights = [2, 1] if question.holds("weights") else [1, 1]
     yield Step(
         "Filling shares divided by the weights gives (54/13, 18/13).",
-        Computation("drf_tasks", EXAMPLE | {"weights": weights}, ["54/13", "18/13"]),
+        computed("drf_tasks", **EXAMPLE, weights=weights, gives=["54/13", "18/13"]),
     )
     yield Step(
         "Shares over weights are equal and the memory is full.",
@@ -101,40 +102,43 @@ def _weighted(question: Question) -> Iterator[Step]:
     )
 
 
-@STATEMENTS.add(
-    "drf-example-asset",
-    place="section 5.1, asset fairness",
-    words="Asset fairness shares the example as (63/25, 54/25).",
-    latex=r"6x = 7y \Rightarrow (x, y) = (\tfrac{63}{25}, \tfrac{54}{25})",
-    hypotheses={"bills": "both pay the same, with a CPU at the price of two GB"},
-    scope="the example",
-    mutants=("bills",),
-)
+@STATEMENTS.add("drf-example-asset")
 def _asset_example(question: Question) -> Iterator[Step]:
+    r"""Asset fairness shares the example as (63/25, 54/25).
+
+    .. math:: 6x = 7y \Rightarrow (x, y) = (\tfrac{63}{25}, \tfrac{54}{25})
+
+    Hypotheses
+        bills*: both pay the same, with a CPU at the price of two GB
+    Place: section 5.1, asset fairness
+    Scope: the example
+    """
     held = {"bills": "6*x == 7*y"} | {"cpu": "x + 3*y <= 9", "ram": "4*x + y <= 18"}
     yield Step(
         "A CPU costs as much as two GB; equal bills allow 63/25 tasks of A.",
         question.implies(held, "x <= 63/25"),
     )
     yield Step(
-        "The definition gives (63/25, 54/25).", Computation("asset_tasks", EXAMPLE, ["63/25", "54/25"])
+        "The definition gives (63/25, 54/25).", computed("asset_tasks", **EXAMPLE, gives=["63/25", "54/25"])
     )
 
 
-@STATEMENTS.add(
-    "drf-example-ceei",
-    place="section 5.2, competitive equilibrium from equal incomes",
-    words="CEEI shares the example as (45/11, 18/11).",
-    latex=r"\max xy \Rightarrow (x, y) = (\tfrac{45}{11}, \tfrac{18}{11})",
-    hypotheses={"clearing cpu": "the CPUs are sold out", "clearing ram": "the memory is sold out"},
-    scope="the example",
-    mutants=("clearing cpu", "clearing ram"),
-)
+@STATEMENTS.add("drf-example-ceei")
 def _ceei_example(question: Question) -> Iterator[Step]:
+    r"""CEEI shares the example as (45/11, 18/11).
+
+    .. math:: \max xy \Rightarrow (x, y) = (\tfrac{45}{11}, \tfrac{18}{11})
+
+    Hypotheses
+        clearing cpu*: the CPUs are sold out
+        clearing ram*: the memory is sold out
+    Place: section 5.2, competitive equilibrium from equal incomes
+    Scope: the example
+    """
     arguments = EXAMPLE | {"prices": ["1/5", "1/90"]}
     both = {"clearing cpu": "x + 3*y == 9", "clearing ram": "4*x + y == 18"}
     yield Step("Both resources are sold out at (45/11, 18/11).", question.implies(both, "x == 45/11"))
     yield Step(
         "At prices 1/5 and 1/90 incomes of 1 buy that.",
-        Computation("ceei_tasks", arguments, ["45/11", "18/11"]),
+        computed("ceei_tasks", **arguments, gives=["45/11", "18/11"]),
     )

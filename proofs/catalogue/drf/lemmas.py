@@ -49,8 +49,7 @@ def _income(question: Question) -> Step:
     held = {
         "income": "sum[j](p[j]*h[i,j]) == 1",
         "sold out": "p[j]*(1 - sum[i](h[i,j])) == 0",
-        "sign of p": "p[j] >= 0",
-        "sign of h": "h[i,j] >= 0",
+        **signs("", "p[j] h[i,j]"),
     }
     return Step("All income is spent on all resources.", question.for_every(held, f"sum[j](p[j]) == {N}"))
 
@@ -62,8 +61,7 @@ def ceei_sharing(question: Question) -> Iterator[Step]:
         "price": "p[j] >= 0",
         "cost of a task": "P == sum[j](p[j]*a[j])",
         "incomes": f"sum[j](p[j]) == {N}",
-        "sign of y": "y > 0",
-        "sign of a": "a[j] >= 0",
+        **signs("y", "a[j]"),
     }
     yield _income(question)
     yield Step(
@@ -164,8 +162,7 @@ def ceei_envy(question: Question) -> Iterator[Step]:
         "income other": "sum[j](p[j]*h[j]) == 1",
         "cost of a task": "P == sum[j](p[j]*a[j])",
         "sign of y": "y >= 0",
-        "sign of a": "a[j] > 0",
-        "sign of h": "h[j] >= 0",
+        **signs("a[j]", "h[j]"),
     }
     yield Step("Tasks that another's bundle runs cost at most 1.", question.for_every(held, "y*P <= 1"))
     yield _bought(question)
@@ -205,8 +202,7 @@ def ceei_pareto(question: Question) -> Iterator[Step]:
         "price": "p[j] >= 0",
         "cost of a task": "P[i] == sum[j](p[j]*a[i,j])",
         "incomes": f"sum[j](p[j]) == {N}",
-        "sign of z": "z[i] >= 0",
-        "sign of a": "a[i,j] >= 0",
+        **signs("", "z[i] a[i,j]"),
     }
     # User 1, and the others.
     spent = {

@@ -11,7 +11,9 @@ from collections.abc import Iterator
 
 from proofs.catalogue.chapter import Chapter
 from proofs.catalogue.drf.table import SOURCE
-from proofs.claims import Counterexample, Enumeration, InWords, Step
+from proofs.catalogue.examples import against, every
+from proofs.catalogue.texts import signs
+from proofs.claims import Counterexample, InWords, Step
 from proofs.statement import Question, Said
 
 __all__ = ["STATEMENTS"]
@@ -19,24 +21,22 @@ __all__ = ["STATEMENTS"]
 STATEMENTS = Chapter(SOURCE)
 
 
-@STATEMENTS.add(
-    "drf-equal-shares",
-    place="section 4.1, the linear program",
-    words="With equal dominant shares, an allocation is the largest one if and only if some resource is "
-    "full.",
-    latex=r"\max s:\ x_i\max_j a_{ij} = s,\ \textstyle\sum_i x_i a_{ij}\le 1 \iff \exists j:\ \sum_i x_i "
-    r"a_{ij} = 1",
-    hypotheses={
-        "equal": "all have the same dominant share",
-        "demand": "dominant demands are positive",
-        "use": "everybody uses the resource that is full",
-        "full": "a resource is full",
-        "feasible": "the other allocation fits",
-    },
-    scope="all real demands > 0, any numbers of users and resources",
-    mutants=("full", "feasible", "equal"),
-)
+@STATEMENTS.add("drf-equal-shares")
 def _equal_shares(question: Question) -> Iterator[Step]:
+    r"""With equal dominant shares, an allocation is the largest one if and only if some resource is full.
+
+    .. math:: \max s:\ x_i\max_j a_{ij} = s,\ \textstyle\sum_i x_i a_{ij}\le 1 \iff \exists j:\ \sum_i x_i
+        a_{ij} = 1
+
+    Hypotheses
+        equal*: all have the same dominant share
+        demand: dominant demands are positive
+        use: everybody uses the resource that is full
+        full*: a resource is full
+        feasible*: the other allocation fits
+    Place: section 4.1, the linear program
+    Scope: all real demands > 0, any numbers of users and resources
+    """
     grown = {"equal": "z*d == t", "demand": "d > 0", "use": "a > 0"} | {"own": "x*d == s", "risen": "t > s"}
     both = {
         "full": "x1*a1 + sum[i](x[i]*a[i]) == 1",
@@ -61,60 +61,58 @@ def _equal_shares(question: Question) -> Iterator[Step]:
     )
 
 
-@STATEMENTS.add(
-    "drf-filling",
-    place="sections 4 and 5.1",
-    words="Filling ends with a full resource and equal dominant shares (DRF) or equal sums of shares (asset "
-    "fairness).",
-    latex=r"x_i \max_j a_{ij}/c_j = s \text{ or } x_i \textstyle\sum_j a_{ij}/c_j = s, \quad \exists j:\ "
-    r"\sum_i x_i a_{ij} = c_j",
-    hypotheses={"demand": "demands are positive"},
-    scope="in words in general; three users on two resources, demands 1, 2, capacities 1, 2, 3",
-    mutants=("demand",),
-    remark="This is what the proofs of the table start from.",
-)
+@STATEMENTS.add("drf-filling")
 def _filling(question: Question) -> Iterator[Step]:
+    r"""Filling ends with a full resource and equal dominant shares (DRF) or equal sums of shares (asset
+    fairness).
+
+    .. math:: x_i \max_j a_{ij}/c_j = s \text{ or } x_i \textstyle\sum_j a_{ij}/c_j = s, \quad \exists j:\
+        \sum_i x_i a_{ij} = c_j
+
+    Hypotheses
+        demand*: demands are positive
+    Place: sections 4 and 5.1
+    Scope: in words in general; three users on two resources, demands 1, 2, capacities 1, 2, 3
+    Remark: This is what the proofs of the table start from.
+    """
     least = 1 if question.holds("demand") else 0
     sizes = {"least_demand": least, "largest_demand": 2, "largest_capacity": 3}
     yield Step(
         "Filling stops once, for all.",
         InWords("Everybody demands something of the resource that is full first."),
     )
-    yield Step("DRF, every case.", Enumeration("levels_and_full", {"policy": "drf", **sizes}), states=True)
+    yield Step("DRF, every case.", every("levels_and_full", policy="drf", **sizes), states=True)
     yield Step(
         "Asset fairness, every case.",
-        Enumeration("levels_and_full", {"policy": "asset", **sizes}),
+        every("levels_and_full", policy="asset", **sizes),
         states=True,
     )
 
 
-@STATEMENTS.add(
-    "drf-ceei-unique",
-    place="section 5.2, competitive equilibrium from equal incomes; uniqueness is not said",
-    words="All competitive equilibria from equal incomes give the same tasks.",
-    latex=r"x_i\, p a_i = 1 = x_i'\, p' a_i \Rightarrow x = x'",
-    hypotheses={
-        "price": "prices are >= 0",
-        "incomes": "prices add up to the incomes",
-        "feasible": "the other equilibrium fits",
-        "income": "everybody spends an income of 1",
-        "ratio": "t are the ratios of tasks, r their inverses",
-        "positive": "tasks are positive",
-        "one way": "the first step, one way",
-        "other way": "the first step with the roles of the equilibria exchanged",
-    },
-    scope="all real demands > 0, any numbers of users and resources",
-    mutants=("price", "feasible", "income", "other way"),
-    said=Said.READER,
-)
+@STATEMENTS.add("drf-ceei-unique", said=Said.READER)
 def _ceei_unique(question: Question) -> Iterator[Step]:
+    r"""All competitive equilibria from equal incomes give the same tasks.
+
+    .. math:: x_i\, p a_i = 1 = x_i'\, p' a_i \Rightarrow x = x'
+
+    Hypotheses
+        price*: prices are >= 0
+        incomes: prices add up to the incomes
+        feasible*: the other equilibrium fits
+        income*: everybody spends an income of 1
+        ratio: t are the ratios of tasks, r their inverses
+        positive: tasks are positive
+        one way: the first step, one way
+        other way*: the first step with the roles of the equilibria exchanged
+    Place: section 5.2, competitive equilibrium from equal incomes; uniqueness is not said
+    Scope: all real demands > 0, any numbers of users and resources
+    """
     fits = {
         "feasible": "sum[i](z[i]*a[i,j]) <= 1",
         "price": "p[j] >= 0",
         "incomes": "sum[j](p[j]) == sum[i](1)",
         "cost": "P[i] == sum[j](p[j]*a[i,j])",
-        "sign of z": "z[i] >= 0",
-        "sign of a": "a[i,j] >= 0",
+        **signs("", "z[i] a[i,j]"),
     }
     ratio = {
         "ratio": "t[i]*r[i] == 1",
@@ -144,20 +142,19 @@ def _ceei_unique(question: Question) -> Iterator[Step]:
     )
 
 
-@STATEMENTS.add(
-    "drf-no-policy-has-all",
-    place="section 6, resource monotonicity",
-    words="No policy has the sharing incentive, Pareto efficiency and resource monotonicity together.",
-    latex=r"\text{SI} \wedge \text{PE} \Rightarrow \neg\,\text{RM}",
-    hypotheses={
-        "sharing incentive": "everybody runs at least what an equal part runs, after the change",
-        "efficiency": "before the change a resource is full",
-    },
-    scope="all policies; two users and two resources",
-    mutants=("sharing incentive", "efficiency"),
-    remark="The sharing incentive is used after the change only, and efficiency before it only.",
-)
+@STATEMENTS.add("drf-no-policy-has-all")
 def _impossible(question: Question) -> Iterator[Step]:
+    r"""No policy has the sharing incentive, Pareto efficiency and resource monotonicity together.
+
+    .. math:: \text{SI} \wedge \text{PE} \Rightarrow \neg\,\text{RM}
+
+    Hypotheses
+        sharing incentive*: everybody runs at least what an equal part runs, after the change
+        efficiency*: before the change a resource is full
+    Place: section 6, resource monotonicity
+    Scope: all policies; two users and two resources
+    Remark: The sharing incentive is used after the change only, and efficiency before it only.
+    """
     before = {"first": "2*x + y <= 1", "second": "x + 2*y <= 1", "tasks": "x >= 0", "other tasks": "y >= 0"}
     after = {"sharing incentive": "X >= 1/2"} | {
         "second later": "X + 2*Y <= 1",
@@ -194,19 +191,21 @@ def _impossible(question: Question) -> Iterator[Step]:
     )
 
 
-@STATEMENTS.add(
-    "drf-whole-tasks-gap",
-    place="section 4.2, and section 6 on discrete resources",
-    words="When whole tasks start one by one for the poorest, two dominant shares never differ by more than "
-    "the share of one task.",
-    latex=r"s_i - s_k \le \max_j a_{ij}/c_j",
-    hypotheses={"poorest": "a user with the lowest dominant share is served", "task": "tasks hold something"},
-    scope="any users, resources and demands, by induction over tasks; besides all pools of two users with "
-    "demands to 3, capacities to 6",
-    mutants=("poorest",),
-    remark="The bound is attained, after the first task of two equal users.",
-)
+@STATEMENTS.add("drf-whole-tasks-gap")
 def _gap(question: Question) -> Iterator[Step]:
+    r"""When whole tasks start one by one for the poorest, two dominant shares never differ by more than the
+    share of one task.
+
+    .. math:: s_i - s_k \le \max_j a_{ij}/c_j
+
+    Hypotheses
+        poorest*: a user with the lowest dominant share is served
+        task: tasks hold something
+    Place: section 4.2, and section 6 on discrete resources
+    Scope: any users, resources and demands, by induction over tasks; besides all pools of two users with
+        demands to 3, capacities to 6
+    Remark: The bound is attained, after the first task of two equal users.
+    """
     lowest = {"poorest": "s <= r"}
     sizes = {"largest_demand": 3, "largest_capacity": 6, "poorest": question.holds("poorest")}
     yield Step("At the start all shares are 0.", question.implies({"task": "d >= 0"}, "0 - 0 <= d"))
@@ -219,19 +218,20 @@ def _gap(question: Question) -> Iterator[Step]:
         question.implies({"task": "d >= 0"} | {"before": "r - s <= e"}, "r - (s + d) <= e"),
     )
     yield Step("Other pairs do not change.", InWords("Only one user's share changes in a step."))
-    yield Step("Two users on two resources, every case.", Enumeration("whole_task_gaps", sizes), states=True)
+    yield Step("Two users on two resources, every case.", every("whole_task_gaps", **sizes), states=True)
 
 
-STATEMENTS.refute(
-    "drf-machines-within-one-task",
-    place="section 6, discrete resources on many machines",
-    words="Read as a bound on what one user loses: if each machine can hold the largest task, whole tasks on "
-    "machines give everybody the divisible share up to one largest task.",
-    latex=r"|s_i^{\text{whole}} - s_i| \le \max_{k,j} a_{kj}/c_j",
-    scope="all equal machines",
-    case="On three machines of 3 units, tasks of 2 units: 3 whole ones against 9/2.",
-    witness=Counterexample("machine_deviation", {"demand": 2, "capacity": 3, "machines": 3}),
-    remark="Not what the paper says, but a reading of it: what each machine cannot use adds up. What the "
-    "paper bounds is the gap between two users, which is at most one task: drf-whole-tasks-gap.",
-    said=Said.READER,
-)
+@STATEMENTS.refute("drf-machines-within-one-task", said=Said.READER)
+def _machines_within_one_task() -> Counterexample:
+    r"""Read as a bound on what one user loses: if each machine can hold the largest task, whole tasks on
+    machines give everybody the divisible share up to one largest task.
+
+    .. math:: |s_i^{\text{whole}} - s_i| \le \max_{k,j} a_{kj}/c_j
+
+    Place: section 6, discrete resources on many machines
+    Scope: all equal machines
+    Case: On three machines of 3 units, tasks of 2 units: 3 whole ones against 9/2.
+    Remark: Not what the paper says, but a reading of it: what each machine cannot use adds up. What the paper
+        bounds is the gap between two users, which is at most one task: drf-whole-tasks-gap.
+    """
+    return against("machine_deviation", demand=2, capacity=3, machines=3)

@@ -2,6 +2,27 @@ r"""The table of A. Ghodsi et al., "Dominant Resource Fairness", NSDI 2011: eigh
 
 Each cell is a statement "the policy has the property"; crosses are refuted by a small pool, ticks are
 proved from the descriptions of the policies in :mod:`proofs.catalogue.drf.lemmas`.
+
+Hypotheses
+    claim: the liar's level counts all that she holds
+    cost: the other tasks cost at most 1
+    covers: the tasks fit into the bundle
+    demand: demands are positive
+    dominant: the resource is dominant for all users
+    feasible: the other allocation fits
+    fits: the allocation before fits
+    full: a resource is full
+    income: all spend an income of 1
+    income other: the other user spends an income of 1
+    level: all users have the same level: dominant share under DRF, sum of shares under asset fairness
+    level later: so they have after the change
+    level other: the other user has the common level
+    level own: the user has the common level
+    no loss: nobody runs less
+    part: the bundle is an equal part of every resource
+    price: prices are >= 0
+    sold out: resources with a price are sold out
+    tasks: everybody runs something
 """
 
 from __future__ import annotations
@@ -25,7 +46,8 @@ from proofs.catalogue.drf.lemmas import (
     filled_single,
     truthful_steps,
 )
-from proofs.claims import Counterexample, Step
+from proofs.catalogue.examples import against, model
+from proofs.claims import Step
 from proofs.statement import Question, Said
 
 __all__ = ["SOURCE", "STATEMENTS"]
@@ -33,7 +55,7 @@ __all__ = ["SOURCE", "STATEMENTS"]
 SOURCE = (
     'A. Ghodsi et al., "Dominant Resource Fairness: Fair Allocation of Multiple Resource Types", NSDI 2011'
 )
-STATEMENTS = Chapter(SOURCE, place="section 6, table of properties", scope="all pools")
+STATEMENTS = Chapter(SOURCE, place="section 6, table of properties", scope="all pools", known=__doc__)
 
 NAMES = {"asset": "Asset fairness", "ceei": "CEEI", "drf": "DRF"}
 
@@ -49,10 +71,9 @@ def _cross(policy: str, named: Property, case: str, function: str, arguments: di
         words=f"{NAMES[policy]} {words}",
         latex=latex,
         case=case,
-        witness=Counterexample(function, {"policy": policy, **arguments}),
         remark="The paper says so too: this cell of its table has no tick.",
         said=Said.DENIED,
-    )
+    )(lambda: against(function, policy=policy, **arguments))
 
 
 def _tick(
@@ -62,40 +83,17 @@ def _tick(
     hypotheses: str,
     scope: str = "all real demands > 0, any numbers of users and resources",
 ) -> None:
-    """Hypotheses by name; a star marks those without which the proof fails."""
     key, words, latex = named
     STATEMENTS.add(
         f"drf-table-{policy}-{key}",
         words=f"{NAMES[policy]} {words}",
         latex=latex,
-        hypotheses={name: CONDITIONS[name] for name in hypotheses.replace("*", "").split(", ")},
+        hypotheses=hypotheses,
         scope=scope,
-        mutants=tuple(name[:-1] for name in hypotheses.split(", ") if name.endswith("*")),
         remark="The paper says so: this cell of its table has a tick.",
     )(steps)
 
 
-CONDITIONS = {
-    "claim": "the liar's level counts all that she holds",
-    "cost": "the other tasks cost at most 1",
-    "covers": "the tasks fit into the bundle",
-    "demand": "demands are positive",
-    "dominant": "the resource is dominant for all users",
-    "feasible": "the other allocation fits",
-    "fits": "the allocation before fits",
-    "full": "a resource is full",
-    "income": "all spend an income of 1",
-    "income other": "the other user spends an income of 1",
-    "level": "all users have the same level: dominant share under DRF, sum of shares under asset fairness",
-    "level later": "so they have after the change",
-    "level other": "the other user has the common level",
-    "level own": "the user has the common level",
-    "no loss": "nobody runs less",
-    "part": "the bundle is an equal part of every resource",
-    "price": "prices are >= 0",
-    "sold out": "resources with a price are sold out",
-    "tasks": "everybody runs something",
-}
 PAIR = "any two users with real demands > 0, any number of resources"
 ALONE = "all real demands > 0, any number of users"
 
@@ -111,7 +109,7 @@ _cross(
     SI,
     "User 2 of demands (1, 3) and (1, 1) runs fewer tasks than in half of the pool.",
     "sharing_incentive",
-    {"demands": [[1, 3], [1, 1]], "capacities": [30, 30]},
+    model([[1, 3], [1, 1]], [30, 30]),
 )
 _tick("ceei", SI, ceei_sharing, "income*, sold out*, price, part*, tasks, cost")
 _tick("drf", SI, drf_sharing, "full*, level*, demand, part*")
@@ -124,13 +122,13 @@ _cross(
     SP,
     "User 1 of demands (16, 1) and (1, 2) gains by claiming (16, 8).",
     "truthfulness",
-    {
-        "demands": [[16, 1], [1, 2]],
-        "capacities": [100, 100],
-        "claim": [16, 8],
-        "prices": ["29/1500", "1/1500"],
-        "claimed_prices": ["1/100", "1/100"],
-    },
+    model(
+        [[16, 1], [1, 2]],
+        [100, 100],
+        claim=[16, 8],
+        prices=["29/1500", "1/1500"],
+        claimed_prices=["1/100", "1/100"],
+    ),
 )
 _tick("drf", SP, lambda q: truthful_steps(q, "drf"), TRUTHFUL)
 
@@ -170,7 +168,7 @@ _cross(
     BF,
     "Of 21 units that both need most, users of demands (3, 2) and (4, 1) get 9 and 12.",
     "bottleneck_fairness",
-    {"demands": [[3, 2], [4, 1]], "capacities": [21, 21]},
+    model([[3, 2], [4, 1]], [21, 21]),
 )
 _tick("ceei", BF, ceei_bottleneck, "income*, sold out, price, dominant*, tasks, feasible*")
 _tick("drf", BF, drf_bottleneck, "full*, dominant, feasible*")
@@ -186,12 +184,7 @@ _cross(
     PM,
     "User 2 of demands (4, 1), (1, 16) and (16, 1) loses when user 3 leaves.",
     "population_monotonicity",
-    {
-        "demands": [[4, 1], [1, 16], [16, 1]],
-        "capacities": [9, 6],
-        "prices": ["1/5", "1/5"],
-        "later_prices": ["17/345", "179/690"],
-    },
+    model([[4, 1], [1, 16], [16, 1]], [9, 6], prices=["1/5", "1/5"], later_prices=["17/345", "179/690"]),
 )
 _tick("drf", PM, filled_population, "full*, fits*, demand, level, level later")
 
@@ -200,7 +193,7 @@ RM = (
     "is resource-monotone: nobody loses when a capacity grows.",
     r"c' \ge c \Rightarrow x_i(c') \ge x_i(c)",
 )
-SMALL: dict[str, Any] = {"demands": [[2, 1], [1, 2]], "capacities": [1, 1], "more": [2, 1]}
+SMALL: dict[str, Any] = model([[2, 1], [1, 2]], [1, 1], more=[2, 1])
 DOUBLED = "With demands (2, 1) and (1, 2) the second user loses when the first of two units is doubled."
 _cross("asset", RM, DOUBLED, "resource_monotonicity", SMALL)
 _cross("ceei", RM, DOUBLED, "resource_monotonicity", SMALL | {"prices": [1, 1], "later_prices": [0, 2]})

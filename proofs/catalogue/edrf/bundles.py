@@ -1,4 +1,10 @@
-"""Whole bundles in D. C. Parkes, A. D. Procaccia, N. Shah, "Beyond dominant resource fairness", section 5."""
+"""Whole bundles in D. C. Parkes, A. D. Procaccia, N. Shah, "Beyond dominant resource fairness", section 5.
+
+Hypotheses
+    bundles: numbers of bundles are not negative
+    largest: no demand exceeds the agent's largest, which is positive
+    served before: the smallest share after the allocation is served, among those who fit
+"""
 
 from __future__ import annotations
 
@@ -6,25 +12,23 @@ from collections.abc import Iterator
 
 from proofs.catalogue.chapter import Chapter
 from proofs.catalogue.edrf.mechanism import SOURCE
-from proofs.claims import Computation, Counterexample, Enumeration, InWords, Search, Step
+from proofs.catalogue.examples import against, computed, every, model, run
+from proofs.claims import Counterexample, InWords, Search, Step
 from proofs.statement import Question, Said, Size
 
 __all__ = ["STATEMENTS"]
 
-PLACE = "section 5 (indivisible tasks), SequentialMinMax"
-STATEMENTS = Chapter(SOURCE, place=PLACE)
+STATEMENTS = Chapter(
+    SOURCE,
+    place="section 5 (indivisible tasks), SequentialMinMax",
+    known=__doc__,
+)
 
 
 def _instances(ahead: int = 1) -> Iterator[Step]:
-    small = {"n": 2, "m": 2, "largest": 4, "capacities": [7, 9], "ahead": ahead}
-    yield Step("The same, computed from the algorithm.", Enumeration("minmax_fair", small), states=True)
+    yield run("minmax_fair", n=2, m=2, largest=4, capacities=[7, 9], ahead=ahead)
 
 
-FAIR = {
-    "bundles": "numbers of bundles are not negative",
-    "largest": "no demand exceeds the agent's largest, which is positive",
-    "served before": "the smallest share after the allocation is served, among those who fit",
-}
 WORLD = {
     "efficient": "outcomes are Pareto optimal",
     "fair": "outcomes are fair in the sense of the statement",
@@ -32,20 +36,19 @@ WORLD = {
 UNITS = {"c": Size(2, 2, 6, "units of the resource", deep=4)}
 
 
-@STATEMENTS.add(
-    "edrf-minmax-pareto",
-    words="SequentialMinMax is Pareto optimal among allocations of whole bundles.",
-    latex=r"y \ge x,\ y \ne x \implies y \text{ infeasible}",
-    hypotheses={
-        "demand": "demands are not negative",
-        "no loss": "nobody has less",
-        "gain": "agent 1 has at least one bundle more",
-        "fits": "the other allocation is feasible",
-    },
-    scope="all demands, any numbers of agents and resources; algorithm run for two agents, demands 0 to 4",
-    mutants=("no loss", "gain", "fits"),
-)
+@STATEMENTS.add("edrf-minmax-pareto")
 def _pareto(question: Question) -> Iterator[Step]:
+    r"""SequentialMinMax is Pareto optimal among allocations of whole bundles.
+
+    .. math:: y \ge x,\ y \ne x \implies y \text{ infeasible}
+
+    Hypotheses
+        demand: demands are not negative
+        no loss*: nobody has less
+        gain*: agent 1 has at least one bundle more
+        fits*: the other allocation is feasible
+    Scope: all demands, any numbers of agents and resources; algorithm run for two agents, demands 0 to 4
+    """
     held = {
         "demand": "D[i] >= 0",
         "demand 1": "D1 >= 0",
@@ -64,16 +67,18 @@ def _pareto(question: Question) -> Iterator[Step]:
     yield from _instances()
 
 
-@STATEMENTS.add(
-    "edrf-minmax-sharing-incentive",
-    words="SequentialMinMax gives everybody at least the whole bundles in the n-th part of all resources.",
-    latex=r"x_i \ge \lfloor 1/(n \max_r D_{ir}) \rfloor",
-    hypotheses={**FAIR, "few": "agent 1 has less than the bundles in its n-th part"},
-    scope="all demands and ties, any numbers of agents and resources; algorithm run for two agents, demands "
-    "0 to 4",
-    mutants=("served before", "few", "largest"),
-)
+@STATEMENTS.add("edrf-minmax-sharing-incentive")
 def _incentive(question: Question) -> Iterator[Step]:
+    r"""SequentialMinMax gives everybody at least the whole bundles in the n-th part of all resources.
+
+    .. math:: x_i \ge \lfloor 1/(n \max_r D_{ir}) \rfloor
+
+    Hypotheses
+        bundles, largest*, served before*
+        few*: agent 1 has less than the bundles in its n-th part
+    Scope: all demands and ties, any numbers of agents and resources; algorithm run for two agents, demands 0
+        to 4
+    """
     held = {
         "largest": "D[i] <= M[i]",
         "largest 1": "D1 <= M1",
@@ -96,26 +101,25 @@ def _incentive(question: Question) -> Iterator[Step]:
     yield from _instances(ahead=1 if question.holds("served before") else 0)
 
 
-@STATEMENTS.add(
-    "edrf-minmax-envy",
-    words="Under SequentialMinMax nobody could run more than one bundle more with what another holds.",
-    latex=r"u_i(A_j) \le u_i(A_i) + 1",
-    hypotheses={
-        **FAIR,
-        "scarce": "the other's later bundles fit into what is left of the scarce resource",
-        "needed": "the agent demands the scarce resource",
-        "other needs": "demands are not negative",
-        "before": "the other's number of bundles is not negative",
-        "after": "so is the number that it gets later",
-        "runs": "x + 2 bundles fit into what the other holds of the scarce resource",
-        "other holds": "demands are not negative",
-        "few after": "the conclusion of the step before",
-    },
-    scope="all demands and ties, any number of agents and resources; algorithm run for two agents, demands 0 "
-    "to 4",
-    mutants=("served before", "scarce", "runs", "few after"),
-)
+@STATEMENTS.add("edrf-minmax-envy")
 def _envy(question: Question) -> Iterator[Step]:
+    r"""Under SequentialMinMax nobody could run more than one bundle more with what another holds.
+
+    .. math:: u_i(A_j) \le u_i(A_i) + 1
+
+    Hypotheses
+        bundles, largest, served before*
+        scarce*: the other's later bundles fit into what is left of the scarce resource
+        needed: the agent demands the scarce resource
+        other needs: demands are not negative
+        before: the other's number of bundles is not negative
+        after: so is the number that it gets later
+        runs*: x + 2 bundles fit into what the other holds of the scarce resource
+        other holds: demands are not negative
+        few after*: the conclusion of the step before
+    Scope: all demands and ties, any number of agents and resources; algorithm run for two agents, demands 0
+        to 4
+    """
     held = {
         "bundles": "x >= 0",
         "scarce": "b*e < c",
@@ -163,60 +167,61 @@ def _envy(question: Question) -> Iterator[Step]:
     yield from _instances(ahead=1 if question.holds("served before") else 0)
     yield Step(
         "Agents of one and six units of twenty.",
-        Computation("minmax_bundles", {"demands": [[1], [6]], "capacities": [20]}, [14, 1]),
+        computed("minmax_bundles", demands=[[1], [6]], capacities=[20], gives=[14, 1]),
     )
 
 
-@STATEMENTS.add(
-    "edrf-minmax-random",
-    place=f"{PLACE}; a test of ours, not in the paper",
-    words="SequentialMinMax has all three properties for up to four agents, three resources, and ties of any "
-    "order.",
-    latex=r"\mathrm{PO} \wedge \mathrm{SI} \wedge u_i(A_j) \le u_i(A_i) + 1",
-    hypotheses={"share after": "shares are compared after the allocation"},
-    scope="800 random instances",
-    mutants=("share after",),
-    remark="The statements on each property have general proofs; this runs the algorithm as it is printed.",
-    said=Said.READER,
-)
+@STATEMENTS.add("edrf-minmax-random", said=Said.READER)
 def _random(question: Question) -> Iterator[Step]:
+    r"""SequentialMinMax has all three properties for up to four agents, three resources, and ties of any
+    order.
+
+    .. math:: \mathrm{PO} \wedge \mathrm{SI} \wedge u_i(A_j) \le u_i(A_i) + 1
+
+    Hypotheses
+        share after*: shares are compared after the allocation
+    Place: section 5 (indivisible tasks), SequentialMinMax; a test of ours, not in the paper
+    Scope: 800 random instances
+    Remark: The statements on each property have general proofs; this runs the algorithm as it is printed.
+    """
     ahead = 1 if question.holds("share after") else 0
     yield Step(
         "Random demands with random ties.", Search("minmax_fair_random", {"ahead": ahead}, 800), states=True
     )
 
 
-@STATEMENTS.add(
-    "edrf-minmax-envy-other",
-    place=f"{PLACE}, read in a way that is not the paper's",
-    words="Under SequentialMinMax nobody envies another once one bundle of the other is removed.",
-    latex=r"u_i(A_j - D_j) \le u_i(A_i)",
-    scope="two agents, one resource, both ways to break ties",
-    remark="Too strong a reading of envy-freeness up to one bundle. True is: one own bundle "
-    "(edrf-minmax-envy).",
-    said=Said.READER,
-)
+@STATEMENTS.add("edrf-minmax-envy-other", said=Said.READER)
 def _envy_of_other(question: Question) -> Iterator[Step]:
-    arguments = {"demands": [[1], [3]], "capacities": [10]}
+    r"""Under SequentialMinMax nobody envies another once one bundle of the other is removed.
+
+    .. math:: u_i(A_j - D_j) \le u_i(A_i)
+
+    Place: section 5 (indivisible tasks), SequentialMinMax, read in a way that is not the paper's
+    Scope: two agents, one resource, both ways to break ties
+    Remark: Too strong a reading of envy-freeness up to one bundle. True is: one own bundle
+        (edrf-minmax-envy).
+    """
+    arguments = model([[1], [3]], [10])
     yield Step(
         "Demands of 1/10 and 3/10: 7 bundles and 1, and 6 of the former hold 2 of the latter, however ties "
         "are broken.",
-        Counterexample("minmax_envy_of_other", arguments),
+        against("minmax_envy_of_other", **arguments),
     )
 
 
-STATEMENTS.refute(
-    "edrf-lowest-share-incentive",
-    place="section 5, where shares are compared after the allocation; not the paper's rule",
-    words="Serving whoever has the lowest dominant share at present has the sharing incentive for whole "
-    "bundles.",
-    latex=r"x_i \ge \lfloor 1/(n \max_r D_{ir}) \rfloor",
-    scope="two agents, one resource, both ways to break ties",
-    case="Demands of 3/4 and 1/4: one bundle each, where half of the resource holds two of the second agent.",
-    witness=Counterexample("lowest_share_incentive", {"demands": [[3], [1]], "capacities": [4]}),
-    remark="The paper compares shares after the allocation; then it is true (edrf-minmax-sharing-incentive).",
-    said=Said.READER,
-)
+@STATEMENTS.refute("edrf-lowest-share-incentive", said=Said.READER)
+def _lowest_share_incentive() -> Counterexample:
+    r"""Serving whoever has the lowest dominant share at present has the sharing incentive for whole bundles.
+
+    .. math:: x_i \ge \lfloor 1/(n \max_r D_{ir}) \rfloor
+
+    Place: section 5, where shares are compared after the allocation; not the paper's rule
+    Scope: two agents, one resource, both ways to break ties
+    Case: Demands of 3/4 and 1/4: one bundle each, where half of the resource holds two of the second agent.
+    Remark: The paper compares shares after the allocation; then it is true (edrf-minmax-sharing-incentive).
+    """
+    return against("lowest_share_incentive", demands=[[3], [1]], capacities=[4])
+
 
 STATEMENTS.add(
     "edrf-bundles-si-impossible",
@@ -251,9 +256,12 @@ def _mechanisms(question: Question, *fair: str) -> Iterator[Step]:
     for kind in kinds:
         yield Step(
             f"Every mechanism with {words[kind]} rewards a lie; two agents who demand 1 or {c} of {c} units.",
-            Enumeration(
+            every(
                 "all_bundle_mechanisms",
-                {"choices": [1, c], "capacity": c, "efficient": question.holds("efficient"), "fair": kind},
+                choices=[1, c],
+                capacity=c,
+                efficient=question.holds("efficient"),
+                fair=kind,
             ),
             states=True,
         )

@@ -3,6 +3,15 @@
 Agent i demands the part D_ir of resource r per task and is entitled to w_ir of it. With
 d_ir = D_ir / max_k D_ik and rho_i = min over demanded r of w_ir / d_ir it grows at the rate
 g_ir = rho_i d_ir; a resource that is exhausted stops everybody who demands it.
+
+Hypotheses
+    demand: demands are positive (or not negative where so said)
+    tight: some resource fixes rho: there the rate is the entitlement
+    tasks: tasks times demand is what the agent holds
+    rate: on every resource the rate is at most the entitlement
+    entitlements: entitlements to a resource add up to 1 at most
+    exhausted: the first round exhausts the resource
+    upwards: the level of the first round is not negative
 """
 
 from __future__ import annotations
@@ -10,7 +19,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from proofs.catalogue.chapter import Chapter
-from proofs.claims import Computation, Counterexample, Enumeration, InWords, Step, SumSchema
+from proofs.catalogue.examples import against, computed, every, run
+from proofs.claims import Counterexample, InWords, Step, SumSchema
 from proofs.statement import Question, Said, Size
 
 __all__ = ["SOURCE", "STATEMENTS", "WEIGHTS", "WORKED", "envy_steps", "first_round_steps", "incentive_steps"]
@@ -19,59 +29,26 @@ SOURCE = (
     'D. C. Parkes, A. D. Procaccia, N. Shah, "Beyond dominant resource fairness: extensions, limitations, '
     'and indivisibilities", ACM TEAC 3(1), 2015, DOI 10.1145/2739040'
 )
-STATEMENTS = Chapter(SOURCE)
-
 WORKED = [["1", "0"], ["1/2", "1"], ["0", "1"]]
 """Three agents and two resources: a second round goes on after the first."""
 
 WEIGHTS = [None, [1, 3], [3, 1], [[1, 2], [2, 1]]]
 """Entitlements of two agents: equal, of one number each, and of one number per resource."""
 
-DEMAND = {"demand": "demands are positive (or not negative where so said)"}
-TIGHT = {"tight": "some resource fixes rho: there the rate is the entitlement"}
-SHARE = {"tasks": "tasks times demand is what the agent holds"}
-FIRST_ROUND = {
-    "rate": "on every resource the rate is at most the entitlement",
-    "entitlements": "entitlements to a resource add up to 1 at most",
-    "exhausted": "the first round exhausts the resource",
-    "upwards": "the level of the first round is not negative",
-}
-INCENTIVE = {
-    **FIRST_ROUND,
-    **DEMAND,
-    "entitled": "entitlements are not negative",
-    **TIGHT,
-    "level": "the agent stops at the level 1 or later",
-    **SHARE,
-    "entitlement": "U tasks fit into the entitlement",
-}
-"""Hypotheses of :func:`first_round_steps` and :func:`incentive_steps`."""
-
-ENVY = {
-    **DEMAND,
-    "entitled": "the agent's entitlement is positive",
-    "other entitled": "the other's entitlement is positive",
-    "other level": "the other's level is not negative",
-    **TIGHT,
-    "rate": "the other's rate is at most its entitlement",
-    "stops all": "the other demands what stopped the agent, so that it stopped no later",
-    **SHARE,
-    "envied": "U tasks fit into what the other holds, scaled by the ratio of entitlements",
-}
-"""Hypotheses of :func:`envy_steps`."""
+STATEMENTS = Chapter(SOURCE, known=__doc__)
 
 
-@STATEMENTS.add(
-    "edrf-first-round",
-    place="section 3 (extended DRF); Algorithm 1 in section 2.1 of Kash et al., SoCC 2018",
-    words="The first round of EDRF brings everybody at least to the level 1 of its entitlement.",
-    latex=r"x_1 = \min_r \frac{1}{\sum_i \rho_i d_{ir}} \ge 1",
-    hypotheses=FIRST_ROUND,
-    scope="all demands and entitlements, any numbers of resources and agents",
-    mutants=("rate", "entitlements", "exhausted", "upwards"),
-)
+@STATEMENTS.add("edrf-first-round")
 def first_round_steps(question: Question) -> Iterator[Step]:
-    """The first round ends at the level 1 or later."""
+    r"""The first round of EDRF brings everybody at least to the level 1 of its entitlement.
+
+    .. math:: x_1 = \min_r \frac{1}{\sum_i \rho_i d_{ir}} \ge 1
+
+    Hypotheses
+        rate*, entitlements*, exhausted*, upwards*
+    Place: section 3 (extended DRF); Algorithm 1 in section 2.1 of Kash et al., SoCC 2018
+    Scope: all demands and entitlements, any numbers of resources and agents
+    """
     held = {
         "rate": "g[i] <= w[i]",
         "entitlements": "sum[i](w[i]) <= 1",
@@ -137,70 +114,75 @@ def envy_steps(question: Question) -> Iterator[Step]:
     )
 
 
-@STATEMENTS.add(
-    "edrf-sharing-incentive",
-    place="section 3",
-    words="EDRF gives every agent at least as many tasks as its entitlements run.",
-    latex=r"u_i(A_i) \ge u_i(w_{i\cdot})",
-    hypotheses=INCENTIVE,
-    scope="all demands and entitlements, any number of agents; algorithm run for all 2 x 2 demands in thirds "
-    "and four tables of entitlements",
-    mutants=("entitlements", "tight", "level", "tasks"),
-)
+@STATEMENTS.add("edrf-sharing-incentive")
 def _sharing_incentive(question: Question) -> Iterator[Step]:
+    r"""EDRF gives every agent at least as many tasks as its entitlements run.
+
+    .. math:: u_i(A_i) \ge u_i(w_{i\cdot})
+
+    Hypotheses
+        rate, entitlements*, exhausted, upwards, demand
+        entitled: entitlements are not negative
+        tight*
+        level*: the agent stops at the level 1 or later
+        tasks*
+        entitlement: U tasks fit into the entitlement
+    Place: section 3
+    Scope: all demands and entitlements, any number of agents; algorithm run for all 2 x 2 demands in thirds
+        and four tables of entitlements
+    """
     yield from first_round_steps(question)
     yield Step(
         "Levels only rise after the first round; so z >= 1, and there is a resource with rho d = w.",
         InWords("Everybody takes part in the first round, and rho is attained."),
     )
     yield from incentive_steps(question)
-    yield Step(
-        "The same, computed from the algorithm.",
-        Enumeration("edrf_fair", {"n": 2, "m": 2, "largest": 3, "weights": WEIGHTS}),
-        states=True,
-    )
+    yield run("edrf_fair", n=2, m=2, largest=3, weights=WEIGHTS)
 
 
-@STATEMENTS.add(
-    "edrf-envy-freeness",
-    place="section 3",
-    words="In EDRF nobody prefers what another holds, scaled on each resource by the ratio of their "
-    "entitlements.",
-    latex=r"u_i(A_i) \ge u_i\bigl((w_{ir}/w_{jr}\,A_{jr})_r\bigr)",
-    hypotheses=ENVY,
-    scope="all demands, entitlements and pairs of any number of agents; algorithm run for all 2 x 2 demands "
-    "in thirds and four tables of entitlements",
-    mutants=("rate", "stops all", "tight", "tasks"),
-)
+@STATEMENTS.add("edrf-envy-freeness")
 def _envy(question: Question) -> Iterator[Step]:
+    r"""In EDRF nobody prefers what another holds, scaled on each resource by the ratio of their entitlements.
+
+    .. math:: u_i(A_i) \ge u_i\bigl((w_{ir}/w_{jr}\,A_{jr})_r\bigr)
+
+    Hypotheses
+        demand
+        entitled: the agent's entitlement is positive
+        other entitled: the other's entitlement is positive
+        other level: the other's level is not negative
+        tight*
+        rate*: the other's rate is at most its entitlement
+        stops all*: the other demands what stopped the agent, so that it stopped no later
+        tasks*
+        envied: U tasks fit into what the other holds, scaled by the ratio of entitlements
+    Place: section 3
+    Scope: all demands, entitlements and pairs of any number of agents; algorithm run for all 2 x 2 demands in
+        thirds and four tables of entitlements
+    """
     yield from envy_steps(question)
     yield Step(
         "One of the two is the case.",
         InWords("An exhausted resource stops all of its demanders, in the same round."),
     )
-    yield Step(
-        "The same, computed from the algorithm.",
-        Enumeration("edrf_fair", {"n": 2, "m": 2, "largest": 3, "weights": WEIGHTS}),
-        states=True,
-    )
+    yield run("edrf_fair", n=2, m=2, largest=3, weights=WEIGHTS)
 
 
-@STATEMENTS.add(
-    "edrf-pareto",
-    place="section 3",
-    words="EDRF is Pareto optimal: nobody can run more tasks unless somebody runs fewer.",
-    latex=r"y \ge x,\ \textstyle\sum_i y_i D_{ir} \le 1 \implies y = x",
-    hypotheses={
-        **DEMAND,
-        "no loss": "nobody has less",
-        "demanded": "agent 1 demands the resource",
-        "exhausted": "the resource is exhausted",
-        "fits": "the other allocation does not exceed the resource",
-    },
-    scope="all demands and tasks, any numbers of agents and resources",
-    mutants=("no loss", "demanded", "exhausted", "fits"),
-)
+@STATEMENTS.add("edrf-pareto")
 def _pareto(question: Question) -> Iterator[Step]:
+    r"""EDRF is Pareto optimal: nobody can run more tasks unless somebody runs fewer.
+
+    .. math:: y \ge x,\ \textstyle\sum_i y_i D_{ir} \le 1 \implies y = x
+
+    Hypotheses
+        demand
+        no loss*: nobody has less
+        demanded*: agent 1 demands the resource
+        exhausted*: the resource is exhausted
+        fits*: the other allocation does not exceed the resource
+    Place: section 3
+    Scope: all demands and tasks, any numbers of agents and resources
+    """
     held = {
         "demand": "D[i] >= 0",
         "no loss": "y[i] >= x[i]",
@@ -216,33 +198,26 @@ def _pareto(question: Question) -> Iterator[Step]:
     yield Step("There agent 1 can have more only if somebody has less.", question.for_every(held, "y1 <= x1"))
 
 
-@STATEMENTS.add(
-    "edrf-one-round",
-    place="section 3; compare I. A. Kash et al., SoCC 2018, section 1 (why EDRF takes rounds)",
-    words="If everybody demands something of every resource, EDRF ends after one round.",
-    latex=r"D > 0 \implies A_{ir} = \rho_i d_{ir} \big/ \max_k \textstyle\sum_j \rho_j d_{jk}",
-    hypotheses={"positive": "all demands are positive"},
-    scope="all demands in words; {n} agents, 2 resources and demands 1 to 3 by computation",
-    sizes={"n": Size(3, 2, 4, "agents", deep=4, beside=True)},
-    mutants=("positive",),
-)
+@STATEMENTS.add("edrf-one-round", sizes={"n": Size(3, 2, 4, "agents", deep=4, beside=True)})
 def _one_round(question: Question) -> Iterator[Step]:
+    r"""If everybody demands something of every resource, EDRF ends after one round.
+
+    .. math:: D > 0 \implies A_{ir} = \rho_i d_{ir} \big/ \max_k \textstyle\sum_j \rho_j d_{jk}
+
+    Hypotheses
+        positive*: all demands are positive
+    Place: section 3; compare I. A. Kash et al., SoCC 2018, section 1 (why EDRF takes rounds)
+    Scope: all demands in words; {n} agents, 2 resources and demands 1 to 3 by computation
+    """
     least = 1 if question.holds("positive") else 0
     yield Step(
         "The first exhausted resource stops all of its demanders.",
         InWords("Without zeros everybody demands it, so that nobody is left for a second round."),
     )
-    yield Step(
-        "The same, computed from the algorithm.",
-        Enumeration(
-            "edrf_rounds_of",
-            {"n": question.sizes["n"], "m": 2, "largest": 3, "least": least, "weights": [None]},
-        ),
-        states=True,
-    )
+    yield run("edrf_rounds_of", n=question.sizes["n"], m=2, largest=3, least=least, weights=[None])
     yield Step(
         "Three agents with zeros: tasks after two rounds.",
-        Computation("edrf_tasks", {"demands": WORKED}, ["3/4", "1/2", "1/2"]),
+        computed("edrf_tasks", demands=WORKED, gives=["3/4", "1/2", "1/2"]),
     )
 
 
@@ -256,34 +231,33 @@ def _more(question: Question, more: str, less: str, what: str) -> SumSchema:
     return question.for_every(held, f"{more}1 + sum[i]({more}[i]) > 1")
 
 
-@STATEMENTS.add(
-    "edrf-strategyproof",
-    place="section 3 (group strategyproofness)",
-    words="EDRF is group-strategyproof: agents who claim other demands do not all run more tasks.",
-    latex=r"\forall S \ne \emptyset\ \exists i \in S: u_i(A'_i) \le u_i(A_i)",
-    hypotheses={
-        **DEMAND,
-        "better": "every member of the group runs more tasks with the lies",
-        "tasks": "tasks times demand is what the agent holds in the honest run",
-        "runs": "the tasks with the lies fit into what the member then holds",
-        "entitled": "entitlements are not negative",
-        "tight": "some demanded resource fixes rho: there the honest rate is the entitlement",
-        "claimed rate": "a claim has at most the rate of the entitlement on every resource",
-        "levels": "levels are not negative",
-        "rate": "rates are not negative",
-        "gain": "one agent has more of the resource",
-        "no less": "nobody has less of it",
-        "exact": "resources count as exhausted when nothing is left (epsilon = 0)",
-        "earliest": "no gainer stops before the level t in the honest run",
-        "before": "the agent with less stops before t in the run with the lies",
-    },
-    scope="all demands, entitlements, groups and claims, any numbers of agents and resources; algorithm run "
-    "for three agents and two resources: all lies of one in halves, of two in whole units",
-    mutants=("better", "tight", "claimed rate", "gain", "no less", "exact", "earliest", "before"),
-    remark="A group of one is strategy-proofness. Members who gain nothing can help others: "
-    "edrf-strategyproof-helper.",
-)
+@STATEMENTS.add("edrf-strategyproof")
 def _strategyproof(question: Question) -> Iterator[Step]:
+    r"""EDRF is group-strategyproof: agents who claim other demands do not all run more tasks.
+
+    .. math:: \forall S \ne \emptyset\ \exists i \in S: u_i(A'_i) \le u_i(A_i)
+
+    Hypotheses
+        demand
+        better*: every member of the group runs more tasks with the lies
+        tasks: tasks times demand is what the agent holds in the honest run
+        runs: the tasks with the lies fit into what the member then holds
+        entitled: entitlements are not negative
+        tight*: some demanded resource fixes rho: there the honest rate is the entitlement
+        claimed rate*: a claim has at most the rate of the entitlement on every resource
+        levels: levels are not negative
+        rate: rates are not negative
+        gain*: one agent has more of the resource
+        no less*: nobody has less of it
+        exact*: resources count as exhausted when nothing is left (epsilon = 0)
+        earliest*: no gainer stops before the level t in the honest run
+        before*: the agent with less stops before t in the run with the lies
+    Place: section 3 (group strategyproofness)
+    Scope: all demands, entitlements, groups and claims, any numbers of agents and resources; algorithm run
+        for three agents and two resources: all lies of one in halves, of two in whole units
+    Remark: A group of one is strategy-proofness. Members who gain nothing can help others:
+        edrf-strategyproof-helper.
+    """
     # y, z: levels at which an agent stops in the run with the lies and in the honest one.
     holds = {"demand": "D > 0", "better": "U > T", "tasks": "T*D == A", "runs": "U*D <= B"}
     longer = {"entitled": "w >= 0", "tight": "g == w", "claimed rate": "h <= w", "levels": "y >= 0"} | {
@@ -338,12 +312,12 @@ def _strategyproof(question: Question) -> Iterator[Step]:
     )
     yield Step(
         "Computed from the algorithm: every lie of one of three agents.",
-        Enumeration("edrf_lies", {"n": 3, "m": 2, "largest": 2, "members": 1}),
+        every("edrf_lies", n=3, m=2, largest=2, members=1),
         states=True,
     )
     yield Step(
         "Every pair of lies of two of three agents.",
-        Enumeration("edrf_lies", {"n": 3, "m": 2, "largest": 1, "members": 2}),
+        every("edrf_lies", n=3, m=2, largest=1, members=2),
         states=True,
     )
 
@@ -352,16 +326,17 @@ HELPER = {"demands": [[1, 0, 0], [0, 0, 1], [1, 0, 0], [0, 1, "1/2"]], "lies": [
 """Agent 1 claims resource 2, which it does not need, and stops agent 4 by that, for the good of agent 2."""
 
 
-STATEMENTS.refute(
-    "edrf-strategyproof-helper",
-    place="section 3, group strategyproofness read so that members need not gain",
-    words="In EDRF no member of a group that claims other demands gains unless another member loses.",
-    latex=r"u_i(A'_i) \ge u_i(A_i)\ \forall i \in S \implies u_i(A'_i) = u_i(A_i)\ \forall i \in S",
-    scope="four agents, three resources, a group of two",
-    case="Agent 1 claims resource 2 too, keeps 1/2 of resource 1, and agent 2 holds 3/4 of resource 3 "
-    "instead of 2/3.",
-    witness=Counterexample("edrf_group_lie", HELPER),
-    remark="The stronger of the two usual readings, which we do not ascribe to the paper. True is: not all "
-    "members gain (edrf-strategyproof).",
-    said=Said.READER,
-)
+@STATEMENTS.refute("edrf-strategyproof-helper", said=Said.READER)
+def _strategyproof_helper() -> Counterexample:
+    r"""In EDRF no member of a group that claims other demands gains unless another member loses.
+
+    .. math:: u_i(A'_i) \ge u_i(A_i)\ \forall i \in S \implies u_i(A'_i) = u_i(A_i)\ \forall i \in S
+
+    Place: section 3, group strategyproofness read so that members need not gain
+    Scope: four agents, three resources, a group of two
+    Case: Agent 1 claims resource 2 too, keeps 1/2 of resource 1, and agent 2 holds 3/4 of resource 3 instead
+        of 2/3.
+    Remark: The stronger of the two usual readings, which we do not ascribe to the paper. True is: not all
+        members gain (edrf-strategyproof).
+    """
+    return against("edrf_group_lie", **HELPER)

@@ -12,9 +12,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from proofs.catalogue.chapter import Chapter
-from proofs.catalogue.psdsf.theorems import SOURCE
+from proofs.catalogue.examples import every, model
+from proofs.catalogue.psdsf.theorems import SOURCE, psdsf_tasks
 from proofs.catalogue.texts import signs
-from proofs.claims import Computation, Enumeration, InWords, Step
+from proofs.claims import InWords, Step
 from proofs.statement import Question, Said
 
 __all__ = ["STATEMENTS"]
@@ -22,24 +23,23 @@ __all__ = ["STATEMENTS"]
 STATEMENTS = Chapter(SOURCE)
 
 
-@STATEMENTS.add(
-    "psdsf-corollary-1",
-    place="Corollary 1, equations (14) and (15)",
-    words="A full resource that a user demands is its bottleneck if and only if its level is at least the "
-    "highest level of the users that hold some of the resource.",
-    latex=r"\frac{s_{ni}}{\varphi_n} \ge \max_{p:\, x_{pi}d_{pr}>0} \frac{s_{pi}}{\varphi_p}",
-    hypotheses={
-        "highest": "no holder has a higher level than S",
-        "enough": "the level of the user is at least S",
-        "attained": "S is the level of a holder",
-        "bottleneck": "no holder has a higher level than the user (12)",
-    },
-    scope="each user, server and resource; all levels",
-    mutants=("highest", "enough", "attained", "bottleneck"),
-    remark="The paper says that the condition is enough; it is also necessary. Equations (14) and (15) are "
-    "lost in the text and restored.",
-)
+@STATEMENTS.add("psdsf-corollary-1")
 def _corollary_1(question: Question) -> Iterator[Step]:
+    r"""A full resource that a user demands is its bottleneck if and only if its level is at least the highest
+    level of the users that hold some of the resource.
+
+    .. math:: \frac{s_{ni}}{\varphi_n} \ge \max_{p:\, x_{pi}d_{pr}>0} \frac{s_{pi}}{\varphi_p}
+
+    Hypotheses
+        highest*: no holder has a higher level than S
+        enough*: the level of the user is at least S
+        attained*: S is the level of a holder
+        bottleneck*: no holder has a higher level than the user (12)
+    Place: Corollary 1, equations (14) and (15)
+    Scope: each user, server and resource; all levels
+    Remark: The paper says that the condition is enough; it is also necessary. Equations (14) and (15) are
+        lost in the text and restored.
+    """
     yield Step(
         "With a level k of at least S, the highest of a holder, no holder l stands higher.",
         question.implies({"highest": "l <= S", "enough": "S <= k"}, "l <= k"),
@@ -52,20 +52,19 @@ def _corollary_1(question: Question) -> Iterator[Step]:
     )
 
 
-@STATEMENTS.add(
-    "psdsf-algorithm-rests",
-    place="section III-C, Algorithm I",
-    words="An allocation that a sweep of Algorithm I leaves as it is, is PS-DSF.",
-    latex=r"S_i^* \ge S^{\max}_{i,r}\ \text{for everybody who is left} \implies \text{(12)}",
-    hypotheses={
-        "lowest": "S is the lowest level of the users who are left (16)",
-        "condition": "the highest level of those who hold the resource is at most S: nothing is updated",
-        "highest": "no holder has a higher level than that",
-    },
-    scope="each user, server and resource; all levels; and both directions on a grid",
-    mutants=("lowest", "condition", "highest"),
-)
+@STATEMENTS.add("psdsf-algorithm-rests")
 def _rests(question: Question) -> Iterator[Step]:
+    r"""An allocation that a sweep of Algorithm I leaves as it is, is PS-DSF.
+
+    .. math:: S_i^* \ge S^{\max}_{i,r}\ \text{for everybody who is left} \implies \text{(12)}
+
+    Hypotheses
+        lowest*: S is the lowest level of the users who are left (16)
+        condition*: the highest level of those who hold the resource is at most S: nothing is updated
+        highest*: no holder has a higher level than that
+    Place: section III-C, Algorithm I
+    Scope: each user, server and resource; all levels; and both directions on a grid
+    """
     yield Step(
         "Who leaves by a resource has no holder above it: its level k is at least S, S at least the highest "
         "level M of a holder, and M at least the level l of any holder.",
@@ -78,31 +77,29 @@ def _rests(question: Question) -> Iterator[Step]:
     )
     yield Step(
         "On a grid of clusters and placements a sweep updates nothing exactly if the allocation is PS-DSF.",
-        Enumeration("algorithm_rests", {"largest": 1}),
+        every("algorithm_rests", largest=1),
         states=True,
     )
 
 
-@STATEMENTS.add(
-    "psdsf-algorithm-endless",
-    place="section III-C, Algorithm I and footnote 5, which leaves convergence open; not in the paper",
-    words="There is a cluster of three users, two servers and one resource on which Algorithm I never ends.",
-    latex=r"z_{k+1} = z_k/4,\ z_0 = \tfrac12 \implies z_k > 0\ \forall k",
-    hypotheses={
-        "full 1": "server 1 is full",
-        "equal 1": "the visit of server 1 makes users 1 and 3 equal",
-        "full 2": "server 2 is full",
-        "equal 2": "the visit of server 2 makes users 2 and 3 equal",
-        "start": "user 3 has a positive part of server 2 at first: 1/2, by DRF",
-    },
-    scope="the cluster of capacities 2 and 1, all sweeps; eight sweeps of the algorithm computed",
-    mutants=("full 1", "equal 1", "full 2", "equal 2"),
-    remark="The sweeps approach the PS-DSF allocation (1, 1, 1), by a factor of 4 each, and do not reach it. "
-    "A program has to stop within a tolerance, or solve for the limit. Whether they approach one on every "
-    "cluster is open.",
-    said=Said.READER,
-)
+@STATEMENTS.add("psdsf-algorithm-endless", said=Said.READER)
 def _endless(question: Question) -> Iterator[Step]:
+    r"""There is a cluster of three users, two servers and one resource on which Algorithm I never ends.
+
+    .. math:: z_{k+1} = z_k/4,\ z_0 = \tfrac12 \implies z_k > 0\ \forall k
+
+    Hypotheses
+        full 1*: server 1 is full
+        equal 1*: the visit of server 1 makes users 1 and 3 equal
+        full 2*: server 2 is full
+        equal 2*: the visit of server 2 makes users 2 and 3 equal
+        start: user 3 has a positive part of server 2 at first: 1/2, by DRF
+    Place: section III-C, Algorithm I and footnote 5, which leaves convergence open; not in the paper
+    Scope: the cluster of capacities 2 and 1, all sweeps; eight sweeps of the algorithm computed
+    Remark: The sweeps approach the PS-DSF allocation (1, 1, 1), by a factor of 4 each, and do not reach it. A
+        program has to stop within a tolerance, or solve for the limit. Whether they approach one on every
+        cluster is open.
+    """
     # x, y: users 1 and 3 on server 1; w, z: users 2 and 3 on server 2, after n sweeps.
     rules = {
         "full 1": "x[n+1] + y[n+1] == 2",
@@ -128,22 +125,15 @@ def _endless(question: Question) -> Iterator[Step]:
     )
     yield Step(
         "Eight sweeps from DRF on each server, in fractions: each updates something and leaves a quarter.",
-        Enumeration("endless_sweeps", {"most": 8}),
+        every("endless_sweeps", most=8),
         states=True,
     )
     yield Step(
         "The limit is PS-DSF.",
-        Computation(
-            "psdsf_tasks",
-            {
-                "cluster": {
-                    "demands": [[1], [1], [1]],
-                    "capacities": [[2], [1]],
-                    "eligible": [[1, 0], [0, 1], [1, 1]],
-                },
-                "placement": [[1, 0], [0, 1], [1, 0]],
-                "division": "resource",
-            },
-            {"tasks": [1, 1, 1], "conditions of the theorem": True, "Definition 5": True},
+        psdsf_tasks(
+            model([[1], [1], [1]], [[2], [1]], eligible=[[1, 0], [0, 1], [1, 1]]),
+            [[1, 0], [0, 1], [1, 0]],
+            "resource",
+            [1, 1, 1],
         ),
     )

@@ -22,8 +22,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from proofs.catalogue.chapter import Chapter
+from proofs.catalogue.examples import every
 from proofs.catalogue.psdsf.theorems import SOURCE
-from proofs.claims import Enumeration, Step
+from proofs.claims import Step
 from proofs.statement import Question, Said
 
 __all__ = ["STATEMENTS"]
@@ -72,26 +73,24 @@ def _both(question: Question) -> Iterator[Step]:
         yield Step(says, question.implies(totals | {"from": "4*t >= 495"}, text))
 
 
-@STATEMENTS.add(
-    "psdsf-greater-cpu-use",
-    place="section V, Figure 6; the dependence on the demand is not in the paper",
-    words="While user 4 is away, PS-DSF uses less CPU of class D than TSF if a task of user 2 demands less "
-    "than 37/285 CPU, and as much, all of it, if it demands from 37/285 to 2/15.",
-    latex=r"u_D^{\mathrm{PS\text{-}DSF}} = \min\Bigl(1, \frac{285c + 3/2}{77/2}\Bigr),\quad "
-    r"u_D^{\mathrm{TSF}} = 1 \quad (0 < c \le \tfrac2{15})",
-    hypotheses={
-        "possible": "a task of user 2 demands at most 2/15 CPU, so that Table IV is right",
-        "below": "it demands less than 37/285",
-        "not below": "it demands at least 37/285",
-    },
-    scope="all CPU demands c of user 2 with 0 < c <= 2/15; that of user 4 does not matter",
-    mutants=("possible", "below", "not below"),
-    remark="The paper says of Figure 6 that PS-DSF uses no less CPU on the classes C and D. Its demand c is "
-    "lost, so the paper's sentence is neither proved nor refuted: it holds from 37/285 (0.130) on and fails "
-    "below, at 1/10 with 60/77 against 1. While all users are active it holds (psdsf-table-4).",
-    said=Said.READER,
-)
+@STATEMENTS.add("psdsf-greater-cpu-use", said=Said.READER)
 def _use(question: Question) -> Iterator[Step]:
+    r"""While user 4 is away, PS-DSF uses less CPU of class D than TSF if a task of user 2 demands less than
+    37/285 CPU, and as much, all of it, if it demands from 37/285 to 2/15.
+
+    .. math:: u_D^{\mathrm{PS\text{-}DSF}} = \min\Bigl(1, \frac{285c + 3/2}{77/2}\Bigr),\quad
+        u_D^{\mathrm{TSF}} = 1 \quad (0 < c \le \tfrac2{15})
+
+    Hypotheses
+        possible*: a task of user 2 demands at most 2/15 CPU, so that Table IV is right
+        below*: it demands less than 37/285
+        not below*: it demands at least 37/285
+    Place: section V, Figure 6; the dependence on the demand is not in the paper
+    Scope: all CPU demands c of user 2 with 0 < c <= 2/15; that of user 4 does not matter
+    Remark: The paper says of Figure 6 that PS-DSF uses no less CPU on the classes C and D. Its demand c is
+        lost, so the paper's sentence is neither proved nor refuted: it holds from 37/285 (0.130) on and fails
+        below, at 1/10 with 60/77 against 1. While all users are active it holds (psdsf-table-4).
+    """
     below, above = {"below": "285*c < 37"}, {"not below": "285*c >= 37"}
     memory = PLACED | {"memory": "14*t == 1755"}
     cpu = {"cpu": "t*(2*c + 2/15) == 22 + 210*c", "some": "c > 0"}
@@ -134,5 +133,5 @@ def _use(question: Question) -> Iterator[Step]:
     yield Step(
         "By the definitions: PS-DSF by the conditions of Theorem 1, TSF by its prices, and the CPU in use, "
         "for c = k/570 up to 2/15.",
-        Enumeration("cpu_use_of_class_d", {"denominator": 570, "threshold": "37/285", "largest": "2/15"}),
+        every("cpu_use_of_class_d", denominator=570, threshold="37/285", largest="2/15"),
     )

@@ -6,8 +6,9 @@ from collections.abc import Iterator
 from typing import Any
 
 from proofs.catalogue.chapter import Chapter
+from proofs.catalogue.examples import computed, model
 from proofs.catalogue.psdsf.counterexamples import FIGURE_1, FIGURE_2, PS_DSF, RAM, TABLE_IV
-from proofs.catalogue.psdsf.theorems import SOURCE
+from proofs.catalogue.psdsf.theorems import SOURCE, psdsf_tasks
 from proofs.claims import Computation, Step
 from proofs.statement import Question, Said
 
@@ -15,48 +16,42 @@ __all__ = ["STATEMENTS"]
 
 STATEMENTS = Chapter(SOURCE)
 
-TWO_SERVERS = {"demands": [[5, 1], [1, 5]], "capacities": [[100, 30], [30, 100]]}
-
-
-def _psdsf(cluster: Any, placement: Any, division: str, tasks: Any) -> Computation:
-    value = {"tasks": tasks, "conditions of the theorem": True, "Definition 5": True}
-    return Computation(
-        "psdsf_tasks", {"cluster": cluster, "placement": placement, "division": division}, value
-    )
+TWO_SERVERS = model([[5, 1], [1, 5]], [[100, 30], [30, 100]])
 
 
 def _leximin(cluster: Any, placement: Any, share: str, prices: Any, tasks: Any) -> Computation:
     arguments = {"cluster": cluster, "placement": placement, "share": share, "prices": prices}
-    return Computation("leximin_tasks", arguments, {"tasks": tasks, "max-min fair": True})
+    return computed("leximin_tasks", **arguments, gives={"tasks": tasks, "max-min fair": True})
 
 
 def _without(cluster: dict[str, Any], entry: str, question: Question, hypothesis: str) -> dict[str, Any]:
     return {k: v for k, v in cluster.items() if k != entry or question.holds(hypothesis)}
 
 
-@STATEMENTS.add(
-    "psdsf-figure-1",
-    place="Figure 1",
-    words="In the example of Figure 1 PS-DSF gives 3, 3 and 12 tasks, C-DRFH 60/23, 72/23 and 288/23, TSF 2, "
-    "2 and 16.",
-    latex=r"x=(3,3,12),\ \left(\tfrac{60}{23},\tfrac{72}{23},\tfrac{288}{23}\right),\ (2,2,16)",
-    hypotheses={"weights": "user 3 counts twice"},
-    scope="one cluster",
-    mutants=("weights",),
-    remark="Demands and capacities agree with all that the text says of the figure.",
-)
+@STATEMENTS.add("psdsf-figure-1")
 def _figure_1(question: Question) -> Iterator[Step]:
+    r"""In the example of Figure 1 PS-DSF gives 3, 3 and 12 tasks, C-DRFH 60/23, 72/23 and 288/23, TSF 2, 2
+    and 16.
+
+    .. math:: x=(3,3,12),\ \left(\tfrac{60}{23},\tfrac{72}{23},\tfrac{288}{23}\right),\ (2,2,16)
+
+    Hypotheses
+        weights*: user 3 counts twice
+    Place: Figure 1
+    Scope: one cluster
+    Remark: Demands and capacities agree with all that the text says of the figure.
+    """
     cluster = _without(FIGURE_1, "weights", question, "weights")
     placement = [[3, 0], [3, 0], [0, 12]]
     yield Step(
         "Tasks alone on the servers.",
-        Computation("cluster_gammas", {"cluster": cluster}, [[6, 0], [6, 0], [12, 12]]),
+        computed("cluster_gammas", cluster=cluster, gives=[[6, 0], [6, 0], [12, 12]]),
     )
     yield Step(
         "PS-DSF with divided resources gives 3, 3 and 12 tasks,",
-        _psdsf(cluster, placement, "resource", [3, 3, 12]),
+        psdsf_tasks(cluster, placement, "resource", [3, 3, 12]),
     )
-    yield Step("with divided time as well,", _psdsf(cluster, placement, "time", [3, 3, 12]))
+    yield Step("with divided time as well,", psdsf_tasks(cluster, placement, "time", [3, 3, 12]))
     yield Step(
         "C-DRFH gives 60/23, 72/23 and 288/23,",
         _leximin(
@@ -73,32 +68,33 @@ def _figure_1(question: Question) -> Iterator[Step]:
     )
 
 
-@STATEMENTS.add(
-    "psdsf-figure-2",
-    place="Figures 2 and 3",
-    words="In the example of Figure 2 PS-DSF gives 3.6, 3.6, 8 and 8 tasks.",
-    latex=r"x=(3.6,3.6,8,8)",
-    hypotheses={"equal weights": "all users count alike"},
-    scope="one cluster",
-    mutants=("equal weights",),
-    remark="Demands and capacities agree with all that the text says of the figure.",
-)
+@STATEMENTS.add("psdsf-figure-2")
 def _figure_2(question: Question) -> Iterator[Step]:
+    """In the example of Figure 2 PS-DSF gives 3.6, 3.6, 8 and 8 tasks.
+
+    .. math:: x=(3.6,3.6,8,8)
+
+    Hypotheses
+        equal weights*: all users count alike
+    Place: Figures 2 and 3
+    Scope: one cluster
+    Remark: Demands and capacities agree with all that the text says of the figure.
+    """
     cluster = FIGURE_2 if question.holds("equal weights") else {**FIGURE_2, "weights": [2, 1, 1, 1]}
     placement = [["18/5", 0], ["18/5", 0], [0, 8], [0, 8]]
     levels = [["3/5", None], ["3/5", None], ["2/3", "2/3"], ["8/9", "2/3"]]
     yield Step(
         "PS-DSF with divided resources gives 18/5, 18/5, 8 and 8 tasks, users 3 and 4 on the second server "
         "only.",
-        _psdsf(cluster, placement, "resource", ["18/5", "18/5", 8, 8]),
+        psdsf_tasks(cluster, placement, "resource", ["18/5", "18/5", 8, 8]),
     )
     yield Step(
         "Virtual dominant shares: 3/5, 3/5, 2/3 and 8/9 on the first server, 2/3 twice on the second.",
-        Computation("psdsf_levels", {"cluster": cluster, "placement": placement}, levels),
+        computed("psdsf_levels", cluster=cluster, placement=placement, gives=levels),
     )
     yield Step(
         "With divided time 3, 3, 6 and 6.",
-        _psdsf(cluster, [[3, 0], [3, 0], [0, 6], [0, 6]], "time", [3, 3, 6, 6]),
+        psdsf_tasks(cluster, [[3, 0], [3, 0], [0, 6], [0, 6]], "time", [3, 3, 6, 6]),
     )
     yield Step(
         "C-DRFH gives 600/169 twice, 1440/169 and 1260/169,",
@@ -122,19 +118,20 @@ def _figure_2(question: Question) -> Iterator[Step]:
     )
 
 
-@STATEMENTS.add(
-    "psdsf-table-4",
-    place="Table IV",
-    words="On the 120 servers of Table IV PS-DSF gives 210, 105, 82.5 and 27.5 tasks; C-DRFH and TSF give "
-    "users 3 and 4 the same number of tasks as each other.",
-    latex=r"x=(210,105,82.5,27.5)",
-    hypotheses={"constraints": "users 3 and 4 run on the classes C and D only"},
-    scope="one cluster",
-    mutants=("constraints",),
-    remark="The CPU demands of users 2 and 4 do not follow from the table; 1/10 and 1/5 are consistent with "
-    "it. C-DRFH is not in the table; its 58.33 for TSF and user 3 is 58.343.",
-)
+@STATEMENTS.add("psdsf-table-4")
 def _table_4(question: Question) -> Iterator[Step]:
+    """On the 120 servers of Table IV PS-DSF gives 210, 105, 82.5 and 27.5 tasks; C-DRFH and TSF give users 3
+    and 4 the same number of tasks as each other.
+
+    .. math:: x=(210,105,82.5,27.5)
+
+    Hypotheses
+        constraints*: users 3 and 4 run on the classes C and D only
+    Place: Table IV
+    Scope: one cluster
+    Remark: The CPU demands of users 2 and 4 do not follow from the table; 1/10 and 1/5 are consistent with
+        it. C-DRFH is not in the table; its 58.33 for TSF and user 3 is 58.343.
+    """
     cluster = _without(TABLE_IV, "eligible", question, "constraints")
     last = [[0, 0, "10560/181", 0], [0, 0, "2915/362", "55/2"]]
     prices = [[[0, 0], [0, 0], [0, 1], [0, 1]], RAM["table 4"]]
@@ -146,13 +143,13 @@ def _table_4(question: Question) -> Iterator[Step]:
         [0, 0, "55/2", "55/2"],
     ]
     yield Step(
-        "Tasks alone on the server classes.", Computation("cluster_gammas", {"cluster": cluster}, gammas)
+        "Tasks alone on the server classes.", computed("cluster_gammas", cluster=cluster, gives=gammas)
     )
     yield Step(
         "PS-DSF gives 210, 105, 82.5 and 27.5 tasks, with divided resources",
-        _psdsf(cluster, PS_DSF, "resource", [210, 105, "165/2", "55/2"]),
+        psdsf_tasks(cluster, PS_DSF, "resource", [210, 105, "165/2", "55/2"]),
     )
-    yield Step("and with divided time.", _psdsf(cluster, PS_DSF, "time", [210, 105, "165/2", "55/2"]))
+    yield Step("and with divided time.", psdsf_tasks(cluster, PS_DSF, "time", [210, 105, "165/2", "55/2"]))
     yield Step(
         "C-DRFH gives 210, 105, 10560/181 and 6435/181,",
         _leximin(
@@ -173,26 +170,26 @@ def _table_4(question: Question) -> Iterator[Step]:
             ["93660/457", "49140/457", "10560/181", "6435/181"],
         ),
     )
-    yield Step("PS-DSF uses all CPU of class C", Computation("pooled_use", use | {"servers": [3]}, 1))
-    yield Step("and of class D.", Computation("pooled_use", use | {"servers": [4]}, 1))
+    yield Step("PS-DSF uses all CPU of class C", computed("pooled_use", **use, servers=[3], gives=1))
+    yield Step("and of class D.", computed("pooled_use", **use, servers=[4], gives=1))
 
 
-@STATEMENTS.add(
-    "psdsf-two-servers",
-    place="not in the paper: the servers (100,30) and (30,100) of Y. Shan et al., arXiv:1803.00922",
-    words="PS-DSF gives 20 tasks each where DRFH and TSF give 65/3 each.",
-    latex=r"20<\tfrac{65}{3}",
-    hypotheses={"equal weights": "both users count alike"},
-    scope="one cluster",
-    mutants=("equal weights",),
-    said=Said.READER,
-)
+@STATEMENTS.add("psdsf-two-servers", said=Said.READER)
 def _two_servers(question: Question) -> Iterator[Step]:
+    r"""PS-DSF gives 20 tasks each where DRFH and TSF give 65/3 each.
+
+    .. math:: 20<\tfrac{65}{3}
+
+    Hypotheses
+        equal weights*: both users count alike
+    Place: not in the paper: the servers (100,30) and (30,100) of Y. Shan et al., arXiv:1803.00922
+    Scope: one cluster
+    """
     cluster = {**TWO_SERVERS} if question.holds("equal weights") else {**TWO_SERVERS, "weights": [2, 1]}
     part = [["235/12", "25/12"], ["25/12", "235/12"]]
     yield Step(
         "Divided resources: PS-DSF gives 20 tasks each, all on the better server.",
-        _psdsf(cluster, [[20, 0], [0, 20]], "resource", [20, 20]),
+        psdsf_tasks(cluster, [[20, 0], [0, 20]], "resource", [20, 20]),
     )
     yield Step(
         "DRFH (here the same as C-DRFH) gives 65/3 each,",

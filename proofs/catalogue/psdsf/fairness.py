@@ -1,4 +1,9 @@
-"""PS-DSF under both divisions: sharing incentive, envy-freeness and bottleneck fairness."""
+"""PS-DSF under both divisions: sharing incentive, envy-freeness and bottleneck fairness.
+
+Hypotheses
+    bottleneck: users that hold a bottleneck of another stand no higher (12); in time division, all that are
+        served (13)
+"""
 
 from __future__ import annotations
 
@@ -12,7 +17,10 @@ from proofs.statement import Question
 
 __all__ = ["STATEMENTS"]
 
-STATEMENTS = Chapter(SOURCE)
+STATEMENTS = Chapter(
+    SOURCE,
+    known=__doc__,
+)
 
 
 def _filled(question: Question) -> SumSchema:
@@ -20,8 +28,7 @@ def _filled(question: Question) -> SumSchema:
     held = {"alone": "g[p]*d[p] <= c", "saturated": "sum[p](x[p]*d[p]) == c"}
     fixed = {
         "capacity": "c > 0",
-        "sign of g": "g[p] >= 0",
-        "sign of d": "d[p] >= 0",
+        **signs("", "g[p] d[p]"),
         "part": "u[p] >= 0",
         "tasks": "u[p]*g[p] == x[p]",
     }
@@ -30,33 +37,26 @@ def _filled(question: Question) -> SumSchema:
     )
 
 
-BOTTLENECK = {
-    "bottleneck": "users that hold a bottleneck of another stand no higher (12); in time division, all that "
-    "are served (13)"
-}
-
-
-@STATEMENTS.add(
-    "psdsf-sharing-incentive",
-    place="Theorem 3, sharing incentive",
-    words="Under both divisions each user runs at least the tasks that its weight's part of every server "
-    "would run.",
-    latex=r"x_n\ge \frac{\varphi_n}{\sum_p\varphi_p}\sum_i\gamma_{ni}",
-    hypotheses={
-        **BOTTLENECK,
-        "saturated": "a bottleneck is full; in time division, the server is busy",
-        "alone": "the tasks of a user alone on a server fit (7)",
-        "holder": "the inequality of the second step, for each holder",
-        "server": "the inequality of the third step, for each server",
-        "all tasks": "the fractions of a user's tasks on the servers add up to 1",
-    },
-    scope="all reals, any numbers of servers and of users that hold a bottleneck; no other assumption on "
-    "demands, weights or eligibility",
-    mutants=("bottleneck", "saturated", "alone", "server"),
-    remark="The paper sketches an induction over the users in a worst case where all share their "
-    "bottlenecks; this direct proof needs neither.",
-)
+@STATEMENTS.add("psdsf-sharing-incentive")
 def _sharing_incentive(question: Question) -> Iterator[Step]:
+    r"""Under both divisions each user runs at least the tasks that its weight's part of every server would
+    run.
+
+    .. math:: x_n\ge \frac{\varphi_n}{\sum_p\varphi_p}\sum_i\gamma_{ni}
+
+    Hypotheses
+        bottleneck*
+        saturated*: a bottleneck is full; in time division, the server is busy
+        alone*: the tasks of a user alone on a server fit (7)
+        holder: the inequality of the second step, for each holder
+        server*: the inequality of the third step, for each server
+        all tasks: the fractions of a user's tasks on the servers add up to 1
+    Place: Theorem 3, sharing incentive
+    Scope: all reals, any numbers of servers and of users that hold a bottleneck; no other assumption on
+        demands, weights or eligibility
+    Remark: The paper sketches an induction over the users in a worst case where all share their bottlenecks;
+        this direct proof needs neither.
+    """
     holder = {"bottleneck": "X*f*G <= N*h*g"} | {
         "part": "u >= 0",
         "tasks here": "u*g == z",
@@ -68,9 +68,7 @@ def _sharing_incentive(question: Question) -> Iterator[Step]:
         "holder": "u[p]*fG <= N*h[p]*k[p]",
         "value": "fG >= 0",
         "filled": "sum[p](u[p]) >= 1",
-        "sign of N": "N > 0",
-        "sign of h": "h[p] >= 0",
-        "sign of k": "k[p] >= 0",
+        **signs("N", "h[p] k[p]"),
     }
     sums = {
         "server": "f*G[i] <= N*sum[p](h[p]*k[p,i])",
@@ -101,23 +99,22 @@ def _sharing_incentive(question: Question) -> Iterator[Step]:
     )
 
 
-@STATEMENTS.add(
-    "psdsf-sharing-incentive-two-users",
-    place="equations (32)-(36)",
-    words="For two users with common bottlenecks the chain of inequalities of the paper gives the sharing "
-    "incentive.",
-    latex=r"x_n\ge\frac{\varphi_n}{\varphi_n+\varphi_m}\sum_i\gamma_{ni}",
-    hypotheses={
-        "order": "servers are sorted by the ratio of what both run alone; the rival has those before the "
-        "shared one",
-        "level": "on the shared server the rival stands no higher (32)",
-        "shared": "the parts of the dominant resource on the shared server add up to at least 1",
-    },
-    scope="all reals, any numbers of servers before the shared one and behind it",
-    mutants=("order", "level", "shared"),
-    remark="psdsf-sharing-incentive does not need the common bottleneck or two users.",
-)
+@STATEMENTS.add("psdsf-sharing-incentive-two-users")
 def _two_users(question: Question) -> Iterator[Step]:
+    r"""For two users with common bottlenecks the chain of inequalities of the paper gives the sharing
+    incentive.
+
+    .. math:: x_n\ge\frac{\varphi_n}{\varphi_n+\varphi_m}\sum_i\gamma_{ni}
+
+    Hypotheses
+        order*: servers are sorted by the ratio of what both run alone; the rival has those before the shared
+            one
+        level*: on the shared server the rival stands no higher (32)
+        shared*: the parts of the dominant resource on the shared server add up to at least 1
+    Place: equations (32)-(36)
+    Scope: all reals, any numbers of servers before the shared one and behind it
+    Remark: psdsf-sharing-incentive does not need the common bottleneck or two users.
+    """
     # i: servers before the shared one, which the rival has; k: those behind it, which the user has.
     rival = {"order": "g[i]*h <= g*h[i]", "sign of g[i]": "g[i] > 0", "sign of h[i]": "h[i] > 0"}
     rival |= signs("g h", "e")
@@ -158,28 +155,26 @@ def _two_users(question: Question) -> Iterator[Step]:
     )
 
 
-@STATEMENTS.add(
-    "psdsf-envy-free",
-    place="Theorem 3, envy-freeness, equations (25)-(29)",
-    words="Under both divisions no user would run more tasks with the resources of another, adjusted by "
-    "weight.",
-    latex=r"U_n(a_p)/\varphi_p\le x_n/\varphi_n",
-    hypotheses={
-        **BOTTLENECK,
-        "worth": "what the other's resources are worth is limited by n's dominant resource",
-        "dominant": "alone on the server, user n would fill its dominant resource",
-        "alone": "the tasks of the other user alone on the server fit (7)",
-        "demanded": "user n demands the resource",
-        "tasks": "no tasks are negative",
-        "gamma": "the other user can run there",
-        "server": "the inequality of the third step, for each server",
-        "all tasks": "the tasks on the servers add up",
-        "runs": "the other user runs something",
-    },
-    scope="each pair of users; all reals, any number of servers",
-    mutants=("bottleneck", "worth", "alone", "runs"),
-)
+@STATEMENTS.add("psdsf-envy-free")
 def _envy_free(question: Question) -> Iterator[Step]:
+    r"""Under both divisions no user would run more tasks with the resources of another, adjusted by weight.
+
+    .. math:: U_n(a_p)/\varphi_p\le x_n/\varphi_n
+
+    Hypotheses
+        bottleneck*
+        worth*: what the other's resources are worth is limited by n's dominant resource
+        dominant: alone on the server, user n would fill its dominant resource
+        alone*: the tasks of the other user alone on the server fit (7)
+        demanded: user n demands the resource
+        tasks: no tasks are negative
+        gamma: the other user can run there
+        server: the inequality of the third step, for each server
+        all tasks: the tasks on the servers add up
+        runs*: the other user runs something
+    Place: Theorem 3, envy-freeness, equations (25)-(29)
+    Scope: each pair of users; all reals, any number of servers
+    """
     worth = {
         "worth": "t*d <= z*e",
         "dominant": "G*d == c",
@@ -228,24 +223,23 @@ def _envy_free(question: Question) -> Iterator[Step]:
     )
 
 
-@STATEMENTS.add(
-    "psdsf-bottleneck-fair",
-    place="Theorem 3, single resource and bottleneck fairness, equations (23)-(24)",
-    words="If all users dominantly request one resource from all eligible servers, its amounts are weighted "
-    "max-min fair.",
-    latex=r"\rho(n,i)=r\ \forall n,i\implies (x_nd_{nr}/\varphi_n)_n\ \text{constrained max-min fair}",
-    hypotheses={
-        "dominant": "alone on the server, each user would fill the common resource",
-        "saturated": "a bottleneck is full; in time division, the server is busy",
-        "alone": "the tasks of a user alone on a server fit (7)",
-        "tasks": "in the part u of the time a user runs u gamma tasks",
-    },
-    scope="all reals, any numbers of servers and of users that hold a bottleneck or stand no higher than one "
-    "of them",
-    mutants=("dominant", "saturated", "alone"),
-    remark="One resource alone is the special case of single resource fairness.",
-)
+@STATEMENTS.add("psdsf-bottleneck-fair")
 def _bottleneck_fair(question: Question) -> Iterator[Step]:
+    r"""If all users dominantly request one resource from all eligible servers, its amounts are weighted
+    max-min fair.
+
+    .. math:: \rho(n,i)=r\ \forall n,i\implies (x_nd_{nr}/\varphi_n)_n\ \text{constrained max-min fair}
+
+    Hypotheses
+        dominant*: alone on the server, each user would fill the common resource
+        saturated*: a bottleneck is full; in time division, the server is busy
+        alone*: the tasks of a user alone on a server fit (7)
+        tasks: in the part u of the time a user runs u gamma tasks
+    Place: Theorem 3, single resource and bottleneck fairness, equations (23)-(24)
+    Scope: all reals, any numbers of servers and of users that hold a bottleneck or stand no higher than one
+        of them
+    Remark: One resource alone is the special case of single resource fairness.
+    """
     level = {"dominant 1": "G*d == c", "dominant 2": "g*e == c"} | {
         "capacity": "c > 0",
         "demand 1": "d > 0",
@@ -259,8 +253,7 @@ def _bottleneck_fair(question: Question) -> Iterator[Step]:
     moved = {
         "fits": "y1[i] + sum[p](y[p,i]) <= c[i]",
         "no loss": "sum[i](y[p,i]) >= sum[i](b[p,i])",
-        "sign of b": "b[p,i] >= 0",
-        "sign of y": "y[p,i] >= 0",
+        **signs("", "b[p,i] y[p,i]"),
         "sign of b 1": "b1[i] >= 0",
         "sign of y 1": "y1[i] >= 0",
     }

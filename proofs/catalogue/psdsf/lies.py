@@ -15,6 +15,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from proofs.catalogue.chapter import Chapter
+from proofs.catalogue.examples import against, model
 from proofs.catalogue.psdsf.theorems import SOURCE
 from proofs.catalogue.texts import signs
 from proofs.claims import Counterexample, InWords, Search, Step
@@ -22,14 +23,10 @@ from proofs.statement import Question, Said, Size
 
 __all__ = ["STATEMENTS"]
 
-STATEMENTS = Chapter(SOURCE)
+STATEMENTS = Chapter(SOURCE, known={"all demand all": "every user demands every resource"})
 
 FALSE_CLAIM: dict[str, Any] = {
-    "cluster": {
-        "demands": [[1, 1], [1, 1]],
-        "capacities": [[1, 1], [100, 100]],
-        "eligible": [[1, 0], [0, 1]],
-    },
+    "cluster": model([[1, 1], [1, 1]], [[1, 1], [100, 100]], eligible=[[1, 0], [0, 1]]),
     "placement": [[1, 0], [0, 100]],
     "lie": [[1, 1], [0, 1]],
     "after": [[1, "99/2"], [0, "101/2"]],
@@ -58,43 +55,40 @@ def _searched(says: str, function: str, question: Question) -> Iterator[Step]:
 
 
 TRIES = {"tries": Size(100, 1, 50_000, "random clusters of two users and two servers", deep=2_000)}
-ALL = {"all demand all": "every user demands every resource"}
 LEMMA = r"d_{nr}>0,\ x'_n\ge x_n\implies x'_p\ge x_p"
 
 
-STATEMENTS.refute(
-    "psdsf-lemma-1",
-    place="Lemma 1",
-    words="With divided resources, if all users demand all resources, no user takes anything from the others "
-    "by lying about its demands or the servers that it can use, unless it loses itself.",
-    latex=LEMMA,
-    scope="all lies; refuted by one, a claim of a server that the liar cannot use",
-    case="User 1 falsely claims the server of user 2, really runs 1 task before and after, and user 2 falls "
-    "from 100 tasks to 101/2.",
-    witness=Counterexample("false_claim_hurts_nobody_else", FALSE_CLAIM),
-    remark="Not so for false claims of servers: servers (1, 1) and (100, 100), demands (1, 1) for both, user "
-    "1 can use only the first server and user 2 only the second. The truth gives 1 and 100 tasks. If user 1 "
-    "claims the second server as well, it gets 1 task on the first and 99/2 on the second, where they are "
-    "worth nothing, and user 2 101/2. The lemma stays plausible for lies about demands "
-    "(psdsf-lemma-1-demands) and for hidden servers (psdsf-lemma-1-hidden-servers), and no other statement "
-    "of the paper rests on it: Theorem 3 claims strategy-proofness for divided time only, and Corollary 1 is "
-    "part of Theorem 1.",
-)
+@STATEMENTS.refute("psdsf-lemma-1", latex=LEMMA)
+def _lemma_1() -> Counterexample:
+    """With divided resources, if all users demand all resources, no user takes anything from the others by
+    lying about its demands or the servers that it can use, unless it loses itself.
+
+    Place: Lemma 1
+    Scope: all lies; refuted by one, a claim of a server that the liar cannot use
+    Case: User 1 falsely claims the server of user 2, really runs 1 task before and after, and user 2 falls
+        from 100 tasks to 101/2.
+    Remark: Not so for false claims of servers: servers (1, 1) and (100, 100), demands (1, 1) for both, user 1
+        can use only the first server and user 2 only the second. The truth gives 1 and 100 tasks. If user 1
+        claims the second server as well, it gets 1 task on the first and 99/2 on the second, where they are
+        worth nothing, and user 2 101/2. The lemma stays plausible for lies about demands
+        (psdsf-lemma-1-demands) and for hidden servers (psdsf-lemma-1-hidden-servers), and no other statement
+        of the paper rests on it: Theorem 3 claims strategy-proofness for divided time only, and Corollary 1
+        is part of Theorem 1.
+    """
+    return against("false_claim_hurts_nobody_else", **FALSE_CLAIM)
 
 
-@STATEMENTS.add(
-    "psdsf-lemma-1-hidden-servers",
-    place="Lemma 1, for lies that hide a server",
-    words="With divided resources, if all users demand all resources, who hides a server and loses nothing "
-    "takes nothing from the others.",
-    latex=LEMMA,
-    hypotheses=ALL,
-    scope="search: {tries} random clusters of 2 users and 2 servers and 15 of 3 users and 2 servers, with "
-    "one truthful allocation",
-    sizes=TRIES,
-    remark=OPEN,
-)
+@STATEMENTS.add("psdsf-lemma-1-hidden-servers", latex=LEMMA, sizes=TRIES, remark=OPEN)
 def _hidden(question: Question) -> Iterator[Step]:
+    """With divided resources, if all users demand all resources, who hides a server and loses nothing takes
+    nothing from the others.
+
+    Hypotheses
+        all demand all
+    Place: Lemma 1, for lies that hide a server
+    Scope: search: {tries} random clusters of 2 users and 2 servers and 15 of 3 users and 2 servers, with one
+        truthful allocation
+    """
     says = (
         "No random cluster was found where user 1 hides a server, runs no less, and somebody else runs less:"
     )
@@ -103,17 +97,20 @@ def _hidden(question: Question) -> Iterator[Step]:
 
 @STATEMENTS.add(
     "psdsf-lemma-1-demands",
-    place="Lemma 1, for lies about demands",
-    words="With divided resources, if all users demand all resources, who states other demands and loses "
-    "nothing takes nothing from the others.",
     latex=LEMMA,
-    hypotheses=ALL,
-    scope="search: {tries} random clusters of 2 users and 2 servers and 15 of 3 users and 2 servers, with "
-    "one truthful allocation; the liar gets the resources of the tasks that it claimed",
     sizes=TRIES,
     remark=OPEN + " On one server it holds: psdsf-lemma-1-one-server.",
 )
 def _demands(question: Question) -> Iterator[Step]:
+    """With divided resources, if all users demand all resources, who states other demands and loses nothing
+    takes nothing from the others.
+
+    Hypotheses
+        all demand all
+    Place: Lemma 1, for lies about demands
+    Scope: search: {tries} random clusters of 2 users and 2 servers and 15 of 3 users and 2 servers, with one
+        truthful allocation; the liar gets the resources of the tasks that it claimed
+    """
     says = (
         "No random cluster was found where user 1 states other demands, runs no less, and somebody else runs "
         "less:"
@@ -121,25 +118,21 @@ def _demands(question: Question) -> Iterator[Step]:
     return _searched(says, "lying_hurts_nobody_else", question)
 
 
-@STATEMENTS.add(
-    "psdsf-lemma-1-one-server",
-    place="Lemma 1, for one server; not in the paper as a case of its own",
-    words="On one server, if all users demand all resources, who states other demands and loses nothing "
-    "takes nothing from the others.",
-    latex=LEMMA,
-    hypotheses={
-        "claim": "the liar holds at most the level times its weight and any capacity",
-        "covers": "its tasks fit into what it holds of its true dominant resource",
-        "dominant": "with the truth it holds the level times its weight and that capacity",
-        "no loss": "it runs no less with the lie",
-        "level": "before the lie the others have the common level",
-        "level later": "so they have after it",
-    },
-    scope="all real demands > 0, any numbers of users and resources, one server",
-    mutants=("claim", "covers", "no loss", "level later"),
-    said=Said.READER,
-)
+@STATEMENTS.add("psdsf-lemma-1-one-server", latex=LEMMA, said=Said.READER)
 def _one_server(question: Question) -> Iterator[Step]:
+    """On one server, if all users demand all resources, who states other demands and loses nothing takes
+    nothing from the others.
+
+    Hypotheses
+        claim*: the liar holds at most the level times its weight and any capacity
+        covers*: its tasks fit into what it holds of its true dominant resource
+        dominant: with the truth it holds the level times its weight and that capacity
+        no loss*: it runs no less with the lie
+        level: before the lie the others have the common level
+        level later*: so they have after it
+    Place: Lemma 1, for one server; not in the paper as a case of its own
+    Scope: all real demands > 0, any numbers of users and resources, one server
+    """
     # b: what the liar holds of its true dominant resource; k: its weight times the capacity of that resource.
     held = {"claim": "b <= t*k", "covers": "u*d <= b", "dominant": "x*d == s*k", "no loss": "u >= x"}
     level = {"level": "y == s*g", "level later": "z == t*g"}

@@ -1,4 +1,10 @@
-"""PS-DSF with divided time is a Fisher market: servers are sold, and users spend their weights on tasks."""
+"""PS-DSF with divided time is a Fisher market: servers are sold, and users spend their weights on tasks.
+
+Hypotheses
+    price: nobody gets more than the price of a server for its weight there
+    served: who is served pays exactly its weight
+    busy: the servers are always busy (10)
+"""
 
 from __future__ import annotations
 
@@ -6,13 +12,16 @@ from collections.abc import Iterator
 
 from proofs.catalogue.chapter import Chapter
 from proofs.catalogue.psdsf.theorems import NEGATION, SOURCE
-from proofs.catalogue.texts import conditions, each, signs
+from proofs.catalogue.texts import Lemma, each, signs, together
 from proofs.claims import InWords, Step, SumSchema
 from proofs.statement import Question, Said
 
 __all__ = ["STATEMENTS"]
 
-STATEMENTS = Chapter(SOURCE)
+STATEMENTS = Chapter(
+    SOURCE,
+    known=__doc__,
+)
 
 
 def _welfare(question: Question) -> SumSchema:
@@ -28,8 +37,7 @@ def _welfare(question: Question) -> SumSchema:
         "own worth": "sum[i](u[n,i]*w[n,i]) == f[n]",
         "part": "v[n,i] >= 0",
         "weight": "f[n] > 0",
-        "sign of u": "u[n,i] >= 0",
-        "sign of w": "w[n,i] >= 0",
+        **signs("", "u[n,i] w[n,i]"),
     }
     held = _for_user_1(others) | {"busy": "u1[i] + sum[n](u[n,i]) == 1"}
     fixed = _for_user_1(given) | {"time": "v1[i] + sum[n](v[n,i]) <= 1", "worth": "q[i] >= 0"}
@@ -49,25 +57,21 @@ def _for_user_1(family: dict[str, str]) -> dict[str, str]:
     return family | one
 
 
-PRICE = {"price": "nobody gets more than the price of a server for its weight there"}
-SERVED = {"served": "who is served pays exactly its weight"}
-BUSY = {"busy": "the servers are always busy (10)"}
-
-
-@STATEMENTS.add(
-    "psdsf-time-fisher-market",
-    place="Theorem 2 (the identity is not in the paper)",
-    words="With divided time PS-DSF is what maximises the sum of weighted logarithms of the tasks: a Fisher "
-    "market for servers.",
-    latex=r"x\in\arg\max\Big\{\sum_n\varphi_n\log\sum_i x_{ni}:\ \sum_n "
-    r"x_{ni}/\gamma_{ni}\le1\Big\}\iff(10)\text{ tight, }(13)",
-    hypotheses={"lowest level": "servers serve their lowest levels (13)", **PRICE, **SERVED, **BUSY},
-    scope="each pair of users on a server for the equivalence; any numbers of users and servers for the "
-    "optimum; all reals",
-    mutants=("lowest level", "price", "served"),
-    said=Said.READER,
-)
+@STATEMENTS.add("psdsf-time-fisher-market", said=Said.READER)
 def _market(question: Question) -> Iterator[Step]:
+    r"""With divided time PS-DSF is what maximises the sum of weighted logarithms of the tasks: a Fisher
+    market for servers.
+
+    .. math:: x\in\arg\max\Big\{\sum_n\varphi_n\log\sum_i x_{ni}:\ \sum_n
+        x_{ni}/\gamma_{ni}\le1\Big\}\iff(10)\text{ tight, }(13)
+
+    Hypotheses
+        lowest level*: servers serve their lowest levels (13)
+        price*, served*, busy
+    Place: Theorem 2 (the identity is not in the paper)
+    Scope: each pair of users on a server for the equivalence; any numbers of users and servers for the
+        optimum; all reals
+    """
     price = {"served": "q*X == h*g", "lowest level": "X*f*G <= N*h*g"} | {
         "runs": "X > 0",
         **signs("f h g G N q"),
@@ -117,22 +121,19 @@ def _optimum(placement: str, other: str, price: str, inverse: str) -> dict[str, 
     return _terms(terms) | {"q[i]": f"{price}[i]"}
 
 
-@STATEMENTS.add(
-    "psdsf-time-pareto",
-    place="Theorem 3, Pareto optimality",
-    words="With divided time nobody can be given more tasks unless somebody gets fewer, whatever is moved.",
-    latex=r"y\ge x,\ y\text{ feasible}\implies y=x",
-    hypotheses={
-        **PRICE,
-        **SERVED,
-        **BUSY,
-        "no loss": "no user loses",
-        "welfare": "the conclusion of the first step, for the tasks",
-    },
-    scope="all reals, any numbers of users and servers",
-    mutants=("price", "busy", "no loss"),
-)
+@STATEMENTS.add("psdsf-time-pareto")
 def _pareto(question: Question) -> Iterator[Step]:
+    r"""With divided time nobody can be given more tasks unless somebody gets fewer, whatever is moved.
+
+    .. math:: y\ge x,\ y\text{ feasible}\implies y=x
+
+    Hypotheses
+        price*, served, busy*
+        no loss*: no user loses
+        welfare: the conclusion of the first step, for the tasks
+    Place: Theorem 3, Pareto optimality
+    Scope: all reals, any numbers of users and servers
+    """
     welfare = _welfare(question)
     others = {
         "weight": "f[n] > 0",
@@ -156,35 +157,30 @@ def _pareto(question: Question) -> Iterator[Step]:
     yield Step(
         "Together: where u runs x tasks of a user, w is its weight by x times its tasks g alone on a server, "
         "and v runs the sum of g v.",
-        question.follows(
-            {},
+        together(
+            question,
             "sum[i](g1[i]*v1[i]) <= x1",
-            (welfare, optimum),
-            (nobody, moved),
-            fixed=conditions(welfare, optimum) | conditions(nobody, moved, "welfare", where=" (loss)"),
+            Lemma(welfare, optimum),
+            Lemma(nobody, moved, ("welfare",), " (loss)"),
         ),
         states=True,
     )
 
 
-@STATEMENTS.add(
-    "psdsf-time-unique",
-    place="section III (the uniqueness is not in the paper)",
-    words="With divided time all PS-DSF allocations give each user the same number of tasks.",
-    latex=r"x,y\ \text{PS-DSF}\implies\sum_ix_{ni}=\sum_iy_{ni}",
-    hypotheses={
-        **PRICE,
-        **SERVED,
-        **BUSY,
-        "welfare": "the first step for the ratios of the tasks of the second and the first",
-        "other welfare": "the same with both exchanged",
-    },
-    scope="all reals, any numbers of users and servers",
-    mutants=("price", "other welfare"),
-    remark="With divided resources this fails: see psdsf-resource-unique.",
-    said=Said.READER,
-)
+@STATEMENTS.add("psdsf-time-unique", said=Said.READER)
 def _unique(question: Question) -> Iterator[Step]:
+    r"""With divided time all PS-DSF allocations give each user the same number of tasks.
+
+    .. math:: x,y\ \text{PS-DSF}\implies\sum_ix_{ni}=\sum_iy_{ni}
+
+    Hypotheses
+        price*, served, busy
+        welfare: the first step for the ratios of the tasks of the second and the first
+        other welfare*: the same with both exchanged
+    Place: section III (the uniqueness is not in the paper)
+    Scope: all reals, any numbers of users and servers
+    Remark: With divided resources this fails: see psdsf-resource-unique.
+    """
     sums = {
         "welfare": "f1*z1 + sum[n](f[n]*z[n]) <= f1 + sum[n](f[n])",
         "other welfare": "f1*r1 + sum[n](f[n]*r[n]) <= f1 + sum[n](f[n])",
@@ -209,37 +205,33 @@ def _unique(question: Question) -> Iterator[Step]:
     ratios = _terms({"z[n]": "r[n]*sum[i](g[n,i]*v[n,i])", "r[n]": "s[n]*sum[i](g[n,i]*u[n,i])"})
     yield Step(
         "Together: if the optima u and v run 1/r and 1/s tasks of each user, v runs as many of user 1 as u.",
-        question.follows(
-            {},
+        together(
+            question,
             "r1*sum[i](g1[i]*v1[i]) == 1",
-            (welfare, one),
-            (welfare, other),
-            (same, ratios),
-            fixed=conditions(welfare, one)
-            | conditions(welfare, other, where=" (other)")
-            | conditions(same, ratios, "welfare", "other welfare", where=" (ratio)"),
+            Lemma(welfare, one),
+            Lemma(welfare, other, where=" (other)"),
+            Lemma(same, ratios, ("welfare", "other welfare"), " (ratio)"),
         ),
         states=True,
     )
 
 
-@STATEMENTS.add(
-    "psdsf-lemma-2",
-    place="Lemma 2, equations (40)-(45)",
-    words="With divided time no exchange of tasks between two users on two servers serves one of them "
-    "without loss to the other.",
-    latex=r"x_{ni}>0,\ x_{pj}>0:\quad \Delta x_n\ge0\implies\Delta x_p\le0",
-    hypotheses={
-        "n is served": "user n is served on the first server, so p stands no lower there (44)",
-        "p is served": "user p is served on the second server, so n stands no lower there (45)",
-        "product": "the conclusion of the first step",
-    },
-    scope="each pair of users and of servers; all reals",
-    mutants=("n is served", "p is served", "product"),
-    remark="The paper says that one of the two loses. Neither need lose where both servers suit them alike, "
-    "as classes A and B suit users 1 and 2 of Table IV.",
-)
+@STATEMENTS.add("psdsf-lemma-2")
 def _lemma_2(question: Question) -> Iterator[Step]:
+    r"""With divided time no exchange of tasks between two users on two servers serves one of them without
+    loss to the other.
+
+    .. math:: x_{ni}>0,\ x_{pj}>0:\quad \Delta x_n\ge0\implies\Delta x_p\le0
+
+    Hypotheses
+        n is served*: user n is served on the first server, so p stands no lower there (44)
+        p is served*: user p is served on the second server, so n stands no lower there (45)
+        product*: the conclusion of the first step
+    Place: Lemma 2, equations (40)-(45)
+    Scope: each pair of users and of servers; all reals
+    Remark: The paper says that one of the two loses. Neither need lose where both servers suit them alike, as
+        classes A and B suit users 1 and 2 of Table IV.
+    """
     held = {"n is served": "N*h*g <= X*f*G", "p is served": "X*f*K <= N*h*k"}
     positive = {"tasks N": "N > 0", "tasks X": "X > 0", "weight n": "f > 0", "weight p": "h > 0"}
     swapped = {"time of n": "a > 0", "time of p": "b > 0", "no loss of n": "b*K >= a*G"}
@@ -285,30 +277,29 @@ def _lemma_2(question: Question) -> Iterator[Step]:
     )
 
 
-@STATEMENTS.add(
-    "psdsf-time-strategy-proof",
-    place="Theorem 3, strategy-proofness, equations (46)-(52)",
-    words="With divided time nobody runs more by lying about its demands or servers, if it gets only the "
-    "resources of its claims.",
-    latex=r"\hat x_n=\sum_i\min_r\frac{x'_{ni}d'_{nr}}{d_{nr}}\le x_n",
-    hypotheses={
-        "resources": "the liar gets the resources of the tasks that it claimed (46)",
-        "ratio": "one resource has the least ratio of declared and true demand",
-        "cover": "all others have no smaller one",
-        "alone": "the declared tasks alone on a server fit (7)",
-        "dominant": "the true tasks alone on the server fill a resource",
-        "lie": "the conclusion of the second step",
-        **PRICE,
-        "gains": "the users whose level rises gain",
-        "costs": "the conclusion of the step before, for all of them but one",
-        "sold": "the servers are sold once",
-        "bought": "they alone paid for these servers before the lie",
-    },
-    scope="each user, server and resource; any numbers of users whose levels rise and of servers; all reals",
-    mutants=("resources", "lie", "price", "bought"),
-    remark="A liar that may use its time as it likes can gain: see psdsf-time-slots-strategy-proof.",
-)
+@STATEMENTS.add("psdsf-time-strategy-proof")
 def _strategy_proof(question: Question) -> Iterator[Step]:
+    r"""With divided time nobody runs more by lying about its demands or servers, if it gets only the
+    resources of its claims.
+
+    .. math:: \hat x_n=\sum_i\min_r\frac{x'_{ni}d'_{nr}}{d_{nr}}\le x_n
+
+    Hypotheses
+        resources*: the liar gets the resources of the tasks that it claimed (46)
+        ratio: one resource has the least ratio of declared and true demand
+        cover: all others have no smaller one
+        alone: the declared tasks alone on a server fit (7)
+        dominant: the true tasks alone on the server fill a resource
+        lie*: the conclusion of the second step
+        price*
+        gains: the users whose level rises gain
+        costs: the conclusion of the step before, for all of them but one
+        sold: the servers are sold once
+        bought*: they alone paid for these servers before the lie
+    Place: Theorem 3, strategy-proofness, equations (46)-(52)
+    Scope: each user, server and resource; any numbers of users whose levels rise and of servers; all reals
+    Remark: A liar that may use its time as it likes can gain: see psdsf-time-slots-strategy-proof.
+    """
     claimed = {"resources": "a*d <= z*D", "ratio": "D == m*d", "demanded": "d > 0"}
     claimed |= signs(not_negative="a z D m")
     declared = {
@@ -339,8 +330,7 @@ def _strategy_proof(question: Question) -> Iterator[Step]:
         "budget 1": "sum[i](e1[i]) <= f1",
         "sign of f": "f[k] > 0",
         "sign of f 1": "f1 > 0",
-        "sign of b": "b[k,i] >= 0",
-        "sign of e": "e[k,i] >= 0",
+        **signs("", "b[k,i] e[k,i]"),
         "sign of b 1": "b1[i] >= 0",
         "sign of e 1": "e1[i] >= 0",
     }

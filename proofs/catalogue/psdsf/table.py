@@ -3,13 +3,32 @@
 Bottleneck fairness of C-DRFH and TSF, and the sharing incentive of TSF, are in
 :mod:`proofs.catalogue.psdsf.counterexamples`. The ticks are proved in
 :mod:`proofs.catalogue.psdsf.task_shares`, for C-DRFH and TSF, and so for DRFH and CDRF without constraints.
+
+Hypotheses
+    alone: alone, such tasks fit on a server, or into the pool
+    beside: capacities are measured in those of the common resource
+    cover: each demand of the bundle's tasks is at least m times the user's
+    covers: the tasks fit into the bundle
+    dominant: alone, the user would fill a resource there
+    first loser: T is the least share with the lie of those who lose
+    first winner: H is the least share with the truth of those who gain
+    fits: the tasks fit on the servers
+    least: one demand is m times the user's
+    more: the user would run more with the bundle, by weight
+    no loss: nobody of the same or a lower share runs less
+    price: where a task may run, its resources cost no less than the task
+    share: shares are tasks over weight and yardstick
+    supply: all resources cost no more than the tasks of the users of no higher share
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
+from typing import Any
 
 from proofs.catalogue.chapter import Chapter
+from proofs.catalogue.declarations import declared
+from proofs.catalogue.examples import against, model
 from proofs.catalogue.psdsf.task_shares import bottleneck_steps, envy_steps, pareto_steps, truth_steps
 from proofs.catalogue.psdsf.theorems import SOURCE
 from proofs.catalogue.texts import signs
@@ -18,104 +37,89 @@ from proofs.statement import Question, Said
 
 __all__ = ["STATEMENTS"]
 
-STATEMENTS = Chapter(SOURCE)
+STATEMENTS = Chapter(SOURCE, known=__doc__)
 
 INCENTIVE = r"x_n\ge\frac{\varphi_n}{\sum_p\varphi_p}\sum_i\gamma_{ni}"
 
-STATEMENTS.refute(
-    "psdsf-c-drfh-sharing-incentive",
-    place="Table I",
-    words="C-DRFH gives each user at least the tasks of a uniform split of every server.",
-    latex=INCENTIVE,
-    scope="all clusters; refuted by one",
-    case="Servers (10,1) and (1,10), user 2 on the second only: C-DRFH gives 1 task each, the split 11/2 and "
-    "1/2.",
-    witness=Counterexample(
+
+@STATEMENTS.refute("psdsf-c-drfh-sharing-incentive", latex=INCENTIVE, said=Said.DENIED)
+def _c_drfh_sharing_incentive() -> Counterexample:
+    """C-DRFH gives each user at least the tasks of a uniform split of every server.
+
+    Place: Table I
+    Scope: all clusters; refuted by one
+    Case: Servers (10,1) and (1,10), user 2 on the second only: C-DRFH gives 1 task each, the split 11/2 and
+        1/2.
+    Remark: The paper says so of DRFH, which C-DRFH is without constraints; the marks of Table I are lost.
+    """
+    return against(
         "split_runs_no_more",
-        {
-            "cluster": {
-                "demands": [["1/10", 1], [1, "1/10"]],
-                "capacities": [[10, 1], [1, 10]],
-                "eligible": [[1, 1], [0, 1]],
-            },
-            "mechanism": "C-DRFH",
-            "placement": [[1, 0], [0, 1]],
-            "prices": [[[0, 1], [10, 0]]],
-        },
-    ),
-    remark="The paper says so of DRFH, which C-DRFH is without constraints; the marks of Table I are lost.",
-    said=Said.DENIED,
-)
+        cluster=model([["1/10", 1], [1, "1/10"]], [[10, 1], [1, 10]], eligible=[[1, 1], [0, 1]]),
+        mechanism="C-DRFH",
+        placement=[[1, 0], [0, 1]],
+        prices=[[[0, 1], [10, 0]]],
+    )
 
-STATEMENTS.refute(
-    "psdsf-drfh-sharing-incentive",
-    place="section II-B",
-    words="DRFH, without placement constraints, gives each user at least the tasks of a uniform split of "
-    "every server.",
-    latex=INCENTIVE,
-    scope="all clusters; refuted by one",
-    case="Servers (10,1) and (1,10), demands (1,1) and (1/10,1): DRFH gives 20/11 tasks each, the split 1 "
-    "and 11/2.",
-    witness=Counterexample(
+
+@STATEMENTS.refute("psdsf-drfh-sharing-incentive", latex=INCENTIVE, said=Said.DENIED)
+def _drfh_sharing_incentive() -> Counterexample:
+    """DRFH, without placement constraints, gives each user at least the tasks of a uniform split of every
+    server.
+
+    Place: section II-B
+    Scope: all clusters; refuted by one
+    Case: Servers (10,1) and (1,10), demands (1,1) and (1/10,1): DRFH gives 20/11 tasks each, the split 1 and
+        11/2.
+    Remark: The paper says so too, without an example.
+    """
+    return against(
         "split_runs_no_more",
-        {
-            "cluster": {"demands": [[1, 1], ["1/10", 1]], "capacities": [[10, 1], [1, 10]]},
-            "mechanism": "C-DRFH",
-            "placement": [[1, "9/11"], [0, "20/11"]],
-            "prices": [[[0, 1], [1, 0]]],
-        },
-    ),
-    remark="The paper says so too, without an example.",
-    said=Said.DENIED,
-)
+        cluster=model([[1, 1], ["1/10", 1]], [[10, 1], [1, 10]]),
+        mechanism="C-DRFH",
+        placement=[[1, "9/11"], [0, "20/11"]],
+        prices=[[[0, 1], [1, 0]]],
+    )
 
 
-STATEMENTS.refute(
-    "psdsf-eligible-shares-strategy-proof",
-    place="section II-B, before C-DRFH",
-    words="If the dominant shares of users in the servers that they may use are max-min fair, nobody runs "
-    "more by a false report of these servers.",
-    latex=r"\hat x_n\le x_n",
-    scope="all clusters; refuted by one",
-    case="User 1 falsely claims the second server, and is given one task on the first instead of 3/4, and "
-    "1/7 of one where it cannot run.",
-    witness=Counterexample(
+@STATEMENTS.refute("psdsf-eligible-shares-strategy-proof", said=Said.DENIED)
+def _eligible_shares_strategy_proof() -> Counterexample:
+    r"""If the dominant shares of users in the servers that they may use are max-min fair, nobody runs more by
+    a false report of these servers.
+
+    .. math:: \hat x_n\le x_n
+
+    Place: section II-B, before C-DRFH
+    Scope: all clusters; refuted by one
+    Case: User 1 falsely claims the second server, and is given one task on the first instead of 3/4, and 1/7
+        of one where it cannot run.
+    Remark: The paper says so too, without an example: hence the shares in all servers of C-DRFH and TSF,
+        which do not invite lies (psdsf-c-drfh-strategy-proof, psdsf-tsf-strategy-proof).
+    """
+    return against(
         "claims_pay_nothing",
-        {
-            "cluster": {
-                "demands": [[1, 1], [2, 1]],
-                "capacities": [[1, 1], [2, 1]],
-                "eligible": [[1, 0], [1, 1]],
-            },
-            "mechanism": "eligible",
-            "placement": [["3/4", 0], ["1/8", 1]],
-            "prices": [[[1, 0], [1, 0]]],
-            "lie": [[1, 1], [1, 1]],
-            "after": [[1, "1/7"], [0, "6/7"]],
-            "later": [[[0, 1], [0, 1]]],
-        },
-    ),
-    remark="The paper says so too, without an example: hence the shares in all servers of C-DRFH and TSF, "
-    "which do not invite lies (psdsf-c-drfh-strategy-proof, psdsf-tsf-strategy-proof).",
-    said=Said.DENIED,
-)
+        cluster=model([[1, 1], [2, 1]], [[1, 1], [2, 1]], eligible=[[1, 0], [1, 1]]),
+        mechanism="eligible",
+        placement=[["3/4", 0], ["1/8", 1]],
+        prices=[[[1, 0], [1, 0]]],
+        lie=[[1, 1], [1, 1]],
+        after=[[1, "1/7"], [0, "6/7"]],
+        later=[[[0, 1], [0, 1]]],
+    )
 
 
-@STATEMENTS.add(
-    "psdsf-cdrf-one-server",
-    place="section II-B, on CDRF",
-    words="On one server CDRF is weighted dominant resource fairness, and so is TSF if everybody may run "
-    "there.",
-    latex=r"x_n/\gamma_n = x_n\max_r d_{nr}/c_r",
-    hypotheses={
-        "dominant": "one resource stops the user when it is alone",
-        "alone": "its tasks alone fit into the others",
-        "level": "the share is tasks over tasks alone",
-    },
-    scope="each user and resource; all reals",
-    mutants=("dominant", "alone", "level"),
-)
+@STATEMENTS.add("psdsf-cdrf-one-server")
 def _one_server(question: Question) -> Iterator[Step]:
+    r"""On one server CDRF is weighted dominant resource fairness, and so is TSF if everybody may run there.
+
+    .. math:: x_n/\gamma_n = x_n\max_r d_{nr}/c_r
+
+    Hypotheses
+        dominant*: one resource stops the user when it is alone
+        alone*: its tasks alone fit into the others
+        level*: the share is tasks over tasks alone
+    Place: section II-B, on CDRF
+    Scope: each user and resource; all reals
+    """
     # s: tasks x over tasks alone g; d, c: demand and capacity of the dominant resource; e, k: of another.
     held = {"dominant": "g*d == c", "alone": "g*e <= k", "level": "s*g == x"}
     sensible = {"share": "s >= 0", **signs("c k d g", "e x")}
@@ -135,24 +139,21 @@ def _one_server(question: Question) -> Iterator[Step]:
     )
 
 
-@STATEMENTS.add(
-    "psdsf-cdrf-sharing-incentive",
-    place="section II-B, on CDRF",
-    words="Without placement constraints CDRF gives each user at least the tasks that its weight's part of "
-    "every server runs.",
-    latex=INCENTIVE,
-    hypotheses={
-        "alone": "the tasks of a user alone on a server fit",
-        "parts": "weights are parts that add up to 1",
-        "lowest": "everybody has at least the lowest level",
-        "split": "the lowest level is at least that of the split",
-    },
-    scope="each server and resource, any number of users; all reals",
-    mutants=("alone", "parts", "lowest", "split"),
-    remark="With placement constraints TSF does not have it (psdsf-tsf-sharing-incentive): tasks alone then "
-    "count servers that a user may not use.",
-)
+@STATEMENTS.add("psdsf-cdrf-sharing-incentive", latex=INCENTIVE)
 def _cdrf_incentive(question: Question) -> Iterator[Step]:
+    """Without placement constraints CDRF gives each user at least the tasks that its weight's part of every
+    server runs.
+
+    Hypotheses
+        alone*: the tasks of a user alone on a server fit
+        parts*: weights are parts that add up to 1
+        lowest*: everybody has at least the lowest level
+        split*: the lowest level is at least that of the split
+    Place: section II-B, on CDRF
+    Scope: each server and resource, any number of users; all reals
+    Remark: With placement constraints TSF does not have it (psdsf-tsf-sharing-incentive): tasks alone then
+        count servers that a user may not use.
+    """
     held = {"alone": "g[n]*d[n] <= c", "parts": "sum[n](f[n]) == 1", "weight": "f[n] >= 0"}
     sensible = {"sign of g": "g[n] >= 0", "sign of d": "d[n] >= 0", **signs("", "c")}
     yield Step(
@@ -179,122 +180,106 @@ def _cdrf_incentive(question: Question) -> Iterator[Step]:
 # Ticks.
 
 SCOPE = "all reals, any numbers of users, servers and resources, any weights"
-CONDITIONS = {
-    "alone": "alone, such tasks fit on a server, or into the pool",
-    "beside": "capacities are measured in those of the common resource",
-    "cover": "each demand of the bundle's tasks is at least m times the user's",
-    "covers": "the tasks fit into the bundle",
-    "dominant": "alone, the user would fill a resource there",
-    "first loser": "T is the least share with the lie of those who lose",
-    "first winner": "H is the least share with the truth of those who gain",
-    "fits": "the tasks fit on the servers",
-    "least": "one demand is m times the user's",
-    "more": "the user would run more with the bundle, by weight",
-    "no loss": "nobody of the same or a lower share runs less",
-    "price": "where a task may run, its resources cost no less than the task",
-    "share": "shares are tasks over weight and yardstick",
-    "supply": "all resources cost no more than the tasks of the users of no higher share",
-}
-
-Property = tuple[str, str, str]
-"""Key, words and formula."""
-
 
 Steps = Callable[[Question, bool], Iterable[Step]]
 """The steps of a property, for yardsticks in the pool (true) or on all servers one by one."""
 
-
-def _of(steps: Steps, pooled: bool) -> Callable[[Question], Iterable[Step]]:
-    return lambda question: steps(question, pooled)
+SAID = {"C-DRFH": "section II-B, on DRFH, and Table I", "TSF": "section II-B, on CDRF and TSF, and Table I"}
 
 
-def _ticks(
-    named: Property,
-    places: tuple[str, str],
-    steps: Steps,
-    hypotheses: str,
-    remark: str = "",
-    own: dict[str, str] | None = None,
-) -> None:
-    """Add the statements on C-DRFH and TSF; a star marks hypotheses without which the proof fails."""
-    key, words, latex = named
-    names = hypotheses.replace("*", "").split(", ")
-    for mechanism, without, place, pooled in zip(
-        ("C-DRFH", "TSF"), ("DRFH", "CDRF"), places, (True, False), strict=True
-    ):
-        STATEMENTS.add(
-            f"psdsf-{mechanism.lower()}-{key}",
-            place=place,
-            words=f"Under {mechanism}, and so under {without}, {words}",
-            latex=latex,
-            hypotheses={name: {**CONDITIONS, **(own or {})}[name] for name in names},
-            mutants=tuple(name[:-1] for name in hypotheses.split(", ") if name.endswith("*")),
-            scope=f"{SCOPE}; with and without placement constraints; every max-min fair placement",
-            remark=remark,
-        )(_of(steps, pooled))
+def _both(key: str, **parts: Any) -> Callable[[Steps], Steps]:
+    """Add a statement on C-DRFH, which is DRFH without constraints, and one on TSF, which is CDRF then."""
+
+    def decorate(steps: Steps) -> Steps:
+        for mechanism, place in SAID.items():
+            pooled = mechanism == "C-DRFH"
+            told = {"mechanism": mechanism, "without": "DRFH" if pooled else "CDRF"}
+            scope = f"{SCOPE}; with and without placement constraints; every max-min fair placement"
+            _add(f"psdsf-{mechanism.lower()}-{key}", steps, pooled, told, place=place, scope=scope, **parts)
+        return steps
+
+    return decorate
 
 
-PLACES = ("section II-B, on DRFH, and Table I", "section II-B, on CDRF and TSF, and Table I")
-MORE = "cover*, covers*, least*, alone*, dominant*, share*, more*"
+def _add(id: str, steps: Steps, pooled: bool, told: dict[str, str], **parts: Any) -> None:
+    """Add a statement whose words name the mechanism, as in "Under {mechanism} nobody loses."."""
+    said = declared(steps.__doc__, STATEMENTS.known)
+    said["words"] = said["words"].format(**told)
+    STATEMENTS.add(id, **said | parts)(lambda question: steps(question, pooled))
 
-_ticks(
-    (
-        "pareto",
-        "nobody can be given more tasks unless somebody gets fewer, whatever is moved.",
-        r"y\ge x,\ y\text{ feasible}\implies y=x",
-    ),
-    PLACES,
-    pareto_steps,
-    "price*, supply*, fits*, no loss*",
-)
-_ticks(
-    (
-        "envy-free",
-        "no user would run more tasks with the resources of another, adjusted by weight, on the servers that "
-        "it may use.",
-        r"U_n(a_p)/\varphi_p\le x_n/\varphi_n",
-    ),
-    PLACES,
-    envy_steps,
-    f"{MORE}, price*, supply*, fits*",
-)
-_ticks(
-    (
-        "strategy-proof",
-        "nobody runs more by lying about its demands or servers, if it gets only the resources of its "
-        "claims.",
-        r"\hat x_n=\sum_i\min_r\frac{x'_{ni}d'_{nr}}{d_{nr}}\le x_n",
-    ),
-    PLACES,
-    truth_steps,
-    f"{MORE}, price*, supply*, fits*, no loss*, first loser*, first winner*",
-    remark="Weights are given, not stated by the users. The same steps exclude that several users lie and "
-    "all of them gain.",
-    own={
-        "covers": "the tasks fit into the resources of the claimed ones",
-        "more": "the liar runs more than before",
-    },
-)
 
-for mechanism, place, said, pooled in (
-    ("DRFH", "section II-B, on DRFH", Said.CLAIMED, True),
-    ("CDRF", "section II-B, on CDRF; not claimed there", Said.READER, False),
+@_both("pareto")
+def _pareto(question: Question, pooled: bool) -> Iterator[Step]:
+    r"""Under {mechanism}, and so under {without}, nobody can be given more tasks unless somebody gets fewer,
+    whatever is moved.
+
+    .. math:: y\ge x,\ y\text{ feasible}\implies y=x
+
+    Hypotheses
+        price*, supply*, fits*, no loss*
+    """
+    return pareto_steps(question, pooled)
+
+
+@_both("envy-free")
+def _envy_free(question: Question, pooled: bool) -> Iterator[Step]:
+    r"""Under {mechanism}, and so under {without}, no user would run more tasks with the resources of another,
+    adjusted by weight, on the servers that it may use.
+
+    .. math:: U_n(a_p)/\varphi_p\le x_n/\varphi_n
+
+    Hypotheses
+        cover*, covers*, least*, alone*, dominant*, share*, more*, price*, supply*, fits*
+    """
+    return envy_steps(question, pooled)
+
+
+@_both("strategy-proof")
+def _strategy_proof(question: Question, pooled: bool) -> Iterator[Step]:
+    r"""Under {mechanism}, and so under {without}, nobody runs more by lying about its demands or servers, if
+    it gets only the resources of its claims.
+
+    .. math:: \hat x_n=\sum_i\min_r\frac{x'_{ni}d'_{nr}}{d_{nr}}\le x_n
+
+    Hypotheses
+        cover*
+        covers*: the tasks fit into the resources of the claimed ones
+        least*, alone*, dominant*, share*
+        more*: the liar runs more than before
+        price*, supply*, fits*, no loss*, first loser*, first winner*
+    Remark: Weights are given, not stated by the users. The same steps exclude that several users lie and all
+        of them gain.
+    """
+    return truth_steps(question, pooled)
+
+
+def _bottleneck_fair(question: Question, pooled: bool) -> Iterator[Step]:
+    r"""Under {mechanism}, if all users dominantly request one resource from all servers, its amounts are
+    weighted max-min fair.
+
+    .. math:: \rho(n,i)=r\ \forall n,i\implies (x_nd_{nr}/\varphi_n)_n\ \text{max-min fair}
+
+    Hypotheses
+        alone*, beside*, fits*, no loss*, price*, supply*
+        dominant*: alone on a server, each user would fill the common resource
+    Remark: One resource alone is the special case of single resource fairness. Placement constraints do no
+        harm if the resource is dominant on all servers, those included that a user may not use. If a server
+        lacks what some user demands, as in Figure 1, it may fail: psdsf-c-drfh-bottleneck-fair and
+        psdsf-tsf-bottleneck-fair.
+    """
+    return bottleneck_steps(question, pooled)
+
+
+for mechanism, place, said in (
+    ("DRFH", "section II-B, on DRFH", Said.CLAIMED),
+    ("CDRF", "section II-B, on CDRF; not claimed there", Said.READER),
 ):
-    STATEMENTS.add(
+    _add(
         f"psdsf-{mechanism.lower()}-bottleneck-fair",
+        _bottleneck_fair,
+        mechanism == "DRFH",
+        {"mechanism": mechanism},
         place=place,
-        words=f"Under {mechanism}, if all users dominantly request one resource from all servers, its "
-        "amounts are weighted max-min fair.",
-        latex=r"\rho(n,i)=r\ \forall n,i\implies (x_nd_{nr}/\varphi_n)_n\ \text{max-min fair}",
-        hypotheses={
-            **{name: CONDITIONS[name] for name in ("alone", "beside", "fits", "no loss", "price", "supply")},
-            "dominant": "alone on a server, each user would fill the common resource",
-        },
         scope=f"{SCOPE}; every server has some of the common resource; every max-min fair placement",
-        mutants=("dominant", "alone", "beside", "price", "supply", "fits", "no loss"),
-        remark="One resource alone is the special case of single resource fairness. Placement constraints do "
-        "no harm if the resource is dominant on all servers, those included that a user may not use. If a "
-        "server lacks what some user demands, as in Figure 1, it may fail: psdsf-c-drfh-bottleneck-fair and "
-        "psdsf-tsf-bottleneck-fair.",
         said=said,
-    )(_of(bottleneck_steps, pooled))
+    )

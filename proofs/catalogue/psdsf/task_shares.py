@@ -19,7 +19,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from proofs.catalogue.psdsf.theorems import NEGATION
-from proofs.catalogue.texts import conditions, signs
+from proofs.catalogue.texts import Lemma, signs, together
 from proofs.claims import InWords, Step, SumSchema
 from proofs.statement import Question
 
@@ -66,8 +66,7 @@ def _limit(question: Question, server: SumSchema, says: str, states: bool = Fals
         "tasks 1": "y1[i] >= 0",
         "sign of v": "v[k,i] >= 0",
         "sign of v 1": "v1[i] >= 0",
-        "sign of V": "V[i] >= 0",
-        "sign of x": "x[k] >= 0",
+        **signs("", "V[i] x[k]"),
         "sign of x 1": "x1 >= 0",
     }
     bought = question.for_every(
@@ -91,12 +90,11 @@ def _limit(question: Question, server: SumSchema, says: str, states: bool = Fals
     }
     yield Step(
         "Together.",
-        question.follows(
-            {},
+        together(
+            question,
             "sum[i](y1[i]) <= x1",
-            (server, here),
-            (bought, costs),
-            fixed=conditions(server, here, where=" (server)") | conditions(bought, costs, "server"),
+            Lemma(server, here, where=" (server)"),
+            Lemma(bought, costs, ("server",)),
         ),
         states=states,
     )
@@ -159,22 +157,19 @@ def _larger_share(question: Question, pooled: bool) -> Iterator[Step]:
     else:
         summed = question.for_every({}, "m*sum[i](g[i]) <= sum[i](G[i])", fixed={"each": "m*g[i] <= G[i]"})
         yield Step("Summed over the servers, this compares the yardsticks.", summed)
-        terms, cites = {name: f"{name}[i]" for name in "cdegG"}, [summed]
+        terms, cites = {name: f"{name}[i]" for name in "cdegG"}, [Lemma(summed, proved=("each",))]
     yield Step("So if the user runs more, by weight, the bundle makes a larger share.", share)
     own, other = ("S", "R") if pooled else ("sum[i](G[i])", "sum[i](g[i])")
     last = {"t": "sum[i](t[i])", "X": "sum[i](X[i])", "R": other, "S": own}
     yield Step(
         "Together.",
-        question.follows(
-            {},
+        together(
+            question,
             "L > l",
-            worth,
-            (alone, terms),
+            Lemma(worth),
+            Lemma(alone, terms, where=" (alone)"),
             *cites,
-            (share, last),
-            fixed=conditions(worth, {})
-            | conditions(alone, terms, where=" (alone)")
-            | conditions(share, last, "worth", "yardsticks", where=" (share)"),
+            Lemma(share, last, ("worth", "yardsticks"), " (share)"),
         ),
     )
 
@@ -291,8 +286,7 @@ def _server_of_one(question: Question) -> SumSchema:
         "within 1": "d1[r] <= e1*a[r]",
         "sign of a": "a[r] >= 0",
         "sign of c": "c[r] >= 0",
-        "sign of e": "e[k] > 0",
-        **signs("b e1", "y1"),
+        **signs("e[k] b e1", "y1"),
     }
     return question.for_every(
         held,

@@ -3,35 +3,41 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 from proofs.catalogue.chapter import Chapter
+from proofs.catalogue.examples import computed, every
 from proofs.catalogue.texts import signs
-from proofs.claims import Enumeration, Implication, InWords, Step, SumSchema
+from proofs.claims import NEGATION, Computation, Implication, InWords, Step, SumSchema
 from proofs.statement import Question
 
-__all__ = ["NEGATION", "SOURCE", "STATEMENTS"]
+__all__ = ["NEGATION", "SOURCE", "STATEMENTS", "psdsf_tasks"]
 
-NEGATION = "not the conclusion"
 SOURCE = 'J. Khamse-Ashari et al., "Per-server dominant-share fairness (PS-DSF)", ICC 2017, arXiv:1611.00404'
 STATEMENTS = Chapter(SOURCE)
 
 
-@STATEMENTS.add(
-    "psdsf-time-implies-resource",
-    place="equation (11)",
-    words="What fits when the users take turns on a server fits when they share each of its resources.",
-    latex=r"\sum_n x_{ni}/\gamma_{ni}\le 1 \implies \sum_n x_{ni}d_{nr}\le c_{ir}",
-    hypotheses={
-        "alone": "the tasks of a user alone on the server fit (7)",
-        "part": "no part of the time is negative",
-        "tasks": "in the part u of the time a user runs u gamma tasks on average",
-        "time": "the parts add up to at most 1",
-        "capacity": "no capacity is negative",
-    },
-    scope="each server and resource; all reals, any number of users",
-    mutants=("alone", "part", "time"),
-)
+def psdsf_tasks(cluster: Any, placement: Any, division: str, tasks: Any) -> Computation:
+    """The claim that a placement is PS-DSF, by both definitions, and runs these tasks."""
+    value = {"tasks": tasks, "conditions of the theorem": True, "Definition 5": True}
+    return computed("psdsf_tasks", cluster=cluster, placement=placement, division=division, gives=value)
+
+
+@STATEMENTS.add("psdsf-time-implies-resource")
 def _time_implies_resource(question: Question) -> Iterator[Step]:
+    r"""What fits when the users take turns on a server fits when they share each of its resources.
+
+    .. math:: \sum_n x_{ni}/\gamma_{ni}\le 1 \implies \sum_n x_{ni}d_{nr}\le c_{ir}
+
+    Hypotheses
+        alone*: the tasks of a user alone on the server fit (7)
+        part*: no part of the time is negative
+        tasks: in the part u of the time a user runs u gamma tasks on average
+        time*: the parts add up to at most 1
+        capacity: no capacity is negative
+    Place: equation (11)
+    Scope: each server and resource; all reals, any number of users
+    """
     held = {
         "capacity": "c >= 0",
         "alone": "g[n]*d[n] <= c",
@@ -94,27 +100,26 @@ def _room(question: Question) -> tuple[Implication, Implication]:
     return more, question.implies(fixed | {"more": "e > 0"}, "e*d <= f", "more * demand")
 
 
-@STATEMENTS.add(
-    "psdsf-theorem-1",
-    place="Theorem 1",
-    words="With divided resources an allocation is PS-DSF if and only if every user has a bottleneck on "
-    "every eligible server.",
-    latex=r"\text{PS-DSF}\iff\forall n,i\,\exists r:\ \textstyle\sum_p x_{pi}d_{pr}=c_{ir},\ d_{nr}>0,\ "
-    r"x_{pi}d_{pr}>0\Rightarrow s_{pi}/\varphi_p\le s_{ni}/\varphi_n",
-    hypotheses={
-        "saturated": "a bottleneck is full",
-        "highest": "no user of a higher level holds any of a bottleneck",
-        "demanded": "the user demands its bottleneck",
-        "no negative demand": "no demand is negative",
-    },
-    scope="each user, server and resource; all reals, any numbers of users on the server and above the user; "
-    "and a grid",
-    mutants=("saturated", "highest", "demanded"),
-    remark="Definition 5 is read as in the paper's proof: nobody of no higher level loses tasks on the "
-    "server. Who gains in total gains on some server, so its tasks may move. Counting only losses of totals "
-    "makes it stronger; see psdsf-definition-5-for-totals.",
-)
+@STATEMENTS.add("psdsf-theorem-1")
 def _theorem_1(question: Question) -> Iterator[Step]:
+    r"""With divided resources an allocation is PS-DSF if and only if every user has a bottleneck on every
+    eligible server.
+
+    .. math:: \text{PS-DSF}\iff\forall n,i\,\exists r:\ \textstyle\sum_p x_{pi}d_{pr}=c_{ir},\ d_{nr}>0,\
+        x_{pi}d_{pr}>0\Rightarrow s_{pi}/\varphi_p\le s_{ni}/\varphi_n
+
+    Hypotheses
+        saturated*: a bottleneck is full
+        highest*: no user of a higher level holds any of a bottleneck
+        demanded*: the user demands its bottleneck
+        no negative demand: no demand is negative
+    Place: Theorem 1
+    Scope: each user, server and resource; all reals, any numbers of users on the server and above the user;
+        and a grid
+    Remark: Definition 5 is read as in the paper's proof: nobody of no higher level loses tasks on the server.
+        Who gains in total gains on some server, so its tasks may move. Counting only losses of totals makes
+        it stronger; see psdsf-definition-5-for-totals.
+    """
     stopped, room = _stopped(question, "d", "c", "saturated"), _Room(question, "d", "c")
     yield Step(
         "With a bottleneck, however many users stand higher, the user gains only if it overflows.",
@@ -142,32 +147,32 @@ def _theorem_1(question: Question) -> Iterator[Step]:
     )
     yield Step(
         "On a grid of clusters and placements Definition 5 and the theorem agree.",
-        Enumeration(
+        every(
             "placements_by_both_definitions",
-            {"division": "resource", "largest": 2, "saturated": question.holds("saturated")},
+            division="resource",
+            largest=2,
+            saturated=question.holds("saturated"),
         ),
         states=True,
     )
 
 
-@STATEMENTS.add(
-    "psdsf-theorem-2",
-    place="Theorem 2",
-    words="With divided time an allocation is PS-DSF if and only if every server is always busy and serves "
-    "its lowest levels only.",
-    latex=r"\text{PS-DSF}\iff \sum_n x_{ni}/\gamma_{ni}=1,\ x_{pi}>0\Rightarrow s_{pi}/\varphi_p\le "
-    r"s_{ni}/\varphi_n",
-    hypotheses={
-        "busy": "the server is always busy",
-        "highest": "users of higher levels are not served",
-        "demanded": "a task of the user takes time",
-        "no negative demand": "no task takes negative time",
-    },
-    scope="each user and server; all reals, any numbers of users on the server and above the user; "
-    "and a grid",
-    mutants=("busy", "highest", "demanded"),
-)
+@STATEMENTS.add("psdsf-theorem-2")
 def _theorem_2(question: Question) -> Iterator[Step]:
+    r"""With divided time an allocation is PS-DSF if and only if every server is always busy and serves its
+    lowest levels only.
+
+    .. math:: \text{PS-DSF}\iff \sum_n x_{ni}/\gamma_{ni}=1,\ x_{pi}>0\Rightarrow s_{pi}/\varphi_p\le
+        s_{ni}/\varphi_n
+
+    Hypotheses
+        busy*: the server is always busy
+        highest*: users of higher levels are not served
+        demanded*: a task of the user takes time
+        no negative demand: no task takes negative time
+    Place: Theorem 2
+    Scope: each user and server; all reals, any numbers of users on the server and above the user; and a grid
+    """
     stopped, room = _stopped(question, "t", "1", "busy"), _Room(question, "t", "1")
     idle, busy, (more, _) = room.spare(room.idle), room.spare(room.busy), _room(question)
     yield Step(
@@ -198,30 +203,29 @@ def _theorem_2(question: Question) -> Iterator[Step]:
         )
     yield Step(
         "On a grid of clusters and placements Definition 5 and the theorem agree.",
-        Enumeration("placements_by_both_definitions", {"division": "time", "largest": 2}),
+        every("placements_by_both_definitions", division="time", largest=2),
         states=True,
     )
 
 
-@STATEMENTS.add(
-    "psdsf-single-server",
-    place="section I, contributions",
-    words="On one server PS-DSF is weighted dominant resource fairness.",
-    latex=r"s_{n1}=x_n\max_r d_{nr}/c_r",
-    hypotheses={
-        "dominant": "one resource stops the user when it is alone",
-        "alone": "its tasks alone fit into the others (7)",
-        "saturated": "a bottleneck is full",
-        "highest": "no user of a higher level holds any of a bottleneck",
-        "demanded": "the user demands its bottleneck",
-        "no negative demand": "no demand is negative",
-        "weights": "both mechanisms know the weights",
-    },
-    scope="all reals, any number of users; progressive filling on all two users with demands 0 to 3 on three "
-    "servers",
-    mutants=("alone", "saturated", "weights"),
-)
+@STATEMENTS.add("psdsf-single-server")
 def _single_server(question: Question) -> Iterator[Step]:
+    r"""On one server PS-DSF is weighted dominant resource fairness.
+
+    .. math:: s_{n1}=x_n\max_r d_{nr}/c_r
+
+    Hypotheses
+        dominant: one resource stops the user when it is alone
+        alone*: its tasks alone fit into the others (7)
+        saturated*: a bottleneck is full
+        highest: no user of a higher level holds any of a bottleneck
+        demanded: the user demands its bottleneck
+        no negative demand: no demand is negative
+        weights*: both mechanisms know the weights
+    Place: section I, contributions
+    Scope: all reals, any number of users; progressive filling on all two users with demands 0 to 3 on three
+        servers
+    """
     alone = {"dominant": "g*d == c", "alone": "g*e <= k"} | {
         "level": "s*g == x",
         "level sign": "s >= 0",
@@ -247,6 +251,6 @@ def _single_server(question: Question) -> Iterator[Step]:
     yield Step(
         "Progressive filling meets the conditions of PS-DSF for all small demands of two users, weights 1 "
         "and 2.",
-        Enumeration("one_server_cases", {"largest": 3, "weighted": question.holds("weights")}),
+        every("one_server_cases", largest=3, weighted=question.holds("weights")),
         states=True,
     )

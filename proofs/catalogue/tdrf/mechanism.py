@@ -17,128 +17,137 @@ from collections.abc import Iterator
 from typing import Any
 
 from proofs.catalogue.chapter import Chapter
+from proofs.catalogue.examples import against, computed, every
 from proofs.catalogue.tdrf.claims import BROUGHT, NEEDS, POOL, SOURCE
 from proofs.catalogue.texts import signs
-from proofs.claims import Computation, Counterexample, Enumeration, InWords, Step
+from proofs.claims import Counterexample, InWords, Step
 from proofs.statement import Question, Said
 
 __all__ = ["STATEMENTS"]
 
-STATEMENTS = Chapter(SOURCE, scope="the experiment")
+STATEMENTS = Chapter(SOURCE, scope="the experiment", known={"needs": "users need what their tasks demand"})
 
 SECTION_22: dict[str, Any] = {
     "contributions": [["1/2", "1/10", "3/10"], ["1/10", "4/5", "3/10"]],
     "needs": [[0, 1, 1], [1, 0, 1]],
 }
-NEEDED = {"needs": "users need what their tasks demand"}
 
 
-@STATEMENTS.add(
-    "tdrf-exchange-section-2-2",
-    place="section 2.2",
-    words="Swapping pairwise what users cannot use turns (.5, .1, .3) and (.1, .8, .3) into (0, .6, .3) and "
-    "(.6, 0, .3).",
-    latex=r"k' = \begin{pmatrix} 0 & .6 & .3\\ .6 & 0 & .3\end{pmatrix}",
-    hypotheses=NEEDED,
-    scope="the example",
-    mutants=("needs",),
-)
+@STATEMENTS.add("tdrf-exchange-section-2-2")
 def _section_22(question: Question) -> Iterator[Step]:
+    r"""Swapping pairwise what users cannot use turns (.5, .1, .3) and (.1, .8, .3) into (0, .6, .3) and (.6,
+    0, .3).
+
+    .. math:: k' = \begin{pmatrix} 0 & .6 & .3\\ .6 & 0 & .3\end{pmatrix}
+
+    Hypotheses
+        needs*
+    Place: section 2.2
+    Scope: the example
+    """
     needs = SECTION_22["needs"] if question.holds("needs") else [[1, 1, 1], [1, 1, 1]]
     after = [[0, "3/5", "3/10"], ["3/5", 0, "3/10"]]
     yield Step(
         "They hold (0, .6, .3) and (.6, 0, .3); .3 of resource 2 is left over.",
-        Computation("exchanged", SECTION_22 | {"needs": needs}, after),
+        computed("exchanged", **SECTION_22 | {"needs": needs}, gives=after),
     )
 
 
-@STATEMENTS.add(
-    "tdrf-exchange-t1",
-    place="Experimental Results, time t1",
-    words="The same rule gives users 1 and 2 of the experiment what is printed for time 1.",
-    latex=r"k' = \begin{pmatrix} .9 & .2 & 0\\ 0 & .3 & .9\end{pmatrix}",
-    hypotheses=NEEDED,
-    scope="the experiment",
-    mutants=("needs",),
-)
+@STATEMENTS.add("tdrf-exchange-t1")
 def _first_time(question: Question) -> Iterator[Step]:
+    r"""The same rule gives users 1 and 2 of the experiment what is printed for time 1.
+
+    .. math:: k' = \begin{pmatrix} .9 & .2 & 0\\ 0 & .3 & .9\end{pmatrix}
+
+    Hypotheses
+        needs*
+    Place: Experimental Results, time t1
+    Scope: the experiment
+    """
     needs = NEEDS[:2] if question.holds("needs") else [[1, 1, 1], [1, 1, 1]]
     after = [["9/10", "1/5", 0], [0, "3/10", "9/10"]]
     yield Step(
         "They hold (.9, .2, 0) and (0, .3, .9).",
-        Computation("exchanged", {"contributions": BROUGHT[:2], "needs": needs}, after),
+        computed("exchanged", contributions=BROUGHT[:2], needs=needs, gives=after),
     )
 
 
-STATEMENTS.refute(
-    "tdrf-exchange-t3",
-    place="Experimental Results, time t3",
-    words="What is printed for users 2 and 3 at time 3, (0, .3, .9) and (.1, 0, .5), comes from what they "
-    "brought.",
-    latex=r"\sum_i k_i' \le \sum_i k_i",
-    case="Of resource 3 they would hold 1.4; they brought .7, with user 1 before them 1.1.",
-    witness=Counterexample(
-        "holdings_within",
-        {"holdings": [[0, "3/10", "9/10"], ["1/10", 0, "1/2"]], "contributions": BROUGHT[:3]},
-    ),
-    remark="The rule of section 2.2 gives (0, .7, .5) and (.5, 0, .2).",
-)
+@STATEMENTS.refute("tdrf-exchange-t3")
+def _exchange_t3() -> Counterexample:
+    r"""What is printed for users 2 and 3 at time 3, (0, .3, .9) and (.1, 0, .5), comes from what they
+    brought.
 
-STATEMENTS.refute(
-    "tdrf-exchange-t4",
-    place="Experimental Results, time t4",
-    words="The rule of section 2.2 gives user 4 what is printed for time 4, (.7, .2, 0), in some order of "
-    "the users.",
-    latex=r"k_4' = (.7, .2, 0)",
-    case="In no order; user 4 gets at most .6 of resource 1.",
-    witness=Counterexample(
+    .. math:: \sum_i k_i' \le \sum_i k_i
+
+    Place: Experimental Results, time t3
+    Case: Of resource 3 they would hold 1.4; they brought .7, with user 1 before them 1.1.
+    Remark: The rule of section 2.2 gives (0, .7, .5) and (.5, 0, .2).
+    """
+    return against(
+        "holdings_within", holdings=[[0, "3/10", "9/10"], ["1/10", 0, "1/2"]], contributions=BROUGHT[:3]
+    )
+
+
+@STATEMENTS.refute("tdrf-exchange-t4")
+def _exchange_t4() -> Counterexample:
+    """The rule of section 2.2 gives user 4 what is printed for time 4, (.7, .2, 0), in some order of the
+    users.
+
+    .. math:: k_4' = (.7, .2, 0)
+
+    Place: Experimental Results, time t4
+    Case: In no order; user 4 gets at most .6 of resource 1.
+    Remark: .7 is all of resource 1 that users 2, 3 and 4 brought, so user 3 would lose what it needs.
+    """
+    return against(
         "exchange_has_holdings",
-        {"contributions": BROUGHT[1:], "needs": NEEDS[1:], "user": 3, "printed": ["7/10", "1/5", 0]},
-    ),
-    remark=".7 is all of resource 1 that users 2, 3 and 4 brought, so user 3 would lose what it needs.",
-)
+        contributions=BROUGHT[1:],
+        needs=NEEDS[1:],
+        user=3,
+        printed=["7/10", "1/5", 0],
+    )
 
-STATEMENTS.refute(
-    "tdrf-exchange-one-rule",
-    place="not in the paper: a rule of ours, tried on section 2.2 and the Experimental Results",
-    words="One rule for all printed numbers: to turn what one cannot use, one for one and without a partner, "
-    "into what one can gives them all.",
-    latex=r"k_i' = k_i + (\text{unusable}_i)\, e_r",
-    case="It gives what is printed for users 1, 2 and 4, and neither user 3 nor section 2.2.",
-    witness=Counterexample(
+
+@STATEMENTS.refute("tdrf-exchange-one-rule", said=Said.READER)
+def _exchange_one_rule() -> Counterexample:
+    r"""One rule for all printed numbers: to turn what one cannot use, one for one and without a partner, into
+    what one can gives them all.
+
+    .. math:: k_i' = k_i + (\text{unusable}_i)\, e_r
+
+    Place: not in the paper: a rule of ours, tried on section 2.2 and the Experimental Results
+    Case: It gives what is printed for users 1, 2 and 4, and neither user 3 nor section 2.2.
+    Remark: The paper's Algorithm 1 is missing, so this rule is a guess, not a claim of the paper; it comes
+        closest to its experiment. Pairwise swaps give section 2.2 and time 1 only. As what is printed for
+        time 3 needs more than was brought, no rule that only passes on contributions gives all.
+    """
+    return against(
         "converted_is",
-        {
-            "contributions": [*BROUGHT, *SECTION_22["contributions"]],
-            "needs": [*NEEDS, *SECTION_22["needs"]],
-            "printed": [
-                ["9/10", "1/5", 0],
-                [0, "3/10", "9/10"],
-                ["1/10", 0, "1/2"],
-                ["7/10", "1/5", 0],
-                [0, "3/5", "3/10"],
-                ["3/5", 0, "3/10"],
-            ],
-        },
-    ),
-    remark="The paper's Algorithm 1 is missing, so this rule is a guess, not a claim of the paper; it comes "
-    "closest to its experiment. Pairwise swaps give section 2.2 and time 1 only. As what is printed for time "
-    "3 needs more than was brought, no rule that only passes on contributions gives all.",
-    said=Said.READER,
-)
+        contributions=[*BROUGHT, *SECTION_22["contributions"]],
+        needs=[*NEEDS, *SECTION_22["needs"]],
+        printed=[
+            ["9/10", "1/5", 0],
+            [0, "3/10", "9/10"],
+            ["1/10", 0, "1/2"],
+            ["7/10", "1/5", 0],
+            [0, "3/5", "3/10"],
+            ["3/5", 0, "3/10"],
+        ],
+    )
 
 
-@STATEMENTS.add(
-    "tdrf-exchange-harmless",
-    place="section 2.2; not said in the paper",
-    words="In the exchange nobody loses anything that it can use.",
-    latex=r"k_{ir}' \ge k_{ir} \quad\text{where } d_{ir} > 0",
-    hypotheses={"only what it cannot use": "users give away only what they cannot use"},
-    scope="all contributions, any number of users and resources; besides all cases of two users who bring up "
-    "to 2 units of two",
-    mutants=("only what it cannot use",),
-    said=Said.READER,
-)
+@STATEMENTS.add("tdrf-exchange-harmless", said=Said.READER)
 def _harmless(question: Question) -> Iterator[Step]:
+    r"""In the exchange nobody loses anything that it can use.
+
+    .. math:: k_{ir}' \ge k_{ir} \quad\text{where } d_{ir} > 0
+
+    Hypotheses
+        only what it cannot use*: users give away only what they cannot use
+    Place: section 2.2; not said in the paper
+    Scope: all contributions, any number of users and resources; besides all cases of two users who bring up
+        to 2 units of two
+    """
     held = {"after": "after == before + got - amount*gives", "needed": "needs == 1", "got": "got >= 0"}
     held |= {"only what it cannot use": "gives*needs == 0"}
     yield Step(
@@ -148,32 +157,30 @@ def _harmless(question: Question) -> Iterator[Step]:
     yield Step("Swaps follow one another.", InWords("What holds for each swap holds for any number of them."))
     yield Step(
         "Two users, two resources, every case.",
-        Enumeration("exchange_loses_nothing", {"users": 2, "largest": 2}),
+        every("exchange_loses_nothing", users=2, largest=2),
         states=True,
     )
 
 
-@STATEMENTS.add(
-    "tdrf-optimum",
-    place="section 2.4; not said in the paper, which gives (4, 1) only",
-    words="The TDRF optimum of the example is a function of the ratio k of the time weights of B and A, in "
-    "two pieces.",
-    latex=r"(x,y) = \frac{(9k, 6)}{k+2}\ (k\le \tfrac43),\quad (x,y) = \frac{(27k/2, 9)}{3k+1}\ "
-    r"(k\ge\tfrac43)",
-    hypotheses={
-        "levels": "dominant shares times time weights are equal",
-        "cpu": "the CPUs suffice",
-        "ram": "the memory suffices",
-        "low": "the ratio is at most 4/3",
-        "high": "the ratio is at least 4/3",
-    },
-    scope="all real k > 0",
-    mutants=("levels", "cpu", "ram", "low", "high"),
-    remark="k = 1: (3, 2); 2: (27/7, 9/7); 8/3: (4, 1); 3: (81/20, 9/10). The paper prints (4, 1) without "
-    "times.",
-    said=Said.READER,
-)
+@STATEMENTS.add("tdrf-optimum", said=Said.READER)
 def _optimum(question: Question) -> Iterator[Step]:
+    r"""The TDRF optimum of the example is a function of the ratio k of the time weights of B and A, in two
+    pieces.
+
+    .. math:: (x,y) = \frac{(9k, 6)}{k+2}\ (k\le \tfrac43),\quad (x,y) = \frac{(27k/2, 9)}{3k+1}\
+        (k\ge\tfrac43)
+
+    Hypotheses
+        levels*: dominant shares times time weights are equal
+        cpu*: the CPUs suffice
+        ram*: the memory suffices
+        low*: the ratio is at most 4/3
+        high*: the ratio is at least 4/3
+    Place: section 2.4; not said in the paper, which gives (4, 1) only
+    Scope: all real k > 0
+    Remark: k = 1: (3, 2); 2: (27/7, 9/7); 8/3: (4, 1); 3: (81/20, 9/10). The paper prints (4, 1) without
+        times.
+    """
     held = {"levels": "2*x == 3*k*y", "cpu": "x + 3*y <= 9", "ram": "2*x + y <= 9"}
     held |= {"ratio": "k > 0"}
     low, high = {"low": "3*k <= 4"}, {"high": "3*k >= 4"}
@@ -190,46 +197,42 @@ def _optimum(question: Question) -> Iterator[Step]:
     for ratio, tasks in ((1, [3, 2]), (2, ["27/7", "9/7"]), ("8/3", [4, 1]), (3, ["81/20", "9/10"])):
         yield Step(
             f"The ratio {ratio}, by filling.",
-            Computation("tdrf_tasks", {**POOL, "joined": [1, ratio]}, tasks),
+            computed("tdrf_tasks", **POOL, joined=[1, ratio], gives=tasks),
         )
 
 
-@STATEMENTS.add(
-    "tdrf-optimum-4-1",
-    place="section 2.4; the ratio is not in the paper",
-    words="(4, 1), as printed, has equal levels only if the time weight of B is 8/3 of that of A.",
-    latex=r"(x, y) = (4, 1) \Rightarrow w_B/w_A = \tfrac83",
-    hypotheses={
-        "levels": "dominant shares times time weights are equal",
-        "four": "A runs 4 tasks",
-        "one": "B runs 1 task",
-    },
-    scope="all real ratios",
-    mutants=("levels", "four", "one"),
-    said=Said.READER,
-)
+@STATEMENTS.add("tdrf-optimum-4-1", said=Said.READER)
 def _four_one(question: Question) -> Iterator[Step]:
+    r"""(4, 1), as printed, has equal levels only if the time weight of B is 8/3 of that of A.
+
+    .. math:: (x, y) = (4, 1) \Rightarrow w_B/w_A = \tfrac83
+
+    Hypotheses
+        levels*: dominant shares times time weights are equal
+        four*: A runs 4 tasks
+        one*: B runs 1 task
+    Place: section 2.4; the ratio is not in the paper
+    Scope: all real ratios
+    """
     held = {"levels": "2*x == 3*k*y", "four": "x == 4", "one": "y == 1"} | signs("k x y")
     yield Step("Equal levels leave one ratio.", question.implies(held, "3*k == 8"), states=True)
 
 
-@STATEMENTS.add(
-    "tdrf-end-cancels",
-    place="section 2.4, definition of the weight; not said in the paper",
-    words="The end of the system, which the weights are divided by, has no effect.",
-    latex=r"w_i = \frac{t_i - t^{init}}{t^{max}-t^{init}}:\quad s_A w_A = s_B w_B \iff s_A(t_A - t^{init}) = "
-    r"s_B(t_B - t^{init})",
-    hypotheses={
-        "weight A": "the weight of A is its time since the start over D",
-        "weight B": "the weight of B is its time since the start over D",
-        "levels": "dominant shares times time weights are equal",
-        "end": "the end is after the start",
-    },
-    scope="all real times; the example (any two users alike)",
-    mutants=("weight A", "levels", "end"),
-    said=Said.READER,
-)
+@STATEMENTS.add("tdrf-end-cancels", said=Said.READER)
 def _end_cancels(question: Question) -> Iterator[Step]:
+    r"""The end of the system, which the weights are divided by, has no effect.
+
+    .. math:: w_i = \frac{t_i - t^{init}}{t^{max}-t^{init}}:\quad s_A w_A = s_B w_B \iff s_A(t_A - t^{init}) =
+        s_B(t_B - t^{init})
+
+    Hypotheses
+        weight A*: the weight of A is its time since the start over D
+        weight B: the weight of B is its time since the start over D
+        levels*: dominant shares times time weights are equal
+        end*: the end is after the start
+    Place: section 2.4, definition of the weight; not said in the paper
+    Scope: all real times; the example (any two users alike)
+    """
     weights = {"weight A": "v*D == a", "weight B": "w*D == b", "levels": "2*x*v == 3*y*w"}
     sensible = signs(not_negative="a b x y v w D")
     yield Step(
@@ -246,24 +249,24 @@ def _end_cancels(question: Question) -> Iterator[Step]:
     )
 
 
-@STATEMENTS.add(
-    "tdrf-whole-tasks",
-    place="Algorithm 2, on the example of section 2.4; not said in the paper",
-    words="In whole tasks the example gives (1, 2), (2, 2), (3, 2) or (4, 1), as the ratio k of time weights "
-    "is below 1/3, 2/3, 2 or not.",
-    latex=r"(1,2)\ (k<\tfrac13),\ (2,2)\ (k<\tfrac23),\ (3,2)\ (k<2),\ (4,1)\ (k\ge 2)",
-    hypotheses={"ties to A": "A is served first among equals"},
-    scope="all real k > 0: one value in each interval on which no comparison changes, and all ends of "
-    "intervals",
-    mutants=("ties to A",),
-    remark="With ties to B the ratios 1/3, 2/3 and 2 themselves belong to the pieces below them.",
-    said=Said.READER,
-)
+@STATEMENTS.add("tdrf-whole-tasks", said=Said.READER)
 def _whole(question: Question) -> Iterator[Step]:
+    r"""In whole tasks the example gives (1, 2), (2, 2), (3, 2) or (4, 1), as the ratio k of time weights is
+    below 1/3, 2/3, 2 or not.
+
+    .. math:: (1,2)\ (k<\tfrac13),\ (2,2)\ (k<\tfrac23),\ (3,2)\ (k<2),\ (4,1)\ (k\ge 2)
+
+    Hypotheses
+        ties to A*: A is served first among equals
+    Place: Algorithm 2, on the example of section 2.4; not said in the paper
+    Scope: all real k > 0: one value in each interval on which no comparison changes, and all ends of
+        intervals
+    Remark: With ties to B the ratios 1/3, 2/3 and 2 themselves belong to the pieces below them.
+    """
     first = 1 if question.holds("ties to A") else 2
     sizes = {"first": first, "thresholds": ["1/3", "2/3", 2], "tasks": [[1, 2], [2, 2], [3, 2], [4, 1]]}
     yield Step(
         "(1, 2) below 1/3, (2, 2) below 2/3, (3, 2) below 2, then (4, 1).",
-        Enumeration("integer_thresholds", {**POOL, **sizes}),
+        every("integer_thresholds", **POOL, **sizes),
         states=True,
     )

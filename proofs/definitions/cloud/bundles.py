@@ -9,11 +9,12 @@ from __future__ import annotations
 import random
 from collections.abc import Iterator, Sequence
 from itertools import product
+from math import prod
 from typing import Any
 
 from proofs.definitions.registry import Case, define
 
-__all__ = ["bundles_in", "minmax"]
+__all__ = ["minmax"]
 
 Units = Sequence[Sequence[int]]
 
@@ -30,9 +31,7 @@ def minmax(demands: Units, capacities: Sequence[int], order: Sequence[int], ahea
     """
     bundles, free = [0] * len(demands), list(capacities)
     # Shares with the common denominator C_1 C_2 ..., so that they are integers.
-    whole = 1
-    for c in capacities:
-        whole *= c
+    whole = prod(capacities)
     largest = [max(d * whole // c for d, c in zip(row, capacities, strict=True)) for row in demands]
     while True:
         fits = [i for i in order if all(d <= f for d, f in zip(demands[i], free, strict=True))]

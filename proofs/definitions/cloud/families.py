@@ -143,6 +143,12 @@ def dcdrf_lonely_loss(most: int, epsilons: Sequence[Any]) -> Iterator[Case]:
                 )
 
 
+def _lemma_3_1(result: Filling, epsilon: Fraction) -> tuple[Fraction, Fraction]:
+    """(1 - epsilon)^(rounds - 1), and the least ratio of two rates of demanded resources."""
+    mu = [v for v in map(sum, zip(*result.rates, strict=True)) if v]
+    return (1 - epsilon) ** (result.rounds - 1), Fraction(min(mu), max(mu))
+
+
 @define
 def dcdrf_lemma_rounds(
     n: int, m: int, largest: int, epsilons: Sequence[Any], weights: Sequence[Any], frozen: bool
@@ -151,10 +157,9 @@ def dcdrf_lemma_rounds(
     for demands, w in _family(n, m, largest, 0, weights):
         for e in fractions(epsilons):
             result = algorithm_2(demands, e, w, frozen=frozen)
-            mu = [v for v in map(sum, zip(*result.rates, strict=True)) if v]
-            t, c = result.rounds, min(mu) / max(mu)
-            case = {"demands": demands, "weights": w, "epsilon": e, "rounds": t, "c": c}
-            yield case, t == 1 or (1 - e) ** (t - 1) > c
+            case = {"demands": demands, "weights": w, "epsilon": e, "rounds": result.rounds}
+            power, c = _lemma_3_1(result, e)
+            yield case | {"c": c}, result.rounds == 1 or power > c
 
 
 @define
@@ -164,8 +169,7 @@ def dcdrf_lemma_chain(most: int, epsilon: Any, frozen: bool) -> Iterator[Case]:
     for m in range(1, most + 1):
         demands = [[Fraction(0)] * k + [Fraction(1)] + [Fraction(1, 4)] * (m - k - 1) for k in range(m)]
         result = algorithm_2(demands, e, [Fraction(1, 3**k) for k in range(m)], frozen=frozen)
-        mu = [sum(column) for column in zip(*result.rates, strict=True)]
-        power, c = (1 - e) ** (result.rounds - 1), min(mu) / max(mu)
+        power, c = _lemma_3_1(result, e)
         yield {"tenants": m, "rounds": result.rounds, "c": c}, result.rounds == 1 or power > c
 
 
@@ -212,8 +216,7 @@ def dcdrf_thawed(demands: Any, epsilon: Any, weights: Any = None) -> dict[str, A
     """Rounds when rates are updated; claimed: one, or (1 - epsilon)^(rounds - 1) > c, as in Lemma 3.1."""
     given, e = fractions(demands), fraction(epsilon)
     result = algorithm_2(given, e, weights)
-    mu = [v for v in map(sum, zip(*result.rates, strict=True)) if v]
-    power, c = (1 - e) ** (result.rounds - 1), min(mu) / max(mu)
+    power, c = _lemma_3_1(result, e)
     frozen = algorithm_2(given, e, weights, frozen=True).rounds
     told = {"rounds": result.rounds, "rounds with rates frozen": frozen, "power": power, "c": c}
     return told | {"holds": result.rounds == 1 or power > c}

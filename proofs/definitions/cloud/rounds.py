@@ -24,7 +24,6 @@ __all__ = [
     "algorithm_1",
     "algorithm_2",
     "entitlements",
-    "growth_rates",
     "instances",
     "sharing_incentive",
     "weighted_envy_freeness",

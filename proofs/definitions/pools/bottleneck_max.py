@@ -16,6 +16,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import combinations, combinations_with_replacement, product
+from math import prod
 from typing import Any
 
 from proofs.definitions.exact import ONE, ZERO, Matrix, Row, solution, usage
@@ -28,16 +29,7 @@ from proofs.definitions.pools.filling import (
 )
 from proofs.definitions.registry import Case, define, fractions
 
-__all__ = [
-    "bmf_fixed_points",
-    "bmf_improved",
-    "bmf_lie",
-    "bmf_path_end",
-    "bmf_path_pieces",
-    "bmf_vertices",
-    "complaint_free_is_bmf",
-    "two_classes",
-]
+__all__: list[str] = []
 
 
 @define
@@ -123,7 +115,7 @@ def bmf_improved(demands: Any, capacities: Any, better: Any) -> dict[str, Any]:
     a, c, y = fractions(demands), fractions(capacities), fractions(better)
     found = bmf_vertices(demands, capacities)
     fits = all(sum((v * row[j] for v, row in zip(y, a, strict=True)), ZERO) <= c[j] for j in range(len(c)))
-    products = [_product(found[0]), _product(y)]
+    products = [prod(found[0], start=ONE), prod(y, start=ONE)]
     beaten = len(found) == 1 and fits and min(y) > 0 and products[1] > products[0]
     return {"BMF": found[0], "products": products, "holds": not beaten}
 
@@ -150,13 +142,6 @@ def two_classes(largest: int, most: int) -> Iterator[Case]:
             tasks = [per_class[0]] * counts[0] + [per_class[1]] * counts[1]
             holds = is_bottleneck_max(rows, ones, tasks) and are_optimal_prices(rows, ones, tasks, prices)
             yield {"demands": [first, second], "counts": counts, "tasks": per_class}, holds
-
-
-def _product(values: Row) -> Fraction:
-    total = ONE
-    for v in values:
-        total *= v
-    return total
 
 
 @dataclass(frozen=True)

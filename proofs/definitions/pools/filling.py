@@ -16,20 +16,12 @@ from proofs.definitions.registry import Case, define, fractions
 __all__ = [
     "are_optimal_prices",
     "bottlenecks",
-    "dominant",
-    "drf_bottlenecks",
-    "drf_lies",
     "drf_tasks",
     "filled",
     "is_bottleneck_max",
     "is_feasible",
-    "mmf_in_other_tasks",
-    "mmf_tasks",
-    "pf_lie",
-    "pf_tasks",
     "saturated",
     "tasks_with",
-    "used",
 ]
 
 

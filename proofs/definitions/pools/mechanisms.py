@@ -21,22 +21,7 @@ from proofs.definitions.pools.filling import drf_tasks, is_feasible, tasks_with
 from proofs.definitions.registry import Case, define, fractions
 from proofs.errors import ProofError
 
-__all__ = [
-    "asset_tasks",
-    "bottleneck_fairness",
-    "ceei_tasks",
-    "dominant_resources",
-    "dominant_resources_are",
-    "levels_and_full",
-    "machine_deviation",
-    "population_monotonicity",
-    "resource_monotonicity",
-    "sharing_incentive",
-    "started_tasks",
-    "truthfulness",
-    "whole_task_gaps",
-    "whole_task_order",
-]
+__all__ = ["started_tasks", "whole_task_order"]
 
 
 def shares(demands: Matrix, capacities: Row) -> Matrix:

@@ -20,17 +20,7 @@ from proofs.definitions.pools.filling import drf_tasks, tasks_with
 from proofs.definitions.pools.mechanisms import started_tasks, whole_task_order
 from proofs.definitions.registry import Case, define, fraction, fractions
 
-__all__ = [
-    "exchange_has_holdings",
-    "exchange_loses_nothing",
-    "exchanged",
-    "integer_thresholds",
-    "joining_times",
-    "ratio_optimum",
-    "ratio_optimum_is",
-    "tdrf_tasks",
-    "visited_pairs",
-]
+__all__ = ["exchanged"]
 
 
 @define

@@ -23,14 +23,7 @@ from typing import Any
 from proofs.definitions.exact import ONE, ZERO, Matrix, Row
 from proofs.definitions.registry import Case, define, fraction, fractions
 
-__all__ = [
-    "balance_table",
-    "balanced_bound",
-    "balanced_durations",
-    "balanced_enclosure",
-    "balanced_service",
-    "store_and_forward_table",
-]
+__all__ = ["balance_table", "balanced_enclosure", "four_digits", "store_and_forward_table"]
 
 State = tuple[int, ...]
 Table = dict[State, Fraction]
@@ -242,7 +235,7 @@ def balanced_durations(shares: Any, loads: Any, total: int) -> list[str]:
     Both ends of the enclosure must round to the same text; otherwise the text says so.
     """
     a, rho = fractions(shares), fractions(loads)
-    return [_four_digits(low, high) for low, high in balanced_enclosure(a, rho, total)]
+    return [four_digits(low, high) for low, high in balanced_enclosure(a, rho, total)]
 
 
 @define
@@ -250,10 +243,11 @@ def balanced_service(demands: Any, capacities: Any, loads: Any, total: int) -> l
     """Mean numbers of running tasks of a job under balanced fairness of two classes, to four digits."""
     a, c, rho = fractions(demands), fractions(capacities), fractions(loads)
     shares = [[d / s for d, s in zip(row, c, strict=True)] for row in a]
-    return [_four_digits(1 / high, 1 / low) for low, high in balanced_enclosure(shares, rho, total)]
+    return [four_digits(1 / high, 1 / low) for low, high in balanced_enclosure(shares, rho, total)]
 
 
-def _four_digits(low: Fraction, high: Fraction) -> str:
+def four_digits(low: Fraction, high: Fraction) -> str:
+    """An enclosure to four digits; where its ends are different texts it says so."""
     ends = [(20_000 * v.numerator + v.denominator) // (2 * v.denominator) for v in (low, high)]
     if ends[0] != ends[1]:
         return f"between {float(low)!r} and {float(high)!r}"

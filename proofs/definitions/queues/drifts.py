@@ -23,17 +23,7 @@ from proofs.definitions.pools.filling import drf_tasks, filled
 from proofs.definitions.queues.balance import balanced_enclosure, two_class_pf
 from proofs.definitions.registry import Case, define, fractions
 
-__all__ = [
-    "bmf_drift",
-    "bmf_drift_at",
-    "capacity_corners",
-    "filling_keeps_up",
-    "fluid_drift",
-    "heavy_gap",
-    "largest_mixes",
-    "mix_limit",
-    "two_resource_bmf",
-]
+__all__ = ["capacity_corners", "two_resource_bmf"]
 
 
 @define

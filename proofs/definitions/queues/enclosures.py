@@ -35,18 +35,17 @@ from math import ceil
 from typing import Any
 
 from proofs.definitions.exact import ZERO, Matrix, Row
-from proofs.definitions.queues.balance import balanced_enclosure, two_class_pf
+from proofs.definitions.queues.balance import balanced_enclosure, four_digits, two_class_pf
 from proofs.definitions.queues.drifts import capacity_corners
 from proofs.definitions.registry import define, fractions
 from proofs.errors import ProofError
 
-__all__ = ["pf_against_balanced", "pf_durations", "pf_enclosure"]
+__all__ = ["pf_enclosure"]
 
 State = tuple[int, int]
 Frozen = tuple[tuple[Fraction, ...], ...]
 GRAIN = 2**32
 """Inside the box functions are multiples of 1/GRAIN."""
-DIGITS = 4
 
 
 def pf_enclosure(a: Matrix, rho: Row, box: Sequence[int]) -> list[tuple[Fraction, Fraction]]:
@@ -186,12 +185,7 @@ def pf_durations(shares: Any, loads: Any, box: Any) -> list[str]:
 
     Both ends of the enclosure must round to the same text; otherwise the text says so.
     """
-    return [_rounded(low, high) for low, high in pf_enclosure(fractions(shares), fractions(loads), box)]
-
-
-def _rounded(low: Fraction, high: Fraction) -> str:
-    texts = [f"{float(round(v, DIGITS)):.{DIGITS}f}" for v in (low, high)]
-    return texts[0] if texts[0] == texts[1] else f"between {texts[0]} and {texts[1]}"
+    return [four_digits(low, high) for low, high in pf_enclosure(fractions(shares), fractions(loads), box)]
 
 
 @define
@@ -204,8 +198,8 @@ def pf_against_balanced(shares: Any, loads: Any, box: Any, total: int) -> dict[s
     if not any(longer) and not all(shorter):
         raise ProofError("the enclosures overlap, so neither is known to be longer")
     return {
-        "PF": [_rounded(*ends) for ends in pf],
-        "balanced fairness": [_rounded(*ends) for ends in balanced],
+        "PF": [four_digits(*ends) for ends in pf],
+        "balanced fairness": [four_digits(*ends) for ends in balanced],
         "longer": [i for i, more in enumerate(longer, 1) if more],
         "holds": not any(longer),
     }

@@ -13,18 +13,7 @@ from proofs.definitions.exact import Matrix, totals
 from proofs.definitions.registry import define, fractions
 from proofs.definitions.servers.shares import Servers, cannot_gain, fits, is_leximin, is_psdsf, uniform_tasks
 
-__all__ = [
-    "claims_pay_nothing",
-    "no_better_placement",
-    "one_allocation",
-    "pooled_use",
-    "resource_fully_used",
-    "shares_of_common_bottleneck",
-    "split_runs_no_more",
-    "stable_on_ray",
-    "truth_pays",
-    "truth_pays_in_time",
-]
+__all__: list[str] = []
 
 
 def is_allocation(model: Servers, mechanism: str, placement: Matrix, prices: Any) -> bool:

@@ -10,7 +10,7 @@ from proofs.definitions.registry import Case, define, fraction, fractions
 from proofs.definitions.servers.claims import used
 from proofs.definitions.servers.shares import Servers, cannot_gain, is_leximin, is_psdsf
 
-__all__ = ["cpu_use_of_class_d"]
+__all__: list[str] = []
 
 CAPACITIES = [[8, 8], [34, 34], ["33/2", "33/4"], ["11/2", "33/4"]]
 ELIGIBLE = [[1, 1, 1, 1], [1, 1, 1, 1], [0, 0, 1, 1]]

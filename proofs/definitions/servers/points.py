@@ -16,12 +16,7 @@ from proofs.definitions.exact import ZERO, Row, solution, totals
 from proofs.definitions.registry import Case, define, fractions
 from proofs.definitions.servers.shares import Servers, is_psdsf
 
-__all__ = [
-    "false_claim_hurts_nobody_else",
-    "hiding_hurts_nobody_else",
-    "lying_hurts_nobody_else",
-    "psdsf_points",
-]
+__all__ = ["psdsf_points"]
 
 
 def psdsf_points(model: Servers) -> list[Row]:
@@ -85,6 +80,17 @@ def false_claim_hurts_nobody_else(cluster: Any, placement: Any, lie: Any, after:
     }
 
 
+def _with_one_point(rng: Random, users: int, servers: int, largest: int) -> tuple[dict[str, Any], list[Row]]:
+    """A random cluster of two resources where one PS-DSF allocation is found, and that one."""
+    while True:
+        demands = [[rng.randint(1, largest) for _ in range(2)] for _ in range(users)]
+        capacities = [[rng.randint(1, largest) for _ in range(2)] for _ in range(servers)]
+        cluster = {"demands": demands, "capacities": capacities}
+        found = psdsf_points(Servers.of(cluster))
+        if len(found) == 1:
+            return cluster, found
+
+
 @define
 def hiding_hurts_nobody_else(rng: Random, users: int, servers: int, largest: int) -> Case:
     """If user 1 hides a server of a random cluster and runs no less, the others run no less.
@@ -92,13 +98,7 @@ def hiding_hurts_nobody_else(rng: Random, users: int, servers: int, largest: int
     All demand all. Asked where the PS-DSF allocation with the truth is the only one that is found; of all
     with the lie.
     """
-    while True:
-        demands = [[rng.randint(1, largest) for _ in range(2)] for _ in range(users)]
-        capacities = [[rng.randint(1, largest) for _ in range(2)] for _ in range(servers)]
-        cluster: dict[str, Any] = {"demands": demands, "capacities": capacities}
-        true = psdsf_points(Servers.of(cluster))
-        if len(true) == 1:
-            break
+    cluster, true = _with_one_point(rng, users, servers, largest)
     hidden = rng.randrange(servers)
     eligible = [[int(n > 0 or i != hidden) for i in range(servers)] for n in range(users)]
     lies = psdsf_points(Servers.of({**cluster, "eligible": eligible}))
@@ -114,16 +114,10 @@ def lying_hurts_nobody_else(rng: Random, users: int, servers: int, largest: int)
     tasks that it claimed: the same multiple of them everywhere. Asked where the PS-DSF allocation with the
     truth is the only one that is found; of all with the lie.
     """
-    while True:
-        demands = [[rng.randint(1, largest) for _ in range(2)] for _ in range(users)]
-        capacities = [[rng.randint(1, largest) for _ in range(2)] for _ in range(servers)]
-        cluster: dict[str, Any] = {"demands": demands, "capacities": capacities}
-        true = psdsf_points(Servers.of(cluster))
-        if len(true) == 1:
-            break
+    cluster, true = _with_one_point(rng, users, servers, largest)
     lie = [rng.randint(1, largest) for _ in range(2)]
-    lies = psdsf_points(Servers.of({**cluster, "demands": [lie, *demands[1:]]}))
-    worth = min(Fraction(claimed, needed) for claimed, needed in zip(lie, demands[0], strict=True))
+    lies = psdsf_points(Servers.of({**cluster, "demands": [lie, *cluster["demands"][1:]]}))
+    worth = min(Fraction(claimed, needed) for claimed, needed in zip(lie, cluster["demands"][0], strict=True))
     runs = [[worth * x[0], *x[1:]] for x in lies]
     harmless = all(x[0] < true[0][0] or all(a >= b for a, b in zip(x, true[0], strict=True)) for x in runs)
     return {"cluster": cluster, "stated": lie, "truth": true, "lie": runs}, harmless and bool(lies)

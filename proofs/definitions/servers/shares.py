@@ -21,20 +21,13 @@ from proofs.definitions.registry import Case, define, fractions
 
 __all__ = [
     "Servers",
-    "bottleneck",
     "cannot_gain",
-    "cluster_gammas",
     "envies",
     "fits",
     "is_leximin",
     "is_psdsf",
-    "leximin_tasks",
-    "one_server_cases",
     "placements_by_both_definitions",
-    "psdsf_levels",
-    "psdsf_tasks",
     "uniform_tasks",
-    "yardsticks",
 ]
 
 

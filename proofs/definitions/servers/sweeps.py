@@ -14,7 +14,7 @@ from proofs.definitions.pools.filling import drf_tasks
 from proofs.definitions.registry import Case, define
 from proofs.definitions.servers.shares import Servers, is_psdsf, placements_by_both_definitions
 
-__all__ = ["algorithm_rests", "endless_sweeps", "served", "started", "swept"]
+__all__: list[str] = []
 
 
 def served(cluster: Servers, placement: Matrix, i: int) -> tuple[Matrix, bool]:

@@ -14,9 +14,7 @@ References
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from fractions import Fraction
-from math import lcm
+from collections.abc import Iterable, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -47,28 +45,14 @@ class Grading:
         return np.hstack([exponents @ self.scalings.T, exponents @ self.signs.T % 2])
 
 
-def _orthogonal(rows: Iterable[Exponents], n: int, modulus: int) -> NDArray[np.int64]:
+def _orthogonal(rows: Sequence[Exponents], n: int, modulus: int) -> NDArray[np.int64]:
     """Whole vectors, as rows, that span what is orthogonal to some rows: over the rationals, or modulo 2."""
-    rest = [[Fraction(v % 2 if modulus else v) for v in row] for row in rows]
-    pivots: list[tuple[int, list[Fraction]]] = []
-    for place in range(n):
-        here = next((row for row in rest if row[place]), None)
-        if here is None:
-            continue
-        rest.remove(here)
-        pivot = [v / here[place] for v in here]
-        for row in [*rest, *(row for _, row in pivots)]:
-            if factor := row[place]:
-                row[:] = [a - factor * b for a, b in zip(row, pivot, strict=True)]
-                if modulus:
-                    row[:] = [v % modulus for v in row]
-        pivots.append((place, pivot))
-    found = []
-    for free in set(range(n)) - {place for place, _ in pivots}:
-        vector = [Fraction(0)] * n
-        vector[free] = Fraction(1)
-        for place, row in pivots:
-            vector[place] = -row[free] % 2 if modulus else -row[free]
-        scale = lcm(*(v.denominator for v in vector))
-        found.append([int(v * scale) for v in vector])
-    return np.array(found, dtype=np.int64).reshape(-1, n)
+    from sympy import GF, QQ
+    from sympy.polys.matrices import DomainMatrix
+
+    field = GF(modulus) if modulus else QQ
+    matrix = DomainMatrix([[field(v) for v in row] for row in rows], (len(rows), n), field)
+    kernel = matrix.nullspace(divide_last=True)
+    if not modulus:
+        kernel = kernel.clear_denoms_rowwise(convert=True)[1]
+    return np.array([[int(v) for v in row] for row in kernel.to_list()], dtype=np.int64).reshape(-1, n)

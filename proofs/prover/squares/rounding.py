@@ -20,6 +20,7 @@ from math import gcd, lcm
 import numpy as np
 from numpy.typing import NDArray
 
+from proofs.prover.elimination import eliminated, follow
 from proofs.prover.squares.programs import Program
 from proofs.prover.squares.tables import Table, plus
 
@@ -30,21 +31,23 @@ Square = tuple[tuple[str, ...], Fraction, Table]
 """Names of premises, a coefficient > 0, and what is squared."""
 Identity = tuple[list[Square], list[Fraction]]
 """Squares, and the coefficients in the cofactors of the equations, as the program counts them."""
-Pivot = tuple[int, dict[int, Fraction], Fraction]
 
 
 def rounded(program: Program, values: NDArray[np.float64], deadline: float) -> Identity | None:
     """An identity of the program near a solution; None if no rounding leaves the matrices semidefinite."""
     columns = [c for block in program.blocks for c in block.columns] + program.multiples
-    pivots = _eliminated(columns, _positive(program), deadline)
+    rows: dict[object, dict[int, Fraction]] = {"sum": dict.fromkeys(_positive(program), Fraction(1))}
+    for j, column in enumerate(columns):
+        for m, c in column.items():
+            rows.setdefault(m, {})[j] = c
+    pivots = eliminated(rows, {"sum": Fraction(1)}, deadline)
     if pivots is None:
         return None
     for denominator in DENOMINATORS:
         if time.monotonic() > deadline:
             return None
         exact = [Fraction(round(v * denominator), denominator) for v in values.tolist()]
-        for place, row, right in reversed(pivots):
-            exact[place] = right - sum((c * exact[j] for j, c in row.items()), Fraction(0))
+        follow(pivots, exact)
         squares = _squares(program, exact)
         if squares is not None:
             return squares, exact[len(columns) - len(program.cofactors) :]
@@ -59,53 +62,6 @@ def _positive(program: Program) -> list[int]:
             found.append(place)
         place += len(block.columns)
     return found
-
-
-def _eliminated(columns: Sequence[Table], positive: Sequence[int], deadline: float) -> list[Pivot] | None:
-    """Unknowns by later ones and those that no row begins with; None if the equations contradict each other.
-
-    Each row gives one unknown: that which stands in the fewest rows, of the shortest row.
-    """
-    rows: dict[object, dict[int, Fraction]] = {"sum": {j: Fraction(1) for j in positive}}
-    for j, column in enumerate(columns):
-        for m, c in column.items():
-            rows.setdefault(m, {})[j] = c
-    right = {key: Fraction(key == "sum") for key in rows}
-    where: dict[int, set[object]] = {}
-    for key, row in rows.items():
-        for j in row:
-            where.setdefault(j, set()).add(key)
-    pivots: list[Pivot] = []
-    while rows:
-        if time.monotonic() > deadline:
-            return None
-        key = min(rows, key=lambda key: len(rows[key]))
-        row, value = rows.pop(key), right.pop(key)
-        if not row:
-            if value:
-                return None
-            continue
-        place = min(row, key=lambda j: (len(where[j]), abs(row[j]) != 1, j))
-        for j in row:
-            where[j].discard(key)
-        scale = row.pop(place)
-        row = {j: c / scale for j, c in row.items()}
-        value /= scale
-        for other in list(where[place]):
-            target = rows[other]
-            factor = target.pop(place)
-            for j, c in row.items():
-                changed = target.get(j, Fraction(0)) - factor * c
-                if changed:
-                    target[j] = changed
-                    where[j].add(other)
-                else:
-                    del target[j]
-                    where[j].discard(other)
-            right[other] -= factor * value
-        del where[place]
-        pivots.append((place, row, value))
-    return pivots
 
 
 def _squares(program: Program, exact: Sequence[Fraction]) -> list[Square] | None:

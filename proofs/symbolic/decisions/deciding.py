@@ -15,10 +15,9 @@ from typing import Any
 import sympy
 
 from fairness.machine.work import current_watch
-from proofs.checking.queries import ask, assertion, symbol
+from proofs.checking.queries import ask, assertion, model_values, symbol
 from proofs.language.relations import Relation
 from proofs.symbolic.decisions.formulas import Formula, conjunction, holds, relations_in
-from proofs.symbolic.decisions.second_solver import ask_cvc5
 from proofs.symbolic.decisions.sign_tables import sign_table
 
 __all__ = ["Decision", "decide"]
@@ -104,23 +103,24 @@ def _in_one_letter(formulas: tuple[Formula, ...], name: str) -> Decision:
 
 def _by_solvers(formulas: tuple[Formula, ...], names: list[str], both: bool, seconds: float) -> Decision:
     query = _query(formulas, names)
-    try:
-        answer, model = ask("z3", query, int(1000 * seconds))
-        by: tuple[str, ...] = ("z3",)
-    except ImportError:
-        answer, model, by = "unknown", None, ()
+    answer, model = _asked("z3", query, seconds)
     if answer == "sat":
-        return Decision("yes", _values(model, names, formulas), by)
+        return Decision("yes", _values(model, names, formulas), ("z3",))
     if both or answer == "unknown":
-        try:
-            second = ask_cvc5(query, seconds)
-        except ImportError:
-            second = "unknown"
+        second, _ = _asked("cvc5", query, seconds)
         if second == "sat":
             return Decision("open" if answer == "unsat" else "yes", by=("cvc5",))
         if second == "unsat":
-            answer, by = "unsat", ("z3", "cvc5") if answer == "unsat" else ("cvc5",)
-    return Decision("no", by=by) if answer == "unsat" else Decision("open")
+            return Decision("no", by=("z3", "cvc5") if answer == "unsat" else ("cvc5",))
+    return Decision("no", by=("z3",)) if answer == "unsat" else Decision("open")
+
+
+def _asked(solver: str, query: str, seconds: float) -> tuple[str, Any]:
+    """The answer of a solver and its model; "unknown" where it is not installed."""
+    try:
+        return ask(solver, query, int(1000 * seconds))
+    except ImportError:
+        return "unknown", None
 
 
 def _query(formulas: tuple[Formula, ...], names: list[str]) -> str:
@@ -140,23 +140,11 @@ def _text(formula: Formula) -> str:
 
 def _values(model: Any, names: list[str], formulas: tuple[Formula, ...]) -> dict[str, Any] | None:
     """The point of a model: fractions, also near an irrational point where they will do; else algebraic."""
-    import z3
-
-    exact = {str(v): model[v] for v in model.decls()}
-    for digits in (None, 3, 6, 12):
-        values: dict[str, Any] = {}
-        for name in names:
-            value = exact.get(symbol(name))
-            if value is None:
-                values[name] = Fraction(0)
-            elif z3.is_rational_value(value):
-                values[name] = Fraction(value.numerator_as_long(), value.denominator_as_long())
-            elif digits:
-                values[name] = Fraction(value.approx(digits).as_fraction())
-            else:
-                break
-        if len(values) == len(names) and all(holds(f, values) for f in formulas):
+    for digits in (3, 6, 12):
+        values = model_values(model, names, digits)
+        if values is not None and all(holds(f, values) for f in formulas):
             return values
+    exact = {str(v): model[v] for v in model.decls()}
     return {name: _number(exact.get(symbol(name))) for name in names}
 
 

@@ -19,7 +19,7 @@ from sympy.core.relational import Relational
 from fairness.errors import ModelError
 from proofs.errors import ProofError
 from proofs.language.comparisons import Comparison, cases, comparisons
-from proofs.language.polynomials import MOST_DEGREE, Polynomial, parsed
+from proofs.language.polynomials import ARITHMETIC, MOST_DEGREE, Polynomial, parsed
 from proofs.symbolic.decisions.formulas import exact
 
 __all__ = ["comparison", "expression", "letter", "number", "reading", "relations"]
@@ -164,12 +164,8 @@ def _read(node: ast.expr, text: str) -> Any:
             return -_read(operand, text)
         case ast.UnaryOp(op=ast.UAdd(), operand=operand):
             return _read(operand, text)
-        case ast.BinOp(left=left, op=ast.Add(), right=right):
-            return _read(left, text) + _read(right, text)
-        case ast.BinOp(left=left, op=ast.Sub(), right=right):
-            return _read(left, text) - _read(right, text)
-        case ast.BinOp(left=left, op=ast.Mult(), right=right):
-            return _read(left, text) * _read(right, text)
+        case ast.BinOp(left=left, op=op, right=right) if type(op) in ARITHMETIC:
+            return ARITHMETIC[type(op)](_read(left, text), _read(right, text))
         case ast.BinOp(left=left, op=ast.Div(), right=right):
             divisor = _read(right, text)
             if divisor == 0:

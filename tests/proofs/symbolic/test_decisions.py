@@ -9,13 +9,13 @@ import pytest
 import sympy
 
 from fairness import ModelError
+from proofs.checking.queries import ask
 from proofs.errors import ProofError
 from proofs.language.relations import relation
 from proofs.symbolic.decisions.covering import complete, disjoint
 from proofs.symbolic.decisions.deciding import decide
 from proofs.symbolic.decisions.formulas import conjunction, holds, negated
 from proofs.symbolic.decisions.ground import Ground
-from proofs.symbolic.decisions.second_solver import ask_cvc5
 from proofs.symbolic.decisions.sign_tables import sign_table
 from proofs.symbolic.model.reading import letter, relations
 
@@ -128,7 +128,6 @@ def test_holes_and_overlaps_are_found():
 @pytest.mark.long
 def test_what_no_solver_answers_is_sampled(monkeypatch):
     monkeypatch.setattr("proofs.symbolic.decisions.deciding.ask", lambda *_: ("unknown", None))
-    monkeypatch.setattr("proofs.symbolic.decisions.deciding.ask_cvc5", lambda *_: "unknown")
     ground = Ground((A, B), tuple(read("a > 0", "b > 0")))
     cells = [read("a*a >= b*b*b"), read("a*a < b*b*b")]
     assert complete(ground, cells, time_limit=1) == "sampled at 2000 points"
@@ -153,4 +152,4 @@ def test_the_second_solver_is_ended_in_time():
     decision = decide(read(*ENDLESS), both=True, time_limit=2.0)
     assert (decision.answer, decision.by) == ("no", ("z3",))
     assert time.monotonic() - begin < 60
-    assert ask_cvc5("(set-logic QF_NRA)\n(assert (> 0.0 1.0))\n(check-sat)\n", 60.0) == "unsat"
+    assert ask("cvc5", "(set-logic QF_NRA)\n(assert (> 0.0 1.0))\n(check-sat)\n", 60_000) == ("unsat", None)

@@ -16,14 +16,7 @@ from typing import Any
 from proofs.definitions.exact import runs
 from proofs.definitions.registry import define_again
 
-__all__ = [
-    "all_bundle_mechanisms",
-    "lowest_share_incentive",
-    "minmax_bundles",
-    "minmax_envy_of_other",
-    "minmax_fair",
-    "minmax_fair_random",
-]
+__all__: list[str] = []
 
 Units = Sequence[Sequence[int]]
 

@@ -19,26 +19,7 @@ from typing import Any
 from proofs.definitions.exact import ONE, ZERO, Matrix, Row, max_min, runs
 from proofs.definitions.registry import define_again, fraction, fractions
 
-__all__ = [
-    "dcdrf_fair",
-    "dcdrf_gain_by_lie",
-    "dcdrf_lemma_chain",
-    "dcdrf_lemma_rounds",
-    "dcdrf_lonely_loss",
-    "dcdrf_loss",
-    "dcdrf_rounds_alone",
-    "dcdrf_rounds_equal",
-    "dcdrf_rounds_quarter",
-    "dcdrf_tasks",
-    "dcdrf_thawed",
-    "edrf_fair",
-    "edrf_group_lie",
-    "edrf_is_dcdrf",
-    "edrf_lies",
-    "edrf_rounds_of",
-    "edrf_tasks",
-    "level_run",
-]
+__all__ = ["level_run"]
 
 
 @dataclass(frozen=True)

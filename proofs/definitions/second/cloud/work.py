@@ -10,7 +10,7 @@ from proofs.definitions.exact import ZERO, Matrix
 from proofs.definitions.registry import define_again, fraction, fractions
 from proofs.definitions.second.cloud.rounds import families, level_run
 
-__all__ = ["counted", "dcdrf_work", "dcdrf_work_grows", "dcdrf_work_light", "dcdrf_work_per_demand"]
+__all__: list[str] = []
 
 
 def counted(demands: Matrix, epsilon: Fraction, weights: Any = None) -> dict[str, int]:
@@ -52,14 +52,14 @@ def _spent(w: Mapping[str, int], line_16: str) -> int:
     return 3 * w["entries"] + w["N"] + 2 * w["I"] * w["R"] + w[f"line {line_16}"]
 
 
-def light(rounds: int, length: int, many: int) -> tuple[Matrix, list[Fraction]]:
-    """Tenants who end a round each, with halving weights, and many light ones of the same long vector."""
+def light(rounds: int, length: int, many: int) -> tuple[Matrix, Fraction, list[Fraction]]:
+    """Tenants who end a round each, with halving weights, and many light ones of one vector; epsilon 0."""
     demands, weights = [], []
     for k in range(rounds + many):
         first, last = (k, k + 1) if k < rounds else (rounds, rounds + length)
         demands.append([Fraction(first <= r < last) for r in range(rounds + length)])
         weights.append(Fraction(1, 2) ** k if k < rounds else Fraction(1, many * 2 ** (rounds + 1)))
-    return demands, weights
+    return demands, ZERO, weights
 
 
 def _same(case: Mapping[str, Any], w: Mapping[str, int]) -> bool:
@@ -87,19 +87,14 @@ def dcdrf_work(
 def dcdrf_work_light(case: Mapping[str, Any], most: int, line_16: str, constant: int) -> bool:
     """Operations counted from the levels."""
     k = case["rounds"]
-    w = counted(*_light_run(k, k, 4 * k))
+    w = counted(*light(k, k, 4 * k))
     return _same(case, w) and _spent(w, line_16) <= constant * _unit(w)
-
-
-def _light_run(rounds: int, length: int, many: int) -> tuple[Matrix, Fraction, list[Fraction]]:
-    demands, weights = light(rounds, length, many)
-    return demands, ZERO, weights
 
 
 @define_again
 def dcdrf_work_per_demand(rounds: int, length: int, many: int, constant: int) -> dict[str, Any]:
     """Operations counted from the levels."""
-    w = counted(*_light_run(rounds, length, many))
+    w = counted(*light(rounds, length, many))
     told = {name: w[name] for name in ("N", "R", "B", "I", "line 16, per demand")}
     return told | {"|N|B + I|N| + I|R|": _unit(w), "holds": w["line 16, per demand"] <= constant * _unit(w)}
 
@@ -108,5 +103,5 @@ def dcdrf_work_per_demand(rounds: int, length: int, many: int, constant: int) ->
 def dcdrf_work_grows(case: Mapping[str, Any], most: int) -> bool:
     """Operations counted from the levels."""
     k = case["k"]
-    w = counted(*_light_run(k, k, 4 * k))
+    w = counted(*light(k, k, 4 * k))
     return _same(case, w) and Fraction(w["line 16, per demand"], _unit(w)) >= Fraction(k, 5)

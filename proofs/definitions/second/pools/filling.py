@@ -16,24 +16,7 @@ from typing import Any
 from proofs.definitions.exact import ONE, ZERO, Matrix, Row, max_min, runs, solved, usage, vertices
 from proofs.definitions.registry import define_again, fraction, fractions
 
-__all__ = [
-    "bmf_fixed_points",
-    "bmf_improved",
-    "bmf_lie",
-    "bmf_path_end",
-    "bmf_path_pieces",
-    "bmf_vertices",
-    "complaint_free_is_bmf",
-    "drf_bottlenecks",
-    "drf_lies",
-    "drf_tasks",
-    "mmf_in_other_tasks",
-    "mmf_tasks",
-    "pf_lie",
-    "pf_tasks",
-    "two_classes",
-    "used",
-]
+__all__ = ["drf_tasks", "pf_tasks"]
 
 
 def alone(demand: Row, capacities: Row) -> Fraction:

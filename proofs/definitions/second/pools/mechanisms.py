@@ -17,22 +17,7 @@ from proofs.definitions.registry import define_again, fraction, fractions
 from proofs.definitions.second.pools.filling import drf_tasks, pf_tasks
 from proofs.errors import ProofError
 
-__all__ = [
-    "allocated",
-    "asset_tasks",
-    "bottleneck_fairness",
-    "ceei_tasks",
-    "dominant_resources",
-    "dominant_resources_are",
-    "levels_and_full",
-    "machine_deviation",
-    "population_monotonicity",
-    "resource_monotonicity",
-    "sharing_incentive",
-    "truthfulness",
-    "whole_task_gaps",
-    "whole_task_order",
-]
+__all__ = ["whole_task_order"]
 
 
 def parts(demands: Matrix, capacities: Row) -> Matrix:

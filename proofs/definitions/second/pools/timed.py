@@ -17,28 +17,7 @@ from proofs.definitions.registry import define_again, fraction, fractions
 from proofs.definitions.second.pools.filling import drf_tasks
 from proofs.definitions.second.pools.mechanisms import whole_task_order
 
-__all__ = [
-    "all_positive",
-    "contributions_within",
-    "converted_is",
-    "early_joining",
-    "exchange_has_holdings",
-    "exchange_loses_nothing",
-    "exchanged",
-    "holdings_within",
-    "integer_thresholds",
-    "joining_times",
-    "late_sharing_incentive",
-    "longer_stay",
-    "nobody_starves",
-    "only_what_was_brought",
-    "overstated_contribution",
-    "ratio_optimum_is",
-    "stops_when_full",
-    "tdrf_tasks",
-    "timed_pareto",
-    "visited_pairs",
-]
+__all__: list[str] = []
 
 
 def _given(offers: Row, length: Fraction) -> Row:

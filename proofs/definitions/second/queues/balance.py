@@ -18,18 +18,7 @@ from typing import Any
 from proofs.definitions.exact import ONE, ZERO, Matrix, Row, usage
 from proofs.definitions.registry import define_again, fraction, fractions
 
-__all__ = [
-    "balance_below_others",
-    "balance_equations",
-    "balanced_bound",
-    "balanced_durations",
-    "balanced_heavy",
-    "balanced_service",
-    "balanced_usage",
-    "box_means",
-    "duration_terms",
-    "mass_of_totals",
-]
+__all__ = ["box_means"]
 
 Frozen = tuple[tuple[Fraction, ...], ...]
 State = tuple[int, ...]

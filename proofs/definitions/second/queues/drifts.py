@@ -18,16 +18,7 @@ from typing import Any
 from proofs.definitions.exact import ONE, ZERO, Matrix, Row, max_min, solved, usage
 from proofs.definitions.registry import define_again, fraction, fractions
 
-__all__ = [
-    "bmf_drift",
-    "bmf_drift_at",
-    "capacity_corners",
-    "class_bmf",
-    "filling_keeps_up",
-    "fluid_drift",
-    "largest_mixes",
-    "mix_limit",
-]
+__all__: list[str] = []
 
 
 def two_class_pf(a: Matrix, counts: list[int]) -> Row:

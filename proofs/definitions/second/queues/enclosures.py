@@ -19,7 +19,7 @@ from proofs.definitions.registry import define_again, fractions
 from proofs.definitions.second.queues.balance import box_means
 from proofs.definitions.second.queues.drifts import two_class_pf
 
-__all__ = ["pf_against_balanced", "pf_durations"]
+__all__: list[str] = []
 
 Frozen = tuple[tuple[Fraction, ...], ...]
 

@@ -16,18 +16,7 @@ from proofs.definitions.second.servers.shares import (
     pooled_use,
 )
 
-__all__ = [
-    "claims_pay_nothing",
-    "false_claim_hurts_nobody_else",
-    "no_better_placement",
-    "one_allocation",
-    "resource_fully_used",
-    "shares_of_common_bottleneck",
-    "split_runs_no_more",
-    "stable_on_ray",
-    "truth_pays",
-    "truth_pays_in_time",
-]
+__all__: list[str] = []
 
 
 SHARES = {"C-DRFH": "global", "TSF": "unconstrained", "eligible": "eligible"}

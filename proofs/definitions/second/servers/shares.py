@@ -21,22 +21,7 @@ from typing import Any
 from proofs.definitions.exact import ONE, ZERO, Matrix, Row, largest, max_min, possible, runs, totals, usage
 from proofs.definitions.registry import define_again, fraction, fractions
 
-__all__ = [
-    "Park",
-    "cluster_gammas",
-    "cpu_use_of_class_d",
-    "hiding_hurts_nobody_else",
-    "is_max_min",
-    "is_ps_dsf",
-    "leximin_tasks",
-    "lying_hurts_nobody_else",
-    "nobody_can_gain",
-    "one_server_cases",
-    "placements_by_both_definitions",
-    "pooled_use",
-    "psdsf_levels",
-    "psdsf_tasks",
-]
+__all__ = ["Park", "is_max_min", "is_ps_dsf", "nobody_can_gain", "pooled_use"]
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ from proofs.definitions.exact import ZERO, Matrix
 from proofs.definitions.registry import define_again, fractions
 from proofs.definitions.second.servers.shares import Park, is_ps_dsf
 
-__all__ = ["algorithm_rests", "endless_sweeps"]
+__all__: list[str] = []
 
 
 def is_at_rest(park: Park, placement: Matrix) -> bool:
