@@ -35,11 +35,11 @@ import pandas as pd
 from fairness.display.drawing import bars
 from fairness.display.result import Result
 from fairness.errors import ModelError
+from fairness.filling.fractions import fill
 from fairness.indivisible.cluster import ClusterFilling
 from fairness.indivisible.free_resources import Number
 from fairness.indivisible.pool import TaskFilling
 from fairness.indivisible.rational_model import Numbers, array, number
-from fairness.properties.exact.pools import fill
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -138,12 +138,10 @@ def deviation(filling: TaskFilling | ClusterFilling) -> Deviation:
     total = [sum(Fraction(v) for v in column) for column in zip(*machines, strict=True)]
     shares = [[v / c if c > 0 else Fraction(0) for v, c in zip(row, total, strict=True)] for row in demands]
     present = [n for n, unit in enumerate(units) if unit > 0]
-    # A limit is a resource of the class alone.
-    capped = [n for n in present if 0 < most[n] < math.inf]
-    rows = [[*row, *(Fraction(n == k, int(most[k])) for k in capped)] for n, row in enumerate(shares)]
+    limits = [None if math.isinf(cap) else Fraction(cap) for cap in most]
     one = [Fraction(unit) for unit in units]
-    rates = [1 / unit if unit > 0 and cap > 0 else Fraction(0) for unit, cap in zip(one, most, strict=True)]
-    levels = [tasks * unit for tasks, unit in zip(fill(rows, rates), one, strict=True)]
+    rates = [1 / unit if unit > 0 else Fraction(0) for unit in one]
+    levels = [tasks * unit for tasks, unit in zip(fill(shares, rates, limits), one, strict=True)]
     continuous = array([number(level, filling.is_exact) for level in levels], filling.is_exact)
     differences = filling.dominant_shares - continuous
     zero = continuous[0] * 0

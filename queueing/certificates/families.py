@@ -37,7 +37,6 @@ from queueing.certificates.errors import CertificateError
 from queueing.certificates.pool import Pool
 from queueing.certificates.rates import alpha_fair, filling, levelling, levels
 from queueing.certificates.rates.alpha_fair import TIME_DIVISION
-from queueing.certificates.rates.exact_filling import exact_tasks
 
 __all__ = ["BY_CELLS", "FAMILIES", "Family", "family", "levelling_numbers", "pool_of"]
 
@@ -132,7 +131,7 @@ def _cells_spare(pool: Pool, policy: str, parameters: Mapping[str, Any], drift: 
     return cells.spare(pool, levelling_numbers(pool, policy, parameters), drift, least)
 
 
-_FILLING = Family(filling.tasks, filling.numbers, filling.memory, filling_drift.spare, exact_tasks)
+_FILLING = Family(filling.tasks, filling.numbers, filling.memory, filling_drift.spare, filling.exact_tasks)
 _ALPHA_FAIR = Family(
     *(alpha_fair.tasks, alpha_fair.numbers, alpha_fair.memory, alpha_fair_drift.spare),
     spares=alpha_fair_drift.spares,

@@ -26,6 +26,7 @@ from decimal import Context, Decimal
 from fractions import Fraction
 from typing import Any
 
+from fairness.filling.fractions import FILLING, growth_rates
 from queueing.certificates.errors import CertificateError
 from queueing.drift_bounds.free_moments import FreeMoments
 from queueing.drift_bounds.label_moments import LevelMoments, RatioMoments
@@ -54,8 +55,10 @@ def moments_of(policy: str, parameters: Mapping[str, Any], numbers: Numbers) -> 
             for weight, row in zip(numbers.weights, numbers.shares, strict=True)
         ]
         return LevelMoments(numbers, rates, one_level=False)
-    if policy in ("MMF", "DRF", "Asset"):
-        growth = _growth(policy, parameters, numbers)
+    if policy in FILLING:
+        given = parameters.get("resource_weights") if policy == "DRF" else None
+        own = None if given is None else _resource_weights(given, numbers)
+        growth = growth_rates(policy, numbers.all_shares, numbers.weights, own)
         return LevelMoments(numbers, [[rate] * numbers.m for rate in growth], one_level=True)
     if policy == "alpha":
         alpha = parameters.get("alpha")
@@ -67,7 +70,7 @@ def moments_of(policy: str, parameters: Mapping[str, Any], numbers: Numbers) -> 
 
 def finite_moments(policy: str, parameters: Mapping[str, Any]) -> bool:
     """Whether a theorem says that all moments are finite below load 1."""
-    return policy in ("PF", "MMF", "DRF", "Asset") or (policy == "alpha" and parameters["alpha"] >= 1)
+    return policy in ("PF", *FILLING) or (policy == "alpha" and parameters["alpha"] >= 1)
 
 
 def names_of(policy: str, parameters: Mapping[str, Any], shown: str) -> tuple[str, ...]:
@@ -77,22 +80,6 @@ def names_of(policy: str, parameters: Mapping[str, Any], shown: str) -> tuple[st
     if policy == "alpha":
         return (f"alpha={parameters['alpha']:g}",)
     return (policy, {"PF": "alpha=1", "MMF": "alpha=inf"}.get(policy, policy))
-
-
-def _growth(policy: str, parameters: Mapping[str, Any], numbers: Numbers) -> list[Fraction]:
-    """Tasks of one job per level of filling, for each class."""
-    if policy == "MMF":
-        return list(numbers.weights)
-    if policy == "Asset":
-        totals = [sum(row, Fraction(0)) for row in numbers.all_shares]
-        return [weight / total for weight, total in zip(numbers.weights, totals, strict=True)]
-    ones = [[1.0] * len(row) for row in numbers.all_shares]
-    given = parameters.get("resource_weights")
-    own = ones if given is None else _resource_weights(given, numbers)
-    return [
-        weight * min(Fraction(v) / share for v, share in zip(row, shares, strict=True) if share)
-        for weight, row, shares in zip(numbers.weights, own, numbers.all_shares, strict=True)
-    ]
 
 
 def _resource_weights(given: Any, numbers: Numbers) -> list[list[float]]:

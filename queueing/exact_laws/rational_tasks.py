@@ -32,6 +32,7 @@ from numpy.typing import NDArray
 from fairness.arguments.validation import FloatArray
 from fairness.errors import ModelError
 from fairness.exact.linear_algebra import dot, reduced
+from fairness.filling.fractions import fill, growth_rates
 from fairness.model.problem import Problem
 from fairness.policies.asset import AssetFair
 from fairness.policies.bottleneck import BottleneckMax
@@ -124,29 +125,26 @@ def state_tasks(
 
 @state_tasks.register
 def _(policy: MaxMin, model: RationalModel, pool: Any, present: Any, hint: Any) -> Enclosure:
-    return pools.filling(model, model.weights)
+    return _filling("MMF", model, pool, present)
 
 
 @state_tasks.register
-def _(
-    policy: DRF, model: RationalModel, pool: RationalPool, present: list[int], hint: FloatArray
-) -> Enclosure:
-    given = policy.resource_weights
-    rates = []
-    for w, i in zip(model.weights, present, strict=True):
-        shares = pool.shares[i]
-        weights = [Fraction(1)] * len(shares) if given is None else [Fraction(v) for v in given[i]]
-        # A class without demands grows to its limit, whatever its rate.
-        rates.append(w * min((v / b for v, b in zip(weights, shares, strict=True) if b), default=Fraction(1)))
-    return pools.filling(model, rates)
+def _(policy: DRF, model: RationalModel, pool: Any, present: Any, hint: Any) -> Enclosure:
+    return _filling("DRF", model, pool, present, policy.resource_weights)
 
 
 @state_tasks.register
-def _(
-    policy: AssetFair, model: RationalModel, pool: RationalPool, present: list[int], hint: FloatArray
+def _(policy: AssetFair, model: RationalModel, pool: Any, present: Any, hint: Any) -> Enclosure:
+    return _filling("Asset", model, pool, present)
+
+
+def _filling(
+    policy: str, model: RationalModel, pool: RationalPool, present: list[int], own: Any = None
 ) -> Enclosure:
-    rates = [w / (sum(pool.shares[i]) or 1) for w, i in zip(model.weights, present, strict=True)]
-    return pools.filling(model, rates)
+    # Resources that stand for limits tell nothing of growth.
+    shares = [pool.shares[i] for i in present]
+    rates = growth_rates(policy, shares, model.weights, own and [own[i] for i in present])
+    return Enclosure.at(fill([rows[0] for rows in model.shares], rates), "progressive filling, in fractions")
 
 
 @state_tasks.register
@@ -168,7 +166,7 @@ def _(
     policy: AlphaFair, model: RationalModel, pool: Any, present: Any, hint: FloatArray
 ) -> Enclosure | Unproved:
     if np.isinf(policy.alpha):
-        return pools.filling(model, model.weights)
+        return pools.filling(model, "MMF")
     if policy.alpha == 1:
         return proportional(model, hint)
     return Unproved(f"the tasks of {policy_name(policy)} are roots of rational numbers")

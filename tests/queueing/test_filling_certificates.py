@@ -14,7 +14,7 @@ from queueing.certificates.errors import CertificateError
 from queueing.certificates.families import family
 from queueing.certificates.intervals import Interval
 from queueing.certificates.pool import Pool
-from queueing.certificates.rates.exact_filling import exact_growth, exact_tasks
+from queueing.certificates.rates.filling import exact_growth, exact_tasks
 from queueing.certificates.rates.interface import Rates
 
 POLICIES = {"MMF": MaxMin, "DRF": DRF, "Asset": AssetFair}

@@ -108,9 +108,7 @@ def enclose(policy: Any, model: Model, hint: ArrayLike | None = None) -> Enclosu
 
 @definition.register
 def _(policy: MaxMin, model: Problem, hint: ArrayLike | None = None) -> Enclosure | Unproved:
-    numbers = rational(model)
-    rates = [w if row[0] > 0 else Fraction(0) for w, row in zip(numbers.weights, numbers.gamma, strict=True)]
-    return pools.filling(numbers, rates)
+    return pools.filling(rational(model), "MMF")
 
 
 @definition.register
@@ -122,13 +120,12 @@ def _(policy: DRF, model: Problem, hint: ArrayLike | None = None) -> Enclosure |
             "resource_weights", f"has shape {np.shape(given)}; the problem needs {model.demands.shape}"
         )
     weights: list[Row] | None = None if given is None else [[Fraction(v) for v in row] for row in given]
-    return pools.filling(numbers, pools.dominant_rates(numbers, weights))
+    return pools.filling(numbers, "DRF", weights)
 
 
 @definition.register
 def _(policy: AssetFair, model: Problem, hint: ArrayLike | None = None) -> Enclosure | Unproved:
-    numbers = rational(model)
-    return pools.filling(numbers, pools.asset_rates(numbers))
+    return pools.filling(rational(model), "Asset")
 
 
 @definition.register

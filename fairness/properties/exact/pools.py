@@ -1,6 +1,6 @@
 r"""Exact allocations of one pool, from the definitions.
 
-*Filling.* Every class grows at its own rate until a resource that it demands is full, event by event.
+*Filling* is that of :mod:`fairness.filling.fractions`.
 
 *Bottleneck max fairness.* The hint shows which resources are full and who has the largest share of which;
 these equations are solved over the rationals, and the definition is then checked: every class has the largest
@@ -51,9 +51,10 @@ from scipy.optimize import nnls
 from fairness.arguments.validation import FloatArray
 from fairness.errors import ModelError
 from fairness.exact.linear_algebra import dot, reduced
+from fairness.filling.fractions import fill, growth_rates
 from fairness.properties.exact.rational import NEAR, Enclosure, RationalModel, Row, Unproved, solve
 
-__all__ = ["alpha_fair", "asset_rates", "bottleneck_max", "dominant_rates", "fill", "filling", "radii"]
+__all__ = ["alpha_fair", "bottleneck_max", "filling", "radii"]
 
 DIGITS = 60
 """Digits of Newton's method; the square root of the gap keeps half of them."""
@@ -62,56 +63,10 @@ SHARP = Fraction(1, 10**20)
 """Relative radius that is good enough."""
 
 
-def fill(shares: Sequence[Row], rates: Row) -> Row:
-    """Tasks when every class grows at its rate until a resource that it demands is full.
-
-    Parameters
-    ----------
-    shares : list of lists, (n_classes, n_resources)
-        Share of each resource that one task holds.
-    rates : list, (n_classes,)
-        Tasks per unit of level; 0 for a class that cannot run.
-
-    Examples
-    --------
-    >>> fill([[Fraction(1), Fraction(1)], [Fraction(1), Fraction(0)]], [Fraction(1), Fraction(2)])
-    [Fraction(1, 3), Fraction(2, 3)]
-    """
-    tasks = [Fraction(0) for _ in rates]
-    growing = [i for i, rate in enumerate(rates) if rate > 0]
-    free = [Fraction(1) for _ in shares[0]]
-    while growing:
-        load = [sum((shares[i][j] * rates[i] for i in growing), Fraction(0)) for j in range(len(free))]
-        step = min(f / v for f, v in zip(free, load, strict=True) if v > 0)
-        for i in growing:
-            tasks[i] += step * rates[i]
-        free = [f - step * v for f, v in zip(free, load, strict=True)]
-        growing = [i for i in growing if all(f > 0 for f, b in zip(free, shares[i], strict=True) if b > 0)]
-    return tasks
-
-
-def dominant_rates(model: RationalModel, resource_weights: Sequence[Row] | None = None) -> Row:
-    """Tasks that hold one unit of weighted dominant share, 0 for a class that cannot run."""
-    rates = []
-    for i, (alone, w) in enumerate(zip(model.gamma, model.weights, strict=True)):
-        shares = model.shares[i][0]
-        v = [Fraction(1)] * len(shares) if resource_weights is None else resource_weights[i]
-        fits = alone[0] > 0
-        rates.append(w * min(v[j] / b for j, b in enumerate(shares) if b > 0) if fits else Fraction(0))
-    return rates
-
-
-def asset_rates(model: RationalModel) -> Row:
-    """Tasks that hold one unit of the sum of all shares, by weight; 0 for a class that cannot run."""
-    return [
-        w / sum(model.shares[i][0]) if model.gamma[i][0] > 0 else Fraction(0)
-        for i, w in enumerate(model.weights)
-    ]
-
-
-def filling(model: RationalModel, rates: Row) -> Enclosure:
-    """Exact progressive filling of a pool."""
-    tasks = fill([rows[0] for rows in model.shares], rates)
+def filling(model: RationalModel, policy: str, resource_weights: Sequence[Row] | None = None) -> Enclosure:
+    """Exact progressive filling of a pool by a policy of :data:`fairness.filling.fractions.FILLING`."""
+    shares = [rows[0] for rows in model.shares]
+    tasks = fill(shares, growth_rates(policy, shares, model.weights, resource_weights))
     return Enclosure.at(tasks, "progressive filling, event by event, in fractions")
 
 

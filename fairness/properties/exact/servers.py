@@ -42,7 +42,7 @@ import numpy as np
 
 from fairness.arguments.validation import FloatArray
 from fairness.exact.linear_algebra import dot
-from fairness.properties.exact.pools import fill
+from fairness.filling.fractions import fill
 from fairness.properties.exact.rational import (
     NEAR,
     Enclosure,

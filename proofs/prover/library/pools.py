@@ -10,10 +10,10 @@ from typing import Any
 import numpy as np
 
 from fairness import AssetFair, BottleneckMax, Problem, ProportionalFair, all_bottleneck_max, allocate
+from fairness.filling.fractions import fill, growth_rates
 from fairness.indivisible.pool import fill_tasks
 from fairness.indivisible.rules import LowestShare
 from fairness.properties.exact.enclosure import enclose
-from fairness.properties.exact.pools import fill
 from fairness.properties.exact.rational import Unproved
 from fairness.timed.exchange import exchange
 from fairness.timed.tdrf import TDRF
@@ -45,7 +45,7 @@ def drf_tasks(demands: Any, capacities: Any, weights: Any = None) -> list[Fracti
     """Progressive filling of the library, in fractions."""
     shares = _shares(demands, capacities)
     w = [Fraction(1)] * len(shares) if weights is None else fractions(weights)
-    return fill(shares, [w_i / max(row) for w_i, row in zip(w, shares, strict=True)])
+    return fill(shares, growth_rates("DRF", shares, w))
 
 
 @second_method

@@ -33,46 +33,69 @@ Every round ends at least one class.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
 
+from fairness.filling.fractions import fill, growth_rates
 from fairness.machine.compiling import stored
 from fairness.model.problem import FloatArray
 from queueing.certificates import intervals
 from queueing.certificates.errors import CertificateError
-from queueing.certificates.intervals import Interval, above, below, smallest, total
+from queueing.certificates.facets import outward
+from queueing.certificates.intervals import Interval, above, below
 from queueing.certificates.pool import Pool
 from queueing.certificates.rates import interface
 from queueing.certificates.rates.interface import OPTIONS, Rates, part
 
-__all__ = ["growth", "memory", "numbers", "resource_weights", "tasks"]
+__all__ = ["exact_growth", "exact_tasks", "growth", "memory", "numbers", "tasks"]
 
 GROWING, ENDED = 1.0, 2.0
 """A class that grows in this round, and one that has ended in it; others are 0."""
 
 
+def exact_growth(pool: Pool, policy: str, parameters: Mapping[str, Any]) -> list[Fraction]:
+    """Growth rates r_i of a job of each class, by the definition of the policy; floats are fractions."""
+    weights = [Fraction(w) for w in pool.weights]
+    return growth_rates(policy, _shares(pool), weights, resource_weights(pool, policy, parameters))
+
+
+def exact_tasks(
+    pool: Pool, policy: str, parameters: Mapping[str, Any], counts: Sequence[int]
+) -> list[Fraction]:
+    """Tasks of each class in a state, in exact fractions.
+
+    Examples
+    --------
+    >>> from fairness import Problem
+    >>> from queueing import System
+    >>> pool = Pool.of(System(Problem([[1, 4], [3, 1]], [9, 18]), [1, 1]))
+    >>> exact_tasks(pool, "Asset", {}, [1, 1])
+    [Fraction(63, 25), Fraction(54, 25)]
+    """
+    rates = [x * r for x, r in zip(counts, exact_growth(pool, policy, parameters), strict=True)]
+    limits = [
+        x * Fraction(limit) if limit < np.inf else None for x, limit in zip(counts, pool.limits, strict=True)
+    ]
+    return fill(_shares(pool), rates, limits)
+
+
+def _shares(pool: Pool) -> list[list[Fraction]]:
+    """Shares of the resources that a task of each class holds."""
+    capacities = [Fraction(c) for c in pool.capacities]
+    return [[Fraction(a) / c for a, c in zip(row, capacities, strict=True)] for row in pool.demands]
+
+
 def growth(pool: Pool, policy: str, parameters: Mapping[str, Any]) -> tuple[Interval, ...]:
-    """Growth rates r_i of a job of each class, by the definition of the policy."""
-    own = resource_weights(pool, policy, parameters)
-    rates = []
-    for i, row in enumerate(pool.demands):
-        weight = Interval.of(pool.weights[i])
-        held = [(j, Interval.of(a) / float(pool.capacities[j])) for j, a in enumerate(row) if a > 0]
-        if policy == "MMF":
-            rates.append(weight)
-        elif policy == "DRF":
-            rates.append(weight * smallest(Interval.of(own[i, j]) / share for j, share in held))
-        else:
-            rates.append(weight / total(share for _, share in held))
-    return tuple(rates)
+    """Bounds of the growth rates."""
+    return tuple(Interval(low, high) for low, high in numbers(pool, policy, parameters).T.tolist())
 
 
 def numbers(pool: Pool, policy: str, parameters: Mapping[str, Any]) -> FloatArray:
     """Bounds of the growth rates, (2, n), for :func:`tasks`."""
-    rates = growth(pool, policy, parameters)
-    return np.array([[rate.low for rate in rates], [rate.high for rate in rates]])
+    return outward([exact_growth(pool, policy, parameters)])[:, 0]
 
 
 def memory(n: int, m: int) -> int:
