@@ -21,7 +21,8 @@ def test_a_box_that_grows_and_its_solver_are_told(caplog):
     law = stationary(SYSTEM, DRF(), tail=1e-12)
     told = [record.getMessage() for record in caplog.records]
     grown = [
-        re.search(r"DRF: (.*) states leave .* outside, too much for tail=1e-12; next (.*) states", one) for one in told
+        re.search(r"DRF: (.*) states leave .* outside, too much for tail=1e-12; next (.*) states", one)
+        for one in told
     ]
     assert any(grown)
     last = [one for one in grown if one][-1]
