@@ -21,7 +21,7 @@ from typing import Any, BinaryIO, NamedTuple
 
 from fairness.errors import ModelError
 
-__all__ = ["Block", "aside", "blocks", "read_whole", "text_of", "text_size", "write_whole"]
+__all__ = ["Block", "aside", "blocks", "read_whole", "text_of", "text_size", "write_whole", "written_text"]
 
 MOST = 1 << 32
 """Bytes of a file that is read whole."""
@@ -172,6 +172,31 @@ def read_whole(path: str | os.PathLike[str], most: int = MOST) -> bytes:
     if len(data) > most:
         raise OSError(errno.EFBIG, f"it is larger than {most >> 20} MiB", os.fspath(path))
     return data
+
+
+def written_text(path: str | os.PathLike[str], remedy: str, *, most: int | None = None) -> str:
+    """All of a text that somebody has written, or of a pipe: UTF-8, and no compressed file.
+
+    Parameters
+    ----------
+    path : path
+    remedy : str
+        What to do where it cannot be read, behind the last semicolon of the message.
+    most : int, bytes
+        Default: those of a text that people write.
+
+    Raises
+    ------
+    ModelError
+        If it cannot be read, is too large, or is no text.
+    """
+    try:
+        return read_whole(path, WRITTEN if most is None else most).decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise ModelError(f"{path}: byte {error.start} is not UTF-8 text; save it as UTF-8") from None
+    except (OSError, ValueError) as error:  # of a NUL in the path
+        said = getattr(error, "strerror", None) or error
+        raise ModelError(f"{path}: cannot be read: {said}; {remedy}") from None
 
 
 @contextmanager

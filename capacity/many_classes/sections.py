@@ -21,7 +21,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -32,6 +31,7 @@ from capacity.regions.divisible_tasks import StabilityRegion
 from capacity.regions.load_region import LoadRegion
 from capacity.regions.loads import checked_loads
 from fairness.arguments.labels import as_named
+from fairness.arguments.plain import near
 from fairness.arguments.validation import FloatArray, frozen, rationals
 from fairness.errors import ModelError
 from fairness.machine.work import OutOfTime, Task, stopped, watching
@@ -163,10 +163,9 @@ def _numbers(names: Sequence[str], job_classes: Sequence[str | int]) -> list[int
     for one in job_classes:
         known = names.index(one) if one in names else one
         if isinstance(known, bool) or not isinstance(known, int | np.integer) or not 0 <= known < len(names):
-            near = get_close_matches(str(one), names, 1)
-            meant = f"; did you mean {near[0]!r}?" if near else ""
             listed = ", ".join(names[:NAMED]) + (", ..." if len(names) > NAMED else "")
-            raise ModelError.of("job_classes", f"has {one!r}, but the classes are {listed}{meant}")
+            told = f"has {one!r}, but the classes are {listed}"
+            raise ModelError.of("job_classes", "; ".join(filter(None, [told, near(str(one), names, "")])))
         chosen.append(int(known))
     if len(set(chosen)) < len(chosen):
         raise ModelError.of("job_classes", f"must be different classes; got {list(job_classes)!r}")

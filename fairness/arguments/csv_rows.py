@@ -96,10 +96,10 @@ def places_of(wanted: Iterable[str], heads: Sequence[str], file: str | os.PathLi
     """
     for name in wanted:
         if name not in heads:
-            told, known = near(name, heads), ", ".join(heads)
+            known = ", ".join(heads)
             raise ModelError(
                 f"{file}, line 1: there is no column {name!r} (columns: {' '.join(known.split())}); "
-                f"{told if told.startswith('did you mean') else 'add it'}",
+                f"{near(name, heads, 'add it')}",
                 argument=name,
             )
         if heads.count(name) > 1:

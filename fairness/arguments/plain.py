@@ -111,8 +111,10 @@ def _json(value: Any) -> str:
     return json.dumps(value, default=repr)
 
 
-def near(name: str, known: Iterable[str]) -> str:
+def near(name: str, known: Iterable[str], otherwise: str | None = None) -> str:
     """The end of a message about an unknown name: the nearest known one, or all if none is near.
+
+    ``otherwise`` is said instead of them all.
 
     Examples
     --------
@@ -123,4 +125,6 @@ def near(name: str, known: Iterable[str]) -> str:
     found = difflib.get_close_matches(name, names, n=1, cutoff=0.6)
     if found:
         return f"did you mean {found[0]!r}?"
+    if otherwise is not None:
+        return otherwise
     return f"known are {', '.join(names[:_TOLD])}{', ...' if len(names) > _TOLD else ''}"

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import re
-import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from difflib import get_close_matches
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from fairness.files import WRITTEN, read_whole
+from fairness.arguments.plain import near
+from fairness.errors import ModelError
+from fairness.files import written_text
 from fairqueues.errors import WrongUse
 
 if TYPE_CHECKING:
@@ -43,15 +43,12 @@ def own_statements(file: Path) -> tuple[Statement, ...]:
         If the file cannot be read, has an error, of which the line is told, or holds no statement.
     """
     try:
-        text = read_whole(file, WRITTEN).decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        raise WrongUse(f"{file}: byte {error.start} is not UTF-8 text; save it as UTF-8") from None
-    except OSError as error:
-        raise WrongUse(
-            f"{file} cannot be read: {error.strerror}; give the path of a file, or the id of a statement "
-            "(fairqueues prove --list)"
-        ) from None
-    found = _of_python(text, file) if file.suffix == ".py" else _of_toml(text, file)
+        text = written_text(
+            file, "give the path of a file, or the id of a statement (fairqueues prove --list)"
+        )
+        found = _of_python(text, file) if file.suffix == ".py" else _of_toml(text, file)
+    except ModelError as error:
+        raise WrongUse(str(error)) from None
     ids = [statement.id for statement in found]
     for name in ids:
         if ids.count(name) > 1:
@@ -61,14 +58,10 @@ def own_statements(file: Path) -> tuple[Statement, ...]:
 
 def _of_python(text: str, file: Path) -> tuple[Statement, ...]:
     """What stands in the variables of a file, alone or in lists; a conjecture is called as its variable."""
-    from fairness.errors import ModelError
     from fairqueues.scenario.python_files import run_python
     from proofs import Statement
 
-    try:
-        variables = run_python(text, file).variables
-    except ModelError as error:
-        raise WrongUse(str(error)) from None
+    variables = run_python(text, file).variables
     found: dict[int, Statement] = {}
     for name, value in variables.items():
         several = isinstance(value, list | tuple)
@@ -83,17 +76,10 @@ def _of_python(text: str, file: Path) -> tuple[Statement, ...]:
 
 
 def _of_toml(text: str, file: Path) -> tuple[Statement, ...]:
-    from fairqueues.scenario.reading import Place
-    from fairqueues.scenario.toml_text import syntax_line
+    from fairqueues.scenario.reading import Place, toml_tables
 
     text = text.replace("\r\n", "\n")
-    try:
-        data = tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
-        said = str(error).partition(" (at ")[0]
-        raise WrongUse(f"{file}, line {syntax_line(error, text)}: no valid TOML: {said}") from None
-    except (RecursionError, ValueError) as error:
-        raise WrongUse(f"{file}: no valid TOML: {error}") from None
+    data = toml_tables(text, str(file))
     place = Place(text, str(file))
     if "statement" not in data:
         return (_of_table(data, (), file.stem, place),)
@@ -113,9 +99,7 @@ def _of_table(data: Mapping[str, Any], path: tuple[str | int, ...], name: str, p
 
     for key, value in data.items():
         if key not in KEYS:
-            near = get_close_matches(key, KEYS, 1)
-            meant = f"did you mean {near[0]!r}?" if near else f"known are {', '.join(KEYS)}"
-            raise place.error((*path, key), f"unknown key; {meant}")
+            raise place.error((*path, key), f"unknown key; {near(key, KEYS)}")
         if not _fits(key, value):
             raise place.error((*path, key), f"got {value!r}; {key} is {KEYS[key]}")
     if "claim" not in data:

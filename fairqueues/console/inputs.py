@@ -5,7 +5,6 @@ from __future__ import annotations
 import secrets
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from difflib import get_close_matches
 from importlib.resources.abc import Traversable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -52,9 +51,10 @@ def read(file: Path) -> Scenario:
         raise WrongUse(f"{str(file)[:40]}...: {error.strerror}; give the path of a scenario file") from None
     found = file if exists else example(str(file))
     if found is None:
-        near = get_close_matches(str(file), examples(), 1)
-        meant = f"; did you mean {near[0]!r}?" if near else ""
-        raise WrongUse(f"{file} is no file, and no shipped scenario (fairqueues examples lists them){meant}")
+        from fairness.arguments.plain import near
+
+        told = f"{file} is no file, and no shipped scenario (fairqueues examples lists them)"
+        raise WrongUse("; ".join(filter(None, [told, near(str(file), examples(), "")])))
     return Scenario.read(found)
 
 

@@ -11,7 +11,7 @@ import os
 from pathlib import Path
 
 from fairness import Cluster, ModelError, Problem
-from fairness.files import read_whole
+from fairness.files import MOST, written_text
 from fairness.model.data import model_from_dict
 from fairqueues.files import write_all
 from fairqueues.json_text import json_data
@@ -39,13 +39,7 @@ def read_problem(path: str | os.PathLike[str]) -> Problem | Cluster:
         unknown or given twice, or the model is refused.
     """
     file = Path(path)
-    try:
-        text = read_whole(file).decode("utf-8-sig")
-    except OSError as error:
-        raise ModelError(f"{file}: cannot be read: {error.strerror or error}; give a JSON file") from None
-    except UnicodeDecodeError as error:
-        raise ModelError(f"{file}: byte {error.start} is not UTF-8 text; save the file as UTF-8") from None
-    return parse_problem(text, str(file))
+    return parse_problem(written_text(file, "give a JSON file", most=MOST), str(file))
 
 
 def parse_problem(text: str, name: str = "<text>") -> Problem | Cluster:

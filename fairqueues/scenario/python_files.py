@@ -22,7 +22,7 @@ import numpy as np
 
 from fairness.arguments.plain import near
 from fairness.errors import FairqueuesError, ModelError
-from fairness.files import WRITTEN, read_whole
+from fairness.files import written_text
 
 __all__ = ["full_name", "in_own_file", "own_policy", "require_answers", "run_python", "split_name"]
 
@@ -195,12 +195,7 @@ def own_policy(
     file = folder / name
     if not file.is_file():
         raise ModelError(f"there is no file {name} in {folder.resolve()}; give its path from there")
-    try:
-        text = read_whole(file, WRITTEN).decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        raise ModelError(f"{file}: byte {error.start} is not UTF-8 text; save it as UTF-8") from None
-    except OSError as error:
-        raise ModelError(f"{file} cannot be read: {error.strerror}; make it readable") from None
+    text = written_text(file, "make it readable")
     from fairness.machine.checkpoint import comes_from
 
     found, sources, _ = run_python(text, file)

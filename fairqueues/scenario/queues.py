@@ -72,8 +72,7 @@ def build_tree(section: Queues, model: Problem | Cluster, place: Place) -> Tree:
 
 def _queue_near(name: str, queues: dict[str, Queue]) -> str:
     known = [key for key in queues if key != name and key.count("/") == name.count("/")]
-    told = near(name, known) if known else ""
-    return told if told.startswith("did you mean") else f"add {name!r} = {{}}"
+    return near(name, known, f"add {name!r} = {{}}")
 
 
 def _queue(key: str, queue: Queue, model: Problem | Cluster, place: Place) -> dict[str, Any]:

@@ -15,12 +15,12 @@ from pydantic import BaseModel, ValidationError
 
 from fairness.arguments.plain import near
 from fairness.errors import ModelError
-from fairness.files import WRITTEN, read_whole
+from fairness.files import written_text
 from fairqueues.json_text import JsonLines, is_json, json_data
 from fairqueues.scenario.sections import SECTIONS, Document, Queue, Queues
 from fairqueues.scenario.toml_text import Path, ScenarioError, dotted, key_lines, syntax_line
 
-__all__ = ["Place", "read_document", "read_text"]
+__all__ = ["Place", "read_document", "read_text", "toml_tables"]
 
 
 class Place:
@@ -81,18 +81,10 @@ def read_text(path: str | os.PathLike[str]) -> str:
     ScenarioError
         If it cannot be read, is too large or is no text.
     """
-    file = FilePath(path)
     try:
-        return read_whole(file, WRITTEN).decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        raise ScenarioError(
-            f"{file}: byte {error.start} is not UTF-8 text; give a file of TOML or JSON, saved as UTF-8"
-        ) from None
-    except (OSError, ValueError) as error:
-        reason = getattr(error, "strerror", None) or str(error)
-        raise ScenarioError(
-            f"{file}: cannot be read: {reason}; give a scenario, a short file of TOML or JSON"
-        ) from None
+        return written_text(FilePath(path), "give a scenario, a short file of TOML or JSON")
+    except ModelError as error:
+        raise ScenarioError(str(error)) from None
 
 
 _DEEPEST = 20
@@ -123,7 +115,7 @@ def read_document(text: str, name: str, folder: FilePath | None = None) -> tuple
         If the text is neither TOML nor JSON, or a key, type or range is wrong.
     """
     text = text.replace("\r\n", "\n")
-    data = _json_tables(text, name) if is_json(text, name) else _toml_tables(text, name)
+    data = _json_tables(text, name) if is_json(text, name) else toml_tables(text, name)
     if _depth(data) > _DEEPEST:
         raise ScenarioError(f"{name}: {_DEEP}")
     place = Place(text, name, folder)
@@ -137,7 +129,8 @@ def read_document(text: str, name: str, folder: FilePath | None = None) -> tuple
     raise _first(problems, data, place)
 
 
-def _toml_tables(text: str, name: str) -> dict[str, Any]:
+def toml_tables(text: str, name: str) -> dict[str, Any]:
+    """Data of a TOML text; ScenarioError, with the line, if it is none."""
     try:
         return tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:

@@ -4,9 +4,8 @@ import re
 
 import pytest
 
-from fairness import ModelError
+from fairness import ModelError, files
 from fairqueues.scenario import Scenario, ScenarioError
-from fairqueues.scenario import reading as reading_module
 
 # Line 1 is the title; [pool] stands on line 3, capacities on line 8; more begins on line 9.
 POOL = """title = "t"
@@ -235,7 +234,7 @@ def test_files_that_cannot_be_read(tmp_path, monkeypatch):
     binary.write_bytes(b"title = \x00")
     with pytest.raises(ScenarioError, match=r"binary\.toml, line 1: no valid TOML"):
         Scenario.read(binary)
-    monkeypatch.setattr(reading_module, "WRITTEN", 3)
+    monkeypatch.setattr(files, "WRITTEN", 3)
     with pytest.raises(
         ScenarioError, match="cannot be read: it is larger than 0 MiB; give a scenario, a short file"
     ):
