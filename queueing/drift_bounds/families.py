@@ -26,7 +26,9 @@ from decimal import Context, Decimal
 from fractions import Fraction
 from typing import Any
 
+from fairness.protocol.family import growth_rate
 from queueing.certificates.errors import CertificateError
+from queueing.certificates.rates.filling import GROWTH
 from queueing.drift_bounds.free_moments import FreeMoments
 from queueing.drift_bounds.label_moments import LevelMoments, RatioMoments
 from queueing.drift_bounds.moments import Moments, Numbers
@@ -54,7 +56,7 @@ def moments_of(policy: str, parameters: Mapping[str, Any], numbers: Numbers) -> 
             for weight, row in zip(numbers.weights, numbers.shares, strict=True)
         ]
         return LevelMoments(numbers, rates, one_level=False)
-    if policy in ("MMF", "DRF", "Asset"):
+    if policy in GROWTH:
         growth = _growth(policy, parameters, numbers)
         return LevelMoments(numbers, [[rate] * numbers.m for rate in growth], one_level=True)
     if policy == "alpha":
@@ -67,7 +69,7 @@ def moments_of(policy: str, parameters: Mapping[str, Any], numbers: Numbers) -> 
 
 def finite_moments(policy: str, parameters: Mapping[str, Any]) -> bool:
     """Whether a theorem says that all moments are finite below load 1."""
-    return policy in ("PF", "MMF", "DRF", "Asset") or (policy == "alpha" and parameters["alpha"] >= 1)
+    return policy in ("PF", *GROWTH) or (policy == "alpha" and parameters["alpha"] >= 1)
 
 
 def names_of(policy: str, parameters: Mapping[str, Any], shown: str) -> tuple[str, ...]:
@@ -81,18 +83,15 @@ def names_of(policy: str, parameters: Mapping[str, Any], shown: str) -> tuple[st
 
 def _growth(policy: str, parameters: Mapping[str, Any], numbers: Numbers) -> list[Fraction]:
     """Tasks of one job per level of filling, for each class."""
-    if policy == "MMF":
-        return list(numbers.weights)
-    if policy == "Asset":
-        totals = [sum(row, Fraction(0)) for row in numbers.all_shares]
-        return [weight / total for weight, total in zip(numbers.weights, totals, strict=True)]
     ones = [[1.0] * len(row) for row in numbers.all_shares]
     given = parameters.get("resource_weights")
     own = ones if given is None else _resource_weights(given, numbers)
-    return [
-        weight * min(Fraction(v) / share for v, share in zip(row, shares, strict=True) if share)
-        for weight, row, shares in zip(numbers.weights, own, numbers.all_shares, strict=True)
-    ]
+    rates = []
+    for weight, row, shares in zip(numbers.weights, own, numbers.all_shares, strict=True):
+        held = {j: share for j, share in enumerate(shares) if share}
+        given = [Fraction(row[j]) for j in held]
+        rates.append(growth_rate(GROWTH[policy], weight, [*held.values()], given))
+    return rates
 
 
 def _resource_weights(given: Any, numbers: Numbers) -> list[list[float]]:

@@ -22,7 +22,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import singledispatch
 from itertools import combinations
 from typing import Any
 
@@ -33,14 +32,11 @@ from fairness.arguments.validation import FloatArray
 from fairness.errors import ModelError
 from fairness.exact.linear_algebra import dot, reduced
 from fairness.model.problem import Problem
-from fairness.policies.asset import AssetFair
-from fairness.policies.bottleneck import BottleneckMax
-from fairness.policies.maxmin import DRF, MaxMin
-from fairness.policies.proportional import AlphaFair, ProportionalFair
 from fairness.properties.exact import pools
 from fairness.properties.exact.rational import NEAR, Enclosure, RationalModel, Row, Rows, Unproved
 from fairness.protocol.calling import policy_tasks
-from fairness.protocol.policy import policy_name, registered
+from fairness.protocol.family import ByFamily, growth_rate
+from fairness.protocol.policy import policy_name
 
 __all__ = ["RationalPool", "exact_tasks", "proportional", "state_tasks"]
 
@@ -97,16 +93,16 @@ class RationalPool:
         return RationalModel(rows, [[Fraction(1)] * len(rows[0])], alone, alone, weights, "resource")
 
 
-@singledispatch
+@ByFamily
 def state_tasks(
     policy: Any, model: RationalModel, pool: RationalPool, present: list[int], hint: FloatArray
 ) -> Enclosure | Unproved:
-    """Tasks of the present classes by a policy's definition; a new policy registers a function here.
+    """Tasks of the present classes by a policy's definition; that of a new family is registered here.
 
     Parameters
     ----------
     policy : callable
-        Its type is a key to a definition; it is not called.
+        Its family is a key to a definition; it is not called.
     model : RationalModel
         The present classes, one job each, whose weights are those of all their jobs.
     pool : RationalPool
@@ -122,54 +118,29 @@ def state_tasks(
     )
 
 
-@state_tasks.register
-def _(policy: MaxMin, model: RationalModel, pool: Any, present: Any, hint: Any) -> Enclosure:
-    return pools.filling(model, model.weights)
-
-
-@state_tasks.register
+@state_tasks.register("filling")
 def _(
-    policy: DRF, model: RationalModel, pool: RationalPool, present: list[int], hint: FloatArray
-) -> Enclosure:
-    given = policy.resource_weights
-    rates = []
-    for w, i in zip(model.weights, present, strict=True):
-        shares = pool.shares[i]
-        weights = [Fraction(1)] * len(shares) if given is None else [Fraction(v) for v in given[i]]
-        # A class without demands grows to its limit, whatever its rate.
-        rates.append(w * min((v / b for v, b in zip(weights, shares, strict=True) if b), default=Fraction(1)))
-    return pools.filling(model, rates)
-
-
-@state_tasks.register
-def _(
-    policy: AssetFair, model: RationalModel, pool: RationalPool, present: list[int], hint: FloatArray
-) -> Enclosure:
-    rates = [w / (sum(pool.shares[i]) or 1) for w, i in zip(model.weights, present, strict=True)]
-    return pools.filling(model, rates)
-
-
-@state_tasks.register
-def _(
-    policy: BottleneckMax, model: RationalModel, pool: Any, present: Any, hint: FloatArray
+    policy: Any, model: RationalModel, pool: RationalPool, present: list[int], hint: FloatArray
 ) -> Enclosure | Unproved:
+    told, m = policy.family.parameters, len(pool.shares[0])
+    if told["growth"] == "own":
+        return state_tasks.otherwise(policy, model, pool, present, hint)
+    rates, given = [], told.get("resource_weights", [[1] * m] * len(pool.shares))
+    for w, i in zip(model.weights, present, strict=True):
+        demanded = [j for j, share in enumerate(pool.shares[i]) if share]
+        own = [Fraction(given[i][j]) for j in demanded]
+        rates.append(growth_rate(told["growth"], w, [pool.shares[i][j] for j in demanded], own))
+    return pools.filling(model, rates)
+
+
+@state_tasks.register("bottleneck-max")
+def _(policy: Any, model: RationalModel, pool: Any, present: Any, hint: Any) -> Enclosure | Unproved:
     return pools.bottleneck_max(model, hint)
 
 
-@state_tasks.register
-def _(
-    policy: ProportionalFair, model: RationalModel, pool: Any, present: Any, hint: FloatArray
-) -> Enclosure | Unproved:
-    return proportional(model, hint)
-
-
-@state_tasks.register
-def _(
-    policy: AlphaFair, model: RationalModel, pool: Any, present: Any, hint: FloatArray
-) -> Enclosure | Unproved:
-    if np.isinf(policy.alpha):
-        return pools.filling(model, model.weights)
-    if policy.alpha == 1:
+@state_tasks.register("alpha-fair")
+def _(policy: Any, model: RationalModel, pool: Any, present: Any, hint: Any) -> Enclosure | Unproved:
+    if policy.family.parameters["alpha"] == 1:
         return proportional(model, hint)
     return Unproved(f"the tasks of {policy_name(policy)} are roots of rational numbers")
 
@@ -182,7 +153,7 @@ def exact_tasks(
     Parameters
     ----------
     policy : callable
-        Of a type that :func:`state_tasks` knows.
+        Of a family that :func:`state_tasks` knows.
     problem : Problem
     counts : ndarray of int, shape (n_states, n_classes), jobs
     hints : ndarray of shape (n_states, n_classes), optional
@@ -204,14 +175,14 @@ def exact_tasks(
     >>> exact_tasks(ProportionalFair(), Problem([[1, 10], [10, 1]], [11, 11]), np.array([[1, 1], [20, 1]]))
     [[Fraction(1, 1), Fraction(1, 1)], [Fraction(22, 21), Fraction(11, 21)]]
     """
-    pool, definition = RationalPool.of(problem), registered(state_tasks, policy)
+    pool = RationalPool.of(problem)
     if hints is None:
         hints = policy_tasks(problem, policy, counts.astype(float))
     rows = []
     for state, hint in zip(counts.tolist(), hints, strict=True):
         row = [Fraction(0)] * len(state)
         if present := pool.present(state):
-            found = definition(policy, pool.state(state, present), pool, present, hint[present])
+            found = state_tasks(policy, pool.state(state, present), pool, present, hint[present])
             if isinstance(found, Unproved):
                 raise ModelError.of(
                     "policy",

@@ -53,7 +53,7 @@ from fairness.errors import ModelError
 from fairness.exact.linear_algebra import dot, reduced
 from fairness.properties.exact.rational import NEAR, Enclosure, RationalModel, Row, Unproved, solve
 
-__all__ = ["alpha_fair", "asset_rates", "bottleneck_max", "dominant_rates", "fill", "filling", "radii"]
+__all__ = ["alpha_fair", "bottleneck_max", "fill", "filling", "radii"]
 
 DIGITS = 60
 """Digits of Newton's method; the square root of the gap keeps half of them."""
@@ -88,25 +88,6 @@ def fill(shares: Sequence[Row], rates: Row) -> Row:
         free = [f - step * v for f, v in zip(free, load, strict=True)]
         growing = [i for i in growing if all(f > 0 for f, b in zip(free, shares[i], strict=True) if b > 0)]
     return tasks
-
-
-def dominant_rates(model: RationalModel, resource_weights: Sequence[Row] | None = None) -> Row:
-    """Tasks that hold one unit of weighted dominant share, 0 for a class that cannot run."""
-    rates = []
-    for i, (alone, w) in enumerate(zip(model.gamma, model.weights, strict=True)):
-        shares = model.shares[i][0]
-        v = [Fraction(1)] * len(shares) if resource_weights is None else resource_weights[i]
-        fits = alone[0] > 0
-        rates.append(w * min(v[j] / b for j, b in enumerate(shares) if b > 0) if fits else Fraction(0))
-    return rates
-
-
-def asset_rates(model: RationalModel) -> Row:
-    """Tasks that hold one unit of the sum of all shares, by weight; 0 for a class that cannot run."""
-    return [
-        w / sum(model.shares[i][0]) if model.gamma[i][0] > 0 else Fraction(0)
-        for i, w in enumerate(model.weights)
-    ]
 
 
 def filling(model: RationalModel, rates: Row) -> Enclosure:

@@ -11,8 +11,9 @@ from typing import Any
 
 import numpy as np
 
+from fairness.protocol.family import growth_rate
 from queueing.certificates.pool import Pool
-from queueing.certificates.rates.filling import resource_weights
+from queueing.certificates.rates.filling import GROWTH, resource_weights
 
 __all__ = ["exact_growth", "exact_tasks"]
 
@@ -23,12 +24,8 @@ def exact_growth(pool: Pool, policy: str, parameters: Mapping[str, Any]) -> list
     rates = []
     for i, row in enumerate(pool.demands):
         held = {j: Fraction(a) / Fraction(pool.capacities[j]) for j, a in enumerate(row) if a > 0}
-        unit = Fraction(1)
-        if policy == "DRF":
-            unit = min(Fraction(own[i, j]) / share for j, share in held.items())
-        elif policy == "Asset":
-            unit = 1 / sum(held.values(), Fraction(0))
-        rates.append(Fraction(pool.weights[i]) * unit)
+        given = [Fraction(own[i, j]) for j in held]
+        rates.append(growth_rate(GROWTH[policy], Fraction(pool.weights[i]), [*held.values()], given))
     return rates
 
 

@@ -40,6 +40,7 @@ import numpy as np
 
 from fairness.machine.compiling import stored
 from fairness.model.problem import FloatArray
+from fairness.protocol.family import growth_rate
 from queueing.certificates import intervals
 from queueing.certificates.errors import CertificateError
 from queueing.certificates.intervals import Interval, above, below, smallest, total
@@ -47,7 +48,10 @@ from queueing.certificates.pool import Pool
 from queueing.certificates.rates import interface
 from queueing.certificates.rates.interface import OPTIONS, Rates, part
 
-__all__ = ["growth", "memory", "numbers", "resource_weights", "tasks"]
+__all__ = ["GROWTH", "growth", "memory", "numbers", "resource_weights", "tasks"]
+
+GROWTH: Mapping[str, str] = {"MMF": "tasks", "DRF": "dominant", "Asset": "assets"}
+"""Policies that fill, by name, and what of a job grows alike."""
 
 GROWING, ENDED = 1.0, 2.0
 """A class that grows in this round, and one that has ended in it; others are 0."""
@@ -59,13 +63,10 @@ def growth(pool: Pool, policy: str, parameters: Mapping[str, Any]) -> tuple[Inte
     rates = []
     for i, row in enumerate(pool.demands):
         weight = Interval.of(pool.weights[i])
-        held = [(j, Interval.of(a) / float(pool.capacities[j])) for j, a in enumerate(row) if a > 0]
-        if policy == "MMF":
-            rates.append(weight)
-        elif policy == "DRF":
-            rates.append(weight * smallest(Interval.of(own[i, j]) / share for j, share in held))
-        else:
-            rates.append(weight / total(share for _, share in held))
+        demanded = np.flatnonzero(row > 0)
+        held = [Interval.of(row[j]) / float(pool.capacities[j]) for j in demanded]
+        given = [Interval.of(own[i, j]) for j in demanded]
+        rates.append(growth_rate(GROWTH[policy], weight, held, given, least=smallest, total=total))
     return tuple(rates)
 
 

@@ -29,11 +29,13 @@ from fairness.errors import ModelError
 from fairness.exact.server_rows import ServerRows, as_fractions, distinct_servers
 from fairness.model.cluster import Cluster
 from fairness.model.problem import FloatArray, Problem
+from fairness.protocol.family import growth_rate
 from queueing.certificates.facets import cluster_facets, inverse, outward
+from queueing.certificates.rates.filling import GROWTH
 
 __all__ = ["LEVELLING", "LEVELLING_SERVERS", "numbers"]
 
-LEVELLING = ("MMF", "DRF", "Asset", "BMF")
+LEVELLING = (*GROWTH, "BMF")
 """Policies of pools that level, by name."""
 LEVELLING_SERVERS = ("DRF per server", "TSF", "TSF dedicated", "CDRF", "C-DRFH", "DRFH")
 """Policies of clusters that level."""
@@ -108,21 +110,17 @@ def _pool_growth(policy: str, parameters: Mapping[str, Any], shares: Rows) -> Ro
     """Tasks per level of a job of weight 1, for each resource."""
     if policy == "BMF":
         return [[inverse(s) for s in row] for row in shares]
-    if policy == "MMF":
-        rates = [Fraction(1)] * len(shares)
-    elif policy == "DRF":
-        given = parameters.get("resource_weights")
-        # Floats, as the tasks of filling take them.
-        weights = [[1.0] * len(row) for row in shares] if given is None else np.asarray(given, float).tolist()
-        rates = [
-            min((Fraction(v) / s for v, s in zip(some, row, strict=True) if s), default=Fraction(1))
-            for some, row in zip(weights, shares, strict=True)
-        ]
-    elif policy == "Asset":
-        rates = [inverse(sum(row, Fraction(0))) for row in shares]
-    else:
+    if policy not in GROWTH:
         raise _unknown(policy, LEVELLING)
-    return [[rate] * len(row) for rate, row in zip(rates, shares, strict=True)]
+    given = parameters.get("resource_weights")
+    # Floats, as the tasks of filling take them.
+    weights = np.ones((len(shares), len(shares[0]))) if given is None else np.asarray(given, float)
+    rates = []
+    for own, row in zip(weights.tolist(), shares, strict=True):
+        held = {j: s for j, s in enumerate(row) if s}
+        own = [Fraction(own[j]) for j in held]
+        rates.append([growth_rate(GROWTH[policy], Fraction(1), [*held.values()], own)] * len(row))
+    return rates
 
 
 def _yardsticks(cluster: Cluster, policy: str) -> list[Fraction]:
