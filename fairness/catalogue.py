@@ -106,13 +106,13 @@ FURTHER: tuple[Entry, ...] = (
 """Policies of a pool that must be told something of each class before they can be asked: no list has them."""
 # fmt: on
 
-_COLOURS = {entry.name: entry.colour for entry in (*CATALOGUE, *CLUSTER_CATALOGUE)}
 _MODELS = {"balanced fairness": "#000000", "bound": "#56B4E9", "H-DRF": "#780000"}
 
 
 def colour(name: str) -> str:
     """Colour of a policy, of "balanced fairness" or of "bound" in figures; dark grey for any other name."""
-    return _COLOURS.get(name) or _MODELS.get(name, "#404040")
+    colours = {entry.name: entry.colour for entry in (*CATALOGUE, *CLUSTER_CATALOGUE)}
+    return colours.get(name) or _MODELS.get(name, "#404040")
 
 
 _SPARE = ("#CC0000", "#1144BB", "#557755", "#7777FF", "#88BB77", "#442244", "#CCEE00")
