@@ -148,6 +148,9 @@ def test_an_interval_without_end_agrees_with_nothing():
     assert (off <= 1).tolist() == [True, False, False]
 
 
+HEARS = "import signal\nsignal.signal(signal.SIGINT, signal.default_int_handler)\n"
+"""A terminal's process hears Ctrl-C; one that a script starts in the background is deaf to it."""
+
 IMPORTED = """
 import examples.interrupted
 import sys, time
@@ -179,7 +182,7 @@ if __name__ == "__main__":
 def test_ctrl_c_ends_the_figures_in_one_line(code, status, said, tmp_path):
     """As a terminal says it: to the process and to those that draw for it."""
     script = tmp_path / "talk.py"
-    script.write_text(code)
+    script.write_text(HEARS + code)
     pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "start_new_session": True}
     with running(sys.executable, script, cwd=tmp_path, **pipes) as process:
         assert line_of(process.stdout, "the point to be stopped at") == "waits\n"

@@ -14,13 +14,12 @@ a matter of its definition:
   or bottlenecks at the leaves, by the notion of that policy;
 * *any other policy*: where the resource is full; how it chose is not known.
 
-The notion of a new policy is registered: a function of the policy, the allocation and its holdings.
+The notion of a new family is registered: a function of the policy, the allocation and its holdings.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import singledispatch
 from typing import Any
 
 import numpy as np
@@ -31,19 +30,9 @@ from fairness.evidence.pools import job_shares
 from fairness.explanations.holdings import Holdings
 from fairness.explanations.queues import at_leaves, queue_stops, tree_of
 from fairness.explanations.records import Stop
-from fairness.policies.asset import AssetFair
-from fairness.policies.bottleneck import BottleneckMax
-from fairness.policies.engines.filling import FillingPolicy
-from fairness.policies.hierarchy.hierarchical import Hierarchical
-from fairness.policies.maxmin import DRF, MaxMin
-from fairness.policies.proportional import AlphaFair, ProportionalFair
-from fairness.policies.servers.per_server import PerServerDRF
-from fairness.policies.servers.psdsf import PSDSF
-from fairness.policies.servers.task_share import CDRF, CDRFH, DRFH, TSF, LeximinPolicy
-from fairness.protocol.policy import registered
+from fairness.protocol.family import ByFamily
 from fairness.results.allocation import Allocation
 from fairness.results.cluster_allocation import ClusterAllocation
-from fairness.timed.tdrf import TDRF
 
 __all__ = ["Notion", "notion", "stops"]
 
@@ -71,7 +60,7 @@ class Notion:
     kind: str
 
 
-@singledispatch
+@ByFamily
 def notion(policy: Any, allocation: Any, held: Holdings) -> Notion:
     """The notion of a policy; of one that is not known, that a resource is full."""
     return Notion(_candidates(held), np.full(held.parts.shape, np.nan), "", "full")
@@ -84,7 +73,7 @@ def stops(
 
     Examples
     --------
-    >>> from fairness import Problem, allocate
+    >>> from fairness import DRF, Problem, allocate
     >>> from fairness.explanations.holdings import holdings
     >>> result = allocate(Problem([[1, 4], [3, 1]], [9, 18]), DRF())
     >>> (stop,) = stops(DRF(), result, holdings(result), 0)
@@ -103,11 +92,11 @@ def stops(
     if (tree := tree_of(policy)) is not None:
         model = allocation.problem if isinstance(allocation, Allocation) else allocation.cluster
         found.extend(queue_stops(tree, model, held.units.sum(axis=1), i))
-    meant: Notion = registered(notion, policy)(policy, allocation, held)
+    meant: Notion = notion(policy, allocation, held)
     places = meant.stopped[i] & held.full
     if not places.any() and not found:
         # Not stopped by the notion: what is full still keeps it from growing by itself.
-        meant, places = notion(None, allocation, held), _candidates(held)[i]
+        meant, places = notion.otherwise(policy, allocation, held), _candidates(held)[i]
     for s, r in np.argwhere(places):
         others = np.flatnonzero(meant.stopped[:, s, r] & (np.arange(len(meant.stopped)) != i))
         found.append(
@@ -142,37 +131,36 @@ def _by_level(held: Holdings, levels: FloatArray, measure: str, present: NDArray
 
 
 _MEASURES = {
-    MaxMin: "numbers of tasks per job and weight",
-    DRF: "dominant shares per job and weight",
-    AssetFair: "sums of shares per job and weight",
+    "tasks": "numbers of tasks per job and weight",
+    "dominant": "dominant shares per job and weight",
+    "assets": "sums of shares per job and weight",
+    "own": "levels per job and weight",
 }
 
 
-@notion.register
-def _(policy: FillingPolicy, allocation: Allocation, held: Holdings) -> Notion:
-    measure = next(
-        (m for kind, m in _MEASURES.items() if isinstance(policy, kind)), "levels per job and weight"
-    )
-    if isinstance(policy, DRF) and policy.resource_weights is not None:
+@notion.register("filling")
+def _(policy: Any, allocation: Allocation, held: Holdings) -> Notion:
+    told = policy.family.parameters
+    measure = _MEASURES[told["growth"]]
+    if "resource_weights" in told:
         measure = "dominant shares per job, weight and weight of the resource"
     assert allocation.levels is not None  # filling gives them
     return _by_level(held, allocation.levels, measure, allocation.counts > 0)
 
 
-@notion.register
-def _(policy: TDRF, allocation: Allocation, held: Holdings) -> Notion:
+@notion.register("timed filling")
+def _(policy: Any, allocation: Allocation, held: Holdings) -> Notion:
     assert allocation.levels is not None
     measure = "dominant shares times time weights, per job and weight"
     return _by_level(held, allocation.levels, measure, allocation.counts > 0)
 
 
-@notion.register(ProportionalFair)
-@notion.register(AlphaFair)
-def _(policy: ProportionalFair | AlphaFair, allocation: Allocation, held: Holdings) -> Notion:
-    if allocation.prices is None:  # alpha is infinite
-        return registered(notion, MaxMin())(MaxMin(), allocation, held)
+@notion.register("alpha-fair")
+def _(policy: Any, allocation: Allocation, held: Holdings) -> Notion:
+    if allocation.prices is None:  # of a policy that does not tell them
+        return notion.otherwise(policy, allocation, held)
     paid = (allocation.problem.demands * allocation.prices)[:, None, :]
-    alpha = getattr(policy, "alpha", 1.0)
+    alpha = policy.family.parameters["alpha"]
     if alpha == 0:
         return Notion(_candidates(held) & (paid > 0), np.full(paid.shape, np.nan), "", "full")
     # The bill of a class is what its tasks are worth to it at the margin, limits included.
@@ -182,47 +170,47 @@ def _(policy: ProportionalFair | AlphaFair, allocation: Allocation, held: Holdin
     return Notion(_candidates(held) & (parts > EQUAL), parts, "part of its bill", "price")
 
 
-@notion.register
-def _(policy: BottleneckMax, allocation: Allocation, held: Holdings) -> Notion:
+@notion.register("bottleneck-max")
+def _(policy: Any, allocation: Allocation, held: Holdings) -> Notion:
     shares = job_shares(allocation.problem, allocation.counts, allocation.tasks)[:, None, :]
     needed = held.demanded & (allocation.counts > 0)[:, None, None]
     stopped = _candidates(held) & needed & _highest(shares, needed)
     return Notion(stopped, shares, "share per job and weight", "share")
 
 
-@notion.register
-def _(policy: Hierarchical, allocation: Allocation | ClusterAllocation, held: Holdings) -> Notion:
+@notion.register("on a tree")
+def _(policy: Any, allocation: Allocation | ClusterAllocation, held: Holdings) -> Notion:
     # Who is blocked first in a filling depends on all queues.
-    if isinstance(allocation, ClusterAllocation) or isinstance(policy.policy, FillingPolicy):
-        return notion(None, allocation, held)
-    inner: Notion = registered(notion, policy.policy)(policy.policy, at_leaves(policy, allocation), held)
+    if isinstance(allocation, ClusterAllocation) or policy.fills:
+        return notion.otherwise(policy, allocation, held)
+    inner: Notion = notion(policy.policy, at_leaves(policy, allocation), held)
     return inner
 
 
 _YARDSTICKS = {
-    TSF: "tasks over those alone without placement constraints, per job and weight",
-    CDRF: "tasks over those alone, per job and weight",
-    CDRFH: "dominant shares of the pooled capacities, per job and weight",
-    DRFH: "dominant shares of the pooled capacities, per job and weight",
+    "alone": "tasks over those alone{}, per job and weight",
+    "dedicated": "tasks over those of a pool of its own",
+    "pooled": "dominant shares of the pooled capacities, per job and weight",
+    "own": "levels",
 }
 
 
-@notion.register
-def _(policy: LeximinPolicy, allocation: ClusterAllocation, held: Holdings) -> Notion:
+@notion.register("leximin")
+def _(policy: Any, allocation: ClusterAllocation, held: Holdings) -> Notion:
     assert allocation.levels is not None
     priced = np.zeros(held.parts.shape, dtype=bool)
     for record in allocation.details["rounds"]:
         # A level is proved by the prices of its round: nobody of the round gains without paying there.
         priced[list(record.classes)] = record.prices > EQUAL * record.prices.max(initial=0.0)
-    measure = next((m for kind, m in _YARDSTICKS.items() if isinstance(policy, kind)), "levels")
-    if isinstance(policy, TSF) and policy.weighting == "dedicated":
-        measure = "tasks over those of a pool of its own"
+    told = policy.family.parameters
+    without = " without placement constraints" if told["constraints"] else ""
+    measure = _YARDSTICKS[told["yardstick"]].format(without)
     ranks = np.broadcast_to(allocation.levels[:, None, None], held.parts.shape)
     return Notion(_candidates(held) & priced, ranks, measure, "levels")
 
 
-@notion.register
-def _(policy: PSDSF, allocation: ClusterAllocation, held: Holdings) -> Notion:
+@notion.register("per-server dominant share")
+def _(policy: Any, allocation: ClusterAllocation, held: Holdings) -> Notion:
     present = allocation.counts > 0
     if allocation.prices is not None:
         parts = held.parts * allocation.prices[None, :, None]
@@ -237,8 +225,8 @@ def _(policy: PSDSF, allocation: ClusterAllocation, held: Holdings) -> Notion:
     return Notion(stopped, ranks, "virtual dominant shares per job and weight", "levels")
 
 
-@notion.register
-def _(policy: PerServerDRF, allocation: ClusterAllocation, held: Holdings) -> Notion:
+@notion.register("filling per server")
+def _(policy: Any, allocation: ClusterAllocation, held: Holdings) -> Notion:
     levels = allocation.details["levels"]
     measure = "dominant shares of each server, per job and weight"
     return _by_level(held, levels, measure, allocation.counts > 0)

@@ -4,20 +4,14 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
-from functools import singledispatch
 from typing import Any
 
 import numpy as np
 
 from fairness.errors import NotConvergedError
 from fairness.explanations.queues import at_leaves
-from fairness.policies.bottleneck import BottleneckMax
 from fairness.policies.bottleneck_set import all_bottleneck_max
-from fairness.policies.hierarchy.hierarchical import Hierarchical
-from fairness.policies.proportional import AlphaFair, ProportionalFair
-from fairness.policies.servers.psdsf import PSDSF
-from fairness.policies.servers.task_share import LeximinPolicy
-from fairness.protocol.policy import registered
+from fairness.protocol.family import ByFamily
 from fairness.results.allocation import Allocation
 from fairness.results.cluster_allocation import ClusterAllocation
 
@@ -35,22 +29,22 @@ def choice_of(policy: Any, allocation: Allocation | ClusterAllocation, i: int) -
 
     Examples
     --------
-    >>> from fairness import Problem, allocate
+    >>> from fairness import BottleneckMax, Problem, allocate
     >>> trade = Problem([[2, 2, 2], [4, 2, 3], [2, 4, 3]], [2, 2, 2])
     >>> choice_of(BottleneckMax(), allocate(trade, BottleneckMax()), 0)
     'BMF leaves a choice here: in its allocations class 1 runs from 0.3333 to 0.4 tasks.'
     """
-    told: str = registered(_choice, policy)(policy, allocation, i)
+    told: str = _choice(policy, allocation, i)
     return told
 
 
-@singledispatch
+@ByFamily
 def _choice(policy: Any, allocation: Any, i: int) -> str:
     return ""
 
 
-@_choice.register
-def _(policy: BottleneckMax, allocation: Allocation, i: int) -> str:
+@_choice.register("bottleneck-max")
+def _(policy: Any, allocation: Allocation, i: int) -> str:
     problem, name = allocation.problem, allocation.problem.job_classes[i]
     present = allocation.counts > 0
     if np.count_nonzero(present) < 3 or problem.n_resources < 3:
@@ -69,9 +63,8 @@ def _(policy: BottleneckMax, allocation: Allocation, i: int) -> str:
     return f"BMF leaves a choice here: in its allocations {name} runs from {least:.4g} to {most:.4g} tasks."
 
 
-@_choice.register(ProportionalFair)
-@_choice.register(AlphaFair)
-def _(policy: ProportionalFair | AlphaFair, allocation: Allocation, i: int) -> str:
+@_choice.register("alpha-fair")
+def _(policy: Any, allocation: Allocation, i: int) -> str:
     problem = allocation.problem
     if allocation.prices is None or not allocation.prices.any():
         return ""
@@ -87,21 +80,20 @@ def _(policy: ProportionalFair | AlphaFair, allocation: Allocation, i: int) -> s
     return "The tasks are the only ones; the prices need not be."
 
 
-@_choice.register
-def _(policy: Hierarchical, allocation: Allocation | ClusterAllocation, i: int) -> str:
-    at_prices = isinstance(policy.policy, BottleneckMax | ProportionalFair | AlphaFair)
-    if at_prices and isinstance(allocation, Allocation):
+@_choice.register("on a tree")
+def _(policy: Any, allocation: Allocation | ClusterAllocation, i: int) -> str:
+    if isinstance(allocation, Allocation) and not policy.fills:
         return choice_of(policy.policy, at_leaves(policy, allocation), i)
     return ""
 
 
-@_choice.register
-def _(policy: LeximinPolicy, allocation: ClusterAllocation, i: int) -> str:
+@_choice.register("leximin")
+def _(policy: Any, allocation: ClusterAllocation, i: int) -> str:
     return UNIQUE_TOTALS if allocation.cluster.n_servers > 1 else ""
 
 
-@_choice.register
-def _(policy: PSDSF, allocation: ClusterAllocation, i: int) -> str:
+@_choice.register("per-server dominant share")
+def _(policy: Any, allocation: ClusterAllocation, i: int) -> str:
     cluster = allocation.cluster
     if cluster.n_servers == 1:
         return ""

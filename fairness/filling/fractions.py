@@ -1,13 +1,7 @@
 r"""Progressive filling of a pool in fractions, event by event: the definition, without bounds.
 
-Every class grows at its rate :math:`r_i` until a resource that it demands is full or it is at its limit. One
-unit of level gives a job of weight :math:`w_i`, one task of which holds the share :math:`s_{ij}` of resource
-j,
-
-.. math:: r_i = w_i \;\text{(MMF)}, \qquad r_i = w_i \min_{j: s_{ij} > 0} v_{ij}/s_{ij} \;\text{(DRF)},
-   \qquad r_i = w_i \Big/ \sum_j s_{ij} \;\text{(asset fairness)}
-
-tasks, with the weights :math:`v_{ij}` per resource or 1.
+Every class grows at its rate (:mod:`fairness.protocol.family`) until a resource that it demands is full or it
+is at its limit.
 """
 
 from __future__ import annotations
@@ -16,26 +10,25 @@ from collections.abc import Sequence
 from fractions import Fraction
 from typing import Any
 
-__all__ = ["FILLING", "fill", "growth_rates"]
+from fairness.protocol.family import growth_rate
 
-FILLING = ("MMF", "DRF", "Asset")
-"""Policies that fill, by name."""
+__all__ = ["fill", "growth_rates"]
 
 Row = list[Fraction]
 Shares = Sequence[Sequence[Fraction]]
 
 
-def growth_rates(policy: str, shares: Shares, weights: Sequence[Fraction], own: Any = None) -> Row:
+def growth_rates(growth: str, shares: Shares, weights: Sequence[Fraction], own: Any = None) -> Row:
     """Tasks per unit of level of each class.
 
     Parameters
     ----------
-    policy : {"MMF", "DRF", "Asset"}
+    growth : {"tasks", "dominant", "assets"}
     shares : list of lists, (n_classes, n_resources)
         Share of each resource that one task holds.
     weights : list, (n_classes,)
     own : nested sequence of numbers, (n_classes, n_resources), optional
-        Weights of the classes on the resources, for DRF alone. Floats count as the fractions that they are.
+        Weights of the classes on the resources. Floats count as the fractions that they are.
 
     Returns
     -------
@@ -45,21 +38,15 @@ def growth_rates(policy: str, shares: Shares, weights: Sequence[Fraction], own: 
     Examples
     --------
     >>> rows = [[Fraction(1, 9), Fraction(4, 18)], [Fraction(3, 9), Fraction(1, 18)]]
-    >>> growth_rates("DRF", rows, [Fraction(1), Fraction(1)])
+    >>> growth_rates("dominant", rows, [Fraction(1), Fraction(1)])
     [Fraction(9, 2), Fraction(3, 1)]
     """
-    units = []
-    for i, row in enumerate(shares):
+    rates = []
+    for i, (weight, row) in enumerate(zip(weights, shares, strict=True)):
         held = {j: share for j, share in enumerate(row) if share}
-        if policy == "MMF" or not held:
-            units.append(Fraction(1))
-        elif policy == "Asset":
-            units.append(1 / sum(held.values(), Fraction(0)))
-        else:
-            units.append(
-                min((1 if own is None else Fraction(own[i][j])) / share for j, share in held.items())
-            )
-    return [w * unit for w, unit in zip(weights, units, strict=True)]
+        given = [Fraction(1) if own is None else Fraction(own[i][j]) for j in held]
+        rates.append(growth_rate(growth, weight, [*held.values()], given))
+    return rates
 
 
 def fill(shares: Shares, rates: Sequence[Fraction], limits: Sequence[Fraction | None] | None = None) -> Row:

@@ -18,6 +18,7 @@ import numpy as np
 
 from fairness.model.problem import FloatArray, Problem
 from fairness.policies.engines.filling import FillingPolicy
+from fairness.protocol.family import Family
 
 __all__ = ["AssetFair"]
 
@@ -34,6 +35,7 @@ class AssetFair(FillingPolicy):
     """
 
     name = "Asset"
+    family = Family("filling", {"growth": "assets"})
 
     def rates(self, problem: Problem) -> FloatArray:
         """Tasks that hold one unit of aggregate share."""

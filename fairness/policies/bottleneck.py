@@ -34,6 +34,7 @@ from fairness.errors import ModelError, NotConvergedError
 from fairness.evidence.pools import SATURATION, bottleneck_certificate, job_shares, relative_usage
 from fairness.model.problem import FloatArray, Problem
 from fairness.policies.engines.bottleneck_states import ATTEMPTS, CERTIFIED, bmf_states
+from fairness.protocol.family import Family
 from fairness.protocol.following import Follower, KernelFollower
 from fairness.protocol.policy import Solution, evaluate
 
@@ -55,6 +56,8 @@ class BottleneckMax:
     """
 
     name = "BMF"
+    batches = "compiled"
+    family = Family("bottleneck-max")
 
     def __call__(self, problem: Problem, counts: ArrayLike) -> FloatArray:
         """Tasks running per class, shape (..., n_classes).

@@ -34,6 +34,7 @@ from fairness.arguments.validation import float_array
 from fairness.errors import ModelError
 from fairness.model.problem import FloatArray, Problem
 from fairness.policies.engines.filling import FillingPolicy
+from fairness.protocol.family import Family
 
 __all__ = ["DRF", "MaxMin"]
 
@@ -52,6 +53,7 @@ class MaxMin(FillingPolicy):
     """
 
     name = "MMF"
+    family = Family("filling", {"growth": "tasks"})
 
     def rates(self, problem: Problem) -> FloatArray:
         """Every job grows by one task per unit of level and weight."""
@@ -94,6 +96,12 @@ class DRF(FillingPolicy):
                 )
             resource_weights = tuple(tuple(float(v) for v in row) for row in weights)
         object.__setattr__(self, "resource_weights", resource_weights)
+
+    @property
+    def family(self) -> Family:  # type: ignore[override]
+        """Filling of dominant shares, with the weights per resource if there are any."""
+        own = {} if self.resource_weights is None else {"resource_weights": self.resource_weights}
+        return Family("filling", {"growth": "dominant", **own})
 
     def rates(self, problem: Problem) -> FloatArray:
         """Tasks that hold one unit of dominant share, divided by the weights per resource."""

@@ -50,6 +50,7 @@ from fairness.model.problem import FloatArray, Problem
 from fairness.policies.engines.prices import CERTIFIED, price_kernel, solve_states
 from fairness.policies.engines.throughput import throughput_solution, throughput_tasks
 from fairness.policies.maxmin import MaxMin
+from fairness.protocol.family import Family
 from fairness.protocol.following import AnsweringFollower, Follower
 from fairness.protocol.policy import Solution, evaluate, unit_prices
 
@@ -75,6 +76,8 @@ class ProportionalFair:
     """
 
     name = "PF"
+    batches = "compiled"
+    family = Family("alpha-fair", {"alpha": 1.0})
 
     def __call__(self, problem: Problem, counts: ArrayLike) -> FloatArray:
         """Tasks running per class, shape (..., n_classes).
@@ -125,6 +128,8 @@ class AlphaFair:
 
     alpha: float
 
+    batches = "compiled"
+
     def __post_init__(self) -> None:
         hint = " (0 for maximum throughput, inf for max-min)"
         alpha = require_number("alpha", self.alpha, least=0, most=math.inf, hint=hint)
@@ -134,6 +139,11 @@ class AlphaFair:
     def name(self) -> str:
         """Name for tables and legends."""
         return f"alpha={self.alpha:g}"
+
+    @property
+    def family(self) -> Family:
+        """Alpha-fairness, and max-min fairness when ``alpha`` is infinite."""
+        return MaxMin.family if math.isinf(self.alpha) else Family("alpha-fair", {"alpha": self.alpha})
 
     def __call__(self, problem: Problem, counts: ArrayLike) -> FloatArray:
         """Tasks running per class, shape (..., n_classes).

@@ -6,9 +6,10 @@ and where many are it dies or, worse, answers something else: it is refused here
 :func:`one_state`.
 
 Where ``counts[0]`` was meant to be the first class and is the first state, or ``counts.sum()`` the jobs of
-one state and is those of all, the answer may have the right shape. So a policy that is not one of the library
-is asked again about the last state of every batch alone, and about one in the middle; about another one, if
-nobody is served there although jobs are present, or if the answer is not feasible.
+one state and is those of all, the answer may have the right shape. So a policy that does not say how it
+answers for many states (``batches``) is asked again about the last state of every batch alone, and about one
+in the middle; about another one, if nobody is served there although jobs are present, or if the answer is not
+feasible.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ from fairness.errors import FairqueuesError, ModelError
 from fairness.model.cluster import Cluster
 from fairness.model.problem import Problem
 from fairness.protocol.cluster_policy import ClusterPolicy
-from fairness.protocol.policy import Policy, offers, policy_name
+from fairness.protocol.policy import Policy, batches, offers, policy_name
 
 __all__ = ["OneState", "call_policy", "check_answer", "one_state", "policy_tasks"]
 
@@ -38,6 +39,8 @@ class OneState:
     """A policy made of one that knows a single state; see :func:`one_state`."""
 
     policy: Callable[[Any, FloatArray], ArrayLike]
+
+    batches = "in turn"
 
     @property
     def name(self) -> str:
@@ -111,7 +114,7 @@ def call_policy(problem: Problem | Cluster, policy: Policy | ClusterPolicy, coun
         )
     values = _answer(problem, policy, counts)
     check_answer(problem, policy, counts, values)
-    if counts.ndim > 1 and counts.size and not type(policy).__module__.startswith("fairness."):
+    if counts.ndim > 1 and counts.size and not batches(policy):
         served = values.reshape(*counts.shape[:-1], -1).any(axis=-1)
         idle = np.argwhere(counts.any(axis=-1) & ~served)
         if len(idle):

@@ -7,6 +7,11 @@ dataclass carries its parameters; a plain function will do.
 
 A policy that can say more than the tasks (a certificate, prices, levels) also has
 ``solve(problem, counts) -> Solution`` for one vector of counts; :func:`fairness.allocate` uses it.
+
+A policy says what it is: ``name`` for tables and figures, ``family`` for all who know a proof or a definition
+(:mod:`fairness.protocol.family`), and ``batches``, how it answers for many states at once: "compiled", by a
+kernel that goes over the states, or "in turn", slowly but state by state. One that does not say so is asked
+again about some states alone (:mod:`fairness.protocol.calling`).
 """
 
 from __future__ import annotations
@@ -28,10 +33,10 @@ __all__ = [
     "CertifyingPolicy",
     "Policy",
     "Solution",
+    "batches",
     "evaluate",
     "offers",
     "policy_name",
-    "registered",
     "unit_prices",
 ]
 
@@ -96,7 +101,7 @@ def policy_name(policy: object) -> str:
 
 
 def offers(policy: object, way: str) -> bool:
-    """Whether a policy has a shorter way to its answers, the method ``way``, that leads to its own.
+    """Whether a policy has a shorter way to its answers, or says something of them, and means its own.
 
     A subclass that answers otherwise and inherits the way would be asked for the answers of its base.
 
@@ -119,17 +124,10 @@ def offers(policy: object, way: str) -> bool:
     return False
 
 
-def registered(definitions: Any, policy: object) -> Callable[..., Any]:
-    """What a function of :func:`functools.singledispatch` has for a policy; its base function if nothing.
-
-    A subclass that answers otherwise has not the definition of its base.
-    """
-    for kind in type(policy).__mro__:
-        if kind in definitions.registry:
-            return definitions.dispatch(kind)
-        if any(one in vars(kind) for one in ANSWERS):
-            break
-    return definitions.dispatch(object)
+def batches(policy: object) -> str:
+    """How a policy says that it answers for many states, "compiled" or "in turn"; "" if it says nothing."""
+    told: Any = policy
+    return str(told.batches) if offers(policy, "batches") else ""
 
 
 def unit_prices(problem: Problem, share_prices: FloatArray) -> FloatArray:

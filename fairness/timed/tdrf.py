@@ -46,6 +46,7 @@ from fairness.indivisible.pool import TaskFilling, fill_tasks
 from fairness.indivisible.rules import LowestShare
 from fairness.model.problem import FloatArray, Problem
 from fairness.policies.maxmin import DRF, MaxMin
+from fairness.protocol.family import Family
 from fairness.protocol.policy import Solution
 
 __all__ = ["TDRF", "Time", "as_time", "as_times", "integer_tdrf"]
@@ -88,6 +89,8 @@ class TDRF:
     final_time: Time | None
 
     name = "TDRF"
+    batches = "compiled"
+    family = Family("timed filling")
 
     def __init__(
         self,

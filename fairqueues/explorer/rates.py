@@ -25,7 +25,7 @@ import numpy as np
 
 from fairness.errors import FairqueuesError, NotConvergedError, UnstableError
 from fairness.model.problem import FloatArray, Problem
-from fairness.protocol.policy import Policy
+from fairness.protocol.policy import Policy, batches
 from fairqueues.explorer.model import Row, State
 from queueing.balanced.duration_bound import duration_bound
 from queueing.balanced.fairness import balanced_fairness
@@ -63,7 +63,7 @@ CHAIN_STATES = {1: 20_000, 2: 20_000, 3: 5_000, 4: 4_000}
 """Largest chain, about 80 ms."""
 
 OWN_STATES = 3_000
-"""The same for policies of one's own: Python may take 0.1 ms for a state."""
+"""The same for policies that are not compiled: Python may take 0.1 ms for a state."""
 
 LIGHT = {1: 0.8, 2: 0.8, 3: 0.6}
 """Loads up to which a chain takes 20 ms or so, by the number of classes with traffic."""
@@ -331,7 +331,7 @@ def _chain(system: System, policy: Policy, now: bool) -> tuple[FloatArray, float
     if classes not in CHAIN_TAIL:
         raise NotConvergedError("chains of so many classes take too long for a page", residual=1.0)
     load, most = float(system.relative_loads.max()), CHAIN_STATES[classes]
-    if not type(policy).__module__.startswith("fairness.policies."):
+    if batches(policy) != "compiled":
         most = min(most, OWN_STATES)
 
     def within(tail: float) -> Stationary:

@@ -9,15 +9,16 @@ parameters may be is decided there. ``"mine.py:priority"`` leads to a policy of 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from importlib import import_module
-from inspect import signature
+from inspect import Parameter, signature
 from pathlib import Path
 from typing import Any
 
 from fairness.arguments.plain import near, plain
+from fairness.catalogue import CATALOGUE, CLUSTER_CATALOGUE, FURTHER, Entry
 from fairness.errors import ModelError
 from fairqueues.scenario.python_files import own_policy, split_name
 
@@ -49,10 +50,8 @@ class Named:
     ----------
     origin : str
         "module:attribute" of a class or function.
-    parameters : tuple of str
-        What may be given, in the order of the text form.
-    required : int
-        How many of them must be given.
+    given : tuple of str, optional
+        What may be given, in the order of the text form; None for all that the class or function takes.
     fixed : dict
         Arguments that belong to the name.
     about : str
@@ -60,8 +59,7 @@ class Named:
     """
 
     origin: str
-    parameters: tuple[str, ...] = ()
-    required: int = 0
+    given: tuple[str, ...] | None = ()
     fixed: dict[str, Any] = field(default_factory=dict)
     about: str = ""
 
@@ -74,82 +72,40 @@ class Named:
             thing = getattr(thing, part)
         return thing
 
+    @property
+    def parameters(self) -> tuple[str, ...]:
+        """What may be given, in the order of the text form."""
+        return tuple(signature(self.kind).parameters) if self.given is None else self.given
 
-POOL_POLICIES: dict[str, Named] = {
-    "maxmin": Named("fairness:MaxMin", about="max-min fairness of tasks"),
-    "drf": Named("fairness:DRF", ("resource_weights",), about="dominant resource fairness"),
-    "pf": Named(
-        "fairness:ProportionalFair", about="proportional fairness, the competitive equilibrium (CEEI)"
-    ),
-    "bmf": Named("fairness:BottleneckMax", about="bottleneck-max fairness"),
-    "alpha": Named("fairness:AlphaFair", ("alpha",), 1, about="alpha-fairness, alpha:2"),
-    "asset": Named("fairness:AssetFair", about="asset fairness"),
-    "tdrf": Named(
-        "fairness:TDRF",
-        ("join_times", "initial_time", "final_time"),
-        1,
-        about="DRF with join times, tdrf:3,8 or a table",
-    ),
-}
+    @property
+    def required(self) -> list[str]:
+        """Those of them that must be given."""
+        known = signature(self.kind).parameters
+        return [k for k in self.parameters if known[k].default is Parameter.empty and k not in self.fixed]
+
+
+def _policies(entries: Sequence[Entry]) -> dict[str, Named]:
+    return {one.word: Named(one.place, None, about=one.about) for one in entries if one.word}
+
+
+def _on_trees(entries: Sequence[Entry], origin: str, parameters: tuple[str, ...]) -> dict[str, Named]:
+    return {
+        one.on_tree: Named(origin, parameters, {"policy": one.word}, f"{one.about}, on the queues of a tree")
+        for one in entries
+        if one.on_tree
+    }
+
+
+POOL_POLICIES = _policies((*CATALOGUE, *FURTHER))
 """Policies for one pool."""
 
-CLUSTER_POLICIES: dict[str, Named] = {
-    "psdsf": Named("fairness:PSDSF", ("division", "method"), about="per-server dominant share, psdsf:time"),
-    "tsf": Named("fairness:TSF", ("weighting",), about="task share fairness, tsf:dedicated"),
-    "cdrf": Named("fairness:CDRF", about="containerised DRF"),
-    "drfh": Named("fairness:DRFH", about="DRF in heterogeneous clusters"),
-    "cdrfh": Named("fairness:CDRFH", about="constrained DRFH"),
-    "per-server-drf": Named("fairness:PerServerDRF", about="DRF on each server by itself"),
-}
+CLUSTER_POLICIES = _policies(CLUSTER_CATALOGUE)
 """Policies for servers."""
 
-TREE_POLICIES: dict[str, Named] = {
-    "h-mmf": Named(
-        "fairness:Hierarchical", ("measure", "naive"), fixed={"policy": "maxmin"}, about="max-min on the tree"
-    ),
-    "h-drf": Named(
-        "fairness:Hierarchical",
-        ("measure", "naive"),
-        fixed={"policy": "drf"},
-        about="dominant resource fairness on the tree, h-drf:borrowed",
-    ),
-    "h-asset": Named(
-        "fairness:Hierarchical",
-        ("measure", "naive"),
-        fixed={"policy": "asset"},
-        about="asset fairness on the tree",
-    ),
-    "h-pf": Named(
-        "fairness:Hierarchical", fixed={"policy": "pf"}, about="proportional fairness at the leaves"
-    ),
-    "h-bmf": Named(
-        "fairness:Hierarchical", fixed={"policy": "bmf"}, about="bottleneck-max fairness at the leaves"
-    ),
-}
+TREE_POLICIES = _on_trees(CATALOGUE, "fairness:Hierarchical", ("measure", "naive"))
 """Policies of one pool for the queues of a tree; ``fixed`` names the policy that they carry to it."""
 
-CLUSTER_TREE_POLICIES: dict[str, Named] = {
-    "h-cdrfh": Named(
-        "fairness:HierarchicalPlacement",
-        ("naive",),
-        fixed={"policy": "cdrfh"},
-        about="dominant shares of the whole cluster on the tree",
-    ),
-    "h-drfh": Named(
-        "fairness:HierarchicalPlacement",
-        ("naive",),
-        fixed={"policy": "drfh"},
-        about="the same without placement constraints",
-    ),
-    "h-tsf": Named(
-        "fairness:HierarchicalPlacement", ("naive",), fixed={"policy": "tsf"}, about="task shares on the tree"
-    ),
-    "h-psdsf": Named(
-        "fairness:HierarchicalPlacement",
-        fixed={"policy": "psdsf"},
-        about="per-server dominant share at the leaves",
-    ),
-}
+CLUSTER_TREE_POLICIES = _on_trees(CLUSTER_CATALOGUE, "fairness:HierarchicalPlacement", ("naive",))
 """Policies of servers for the queues of a tree."""
 
 _POLICIES = {**POOL_POLICIES, **CLUSTER_POLICIES}
@@ -158,29 +114,27 @@ _TREE_POLICIES = {**TREE_POLICIES, **CLUSTER_TREE_POLICIES}
 LAWS: dict[str, Named] = {
     "exponential": Named("queueing:Exponential", about="memoryless"),
     "deterministic": Named("queueing:Deterministic", about="always the same value"),
-    "erlang": Named("queueing:Erlang", ("phases",), 1, about="sum of exponential phases, erlang:4"),
+    "erlang": Named("queueing:Erlang", ("phases",), about="sum of exponential phases, erlang:4"),
     "hyperexponential": Named(
-        "queueing:Hyperexponential.fit", ("scv",), 1, about="two exponentials, hyperexponential:4"
+        "queueing:Hyperexponential.fit", ("scv",), about="two exponentials, hyperexponential:4"
     ),
     "mixture": Named(
-        "queueing:Hyperexponential", ("probabilities", "means"), 2, about="mixture of exponentials"
+        "queueing:Hyperexponential", ("probabilities", "means"), about="mixture of exponentials"
     ),
     "lognormal": Named("queueing:Lognormal", ("scv",), about="lognormal, lognormal:4"),
-    "pareto": Named(
-        "queueing:TruncatedPareto", ("shape", "ratio"), 2, about="truncated Pareto, pareto:1.5:1e6"
-    ),
-    "empirical": Named("queueing:Empirical", ("values",), 1, about="values of a sample"),
-    "phase-type": Named("queueing:PhaseType", ("initial", "rates"), 2, about="absorption time of a chain"),
-    "coxian": Named("queueing:coxian", ("scv",), 1, {"mean": 1.0}, about="two phases, coxian:2"),
+    "pareto": Named("queueing:TruncatedPareto", ("shape", "ratio"), about="truncated Pareto, pareto:1.5:1e6"),
+    "empirical": Named("queueing:Empirical", ("values",), about="values of a sample"),
+    "phase-type": Named("queueing:PhaseType", ("initial", "rates"), about="absorption time of a chain"),
+    "coxian": Named("queueing:coxian", ("scv",), {"mean": 1.0}, about="two phases, coxian:2"),
     "fitted": Named(
-        "queueing:fit_phases", ("scv",), 1, {"mean": 1.0}, about="phases that fit the scv, fitted:0.3"
+        "queueing:fit_phases", ("scv",), {"mean": 1.0}, about="phases that fit the scv, fitted:0.3"
     ),
 }
 """Laws of sizes and of times between arrivals, scaled to the means of the traffic."""
 
 ARRIVALS: dict[str, Named] = {
     "poisson": Named("queueing:Poisson", about="Poisson process"),
-    "on-off": Named("queueing:OnOff", ("mean_on", "mean_off"), 2, about="interrupted Poisson, on-off:10:90"),
+    "on-off": Named("queueing:OnOff", ("mean_on", "mean_off"), about="interrupted Poisson, on-off:10:90"),
 }
 """Arrival processes; the name of a law stands for renewals with that law between arrivals."""
 
@@ -407,7 +361,7 @@ def _built(spec: Any, key: str, known: Mapping[str, Named], what: str = "", **gi
             takes = f"takes {', '.join(entry.parameters)}" if entry.parameters else "takes no parameter"
             raise ModelError(f"{key} {spec!r} has too many parameters; {name!r} {takes}")
         arguments = {k: _value(v) for k, v in zip(entry.parameters, values, strict=False)}
-    for k in entry.parameters[: entry.required]:
+    for k in entry.required:
         if k not in arguments:
             raise ModelError(f"{key} {name!r} needs the parameter {k!r}; {entry.about}")
     try:

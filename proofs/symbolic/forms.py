@@ -7,27 +7,22 @@ from typing import Any
 
 from fairness.errors import ModelError
 from fairness.machine.work import OutOfTime, stopped, watching
-from fairness.policies.asset import AssetFair
-from fairness.policies.bottleneck import BottleneckMax
-from fairness.policies.maxmin import DRF, MaxMin
-from fairness.policies.proportional import ProportionalFair
 from proofs.symbolic.cells import Cell
 from proofs.symbolic.closed_forms import NOT_UNIQUE, ClosedForm
 from proofs.symbolic.decisions.covering import complete, disjoint
 from proofs.symbolic.decisions.ground import Ground
+from proofs.symbolic.model.families import written
 from proofs.symbolic.model.problem import SymbolicProblem
 from proofs.symbolic.policies.overlaps import projected
 
 __all__ = ["closed_form"]
 
-_MAKERS: dict[type, tuple[str, str]] = {
-    MaxMin: ("filling", "filling_cells"),
-    DRF: ("filling", "filling_cells"),
-    AssetFair: ("filling", "filling_cells"),
-    BottleneckMax: ("bottleneck_max", "bottleneck_cells"),
-    ProportionalFair: ("proportional", "proportional_cells"),
+_MAKERS = {
+    "filling": ("filling", "filling_cells"),
+    "bottleneck-max": ("bottleneck_max", "bottleneck_cells"),
+    "alpha-fair": ("proportional", "proportional_cells"),
 }
-"""For each policy, the module of proofs.symbolic.policies and its function of (problem, policy) to cells."""
+"""For each family, the module of proofs.symbolic.policies and its function of (problem, policy) to cells."""
 PATIENCE = 10.0
 """Seconds for each solver to say that the cells are complete."""
 
@@ -73,17 +68,15 @@ def closed_form(problem: SymbolicProblem, policy: Any, *, time_limit: float | No
     """
     if not isinstance(problem, SymbolicProblem):
         raise ModelError.of("problem", f"must be a SymbolicProblem; got {type(problem).__name__}")
-    if type(policy) not in _MAKERS:
-        known = ", ".join(kind.__name__ for kind in _MAKERS)
-        raise ModelError.of("policy", f"must be one of {known}; got {policy!r:.80}")
-    module, name = _MAKERS[type(policy)]
+    family = written(policy)
+    module, name = _MAKERS[family.name]
     cells: list[Cell] = []
     with watching(time_limit=time_limit):
         try:
             make = getattr(import_module(f"proofs.symbolic.policies.{module}"), name)
             cells = make(problem, policy)
             ground, conditions = problem.ground, [projected(problem.ground, cell) for cell in cells]
-            unique = not (isinstance(policy, BottleneckMax) and _several(ground, cells, conditions))
+            unique = family.name != "bottleneck-max" or not _several(ground, cells, conditions)
             covered = complete(ground, conditions, time_limit=PATIENCE)
             apart = disjoint(ground, conditions, time_limit=PATIENCE) if unique else NOT_UNIQUE
         except (OutOfTime, KeyboardInterrupt) as stop:

@@ -27,6 +27,7 @@ from typing import Any
 from fairness.errors import ModelError
 from fairness.model.cluster import Cluster
 from fairness.model.problem import FloatArray, Problem
+from fairness.protocol.family import Family, family_of
 from queueing.certificates.certificate import Drift
 from queueing.certificates.drifts import alpha_fair as alpha_fair_drift
 from queueing.certificates.drifts import cells
@@ -38,16 +39,24 @@ from queueing.certificates.pool import Pool
 from queueing.certificates.rates import alpha_fair, filling, levelling, levels
 from queueing.certificates.rates.alpha_fair import TIME_DIVISION
 
-__all__ = ["BY_CELLS", "FAMILIES", "Family", "family", "levelling_numbers", "pool_of"]
+__all__ = ["BY_CELLS", "FAMILIES", "Checked", "certified", "family", "levelling_numbers", "pool_of"]
 
 CLUSTER_POLICIES = (TIME_DIVISION, *levelling.LEVELLING_SERVERS)
 """Policies of clusters, by name; the others are for pools."""
+LEXIMIN = {
+    ("alone", True): "TSF",
+    ("dedicated", True): "TSF dedicated",
+    ("alone", False): "CDRF",
+    ("pooled", True): "C-DRFH",
+    ("pooled", False): "DRFH",
+}
+"""Names of leximin policies, by their yardstick and whether they know placement constraints."""
 TSF_WEIGHTINGS = {"TSF": "equal", "TSF dedicated": "dedicated"}
 """The parameter that the names of TSF tell."""
 
 
 @dataclass(frozen=True)
-class Family:
+class Checked:
     """What the checker asks a family of policies for.
 
     Attributes
@@ -101,6 +110,31 @@ class Family:
             ) from None
 
 
+def certified(policy: object) -> tuple[str, dict[str, Any]]:
+    """A policy as certificates tell it, a name and parameters; CertificateError if it has no definition here.
+
+    Examples
+    --------
+    >>> from fairness import DRF, AlphaFair
+    >>> certified(DRF()), certified(AlphaFair(2)), certified(AlphaFair(float("inf")))
+    (('DRF', {}), ('alpha-fair', {'alpha': 2.0}), ('MMF', {}))
+    """
+    match family_of(policy):
+        case Family("filling", {"growth": growth, **given}) if growth in filling.GROWTH.values():
+            return next(name for name, own in filling.GROWTH.items() if own == growth), given
+        case Family("alpha-fair", {"alpha": alpha}):
+            return ("PF", {}) if alpha == 1 else ("alpha-fair", {"alpha": alpha})
+        case Family("bottleneck-max"):
+            return "BMF", {}
+        case Family("leximin", {"yardstick": yardstick, "constraints": kept}) if (yardstick, kept) in LEXIMIN:
+            return LEXIMIN[yardstick, kept], {}
+        case Family("filling per server", {"growth": "dominant"}):
+            return "DRF per server", {}
+        case Family("per-server dominant share", {"division": "time"}):
+            return TIME_DIVISION, {}
+    raise CertificateError("data", "it is not known to the checker")
+
+
 def pool_of(system: Any, policy: str) -> Pool:
     """The pool of a system as a policy sees it; CertificateError if the policy is not for such a system."""
     pool = Pool.of(system, divides_time=policy == TIME_DIVISION)
@@ -131,15 +165,15 @@ def _cells_spare(pool: Pool, policy: str, parameters: Mapping[str, Any], drift: 
     return cells.spare(pool, levelling_numbers(pool, policy, parameters), drift, least)
 
 
-_FILLING = Family(filling.tasks, filling.numbers, filling.memory, filling_drift.spare, filling.exact_tasks)
-_ALPHA_FAIR = Family(
+_FILLING = Checked(filling.tasks, filling.numbers, filling.memory, filling_drift.spare, filling.exact_tasks)
+_ALPHA_FAIR = Checked(
     *(alpha_fair.tasks, alpha_fair.numbers, alpha_fair.memory, alpha_fair_drift.spare),
     spares=alpha_fair_drift.spares,
 )
 _FILLING_BY_CELLS = replace(_FILLING, spare=_cells_spare)
-_LEVELLING = Family(levels.tasks, levelling_numbers, levels.memory, _cells_spare)
+_LEVELLING = Checked(levels.tasks, levelling_numbers, levels.memory, _cells_spare)
 
-FAMILIES: Mapping[str, Family] = {
+FAMILIES: Mapping[str, Checked] = {
     "MMF": _FILLING,
     "DRF": _FILLING,
     "Asset": _FILLING,
@@ -151,7 +185,7 @@ FAMILIES: Mapping[str, Family] = {
 }
 """By the name of the policy; parameters are the arguments of its class, by name."""
 
-BY_CELLS: Mapping[str, Family] = {
+BY_CELLS: Mapping[str, Checked] = {
     "MMF": _FILLING_BY_CELLS,
     "DRF": _FILLING_BY_CELLS,
     "Asset": _FILLING_BY_CELLS,
@@ -161,7 +195,7 @@ BY_CELLS: Mapping[str, Family] = {
 """Those whose drift may be claimed, as ``hints["spare"]``, and is then proved cell by cell."""
 
 
-def family(policy: Any, drift: Drift | None = None) -> Family:
+def family(policy: Any, drift: Drift | None = None) -> Checked:
     """Family of a policy, by the proof that the drift wants; CertificateError if there is none."""
     if not isinstance(policy, str) or policy not in FAMILIES:
         raise CertificateError("data", f"policy {policy!r:.80} has no definition here")

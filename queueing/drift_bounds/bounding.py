@@ -39,12 +39,9 @@ from fairness.arguments.validation import model_array, require_whole
 from fairness.errors import ModelError
 from fairness.machine.work import ProgressOption, Task, watching
 from fairness.model.problem import FloatArray
-from fairness.policies.asset import AssetFair
-from fairness.policies.bottleneck import BottleneckMax
-from fairness.policies.maxmin import DRF, MaxMin
-from fairness.policies.proportional import AlphaFair, ProportionalFair
 from fairness.protocol.policy import Policy, policy_name
 from queueing.certificates.errors import CertificateError
+from queueing.certificates.families import certified
 from queueing.certificates.pool import Pool
 from queueing.drift_bounds.bounds import DriftBound
 from queueing.drift_bounds.certificate import DriftCertificate
@@ -122,9 +119,9 @@ def drift_bound(
         pool = Pool.of(system)
     except CertificateError as error:
         raise ModelError(f"the drift bound cannot take this system: {error}") from None
-    if type(policy) is DRF:
-        policy.rates(problem)  # looks at the shape of the weights
     name, parameters = ("any", {}) if policy is None else _told(policy)
+    if np.shape(parameters.get("resource_weights", problem.demands)) != problem.demands.shape:
+        raise ModelError.of("resource_weights", f"must have the shape {problem.demands.shape} of demands")
     if np.isfinite(problem.limits[pool.classes]).any():
         name, parameters = "any", {}
     numbers = Numbers.of(pool)
@@ -148,15 +145,11 @@ def drift_bound(
 
 def _told(policy: Policy) -> tuple[str, dict[str, Any]]:
     """A policy as a name and parameters; "any" if nothing is known of it."""
-    # A class of a user that is derived from one of these may run other tasks.
-    if type(policy) is AlphaFair:
-        if policy.alpha == 1.0:
-            return "PF", {}
-        return ("MMF", {}) if math.isinf(policy.alpha) else ("alpha", {"alpha": policy.alpha})
-    if type(policy) is DRF:
-        return "DRF", {"resource_weights": policy.resource_weights}
-    known = {MaxMin: "MMF", AssetFair: "Asset", ProportionalFair: "PF", BottleneckMax: "BMF"}
-    return known.get(type(policy), "any"), {}
+    try:
+        name, parameters = certified(policy)
+    except CertificateError:
+        return "any", {}
+    return ("alpha" if name == "alpha-fair" else name), parameters
 
 
 def _targets(system: System, of: Any) -> tuple[FloatArray, tuple[str, ...]]:

@@ -26,8 +26,9 @@ from decimal import Context, Decimal
 from fractions import Fraction
 from typing import Any
 
-from fairness.filling.fractions import FILLING, growth_rates
+from fairness.filling.fractions import growth_rates
 from queueing.certificates.errors import CertificateError
+from queueing.certificates.rates.filling import GROWTH
 from queueing.drift_bounds.free_moments import FreeMoments
 from queueing.drift_bounds.label_moments import LevelMoments, RatioMoments
 from queueing.drift_bounds.moments import Moments, Numbers
@@ -55,10 +56,10 @@ def moments_of(policy: str, parameters: Mapping[str, Any], numbers: Numbers) -> 
             for weight, row in zip(numbers.weights, numbers.shares, strict=True)
         ]
         return LevelMoments(numbers, rates, one_level=False)
-    if policy in FILLING:
-        given = parameters.get("resource_weights") if policy == "DRF" else None
+    if policy in GROWTH:
+        given = parameters.get("resource_weights")
         own = None if given is None else _resource_weights(given, numbers)
-        growth = growth_rates(policy, numbers.all_shares, numbers.weights, own)
+        growth = growth_rates(GROWTH[policy], numbers.all_shares, numbers.weights, own)
         return LevelMoments(numbers, [[rate] * numbers.m for rate in growth], one_level=True)
     if policy == "alpha":
         alpha = parameters.get("alpha")
@@ -70,7 +71,7 @@ def moments_of(policy: str, parameters: Mapping[str, Any], numbers: Numbers) -> 
 
 def finite_moments(policy: str, parameters: Mapping[str, Any]) -> bool:
     """Whether a theorem says that all moments are finite below load 1."""
-    return policy in ("PF", *FILLING) or (policy == "alpha" and parameters["alpha"] >= 1)
+    return policy in ("PF", *GROWTH) or (policy == "alpha" and parameters["alpha"] >= 1)
 
 
 def names_of(policy: str, parameters: Mapping[str, Any], shown: str) -> tuple[str, ...]:

@@ -13,7 +13,7 @@ import logging
 import math
 from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import fields, is_dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -21,11 +21,10 @@ import numpy as np
 from fairness.arguments.validation import require_number
 from fairness.errors import ModelError, NotConvergedError
 from fairness.machine.work import OutOfTime, ProgressOption, stopped, watching
-from fairness.policies.proportional import AlphaFair
 from fairness.protocol.policy import Policy, policy_name
 from queueing.certificates.certificate import Certificate, Functional
 from queueing.certificates.errors import CertificateError
-from queueing.certificates.families import BY_CELLS, FAMILIES, family, pool_of
+from queueing.certificates.families import BY_CELLS, FAMILIES, certified, pool_of
 from queueing.chain.estimates import estimated_law
 from queueing.chain.solvers.growing_box import extended
 from queueing.chain.solvers.ladder import Automatic
@@ -153,18 +152,11 @@ def enclose(
 
 def _known(policy: Policy, system: System) -> tuple[str, dict[str, Any]]:
     """A policy as the checker knows it: its name, and its parameters by name."""
-    name, own = policy_name(policy), type(policy).__module__.startswith("fairness.policies.")
-    known = "alpha-fair" if own and isinstance(policy, AlphaFair) else name
-    listed: list[str] = [one.name for one in fields(policy)] if is_dataclass(policy) else []
-    parameters = {key: getattr(policy, key) for key in listed if getattr(policy, key) is not None}
-    if known == "alpha-fair" and parameters["alpha"] == math.inf:
-        known, parameters = "MMF", {}
+    name = policy_name(policy)
     try:
-        if not own:
-            raise CertificateError("data", "it is not known to the checker")
-        if isinstance(policy, AlphaFair) and policy.alpha == 0:
+        known, parameters = certified(policy)
+        if parameters.get("alpha") == 0:
             raise CertificateError("drift", "alpha = 0 need not be stable below load 1")
-        family(known)
         pool = pool_of(system, known)
         cells = known in BY_CELLS and not has_lemma(pool, known, parameters)
         (BY_CELLS if cells else FAMILIES)[known].numbers(pool, known, parameters)

@@ -22,7 +22,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import singledispatch
 from itertools import combinations
 from typing import Any
 
@@ -34,14 +33,11 @@ from fairness.errors import ModelError
 from fairness.exact.linear_algebra import dot, reduced
 from fairness.filling.fractions import fill, growth_rates
 from fairness.model.problem import Problem
-from fairness.policies.asset import AssetFair
-from fairness.policies.bottleneck import BottleneckMax
-from fairness.policies.maxmin import DRF, MaxMin
-from fairness.policies.proportional import AlphaFair, ProportionalFair
 from fairness.properties.exact import pools
 from fairness.properties.exact.rational import NEAR, Enclosure, RationalModel, Row, Rows, Unproved
 from fairness.protocol.calling import policy_tasks
-from fairness.protocol.policy import policy_name, registered
+from fairness.protocol.family import ByFamily
+from fairness.protocol.policy import policy_name
 
 __all__ = ["RationalPool", "exact_tasks", "proportional", "state_tasks"]
 
@@ -98,16 +94,16 @@ class RationalPool:
         return RationalModel(rows, [[Fraction(1)] * len(rows[0])], alone, alone, weights, "resource")
 
 
-@singledispatch
+@ByFamily
 def state_tasks(
     policy: Any, model: RationalModel, pool: RationalPool, present: list[int], hint: FloatArray
 ) -> Enclosure | Unproved:
-    """Tasks of the present classes by a policy's definition; a new policy registers a function here.
+    """Tasks of the present classes by a policy's definition; that of a new family is registered here.
 
     Parameters
     ----------
     policy : callable
-        Its type is a key to a definition; it is not called.
+        Its family is a key to a definition; it is not called.
     model : RationalModel
         The present classes, one job each, whose weights are those of all their jobs.
     pool : RationalPool
@@ -123,51 +119,28 @@ def state_tasks(
     )
 
 
-@state_tasks.register
-def _(policy: MaxMin, model: RationalModel, pool: Any, present: Any, hint: Any) -> Enclosure:
-    return _filling("MMF", model, pool, present)
-
-
-@state_tasks.register
-def _(policy: DRF, model: RationalModel, pool: Any, present: Any, hint: Any) -> Enclosure:
-    return _filling("DRF", model, pool, present, policy.resource_weights)
-
-
-@state_tasks.register
-def _(policy: AssetFair, model: RationalModel, pool: Any, present: Any, hint: Any) -> Enclosure:
-    return _filling("Asset", model, pool, present)
-
-
-def _filling(
-    policy: str, model: RationalModel, pool: RationalPool, present: list[int], own: Any = None
-) -> Enclosure:
+@state_tasks.register("filling")
+def _(
+    policy: Any, model: RationalModel, pool: RationalPool, present: list[int], hint: FloatArray
+) -> Enclosure | Unproved:
+    told = policy.family.parameters
+    if told["growth"] == "own":
+        return state_tasks.otherwise(policy, model, pool, present, hint)
+    own = told.get("resource_weights")
     # Resources that stand for limits tell nothing of growth.
     shares = [pool.shares[i] for i in present]
-    rates = growth_rates(policy, shares, model.weights, own and [own[i] for i in present])
+    rates = growth_rates(told["growth"], shares, model.weights, own and [own[i] for i in present])
     return Enclosure.at(fill([rows[0] for rows in model.shares], rates), "progressive filling, in fractions")
 
 
-@state_tasks.register
-def _(
-    policy: BottleneckMax, model: RationalModel, pool: Any, present: Any, hint: FloatArray
-) -> Enclosure | Unproved:
+@state_tasks.register("bottleneck-max")
+def _(policy: Any, model: RationalModel, pool: Any, present: Any, hint: Any) -> Enclosure | Unproved:
     return pools.bottleneck_max(model, hint)
 
 
-@state_tasks.register
-def _(
-    policy: ProportionalFair, model: RationalModel, pool: Any, present: Any, hint: FloatArray
-) -> Enclosure | Unproved:
-    return proportional(model, hint)
-
-
-@state_tasks.register
-def _(
-    policy: AlphaFair, model: RationalModel, pool: Any, present: Any, hint: FloatArray
-) -> Enclosure | Unproved:
-    if np.isinf(policy.alpha):
-        return pools.filling(model, "MMF")
-    if policy.alpha == 1:
+@state_tasks.register("alpha-fair")
+def _(policy: Any, model: RationalModel, pool: Any, present: Any, hint: Any) -> Enclosure | Unproved:
+    if policy.family.parameters["alpha"] == 1:
         return proportional(model, hint)
     return Unproved(f"the tasks of {policy_name(policy)} are roots of rational numbers")
 
@@ -180,7 +153,7 @@ def exact_tasks(
     Parameters
     ----------
     policy : callable
-        Of a type that :func:`state_tasks` knows.
+        Of a family that :func:`state_tasks` knows.
     problem : Problem
     counts : ndarray of int, shape (n_states, n_classes), jobs
     hints : ndarray of shape (n_states, n_classes), optional
@@ -202,14 +175,14 @@ def exact_tasks(
     >>> exact_tasks(ProportionalFair(), Problem([[1, 10], [10, 1]], [11, 11]), np.array([[1, 1], [20, 1]]))
     [[Fraction(1, 1), Fraction(1, 1)], [Fraction(22, 21), Fraction(11, 21)]]
     """
-    pool, definition = RationalPool.of(problem), registered(state_tasks, policy)
+    pool = RationalPool.of(problem)
     if hints is None:
         hints = policy_tasks(problem, policy, counts.astype(float))
     rows = []
     for state, hint in zip(counts.tolist(), hints, strict=True):
         row = [Fraction(0)] * len(state)
         if present := pool.present(state):
-            found = definition(policy, pool.state(state, present), pool, present, hint[present])
+            found = state_tasks(policy, pool.state(state, present), pool, present, hint[present])
             if isinstance(found, Unproved):
                 raise ModelError.of(
                     "policy",

@@ -28,15 +28,15 @@ References
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 from scipy.optimize import linprog
 
 from fairness.arguments.validation import frozen
 from fairness.model.problem import FloatArray
-from fairness.policies.engines.filling import FillingPolicy
 from fairness.policies.maxmin import MaxMin
-from fairness.policies.proportional import AlphaFair, ProportionalFair
+from fairness.protocol.family import Family, family_of
 from fairness.protocol.policy import Policy
 from queueing.model.system import System
 
@@ -102,17 +102,17 @@ def known_certificate(system: System, policy: Policy) -> Certificate | None:
     problem = system.problem
     live = (system.arrival_rates > 0) & problem.demands.any(axis=1)
     rho, c = system.loads[live], np.zeros(system.n_classes)
-    alpha = policy.alpha if isinstance(policy, AlphaFair) else 1.0
-    if isinstance(policy, AlphaFair) and np.isinf(alpha):
-        policy = MaxMin()
-    if isinstance(policy, FillingPolicy):
-        c[live] = policy.growth(problem)[live] / rho
-        kind, exponent = "max", 1.0
-    elif isinstance(policy, ProportionalFair) or (isinstance(policy, AlphaFair) and alpha > 0):
-        c[live] = (problem.weights[live] / rho) ** alpha * system.mean_sizes[live]
-        kind, exponent = "power", alpha + 1.0
-    else:
-        return None
+    match family_of(policy):
+        case Family("filling", {"growth": growth}):
+            # Alpha-fairness with infinite alpha is max-min, and has no growth rates itself.
+            filling: Any = MaxMin() if growth == "tasks" else policy
+            c[live] = filling.growth(problem)[live] / rho
+            kind, exponent = "max", 1.0
+        case Family("alpha-fair", {"alpha": alpha}) if alpha > 0:
+            c[live] = (problem.weights[live] / rho) ** alpha * system.mean_sizes[live]
+            kind, exponent = "power", alpha + 1.0
+        case _:
+            return None
     return Certificate(kind, frozen(c / c.max()), exponent, True)
 
 

@@ -15,8 +15,7 @@ from numpy.typing import NDArray
 
 from fairness.errors import ModelError
 from fairness.model.problem import FloatArray
-from fairness.policies.engines.filling import FillingPolicy
-from fairness.policies.proportional import AlphaFair, ProportionalFair
+from fairness.protocol.family import Family, family_of
 from fairness.protocol.policy import Policy, policy_name
 from queueing.fluid.faces import BARELY, MANY, Ask, Averages, Face, Leftovers
 from queueing.fluid.subsets import ALIKE, FEW, MOST, TooManyLeaves
@@ -79,9 +78,12 @@ def _few_take_nothing(system: System, policy: Policy) -> bool:
     """
     if system.is_cluster:
         return False
-    if isinstance(policy, AlphaFair):
-        return 0 < policy.alpha <= 2 or bool(np.isinf(policy.alpha))
-    return isinstance(policy, FillingPolicy | ProportionalFair)
+    match family_of(policy):
+        case Family("filling"):
+            return True
+        case Family("alpha-fair", {"alpha": alpha}):
+            return bool(0 < alpha <= 2)
+    return False
 
 
 def _settled_on_averages(

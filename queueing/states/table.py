@@ -29,7 +29,7 @@ from fairness.model.problem import FloatArray, Problem
 from fairness.protocol.calling import policy_tasks
 from fairness.protocol.cluster_policy import ClusterPolicy
 from fairness.protocol.following import Followed
-from fairness.protocol.policy import Policy, policy_name
+from fairness.protocol.policy import Policy, batches, policy_name
 from queueing.states.box import box_name, check_shape, count_axes, count_states
 
 if TYPE_CHECKING:
@@ -247,7 +247,7 @@ def evaluate(
     unit = min(FIRST_CHUNK, most) if isinstance(problem, Problem) or isinstance(policy, Followed) else 1
     with work:
         if n_jobs == 1:
-            if len(missing) > FIRST_CHUNK and type(policy).__module__.startswith("fairness."):
+            if len(missing) > FIRST_CHUNK and batches(policy) == "compiled":
                 # It may be compiled now, which says nothing of the states to come.
                 policy_tasks(problem, policy, counts(np.asarray(missing[:1])))
                 work.prepared()

@@ -22,7 +22,6 @@ from fairness import (
 )
 from fairness.policies.hierarchy import hierarchical
 from fairness.policies.hierarchy.leaves import leaf_factors
-from fairness.properties.exact.enclosure import EQUALISED
 from fairness.properties.exact.queues import QueueFilling
 from fairness.testing import check_policy, random_problem
 from tests.oracles.tasks_in_queues import random_queues
@@ -43,7 +42,7 @@ def compare_with_fractions(seed: int) -> None:
     rule = (DRF(), DRF(), DRF(), DRF(), MaxMin(), AssetFair())[seed % 6]
     measure = "borrowed" if seed % 8 > 5 else "total"
     for naive in (False, True):
-        equal, borrowed = EQUALISED[type(rule)], measure == "borrowed"
+        equal, borrowed = rule.family.parameters["growth"], measure == "borrowed"
         exact = QueueFilling(tree, pool, counts.tolist(), equal, naive, borrowed).filled()
         tasks = Hierarchical(tree, rule, naive=naive, measure=measure)(pool, counts)
         # 1e-9: some hundred events, each exact to 1e-13 or so.

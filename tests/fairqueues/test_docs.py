@@ -11,9 +11,6 @@ import sys
 
 import pytest
 
-from fairness import Problem
-from fairness.catalogue import Entry
-from fairness.testing import check_policy
 from fairqueues.commands.app import COMMANDS
 from proofs import Counterexample, Said, check, check_all, statements
 from proofs.catalogue import statement_named
@@ -241,20 +238,3 @@ def test_the_page_of_commands_shows_every_command(monkeypatch):
     for name, (_, example) in COMMANDS.items():
         assert f"Usage: fairqueues {name}" in text
         assert example in " ".join(text.split())
-
-
-def test_the_recipe_for_a_policy_works_as_printed(tmp_path):
-    text = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
-    module, entry = re.findall(r"```python\n(.*?)```", text, flags=re.DOTALL)
-    path = tmp_path / "partition.py"
-    path.write_text(re.sub(r"(?m)^ {3}", "", module))
-    spec = importlib.util.spec_from_file_location("partition", path)
-    recipe = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(recipe)
-    policy = recipe.StaticPartition()
-    assert policy(Problem([[1, 4], [3, 1]], [9, 18]), [1, 1]).tolist() == [2.25, 1.5]
-    line = eval(entry.strip(), {"Entry": Entry})
-    assert line.place == f"{spec.name}:{type(policy).__name__}"
-    assert line.name == policy.name
-    assert line.skip == {"pareto"}
-    check_policy(policy, skip=line.skip)

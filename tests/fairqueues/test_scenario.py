@@ -127,7 +127,7 @@ def test_policies_of_a_tree_on_servers(name):
     assert policy.policy == names.policy_named(names.CLUSTER_TREE_POLICIES[name].fixed["policy"])
     assert names.policy_spec(policy) == name
     assert names.CLUSTER_TREE_POLICIES[name].about
-    with pytest.raises(ModelError, match="the model has servers; take one of h-cdrfh"):
+    with pytest.raises(ModelError, match="the model has servers; take one of h-psdsf"):
         names.policy_named("h-drf", cluster=True, tree=scenario.tree)
     with pytest.raises(ModelError, match="the model has one pool; take one of h-mmf"):
         names.policy_named(name, cluster=False, tree=scenario.tree)

@@ -16,6 +16,7 @@ from fairness import (
     ProportionalFair,
 )
 from fairness.properties.exact.rational import Enclosure, Unproved
+from fairness.protocol.family import Family
 from proofs.definitions.pools.filling import bottlenecks, is_feasible
 from queueing.exact_laws.rational_tasks import RationalPool, exact_tasks, proportional, state_tasks
 
@@ -141,14 +142,16 @@ def test_a_subclass_that_answers_otherwise_has_no_definition():
 
 def test_a_policy_of_ones_own_brings_its_definition():
     class Halves:
+        family = Family("halves of tasks")
+
         def __call__(self, problem, counts):
             return 0.5 * np.asarray(counts, float)
 
     with pytest.raises(ModelError, match="no exact definition is known for Halves"):
         exact_tasks(Halves(), Problem([[1]], [9]), np.array([[3]]))
 
-    @state_tasks.register
-    def _(policy: Halves, model, pool, present, hint):
+    @state_tasks.register("halves of tasks")
+    def _(policy, model, pool, present, hint):
         return Enclosure.at([w / 2 for w in model.weights], "half a task per job")
 
     assert exact_tasks(Halves(), Problem([[1]], [9]), np.array([[3]])) == [[F(3, 2)]]

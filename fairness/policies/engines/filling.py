@@ -36,6 +36,7 @@ from fairness.machine import kernels
 from fairness.machine.compiling import stored
 from fairness.machine.kernels import IntArray, Shares, entry, span
 from fairness.model.problem import FloatArray, Problem
+from fairness.protocol.family import Family
 from fairness.protocol.following import AnsweringFollower, Follower
 from fairness.protocol.policy import Solution, evaluate
 
@@ -165,6 +166,14 @@ def _fill_states(
 
 class FillingPolicy(ABC):
     """A policy that fills progressively; a subclass says how fast a job grows."""
+
+    batches = "compiled"
+    family = Family("filling", {"growth": "own"})
+
+    def __init_subclass__(cls) -> None:
+        # Rates of its own, unless it says which they are.
+        if "family" not in vars(cls) and not {"rates", "growth"}.isdisjoint(vars(cls)):
+            cls.family = FillingPolicy.family
 
     @abstractmethod
     def rates(self, problem: Problem) -> FloatArray:

@@ -27,13 +27,12 @@ from fairness.evidence.reserves import require_reserves
 from fairness.evidence.trees import hierarchy_certificate
 from fairness.model.problem import FloatArray, Problem
 from fairness.model.tree import Tree
-from fairness.policies.bottleneck import BottleneckMax
 from fairness.policies.engines.filling import FillingPolicy
 from fairness.policies.hierarchy.filling import fill_states, fill_states_compiled
 from fairness.policies.hierarchy.leaves import leaf_factors, tasks_at_leaves
 from fairness.policies.hierarchy.tree_arrays import tree_arrays
 from fairness.policies.maxmin import DRF
-from fairness.policies.proportional import AlphaFair, ProportionalFair
+from fairness.protocol.family import Family, family_of
 from fairness.protocol.following import Follower, KernelFollower
 from fairness.protocol.policy import Policy, Solution, evaluate, policy_name
 
@@ -44,6 +43,8 @@ SMALL = 100
 PATIENCE = 30_000
 """What is filled so in one process before it is compiled after all: that has taken as long. The numbers are
 the same, bit for bit."""
+AT_LEAVES = ("filling", "alpha-fair", "bottleneck-max")
+"""Families of policies that share a pool among classes by weights; filling where alpha is infinite."""
 LARGEST_RECORD = 10_000_000
 """Numbers of tasks that a solution may keep for its certificate."""
 
@@ -102,6 +103,8 @@ class Hierarchical:
     naive: bool = field(default=False, kw_only=True)
     measure: str = field(default="total", kw_only=True)
 
+    batches = "compiled"
+
     def __post_init__(self) -> None:
         if not isinstance(self.tree, Tree):
             raise ModelError.of(
@@ -109,9 +112,10 @@ class Hierarchical:
             )
         require_flag("naive", self.naive)
         require_choice("measure", self.measure, ("total", "borrowed"))
-        if self._fills:
+        if self.fills:
             return
-        if not isinstance(self.policy, ProportionalFair | AlphaFair | BottleneckMax):
+        family = family_of(self.policy)
+        if family is None or family.name not in AT_LEAVES:
             raise ModelError.of(
                 "policy",
                 "must be DRF(), MaxMin(), AssetFair(), ProportionalFair(), AlphaFair(2) or BottleneckMax(); "
@@ -131,7 +135,13 @@ class Hierarchical:
             )
 
     @property
-    def _fills(self) -> bool:
+    def family(self) -> Family:
+        """The tree, and the policy on it."""
+        return Family("on a tree", {"tree": self.tree, "policy": self.policy})
+
+    @property
+    def fills(self) -> bool:
+        """Whether the queues are filled; else the policy acts at the leaves."""
         return isinstance(self.policy, FillingPolicy)
 
     @property
@@ -144,13 +154,13 @@ class Hierarchical:
     def __call__(self, problem: Problem, counts: ArrayLike) -> FloatArray:
         """Tasks running per class, shape (..., n_classes)."""
         x = problem.check_counts(counts)
-        if not self._fills:
+        if not self.fills:
             return tasks_at_leaves(self.tree, self.policy, problem, x)
         return _Filling(self, problem, x.size // problem.n_classes).tasks(x)
 
     def follow(self, problem: Problem) -> Follower:
         """One state after the other."""
-        if not self._fills:
+        if not self.fills:
             return lambda counts: self(problem, counts)
         filling = _Filling(self, problem, 1, kernel=fill_states_compiled)
         follower = KernelFollower(problem, filling.kernel, *filling.parameters)
@@ -163,7 +173,7 @@ class Hierarchical:
     def solve(self, problem: Problem, counts: ArrayLike | None = None) -> Solution:
         """Allocation and certificate for one vector of counts."""
         x = problem.check_state(counts)
-        if not self._fills:
+        if not self.fills:
             policy: Any = self.policy
             factor = leaf_factors(self.tree, problem, x[None, :])[0]
             solution: Solution = policy.solve(problem.replaced(weights=problem.weights * factor), x)
@@ -202,10 +212,13 @@ class _Filling:
         require_reserves(policy.tree, problem)
         self.policy, self.problem = policy, problem
         self.growth: FloatArray = rule.growth(problem)
-        self.measure = problem.task_shares
-        if not isinstance(rule, DRF):
-            rates = rule.rates(problem)
-            self.measure = np.divide(1.0, rates, out=np.zeros_like(rates), where=np.isfinite(rates))[:, None]
+        match family_of(rule):
+            case Family("filling", {"growth": "dominant"}):
+                self.measure = problem.task_shares
+            case _:
+                rates = rule.rates(problem)
+                held = np.divide(1.0, rates, out=np.zeros_like(rates), where=np.isfinite(rates))
+                self.measure = held[:, None]
         n = problem.n_classes
         minimum, maximum, _ = policy.tree.bounds(problem)
         bounds = np.isfinite(maximum).sum() + (minimum > 0).sum() + np.isfinite(problem.limits).sum()

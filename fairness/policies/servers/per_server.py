@@ -26,6 +26,7 @@ from fairness.model.cluster import Cluster
 from fairness.model.problem import Problem
 from fairness.policies.maxmin import DRF
 from fairness.protocol.cluster_policy import ClusterPolicy, ClusterSolution
+from fairness.protocol.family import Family
 from fairness.protocol.following import Follower
 
 __all__ = ["PerServerDRF"]
@@ -48,6 +49,8 @@ class PerServerDRF(ClusterPolicy):
     """
 
     name = "DRF per server"
+    batches = "compiled"
+    family = Family("filling per server", {"growth": "dominant"})
 
     def solve(self, cluster: Cluster, counts: ArrayLike | None = None) -> ClusterSolution:
         """Placement and evidence for one vector of counts (all 1 when None)."""

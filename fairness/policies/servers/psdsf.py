@@ -38,6 +38,7 @@ from fairness.policies.servers.engines.algorithm_one import algorithm_one
 from fairness.policies.servers.engines.market import time_division
 from fairness.policies.servers.engines.resource_division import Divisions, resource_division
 from fairness.protocol.cluster_policy import ClusterPolicy, ClusterSolution
+from fairness.protocol.family import Family
 from fairness.protocol.following import Follower
 
 __all__ = ["PSDSF"]
@@ -73,6 +74,8 @@ class PSDSF(ClusterPolicy):
     server_order: tuple[int, ...] | None = None
     max_sweeps: int = 20_000
 
+    batches = "compiled"
+
     def __post_init__(self) -> None:
         check_division(self.division)
         require_choice("method", self.method, METHODS)
@@ -96,6 +99,11 @@ class PSDSF(ClusterPolicy):
         if self.division == "time":
             return "PS-DSF tdm"
         return "PS-DSF rdm" if self.method == "filling" else "PS-DSF rdm, Algorithm I"
+
+    @property
+    def family(self) -> Family:
+        """Per-server dominant shares, with resources or time divided."""
+        return Family("per-server dominant share", {"division": self.division})
 
     def solve(self, cluster: Cluster, counts: ArrayLike | None = None) -> ClusterSolution:
         """Placement and certificate for one vector of counts."""

@@ -40,6 +40,7 @@ from fairness.model.cluster import Cluster
 from fairness.policies.servers.engines.leximin import leximin
 from fairness.policies.servers.states.cutting_planes import LeximinTotals
 from fairness.protocol.cluster_policy import ClusterPolicy, ClusterSolution
+from fairness.protocol.family import Family
 
 __all__ = ["CDRF", "CDRFH", "DRFH", "TSF", "WEIGHTINGS", "LeximinPolicy"]
 
@@ -59,8 +60,15 @@ class LeximinPolicy(ClusterPolicy):
         Whether classes may be kept from servers that have all they demand; whether gamma may be given.
     """
 
+    batches = "compiled"
+    family = Family("leximin", {"yardstick": "own", "constraints": True})
     handles_constraints = True
     handles_gamma = True
+
+    def __init_subclass__(cls) -> None:
+        # Yardsticks of its own, unless it says which they are.
+        if "family" not in vars(cls) and "yardsticks" in vars(cls):
+            cls.family = LeximinPolicy.family
 
     @abstractmethod
     def yardsticks(self, cluster: Cluster, counts: FloatArray) -> FloatArray:
@@ -117,6 +125,12 @@ class TSF(LeximinPolicy):
         """Name for tables and legends."""
         return "TSF" if self.weighting == "equal" else "TSF dedicated"
 
+    @property
+    def family(self) -> Family:  # type: ignore[override]
+        """Leximin over tasks alone, or in a pool of its own."""
+        yardstick = "alone" if self.weighting == "equal" else "dedicated"
+        return Family("leximin", {"yardstick": yardstick, "constraints": True})
+
     def yardsticks(self, cluster: Cluster, counts: FloatArray) -> FloatArray:
         """Tasks alone on the whole cluster, or on the eligible servers over all effective weights."""
         if self.weighting == "equal":
@@ -137,6 +151,7 @@ class CDRF(LeximinPolicy):
     """
 
     name = "CDRF"
+    family = Family("leximin", {"yardstick": "alone", "constraints": False})
     handles_constraints = False
 
     def yardsticks(self, cluster: Cluster, counts: FloatArray) -> FloatArray:
@@ -158,6 +173,7 @@ class CDRFH(LeximinPolicy):
     """
 
     name = "C-DRFH"
+    family = Family("leximin", {"yardstick": "pooled", "constraints": True})
     handles_gamma = False
 
     def yardsticks(self, cluster: Cluster, counts: FloatArray) -> FloatArray:
@@ -177,6 +193,7 @@ class DRFH(LeximinPolicy):
     """
 
     name = "DRFH"
+    family = Family("leximin", {"yardstick": "pooled", "constraints": False})
     handles_constraints = False
     handles_gamma = False
 

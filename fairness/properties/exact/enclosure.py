@@ -6,17 +6,18 @@ Every mechanism is computed or proved from its definition alone, without the sol
 hint, and where the definition leaves a choice (bottleneck max fairness, PS-DSF under resource division, the
 placement behind unique totals) it says which of the choices is meant.
 
-A new policy registers a function of the policy, the model and the hint. A subclass inherits that of its base
-unless it answers otherwise:
+A new policy says its family, for which a function of the policy, the model and the hint is registered. A
+subclass inherits that of its base unless it answers otherwise:
 
 >>> from fairness.properties.exact.enclosure import definition, enclose
 >>> class Nothing:
+...     family = Family("nothing")
 ...     def __call__(self, problem, counts):
 ...         return np.zeros(problem.n_classes)
 >>> enclose(Nothing(), Problem([[1]], [1]))
 Unproved(reason='no exact definition known for Nothing')
->>> @definition.register
-... def _(policy: Nothing, model, hint=None):
+>>> @definition.register("nothing")
+... def _(policy, model, hint=None):
 ...     zero = np.array([Fraction(0)] * model.n_classes)
 ...     return Enclosure(zero, zero, "nobody gets anything")
 >>> enclose(Nothing(), Problem([[1]], [1])).how
@@ -25,9 +26,6 @@ Unproved(reason='no exact definition known for Nothing')
 
 from __future__ import annotations
 
-import math
-from fractions import Fraction
-from functools import singledispatch
 from typing import Any
 
 import numpy as np
@@ -37,20 +35,13 @@ from fairness.arguments.validation import FloatArray, model_array
 from fairness.errors import ModelError
 from fairness.model.cluster import Cluster
 from fairness.model.problem import Problem
-from fairness.policies.asset import AssetFair
-from fairness.policies.bottleneck import BottleneckMax
 from fairness.policies.bottleneck_set import all_bottleneck_max
-from fairness.policies.hierarchy.hierarchical import Hierarchical
-from fairness.policies.maxmin import DRF, MaxMin
-from fairness.policies.proportional import AlphaFair, ProportionalFair
-from fairness.policies.servers.per_server import PerServerDRF
-from fairness.policies.servers.psdsf import PSDSF
-from fairness.policies.servers.task_share import CDRF, CDRFH, DRFH, TSF
 from fairness.properties.exact import pools, servers
 from fairness.properties.exact.queues import QueueFilling, whole_weights
-from fairness.properties.exact.rational import Enclosure, Row, Unproved, rational
+from fairness.properties.exact.rational import Enclosure, Unproved, rational
 from fairness.properties.protocol.property import Model
-from fairness.protocol.policy import policy_name, registered
+from fairness.protocol.family import ByFamily, Family, family_of
+from fairness.protocol.policy import policy_name
 
 __all__ = ["Enclosure", "Unproved", "definition", "enclose"]
 
@@ -58,13 +49,9 @@ ENUMERABLE = 100
 """Assignments of bottlenecks to classes up to which all bottleneck-max fair allocations are listed."""
 
 
-EQUALISED: dict[type, str] = {DRF: "dominant shares", MaxMin: "tasks", AssetFair: "assets"}
-"""What filling policies equalise, on a tree too."""
-
-
-@singledispatch
+@ByFamily
 def definition(policy: Any, model: Model, hint: ArrayLike | None = None) -> Enclosure | Unproved:
-    """What :func:`enclose` answers for the policies of a type; the definition of a new one is registered."""
+    """What :func:`enclose` answers for policies of a family; the definition of a new one is registered."""
     return Unproved(f"no exact definition known for {policy_name(policy)}")
 
 
@@ -74,7 +61,7 @@ def enclose(policy: Any, model: Model, hint: ArrayLike | None = None) -> Enclosu
     Parameters
     ----------
     policy : callable
-        Its type is a key to a :func:`definition`; it is not called.
+        Its family is a key to a :func:`definition`; it is not called.
     model : Problem or Cluster
         With integers or fractions as demands and capacities.
     hint : array_like, tasks, optional
@@ -93,7 +80,7 @@ def enclose(policy: Any, model: Model, hint: ArrayLike | None = None) -> Enclosu
 
     Examples
     --------
-    >>> from fairness import DRF
+    >>> from fairness import DRF, ProportionalFair
     >>> enclose(DRF(), Problem([[1, 4], [3, 1]], [9, 18])).lower
     array([Fraction(3, 1), Fraction(2, 1)], dtype=object)
     >>> fair = ProportionalFair()
@@ -102,34 +89,25 @@ def enclose(policy: Any, model: Model, hint: ArrayLike | None = None) -> Enclosu
     >>> 0 < bounds.radius < 1e-20
     True
     """
-    found: Enclosure | Unproved = registered(definition, policy)(policy, model, hint)
+    found: Enclosure | Unproved = definition(policy, model, hint)
     return found
 
 
-@definition.register
-def _(policy: MaxMin, model: Problem, hint: ArrayLike | None = None) -> Enclosure | Unproved:
-    return pools.filling(rational(model), "MMF")
-
-
-@definition.register
-def _(policy: DRF, model: Problem, hint: ArrayLike | None = None) -> Enclosure | Unproved:
-    numbers = rational(model)
-    given = policy.resource_weights
+@definition.register("filling")
+def _(policy: Any, model: Problem, hint: ArrayLike | None = None) -> Enclosure | Unproved:
+    told = policy.family.parameters
+    if told["growth"] == "own":
+        return definition.otherwise(policy, model, hint)
+    given = told.get("resource_weights")
     if given is not None and np.shape(given) != model.demands.shape:
         raise ModelError.of(
             "resource_weights", f"has shape {np.shape(given)}; the problem needs {model.demands.shape}"
         )
-    weights: list[Row] | None = None if given is None else [[Fraction(v) for v in row] for row in given]
-    return pools.filling(numbers, "DRF", weights)
+    return pools.filling(rational(model), told["growth"], given)
 
 
-@definition.register
-def _(policy: AssetFair, model: Problem, hint: ArrayLike | None = None) -> Enclosure | Unproved:
-    return pools.filling(rational(model), "Asset")
-
-
-@definition.register
-def _(policy: BottleneckMax, model: Problem, hint: ArrayLike | None = None) -> Enclosure | Unproved:
+@definition.register("bottleneck-max")
+def _(policy: Any, model: Problem, hint: ArrayLike | None = None) -> Enclosure | Unproved:
     found = pools.bottleneck_max(rational(model), _hint(policy, model, hint))
     if isinstance(found, Unproved):
         return found
@@ -142,69 +120,59 @@ def _(policy: BottleneckMax, model: Problem, hint: ArrayLike | None = None) -> E
     return Enclosure(found.lower, found.upper, f"{found.how}; {number}")
 
 
-@definition.register
-def _(policy: ProportionalFair, model: Problem, hint: ArrayLike | None = None) -> Enclosure | Unproved:
-    return pools.alpha_fair(rational(model), 1, _hint(policy, model, hint))
+@definition.register("alpha-fair")
+def _(policy: Any, model: Problem, hint: ArrayLike | None = None) -> Enclosure | Unproved:
+    alpha = policy.family.parameters["alpha"]
+    if alpha < 1 or alpha != int(alpha):
+        return Unproved(f"marginal utilities are rational for integers alpha >= 1 only; alpha is {alpha:g}")
+    return pools.alpha_fair(rational(model), int(alpha), _hint(policy, model, hint))
 
 
-@definition.register
-def _(policy: AlphaFair, model: Problem, hint: ArrayLike | None = None) -> Enclosure | Unproved:
-    if math.isinf(policy.alpha):
-        return enclose(MaxMin(), model)
-    if policy.alpha < 1 or policy.alpha != int(policy.alpha):
-        return Unproved(
-            f"marginal utilities are rational for integers alpha >= 1 only; alpha is {policy.alpha:g}"
-        )
-    return pools.alpha_fair(rational(model), int(policy.alpha), _hint(policy, model, hint))
-
-
-@definition.register
-def _(policy: Hierarchical, model: Problem, hint: ArrayLike | None = None) -> Enclosure | Unproved:
-    rule: Any = policy.policy
-    equal = EQUALISED.get(type(rule))
-    if equal is None:
+@definition.register("on a tree")
+def _(policy: Any, model: Model, hint: ArrayLike | None = None) -> Enclosure | Unproved:
+    if not isinstance(model, Problem):
+        return definition.otherwise(policy, model, hint)
+    rule = policy.policy
+    if not policy.fills:
         # Whole numbers, so that the weights are exactly those of the tree.
         weights = whole_weights(policy.tree, model)
         if max(weights) >= 2**53:
             return Unproved("the weights that the tree makes are no whole numbers that floats hold")
         return enclose(rule, model.replaced(weights=weights), hint)
-    if getattr(rule, "resource_weights", None) is not None:
-        return Unproved("no exact definition known for weights per resource on a tree")
-    rational(model)
-    borrowed = policy.measure == "borrowed"
-    filling = QueueFilling(policy.tree, model, [1] * model.n_classes, equal, policy.naive, borrowed)
-    return Enclosure.at(filling.filled(), "filling of the queues, event by event, in fractions")
+    match family_of(rule):
+        case Family("filling", {"resource_weights": _}):
+            return Unproved("no exact definition known for weights per resource on a tree")
+        case Family("filling", {"growth": "tasks" | "dominant" | "assets" as equal}):
+            rational(model)
+            borrowed = policy.measure == "borrowed"
+            filling = QueueFilling(policy.tree, model, [1] * model.n_classes, equal, policy.naive, borrowed)
+            return Enclosure.at(filling.filled(), "filling of the queues, event by event, in fractions")
+    return definition.otherwise(policy, model, hint)
 
 
-@definition.register
-def _(policy: PerServerDRF, model: Cluster, hint: ArrayLike | None = None) -> Enclosure | Unproved:
+@definition.register("filling per server")
+def _(policy: Any, model: Cluster, hint: ArrayLike | None = None) -> Enclosure | Unproved:
     return servers.per_server_filling(rational(model))
 
 
-@definition.register
-def _(policy: PSDSF, model: Cluster, hint: ArrayLike | None = None) -> Enclosure | Unproved:
+@definition.register("per-server dominant share")
+def _(policy: Any, model: Cluster, hint: ArrayLike | None = None) -> Enclosure | Unproved:
     return servers.ps_dsf(rational(model, policy.division), _hint(policy, model, hint))
 
 
-@definition.register
-def _(policy: TSF, model: Cluster, hint: ArrayLike | None = None) -> Enclosure | Unproved:
-    numbers = rational(model)
-    alone = numbers.unconstrained if policy.weighting == "equal" else numbers.gamma
-    return servers.leximin(numbers, _hint(policy, model, hint), servers.totals(alone))
-
-
-@definition.register
-def _(policy: CDRF | DRFH, model: Cluster, hint: ArrayLike | None = None) -> Enclosure | Unproved:
-    numbers = rational(model)
-    if numbers.gamma != numbers.unconstrained:
+@definition.register("leximin")
+def _(policy: Any, model: Cluster, hint: ArrayLike | None = None) -> Enclosure | Unproved:
+    numbers, told = rational(model), policy.family.parameters
+    if not told["constraints"] and numbers.gamma != numbers.unconstrained:
         return Unproved("the mechanism has no placement constraints, the cluster has")
-    return enclose(TSF() if isinstance(policy, CDRF) else CDRFH(), model, hint)
-
-
-@definition.register
-def _(policy: CDRFH, model: Cluster, hint: ArrayLike | None = None) -> Enclosure | Unproved:
-    numbers = rational(model)
-    yardstick = servers.pooled(numbers)
+    yardsticks = {
+        "alone": lambda: servers.totals(numbers.unconstrained),
+        "dedicated": lambda: servers.totals(numbers.gamma),
+        "pooled": lambda: servers.pooled(numbers),
+    }
+    if told["yardstick"] not in yardsticks:
+        return definition.otherwise(policy, model, hint)
+    yardstick = yardsticks[told["yardstick"]]()
     if yardstick is None:
         return Unproved("with effective capacities a class has no share of the pooled capacities")
     return servers.leximin(numbers, _hint(policy, model, hint), yardstick)

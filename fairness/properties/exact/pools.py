@@ -44,6 +44,7 @@ from decimal import Decimal, localcontext
 from fractions import Fraction
 from itertools import pairwise
 from math import isqrt
+from typing import Any
 
 import numpy as np
 from scipy.optimize import nnls
@@ -63,10 +64,12 @@ SHARP = Fraction(1, 10**20)
 """Relative radius that is good enough."""
 
 
-def filling(model: RationalModel, policy: str, resource_weights: Sequence[Row] | None = None) -> Enclosure:
-    """Exact progressive filling of a pool by a policy of :data:`fairness.filling.fractions.FILLING`."""
+def filling(
+    model: RationalModel, growth: str, resource_weights: Sequence[Sequence[Any]] | None = None
+) -> Enclosure:
+    """Exact progressive filling of a pool, of which a job ``growth`` grows alike."""
     shares = [rows[0] for rows in model.shares]
-    tasks = fill(shares, growth_rates(policy, shares, model.weights, resource_weights))
+    tasks = fill(shares, growth_rates(growth, shares, model.weights, resource_weights))
     return Enclosure.at(tasks, "progressive filling, event by event, in fractions")
 
 

@@ -68,7 +68,7 @@ class QueueFilling:
     problem : Problem
         Taken exactly as given where it is rational, else with the exact values of its floats.
     counts : sequence of numbers, jobs
-    equal : {"dominant shares", "tasks", "assets"}
+    equal : {"dominant", "tasks", "assets"}
         What is equalised: dominant shares, tasks per job and weight, or sums of all shares.
     naive, borrowed : bool
         Naive shares of queues; only what lies above the guarantees counts.
@@ -77,7 +77,7 @@ class QueueFilling:
     tree: Tree
     problem: Problem
     counts: Sequence[Any]
-    equal: str = "dominant shares"
+    equal: str = "dominant"
     naive: bool = False
     borrowed: bool = False
 
@@ -93,9 +93,9 @@ class QueueFilling:
         ]
         blocked = problem.blocked | ~problem.demands.any(axis=1)
         self.x = [F(0) if out else F(x) for x, out in zip(self.counts, blocked, strict=True)]
-        self.plain = self.equal != "dominant shares"
+        self.plain = self.equal != "dominant"
         per_task = [F(1)] * self.n
-        if self.equal == "dominant shares":
+        if self.equal == "dominant":
             per_task = [max(row) or F(1) for row in self.shares]
         elif self.equal == "assets":
             per_task = [sum(row, F(0)) or F(1) for row in self.shares]

@@ -45,7 +45,7 @@ def drf_tasks(demands: Any, capacities: Any, weights: Any = None) -> list[Fracti
     """Progressive filling of the library, in fractions."""
     shares = _shares(demands, capacities)
     w = [Fraction(1)] * len(shares) if weights is None else fractions(weights)
-    return fill(shares, growth_rates("DRF", shares, w))
+    return fill(shares, growth_rates("dominant", shares, w))
 
 
 @second_method

@@ -24,12 +24,11 @@ from typing import Any
 import sympy
 
 from fairness.errors import ModelError
-from fairness.policies.asset import AssetFair
-from fairness.policies.bottleneck import BottleneckMax
-from fairness.policies.maxmin import DRF, MaxMin
-from fairness.policies.proportional import ProportionalFair
+from fairness.protocol.family import Family
+from fairness.protocol.policy import policy_name
 from proofs.claims import Implication, Step
 from proofs.claims.splitting import split
+from proofs.symbolic.model.families import written
 from proofs.symbolic.model.problem import SymbolicProblem
 from proofs.symbolic.policies.filling import resource_weights
 
@@ -132,24 +131,16 @@ def conditions(policy: Any, problem: SymbolicProblem, *, tasks: str = "x", price
             "tasks", f"and prices need names of their own; {clash[0]!r} stands twice; give tasks= or prices="
         )
     definition = _Definition(problem, names, priced)
-    kinds = {
-        ProportionalFair: lambda: dict(definition.priced_cases()),
-        BottleneckMax: lambda: dict(definition.bottleneck_cases(None)),
-        MaxMin: lambda: dict(definition.bottleneck_cases(["1"] * problem.n_classes)),
-        DRF: lambda: dict(definition.bottleneck_cases(definition.dominant(policy))),
-        AssetFair: lambda: dict(definition.bottleneck_cases(definition.summed())),
-    }
-    if type(policy) not in kinds:
-        known = ", ".join(kind.__name__ for kind in kinds)
-        raise ModelError.of("policy", f"must be one of {known}; got {policy!r:.80}")
+    family = written(policy)
     most = problem.n_resources**problem.n_classes
     if most > MOST_CASES:
         raise ModelError.of(
             "problem", f"has up to {most:,} cases, more than {MOST_CASES}; take fewer classes or resources"
         )
-    return Conditions(
-        str(getattr(policy, "name", type(policy).__name__)), names, definition.always(), kinds[type(policy)]()
-    )
+    cases = definition.priced_cases()
+    if family.name != "alpha-fair":
+        cases = definition.bottleneck_cases(definition.task_shares(family))
+    return Conditions(policy_name(policy), names, definition.always(), dict(cases))
 
 
 class _Definition:
@@ -227,10 +218,19 @@ class _Definition:
             pairs = zip(problem.class_names, chosen, strict=True)
             yield ", ".join(f"{name} at {problem.resource_names[j]}" for name, j in pairs), case
 
-    def dominant(self, policy: DRF) -> list[str]:
+    def task_shares(self, family: Family) -> list[str] | None:
+        """What filling makes equal, of one task of each class; None for the share of each resource."""
+        if family.name == "bottleneck-max":
+            return None
+        growth = family.parameters["growth"]
+        if growth == "tasks":
+            return ["1"] * self.problem.n_classes
+        return self._dominant(family) if growth == "dominant" else self._summed()
+
+    def _dominant(self, family: Family) -> list[str]:
         """The dominant share of one task of each class, as a maximum."""
         problem = self.problem
-        weights = resource_weights(policy, problem.n_classes, problem.n_resources)
+        weights = resource_weights(family, problem.n_classes, problem.n_resources)
         found = []
         for i in range(problem.n_classes):
             parts = []
@@ -241,7 +241,7 @@ class _Definition:
             found.append(f"max({', '.join(distinct)})" if len(distinct) > 1 else f"({distinct[0]})")
         return found
 
-    def summed(self) -> list[str]:
+    def _summed(self) -> list[str]:
         """The sum of the shares of one task of each class."""
         a, capacities = self.problem.demands, self.problem.capacities
         return [

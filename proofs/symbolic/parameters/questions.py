@@ -8,8 +8,7 @@ from typing import Any
 import sympy
 
 from fairness.errors import ModelError
-from fairness.policies.engines.filling import FillingPolicy
-from fairness.policies.proportional import AlphaFair, ProportionalFair
+from fairness.protocol.family import Family, family_of
 from proofs.errors import ProofError
 from proofs.symbolic.cells import Cell
 from proofs.symbolic.closed_forms import ClosedForm
@@ -203,12 +202,16 @@ def stable(system: SymbolicSystem, policy: Any) -> Claim:
     >>> stable(SymbolicSystem([[1, "a"], ["a", 1]], [1, 1], "r", assume=["0 < a < 1", "r > 0"]), DRF())
     Claim(DRF is stable)
     """
-    known = isinstance(policy, FillingPolicy | ProportionalFair)
-    if not known and not (isinstance(policy, AlphaFair) and policy.alpha > 0):
-        raise ProofError(
-            f"no theorem says where {policy!r:.60} is stable; stable() knows MaxMin, DRF, AssetFair, "
-            "ProportionalFair and AlphaFair. queueing.fluid_verdict looks for evidence at numbers"
-        )
+    match family_of(policy):
+        case Family("filling"):
+            pass
+        case Family("alpha-fair", {"alpha": alpha}) if alpha > 0:
+            pass
+        case _:
+            raise ProofError(
+                f"no theorem says where {policy!r:.60} is stable; stable() knows MaxMin, DRF, AssetFair, "
+                "ProportionalFair and AlphaFair. queueing.fluid_verdict looks for evidence at numbers"
+            )
     name = getattr(policy, "name", type(policy).__name__)
     facets = sympy.And(*stability_facets(_system(system)))
     return Claim(facets, system.problem.assumptions, f"{name} is stable")

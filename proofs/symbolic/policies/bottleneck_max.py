@@ -36,7 +36,6 @@ from typing import Any
 
 import sympy
 
-from fairness.policies.bottleneck import BottleneckMax
 from proofs.errors import ProofError
 from proofs.symbolic.cells import Cell
 from proofs.symbolic.decisions.ground import Ground
@@ -51,7 +50,7 @@ MOST_MAPS = 100_000
 _Map = tuple[int, ...]
 
 
-def bottleneck_cells(problem: SymbolicProblem, policy: BottleneckMax) -> list[Cell]:
+def bottleneck_cells(problem: SymbolicProblem, policy: Any) -> list[Cell]:
     """Cells of all BMF allocations; without overlap where the allocation is unique.
 
     Raises

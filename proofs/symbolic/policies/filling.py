@@ -21,8 +21,7 @@ from typing import Any
 import sympy
 
 from fairness.errors import ModelError
-from fairness.policies.asset import AssetFair
-from fairness.policies.maxmin import DRF, MaxMin
+from fairness.protocol.family import Family
 from proofs.symbolic.cells import Cell
 from proofs.symbolic.decisions.ground import Ground
 from proofs.symbolic.model.problem import SymbolicProblem
@@ -37,12 +36,12 @@ SIMPLE = 1000
 """Largest denominator of a weight that was given as a float."""
 
 
-def filling_cells(problem: SymbolicProblem, policy: MaxMin | DRF | AssetFair) -> list[Cell]:
+def filling_cells(problem: SymbolicProblem, policy: Any) -> list[Cell]:
     """Cells of a filling policy: disjoint, and complete under the assumptions."""
     cells = []
     for ground, demands, pattern in _patterns(problem):
         filling = _Filling(problem, ground, demands)
-        for rates, chosen in filling.rates(policy):
+        for rates, chosen in filling.rates(policy.family):
             for cell in filling.fill(rates, chosen):
                 cells.append(Cell((*pattern, *cell.conditions), cell.tasks, cell.full))
     return joined(problem.ground, cells)
@@ -83,15 +82,16 @@ class _Filling:
         self.n, self.m = problem.n_classes, problem.n_resources
         self.weights = [x * w for x, w in zip(problem.counts, problem.weights, strict=True)]
 
-    def rates(self, policy: Any) -> Iterator[tuple[list[Any], tuple[Any, ...]]]:
+    def rates(self, family: Family) -> Iterator[tuple[list[Any], tuple[Any, ...]]]:
         """Tasks of one job of each class per unit of level, under conditions."""
-        if isinstance(policy, MaxMin):
+        growth = family.parameters["growth"]
+        if growth == "tasks":
             yield [sympy.Integer(1)] * self.n, ()
-        elif isinstance(policy, AssetFair):
+        elif growth == "assets":
             shares = [[self.a[i, j] / c for j, c in enumerate(self.capacities)] for i in range(self.n)]
             yield [1 / sympy.Add(*row) for row in shares], ()
         else:
-            yield from self._dominant(resource_weights(policy, self.n, self.m), 0, [], ())
+            yield from self._dominant(resource_weights(family, self.n, self.m), 0, [], ())
 
     def _dominant(
         self, weights: list[list[Any]], i: int, rates: list[Any], given: tuple[Any, ...]
@@ -152,11 +152,10 @@ class _Filling:
         return Cell(conditions, made, tuple(full))
 
 
-def resource_weights(policy: DRF, n: int, m: int) -> list[list[Any]]:
-    """The weights per resource of a policy as fractions; all 1 if it has none."""
-    if policy.resource_weights is None:
+def resource_weights(family: Family, n: int, m: int) -> list[list[Any]]:
+    """The weights per resource of filling as fractions; all 1 if it has none."""
+    if (rows := family.parameters.get("resource_weights")) is None:
         return [[sympy.Integer(1)] * m] * n
-    rows = policy.resource_weights
     if (len(rows), len(rows[0])) != (n, m):
         shape = (len(rows), len(rows[0]))
         raise ModelError.of("resource_weights", f"has shape {shape}; the problem needs {(n, m)}")

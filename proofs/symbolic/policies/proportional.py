@@ -30,7 +30,6 @@ from typing import Any
 
 import sympy
 
-from fairness.policies.proportional import ProportionalFair
 from proofs.errors import ProofError
 from proofs.symbolic.cells import Cell
 from proofs.symbolic.decisions.ground import Ground
@@ -43,7 +42,7 @@ from proofs.symbolic.policies.two_prices import TwoPrices
 __all__ = ["proportional_cells"]
 
 
-def proportional_cells(problem: SymbolicProblem, policy: ProportionalFair) -> list[Cell]:
+def proportional_cells(problem: SymbolicProblem, policy: Any) -> list[Cell]:
     """Cells of the PF allocation, without overlap, with the prices of the resources per unit.
 
     Raises

@@ -50,7 +50,19 @@ from queueing.certificates.pool import Pool
 from queueing.certificates.rates import interface
 from queueing.certificates.rates.interface import OPTIONS, Rates, part
 
-__all__ = ["exact_growth", "exact_tasks", "growth", "memory", "numbers", "tasks"]
+__all__ = [
+    "GROWTH",
+    "exact_growth",
+    "exact_tasks",
+    "growth",
+    "memory",
+    "numbers",
+    "resource_weights",
+    "tasks",
+]
+
+GROWTH: Mapping[str, str] = {"MMF": "tasks", "DRF": "dominant", "Asset": "assets"}
+"""Policies that fill, by name, and what of a job grows alike."""
 
 GROWING, ENDED = 1.0, 2.0
 """A class that grows in this round, and one that has ended in it; others are 0."""
@@ -59,7 +71,7 @@ GROWING, ENDED = 1.0, 2.0
 def exact_growth(pool: Pool, policy: str, parameters: Mapping[str, Any]) -> list[Fraction]:
     """Growth rates r_i of a job of each class, by the definition of the policy; floats are fractions."""
     weights = [Fraction(w) for w in pool.weights]
-    return growth_rates(policy, _shares(pool), weights, resource_weights(pool, policy, parameters))
+    return growth_rates(GROWTH[policy], _shares(pool), weights, resource_weights(pool, policy, parameters))
 
 
 def exact_tasks(

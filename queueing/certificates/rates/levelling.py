@@ -27,14 +27,15 @@ import numpy as np
 
 from fairness.errors import ModelError
 from fairness.exact.server_rows import ServerRows, as_fractions, distinct_servers
-from fairness.filling.fractions import FILLING, growth_rates
+from fairness.filling.fractions import growth_rates
 from fairness.model.cluster import Cluster
 from fairness.model.problem import FloatArray, Problem
 from queueing.certificates.facets import cluster_facets, inverse, outward
+from queueing.certificates.rates.filling import GROWTH
 
 __all__ = ["LEVELLING", "LEVELLING_SERVERS", "numbers"]
 
-LEVELLING = (*FILLING, "BMF")
+LEVELLING = (*GROWTH, "BMF")
 """Policies of pools that level, by name."""
 LEVELLING_SERVERS = ("DRF per server", "TSF", "TSF dedicated", "CDRF", "C-DRFH", "DRFH")
 """Policies of clusters that level."""
@@ -109,12 +110,12 @@ def _pool_growth(policy: str, parameters: Mapping[str, Any], shares: Rows) -> Ro
     """Tasks per level of a job of weight 1, for each resource."""
     if policy == "BMF":
         return [[inverse(s) for s in row] for row in shares]
-    if policy not in FILLING:
+    if policy not in GROWTH:
         raise _unknown(policy, LEVELLING)
     given = parameters.get("resource_weights")
     # Floats, as the tasks of filling take them.
     own = None if given is None else np.asarray(given, float).tolist()
-    rates = growth_rates(policy, shares, [Fraction(1)] * len(shares), own)
+    rates = growth_rates(GROWTH[policy], shares, [Fraction(1)] * len(shares), own)
     return [[rate] * len(row) for rate, row in zip(rates, shares, strict=True)]
 
 

@@ -117,7 +117,7 @@ def test_proportional_fairness_is_bottleneck_max_fairness_for_two_classes_and_re
 @pytest.mark.parametrize(
     ("call", "told"),
     [
-        (lambda: conditions(AlphaFair(2.0), SymbolicProblem([[1]], [1])), "must be one of ProportionalFair"),
+        (lambda: conditions(AlphaFair(2.0), SymbolicProblem([[1]], [1])), "must be one of MaxMin"),
         (lambda: conditions(DRF(), 3), "must be a SymbolicProblem"),
         (lambda: conditions(DRF(), SymbolicProblem([["x1"]], [1], assume="x1 > 0")), "'x1' stands twice"),
         (lambda: conditions(DRF(), SymbolicProblem([[1] * 6] * 3, [1] * 6)), "more than 200"),

@@ -29,9 +29,10 @@ from fairness.model.cluster import Cluster
 from fairness.model.tree import Tree
 from fairness.policies.hierarchy.leaves import leaf_factors
 from fairness.policies.servers.engines.level_program import FAR_APART
-from fairness.policies.servers.task_share import CDRFH, DRFH, LeximinPolicy
+from fairness.policies.servers.task_share import CDRFH, LeximinPolicy
 from fairness.policies.servers.trees.filling import fill_tree
 from fairness.protocol.cluster_policy import ClusterPolicy, ClusterSolution
+from fairness.protocol.family import Family
 from fairness.protocol.policy import policy_name
 
 __all__ = ["HierarchicalPlacement"]
@@ -74,6 +75,7 @@ class HierarchicalPlacement(ClusterPolicy):
     policy: ClusterPolicy = field(default_factory=CDRFH)
     naive: bool = field(default=False, kw_only=True)
 
+    batches = "compiled"
     handles_gamma = False
 
     def __post_init__(self) -> None:
@@ -94,7 +96,7 @@ class HierarchicalPlacement(ClusterPolicy):
                 "guarantees something, which is not for servers: leave out minimum, or share the pool of "
                 "all servers, Problem(cluster.demands, cluster.total_capacities), by Hierarchical(tree)",
             )
-        if self._fills:
+        if self.fills:
             return
         if self.naive:
             told = f"is for policies that fill the queues; {policy_name(self.policy)} acts at the leaves"
@@ -107,7 +109,13 @@ class HierarchicalPlacement(ClusterPolicy):
             )
 
     @property
-    def _fills(self) -> bool:
+    def family(self) -> Family:
+        """The tree, and the policy on it."""
+        return Family("on a tree", {"tree": self.tree, "policy": self.policy})
+
+    @property
+    def fills(self) -> bool:
+        """Whether the queues are filled; else the policy acts at the leaves."""
         return isinstance(self.policy, LeximinPolicy)
 
     @property
@@ -140,7 +148,7 @@ class HierarchicalPlacement(ClusterPolicy):
         yardsticks = self.policy.yardsticks(cluster, x)
         growth = cluster.weights * yardsticks
         pool = pooled(cluster)
-        of_resources = isinstance(self.policy, CDRFH | DRFH)
+        of_resources = self.policy.family.parameters["yardstick"] == "pooled"
         measure = pool.task_shares if of_resources else (1.0 / yardsticks)[:, None]
         filled = fill_tree(cluster, self.tree, x, x * growth, measure, self.naive)
         certificate = hierarchy_placement_certificate(
