@@ -55,6 +55,12 @@ def test_filling_follows_the_definition(seed: int) -> None:
     compare_with_fractions(seed)
 
 
+def test_filling_follows_the_definition_without_a_compiler(monkeypatch: pytest.MonkeyPatch) -> None:
+    # With NUMBA_DISABLE_JIT the compiled kernel is the kernel as it is written.
+    monkeypatch.setattr(hierarchical, "fill_states_compiled", hierarchical.fill_states)
+    compare_with_fractions(0)
+
+
 @pytest.mark.long
 def test_filling_follows_the_definition_on_hundreds_of_trees(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(hierarchical, "SMALL", 0)  # compiled

@@ -443,6 +443,38 @@ def test_a_grid_is_lengthened_until_jobs_no_longer_pile_up_at_its_end(up, betwee
     assert asked == [truncation.REACHES[0]]
 
 
+def grids_asked(monkeypatch, rates, law):
+    """How far the grids reach that the error of a box of one class, with these refused arrivals, asks for."""
+    asked, around = [], coarse_chain.CoarseChain.around
+
+    def counted(*given):
+        asked.append(given[-1])
+        return around(*given)
+
+    monkeypatch.setattr(coarse_chain.CoarseChain, "around", counted)
+    truncation.truncation_error(np.ones(1), rates, LowerSet.box((len(law),)), np.array(law))
+    return asked
+
+
+@pytest.mark.parametrize(("load", "size", "grids"), [(0.5, 40, 1), (0.1, 4, 2)])
+def test_where_no_job_is_refused_a_grid_ends_where_next_to_none_are(load, size, grids, monkeypatch):
+    # At the end of the first grid there are 160 * 0.5^161 jobs or so, much less than 1e-14 of the mean; with
+    # 16 * 0.1^17 of 0.1 a longer one is asked for.
+    law = np.zeros(size)
+    law[0] = 1.0
+    asked = grids_asked(monkeypatch, lambda x: (x > 0) / load, law)
+    assert asked == list(truncation.REACHES[:grids])
+
+
+def test_an_effect_that_changes_from_grid_to_grid_is_followed_however_small_it_is(monkeypatch):
+    # From 8 to 1000 jobs hardly more leave than come: grids of 32 and 512 do not see their end.
+    def slow(x):
+        return np.where((x > 8) & (x < 1000), 1.01, 2.0) * (x > 0)
+
+    law = 1e-9 * elimination.birth_death_law(np.ones(7), np.full(7, 2.0))
+    assert grids_asked(monkeypatch, slow, law) == list(truncation.REACHES[:3])
+
+
 @pytest.mark.parametrize(("states", "band"), [(100, 1), (500, 7), (60, 59)])
 def test_elimination_counts_the_memory_of_its_band(states, band):
     # The rates up, a window of those down, the law before and after it is put in order, and the order.

@@ -228,7 +228,7 @@ class _Filling:
         self.kernel = kernel or _kernel(n_states * (n + policy.tree.n_nodes))
         self.work = tree_arrays(
             policy.tree, problem, self.measure, naive=policy.naive, borrowed=policy.measure == "borrowed",
-            compiled=self.kernel is fill_states_compiled,
+            compiled=self.kernel is not fill_states,
         )  # fmt: skip
         self.parameters = (self.growth, self.work, self.failed, self.stages)
 
