@@ -464,7 +464,6 @@ def test_f_must_not_outgrow_v_even_where_the_box_bounds_it(honest):
         check_certificate(slow)
 
 
-@pytest.mark.long
 def test_who_watches_a_check_is_told_of_each_state_once(monkeypatch):
     task = MagicMock()
     monkeypatch.setattr(checking, "Task", task)
@@ -476,6 +475,7 @@ def test_who_watches_a_check_is_told_of_each_state_once(monkeypatch):
     assert len(steps) > 1
 
 
+@pytest.mark.long
 def test_parts_of_the_box_are_merged(honest, monkeypatch):
     """One part, or hundreds in as many threads as there are: the same, error and all."""
     whole = check_certificate(honest)
