@@ -31,7 +31,7 @@ def test_every_property_of_the_catalogue_has_a_statement_in_fractions():
 
 
 def test_the_confirmation_shares_no_code_with_checkers_and_solvers():
-    """Imports inside the package: the model, shared words, elimination, filling in fractions, families as data."""
+    """Imports inside the package: the model, words, elimination, filling in fractions, families as data."""
     folder = Path(statements.__file__).parent
     shared = {
         "fairness.model.cluster",
