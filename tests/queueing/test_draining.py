@@ -282,6 +282,8 @@ def test_growth_that_rounding_could_have_made_decides_nothing(classes, excess, s
 class HalfOfDRF(DRF):
     """Says that it is DRF and serves half of that."""
 
+    family = DRF().family
+
     def __call__(self, problem, counts):
         return super().__call__(problem, counts) / 2
 

@@ -9,6 +9,7 @@ placement behind unique totals) it says which of the choices is meant.
 A new policy says its family, for which a function of the policy, the model and the hint is registered. A
 subclass inherits that of its base unless it answers otherwise:
 
+>>> from fractions import Fraction
 >>> from fairness.properties.exact.enclosure import definition, enclose
 >>> class Nothing:
 ...     family = Family("nothing")
