@@ -301,8 +301,8 @@ class Induction:
 
         At each number alone hypotheses may be met that no sequence meets at all of them. Later windows assume
         what the induction has proved at their numbers. The last one lies beyond the roots of what is said of
-        n alone, by Cauchy's bound, 1 + max :math:`|c/c'|` for coefficients c and c'; it is taken of each relation,
-        and these numbers are multiplied, for relations that bound n together.
+        n alone, by Cauchy's bound, 1 + max :math:`|c/c'|` for coefficients c and c'; it is taken of each
+        relation, and these numbers are multiplied, for relations that bound n together.
         """
         sizes = [sorted(map(abs, r.left.terms.values())) for r in self.step.relations.values()]
         far = ceil(prod(1 + size[-1] / size[0] for size in sizes if size))
