@@ -8,6 +8,10 @@ TESTS: dict[str, tuple[str, ...]] = {
     "fairness/policies/engines/filling.py": (
         "tests/fairness/test_filling.py", "-k", "not rounds and not large",
     ),
+    "fairness/policies/engines/prices.py": (
+        "tests/fairness/test_proportional.py", "-k", "not large and not many_resources and not extreme",
+        "-W", "ignore::RuntimeWarning",
+    ),
     "fairness/policies/hierarchy/filling.py": (
         "tests/fairness/test_hierarchy.py", "tests/fairness/test_guarantees.py",
         "tests/fairness/test_tree_certificates.py", "-k",
