@@ -10,8 +10,6 @@ from collections.abc import Sequence
 from fractions import Fraction
 from typing import Any
 
-from fairness.protocol.family import growth_rate
-
 __all__ = ["fill", "growth_rates"]
 
 Row = list[Fraction]
@@ -44,8 +42,13 @@ def growth_rates(growth: str, shares: Shares, weights: Sequence[Fraction], own: 
     rates = []
     for i, (weight, row) in enumerate(zip(weights, shares, strict=True)):
         held = {j: share for j, share in enumerate(row) if share}
-        given = [Fraction(1) if own is None else Fraction(own[i][j]) for j in held]
-        rates.append(growth_rate(growth, weight, [*held.values()], given))
+        if growth == "tasks" or not held:
+            rates.append(weight)
+        elif growth == "dominant":
+            given = {j: Fraction(1) if own is None else Fraction(own[i][j]) for j in held}
+            rates.append(weight * min(given[j] / share for j, share in held.items()))
+        else:
+            rates.append(weight / sum(held.values()))
     return rates
 
 

@@ -32,14 +32,14 @@ with weights :math:`v_j` of the resources, 1 unless ``resource_weights`` says ot
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import update_wrapper
 from typing import Any
 
 from fairness.protocol.policy import offers
 
-__all__ = ["ByFamily", "Family", "family_of", "growth_rate"]
+__all__ = ["ByFamily", "Family", "family_of"]
 
 
 @dataclass(frozen=True)
@@ -112,36 +112,3 @@ class ByFamily:
         family = family_of(policy)
         way = self.otherwise if family is None else self.ways.get(family.name, self.otherwise)
         return way(policy, *more)
-
-
-def growth_rate(
-    growth: str,
-    weight: Any,
-    shares: Sequence[Any],
-    resource_weights: Sequence[Any],
-    *,
-    least: Callable[..., Any] = min,
-    total: Callable[..., Any] = sum,
-) -> Any:
-    """Rate of one job under filling, see the module: of fractions, of floats, of intervals.
-
-    Parameters
-    ----------
-    growth : {"tasks", "dominant", "assets"}
-    weight : number
-        Of the job.
-    shares, resource_weights : sequence of number
-        Of the resources that it demands. Without any, it grows by tasks.
-    least, total : callable
-        The smallest and the sum of some numbers.
-
-    Examples
-    --------
-    >>> [growth_rate(growth, 1, [1 / 9, 4 / 18], [1, 1]) for growth in ("tasks", "dominant", "assets")]
-    [1, 4.5, 3.0]
-    """
-    if growth == "tasks" or not shares:
-        return weight
-    if growth == "dominant":
-        return weight * least([v / b for v, b in zip(resource_weights, shares, strict=True)])
-    return weight / total(shares)
