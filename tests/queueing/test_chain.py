@@ -18,7 +18,7 @@ from queueing.chain.solvers import aggregation, elimination, mixture
 from queueing.chain.solvers import growing_box as nested
 from queueing.chain.solvers.balance import balance_residual
 from queueing.chain.solvers.elimination import eliminate_box
-from queueing.chain.solvers.ladder import Automatic, Elimination, Multilevel, Product
+from queueing.chain.solvers.ladder import Automatic, Elimination, Multilevel, Product, check_solver
 from queueing.chain.tagged import tagged_duration
 from queueing.chain.transient import transient
 from queueing.enclosures.stationary import stationary
@@ -629,8 +629,11 @@ def test_time_scales_far_apart(decades):
 def test_unstable_policy_is_reported():
     # Priority to the short classes of a linear network leaves the long one (1 - 0.4)(1 - 0.4) = 0.36 tasks.
     pool = Problem([[1, 1], [1, 0], [0, 1]], [1, 1])
+    overloaded = System(pool, [0.4, 0.4, 0.4])
+    with pytest.raises(UnstableError, match="short_first is unstable at these loads, in the fluid limit"):
+        stationary(overloaded, short_first)
     with pytest.raises(NotConvergedError, match="short_first is probably unstable") as caught:
-        stationary(System(pool, [0.4, 0.4, 0.4]), short_first, max_states=50_000)
+        CountBoxes(overloaded, short_first, check_solver(None), None).grown(1e-9, 50_000)
     assert caught.value.best.tail_mass > 0.1
     stable = stationary(System(pool, [0.3, 0.4, 0.4]), short_first)
     assert stable.tail_mass < 1e-9

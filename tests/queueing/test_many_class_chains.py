@@ -8,15 +8,16 @@ import pickle
 import numpy as np
 import pytest
 
-from fairness import DRF, Cluster, ModelError, NotConvergedError, Problem, ProportionalFair
+from fairness import DRF, Cluster, ModelError, NotConvergedError, Problem, ProportionalFair, UnstableError
 from fairness.machine.work import OutOfTime, watching
 from fairness.policies.servers.psdsf import PSDSF
 from queueing import System, balanced_fairness, simulate, stationary
+from queueing.chain.boxes import CountBoxes
 from queueing.chain.lower_sets import count_sets, set_chain
 from queueing.chain.lower_sets.count_sets import CountSets
 from queueing.chain.lower_sets.faces import Bound, Faces
 from queueing.chain.lower_sets.set_chain import SetChain
-from queueing.chain.solvers.ladder import Automatic, Elimination, Multilevel, solved
+from queueing.chain.solvers.ladder import Automatic, Elimination, Multilevel, check_solver, solved
 from queueing.chain.truncation import truncation_error
 from queueing.networks.topology import linear_network
 from queueing.states.lower_set import LowerSet
@@ -247,8 +248,11 @@ def test_a_set_that_would_be_refused_in_the_end_is_refused_before_any_is_solved(
 def test_an_unstable_policy_is_said_to_be_so():
     # Unstable, though no resource is overloaded: class 0 runs when all links are free, 0.7^4 of the time.
     line = System(linear_network(4), np.full(5, 0.3))
+    with pytest.raises(UnstableError, match="short_first is unstable at these loads, in the fluid limit"):
+        stationary(line, short_first)
+    boxes = CountBoxes(line, short_first, check_solver(None), None)
     with pytest.raises(NotConvergedError, match="short_first is probably unstable") as caught:
-        stationary(line, short_first, tail=1e-2, max_states=30_000)
+        CountSets(line, short_first, check_solver(None), boxes.table).grown(1e-2, 30_000)
     assert caught.value.best.tail_mass > 1e-2
 
 
