@@ -9,7 +9,8 @@ TESTS: dict[str, tuple[str, ...]] = {
         "tests/fairness/test_filling.py", "-k", "not rounds and not large",
     ),
     "fairness/policies/engines/prices.py": (
-        "tests/fairness/test_proportional.py", "-k", "not large and not many_resources and not extreme",
+        "tests/fairness/test_prices.py", "tests/fairness/test_proportional.py", "-k",
+        "not large and not many_resources and not extreme",
         "-W", "ignore::RuntimeWarning",
     ),
     "fairness/policies/hierarchy/filling.py": (
@@ -42,8 +43,9 @@ TESTS: dict[str, tuple[str, ...]] = {
         "-W", "ignore::RuntimeWarning",
     ),
     "queueing/chain/truncation.py": (
-        "tests/queueing/test_chain.py", "-k",
-        "coarse_chain or small_boxes_of or lengthened or at_the_end_are or is_refused or grid_to_grid",
+        "tests/queueing/test_truncation.py", "tests/queueing/test_chain.py", "-k",
+        "test_truncation or coarse_chain or small_boxes_of or lengthened or at_the_end_are or is_refused or "
+        "grid_to_grid",
         "-W", "ignore::RuntimeWarning",
     ),
     "queueing/certificates/checking.py": (

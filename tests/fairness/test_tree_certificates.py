@@ -92,6 +92,7 @@ RIGHT = [
 def test_fillings_by_hand(problem: Any, tree: Any, counts: Any, stages: Any, measure: str) -> None:
     found = hierarchy_certificate(problem, tree, counts, stages, measure=measure)
     assert found.holds, found
+    assert found.residual > 0  # even without a violation: sums are rounded
     more = [stages[0], *(row for row in stages for _ in range(2))]
     assert hierarchy_certificate(problem, tree, counts, more, measure=measure).holds
 
@@ -113,6 +114,14 @@ WRONG = {
 def test_wrong_fillings_fail(stages: Any) -> None:
     assert hierarchy_certificate(LAB, BOUNDED, None, [[0, 0, 0], *stages]).residual > 0.05
     assert hierarchy_certificate(LAB, BOUNDED, None, stages).residual > 0.05  # it begins with nothing
+
+
+def test_who_demands_nothing_has_its_limit_from_the_start() -> None:
+    pool = Problem([[1], [1], [0]], [10], job_classes=JOBS, limits=[np.inf, np.inf, 3])
+    stages, growth = [[0, 0, 3], [5, 5, 3]], [1, 1, np.inf]
+    tree = Tree(["all"], [-1], job_classes=JOBS, class_nodes=[0, 0, 0])
+    assert hierarchy_certificate(pool, tree, None, stages, growth=growth).holds
+    assert hierarchy_certificate(pool, tree, None, np.array(stages) * [1, 1, 0], growth=growth).residual > 0.5
 
 
 def test_a_stage_left_out_is_noticed() -> None:
@@ -266,7 +275,7 @@ def test_bad_arguments() -> None:
         hierarchy_certificate(LAB, BOUNDED, None, [[1, 2, 3]], held=[[1]])
 
 
-@pytest.mark.parametrize("seed", [1, 2, 5, pytest.param(None, marks=pytest.mark.long)])
+@pytest.mark.parametrize("seed", [1, 2, 5, 44, pytest.param(None, marks=pytest.mark.long)])
 def test_a_millionth_too_much_is_noticed(seed: int | None, monkeypatch: pytest.MonkeyPatch) -> None:
     # The kernel is run as it is written for a few cases, compiled for many.
     monkeypatch.setattr(hierarchical, "SMALL", 0 if seed is None else 10**9)

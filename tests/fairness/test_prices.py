@@ -1,0 +1,105 @@
+"""The kernel of prices step by step: how it starts, how far it steps, what it does where resources depend."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from fairness.policies.engines import prices
+from fairness.policies.engines.interior import COLUMNS, ROWS, factorise
+
+CAP, PHI = 1, 2  # rows of the kernel; row 0 holds the weights, column 0 the prices, column 1 the loads
+
+
+def start(weights, start_prices):
+    """Rows and columns of the kernel for classes without limits."""
+    rows, columns = np.zeros((ROWS, len(weights))), np.zeros((COLUMNS, len(start_prices)))
+    rows[0], rows[CAP], columns[0] = weights, np.inf, start_prices
+    return rows, columns
+
+
+def steps_left(monkeypatch, most):
+    """Newton's method, interpreted, with so many looks at the usages."""
+    monkeypatch.setattr(prices, "_STEPS", most)
+    return getattr(prices._newton, "py_func", prices._newton)
+
+
+@pytest.mark.parametrize("alpha", [0.5, 1.0, 2.0])
+@pytest.mark.parametrize("factor", [0.6, 1.8])
+def test_one_resource_alone_takes_one_step(monkeypatch, alpha, factor):
+    # Its usage is a power of its price: the logarithms of both are on a line, wherever the step begins.
+    shares, weights = np.array([[0.2], [0.4]]), np.array([0.01, 0.03])
+    price = (weights @ shares[:, 0] ** (1 - 1 / alpha)) ** alpha
+    rows, columns = start(weights, [price / factor])
+    newton = steps_left(monkeypatch, 2)  # the second look finds it solved
+    assert newton(shares, np.arange(2), alpha, rows, columns, np.empty((1, 1))) <= 1e-13
+    assert columns[0, 0] == pytest.approx(price, rel=1e-13)
+
+
+def test_a_price_that_more_than_doubles_grows_by_the_step_itself(monkeypatch):
+    # Eight times the capacity: log 8 > 1 is added, 8/(1 + log 8) = 2.6 are left, and their logarithm is < 1.
+    shares, weights = np.array([[1.0], [1.0]]), np.array([0.1, 0.7])
+    rows, columns = start(weights, [0.1])
+    newton = steps_left(monkeypatch, 3)
+    assert newton(shares, np.arange(2), 1.0, rows, columns, np.empty((1, 1))) <= 1e-13
+    np.testing.assert_allclose(rows[PHI], weights / 0.8, rtol=1e-13)
+
+
+def test_who_finds_everything_free_pays_for_what_others_leave():
+    # Class 0 gets all of resource 0, of which class 1 needs nothing, and half of resource 1 with it.
+    shares = np.array([[1.0, 0.5], [0.0, 1.0]])
+    rows, columns = start([3.0, 2.0], [0.0, 0.0])
+    prices._revise_prices(shares, np.arange(2), 1.0, rows, columns)
+    np.testing.assert_allclose(columns[0], [3.0, 2.0 / 0.5])
+    np.testing.assert_allclose(columns[1], [0.0, 0.0], atol=1e-15)
+
+
+def test_what_nobody_uses_is_free():
+    rows, columns = start([1.0], [2.0, 5.0])
+    prices._revise_prices(np.array([[1.0, 0.0]]), np.arange(1), 1.0, rows, columns)
+    assert columns[0].tolist() == [2.0, 0.0]
+
+
+def dependent_hessian(rng, n_resources):
+    """Hessian of a dual whose last resource is a mixture of all others."""
+    shares = rng.uniform(0.1, 1.0, (12, n_resources - 1))
+    mixture = rng.uniform(0.5, 2.0, n_resources - 1)
+    shares = np.column_stack([shares, shares @ mixture])
+    return shares.T @ (rng.uniform(0.5, 2.0, (12, 1)) * shares), np.append(mixture, -1.0)
+
+
+@pytest.mark.parametrize("side", [-1.0, 1.0])
+@pytest.mark.parametrize("n_resources", [2, 3, 5])
+def test_prices_move_where_no_class_notices(n_resources, side):
+    hessian, unnoticed = dependent_hessian(np.random.default_rng(n_resources), n_resources)
+    factor = hessian.copy()
+    factorise(factor)
+    load = hessian @ np.linspace(-1, 1, n_resources)  # loads that agree: there are prices that fill everybody
+    assert not prices._exchange(factor, load.copy())
+    load[-1] += side * 1e-3
+    assert prices._exchange(factor, load)
+    # Towards the resource that is too full, away from those it is made of.
+    np.testing.assert_allclose(load, -side * unnoticed, rtol=1e-10)
+
+
+def test_prices_that_are_given_are_the_start(monkeypatch):
+    shares, weights = np.array([[0.5, 0.1], [0.1, 0.5]]), np.ones(2)
+    solved = np.zeros((2, 2, 2))
+    residuals = np.empty((2, 1))
+    given = np.zeros(2)
+
+    def solve(k):
+        step = getattr(prices.solve_states, "py_func", prices.solve_states)
+        step(shares, np.full(2, np.inf), np.ones((1, 2)), solved[k, :1], weights, 1.0, given, residuals[k])
+
+    solve(0)
+    assert (given > 0).all()
+    given *= [1.0, 1.1]
+
+    def never(*_):
+        raise AssertionError("an interior point, though prices were given")
+
+    monkeypatch.setattr(prices, "interior_point", never)
+    solve(1)
+    assert residuals.max() <= prices.CERTIFIED
+    np.testing.assert_allclose(solved[1, 0], solved[0, 0], rtol=1e-12)
