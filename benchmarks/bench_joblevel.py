@@ -10,7 +10,7 @@ from benchmarks.harness import Row, best_seconds
 from fairness import DRF, Problem
 from queueing.model.laws import Deterministic, Exponential, Law, Lognormal
 from queueing.model.system import System
-from queueing.simulation.verb import simulate
+from queueing.simulation.simulate import simulate
 from queueing.states.table import Table, tabulate
 
 __all__ = ["rows"]

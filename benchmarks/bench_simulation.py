@@ -10,10 +10,10 @@ import numpy as np
 from benchmarks.harness import Row, best_seconds
 from fairness import DRF, Cluster, Problem
 from queueing.model.system import System
+from queueing.simulation.simulate import simulate
 from queueing.simulation.tasks.rules.options import Tasks
 from queueing.simulation.tasks.rules.placement import BestFit, OnArrival
 from queueing.simulation.tasks.rules.schedulers import BMFScheduler, DRFScheduler, FIFOScheduler, PFScheduler
-from queueing.simulation.verb import simulate
 
 __all__ = ["rows"]
 

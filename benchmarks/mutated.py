@@ -62,7 +62,9 @@ TESTS: dict[str, tuple[str, ...]] = {
         "engine or splitting or contradict or bent or unsat or disagree",
     ),
     "proofs/checking/verdicts.py": ("tests/proofs/test_attacks.py",),
-    "capacity/many_classes/walks.py": ("tests/capacity/test_region_volume.py", "-k", "walk or coordinate"),
+    "capacity/many_classes/hit_and_run.py": (
+        "tests/capacity/test_region_volume.py", "-k", "walk or coordinate",
+    ),
     "capacity/regions/inequalities.py": ("tests/capacity/test_region_vertices.py",),
 }  # fmt: skip
 """Of each module the tests that must notice its mutants, as pytest takes them."""

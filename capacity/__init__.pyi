@@ -1,9 +1,9 @@
 from .boundaries.policy import PolicyPoint, PolicyRegion, policy_stability_boundary, policy_stability_region
 from .boundaries.service import ServicePoint, ServiceRegion, service_boundary, service_region
 from .boundaries.service_simulation import Simulated
+from .curves.load_curves import load_curves
 from .curves.result import LoadCurves
-from .curves.verb import load_curves
-from .many_classes.sections import RegionSection, region_section
+from .many_classes.slices import RegionSection, region_section
 from .many_classes.volume_estimate import VolumeEstimate, region_volume
 from .provisioning.answer import Provision
 from .provisioning.provision import provision

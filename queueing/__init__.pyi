@@ -5,13 +5,13 @@ from .certificates.chain_certificate import ChainCertificate
 from .certificates.checking import check_certificate
 from .certificates.errors import CertificateError
 from .chain.admission import Admission, admission
-from .chain.solvers.ladder import Automatic, Elimination, Multilevel, Product
+from .chain.solvers.choose_solver import Automatic, Elimination, Multilevel, Product
 from .chain.stationary_law import Stationary
 from .chain.tagged import TaggedDuration, tagged_duration
 from .chain.transient import Transient, transient
-from .drift_bounds.bounding import drift_bound
 from .drift_bounds.bounds import DriftBound
 from .drift_bounds.certificate import DriftCertificate
+from .drift_bounds.drift_bound import drift_bound
 from .enclosures.enclose import enclose
 from .enclosures.finite_chains import enclose_chain
 from .enclosures.stationary import stationary
@@ -44,11 +44,12 @@ from .proved_bounds.chain_enclosure import ChainEnclosure
 from .proved_bounds.enclosure import AtLeast, Enclosure
 from .recorded.cluster_trace import ClusterTrace
 from .recorded.node_list import NodeList
-from .replays.paths import ReplayPaths
 from .replays.recorded import Replay
-from .replays.verb import replay
+from .replays.replay import replay
+from .replays.time_series import ReplayPaths
 from .simulation.jobs.results import JobSimulation
 from .simulation.results import Simulation
+from .simulation.simulate import simulate
 from .simulation.tasks import (
     BestFit,
     BMFScheduler,
@@ -75,7 +76,6 @@ from .simulation.tasks import (
     WorstFit,
     task_trace,
 )
-from .simulation.verb import simulate
 from .states.table import Table, tabulate
 
 __all__ = [

@@ -31,14 +31,14 @@ from fairness.display.wording import percent
 from fairness.errors import ModelError, UnstableError
 from fairness.protocol.policy import Policy
 from queueing.chain.boxes import CountBoxes
-from queueing.chain.solvers.ladder import Automatic
+from queueing.chain.solvers.choose_solver import Automatic
 from queueing.model.system import System
 from queueing.simulation.counts import CountLevel
 from queueing.simulation.replications import RunLength
 from queueing.simulation.sampling import Effort, estimated
+from queueing.simulation.simulate import simulate
 from queueing.simulation.tasks.rules.options import Tasks
 from queueing.simulation.tasks.rules.schedulers import Scheduler, is_scheduler
-from queueing.simulation.verb import simulate
 
 __all__ = ["TASKS", "GrowthTest", "chain_test", "simulation_test"]
 

@@ -14,9 +14,9 @@ ray the boundary is found in two steps.
    up to the precision asked for; then NotConvergedError.
 
 *Warm-up.* Runs start from an approximate stationary law (:mod:`queueing.simulation.starts`), and the first
-half of every run is left out. Runs that are too short for intervals (:mod:`queueing.simulation.soundness`)
-decide nothing, and a verdict stands only if the rates of the last
-quarter agree with those of the second half, replication by replication, within their Student interval at
+half of every run is left out. Runs that are too short for intervals
+(:mod:`queueing.simulation.run_length_checks`) decide nothing, and a verdict stands only if the rates of the
+last quarter agree with those of the second half, replication by replication, within their Student interval at
 99.9 %; otherwise the run counts as too short and the next, twice as long, decides. A bias that this test does
 not see is smaller than the noise of one run, but the confidence is that of a law without bias.
 
@@ -53,7 +53,7 @@ from fairness.protocol.policy import Policy, policy_name
 from queueing.model.laws import Law
 from queueing.model.system import System
 from queueing.simulation.replications import Estimate
-from queueing.simulation.verb import simulate
+from queueing.simulation.simulate import simulate
 
 __all__ = ["SearchedRates", "Simulated", "SimulatedRays"]
 

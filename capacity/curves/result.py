@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from capacity.curves.point import CHAIN, MEANS, SIMULATION
+from capacity.curves.one_load import CHAIN, MEANS, SIMULATION
 from capacity.sweeping.methods import BALANCED, BOUND, METHODS
 from fairness.arguments.validation import Entropy, require_choice
 from fairness.catalogue import coloured

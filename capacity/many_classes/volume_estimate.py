@@ -14,9 +14,9 @@ the volume is :math:`Z(0)`, and is reached from a large :math:`\beta_0` in steps
 2. Each :math:`\beta` is followed by the smallest for which the ratio above has a relative variance of at most
    1, by a pilot walk, but at least by a step of :math:`\beta/\sqrt n`, whose relative variance is bounded in
    any dimension [1]_.
-3. Each ratio is a mean over a walk (:mod:`capacity.many_classes.walks`) that goes on from that of the step
-   before; the first begins with an independent draw in K, so with the right law. From such a warm start
-   coordinate hit-and-run reaches the uniform law of a body that is not thin in polynomial time [2]_.
+3. Each ratio is a mean over a walk (:mod:`capacity.many_classes.hit_and_run`) that goes on from that of
+   the step before; the first begins with an independent draw in K, so with the right law. From such a warm
+   start coordinate hit-and-run reaches the uniform law of a body that is not thin in polynomial time [2]_.
 
 *Evidence.* All of this is done by several independent chains. The mean of their estimates has a Student
 interval, which contains what the correlation within the walks adds; its length is set by shorter chains
@@ -45,7 +45,7 @@ import numpy as np
 import pandas as pd
 from scipy import stats
 
-from capacity.many_classes.walks import sweeps
+from capacity.many_classes.hit_and_run import sweeps
 from capacity.regions.inequalities import in_units
 from capacity.regions.load_region import LoadRegion
 from fairness.arguments.validation import Entropy, Seed, frozen, require_number

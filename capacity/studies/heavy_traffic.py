@@ -63,7 +63,7 @@ from fairness.machine.work import OutOfTime, ProgressOption, Task, stopped, watc
 from fairness.model.problem import FloatArray, Problem
 from fairness.protocol.policy import Policy, policy_name
 from queueing.balanced.fairness import balanced_fairness
-from queueing.chain.solvers.ladder import Automatic
+from queueing.chain.solvers.choose_solver import Automatic
 from queueing.enclosures.enclose import enclose
 from queueing.enclosures.stationary import stationary
 from queueing.model.system import System

@@ -36,7 +36,7 @@ from queueing.certificates.drifts.decay import decay, radius
 from queueing.certificates.drifts.powers import fall
 from queueing.certificates.errors import CertificateError
 from queueing.certificates.pool import Pool
-from queueing.certificates.rates import alpha_fair, filling, levelling, levels
+from queueing.certificates.rates import alpha_fair, filling, filling_intervals, levelling
 from queueing.certificates.rates.alpha_fair import TIME_DIVISION
 
 __all__ = ["BY_CELLS", "FAMILIES", "Checked", "certified", "family", "levelling_numbers", "pool_of"]
@@ -171,7 +171,7 @@ _ALPHA_FAIR = Checked(
     spares=alpha_fair_drift.spares,
 )
 _FILLING_BY_CELLS = replace(_FILLING, spare=_cells_spare)
-_LEVELLING = Checked(levels.tasks, levelling_numbers, levels.memory, _cells_spare)
+_LEVELLING = Checked(filling_intervals.tasks, levelling_numbers, filling_intervals.memory, _cells_spare)
 
 FAMILIES: Mapping[str, Checked] = {
     "MMF": _FILLING,

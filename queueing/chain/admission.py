@@ -17,8 +17,8 @@ average (the mean tasks running, by conservation), and last :math:`E[x_i]/\theta
 class on as many servers as jobs are admitted is Erlang's loss system; several classes, with capacity for all
 that are admitted, are the multi-service system of Kaufman and Roberts [1]_.
 
-The chain is solved by :mod:`queueing.chain.solvers.ladder`; multilevel works on the box around the region,
-where refused states have probability 0 and stay there.
+The chain is solved by :mod:`queueing.chain.solvers.choose_solver`; multilevel works on the box around the
+region, where refused states have probability 0 and stay there.
 
 References
 ----------
@@ -48,7 +48,7 @@ from fairness.model.problem import FloatArray
 from fairness.protocol.calling import policy_tasks
 from fairness.protocol.policy import Policy, policy_name
 from queueing.chain.box_chain import BoxChain
-from queueing.chain.solvers.ladder import Solver, check_solver, solved
+from queueing.chain.solvers.choose_solver import Solver, check_solver, solved
 from queueing.chain.solvers.mixture import MEMORY
 from queueing.model.class_results import ClassResult, class_lines, class_table
 from queueing.model.system import System, check_system

@@ -14,9 +14,9 @@ from fairness.machine.work import Task
 from fairness.model.problem import FloatArray
 from queueing.chain.solvers.balance import balance_residual
 from queueing.chain.solvers.box_rates import box_rates
+from queueing.chain.solvers.choose_solver import Chain
 from queueing.chain.solvers.elimination import box_bandwidth, eliminate_box, elimination_bytes
 from queueing.chain.solvers.growing_box import nested_multilevel
-from queueing.chain.solvers.ladder import Chain
 from queueing.chain.solvers.mixture import MEMORY
 from queueing.chain.solvers.multilevel import Convergence, multilevel
 from queueing.states.box import count_states, marginal_laws

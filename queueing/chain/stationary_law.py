@@ -27,7 +27,7 @@ from fairness.display.tables import outward
 from fairness.display.units import described
 from fairness.errors import ModelError
 from fairness.model.problem import FloatArray
-from queueing.chain.solvers.ladder import Solution
+from queueing.chain.solvers.choose_solver import Solution
 from queueing.chain.tails import Tails
 from queueing.model.class_results import MomentTable, class_lines
 from queueing.model.system import System

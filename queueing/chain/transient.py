@@ -1,7 +1,7 @@
 r"""The law of the job counts at given times, from any start, by uniformisation.
 
-The chain of :mod:`queueing.chain.estimates` on a box, arrivals that would leave it being lost, has a
-generator :math:`Q` with rates out of at most :math:`q`. With :math:`P = I + Q/q` and :math:`N_t` Poisson of
+The chain of :mod:`queueing.chain.stationary_estimate` on a box, arrivals that would leave it being lost, has
+a generator :math:`Q` with rates out of at most :math:`q`. With :math:`P = I + Q/q` and :math:`N_t` Poisson of
 mean :math:`qt` [1]_,
 
 .. math:: \pi(t) = \sum_{k \ge 0} P(N_t = k)\, \pi(0) P^k, \qquad

@@ -25,9 +25,9 @@ from fairness.protocol.policy import Policy, policy_name
 from queueing.certificates.certificate import Certificate, Functional
 from queueing.certificates.errors import CertificateError
 from queueing.certificates.families import BY_CELLS, FAMILIES, certified, pool_of
-from queueing.chain.estimates import estimated_law
+from queueing.chain.solvers.choose_solver import Automatic
 from queueing.chain.solvers.growing_box import extended
-from queueing.chain.solvers.ladder import Automatic
+from queueing.chain.stationary_estimate import estimated_law
 from queueing.chain.stationary_law import Stationary
 from queueing.enclosures.building import Builder
 from queueing.enclosures.drift_search import Outlook, Plan, candidates, falls, has_lemma, planned

@@ -30,7 +30,7 @@ from queueing.certificates.certificate import Drift
 from queueing.certificates.drifts import cells
 from queueing.certificates.errors import CertificateError
 from queueing.certificates.pool import Pool
-from queueing.certificates.rates.levels import ROUNDS, many_tasks
+from queueing.certificates.rates.filling_intervals import ROUNDS, many_tasks
 
 __all__ = ["numeric_drifts"]
 

@@ -1,7 +1,7 @@
 """The verb: the stationary law of the job counts under any policy, on request with proved bounds of means.
 
-How the law is found, and how its errors are estimated, stands in :mod:`queueing.chain.estimates`; how bounds
-are proved in :mod:`queueing.enclosures.enclose`.
+How the law is found, and how its errors are estimated, stands in :mod:`queueing.chain.stationary_estimate`;
+how bounds are proved in :mod:`queueing.enclosures.enclose`.
 """
 
 from __future__ import annotations
@@ -15,8 +15,8 @@ from fairness.errors import ModelError
 from fairness.machine.work import OutOfTime, ProgressOption, watching
 from fairness.protocol.policy import Policy
 from queueing.chain.boxes import law_so_far
-from queueing.chain.estimates import MOST_STATES, estimated_law
-from queueing.chain.solvers.ladder import Solver
+from queueing.chain.solvers.choose_solver import Solver
+from queueing.chain.stationary_estimate import MOST_STATES, estimated_law
 from queueing.chain.stationary_law import Stationary
 from queueing.model.system import System
 from queueing.states.table import Table

@@ -12,7 +12,7 @@ from queueing.recorded.cluster_trace import ClusterTrace
 from queueing.recorded.node_list import NodeList
 from queueing.replays.engine.nodes import ROUNDING
 from queueing.replays.engine.state import DRAWS, NOBODY, Given
-from queueing.replays.turns import Turns
+from queueing.replays.user_order import Turns
 from queueing.simulation.tasks.rules.placement import Placement
 
 __all__ = ["NEVER_FITS", "prepared", "suited"]

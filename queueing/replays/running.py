@@ -29,7 +29,7 @@ from queueing.replays.engine.state import (
     State,
     new_state,
 )
-from queueing.replays.turns import Turns
+from queueing.replays.user_order import Turns
 
 __all__ = ["Run"]
 

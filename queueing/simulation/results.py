@@ -55,7 +55,7 @@ class Simulation(ClassResult):
         Grid of job counts of the table that the runs needed in the end; None if they asked the policy state
         by state, and for whole tasks.
     warnings : tuple of str
-        Why the run is too short for intervals (:mod:`queueing.simulation.soundness`): half-widths are
+        Why the run is too short for intervals (:mod:`queueing.simulation.run_length_checks`): half-widths are
         infinite then.
     """
 

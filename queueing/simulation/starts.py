@@ -1,9 +1,9 @@
 r"""States in which simulations start: independent draws from an approximate stationary law.
 
 A run that starts empty first has to fill, which takes as long as its memory
-(:mod:`queueing.simulation.soundness`): near saturation most runs end before. Started in stationarity, a run
-of any length is free of bias. The law under the policy is what is to be found; close to it, and easy to draw
-from, are
+(:mod:`queueing.simulation.run_length_checks`): near saturation most runs end before. Started in stationarity,
+a run of any length is free of bias. The law under the policy is what is to be found; close to it, and easy to
+draw from, are
 
 * **balanced fairness** (:mod:`queueing.balanced.fairness`), where its box is small: the law itself for
   processor sharing, one resource shared by DRF among them, and the right order of magnitude for the others;

@@ -22,7 +22,7 @@ from fairness import (
 from fairness.policies.servers.per_server import PerServerDRF
 from queueing import DRFScheduler, FIFOScheduler, FixedTasks, Tasks
 from queueing.chain.boxes import CountBoxes
-from queueing.chain.solvers.ladder import check_solver
+from queueing.chain.solvers.choose_solver import check_solver
 from queueing.model.system import System
 from queueing.states.table import tabulate
 from tests.own_policies import first_round, handed, owned, priority, short_first

@@ -10,7 +10,7 @@ from scipy import stats
 
 from capacity import VolumeEstimate, packing_region, region_volume, stability_region
 from capacity.many_classes import volume_estimate
-from capacity.many_classes.walks import FRESH, sweeps
+from capacity.many_classes.hit_and_run import FRESH, sweeps
 from fairness import Cluster, ModelError, NotConvergedError, Problem
 from fairness.machine.kernels import nonzeros
 from queueing.networks.topology import linear_network

@@ -91,8 +91,10 @@ REPORTING: dict[str, Callable[..., Any]] = {
     "queueing.fluid.verdict.fluid_verdict": partial(
         fluid_verdict, THREE, ProportionalFair(), theorems=False, starts=2
     ),
-    "queueing.replays.verb.replay": partial(replay, RECORDED, NODES, FIFOScheduler(), placement=RandomFit()),
-    "queueing.simulation.verb.simulate": partial(simulate, SYSTEM, DRF(), events=200, replications=2),
+    "queueing.replays.replay.replay": partial(
+        replay, RECORDED, NODES, FIFOScheduler(), placement=RandomFit()
+    ),
+    "queueing.simulation.simulate.simulate": partial(simulate, SYSTEM, DRF(), events=200, replications=2),
     "queueing.simulation.tasks.record.task_trace": partial(
         task_trace, SYSTEM, FIFOScheduler(), 20, tasks=Tasks(per_job=2)
     ),
@@ -112,7 +114,7 @@ OWN_WAY: dict[str, Callable[..., Any]] = {
         sweep, _system, {"DRF": DRF()}, {"load": [0.5]}, _drawn, progress=False
     ),
     # Its streams are children of the seed, whatever was drawn from a generator. No chain fits: it simulates.
-    "capacity.curves.verb.load_curves": partial(
+    "capacity.curves.load_curves.load_curves": partial(
         load_curves, SYSTEM, [ProportionalFair()], [0.3], max_states=20, events=2_000, precision=10.0
     ),
     # Draws a number from a generator, and reports that.
@@ -303,7 +305,7 @@ def test_what_reports_in_its_own_way() -> None:
     assert of(7) == of(parent) == "7"
     assert of(parent) == of(np.random.default_rng(7).spawn(1)[0]) == A_GENERATOR
 
-    curves = OWN_WAY["capacity.curves.verb.load_curves"]
+    curves = OWN_WAY["capacity.curves.load_curves.load_curves"]
     parent = np.random.default_rng(7)
     first = curves(rng=parent)
     assert first.entropy == 7

@@ -44,7 +44,7 @@ def test_nothing_is_said_unless_somebody_listens(capfd):
     assert capfd.readouterr() == ("", "")
     with listening(1):
         stationary(SYSTEM, DRF(), shape=8)
-    assert capfd.readouterr().err.startswith("queueing.chain.solvers.ladder: ")
+    assert capfd.readouterr().err.startswith("queueing.chain.solvers.choose_solver: ")
     stationary(SYSTEM, DRF(), shape=8)
     assert capfd.readouterr() == ("", "")
 
@@ -65,5 +65,5 @@ def test_verbose_commands_say_what_they_decide_beside_the_result(tmp_path, monke
     quiet, loud = run("solve", "one.json", "--json"), run("solve", "one.json", "--json", "-v")
     assert quiet.stdout == loud.stdout
     assert quiet.stderr == ""
-    assert "queueing.chain.solvers.ladder: " in loud.stderr
+    assert "queueing.chain.solvers.choose_solver: " in loud.stderr
     assert not any(logging.getLogger(name).handlers for name in ("fairness", "queueing", "fairqueues"))

@@ -10,7 +10,7 @@ from scipy import special
 from fairness import Problem
 from fairness.testing import KINDS, random_problem
 from queueing.balanced.fairness import balanced_fairness
-from queueing.chain.solvers.ladder import Elimination, Multilevel
+from queueing.chain.solvers.choose_solver import Elimination, Multilevel
 from queueing.model.system import System
 
 EXAMPLE = Problem([[1, 0.1], [0.1, 1]], [1, 1], job_classes=["A", "B"], resources=["cpu", "ram"])

@@ -11,7 +11,7 @@ from fairness import DRF, MaxMin, Problem, ProportionalFair
 from fairness.errors import ModelError, NotConvergedError
 from fairness.testing import KINDS, random_problem
 from queueing.chain.admission import admission
-from queueing.chain.solvers.ladder import Elimination, Multilevel, Product
+from queueing.chain.solvers.choose_solver import Elimination, Multilevel, Product
 from queueing.enclosures.stationary import stationary
 from queueing.model.system import System
 from tests.own_policies import sharing

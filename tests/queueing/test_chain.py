@@ -17,8 +17,8 @@ from queueing.chain.boxes import CountBoxes
 from queueing.chain.solvers import aggregation, elimination, mixture
 from queueing.chain.solvers import growing_box as nested
 from queueing.chain.solvers.balance import balance_residual
+from queueing.chain.solvers.choose_solver import Automatic, Elimination, Multilevel, Product, check_solver
 from queueing.chain.solvers.elimination import eliminate_box
-from queueing.chain.solvers.ladder import Automatic, Elimination, Multilevel, Product, check_solver
 from queueing.chain.tagged import tagged_duration
 from queueing.chain.transient import transient
 from queueing.enclosures.stationary import stationary
@@ -545,7 +545,8 @@ def test_class_without_arrivals():
 
 
 def test_no_state_is_asked_for_twice(monkeypatch):
-    monkeypatch.setattr("queueing.chain.estimates.require_stable", lambda *asked: None)  # it asks of its own
+    # It asks of its own.
+    monkeypatch.setattr("queueing.chain.stationary_estimate.require_stable", lambda *asked: None)
     calls = []
 
     def policy(problem, counts):

@@ -12,7 +12,7 @@ from fairness import DRF, Problem
 from fairness.errors import NotConvergedError
 from queueing.chain import box_chain
 from queueing.chain.admission import admission
-from queueing.chain.solvers.ladder import Automatic, Elimination, Multilevel, Product
+from queueing.chain.solvers.choose_solver import Automatic, Elimination, Multilevel, Product
 from queueing.chain.solvers.multilevel import Convergence
 from queueing.enclosures.stationary import stationary
 from queueing.model.system import System

@@ -13,7 +13,7 @@ import pytest
 from fairness import DRF, MaxMin, Problem, ProportionalFair
 from queueing import simulate
 from queueing.balanced.fairness import balanced_fairness
-from queueing.chain.solvers.ladder import Elimination
+from queueing.chain.solvers.choose_solver import Elimination
 from queueing.enclosures.stationary import stationary
 from queueing.model.system import System
 from tests.queueing.chains import processor_sharing_law

@@ -17,7 +17,7 @@ from fairness.policies.servers.per_server import PerServerDRF
 from fairness.protocol.calling import policy_tasks
 from queueing import JobTrace, admission, simulate, stationary, transient
 from queueing.chain.boxes import CountBoxes
-from queueing.chain.solvers.ladder import Automatic
+from queueing.chain.solvers.choose_solver import Automatic
 from queueing.model.cluster_load import geometric_ratios
 from queueing.model.system import System
 from queueing.states import table as module

@@ -23,8 +23,8 @@ from fairness import (
 from queueing import Erlang, System, balanced_fairness, drift_bound, simulate, stationary
 from queueing.certificates.errors import CertificateError
 from queueing.certificates.pool import Pool
-from queueing.drift_bounds.bounding import _told
 from queueing.drift_bounds.certificate import Cut
+from queueing.drift_bounds.drift_bound import _told
 from queueing.drift_bounds.families import moments_of
 from queueing.drift_bounds.label_moments import RatioMoments
 from queueing.drift_bounds.moments import Numbers

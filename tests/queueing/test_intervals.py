@@ -28,7 +28,7 @@ from queueing import (
     simulate,
 )
 from queueing.simulation.replications import estimate_quantiles, estimate_ratio, skewness
-from queueing.simulation.soundness import Memory
+from queueing.simulation.run_length_checks import Memory
 from queueing.simulation.starts import MOST_TABLE, rest_of_sizes, stationary_start
 from queueing.states.table import tabulate
 

@@ -33,9 +33,9 @@ from queueing.certificates.errors import CertificateError
 from queueing.certificates.facets import cluster_facets
 from queueing.certificates.families import family, levelling_numbers, pool_of
 from queueing.certificates.pool import Pool
+from queueing.certificates.rates.filling_intervals import many_tasks
 from queueing.certificates.rates.interface import Rates
 from queueing.certificates.rates.levelling import numbers
-from queueing.certificates.rates.levels import many_tasks
 
 # The kernel that bounds levelling policies takes long to compile.
 pytestmark = pytest.mark.long

@@ -17,7 +17,7 @@ from queueing.chain.lower_sets import count_sets, set_chain
 from queueing.chain.lower_sets.count_sets import CountSets
 from queueing.chain.lower_sets.faces import Bound, Faces
 from queueing.chain.lower_sets.set_chain import SetChain
-from queueing.chain.solvers.ladder import Automatic, Elimination, Multilevel, check_solver, solved
+from queueing.chain.solvers.choose_solver import Automatic, Elimination, Multilevel, check_solver, solved
 from queueing.chain.truncation import truncation_error
 from queueing.networks.topology import linear_network
 from queueing.states.lower_set import LowerSet

@@ -26,7 +26,7 @@ from queueing.balanced.duration_bound import duration_bound
 from queueing.balanced.fairness import balanced_fairness
 from queueing.enclosures.stationary import stationary
 from queueing.model.system import System
-from queueing.simulation.verb import simulate
+from queueing.simulation.simulate import simulate
 
 
 def redundancy(k, d, load):

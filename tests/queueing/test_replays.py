@@ -26,7 +26,7 @@ from queueing import (
 )
 from queueing.replays import running
 from queueing.replays.engine import events, state
-from queueing.replays.moments import Moment, Started
+from queueing.replays.snapshots import Moment, Started
 from tests.queueing.replay_reference import RESOURCES, UNITS, random_trace, require_by_definition
 
 WEIGHTS = [1, 2, 3]

@@ -10,7 +10,7 @@ from scipy import stats
 
 from fairness import DRF, PSDSF, MaxMin, Problem, ProportionalFair
 from queueing import PFScheduler, System, TargetScheduler, Tasks, simulate, task_trace
-from queueing.simulation import visited
+from queueing.simulation import policy_cache
 from queueing.simulation.tasks.engine.preparation import TaskRuns
 from queueing.simulation.tasks.engine.runs import TaskRun
 from queueing.simulation.tasks.engine.state import TASKS_STARTED
@@ -38,9 +38,9 @@ def test_tables_and_visits_make_the_same_events(problem, policy, states, monkeyp
     assert by_table
     assert run.reader.shape is not None
     assert len(record) > 100
-    monkeypatch.setattr(visited, "LARGEST_TABLE", states)
-    monkeypatch.setattr(visited, "LARGEST_OF_CLUSTER", states)
-    monkeypatch.setattr(visited, "MANY", 20.0)  # a system whose load tells nothing begins with a table
+    monkeypatch.setattr(policy_cache, "LARGEST_TABLE", states)
+    monkeypatch.setattr(policy_cache, "LARGEST_OF_CLUSTER", states)
+    monkeypatch.setattr(policy_cache, "MANY", 20.0)  # a system whose load tells nothing begins with a table
     by_table, run, other = starts()
     assert by_table == (states > 0 and problem.n_classes == 2)
     assert (run.reader.shape is None) or problem is HALVES
@@ -51,7 +51,7 @@ def test_few_changes_need_no_table():
     system = System.with_load(many(8), np.ones(8), 0.7)
     prepared = TaskRuns(system, PFScheduler(), Tasks(per_job=10), 2e5)
     changes = 2e5 * 2 * system.arrival_rates.sum() / prepared.event_rate
-    assert changes < np.prod(1 + largest_counts(system, changes)) < visited.LARGEST_TABLE
+    assert changes < np.prod(1 + largest_counts(system, changes)) < policy_cache.LARGEST_TABLE
     assert prepared.source.table is None
 
 

@@ -11,7 +11,7 @@ from scipy.special import ive
 from fairness import DRF, MaxMin, Problem, ProportionalFair
 from fairness.errors import ModelError, NotConvergedError
 from queueing.chain.solvers import uniformisation as module
-from queueing.chain.solvers.ladder import Elimination
+from queueing.chain.solvers.choose_solver import Elimination
 from queueing.chain.transient import transient
 from queueing.enclosures.stationary import stationary
 from queueing.model.system import System

@@ -13,7 +13,7 @@ Nothing is known of where they come from, and nothing has to be: without limits 
 
 for all x with :math:`\max_i x_i/e_i = 1`, where e are any numbers > 0: here 1/b, rounded. These are n faces
 of a box, and each is cut into *cells*, boxes of counts: in a cell the tasks have lower bounds
-(:mod:`queueing.certificates.rates.levels`), which bound the left side from above, each term at
+(:mod:`queueing.certificates.rates.filling_intervals`), which bound the left side from above, each term at
 the end of the cell that makes it largest. Where that does not prove the claim the cell is halved along its
 longest side. This ends with a proof if the claim holds with room to spare and the tasks depend on the counts
 continuously; where they jump as :math:`x_i \to 0`, the factor :math:`x_i^{p-1}` vanishes. If it does not end,
@@ -39,7 +39,7 @@ from queueing.certificates.certificate import Drift
 from queueing.certificates.errors import CertificateError
 from queueing.certificates.intervals import above, below, root_bounds
 from queueing.certificates.pool import Pool
-from queueing.certificates.rates.levels import many_tasks
+from queueing.certificates.rates.filling_intervals import many_tasks
 
 __all__ = ["spare"]
 
@@ -123,9 +123,9 @@ def _cells(
 ) -> tuple[bool, float]:
     """Look at cells until ``stop`` are done, or all; whether one fails, which is written to ``cell`` (2, n).
 
-    ``enclose`` is :func:`queueing.certificates.rates.levels.many_tasks` as a first-class function. The second
-    number is the bound that this cell leaves. ``place`` is how far the work is, from zeros: the face, the
-    cells that wait on the ``stack``, the cells that are done; after the last face it is n.
+    ``enclose`` is :func:`queueing.certificates.rates.filling_intervals.many_tasks` as a first-class function.
+    The second number is the bound that this cell leaves. ``place`` is how far the work is, from zeros: the
+    face, the cells that wait on the ``stack``, the cells that are done; after the last face it is n.
     """
     n = len(scales)
     lower, upper = np.empty((1, n)), np.empty((1, n))

@@ -1,4 +1,4 @@
-r"""Policies that level, in the terms of their enclosure (:mod:`queueing.certificates.rates.levels`).
+r"""Policies that level, as :mod:`queueing.certificates.rates.filling_intervals` wants them.
 
 Every number here follows exactly from the demands, capacities, weights and limits of the model, a float being
 the fraction that it is, and is rounded outward at the end.

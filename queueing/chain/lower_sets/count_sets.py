@@ -23,7 +23,7 @@ from fairness.protocol.policy import Policy, policy_name
 from queueing.chain.boxes import Attempt, Boxes, nobody_served
 from queueing.chain.lower_sets.faces import Bound, Faces
 from queueing.chain.lower_sets.set_chain import SetChain, set_bytes, set_seconds
-from queueing.chain.solvers.ladder import Solver, solved
+from queueing.chain.solvers.choose_solver import Solver, solved
 from queueing.chain.stationary_law import Stationary
 from queueing.chain.tails import Tails
 from queueing.chain.truncation import truncation_error

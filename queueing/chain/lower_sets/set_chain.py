@@ -10,7 +10,7 @@ from fairness.machine.compiling import stored
 from fairness.machine.work import Task
 from fairness.model.problem import FloatArray
 from queueing.chain.lower_sets.faces import Bound
-from queueing.chain.solvers.ladder import Chain
+from queueing.chain.solvers.choose_solver import Chain
 from queueing.chain.solvers.mixture import MEMORY
 from queueing.chain.solvers.multilevel import Convergence, multilevel
 from queueing.states.box import SMALLEST

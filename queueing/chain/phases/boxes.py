@@ -19,7 +19,7 @@ from fairness.protocol.policy import Policy
 from queueing.chain.boxes import Attempt, Boxes, CountBoxes, Shape
 from queueing.chain.phases.solver import MIXED, PhaseChain
 from queueing.chain.phases.states import PhaseGrid, class_states, count_phase_states
-from queueing.chain.solvers.ladder import Solver, solved
+from queueing.chain.solvers.choose_solver import Solver, solved
 from queueing.chain.stationary_law import Stationary
 from queueing.chain.tails import Tails
 from queueing.chain.truncation import truncation_error

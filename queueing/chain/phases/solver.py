@@ -33,8 +33,8 @@ from fairness.machine.work import Task
 from fairness.model.problem import FloatArray
 from queueing.chain.phases.states import PhaseGrid
 from queueing.chain.solvers.balance import rounding_error
+from queueing.chain.solvers.choose_solver import Chain
 from queueing.chain.solvers.elimination import birth_death_law, box_bandwidth, eliminate_box
-from queueing.chain.solvers.ladder import Chain
 from queueing.chain.solvers.mixture import Mixture
 from queueing.chain.solvers.multilevel import (
     PLAIN,

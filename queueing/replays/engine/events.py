@@ -27,8 +27,8 @@ from queueing.replays.engine.state import (
     State,
 )
 from queueing.simulation.kernels import kernel, part
-from queueing.simulation.tasks import ends
-from queueing.simulation.tasks.ends import pop, push
+from queueing.simulation.tasks import end_events
+from queueing.simulation.tasks.end_events import pop, push
 from queueing.simulation.tasks.rules import placement
 
 __all__ = ["DONE", "MORE", "NO_DRAWS", "NO_TARGETS", "advance"]
@@ -37,7 +37,7 @@ DONE, MORE, NO_TARGETS, NO_DRAWS = range(4)
 """Why the kernel stops."""
 
 
-@kernel(ends, nodes, queues, state, placement)
+@kernel(end_events, nodes, queues, state, placement)
 def advance(given: Given, now: State, events: int, until: float) -> int:
     """Go on for some events, or until no event is left up to a time; DONE, MORE, NO_TARGETS or NO_DRAWS."""
     counters = now.counters

@@ -26,9 +26,9 @@ from fairness.machine.cache_lines import each_apart
 from fairness.machine.kernels import IntArray
 from fairness.model.problem import FloatArray
 from fairness.protocol.following import Question
-from queueing.simulation import lookup as lookups
+from queueing.simulation import state_rows
 from queueing.simulation.kernels import kernel, part
-from queueing.simulation.lookup import MISSING, Lookup, find, moved, visit
+from queueing.simulation.state_rows import MISSING, Lookup, find, moved, visit
 
 __all__ = [
     "BLOCK_USED",
@@ -137,7 +137,7 @@ def _needs(state: State, measured: bool) -> int:
     return DONE
 
 
-@kernel(lookups)
+@kernel(state_rows)
 def advance(
     state: State,
     lookup: Lookup,

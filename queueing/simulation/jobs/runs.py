@@ -33,8 +33,8 @@ from queueing.simulation.jobs.events import (
     new_state,
 )
 from queueing.simulation.pace import Pace
+from queueing.simulation.policy_cache import Reader
 from queueing.simulation.starts import rest_of_sizes
-from queueing.simulation.visited import Reader
 
 __all__ = ["DrawnJobs", "Outcome", "Phase", "TracedJobs", "run", "work_left"]
 

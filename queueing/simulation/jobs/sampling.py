@@ -67,11 +67,11 @@ from queueing.simulation.jobs.statistics import (
     quantile_estimates,
 )
 from queueing.simulation.pace import Pace
+from queueing.simulation.policy_cache import PolicySource, largest_grid
 from queueing.simulation.replications import RunLength, withheld, without_interval
+from queueing.simulation.run_length_checks import Measured, Memory, relaxations, run_warnings
 from queueing.simulation.sampling import Level
-from queueing.simulation.soundness import Measured, Memory, relaxations, run_warnings
 from queueing.simulation.starts import given_start, stationary_start
-from queueing.simulation.visited import PolicySource, largest_grid
 from queueing.states.table import Table
 
 __all__ = ["JobLevel"]

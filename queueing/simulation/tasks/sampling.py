@@ -45,8 +45,8 @@ from fairness.model.problem import FloatArray
 from queueing.model.system import System
 from queueing.simulation.pace import Pace
 from queueing.simulation.replications import Estimate, RunLength, estimate_ratio, skewness, withheld
+from queueing.simulation.run_length_checks import Measured, Memory, run_warnings
 from queueing.simulation.sampling import Level
-from queueing.simulation.soundness import Measured, Memory, run_warnings
 from queueing.simulation.tasks.engine.events import DEPARTURES, DURATION, JOB_TIME, TASK_TIME
 from queueing.simulation.tasks.engine.preparation import TaskRuns
 from queueing.simulation.tasks.engine.runs import TaskRun

@@ -18,11 +18,11 @@ from __future__ import annotations
 import numpy as np
 
 from fairness.model.problem import FloatArray
-from queueing.simulation import lookup as lookups
+from queueing.simulation import state_rows
 from queueing.simulation.kernels import kernel, part
-from queueing.simulation.lookup import MISSING, find
-from queueing.simulation.tasks import ends
-from queueing.simulation.tasks.ends import pop, push
+from queueing.simulation.state_rows import MISSING, find
+from queueing.simulation.tasks import end_events
+from queueing.simulation.tasks.end_events import pop, push
 from queueing.simulation.tasks.engine import candidates, levels, servers
 from queueing.simulation.tasks.engine import state as states
 from queueing.simulation.tasks.engine.candidates import (
@@ -97,7 +97,10 @@ def _next_arrival(model: Model, job: int, now: float) -> float:
     return now - np.log1p(-uniform(model.seeds[ARRIVALS], 3 * job)) / model.arrival_rate
 
 
-@kernel(candidates, ends, levels, lookups, placement, schedulers, servers, states, task_types, workload)
+@kernel(
+    *(candidates, end_events, levels, placement, schedulers, servers, state_rows, states),
+    *(task_types, workload),
+)
 def advance(
     model: Model,
     rule: Rule,

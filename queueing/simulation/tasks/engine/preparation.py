@@ -29,6 +29,7 @@ from fairness.machine.memory import require_memory
 from fairness.model.cluster import Cluster
 from fairness.model.problem import FloatArray, Problem
 from queueing.model.system import System
+from queueing.simulation.policy_cache import PolicySource
 from queueing.simulation.tasks.engine.decisions import Asked
 from queueing.simulation.tasks.engine.state import Model
 from queueing.simulation.tasks.rules.options import Tasks
@@ -47,7 +48,6 @@ from queueing.simulation.tasks.rules.schedulers import (
 )
 from queueing.simulation.tasks.rules.task_types import START, TaskTypes
 from queueing.simulation.tasks.rules.workload import TaskNumbers, possibly_none
-from queueing.simulation.visited import PolicySource
 from queueing.states.box import MOST
 
 __all__ = ["TaskRuns"]

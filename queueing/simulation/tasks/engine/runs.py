@@ -7,7 +7,7 @@ import numpy as np
 from fairness.errors import UnstableError
 from fairness.machine.cache_lines import apart, each_apart
 from fairness.machine.memory import require_memory
-from queueing.simulation.lookup import read_only
+from queueing.simulation.state_rows import read_only
 from queueing.simulation.tasks.engine.events import DONE, TARGET_MISSING, TOO_MANY_JOBS, UNDECIDED, advance
 from queueing.simulation.tasks.engine.preparation import TaskRuns
 from queueing.simulation.tasks.engine.state import ARRIVED, PATH, TASKS_STARTED, Log, new_places, new_state

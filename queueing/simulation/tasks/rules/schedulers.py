@@ -52,7 +52,7 @@ from fairness.model.cluster import Cluster
 from fairness.model.problem import FloatArray, Problem
 from fairness.policies.proportional import ProportionalFair
 from fairness.protocol.policy import Policy, policy_name
-from queueing.simulation.lookup import Lookup, no_lookup, read_only
+from queueing.simulation.state_rows import Lookup, no_lookup, read_only
 from queueing.simulation.tasks.rules.own_schedulers import OwnScheduler
 
 __all__ = [

@@ -1,8 +1,8 @@
 r"""``replay``: a recorded cluster's tasks, started again by another scheduler.
 
 At the instant of an event (the end of a task or an arrival) all that ends then leaves, and all that arrives
-then queues up; then tasks start, one by one, as the scheduler says (:mod:`queueing.replays.turns`), each on
-the node that the placement rule picks (:mod:`queueing.replays.engine.nodes`), until the scheduler waits. A
+then queues up; then tasks start, one by one, as the scheduler says (:mod:`queueing.replays.user_order`), each
+on the node that the placement rule picks (:mod:`queueing.replays.engine.nodes`), until the scheduler waits. A
 task that has started runs on for its recorded duration: nothing is preempted, or runs faster or slower
 elsewhere. Tasks of one job start one by one, not as a gang.
 """
@@ -27,7 +27,7 @@ from queueing.replays.checkpoints import identity
 from queueing.replays.preparation import prepared, suited
 from queueing.replays.recorded import Replay
 from queueing.replays.running import Run
-from queueing.replays.turns import Turns, user_weights
+from queueing.replays.user_order import Turns, user_weights
 from queueing.simulation.tasks.rules.placement import BestFit, Placement
 from queueing.simulation.tasks.rules.schedulers import Scheduler
 

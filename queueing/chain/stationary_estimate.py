@@ -7,8 +7,8 @@ hyperexponential, Coxian and their like) make one again when the jobs of every c
 tasks equally. The chain is truncated to a box :math:`0 \le x_i < K_i` of totals, of five classes and more to
 a simplex with further faces (:mod:`queueing.chain.lower_sets.faces`), which has far fewer states; arrivals
 that would leave it are lost. There the balance equations :math:`\pi Q = 0` are solved
-(:mod:`queueing.chain.solvers.ladder`), and box or set are enlarged until little probability is left outside.
-What that, and the error of the means, mean is said in :mod:`queueing.chain.stationary_law`.
+(:mod:`queueing.chain.solvers.choose_solver`), and box or set are enlarged until little probability is left
+outside. What that, and the error of the means, mean is said in :mod:`queueing.chain.stationary_law`.
 
 The law of the totals depends on the laws of the sizes through more than their means, unless the policy is
 insensitive (balanced fairness, hence processor sharing of one resource [1]_). Deterministic and heavy-tailed
@@ -32,7 +32,7 @@ from fairness.protocol.policy import Policy
 from queueing.chain.boxes import CountBoxes
 from queueing.chain.lower_sets.count_sets import CountSets
 from queueing.chain.phases.boxes import PhaseBoxes
-from queueing.chain.solvers.ladder import Solver, check_solver
+from queueing.chain.solvers.choose_solver import Solver, check_solver
 from queueing.chain.stationary_law import Stationary
 from queueing.fluid.stability import require_stable
 from queueing.model.system import System, check_system

@@ -11,7 +11,7 @@ import numpy as np
 import xarray as xr
 from numpy.typing import ArrayLike
 
-from capacity.curves.point import MEANS, SIMULATION, MeansAtLoad
+from capacity.curves.one_load import MEANS, SIMULATION, MeansAtLoad
 from capacity.curves.result import LoadCurves
 from capacity.sweeping.grid import Grid
 from capacity.sweeping.methods import METHODS
@@ -26,7 +26,7 @@ from fairness.arguments.validation import (
 )
 from fairness.display.storage import dumps
 from fairness.errors import ModelError, NotConvergedError
-from queueing.chain.solvers.ladder import Solver
+from queueing.chain.solvers.choose_solver import Solver
 from queueing.model.system import System, check_system
 
 __all__ = ["LOADS", "load_curves"]

@@ -46,7 +46,7 @@ from fairness.display.result import Result
 from fairness.machine.kernels import IntArray
 from fairness.machine.memory import require_memory
 from fairness.machine.work import Task
-from queueing.replays.moments import Moment, Started
+from queueing.replays.snapshots import Moment, Started
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -63,7 +63,7 @@ SHOWN = 8
 class ReplayPaths(Result):
     """A replay at evenly spaced times; made by :meth:`Replay.over_time`.
 
-    The formulas are in :mod:`queueing.replays.paths`.
+    The formulas are in :mod:`queueing.replays.time_series`.
 
     Attributes
     ----------

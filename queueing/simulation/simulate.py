@@ -10,7 +10,7 @@ Three levels tell more and cost more, in this order:
   on servers.
 
 All start near stationarity but the tasks and recorded jobs, which start empty; all tell by the same rules
-(:mod:`queueing.simulation.soundness`) whether a run is long enough for its intervals.
+(:mod:`queueing.simulation.run_length_checks`) whether a run is long enough for its intervals.
 """
 
 from __future__ import annotations

@@ -23,11 +23,11 @@ from capacity.sweeping.methods import METHODS, solved
 from fairness.errors import ModelError, NotConvergedError, advised
 from fairness.model.problem import FloatArray
 from queueing.balanced.duration_bound import DurationBound
-from queueing.chain.solvers.ladder import Solver
+from queueing.chain.solvers.choose_solver import Solver
 from queueing.model.arrivals import Poisson
 from queueing.model.system import System
 from queueing.simulation.results import Simulation
-from queueing.simulation.verb import simulate
+from queueing.simulation.simulate import simulate
 
 __all__ = ["CHAIN", "MEANS", "SIMULATION", "MeansAtLoad"]
 

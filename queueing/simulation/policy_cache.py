@@ -32,7 +32,7 @@ from fairness.protocol.cluster_policy import ClusterPolicy
 from fairness.protocol.following import Question, follow
 from fairness.protocol.policy import Policy, policy_name
 from queueing.model.system import System
-from queueing.simulation.lookup import MISSING, Lookup, read_only, remember, table_lookup, visited_lookup
+from queueing.simulation.state_rows import MISSING, Lookup, read_only, remember, table_lookup, visited_lookup
 from queueing.states.growing_table import LESS, GrowingTable, doubled, largest_counts
 from queueing.states.table import Table, check_table
 
