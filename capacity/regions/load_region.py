@@ -70,7 +70,7 @@ class LoadRegion(Result):
     @property
     def n_servers(self) -> int:
         """Number of servers; a pool counts as one."""
-        return self.model.n_servers if isinstance(self.model, Cluster) else 1
+        return self.model.n_servers
 
     @property
     @abstractmethod

@@ -34,7 +34,7 @@ def distinct_servers(model: Problem | Cluster) -> dict[ServerRows, list[int]]:
                 shares.append(None)
                 continue
             nominal = [d / c if d else Fraction(0) for d, c in zip(needs, row, strict=True)]
-            if isinstance(model, Cluster) and model.given_gamma is not None:
+            if model.given_gamma is not None:
                 # A task that runs twice as fast holds its resources half the time.
                 speed = 1 / (max(nominal) * numbers[2][n][i])
                 nominal = [share * speed for share in nominal]

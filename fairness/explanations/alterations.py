@@ -53,7 +53,7 @@ def alterations(model: Model, counts: FloatArray, i: int, policy: Any) -> Iterat
     if isinstance(model, Problem) and np.isfinite(model.limits[i]):
         free = np.where(unit, np.inf, model.limits)
         yield Alteration("limit", "without its limit", lambda: (model.replaced(limits=free), counts, policy))
-    if isinstance(model, Cluster) and model.given_eligible is not None and not model.given_eligible[i].all():
+    if model.given_eligible is not None and not model.given_eligible[i].all():
         words = "on every server that has what it needs"
         yield Alteration("servers", words, lambda: (_on_every_server(model, i), counts, policy))
     if np.count_nonzero(counts) > 1:
@@ -79,7 +79,7 @@ def _without_demand(model: Model, i: int, resource: int) -> Model:
     return rebuilt(model, _scaled(model, demands, np.array(model.capacities)))
 
 
-def _on_every_server(cluster: Cluster, i: int) -> Cluster:
+def _on_every_server(cluster: Model, i: int) -> Model:
     assert cluster.given_eligible is not None
     if cluster.given_gamma is not None:
         raise ModelError(

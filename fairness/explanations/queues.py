@@ -18,7 +18,6 @@ from fairness.evidence.queue_bounds import QueueBounds
 from fairness.evidence.tree_placements import pooled
 from fairness.explanations.alterations import Alteration, Model
 from fairness.explanations.records import Stop
-from fairness.model.cluster import Cluster
 from fairness.model.problem import Problem
 from fairness.model.tree import Tree
 from fairness.policies.hierarchy.hierarchical import Hierarchical
@@ -80,7 +79,7 @@ def way(tree: Tree, model: Model, counts: FloatArray, units: FloatArray, i: int)
     all/a 0.75 0.75
     x 1.0 0.75
     """
-    nodes, capacities = tree.require_classes(model), _capacities(model)
+    nodes, capacities = tree.require_classes(model), model.total_capacities
     used, present = tree.totals(model, units), tree.totals(model, counts) > 0
     low = tree.bounds(model)[0]
     path = tree.way(nodes[i])[::-1]
@@ -210,7 +209,3 @@ def _mass(tree: Tree, model: Model, counts: FloatArray, nodes: Any, present: Any
 def _largest(model: Model, units: FloatArray, capacities: FloatArray) -> tuple[str, float]:
     parts = np.divide(units, capacities, out=np.zeros_like(units), where=capacities > 0)
     return model.resources[int(np.argmax(parts))], float(parts.max())
-
-
-def _capacities(model: Model) -> FloatArray:
-    return model.total_capacities if isinstance(model, Cluster) else model.capacities

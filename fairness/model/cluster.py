@@ -185,6 +185,8 @@ class Cluster(JobClasses):
             _given_eligible=allowed,
         )
 
+    answer_axes = ("job_classes", "servers")
+
     @property
     def n_servers(self) -> int:
         """Number of servers."""

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from fairness.arguments.plain import arguments_of, plain
 from fairness.arguments.validation import FloatArray, float_array, model_array, require
@@ -38,6 +38,36 @@ class JobClasses(ABC):
     def n_resources(self) -> int:
         """Number of resources."""
         return self.demands.shape[1]
+
+    @property
+    @abstractmethod
+    def n_servers(self) -> int:
+        """Number of servers; a pool counts as one."""
+
+    @property
+    @abstractmethod
+    def answer_axes(self) -> tuple[str, ...]:
+        """What the last axes of the answer of a policy list."""
+
+    @property
+    def answer_shape(self) -> tuple[int, ...]:
+        """Shape of the answer of a policy to one state."""
+        return tuple(len(getattr(self, axis)) for axis in self.answer_axes)
+
+    @property
+    @abstractmethod
+    def total_capacities(self) -> FloatArray:
+        """Units of each resource in all, shape (n_resources,)."""
+
+    @property
+    def given_gamma(self) -> Any:
+        """Gamma as it was given: nested lists of exact entries, or an array of floats; None if it was not."""
+        return None
+
+    @property
+    def given_eligible(self) -> NDArray[np.bool_] | None:
+        """Placement constraints as they were given, (n_classes, n_servers); None if they were not."""
+        return None
 
     def check_counts(self, counts: ArrayLike | None) -> FloatArray:
         """Validated counts, shape (..., n_classes), as a float array; all 1 when None.

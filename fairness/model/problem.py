@@ -199,6 +199,14 @@ class Problem(JobClasses):
         with found.located():
             return cls(**found.arguments)
 
+    answer_axes = ("job_classes",)
+    n_servers = 1
+
+    @property
+    def total_capacities(self) -> FloatArray:
+        """Units of each resource, shape (n_resources,)."""
+        return self.capacities
+
     @cached_property
     def blocked(self) -> NDArray[np.bool_]:
         """Classes, shape (n_classes,), that demand a resource of capacity 0 and so never run."""

@@ -282,7 +282,7 @@ def _place(counts: FloatArray, k: int) -> tuple[int, ...]:
 
 
 def _shape(problem: Problem | Cluster, counts: FloatArray) -> tuple[int, ...]:
-    return (*counts.shape, problem.n_servers) if isinstance(problem, Cluster) else counts.shape
+    return (*counts.shape[:-1], *problem.answer_shape)
 
 
 def _knows_one_state(problem: Problem | Cluster, policy: Any, counts: FloatArray) -> bool:

@@ -100,10 +100,10 @@ class _Case:
         """What the policy gives: tasks (..., n_classes) in a pool, (..., n_classes, n_servers) on servers."""
         counts = self.counts if counts is None else counts
         given: FloatArray = np.asarray(self.policy(self.model, counts), dtype=float)
-        servers = (self.model.n_servers,) if isinstance(self.model, Cluster) else ()
-        assert given.shape == (*np.shape(counts), *servers), (
-            f"{policy_name(self.policy)} returned shape {given.shape} for counts of shape {np.shape(counts)}"
-            + "".join(f" and {number} servers" for number in servers)
+        shape = (*np.shape(counts)[:-1], *self.model.answer_shape)
+        assert given.shape == shape, (
+            f"{policy_name(self.policy)} returned shape {given.shape} for counts of shape "
+            f"{np.shape(counts)}; it must have shape {shape}"
         )
         return given
 

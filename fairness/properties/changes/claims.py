@@ -64,7 +64,7 @@ class _Claims:
         """One lie of a group; None if the draw was the truth or nonsense."""
         model, rng = self.model, self.rng
         eligible, demands = None, None
-        kind = int(rng.integers(3)) if isinstance(model, Cluster) and model.n_servers > 1 else 0
+        kind = int(rng.integers(3)) if model.n_servers > 1 else 0
         if kind > 0:
             eligible = [self._servers(n) for n in users]
         if kind < 2:
@@ -158,6 +158,5 @@ class _Claims:
 
 def _busiest(model: Model) -> int:
     """Resource of which all classes together want the most, if each has the tasks that it could run alone."""
-    capacities = model.total_capacities if isinstance(model, Cluster) else model.capacities
-    shares = quotient(model.demands, np.broadcast_to(capacities, model.demands.shape), 0.0)
+    shares = quotient(model.demands, np.broadcast_to(model.total_capacities, model.demands.shape), 0.0)
     return int(np.argmax(quotient(shares, shares.max(axis=1, keepdims=True), 0.0).sum(axis=0)))

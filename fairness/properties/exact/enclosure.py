@@ -181,11 +181,9 @@ def _(policy: Any, model: Cluster, hint: ArrayLike | None = None) -> Enclosure |
 
 def _hint(policy: object, model: Model, hint: ArrayLike | None) -> FloatArray:
     """The hint as floats, of the right shape."""
-    shape = (model.n_classes,) if isinstance(model, Problem) else (model.n_classes, model.n_servers)
     if hint is None:
         raise ModelError.of("hint", f"is missing: give what {policy_name(policy)} answers, in floats")
-    axes = ("job_classes",) if isinstance(model, Problem) else ("job_classes", "servers")
-    result = model_array("hint", hint, model, *axes)
-    if result.shape != shape:
-        raise ModelError.of("hint", f"must have shape {shape}; got {result.shape}")
+    result = model_array("hint", hint, model, *model.answer_axes)
+    if result.shape != model.answer_shape:
+        raise ModelError.of("hint", f"must have shape {model.answer_shape}; got {result.shape}")
     return result

@@ -109,13 +109,13 @@ def read(question: Question) -> Reading:
     model, allocation, division = question.model, question.allocation, question.division
     if isinstance(model, Problem) and model.limits.min() < np.inf:
         raise ModelError("limits play no part in properties; remove them from the problem")
-    names = ("job_classes", "servers")[: 1 + isinstance(model, Cluster)]
-    given = np.asarray(as_named("allocation", allocation, model, *names))
+    given = np.asarray(as_named("allocation", allocation, model, *model.answer_axes))
     exact = given.dtype == object
-    shape = model.gamma.shape if isinstance(model, Cluster) else (model.n_classes,)
-    if given.shape != shape:
-        axes = "(n_classes, n_servers)" if isinstance(model, Cluster) else "(n_classes,)"
-        raise ModelError.of("allocation", f"must have shape {axes} = {shape}; got {given.shape}")
+    if given.shape != model.answer_shape:
+        raise ModelError.of(
+            "allocation",
+            f"must list {' x '.join(model.answer_axes)}: {model.answer_shape}; got shape {given.shape}",
+        )
     if exact and rationals(given) is None:
         raise ModelError("an allocation in an object array must consist of ints and fractions.Fraction")
     placement = _fractions(given) if exact else float_array("allocation", given)
@@ -124,8 +124,7 @@ def read(question: Question) -> Reading:
             "allocation", f"must be finite and >= 0; got entries from {placement.min()} to {placement.max()}"
         )
     shares = task_shares(model, exact)
-    if not isinstance(model, Cluster):
-        placement = placement[:, None]
+    placement = placement.reshape(model.n_classes, -1)
     if check_division(division) == "time":
         shares = shares.max(axis=2, keepdims=True)
     weights = _fractions(model.weights) if exact else model.weights
@@ -135,7 +134,7 @@ def read(question: Question) -> Reading:
 def totals_after(reading: Reading, model: Model, users: int, answer: Numbers) -> Numbers:
     """Tasks of so many classes on all servers after a change of the model, (users,)."""
     values = in_arithmetic_of(reading, "allocation_after", answer)
-    if values.ndim != (2 if isinstance(model, Cluster) else 1) or len(values) != users:
+    if values.ndim != len(model.answer_shape) or len(values) != users:
         raise ModelError.of(
             "allocation_after", f"must have one row per class, {users}; got shape {values.shape}"
         )
@@ -294,8 +293,7 @@ def task_shares(model: Model, exact: bool = False) -> Numbers:
 
 def given_gamma(model: Model) -> Numbers | None:
     """Gamma with the entries that were given, an object array; None if it was not given."""
-    given = model.given_gamma if isinstance(model, Cluster) else None
-    return None if given is None else _entries(given)
+    return None if model.given_gamma is None else _entries(model.given_gamma)
 
 
 def may_run(cluster: Cluster) -> NDArray[np.bool_]:

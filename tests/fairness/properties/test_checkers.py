@@ -225,7 +225,7 @@ THREES = np.array([3.0, 3.0])
 @pytest.mark.parametrize(
     ("key", "model", "tasks", "words"),
     [
-        ("SI", ALONE, [[1.0]], r"shape \(n_classes,\) = \(1,\)"),
+        ("SI", ALONE, [[1.0]], r"must list job_classes: \(1,\); got shape \(1, 1\)"),
         ("SI", SERVERS, [1.0], r"\(n_classes, n_servers\) = \(1, 2\)"),
         ("SI", ALONE, [-1.0], ">= 0"),
         ("SI", ALONE, [np.nan], ">= 0"),
