@@ -12,6 +12,9 @@ helper that kernels of other files call is compiled as a part of them, by ``numb
 kernel with such helpers names their modules, ``@stored(kernels, interior)``, and is looked up by the sources
 of these too.
 
+A file that names a type which has moved since, or that is cut off, is forgotten, and its kernel compiled
+anew.
+
 A kernel that is not stored yet takes seconds. The log of this module tells its name when it begins, and the
 seconds when it is compiled, at the level INFO.
 """
@@ -22,6 +25,7 @@ import hashlib
 import inspect
 import logging
 import os
+import pickle
 from collections.abc import Callable
 from types import ModuleType
 from typing import Any
@@ -37,6 +41,9 @@ _log = logging.getLogger(__name__)
 
 BEGUN, ENDED = "compiling %s for the first time", "compiled %s in %.1f s"
 """What the log is told of a kernel, by its name."""
+
+_UNREADABLE = (ImportError, AttributeError, EOFError, pickle.UnpicklingError)
+"""Of a file that is cut off, or names a type that stands elsewhere since: numba reads it before its stamp."""
 
 _TOLD = "FAIRQUEUES_NOT_STORED"
 """In the environment, which the workers of a process inherit: that it has been said."""
@@ -60,10 +67,19 @@ class _Store(FunctionCache):
             found = super().load_overload(sig, target_context)
         except OSError as error:
             _tell(error)
+        except _UNREADABLE as error:
+            _log.info("what was stored of %s cannot be read (%s)", self._kernel, error)
+            self._forget()
         if found is None:  # then it is compiled now
             self._begun = ASIDE.begin()
             _log.info(BEGUN, self._kernel)
         return found
+
+    def _forget(self) -> None:
+        try:
+            self.flush()
+        except OSError as error:
+            _tell(error)
 
     def save_overload(self, sig: Any, data: Any) -> None:
         try:

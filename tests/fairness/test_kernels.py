@@ -68,6 +68,39 @@ def test_stored_kernels_notice_edits_of_the_helpers_that_they_name(tmp_path, nam
     assert printed == ["1", second]
 
 
+SHAPES = """
+from typing import NamedTuple
+class Pair(NamedTuple):
+    first: float
+    second: float
+"""
+
+SUM = """
+from fairness.machine.compiling import stored
+from {place} import Pair
+@stored()
+def kernel(pair):
+    return pair.first + pair.second
+print(kernel(Pair(1.0, 2.0)))
+"""
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("cut", [False, True])
+def test_what_another_version_stored_is_compiled_anew(tmp_path, cut):
+    """Its files name a type whose module is called otherwise today, or were never written to the end."""
+    environment = {**os.environ, "PYTHONPATH": os.getcwd(), "NUMBA_CACHE_DIR": str(tmp_path / "cache")}
+    environment["PYTHONDONTWRITEBYTECODE"] = "1"
+    for place in ("shapes", "shapes" if cut else "forms"):
+        (tmp_path / f"{place}.py").write_text(SHAPES)
+        (tmp_path / "main.py").write_text(SUM.format(place=place))
+        for _ in range(2):
+            assert python("main.py", cwd=tmp_path, env=environment).stdout == "3.0\n"
+        (tmp_path / f"{place}.py").unlink()
+        for index in (tmp_path / "cache").rglob("*.nbi") if cut else ():
+            index.write_bytes(index.read_bytes()[:-4])
+
+
 PACKAGE = Path(fairness.__file__).parent
 ALLOCATES = """
 import fairness

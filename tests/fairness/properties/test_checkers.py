@@ -226,7 +226,7 @@ THREES = np.array([3.0, 3.0])
     ("key", "model", "tasks", "words"),
     [
         ("SI", ALONE, [[1.0]], r"must list job_classes: \(1,\); got shape \(1, 1\)"),
-        ("SI", SERVERS, [1.0], r"\(n_classes, n_servers\) = \(1, 2\)"),
+        ("SI", SERVERS, [1.0], r"must list job_classes x servers: \(1, 2\)"),
         ("SI", ALONE, [-1.0], ">= 0"),
         ("SI", ALONE, [np.nan], ">= 0"),
         *((one.key, one.suit(ALONE), [np.inf], "finite and >= 0") for one in (SI, EF, PE, BF, SRF)),
