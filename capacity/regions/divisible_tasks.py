@@ -57,7 +57,7 @@ from numpy.typing import ArrayLike
 from capacity.regions.inequalities import ROUNDING, Facets, necessary
 from capacity.regions.load_region import LoadRegion
 from capacity.regions.loads import checked_loads
-from capacity.regions.servers import least_facets, mixes
+from capacity.regions.servers import least_facets, server_mixes
 from capacity.regions.vertices import walked
 from fairness.arguments.validation import require_whole
 from fairness.display.wording import rough
@@ -252,7 +252,8 @@ class StabilityRegion(LoadRegion):
     @cached_property
     def _bodies(self) -> tuple[Body, ...]:
         return tuple(
-            Body.around(mixes(rows), len(members)) for rows, members in distinct_servers(self.model).items()
+            Body.around(server_mixes(rows), len(members))
+            for rows, members in distinct_servers(self.model).items()
         )
 
     @cached_property

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import math
 from fractions import Fraction
 
 import numpy as np
 
 from capacity.regions.vertices import walked
-from fairness.exact.server_rows import ServerRows
+from fairness.exact.pivoting import Corner
+from fairness.exact.server_rows import ServerRows, mixes
 from fairness.model.cluster import Cluster
 
-__all__ = ["least_facets", "mixes"]
+__all__ = ["least_facets", "server_mixes"]
 
 MAX_SERVER_VERTICES = 20_000
 """The mixes of one server are given up beyond this number of vertices."""
@@ -40,25 +40,16 @@ def least_facets(cluster: Cluster) -> int:
     return most
 
 
-def mixes(shares: ServerRows) -> list[tuple[Fraction, ...]]:
+def server_mixes(rows: ServerRows) -> list[list[Fraction]]:
     """Vertices of the mixes that a server can run."""
-    users = [n for n, row in enumerate(shares) if row is not None]
-    rows = []
-    for held in zip(*(row for row in shares if row is not None), strict=True):
-        if any(held):
-            common = math.lcm(*(v.denominator for v in held))
-            rows.append((tuple(int(v * common) for v in held), common))
-    corners = walked(
-        rows,
-        MAX_SERVER_VERTICES,
-        f"the mixes of one server have more than {MAX_SERVER_VERTICES:,} vertices (one where more resources"
-        " are full than there are classes counts as several); merge classes or resources, or take "
-        "region_section (support, judge, contains, slack, max_scale and boundary work without them)",
+    refusal = (
+        f"the mixes of one server have more than {MAX_SERVER_VERTICES:,} vertices (one where more resources "
+        "are full than there are classes counts as several); merge classes or resources, or take "
+        "region_section (support, judge, contains, slack, max_scale and boundary work without them)"
     )
-    result = set()
-    for vertex, *_ in corners:
-        mix = [Fraction(0)] * len(shares)
-        for n, value in zip(users, vertex, strict=True):
-            mix[n] = value
-        result.add(tuple(mix))
-    return sorted(result)
+
+    def bases(bounds: list[list[int]]) -> list[Corner]:
+        facets = [(tuple(normal), offset) for *normal, offset in bounds]
+        return walked(facets, MAX_SERVER_VERTICES, refusal)
+
+    return mixes(rows, bases)

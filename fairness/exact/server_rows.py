@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Callable
 from fractions import Fraction
 from typing import Any
 
 import numpy as np
 
+from fairness.exact.pivoting import Corner
 from fairness.model.cluster import Cluster
 from fairness.model.problem import Problem
 
-__all__ = ["ServerRows", "as_fractions", "distinct_servers"]
+__all__ = ["ServerRows", "as_fractions", "distinct_servers", "mixes"]
 
 ServerRows = tuple[tuple[Fraction, ...] | None, ...]
 """Per class the shares of the resources that one task holds on a server; None where it cannot run."""
@@ -41,6 +44,37 @@ def distinct_servers(model: Problem | Cluster) -> dict[ServerRows, list[int]]:
             shares.append(tuple(nominal))
         result.setdefault(tuple(shares), []).append(i)
     return result
+
+
+def mixes(rows: ServerRows, walked: Callable[[list[list[int]]], list[Corner]]) -> list[list[Fraction]]:
+    """Vertices of the mixes of tasks that a server can run.
+
+    Parameters
+    ----------
+    rows : ServerRows
+    walked : callable
+        Finds the bases of a region, as :func:`fairness.exact.pivoting.walk` does, or refuses.
+
+    Examples
+    --------
+    >>> from fairness.exact.pivoting import walk
+    >>> [rows] = distinct_servers(Problem([[2], [3]], [6]))
+    >>> [list(map(int, mix)) for mix in mixes(rows, lambda bounds: walk(bounds, 10))]
+    [[0, 0], [0, 2], [3, 0]]
+    """
+    users = [n for n, row in enumerate(rows) if row is not None]
+    bounds = []
+    for held in zip(*(row for row in rows if row is not None), strict=True):
+        if any(held):
+            common = math.lcm(*(v.denominator for v in held))
+            bounds.append([*(int(v * common) for v in held), common])
+    found = []
+    for vertex in sorted({vertex for vertex, *_ in walked(bounds)}):
+        mix = [Fraction(0)] * len(rows)
+        for n, value in zip(users, vertex, strict=True):
+            mix[n] = value
+        found.append(mix)
+    return found
 
 
 def as_fractions(model: Problem | Cluster) -> tuple[Any, ...]:

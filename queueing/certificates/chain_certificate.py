@@ -27,7 +27,6 @@ References
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING
@@ -37,6 +36,7 @@ from numpy.typing import NDArray
 
 from fairness.display.drawing import bound_bars
 from fairness.display.result import Result
+from fairness.exact.outward import outward
 from fairness.machine.compiling import stored
 from fairness.machine.work import Task
 from fairness.model.problem import FloatArray
@@ -235,18 +235,12 @@ def _exact_sides(
 ) -> tuple[FloatArray, FloatArray]:
     """The bounds of :func:`poisson_sides` in fractions, rounded outward at the end."""
     whole = [Fraction(a) + Fraction(b) for a, b in zip(h.tolist(), rest.tolist(), strict=True)]
-    lower, upper = np.empty((2, len(states)))
+    values = []
     for i, x in enumerate(states.tolist()):
         here = range(chain.starts[x], chain.starts[x + 1])
         moves = ((float(chain.rates[k]), int(place[chain.targets[k]])) for k in here)
-        value = Fraction(float(f[i])) + sum(Fraction(q) * (whole[j] - whole[i]) for q, j in moves)
-        try:
-            near = float(value)
-        except OverflowError:  # no float bounds it
-            lower[i], upper[i] = -np.inf, np.inf
-            continue
-        lower[i] = near if Fraction(near) <= value else math.nextafter(near, -math.inf)
-        upper[i] = near if Fraction(near) >= value else math.nextafter(near, math.inf)
+        values.append(Fraction(float(f[i])) + sum(Fraction(q) * (whole[j] - whole[i]) for q, j in moves))
+    lower, upper = outward([values])[:, 0]
     return lower, upper
 
 

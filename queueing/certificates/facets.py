@@ -10,20 +10,15 @@ integers, a float being the fraction that it is (:mod:`fairness.exact.double_des
 
 from __future__ import annotations
 
-import math
-from collections.abc import Sequence
 from fractions import Fraction
-
-import numpy as np
 
 from fairness.exact.double_description import Facet, enclose
 from fairness.exact.minkowski_sum import Body, support_of_sum
 from fairness.exact.pivoting import walk
-from fairness.exact.server_rows import ServerRows, distinct_servers
+from fairness.exact.server_rows import distinct_servers, mixes
 from fairness.model.cluster import Cluster
-from fairness.model.problem import FloatArray
 
-__all__ = ["cluster_facets", "inverse", "outward"]
+__all__ = ["cluster_facets", "inverse"]
 
 MAX_VERTICES, MAX_FACETS = 2_000, 500
 """Of a server, and of a cluster: beyond, exact facets take minutes."""
@@ -55,36 +50,12 @@ def cluster_facets(cluster: Cluster, divides_time: bool = False) -> list[Facet]:
                 for n, y in enumerate(alone)
             ]
         else:
-            points = _mixes(rows)
+            points = mixes(rows, lambda bounds: walk(bounds, MAX_VERTICES))
         bodies.append(Body.around(points, len(members)))
     facets, _ = enclose(lambda prices: support_of_sum(bodies, prices), cluster.n_classes, MAX_FACETS)
     return facets
 
 
-def outward(rows: Sequence[Sequence[Fraction]]) -> FloatArray:
-    """Bounds of fractions, lower and upper, as floats; shape (2, rows, columns)."""
-    low, high = [], []
-    for row in rows:
-        nearest = [(v, float(v)) for v in row]
-        low.append([f if Fraction(f) <= v else math.nextafter(f, -math.inf) for v, f in nearest])
-        high.append([f if Fraction(f) >= v else math.nextafter(f, math.inf) for v, f in nearest])
-    return np.array([low, high])
-
-
 def inverse(value: Fraction) -> Fraction:
     """1 over a value; 1 for 0."""
     return 1 / value if value else Fraction(1)
-
-
-def _mixes(rows: ServerRows) -> list[list[Fraction]]:
-    """Vertices of the mixes of tasks that a server can run."""
-    users = [n for n, row in enumerate(rows) if row is not None]
-    constraints = []
-    for held in zip(*(row for row in rows if row is not None), strict=True):
-        if any(held):
-            common = math.lcm(*(v.denominator for v in held))
-            constraints.append([*(int(v * common) for v in held), common])
-    points = {vertex for vertex, *_ in walk(constraints, MAX_VERTICES)}
-    return [
-        [point[users.index(n)] if n in users else Fraction(0) for n in range(len(rows))] for point in points
-    ]

@@ -16,11 +16,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fairness.errors import ModelError
+from fairness.exact.outward import outward
 from fairness.exact.server_rows import as_fractions
 from fairness.model.cluster import Cluster
 from fairness.model.problem import FloatArray, Problem
 from queueing.certificates.errors import CertificateError
-from queueing.certificates.facets import cluster_facets, outward
+from queueing.certificates.facets import cluster_facets
 from queueing.certificates.intervals import Interval, largest, smallest, total
 from queueing.model.system import System
 

@@ -37,6 +37,7 @@ from numpy.typing import ArrayLike
 
 from fairness.arguments.validation import model_array, require_whole
 from fairness.errors import ModelError
+from fairness.exact.outward import above, below
 from fairness.machine.work import ProgressOption, Task, watching
 from fairness.model.problem import FloatArray
 from fairness.protocol.policy import Policy, policy_name
@@ -48,7 +49,6 @@ from queueing.drift_bounds.certificate import DriftCertificate
 from queueing.drift_bounds.families import finite_moments, moments_of
 from queueing.drift_bounds.free_moments import FreeMoments
 from queueing.drift_bounds.moments import Moments, Numbers
-from queueing.drift_bounds.outward import above, below
 from queueing.drift_bounds.program import MomentProgram
 from queueing.drift_bounds.rounding import Spare, exact, repaired, repaired_freely
 from queueing.model.system import System, check_system

@@ -39,12 +39,12 @@ from typing import Any
 
 import numpy as np
 
+from fairness.exact.outward import outward
 from fairness.filling.fractions import fill, growth_rates
 from fairness.machine.compiling import stored
 from fairness.model.problem import FloatArray
 from queueing.certificates import intervals
 from queueing.certificates.errors import CertificateError
-from queueing.certificates.facets import outward
 from queueing.certificates.intervals import Interval, above, below
 from queueing.certificates.pool import Pool
 from queueing.certificates.rates import interface

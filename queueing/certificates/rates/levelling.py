@@ -26,11 +26,12 @@ from typing import Any
 import numpy as np
 
 from fairness.errors import ModelError
+from fairness.exact.outward import outward
 from fairness.exact.server_rows import ServerRows, as_fractions, distinct_servers
 from fairness.filling.fractions import growth_rates
 from fairness.model.cluster import Cluster
 from fairness.model.problem import FloatArray, Problem
-from queueing.certificates.facets import cluster_facets, inverse, outward
+from queueing.certificates.facets import cluster_facets, inverse
 from queueing.certificates.rates.filling import GROWTH
 
 __all__ = ["LEVELLING", "LEVELLING_SERVERS", "numbers"]
