@@ -321,6 +321,12 @@ class Cluster(JobClasses):
         return demands, capacities, gamma
 
     _told = "a cluster (capacities are rows)"
+    _seen = ("demands", "capacities", "weights", "gamma", "_has_gamma", "job_classes", "servers", "resources")
+
+    @property
+    def _has_gamma(self) -> bool:
+        """Some policies refuse a given gamma, whatever it says."""
+        return self._given_gamma is not None
 
     def _arguments(self) -> dict[str, Any]:
         demands, capacities = self._source

@@ -24,6 +24,8 @@ class JobClasses(ABC):
     resources: tuple[str, ...]
     _told: str
     """How messages call the model."""
+    _seen: tuple[str, ...]
+    """What a policy can see of the model."""
 
     @abstractmethod
     def _arguments(self) -> dict[str, Any]:
@@ -106,6 +108,24 @@ class JobClasses(ABC):
                 "for a batch call the policy itself: policy(problem, counts)",
             )
         return x
+
+    def same(self, other: JobClasses) -> bool:
+        """Whether two models are equal in all that a policy can see: arrays, weights, limits and names.
+
+        They may be different objects: one of them read again, or back from another process.
+
+        Examples
+        --------
+        >>> from fairness import Problem
+        >>> pool = Problem([[1, 4], [3, 1]], [9, 18])
+        >>> pool.same(Problem.from_dict(pool.to_dict())), pool.same(pool.replaced(weights=[1, 2]))
+        (True, False)
+        """
+        if self is other:
+            return True
+        return type(self) is type(other) and all(
+            np.array_equal(getattr(self, name), getattr(other, name)) for name in self._seen
+        )
 
     def replaced(self, **changes: Any) -> Self:
         """Model with some arguments of the constructor changed; the names stay where they still fit.

@@ -250,6 +250,7 @@ class Problem(JobClasses):
         return [[Fraction(v) for v in r] for r in rows], [Fraction(v) for v in row]
 
     _told = "a pool (capacities are numbers)"
+    _seen = ("demands", "capacities", "weights", "limits", "job_classes", "resources")
 
     def _arguments(self) -> dict[str, Any]:
         demands, capacities = self._source

@@ -27,7 +27,6 @@ from fairness.display.notebook import notebook_html
 from fairness.errors import ModelError
 from fairness.model.cluster import Cluster
 from fairness.model.csv_tables import traffic_table
-from fairness.model.equality import same_problem
 from fairness.model.problem import FloatArray, Problem
 from queueing.model.arrivals import Arrivals, Poisson
 from queueing.model.class_arguments import (
@@ -124,7 +123,7 @@ class System(ClassLoads):
         rates = class_vector("arrival_rates", arrival_rates, _checked(problem))
         laws = size_laws(problem, mean_sizes, sizes)
         if isinstance(arrivals, JobTrace):
-            if not same_problem(arrivals.problem, problem) or (rates != arrivals.arrival_rates).any():
+            if not arrivals.problem.same(problem) or (rates != arrivals.arrival_rates).any():
                 raise ModelError(
                     "arrivals is a trace, which has its own problem and arrival rates; give them by "
                     "System.from_trace(trace), or leave out arrivals for Poisson ones at other rates",

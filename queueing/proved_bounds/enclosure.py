@@ -19,7 +19,6 @@ from fairness.display.drawing import bound_bars
 from fairness.display.result import Result
 from fairness.display.tables import outward
 from fairness.errors import ModelError
-from fairness.model.equality import same_problem
 from queueing.certificates.certificate import Certificate, Functional
 from queueing.certificates.checking import Bounds, check_certificate
 from queueing.certificates.errors import CertificateError
@@ -96,7 +95,7 @@ class Enclosure(Result):
         """
         ours, proved = self.system, self.certificate.system
         if not (
-            same_problem(ours.problem, proved.problem)
+            ours.problem.same(proved.problem)
             and np.array_equal(ours.arrival_rates, proved.arrival_rates)
             and np.array_equal(ours.mean_sizes, proved.mean_sizes)
         ):

@@ -24,7 +24,6 @@ from fairness.machine.backends import stream
 from fairness.machine.memory import memory_guarded, require_memory
 from fairness.machine.work import Task
 from fairness.model.cluster import Cluster
-from fairness.model.equality import same_problem
 from fairness.model.problem import FloatArray, Problem
 from fairness.protocol.calling import policy_tasks
 from fairness.protocol.cluster_policy import ClusterPolicy
@@ -94,7 +93,7 @@ class Table:
         same = self.function is policy or (
             type(self.function) is type(policy) and bool(self.function == policy)
         )
-        return same and same_problem(self.problem, problem)
+        return same and self.problem.same(problem)
 
 
 def check_table(name: str, table: Any, problem: Problem | Cluster, policy: Policy | ClusterPolicy) -> None:

@@ -10,7 +10,6 @@ from scipy import io, sparse
 
 from fairness import DRF, PSDSF, Cluster, ModelError, Problem, ProportionalFair
 from fairness.cloud import edrf
-from fairness.model.equality import same_problem
 from fairqueues.errors import OutputError
 from fairqueues.exchange import (
     generator,
@@ -197,7 +196,7 @@ def test_problems_come_back(problem, tmp_path):
     path = tmp_path / "p.json"
     write_problem(problem, path)
     again = read_problem(path)
-    assert same_problem(again, problem)
+    assert again.same(problem)
     assert repr(again) == repr(problem)
     assert again.to_dict() == problem.to_dict()
     assert again.is_rational == problem.is_rational

@@ -12,7 +12,6 @@ import pytest
 
 from fairness import CATALOGUE, CDRFH, CLUSTER_CATALOGUE, DRF, PSDSF, TSF, Cluster, Problem
 from fairness.errors import ModelError, UnstableError
-from fairness.model.equality import same_problem
 from fairness.policies.servers.per_server import PerServerDRF
 from fairness.protocol.calling import policy_tasks
 from queueing import JobTrace, admission, simulate, stationary, transient
@@ -96,8 +95,8 @@ def test_problems_are_compared_by_value():
     for one in (pool, TWO, APART, TWO.replaced(gamma=[[2, 0], [8, 12]])):
         other = pickle.loads(pickle.dumps(one))
         assert other is not one
-        assert same_problem(one, other)
-    assert not same_problem(pool, Cluster([[1, 4], [3, 1]], [[9, 18]], job_classes=["A", "B"]))
+        assert one.same(other)
+    assert not pool.same(Cluster([[1, 4], [3, 1]], [[9, 18]], job_classes=["A", "B"]))
     cluster = Cluster([[1, 2], [1, 1]], [[4, 4], [6, 2]])
     for model, change in (
         (pool, {"demands": [[1, 4], [3, 2]]}),
@@ -114,7 +113,7 @@ def test_problems_are_compared_by_value():
         (cluster, {"servers": ["x", "y"]}),
         (cluster, {"job_classes": ["A", "C"]}),
     ):
-        assert not same_problem(model, model.replaced(**change)), change
+        assert not model.same(model.replaced(**change)), change
 
 
 @pytest.mark.long
