@@ -5,12 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated, Any
 
-import typer
-
 from fairqueues.console import completion
 from fairqueues.console.command import Call, command
 from fairqueues.console.inputs import labelled
-from fairqueues.console.options import Policies, option
+from fairqueues.console.options import Policies, option, scenario_file
 from fairqueues.errors import WrongUse
 from fairqueues.report.outcome import Evidence
 
@@ -20,12 +18,7 @@ __all__ = ["audit"]
 @command("jobs", "seed", figures=False, report=False, writes="resume")
 def audit(
     call: Call,
-    file: Annotated[
-        Path | None,
-        typer.Argument(
-            metavar="FILE", help="Scenario with policies and [audit].", autocompletion=completion.scenarios
-        ),
-    ] = None,
+    file: Annotated[Path | None, scenario_file("Scenario with policies and [audit].")] = None,
     policy: Policies = None,
     properties: Annotated[
         list[str] | None,

@@ -6,11 +6,8 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
-
-from fairqueues.console import completion
 from fairqueues.console.command import Call, command
-from fairqueues.console.options import option
+from fairqueues.console.options import option, scenario_file
 from fairqueues.errors import WrongUse
 from fairqueues.report.outcome import certificates
 
@@ -23,10 +20,7 @@ __all__ = ["cloud"]
 @command("seed")
 def cloud(
     call: Call,
-    file: Annotated[
-        Path | None,
-        typer.Argument(metavar="FILE", help="Scenario with [cloud].", autocompletion=completion.scenarios),
-    ] = None,
+    file: Annotated[Path | None, scenario_file("Scenario with [cloud].")] = None,
     tenants: Annotated[int | None, option("Instead of those of the file.", "N", min=1)] = None,
     resources: Annotated[int | None, option("Instead of those of the file.", "N", min=1)] = None,
     profile: Annotated[str | None, option("Of the demands, such as G0 (default).", "NAME")] = None,

@@ -6,11 +6,9 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
-
 from fairness.errors import ModelError
 from fairqueues.console.command import Call, command
-from fairqueues.console.options import Certificate, option
+from fairqueues.console.options import Certificate, argument, option
 from fairqueues.report.outcome import Evidence
 
 if TYPE_CHECKING:
@@ -26,11 +24,10 @@ def enclose(
     call: Call,
     file: Annotated[
         Path,
-        typer.Argument(
-            metavar="CHAIN",
-            help="NAME.tra (PRISM; NAME.sta, .lab and .srew are read with it), NAME.mtx (Matrix Market) "
+        argument(
+            "NAME.tra (PRISM; NAME.sta, .lab and .srew are read with it), NAME.mtx (Matrix Market) "
             "or NAME.drn (Storm); may be compressed (.gz).",
-            show_default=False,
+            "CHAIN",
         ),
     ],
     of: Annotated[

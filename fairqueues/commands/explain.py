@@ -6,12 +6,10 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
-
 from fairqueues.console import completion
 from fairqueues.console.command import Call, command, stacked
 from fairqueues.console.inputs import chosen, numbers
-from fairqueues.console.options import Counts, File, Policies, option
+from fairqueues.console.options import Counts, File, Policies, argument, option
 from fairqueues.report.outcome import certificates
 
 if TYPE_CHECKING:
@@ -26,10 +24,8 @@ def explain(
     file: File,
     job_class: Annotated[
         str,
-        typer.Argument(
-            metavar="CLASS",
-            help="Name of the job class, or its number from 1 on.",
-            autocompletion=completion.classes,
+        argument(
+            "Name of the job class, or its number from 1 on.", "CLASS", autocompletion=completion.classes
         ),
     ],
     policy: Policies = None,

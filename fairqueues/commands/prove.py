@@ -12,7 +12,7 @@ import typer
 
 from fairqueues.console import completion
 from fairqueues.console.command import Call, command
-from fairqueues.console.options import option
+from fairqueues.console.options import argument, option
 from fairqueues.errors import OutputError, WrongUse
 from fairqueues.files import write_all
 from fairqueues.report.outcome import Evidence
@@ -25,10 +25,9 @@ def prove(
     call: Call,
     names: Annotated[
         list[str] | None,
-        typer.Argument(
-            metavar="ID|MINE.py",
-            help="Statements of the papers by id (default: all), or a file with your own, .py or .toml.",
-            show_default=False,
+        argument(
+            "Statements of the papers by id (default: all), or a file with your own, .py or .toml.",
+            "ID|MINE.py",
             autocompletion=completion.statements,
         ),
     ] = None,

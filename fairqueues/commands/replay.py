@@ -9,12 +9,10 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
-
 from fairqueues.console import completion
 from fairqueues.console.command import Call, command, stacked
 from fairqueues.console.inputs import told_apart
-from fairqueues.console.options import option
+from fairqueues.console.options import option, scenario_file
 from fairqueues.errors import WrongUse
 
 if TYPE_CHECKING:
@@ -57,12 +55,7 @@ def replay(
     call: Call,
     file: Annotated[
         Path | None,
-        typer.Argument(
-            metavar="FILE",
-            help="Scenario file with [trace], or the name of a shipped one; instead of --trace.",
-            show_default=False,
-            autocompletion=completion.scenarios,
-        ),
+        scenario_file("Scenario file with [trace], or the name of a shipped one; instead of --trace."),
     ] = None,
     trace: Annotated[
         Path | None,
@@ -105,14 +98,7 @@ def replay(
     checkpoint: Annotated[Path | None, option("Keep what is done here, of one scheduler.", "FILE")] = None,
 ) -> None:
     """Replay the tasks of a cluster trace under schedulers: waits, slowdowns, shares, idle capacity."""
-    if (trace is None) != (nodes is None):
-        raise WrongUse("--trace and --nodes go together; without both the trace is a synthetic one")
-    if trace is None and schema is not Schema.SAVED:
-        raise WrongUse("--schema says what --trace and --nodes are; give both")
-    if trace is not None and file is not None:
-        raise WrongUse(f"{file} has a trace of its own; leave out --trace and --nodes")
-    if tasks is not None and (trace is not None or file is not None):
-        raise WrongUse("--tasks is how long a synthetic trace is; leave it out where there is a recorded one")
+    _require_one_trace(file, trace, nodes, schema, tasks)
     scenario = None if file is None else call.read(file, fitted=False)
     wanted = [] if scheduler or scenario is None else _listed(scenario, blocking)
     if not wanted:
@@ -163,6 +149,20 @@ def _deliver(call: Call, what: str, results: dict[str, Any]) -> None:
         brief=table[["weight", "tasks", "started", "mean_wait", "longest_wait", "mean_slowdown"]],
         extra={"utilization": {name: one.utilization.tolist() for name, one in results.items()}},
     )
+
+
+def _require_one_trace(
+    file: Path | None, trace: Path | None, nodes: Path | None, schema: Schema, tasks: int | None
+) -> None:
+    """WrongUse unless one trace is meant: of a scenario, of two files, or a synthetic one."""
+    if (trace is None) != (nodes is None):
+        raise WrongUse("--trace and --nodes go together; without both the trace is a synthetic one")
+    if trace is None and schema is not Schema.SAVED:
+        raise WrongUse("--schema says what --trace and --nodes are; give both")
+    if trace is not None and file is not None:
+        raise WrongUse(f"{file} has a trace of its own; leave out --trace and --nodes")
+    if tasks is not None and (trace is not None or file is not None):
+        raise WrongUse("--tasks is how long a synthetic trace is; leave it out where there is a recorded one")
 
 
 def _listed(scenario: Scenario, blocking: bool) -> list[tuple[str, bool]]:

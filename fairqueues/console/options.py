@@ -29,7 +29,9 @@ __all__ = [
     "TimeLimit",
     "Title",
     "Verbose",
+    "argument",
     "option",
+    "scenario_file",
 ]
 
 
@@ -54,14 +56,18 @@ def option(told: str, metavar: str | None = None, *names: str, **more: Any) -> A
     return typer.Option(*names, metavar=metavar, help=told, **more)
 
 
+def argument(told: str, metavar: str, **more: Any) -> Any:
+    """An argument with its line of help."""
+    return typer.Argument(metavar=metavar, help=told, show_default=False, **more)
+
+
+def scenario_file(told: str) -> Any:
+    """An argument that is a scenario file."""
+    return argument(told, "FILE", autocompletion=completion.scenarios)
+
+
 File = Annotated[
-    Path,
-    typer.Argument(
-        metavar="FILE",
-        help="Scenario file (TOML or JSON), - for standard input, or the name of a shipped one.",
-        show_default=False,
-        autocompletion=completion.scenarios,
-    ),
+    Path, scenario_file("Scenario file (TOML or JSON), - for standard input, or the name of a shipped one.")
 ]
 Policies = Annotated[
     list[str] | None,

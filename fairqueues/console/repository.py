@@ -15,14 +15,14 @@ from typing import Annotated
 
 import typer
 
+from fairqueues.console.options import argument, option
 from fairqueues.errors import OutputError, WrongUse
 from fairqueues.files import require_writable
 
 __all__ = ["bench", "checkout", "reproduce"]
 
 Checkout = Annotated[
-    Path | None,
-    typer.Option("--checkout", metavar="DIR", help="The repository or unpacked sdist, if it is elsewhere."),
+    Path | None, option("The repository or unpacked sdist, if it is elsewhere.", "DIR", "--checkout")
 ]
 
 
@@ -49,14 +49,10 @@ def _offered(known: Callable[[Path], list[str]]) -> Callable[[str], list[str]]:
 def reproduce(
     sources: Annotated[
         list[str] | None,
-        typer.Argument(
-            metavar="SOURCE", help="Such as drf or psdsf. Default: all.", autocompletion=_offered(_sources)
-        ),
+        argument("Such as drf or psdsf. Default: all.", "SOURCE", autocompletion=_offered(_sources)),
     ] = None,
-    folder: Annotated[Path, typer.Option("--folder", metavar="DIR", help="Where the pages go.")] = Path(
-        "out"
-    ),
-    full: Annotated[bool, typer.Option("--full", help="Longer simulations and finer curves.")] = False,
+    folder: Annotated[Path, option("Where the pages go.", "DIR")] = Path("out"),
+    full: Annotated[bool, option("Longer simulations and finer curves.", None, "--full")] = False,
     place: Checkout = None,
 ) -> None:
     """Redraw the figures and tables of the papers, with a page for each source.
@@ -87,9 +83,7 @@ def reproduce(
 def bench(
     topics: Annotated[
         list[str] | None,
-        typer.Argument(
-            metavar="TOPIC", help="Such as filling. Default: all.", autocompletion=_offered(_topics)
-        ),
+        argument("Such as filling. Default: all.", "TOPIC", autocompletion=_offered(_topics)),
     ] = None,
     place: Checkout = None,
 ) -> None:
