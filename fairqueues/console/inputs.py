@@ -110,7 +110,7 @@ def told_apart(names: Sequence[str], specs: Sequence[Any]) -> list[str]:
     >>> told_apart(["DRF", "first", "first"], ["drf", "a.py:first", "b.py:first"])
     ['DRF', 'a.py:first', 'b.py:first']
     """
-    from fairqueues.scenario.python_files import full_name
+    from fairqueues.scenario.names import full_name
 
     found: list[str] = []
     for name, spec in zip(names, specs, strict=True):

@@ -113,7 +113,8 @@ class Delivery:
         if self.report is not None:
             kept = command_line(self.context, outcome.seed, without=_OF_FILES)
             writers[self.report] = partial(_write_report, outcome=outcome, command=kept)
-        write_all(writers)
+        if writers:
+            write_all(writers)
         for path in writers:
             typer.echo(printed(f"wrote {path}"), err=True)
         with _standard_output():
