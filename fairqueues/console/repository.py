@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Annotated
 
@@ -67,9 +67,7 @@ def reproduce(
     """
     root = checkout(place)
     known = _sources(root)
-    for source in sources or ():
-        if source not in known:
-            raise WrongUse(f"unknown source {source!r}; choose from {', '.join(known)}")
+    _require_known("source", sources, known)
     target = folder.resolve()
     if target.exists() and not target.is_dir():
         raise OutputError(f"cannot write into {folder}: it is a file; name a folder")
@@ -92,10 +90,7 @@ def bench(
     The scripts are where those of "fairqueues reproduce" are: see its --help.
     """
     root = checkout(place)
-    known = _topics(root)
-    for topic in topics or ():
-        if topic not in known:
-            raise WrongUse(f"unknown topic {topic!r}; choose from {', '.join(known)}")
+    _require_known("topic", topics, _topics(root))
     _leave(_run(root, ["benchmarks", *(topics or ())]))
 
 
@@ -119,6 +114,14 @@ def checkout(given: Path | None = None) -> Path:
 
 def _run(root: Path, arguments: list[str]) -> int:
     return subprocess.run([sys.executable, "-m", *arguments], cwd=root, check=False).returncode
+
+
+def _require_known(what: str, names: Sequence[str] | None, known: Sequence[str]) -> None:
+    from fairness.arguments.plain import near
+
+    for name in names or ():
+        if name not in known:
+            raise WrongUse(f"unknown {what} {name!r}; {near(name, known)}")
 
 
 def _leave(code: int) -> None:

@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qsl, urlencode
 
+from fairness.arguments.plain import near
 from fairness.catalogue import CATALOGUE
 from fairness.errors import ModelError
 from fairness.model.problem import Problem
@@ -187,8 +188,7 @@ class State:
                 raise FieldErrors({"form": f"the explorer shows {least} to {most} {what}; got {count}"})
         for where, name in (("policy", policy), *(("shown", name) for name in shown)):
             if name not in offered:
-                known = ", ".join(offered)
-                raise FieldErrors({where: f"unknown policy {name[:30]!r}; choose from {known}"})
+                raise FieldErrors({where: f"unknown policy {name[:30]!r}; {near(name, offered)}"})
         if not 0 <= rated <= n:
             raise FieldErrors({"rated": f"there is no class {rated}; choose 0 (all) to {n}"})
         values = read_numbers(texts, n, m)
