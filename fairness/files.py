@@ -17,16 +17,16 @@ import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Any, BinaryIO, NamedTuple
+from typing import Any, NamedTuple
 
 from fairness.errors import ModelError
 
-__all__ = ["Block", "aside", "blocks", "read_whole", "text_of", "text_size", "write_whole", "written_text"]
+__all__ = ["Block", "aside", "blocks", "read_whole", "text_of", "text_size", "write_whole"]
 
 MOST = 1 << 32
-"""Bytes of a file that is read whole."""
+"""Bytes, or characters, of a file that is read whole."""
 WRITTEN = 1 << 26
-"""Bytes of a text that people write."""
+"""Characters of a text that people write, at most."""
 
 BLOCK = 1 << 22
 """Characters read at a time."""
@@ -69,8 +69,7 @@ def blocks(
     """
     try:
         with _opened(path) as raw:
-            packed = raw.read(2) == PACKED
-            raw.seek(0)
+            packed = raw.peek(2)[:2] == PACKED
             source: Any = gzip.GzipFile(fileobj=raw) if packed else raw
             # Any end of a line; a mark of the byte order, which editors of Windows write, is no text.
             with io.TextIOWrapper(source, encoding="utf-8-sig", errors="surrogateescape") as stream:
@@ -84,7 +83,7 @@ def blocks(
                     if (not text.isascii() or "\0" in text) and (wrong := _NO_TEXT.search(text)):
                         at = line + text.count("\n", 0, wrong.start())
                         raise ModelError(f"{path}, line {at}: is no text in UTF-8; save the file as UTF-8")
-                    yield Block(line, text, raw.tell())
+                    yield Block(line, text, raw.tell() if raw.seekable() else 0)
                     line += text.count("\n")
     except ModelError:
         raise
@@ -93,9 +92,15 @@ def blocks(
         raise ModelError(f"{path}: cannot be read: {said}; {remedy}") from None
 
 
-def text_of(path: str | os.PathLike[str], remedy: str) -> str:
-    """All of a text file; ModelError as :func:`blocks`."""
-    return "".join(block.text for block in blocks(path, remedy))
+def text_of(path: str | os.PathLike[str], remedy: str, *, most: int = MOST) -> str:
+    """All of a text file, or of a pipe; ModelError as :func:`blocks`, or if it is larger than ``most``."""
+    found, size = list[str](), 0
+    for block in blocks(path, remedy, lines=False):
+        found.append(block.text)
+        size += len(block.text)
+        if size > most:
+            raise ModelError(f"{path}: cannot be read: it is larger than {most >> 20} MiB; {remedy}")
+    return "".join(found)
 
 
 def text_size(path: str | os.PathLike[str]) -> int | None:
@@ -174,33 +179,8 @@ def read_whole(path: str | os.PathLike[str], most: int = MOST) -> bytes:
     return data
 
 
-def written_text(path: str | os.PathLike[str], remedy: str, *, most: int | None = None) -> str:
-    """All of a text that somebody has written, or of a pipe: UTF-8, and no compressed file.
-
-    Parameters
-    ----------
-    path : path
-    remedy : str
-        What to do where it cannot be read, behind the last semicolon of the message.
-    most : int, bytes
-        Default: those of a text that people write.
-
-    Raises
-    ------
-    ModelError
-        If it cannot be read, is too large, or is no text.
-    """
-    try:
-        return read_whole(path, WRITTEN if most is None else most).decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        raise ModelError(f"{path}: byte {error.start} is not UTF-8 text; save it as UTF-8") from None
-    except (OSError, ValueError) as error:  # of a NUL in the path
-        said = getattr(error, "strerror", None) or error
-        raise ModelError(f"{path}: cannot be read: {said}; {remedy}") from None
-
-
 @contextmanager
-def _opened(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
+def _opened(path: str | os.PathLike[str]) -> Iterator[io.BufferedReader]:
     """A file open for reading; OSError if it is a device."""
     with open(path, "rb") as file:
         if stat.S_ISCHR(os.fstat(file.fileno()).st_mode):

@@ -13,17 +13,12 @@ from typing import Any, NoReturn
 from fairness.arguments.plain import plain
 from fairness.errors import ModelError
 
-__all__ = ["JsonLines", "Path", "decoder", "is_json", "json_data", "json_of", "told"]
+__all__ = ["JsonLines", "Path", "decoder", "json_data", "json_of", "told"]
 
 Path = tuple[str | int, ...]
 """Keys and indices from the root of the text: ("pool", "demands", 0, 1)."""
 
 _GAP = re.compile(r"[\s,:]*")
-
-
-def is_json(text: str, name: str) -> bool:
-    """Whether a text is meant as JSON: it begins with a brace, as no TOML does, or its file is called so."""
-    return name.lower().endswith(".json") or text.lstrip()[:1] == "{"
 
 
 def json_data(text: str, name: str, *, deep: str = "give lists of lists at most", words: bool = False) -> Any:

@@ -7,6 +7,7 @@ import sys
 from collections.abc import Sequence
 from typing import Any
 
+from fairness.arguments.plain import near
 from fairness.catalogue import CATALOGUE, CLUSTER_CATALOGUE
 from fairness.display.lettering import spelled
 from fairness.errors import ModelError
@@ -57,7 +58,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def _known(name: str) -> Any:
     wanted = {known.casefold(): policy for known, policy in POLICIES.items()}
     if name.casefold() not in wanted:
-        raise ModelError(f"unknown policy {name!r}; choose from {', '.join(POLICIES)}")
+        raise ModelError(f"unknown policy {name!r}; {near(name, POLICIES)}")
     return wanted[name.casefold()]
 
 

@@ -96,8 +96,8 @@ def policy_name(policy: object) -> str:
         raise ModelError.of(
             "policy", f"must be callable as policy(problem, counts), for example DRF(); got {policy!r}"
         )
-    name = getattr(policy, "name", None) or getattr(policy, "__name__", None)
-    return printed(name or type(policy).__name__)
+    name = getattr(policy, "name", None) or getattr(policy, "__name__", None) or type(policy).__name__
+    return name if isinstance(name, str) and name.isprintable() else printed(name)
 
 
 def offers(policy: object, way: str) -> bool:

@@ -4,15 +4,12 @@ from __future__ import annotations
 
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
-import typer
-
-from fairqueues.console.command import command
-from fairqueues.console.inputs import chosen, heading, is_cluster, numbers
-from fairqueues.console.options import File, Policies
-from fairqueues.console.output import Delivery
-from fairqueues.report.outcome import Outcome, certificates
+from fairqueues.console.command import Call, command, stacked
+from fairqueues.console.inputs import chosen, is_cluster, numbers
+from fairqueues.console.options import Counts, File, Policies
+from fairqueues.report.outcome import certificates
 from fairqueues.report.tables import lines
 
 if TYPE_CHECKING:
@@ -23,47 +20,30 @@ __all__ = ["allocate"]
 
 
 @command()
-def allocate(
-    deliver: Delivery,
-    file: File,
-    policy: Policies = None,
-    counts: Annotated[
-        str | None,
-        typer.Option("--counts", metavar="X,Y,...", help="Jobs present instead of those of the file."),
-    ] = None,
-) -> None:
+def allocate(call: Call, file: File, policy: Policies = None, counts: Counts = None) -> None:
     """Share a pool or a cluster among its classes, by every policy, each with its certificate."""
-    scenario = deliver.read(file)
+    scenario = call.read(file)
     policies = chosen(scenario, policy)
     given = numbers("--counts", counts, scenario.model.n_classes)
 
-    import pandas as pd
-
     import fairness
-    from fairqueues.console.progress import reached
 
     jobs = scenario.counts if given is None else given
     runs = {name: partial(fairness.allocate, scenario.model, p, jobs) for name, p in policies.items()}
-    results, failures = reached(runs, "allocate")
-    results = {name: replace(one, name=name) for name, one in results.items()}
-    table = pd.concat({name: r.to_dataframe() for name, r in results.items()}, names=["policy"])
+    results = {name: replace(one, name=name) for name, one in call.run(runs).items()}
     queues = None if scenario.tree is None else _queues(scenario.tree, scenario.model, results)
     notes = [] if is_cluster(scenario) else [_use(name, r) for name, r in results.items()]
-    deliver(
-        Outcome(
-            heading("Allocations", scenario),
-            table,
-            certificates(results),
-            notes=(*notes, *(() if queues is None else lines(queues))),
-            tables={} if queues is None else {"queues": queues},
-            failures=failures,
-            figure=lambda: _figure(scenario.model, policies, results, jobs),
-            scenario=scenario.text,
-            extra={
-                "utilization": {name: r.utilization for name, r in results.items()},
-                "prices": {name: r.prices for name, r in results.items() if r.prices is not None},
-            },
-        )
+    call.deliver(
+        "Allocations",
+        stacked(results, "policy"),
+        certificates(results),
+        notes=(*notes, *(() if queues is None else lines(queues))),
+        tables={} if queues is None else {"queues": queues},
+        figure=lambda: _figure(scenario.model, policies, results, jobs),
+        extra={
+            "utilization": {name: r.utilization for name, r in results.items()},
+            "prices": {name: r.prices for name, r in results.items() if r.prices is not None},
+        },
     )
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable
+from inspect import get_annotations
 from typing import Annotated, Any
 
 import typer
@@ -114,6 +115,8 @@ app = typer.Typer(
 for _name, (_function, _example) in COMMANDS.items():
     # Given as such, since of a docstring the list of commands shows what fits a line, and an ellipsis.
     _short = (_function.__doc__ or "").strip().splitlines()[0]
+    # Evaluated once, and not whenever the command is called.
+    _function.__annotations__ = get_annotations(_function, eval_str=True)
     app.command(_name, short_help=_short, epilog=f"\b\nExample:\n  {_example}")(_function)
 
 

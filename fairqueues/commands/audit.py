@@ -5,51 +5,37 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated, Any
 
-import typer
-
 from fairqueues.console import completion
-from fairqueues.console.command import command
-from fairqueues.console.inputs import heading, labelled, seed_of
-from fairqueues.console.options import Jobs, Policies, Seed
-from fairqueues.console.output import Delivery
+from fairqueues.console.command import Call, command
+from fairqueues.console.inputs import labelled
+from fairqueues.console.options import Policies, option, scenario_file
 from fairqueues.errors import WrongUse
-from fairqueues.report.outcome import Evidence, Outcome
+from fairqueues.report.outcome import Evidence
 
 __all__ = ["audit"]
 
 
-@command(figures=False, report=False, writes="resume")
+@command("jobs", "seed", figures=False, report=False, writes="resume")
 def audit(
-    deliver: Delivery,
-    file: Annotated[
-        Path | None,
-        typer.Argument(
-            metavar="FILE", help="Scenario with policies and [audit].", autocompletion=completion.scenarios
-        ),
-    ] = None,
+    call: Call,
+    file: Annotated[Path | None, scenario_file("Scenario with policies and [audit].")] = None,
     policy: Policies = None,
     properties: Annotated[
         list[str] | None,
-        typer.Option(
+        option(
+            "Such as SI, EF, SP; may be repeated. Default: all.",
+            "KEY",
             "--property",
-            metavar="KEY",
-            help="Such as SI, EF, SP; may be repeated. Default: all.",
             autocompletion=completion.properties,
         ),
     ] = None,
     budget: Annotated[
-        int | None,
-        typer.Option("--budget", min=1, max=10**9, metavar="N", help="Models asked per cell (default 2000)."),
+        int | None, option("Models asked per cell (default 2000).", "N", min=1, max=10**9)
     ] = None,
-    resume: Annotated[
-        Path | None,
-        typer.Option("--resume", metavar="FILE", help="Keep finished cells here, and go on from there."),
-    ] = None,
-    jobs: Jobs = 1,
-    seed: Seed = None,
+    resume: Annotated[Path | None, option("Keep finished cells here, and go on from there.", "FILE")] = None,
 ) -> None:
     """Ask every policy about every property; a cross comes with a smallest witness, confirmed exactly."""
-    scenario = None if file is None else deliver.read(file)
+    scenario = None if file is None else call.read(file)
     policies = _policies(scenario, policy)
 
     import fairness
@@ -60,23 +46,20 @@ def audit(
         policies,
         properties or getattr(section, "properties", None),
         budget=most,
-        rng=None if seed is None and scenario is None else seed_of(seed, scenario),
-        n_jobs=jobs,
+        rng=call.known_seed,
+        n_jobs=call.jobs,
         progress=True,
         resume=resume,
     )
     crosses = [cell for cell in table.cells.values() if cell.violated]
-    deliver(
-        Outcome(
-            "Audit" if scenario is None else heading("Audit", scenario),
-            table.to_dataframe(),
-            tuple(Evidence(c.policy, f"violates {c.property}: {c.confirmation}", c.best) for c in crosses),
-            notes=tuple(line for line in table.summary().splitlines()[-3:] if line),
-            failures=table.contradictions,
-            scenario="" if scenario is None else scenario.text,
-            seed=table.settings["seed"],
-            extra={"witnesses": {f"{c.policy}, {c.property}": c.summary() for c in crosses}},
-        )
+    call.deliver(
+        "Audit",
+        table.to_dataframe(),
+        (Evidence(c.policy, f"violates {c.property}: {c.confirmation}", c.best) for c in crosses),
+        notes=filter(None, table.summary().splitlines()[-3:]),
+        failures=table.contradictions,
+        seed=table.settings["seed"],
+        extra={"witnesses": {f"{c.policy}, {c.property}": c.summary() for c in crosses}},
     )
 
 

@@ -6,15 +6,10 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
-
-from fairqueues.console import completion
-from fairqueues.console.command import command
-from fairqueues.console.inputs import seed_of
-from fairqueues.console.options import Seed
-from fairqueues.console.output import Delivery
+from fairqueues.console.command import Call, command
+from fairqueues.console.options import option, scenario_file
 from fairqueues.errors import WrongUse
-from fairqueues.report.outcome import Outcome, certificates
+from fairqueues.report.outcome import certificates
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -22,38 +17,22 @@ if TYPE_CHECKING:
 __all__ = ["cloud"]
 
 
-@command()
+@command("seed")
 def cloud(
-    deliver: Delivery,
-    file: Annotated[
-        Path | None,
-        typer.Argument(metavar="FILE", help="Scenario with [cloud].", autocompletion=completion.scenarios),
-    ] = None,
-    tenants: Annotated[int | None, typer.Option("--tenants", min=1, metavar="N")] = None,
-    resources: Annotated[int | None, typer.Option("--resources", min=1, metavar="N")] = None,
-    profile: Annotated[
-        str | None, typer.Option("--profile", metavar="NAME", help="Of the demands, such as G0 (default).")
-    ] = None,
-    epsilon: Annotated[
-        float | None, typer.Option("--epsilon", min=0.0, metavar="E", help="Approximation of DC-DRF.")
-    ] = None,
+    call: Call,
+    file: Annotated[Path | None, scenario_file("Scenario with [cloud].")] = None,
+    tenants: Annotated[int | None, option("Instead of those of the file.", "N", min=1)] = None,
+    resources: Annotated[int | None, option("Instead of those of the file.", "N", min=1)] = None,
+    profile: Annotated[str | None, option("Of the demands, such as G0 (default).", "NAME")] = None,
+    epsilon: Annotated[float | None, option("Approximation of DC-DRF.", "E", min=0.0)] = None,
     deadline: Annotated[
-        float | None,
-        typer.Option("--deadline", min=0.0, metavar="SECONDS", help="Let the controller choose epsilon."),
+        float | None, option("Let the controller choose epsilon.", "SECONDS", min=0.0)
     ] = None,
-    rounds: Annotated[
-        int | None, typer.Option("--rounds", min=1, metavar="N", help="Also EDRF by rounds, at most so many.")
-    ] = None,
-    intervals: Annotated[
-        int,
-        typer.Option(
-            "--intervals", min=1, max=1_000_000, metavar="N", help="Of the controller, with --deadline."
-        ),
-    ] = 20,
-    seed: Seed = None,
+    rounds: Annotated[int | None, option("Also EDRF by rounds, at most so many.", "N", min=1)] = None,
+    intervals: Annotated[int, option("Of the controller, with --deadline.", "N", min=1, max=1_000_000)] = 20,
 ) -> None:
     """Share resources among a cloud of tenants: exactly, by DC-DRF with epsilon, and under a deadline."""
-    scenario = None if file is None else deliver.read(file)
+    scenario = None if file is None else call.read(file)
     section = scenario.section("cloud") if scenario is not None and scenario.has("cloud") else None
 
     def setting(given: Any, name: str, default: Any = None) -> Any:
@@ -63,51 +42,63 @@ def cloud(
     if n is None or m is None:
         raise WrongUse("give --tenants and --resources, or a scenario with [cloud]")
     eps, limit = setting(epsilon, "epsilon"), setting(deadline, "deadline")
-    entropy = seed_of(seed, scenario)
 
     import pandas as pd
 
-    from fairness.cloud import DeadlineController, compare, dcdrf, demand_profile, edrf, edrf_rounds
+    from fairness.cloud import DeadlineController, demand_profile
 
-    demands = demand_profile(setting(profile, "profile", "G0"), n, m, longest=min(128, m), rng=entropy)
+    demands = demand_profile(setting(profile, "profile", "G0"), n, m, longest=min(128, m), rng=call.seed)
+    results, seconds = _results(demands, setting(rounds, "rounds"), eps)
+    rows, notes = _compared(results, seconds)
     tables: dict[str, pd.DataFrame] = {}
-    notes: list[str] = []
-    most = setting(rounds, "rounds")
-    methods: dict[str, Any] = {
-        "EDRF": lambda: edrf(demands),
-        "EDRF by rounds": most and (lambda: edrf_rounds(demands, max_rounds=most)),
-        "DC-DRF": eps and (lambda: dcdrf(demands, epsilon=eps)),
-    }
-    results: dict[str, Any] = {}
-    rows = []
-    for name, run in methods.items():
-        if run:
-            begin = time.perf_counter()
-            result = results[name] = run()
-            rows.append(_row(name, result, time.perf_counter() - begin))
-            if name != "EDRF":
-                difference = compare(result, results["EDRF"])
-                rows[-1]["worst_shortfall"] = difference.worst_shortfall
-                notes += [f"{name}: {line.strip()}" for line in difference.summary().splitlines()[1:]]
     if limit is not None:
         controller = DeadlineController(limit, **({} if eps is None else {"epsilon": eps}))
         for _ in range(intervals):
             controller.step(demands)
         tables["deadline controller"] = controller.to_dataframe()
         notes += controller.summary().splitlines()
-    deliver(
-        Outcome(
-            f"{n:,} tenants on {m:,} resources",
-            pd.DataFrame(rows).set_index("algorithm"),
-            certificates(results),
-            tables,
-            notes=tuple(notes),
-            figure=lambda: _figure(results),
-            scenario="" if scenario is None else scenario.text,
-            seed=entropy,
-            extra={"demands": {"tenants": n, "resources": m, "entries": demands.n_entries}},
-        )
+    call.deliver(
+        f"{n:,} tenants on {m:,} resources",
+        pd.DataFrame(rows).set_index("algorithm"),
+        certificates(results),
+        tables=tables,
+        notes=notes,
+        figure=lambda: _figure(results),
+        seed=call.seed,
+        extra={"demands": {"tenants": n, "resources": m, "entries": demands.n_entries}},
     )
+
+
+def _results(demands: Any, rounds: int | None, epsilon: float | None) -> tuple[dict[str, Any], list[float]]:
+    """What each algorithm finds, and the seconds that it takes."""
+    from fairness.cloud import dcdrf, edrf, edrf_rounds
+
+    methods: dict[str, Any] = {
+        "EDRF": lambda: edrf(demands),
+        "EDRF by rounds": rounds and (lambda: edrf_rounds(demands, max_rounds=rounds)),
+        "DC-DRF": epsilon and (lambda: dcdrf(demands, epsilon=epsilon)),
+    }
+    results, seconds = {}, []
+    for name, run in methods.items():
+        if run:
+            begin = time.perf_counter()
+            results[name] = run()
+            seconds.append(time.perf_counter() - begin)
+    return results, seconds
+
+
+def _compared(results: dict[str, Any], seconds: list[float]) -> tuple[list[dict[str, Any]], list[str]]:
+    """A row for each algorithm, and in words what the others lack of the exact one."""
+    from fairness.cloud import compare
+
+    rows, notes = [], []
+    for (name, result), took in zip(results.items(), seconds, strict=True):
+        rows.append(_row(name, result, took))
+        if name != "EDRF":
+            difference = compare(result, results["EDRF"])
+            rows[-1]["worst_shortfall"] = difference.worst_shortfall
+            notes += [f"{name}: {line.strip()}" for line in difference.summary().splitlines()[1:]]
+    return rows, notes
 
 
 def _row(name: str, result: Any, seconds: float) -> dict[str, Any]:

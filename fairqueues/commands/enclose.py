@@ -6,12 +6,10 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
-
 from fairness.errors import ModelError
-from fairqueues.console.command import command
-from fairqueues.console.output import Delivery
-from fairqueues.report.outcome import Evidence, Outcome
+from fairqueues.console.command import Call, command
+from fairqueues.console.options import Certificate, argument, option
+from fairqueues.report.outcome import Evidence
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -23,43 +21,31 @@ __all__ = ["enclose"]
 
 @command(writes="certificate")
 def enclose(
-    deliver: Delivery,
+    call: Call,
     file: Annotated[
         Path,
-        typer.Argument(
-            metavar="CHAIN",
-            help="NAME.tra (PRISM; NAME.sta, .lab and .srew are read with it), NAME.mtx (Matrix Market) "
+        argument(
+            "NAME.tra (PRISM; NAME.sta, .lab and .srew are read with it), NAME.mtx (Matrix Market) "
             "or NAME.drn (Storm); may be compressed (.gz).",
-            show_default=False,
+            "CHAIN",
         ),
     ],
     of: Annotated[
         list[str] | None,
-        typer.Option(
-            "--of",
-            metavar="NAME",
-            help="Reward, variable or label; may be repeated. Default: all that are numbers.",
-        ),
+        option("Reward, variable or label; may be repeated. Default: all that are numbers.", "NAME"),
     ] = None,
     width: Annotated[
         float | None,
-        typer.Option(
-            "--width",
-            metavar="W",
-            help="Largest difference of the bounds, part of the mean. Default: 1e-12.",
-            show_default=False,
+        option(
+            "Largest difference of the bounds, part of the mean. Default: 1e-12.", "W", show_default=False
         ),
     ] = None,
-    certificate: Annotated[
-        Path | None,
-        typer.Option("--certificate", metavar="FILE", help="Write the certificate (.json, .json.gz)."),
-    ] = None,
+    certificate: Certificate = None,
     exact: Annotated[
-        bool, typer.Option("--exact", help="Compute the means as fractions instead of bounds.")
+        bool, option("Compute the means as fractions instead of bounds.", None, "--exact")
     ] = False,
 ) -> None:
     """Enclose stationary means of a finite chain between proved bounds."""
-    from fairqueues.console.progress import reached
     from fairqueues.exchange import read_chain
     from queueing import enclose_chain
 
@@ -69,58 +55,47 @@ def enclose(
             raise ModelError.of("exact", "has no certificate; leave out one of --exact and --certificate")
         if width is not None:
             raise ModelError.of("exact", "has no width, as nothing is rounded; leave out --width")
-        _exact(deliver, file, chain, of)
+        _exact(call, file, chain, of)
         return
     bounded = partial(enclose_chain, chain, of or None)
-    call = {file.name: bounded if width is None else partial(bounded, width=width)}
-    found, failures = reached(call, "enclose", unit="chain")
-    enclosure: Any = found[file.name]
+    bounded = bounded if width is None else partial(bounded, width=width)
+    enclosure: Any = call.run({file.name: bounded}, unit="chain")[file.name]
     proof, short = enclosure.certificate, enclosure.shortfall
-    if short:
-        failures = (*failures, f"{file.name}: {short}; raise width (here: --width)")
     claim = f"checked in {len(proof.states)} states, found by {enclosure.method}"
-    deliver(
-        Outcome(
-            f"Proved bounds of stationary means: {file.name}",
-            enclosure.to_dataframe(),
-            (
-                Evidence("certificate", claim),
-                Evidence("bounds", "largest relative width", enclosure.reached, bound="upper"),
-            ),
-            notes=(repr(chain),),
-            failures=failures,
-            figure=partial(_figure, enclosure),
-            extra={"states": len(proof.states), "transitions": chain.n_transitions},
-            files={} if certificate is None else {certificate: proof.save},
-        )
+    call.deliver(
+        f"Proved bounds of stationary means: {file.name}",
+        enclosure.to_dataframe(),
+        (
+            Evidence("certificate", claim),
+            Evidence("bounds", "largest relative width", enclosure.reached, bound="upper"),
+        ),
+        notes=(repr(chain),),
+        failures=[f"{file.name}: {short}; raise width (here: --width)"] * bool(short),
+        figure=partial(_figure, enclosure),
+        extra={"states": len(proof.states), "transitions": chain.n_transitions},
+        files={} if certificate is None else {certificate: proof.save},
     )
 
 
-def _exact(deliver: Delivery, file: Path, chain: FiniteChain, of: list[str] | None) -> None:
+def _exact(call: Call, file: Path, chain: FiniteChain, of: list[str] | None) -> None:
     """The means as fractions, which nothing has rounded."""
     import pandas as pd
 
-    from fairqueues.console.progress import reached
     from queueing import exact_means
 
-    call = {file.name: partial(exact_means, chain, of or None)}
-    found, failures = reached(call, "enclose", unit="chain")
-    means = found[file.name]
+    means = call.run({file.name: partial(exact_means, chain, of or None)}, unit="chain")[file.name]
     rows = {
         "mean": [float(value) for value in means.values()],
         "exact": [str(value) for value in means.values()],
     }
     table = pd.DataFrame(rows, index=pd.Index(list(means), name="mean of"))
     longest = max(value.denominator.bit_length() for value in means.values())
-    deliver(
-        Outcome(
-            f"Exact stationary means: {file.name}",
-            table,
-            (Evidence("exact", f"fractions with denominators of up to {longest} bits, proved"),),
-            notes=(repr(chain),),
-            failures=failures,
-            extra={"states": chain.n_states, "transitions": chain.n_transitions},
-        )
+    call.deliver(
+        f"Exact stationary means: {file.name}",
+        table,
+        [Evidence("exact", f"fractions with denominators of up to {longest} bits, proved")],
+        notes=(repr(chain),),
+        extra={"states": chain.n_states, "transitions": chain.n_transitions},
     )
 
 

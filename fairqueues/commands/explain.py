@@ -6,14 +6,11 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
-
 from fairqueues.console import completion
-from fairqueues.console.command import command
-from fairqueues.console.inputs import chosen, heading, numbers
-from fairqueues.console.options import File, Policies, TimeLimit
-from fairqueues.console.output import Delivery
-from fairqueues.report.outcome import Outcome, certificates
+from fairqueues.console.command import Call, command, stacked
+from fairqueues.console.inputs import chosen, numbers
+from fairqueues.console.options import Counts, File, Policies, argument, option
+from fairqueues.report.outcome import certificates
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -21,33 +18,22 @@ if TYPE_CHECKING:
 __all__ = ["explain"]
 
 
-@command()
+@command("time_limit")
 def explain(
-    deliver: Delivery,
+    call: Call,
     file: File,
     job_class: Annotated[
         str,
-        typer.Argument(
-            metavar="CLASS",
-            help="Name of the job class, or its number from 1 on.",
-            autocompletion=completion.classes,
+        argument(
+            "Name of the job class, or its number from 1 on.", "CLASS", autocompletion=completion.classes
         ),
     ],
     policy: Policies = None,
-    counts: Annotated[
-        str | None,
-        typer.Option("--counts", metavar="X,Y,...", help="Jobs present instead of those of the file."),
-    ] = None,
-    places: Annotated[
-        int,
-        typer.Option(
-            "--places", min=0, metavar="N", help="Most resources (of servers) whose capacity is changed."
-        ),
-    ] = 24,
-    time_limit: TimeLimit = None,
+    counts: Counts = None,
+    places: Annotated[int, option("Most resources (of servers) whose capacity is changed.", "N", min=0)] = 24,
 ) -> None:
     """Say why a class runs what it runs: what stops it, who holds that, and what would change it."""
-    scenario = deliver.read(file)
+    scenario = call.read(file)
     # The first policy of the file: one explanation is what a person reads.
     policies = chosen(scenario, policy)
     asked = policies if policy else dict([next(iter(policies.items()))])
@@ -56,7 +42,6 @@ def explain(
     import pandas as pd
 
     import fairness
-    from fairqueues.console.progress import reached
 
     jobs = scenario.counts if given is None else given
     which = _which(scenario.model, job_class)
@@ -66,21 +51,16 @@ def explain(
         return fairness.explain(shared, which, rule, places=places)
 
     runs = {name: partial(explained, name, rule) for name, rule in asked.items()}
-    results, failures = reached(runs, "explain", time_limit=time_limit)
-    table = pd.concat({name: why.to_dataframe() for name, why in results.items()}, names=["policy"])
-    deliver(
-        Outcome(
-            heading("Explanation", scenario),
-            table,
-            certificates({name: why.allocation for name, why in results.items()}),
-            {f"holders, {name}": why.holders() for name, why in results.items()},
-            brief=pd.DataFrame(),  # the sentences say it
-            notes=tuple(line for why in results.values() for line in why.summary().splitlines()[:-1]),
-            failures=failures,
-            figure=lambda: _figure(results),
-            scenario=scenario.text,
-            extra={"explanations": {name: why.to_dict() for name, why in results.items()}},
-        )
+    results = call.run(runs)
+    call.deliver(
+        "Explanation",
+        stacked(results, "policy"),
+        certificates({name: why.allocation for name, why in results.items()}),
+        tables={f"holders, {name}": why.holders() for name, why in results.items()},
+        brief=pd.DataFrame(),  # the sentences say it
+        notes=(line for why in results.values() for line in why.summary().splitlines()[:-1]),
+        figure=lambda: _figure(results),
+        extra={"explanations": {name: why.to_dict() for name, why in results.items()}},
     )
 
 

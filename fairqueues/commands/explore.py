@@ -6,24 +6,17 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Annotated
 
-import typer
-
-from fairqueues.console import completion
 from fairqueues.console.inputs import read
+from fairqueues.console.options import option, scenario_file
 from fairqueues.errors import WrongUse
 
 __all__ = ["explore"]
 
 
 def explore(
-    file: Annotated[
-        Path | None,
-        typer.Argument(metavar="FILE", help="Scenario to start from.", autocompletion=completion.scenarios),
-    ] = None,
-    port: Annotated[
-        int, typer.Option("--port", min=0, max=65535, help="Port on this machine; 0 for a free one.")
-    ] = 0,
-    browser: Annotated[bool, typer.Option("--browser/--no-browser", help="Open the page.")] = True,
+    file: Annotated[Path | None, scenario_file("Scenario to start from.")] = None,
+    port: Annotated[int, option("Port on this machine; 0 for a free one.", min=0, max=65535)] = 0,
+    browser: Annotated[bool, option("Open the page.")] = True,
 ) -> None:
     """Move demands, capacities and loads on a local web page, and see at once what changes."""
     if find_spec("bokeh") is None:

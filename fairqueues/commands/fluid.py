@@ -5,13 +5,10 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
-
-from fairqueues.console.command import command
-from fairqueues.console.inputs import chosen, heading, numbers, seed_of
-from fairqueues.console.options import File, Policies, Seed
-from fairqueues.console.output import Delivery
-from fairqueues.report.outcome import Evidence, Outcome
+from fairqueues.console.command import Call, command
+from fairqueues.console.inputs import chosen, numbers
+from fairqueues.console.options import File, Policies, option
+from fairqueues.report.outcome import Evidence
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -19,24 +16,19 @@ if TYPE_CHECKING:
 __all__ = ["fluid"]
 
 
-@command()
+@command("seed")
 def fluid(
-    deliver: Delivery,
+    call: Call,
     file: File,
     policy: Policies = None,
-    start: Annotated[
-        str | None, typer.Option("--start", metavar="X,Y,...", help="Jobs at time 0 instead of [fluid].")
-    ] = None,
-    horizon: Annotated[
-        float | None, typer.Option("--horizon", min=0.0, metavar="T", help="Stop the trajectory here.")
-    ] = None,
+    start: Annotated[str | None, option("Jobs at time 0 instead of [fluid].", "X,Y,...")] = None,
+    horizon: Annotated[float | None, option("Stop the trajectory here.", "T", min=0.0)] = None,
     verdict: Annotated[
-        bool, typer.Option("--verdict", help="Only verdicts, which become the table of --csv and --out.")
+        bool, option("Only verdicts, which become the table of --csv and --out.", None, "--verdict")
     ] = False,
-    seed: Seed = None,
 ) -> None:
     """Judge the fluid limit of every policy and follow it from a start."""
-    scenario = deliver.read(file)
+    scenario = call.read(file)
     policies = chosen(scenario, policy)
     system = scenario.system
     section = scenario.section("fluid") if scenario.has("fluid") else None
@@ -44,20 +36,18 @@ def fluid(
     begin: Any = given if given is not None else getattr(section, "start", None)
     end = horizon if horizon is not None else getattr(section, "horizon", None)
     followed = begin is not None and not verdict
-    deliver.require_figure(followed, "only a trajectory is drawn; give --start or [fluid]")
-    entropy = seed_of(seed, scenario)
+    call.to.require_figure(followed, "only a trajectory is drawn; give --start or [fluid]")
 
     import pandas as pd
 
-    from fairqueues.console.progress import reached
     from queueing import fluid_verdict, trajectory
 
     # The trajectories first: what is wrong with a start shows at once.
     begun = policies if followed else {}
     follow = {n: partial(trajectory, system, p, begin, horizon=end) for n, p in begun.items()}
-    judge = {n: partial(fluid_verdict, system, p, rng=entropy) for n, p in policies.items()}
-    paths, lost = reached(follow, "fluid", what="trajectory")
-    verdicts, open_questions = reached(judge, "fluid", what="verdict")
+    judge = {n: partial(fluid_verdict, system, p, rng=call.seed) for n, p in policies.items()}
+    paths = call.run(follow, what="trajectory")
+    verdicts = call.run(judge, what="verdict")
     rows = [
         {
             "policy": name,
@@ -73,22 +63,18 @@ def fluid(
     if paths:
         table = pd.concat({n: _long(p) for n, p in paths.items()}, names=["policy"])
         tables = {"verdicts": judged}
-    deliver(
-        Outcome(
-            heading("Fluid limit", scenario),
-            table,
-            tuple(Evidence(n, f"{v.status}, by {v.basis}: {v.evidence}") for n, v in verdicts.items()),
-            tables,
-            notes=tuple(line.strip() for p in paths.values() for line in p.summary().splitlines()),
-            failures=(*lost, *open_questions),
-            brief=judged,
-            dataset=deliver.dataset(table, system.problem.job_classes, "jobs"),
-            figure=(lambda: _figure(paths)) if paths else None,
-            scenario=scenario.text,
-            seed=entropy,
-            extra={"verdicts": {n: {"status": v.status, "basis": v.basis, "evidence": v.evidence}
-                                for n, v in verdicts.items()}},
-        )
+    call.deliver(
+        "Fluid limit",
+        table,
+        (Evidence(n, f"{v.status}, by {v.basis}: {v.evidence}") for n, v in verdicts.items()),
+        tables=tables,
+        notes=(line.strip() for p in paths.values() for line in p.summary().splitlines()),
+        brief=judged,
+        dataset=call.to.dataset(table, system.problem.job_classes, "jobs"),
+        figure=(lambda: _figure(paths)) if paths else None,
+        seed=call.seed,
+        extra={"verdicts": {n: {"status": v.status, "basis": v.basis, "evidence": v.evidence}
+                            for n, v in verdicts.items()}},
     )  # fmt: skip
 
 

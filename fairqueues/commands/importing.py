@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from fairqueues.console.options import argument, option
 from fairqueues.errors import WrongUse
 
 __all__ = ["import_files"]
@@ -15,31 +16,28 @@ __all__ = ["import_files"]
 def import_files(
     files: Annotated[
         list[Path],
-        typer.Argument(
-            metavar="FILES...",
-            help="Kueue, Volcano, nodes, pods (YAML, JSON), fair-scheduler.xml, capacity-scheduler.xml, CSV.",
-            show_default=False,
+        argument(
+            "Kueue, Volcano, nodes, pods (YAML, JSON), fair-scheduler.xml, capacity-scheduler.xml, CSV.",
+            "FILES...",
         ),
     ],
     output: Annotated[
         Path | None,
-        typer.Option(
-            "--output", "-o", metavar="FILE.toml", help="Scenario file to write; default: print it."
-        ),
+        option("Scenario file to write; default: print it.", "FILE.toml", "--output", "-o"),
     ] = None,
     capacity: Annotated[
         list[str] | None,
-        typer.Option(
-            "--capacity",
-            metavar="RESOURCE=UNITS",
-            help="Units of a resource in all, 64 or 2Ti, instead of those of the files; may be repeated.",
+        option(
+            "Units of a resource in all, 64 or 2Ti, instead of those of the files; may be repeated.",
+            "RESOURCE=UNITS",
         ),
     ] = None,
     servers: Annotated[
         bool | None,
-        typer.Option(
+        option(
+            "Keep servers apart, or add them up; default: apart, unless there are queues or pods.",
+            None,
             "--servers/--pool",
-            help="Keep servers apart, or add them up; default: apart, unless there are queues or pods.",
             show_default=False,
         ),
     ] = None,

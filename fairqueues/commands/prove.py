@@ -11,53 +11,40 @@ from typing import Annotated, Any
 import typer
 
 from fairqueues.console import completion
-from fairqueues.console.command import command
-from fairqueues.console.options import Jobs
-from fairqueues.console.output import Delivery
+from fairqueues.console.command import Call, command
+from fairqueues.console.options import argument, option
 from fairqueues.errors import OutputError, WrongUse
 from fairqueues.files import write_all
-from fairqueues.report.outcome import Evidence, Outcome
+from fairqueues.report.outcome import Evidence
 
 __all__ = ["prove"]
 
 
-@command(figures=False, report=False, writes="latex")
+@command("jobs", figures=False, report=False, writes="latex")
 def prove(
-    deliver: Delivery,
+    call: Call,
     names: Annotated[
         list[str] | None,
-        typer.Argument(
-            metavar="ID|MINE.py",
-            help="Statements of the papers by id (default: all), or a file with your own, .py or .toml.",
-            show_default=False,
+        argument(
+            "Statements of the papers by id (default: all), or a file with your own, .py or .toml.",
+            "ID|MINE.py",
             autocompletion=completion.statements,
         ),
     ] = None,
-    list_all: Annotated[bool, typer.Option("--list", help="Only list the statements.")] = False,
-    verify: Annotated[bool, typer.Option("--verify", help="Check all evidence again.")] = False,
+    list_all: Annotated[bool, option("Only list the statements.", None, "--list")] = False,
+    verify: Annotated[bool, option("Check all evidence again.", None, "--verify")] = False,
     drop: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--drop", metavar="NAME", help="Hypothesis to leave out, of one statement; may be repeated."
-        ),
+        list[str] | None, option("Hypothesis to leave out, of one statement; may be repeated.", "NAME")
     ] = None,
-    deep: Annotated[bool, typer.Option("--deep", help="Larger sizes.")] = False,
-    time_limit: Annotated[
-        float, typer.Option("--time-limit", min=0.001, metavar="SECONDS", help="For each statement.")
-    ] = 60.0,
+    deep: Annotated[bool, option("Larger sizes.", None, "--deep")] = False,
+    time_limit: Annotated[float, option("For each statement.", "SECONDS", min=0.001)] = 60.0,
     coq: Annotated[
-        Path | None,
-        typer.Option("--coq", metavar="FOLDER", help="Write the polynomial certificates for coqc to check."),
+        Path | None, option("Write the polynomial certificates for coqc to check.", "FOLDER")
     ] = None,
-    lean: Annotated[
-        Path | None,
-        typer.Option("--lean", metavar="FOLDER", help="Write them as text for Lean 4 with Mathlib."),
-    ] = None,
+    lean: Annotated[Path | None, option("Write them as text for Lean 4 with Mathlib.", "FOLDER")] = None,
     latex: Annotated[
-        Path | None,
-        typer.Option("--latex", metavar="FILE.tex", help="Write statements, proofs and witnesses in LaTeX."),
+        Path | None, option("Write statements, proofs and witnesses in LaTeX.", "FILE.tex")
     ] = None,
-    jobs: Jobs = 1,
 ) -> None:
     """Prove, support or refute statements of the papers, or your own; every verdict carries its evidence."""
 
@@ -72,13 +59,13 @@ def prove(
         rows = [(s.id, s.source, s.place, s.words, str(s.said), s.remark) for s in chosen]
         columns = ["id", "source", "place", "statement", "said", "remark"]
         table = pd.DataFrame(rows, columns=columns).set_index("id")
-        deliver(Outcome("Statements", table, brief=table.drop(columns="remark")))
+        call.deliver("Statements", table, brief=table.drop(columns="remark"))
         return
 
     from proofs import check_all
 
     changes = {"drop": drop} if drop else {}
-    result = check_all(chosen, deep=deep, time_limit=time_limit, n_jobs=jobs, progress=True, **changes)
+    result = check_all(chosen, deep=deep, time_limit=time_limit, n_jobs=call.jobs, progress=True, **changes)
     if verify:
         result.verify(*chosen)
     files = {}
@@ -88,17 +75,15 @@ def prove(
     for name, folder in folders.items():
         _write_sources(result.verdicts, name, folder)
     table = result.to_dataframe()
-    deliver(
-        Outcome(
-            "Statements" if any(_is_own(v) for v in result.verdicts) else "Statements of the papers",
-            table,
-            (Evidence("all evidence", "checked again without the prover", holds=True),) if verify else (),
-            brief=table[["verdict", "kind", "kernel", "said", "place", "seconds"]],
-            notes=(*_told(result.verdicts), *result.totals()),
-            failures=result.unexplained,
-            extra={"verdicts": json.loads(result.to_json())},
-            files=files,
-        )
+    call.deliver(
+        "Statements" if any(_is_own(v) for v in result.verdicts) else "Statements of the papers",
+        table,
+        [Evidence("all evidence", "checked again without the prover", holds=True)] * verify,
+        brief=table[["verdict", "kind", "kernel", "said", "place", "seconds"]],
+        notes=(*_told(result.verdicts), *result.totals()),
+        failures=result.unexplained,
+        extra={"verdicts": json.loads(result.to_json())},
+        files=files,
     )
 
 

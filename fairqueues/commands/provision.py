@@ -6,42 +6,36 @@ from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
 
-import typer
-
 from fairqueues.console import completion
-from fairqueues.console.command import command
-from fairqueues.console.inputs import heading, settings
-from fairqueues.console.options import File, TimeLimit
-from fairqueues.console.output import Delivery
-from fairqueues.report.outcome import Evidence, Outcome
+from fairqueues.console.command import Call, command
+from fairqueues.console.inputs import settings
+from fairqueues.console.options import File, option
+from fairqueues.report.outcome import Evidence
 
 __all__ = ["provision"]
 
 
-@command()
+@command("time_limit")
 def provision(
-    deliver: Delivery,
+    call: Call,
     file: File,
     method: Annotated[
         str,
-        typer.Option(
-            "--method",
-            metavar="NAME",
-            help="balanced, bound, a policy (its chain), or simulated:POLICY.",
+        option(
+            "balanced, bound, a policy (its chain), or simulated:POLICY.",
+            "NAME",
             autocompletion=completion.methods,
         ),
     ] = "balanced",
-    time_limit: TimeLimit = None,
 ) -> None:
     """Buy the cheapest capacities with which the traffic keeps its targets, with a proven lower bound."""
-    scenario = deliver.read(file)
+    scenario = call.read(file)
     targets = scenario.section("targets")
     system = scenario.system
     how = scenario.rate_method(method, Path())
 
     import capacity
     from fairqueues.console.figures import class_bars
-    from fairqueues.console.progress import reached
 
     # That the model is a pool was checked with [targets].
     pool: Any = scenario.model
@@ -57,28 +51,23 @@ def provision(
         mean_sizes=system.mean_sizes,
         **settings(scenario, "targets", ("precision", "max_states", "max_evaluations")),
     )
-    results, failures = reached({"provision": run}, "provision", time_limit=time_limit, unit="search")
-    result = results["provision"]
+    result = call.run({"provision": run}, unit="search")["provision"]
     table = result.to_dataframe()
-    deliver(
-        Outcome(
-            heading("Provision", scenario),
-            result.resource_table(),
-            (
-                Evidence("targets", "every class keeps its service rate", holds=bool(table["kept"].all())),
-                Evidence("cost", "relative distance from the proven lower bound", result.gap),
-            ),
-            {"classes": table},
-            failures=failures,
-            notes=tuple(line.strip() for line in result.summary().splitlines()),
-            figure=lambda: class_bars(
-                {"service rate": result.service_rates, "target": result.minimum_service_rates},
-                result.problem.job_classes,
-                "tasks per active job",
-            ),
-            scenario=scenario.text,
-            seed=how.rng if isinstance(how, capacity.Simulated) else None,
-            extra={"cost": result.cost, "lower_cost": result.lower_cost, "floor_cost": result.floor_cost,
-                   "bound_cost": result.bound_cost, "optimal": result.optimal},
-        )
+    call.deliver(
+        "Provision",
+        result.resource_table(),
+        (
+            Evidence("targets", "every class keeps its service rate", holds=bool(table["kept"].all())),
+            Evidence("cost", "relative distance from the proven lower bound", result.gap),
+        ),
+        tables={"classes": table},
+        notes=(line.strip() for line in result.summary().splitlines()),
+        figure=lambda: class_bars(
+            {"service rate": result.service_rates, "target": result.minimum_service_rates},
+            result.problem.job_classes,
+            "tasks per active job",
+        ),
+        seed=how.rng if isinstance(how, capacity.Simulated) else None,
+        extra={"cost": result.cost, "lower_cost": result.lower_cost, "floor_cost": result.floor_cost,
+               "bound_cost": result.bound_cost, "optimal": result.optimal},
     )  # fmt: skip

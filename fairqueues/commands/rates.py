@@ -5,16 +5,13 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
-
 from fairqueues.console.checkpoints import Checkpoint, checkpoint_option
-from fairqueues.console.command import command
-from fairqueues.console.inputs import chosen, heading, is_cluster, labelled, seed_of
-from fairqueues.console.options import Backend, BackendOption, File, Jobs, Methods, Seed
-from fairqueues.console.output import Delivery
+from fairqueues.console.command import Call, command
+from fairqueues.console.inputs import chosen, is_cluster, labelled
+from fairqueues.console.options import File, Methods, option
 from fairqueues.console.remedies import placed
 from fairqueues.errors import WrongUse
-from fairqueues.report.outcome import Evidence, Outcome
+from fairqueues.report.outcome import Evidence
 
 if TYPE_CHECKING:
     from fairqueues.scenario import Scenario
@@ -28,24 +25,18 @@ TABLES = {"chain": ("tail", "max_states", "shape", "solver"),
 """Keys of the file that count, where it gives them."""
 
 
-@command(writes="checkpoint")
+@command("jobs", "backend", "seed", writes="checkpoint")
 def rates(
-    deliver: Delivery,
+    call: Call,
     file: File,
     policy: Methods = None,
     loads: Annotated[
-        str,
-        typer.Option(
-            "--loads", metavar="FIRST:LAST:N", help="Loads of the busiest resource; or a list, .3,.6,.9."
-        ),
+        str, option("Loads of the busiest resource; or a list, .3,.6,.9.", "FIRST:LAST:N")
     ] = ".1:.95:18",
     durations: Annotated[
-        bool, typer.Option("--durations", help="Mean durations instead of mean service rates.")
+        bool, option("Mean durations instead of mean service rates.", None, "--durations")
     ] = False,
     checkpoint: Annotated[Path | None, checkpoint_option()] = None,
-    jobs: Jobs = 1,
-    backend: BackendOption = Backend.LOKY,
-    seed: Seed = None,
 ) -> None:
     """Draw the mean service rate of each class against the load, under the policies of the file.
 
@@ -53,7 +44,7 @@ def rates(
     --policy takes other methods. Policies are solved by their Markov chains, or simulated, with intervals,
     where there is none that fits. Give the same command again to go on after a stop.
     """
-    scenario = deliver.read(file)
+    scenario = call.read(file)
     notes: list[str] = []
     if policy:
         methods = labelled([scenario.sweep_method(name, Path()) for name in policy], policy)
@@ -65,21 +56,19 @@ def rates(
 
         methods = labelled([*METHODS, *scenario.policies], [*METHODS, *scenario.document.policies])
     system, values = scenario.system, _loads(loads)
-    entropy = seed_of(seed, scenario)
-    kept = Checkpoint.of(checkpoint, deliver)
+    kept = Checkpoint.of(checkpoint, call.to)
 
     import capacity
-    from fairqueues.console.backends import workers
 
-    with workers(backend, jobs):
+    with call.workers() as n_jobs:
         curves = capacity.load_curves(
             system,
             methods,
             values,
             **_options(scenario),
-            n_jobs=None if backend is not Backend.LOKY else jobs,
+            n_jobs=n_jobs,
             checkpoint=kept.path,
-            rng=entropy,
+            rng=call.seed,
         )
     quantity = "mean_durations" if durations else "service_rates"
     missing = [line for name in curves.methods for line in curves.missing(name)]
@@ -89,23 +78,20 @@ def rates(
         for load, name, why in curves.without_interval()
     ]
     with kept:
-        deliver(
-            Outcome(
-                heading("Mean durations" if durations else "Mean service rates", scenario),
-                curves.to_dataframe(),
-                tuple(
-                    Evidence(name, claim, worst, bound="upper")
-                    for name, claims in curves.evidence().items()
-                    for claim, worst in claims
-                ),
-                notes=tuple(notes),
-                failures=tuple(line for line in missing if "UnstableError" not in line),
-                figure=lambda: curves.figure(quantity),
-                dataset=curves.to_dataset(),
-                scenario=scenario.text,
-                seed=entropy,
-                brief=curves.table(quantity),
-            )
+        call.deliver(
+            "Mean durations" if durations else "Mean service rates",
+            curves.to_dataframe(),
+            (
+                Evidence(name, claim, worst, bound="upper")
+                for name, claims in curves.evidence().items()
+                for claim, worst in claims
+            ),
+            notes=notes,
+            failures=(line for line in missing if "UnstableError" not in line),
+            figure=lambda: curves.figure(quantity),
+            dataset=curves.to_dataset(),
+            seed=call.seed,
+            brief=curves.table(quantity),
         )
 
 

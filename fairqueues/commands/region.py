@@ -9,27 +9,16 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
-
 from fairqueues.console import completion
-from fairqueues.console.command import command
-from fairqueues.console.inputs import (
-    chosen,
-    heading,
-    is_cluster,
-    method_name,
-    numbers,
-    seed_of,
-    settings,
-    sourced,
-)
-from fairqueues.console.options import File, Policies, Seed, TimeLimit
-from fairqueues.console.output import Delivery
+from fairqueues.console.command import Call, command, stacked
+from fairqueues.console.inputs import chosen, is_cluster, method_name, numbers, settings, sourced
+from fairqueues.console.options import File, Policies, option
 from fairqueues.errors import WrongUse
-from fairqueues.report.outcome import Outcome
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
+
+    from fairqueues.scenario import Scenario
 
 __all__ = ["Kind", "region"]
 
@@ -50,50 +39,39 @@ LISTED = {Kind.STABILITY: "stability", Kind.PACKING: "whole tasks"}
 """Kinds known by their facets, and how tables call the region."""
 
 
-@command()
+@command("seed", "time_limit")
 def region(
-    deliver: Delivery,
+    call: Call,
     file: File,
     kind: Annotated[
         Kind | None,
-        typer.Option(
-            "--kind",
-            help="Loads that some policy carries (stability), that keep a mean service rate (service), "
-            "that this policy carries (policy), that fit as whole tasks (packing).",
+        option(
+            "Loads that some policy carries (stability), that keep a mean service rate (service), "
+            "that this policy carries (policy), that fit as whole tasks (packing)."
         ),
     ] = None,
     policy: Policies = None,
     rate: Annotated[
-        str | None,
-        typer.Option("--rate", metavar="G,...", help="Least mean tasks of an active job, for kind service."),
+        str | None, option("Least mean tasks of an active job, for kind service.", "G,...")
     ] = None,
     points: Annotated[
-        int | None,
-        typer.Option(
-            "--points", min=2, max=10_000, metavar="N", help="Directions, for kinds service and policy."
-        ),
+        int | None, option("Directions, for kinds service and policy.", "N", min=2, max=10_000)
     ] = None,
     section: Annotated[
         list[str] | None,
-        typer.Option(
-            "--section",
-            metavar="CLASS",
-            autocompletion=completion.classes,
-            help="Only loads of this class, of two or three, beside the file's loads of the others; may be "
+        option(
+            "Only loads of this class, of two or three, beside the file's loads of the others; may be "
             "repeated.",
+            "CLASS",
+            autocompletion=completion.classes,
         ),
     ] = None,
     ray: Annotated[
-        str | None,
-        typer.Option(
-            "--ray", metavar="LOAD,...", help="Mix whose largest multiple is found; else the file's loads."
-        ),
+        str | None, option("Mix whose largest multiple is found; else the file's loads.", "LOAD,...")
     ] = None,
     volume: Annotated[
-        bool, typer.Option("--volume", help="Estimate the volume too, for dozens of classes.")
+        bool, option("Estimate the volume too, for dozens of classes.", None, "--volume")
     ] = False,
-    seed: Seed = None,
-    time_limit: TimeLimit = None,
 ) -> None:
     """Compute the region of loads, with facets, boundary points and evidence.
 
@@ -101,7 +79,7 @@ def region(
     and the largest multiple of them that fits; --section cuts through a few classes. Kinds service and
     policy tell, of more than three classes, how far the loads of the file, or the mix of --ray, can grow.
     """
-    scenario = deliver.read(file)
+    scenario = call.read(file)
     table = scenario.section("region")
     what = kind or Kind(table.kind)
     _require_used(
@@ -111,60 +89,60 @@ def region(
     )
     if what is Kind.SERVICE and is_cluster(scenario):
         raise WrongUse("--kind service is for one pool, and the model has servers; take stability or policy")
-    if what in LISTED:
-        _list(deliver, scenario, what, section, ray, seed_of(seed, scenario) if volume else None, time_limit)
-        return
     n = scenario.model.n_classes
-    if n > 3 or ray is not None:
-        _reach(deliver, scenario, what, policy, _least(rate, table, n) if what is Kind.SERVICE else None,
-               ray, points, seed_of(seed, scenario), time_limit)  # fmt: skip
+    if what in LISTED:
+        _list(call, scenario, what, section, ray, call.seed if volume else None)
         return
-    drawn = n in (2, 3)
-    deliver.require_figure(drawn, f"a region is drawn for 2 or 3 classes, not for {n}")
+    single = n > 3 or ray is not None
+    if not single:
+        call.to.require_figure(n in (2, 3), f"a region is drawn for 2 or 3 classes, not for {n}")
+    elif points is not None:
+        raise WrongUse(f"--points is for regions of at most 3 classes without --ray; here are {n} classes")
+    elif ray is None and not scenario.has_traffic:
+        raise WrongUse(f"a {what} region of {n} classes is found along one mix of loads; give --ray")
+    if what is Kind.SERVICE:
+        runs = _kept(scenario, policy, _least(rate, table, n), call.seed, points, single)
+    else:
+        runs = _carried(scenario, policy, points, single)
+    if single:
+        _reach(call, scenario, what, runs, ray)
+    else:
+        _trace(call, scenario, what, runs, points)
 
-    import pandas as pd
 
-    from fairqueues.console.progress import reached
-
-    least = _least(rate, table, n) if what is Kind.SERVICE else None
+def _trace(
+    call: Call, scenario: Scenario, what: Kind, runs: dict[str, partial[Any]], points: int | None
+) -> None:
+    """Deliver regions that are found point by point."""
+    n = scenario.model.n_classes
     loads = scenario.system.loads if scenario.has_traffic else None
-    entropy = seed_of(seed, scenario)
-    runs = _runs(scenario, what, policy, least, points, entropy)
     with sourced(scenario, "region", points=points):
-        regions, failures = reached(
-            runs, "region", what=f"{what} region", time_limit=time_limit, unit="region"
-        )
-    points_table = pd.concat({name: r.to_dataframe() for name, r in regions.items()}, names=["region"])
+        regions = call.run(runs, what=f"{what} region", unit="region")
+    table = stacked(regions, "region")
     # The sentences of the evidence are in JSON, CSV and the report.
-    told = ~points_table.columns.str.contains("evidence")
-    brief = points_table.loc[:, told] if what is Kind.POLICY else None
-    deliver(
-        Outcome(
-            heading(f"{str(what).capitalize()} region", scenario),
-            points_table,
-            failures=failures,
-            notes=tuple(line.strip() for r in regions.values() for line in r.summary().splitlines()),
-            dataset=deliver.dataset(points_table, scenario.model.job_classes, "load"),
-            figure=(lambda: _figure(regions, n, loads)) if drawn else None,
-            brief=brief,
-            scenario=scenario.text,
-            seed=entropy if _draws(runs) else None,
-            extra={
-                "summaries": {name: r.summary() for name, r in regions.items()},
-                "regions": {name: r.to_dict() for name, r in regions.items()},
-            },
-        )
+    told = ~table.columns.str.contains("evidence")
+    call.deliver(
+        f"{str(what).capitalize()} region",
+        table,
+        notes=(line.strip() for r in regions.values() for line in r.summary().splitlines()),
+        dataset=call.to.dataset(table, scenario.model.job_classes, "load"),
+        figure=(lambda: _figure(regions, n, loads)) if n in (2, 3) else None,
+        brief=table.loc[:, told] if what is Kind.POLICY else None,
+        seed=call.seed if _draws(runs) else None,
+        extra={
+            "summaries": {name: r.summary() for name, r in regions.items()},
+            "regions": {name: r.to_dict() for name, r in regions.items()},
+        },
     )
 
 
 def _list(
-    deliver: Delivery,
-    scenario: Any,
+    call: Call,
+    scenario: Scenario,
     what: Kind,
     through: list[str] | None,
     ray: str | None,
     entropy: int | None,
-    time_limit: float | None,
 ) -> None:
     """Deliver a region that is known by its facets; with an entropy also its volume, estimated."""
     import numpy as np
@@ -175,7 +153,7 @@ def _list(
     file_mix = loads if loads is not None and loads.any() else None
     mix = file_mix if ray is None else np.array(numbers("--ray", ray, n))
     many = through is None and n > 3
-    deliver.require_figure(
+    call.to.require_figure(
         len(through or ()) in (2, 3) or (many and mix is not None) or (through is None and n in (2, 3)),
         f"a region is drawn for 2 or 3 classes, not for {n}; give --section, or --ray",
     )
@@ -184,7 +162,6 @@ def _list(
 
     import capacity
     from fairqueues.console.listing import Listing
-    from fairqueues.console.progress import reached
 
     name = LISTED[what]
     stability = what is Kind.STABILITY
@@ -202,86 +179,60 @@ def _list(
         inside = None if loads is None else loads[shown]
         return Listing.of(region, inside, inside if ray is None else np.asarray(mix)[shown])
 
-    told = f"{what} region"
-    found, failures = reached({name: run}, "region", what=told, time_limit=time_limit, unit="region")
-    listing = found[name]
+    listing = call.run({name: run}, what=f"{what} region", unit="region")[name]
     region, table = listing.region, pd.concat({name: listing.table()}, names=["region"])
-    estimate = tuple(line.strip() for one in estimates for line in one.summary().splitlines())
+    estimate = (line.strip() for one in estimates for line in one.summary().splitlines())
     asked = ray is not None or not listing.vertices
     figure: Callable[[], Figure] | None = None
     if region.n_classes in (2, 3):
         figure = partial(_figure, {name: region}, region.n_classes, listing.loads)
     elif listing.mix is not None:
         figure = listing.figure
-    deliver(
-        Outcome(
-            heading(f"{str(what).capitalize()} region", scenario),
-            table,
-            listing.evidence() if asked else (),
-            failures=failures,
-            notes=(*listing.notes(ray=asked), *estimate),
-            dataset=deliver.dataset(table, region.job_classes, "load" if listing.vertices else "demand"),
-            figure=figure,
-            brief=listing.brief(table),
-            scenario=scenario.text,
-            seed=entropy,
-            extra={
-                "summaries": {name: region.summary()} if listing.facets else {},
-                "regions": {name: region.to_dict(vertices=listing.vertices)} if listing.facets else {},
-                **listing.extra(),
-                "volumes": [{"logarithm": v.logarithm, "relative_half_width": v.relative_half_width,
-                             "confidence": v.confidence, "value": v.value} for v in estimates],
-            },
-        )
+    call.deliver(
+        f"{str(what).capitalize()} region",
+        table,
+        listing.evidence() if asked else (),
+        notes=(*listing.notes(ray=asked), *estimate),
+        dataset=call.to.dataset(table, region.job_classes, "load" if listing.vertices else "demand"),
+        figure=figure,
+        brief=listing.brief(table),
+        seed=entropy,
+        extra={
+            "summaries": {name: region.summary()} if listing.facets else {},
+            "regions": {name: region.to_dict(vertices=listing.vertices)} if listing.facets else {},
+            **listing.extra(),
+            "volumes": [{"logarithm": v.logarithm, "relative_half_width": v.relative_half_width,
+                         "confidence": v.confidence, "value": v.value} for v in estimates],
+        },
     )  # fmt: skip
 
 
 def _reach(
-    deliver: Delivery,
-    scenario: Any,
-    what: Kind,
-    names: list[str] | None,
-    least: Any,
-    ray: str | None,
-    points: int | None,
-    entropy: int,
-    time_limit: float | None,
+    call: Call, scenario: Scenario, what: Kind, searches: dict[str, partial[Any]], ray: str | None
 ) -> None:
     """Deliver how far one mix of loads can grow within a region that is known on rays."""
     import numpy as np
-    import pandas as pd
 
     from fairqueues.console.boundaries import Boundary, multiples_figure
-    from fairqueues.console.progress import reached
 
     n, classes = scenario.model.n_classes, scenario.model.job_classes
-    if points is not None:
-        raise WrongUse(f"--points is for regions of at most 3 classes without --ray; here are {n} classes")
-    if ray is None and not scenario.has_traffic:
-        raise WrongUse(f"a {what} region of {n} classes is found along one mix of loads; give --ray")
     mix = scenario.system.loads if ray is None else np.array(numbers("--ray", ray, n))
-    searches = _runs(scenario, what, names, least, None, entropy, single=True)
     runs = {name: partial(Boundary.found, search, mix, classes) for name, search in searches.items()}
     told = f"boundary of the {what} region"
-    found, failures = reached(runs, "region", what=told, time_limit=time_limit, unit="point")
-    table = pd.concat({name: one.to_dataframe() for name, one in found.items()}, names=["region"])
-    deliver(
-        Outcome(
-            heading(told.capitalize(), scenario),
-            table,
-            tuple(line for name, one in found.items() for line in one.evidence(name)),
-            failures=failures,
-            notes=tuple(one.note(name) for name, one in found.items()),
-            figure=lambda: multiples_figure(found, loads=ray is None),
-            scenario=scenario.text,
-            seed=entropy if _draws(searches) else None,
-            extra={
-                "boundaries": {
-                    name: {"mix": one.mix, "multiples": one.multiples, "loads": one.point.loads}
-                    for name, one in found.items()
-                }
-            },
-        )
+    found = call.run(runs, what=told, unit="point")
+    call.deliver(
+        told.capitalize(),
+        stacked(found, "region"),
+        (line for name, one in found.items() for line in one.evidence(name)),
+        notes=(one.note(name) for name, one in found.items()),
+        figure=lambda: multiples_figure(found, loads=ray is None),
+        seed=call.seed if _draws(searches) else None,
+        extra={
+            "boundaries": {
+                name: {"mix": one.mix, "multiples": one.multiples, "loads": one.point.loads}
+                for name, one in found.items()
+            }
+        },
     )
 
 
@@ -292,10 +243,10 @@ def _require_used(what: Kind, traced: dict[str, Any], listed: dict[str, Any]) ->
         Kind.POLICY: ("--policy", "--points", "--ray"),
         **{kind: tuple(listed) for kind in LISTED},
     }
-    for option, value in (traced | listed).items():
-        if value is not None and option not in read[what]:
-            kinds = " and ".join(f"--kind {kind}" for kind, options in read.items() if option in options)
-            raise WrongUse(f"{option} is for {kinds}; this is kind {what}")
+    for name, value in (traced | listed).items():
+        if value is not None and name not in read[what]:
+            kinds = " and ".join(f"--kind {kind}" for kind, names in read.items() if name in names)
+            raise WrongUse(f"{name} is for {kinds}; this is kind {what}")
 
 
 def _least(rate: str | None, section: Any, n: int) -> Any:
@@ -307,44 +258,49 @@ def _least(rate: str | None, section: Any, n: int) -> Any:
     return least
 
 
-def _runs(
-    scenario: Any,
-    what: Kind,
-    names: list[str] | None,
-    least: Any,
-    points: int | None,
-    entropy: int,
-    *,
-    single: bool = False,
-) -> dict[str, partial[Any]]:
-    """Regions to compute, by name; or ``single`` points of them, in a direction."""
-    import capacity
-
-    model = scenario.model
+def _options(scenario: Scenario, points: int | None, single: bool) -> dict[str, Any]:
+    """How a region is found point by point, or a ``single`` one of its points."""
     keys = ("precision",) if single else ("points", "precision")
     options = settings(scenario, "region", keys, **({} if single else {"points": points}))
-    if scenario.has_traffic:
-        options["mean_sizes"] = scenario.system.mean_sizes
-    if what is Kind.POLICY:
-        carried = capacity.policy_stability_boundary if single else capacity.policy_stability_region
-        return {
-            name: partial(carried, model, policy, **options)
-            for name, policy in chosen(scenario, names).items()
-        }
+    return options | ({"mean_sizes": scenario.system.mean_sizes} if scenario.has_traffic else {})
+
+
+def _carried(
+    scenario: Scenario, names: list[str] | None, points: int | None, single: bool
+) -> dict[str, partial[Any]]:
+    """What finds the loads that policies carry, by name; or ``single`` points of them, in a direction."""
+    import capacity
+
+    found = capacity.policy_stability_boundary if single else capacity.policy_stability_region
+    options = _options(scenario, points, single)
+    return {
+        name: partial(found, scenario.model, policy, **options)
+        for name, policy in chosen(scenario, names).items()
+    }
+
+
+def _kept(
+    scenario: Scenario, names: list[str] | None, least: Any, entropy: int, points: int | None, single: bool
+) -> dict[str, partial[Any]]:
+    """What finds the loads that keep a service rate, by method; or ``single`` points, in a direction."""
+    import capacity
+
     given = [scenario.rate_method(name, Path()) for name in names] if names else [scenario.region_method]
     methods = {method_name(method): method for method in given}
     if len(methods) < len(given):
         raise WrongUse(f"a method is given twice: {', '.join(names or ())}; name each one once")
     kept = capacity.service_boundary if single else capacity.service_region
-    table = scenario.section("region")
+    pool: Any = scenario.model  # kind service is for nothing else
+    options = _options(scenario, points, single)
     runs: dict[str, partial[Any]] = {}
     for name, method in methods.items():
         if isinstance(method, capacity.Simulated):
-            wide = options if "precision" in table.model_fields_set else options | {"precision": SIMULATED}
-            runs[name] = partial(kept, model, replace(method, rng=entropy), least, **wide)
+            named = "precision" in scenario.section("region").model_fields_set
+            wide = options if named else options | {"precision": SIMULATED}
+            runs[name] = partial(kept, pool, replace(method, rng=entropy), least, **wide)
         else:
             states = settings(scenario, "region", ("max_states",))
-            runs[name] = partial(kept, model, method, least, **options, **states)
+            runs[name] = partial(kept, pool, method, least, **options, **states)
     return runs
 
 

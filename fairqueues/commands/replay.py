@@ -9,15 +9,11 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
-
 from fairqueues.console import completion
-from fairqueues.console.command import command
-from fairqueues.console.inputs import heading, seed_of, told_apart
-from fairqueues.console.options import Seed, TimeLimit
-from fairqueues.console.output import Delivery
+from fairqueues.console.command import Call, command, stacked
+from fairqueues.console.inputs import told_apart
+from fairqueues.console.options import option, scenario_file
 from fairqueues.errors import WrongUse
-from fairqueues.report.outcome import Outcome
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -54,113 +50,67 @@ class NeverFits(StrEnum):
     DROP = "drop"
 
 
-@command(writes="checkpoint")
+@command("seed", "time_limit", writes="checkpoint")
 def replay(
-    deliver: Delivery,
+    call: Call,
     file: Annotated[
         Path | None,
-        typer.Argument(
-            metavar="FILE",
-            help="Scenario file with [trace], or the name of a shipped one; instead of --trace.",
-            show_default=False,
-            autocompletion=completion.scenarios,
-        ),
+        scenario_file("Scenario file with [trace], or the name of a shipped one; instead of --trace."),
     ] = None,
     trace: Annotated[
         Path | None,
-        typer.Option(
-            "--trace",
-            metavar="FILE",
-            help="Tasks of a recorded cluster; goes with --nodes. Default: synthetic.",
-        ),
+        option("Tasks of a recorded cluster; goes with --nodes. Default: synthetic.", "FILE"),
     ] = None,
-    nodes: Annotated[Path | None, typer.Option("--nodes", metavar="FILE", help="Its nodes.")] = None,
+    nodes: Annotated[Path | None, option("Its nodes.", "FILE")] = None,
     schema: Annotated[
         Schema,
-        typer.Option(
-            "--schema",
-            help="What the files are; saved: by save() of ClusterTrace and NodeList; tasks: CSV of your own.",
-        ),
+        option("What the files are; saved: by save() of ClusterTrace and NodeList; tasks: CSV of your own."),
     ] = Schema.SAVED,
     scheduler: Annotated[
         list[str] | None,
-        typer.Option(
+        option(
+            "fifo, drf, or a policy to follow (pf, bmf, tsf, mine.py:priority); may be repeated. "
+            "Default: the schedulers in [simulation] of FILE, else its policies, else fifo, drf.",
+            "NAME",
             "--scheduler",
             "-s",
-            metavar="NAME",
-            help="fifo, drf, or a policy to follow (pf, bmf, tsf, mine.py:priority); may be repeated. "
-            "Default: the schedulers in [simulation] of FILE, else its policies, else fifo, drf.",
             autocompletion=completion.schedulers,
         ),
     ] = None,
     placement: Annotated[
         str | None,
-        typer.Option(
-            "--placement",
-            metavar="NAME",
-            help="Rule of placement, such as first-fit. Default: that of FILE, else best-fit.",
-        ),
+        option("Rule of placement, such as first-fit. Default: that of FILE, else best-fit.", "NAME"),
     ] = None,
     blocking: Annotated[
-        bool, typer.Option("--blocking", help="A task that fits nowhere keeps those behind it waiting.")
+        bool, option("A task that fits nowhere keeps those behind it waiting.", None, "--blocking")
     ] = False,
     load: Annotated[
-        float | None,
-        typer.Option(
-            "--load",
-            min=0.0,
-            metavar="L",
-            help="Let tasks arrive faster or slower: to load L if none waited.",
-        ),
+        float | None, option("Let tasks arrive faster or slower: to load L if none waited.", "L", min=0.0)
     ] = None,
     weight: Annotated[
-        list[str] | None,
-        typer.Option("--weight", metavar="USER=W", help="Weight of a user instead of 1; may be repeated."),
+        list[str] | None, option("Weight of a user instead of 1; may be repeated.", "USER=W")
     ] = None,
-    until: Annotated[
-        float | None, typer.Option("--until", metavar="T", help="End of the record, seconds of the trace.")
-    ] = None,
-    never_fits: Annotated[
-        NeverFits, typer.Option("--never-fits", help="Tasks that fit on no node.")
-    ] = NeverFits.REFUSE,
+    until: Annotated[float | None, option("End of the record, seconds of the trace.", "T")] = None,
+    never_fits: Annotated[NeverFits, option("Tasks that fit on no node.")] = NeverFits.REFUSE,
     tasks: Annotated[
-        int | None,
-        typer.Option(
-            "--tasks", min=1, max=10**8, metavar="N", help=f"Tasks of the synthetic trace. Default: {TASKS}."
-        ),
+        int | None, option(f"Tasks of the synthetic trace. Default: {TASKS}.", "N", min=1, max=10**8)
     ] = None,
-    checkpoint: Annotated[
-        Path | None,
-        typer.Option("--checkpoint", metavar="FILE", help="Keep what is done here, of one scheduler."),
-    ] = None,
-    seed: Seed = None,
-    time_limit: TimeLimit = None,
+    checkpoint: Annotated[Path | None, option("Keep what is done here, of one scheduler.", "FILE")] = None,
 ) -> None:
     """Replay the tasks of a cluster trace under schedulers: waits, slowdowns, shares, idle capacity."""
-    if (trace is None) != (nodes is None):
-        raise WrongUse("--trace and --nodes go together; without both the trace is a synthetic one")
-    if trace is None and schema is not Schema.SAVED:
-        raise WrongUse("--schema says what --trace and --nodes are; give both")
-    if trace is not None and file is not None:
-        raise WrongUse(f"{file} has a trace of its own; leave out --trace and --nodes")
-    if tasks is not None and (trace is not None or file is not None):
-        raise WrongUse("--tasks is how long a synthetic trace is; leave it out where there is a recorded one")
-    scenario = None if file is None else deliver.read(file, fitted=False)
+    _require_one_trace(file, trace, nodes, schema, tasks)
+    scenario = None if file is None else call.read(file, fitted=False)
     wanted = [] if scheduler or scenario is None else _listed(scenario, blocking)
     if not wanted:
         wanted = [(name, blocking) for name in scheduler or _policies(scenario) or ["fifo", "drf"]]
     if checkpoint is not None and len(wanted) > 1:
         raise WrongUse("--checkpoint is for one scheduler; give one --scheduler")
-    entropy = seed_of(seed, scenario)
-
-    import pandas as pd
 
     import queueing
-    from fairqueues.console.progress import reached
 
     # Python files of policies: of those of a scenario, beside it.
     folder = Path() if scenario is None or scheduler else scenario.place.folder or Path()
-    recorded, cluster = _read(scenario, trace, nodes, schema, tasks or TASKS, entropy)
+    recorded, cluster = _read(scenario, trace, nodes, schema, tasks or TASKS, call.seed)
     tree = None if scenario is None else scenario.tree
     asked = [_scheduler(name, blocks, folder, tree, recorded.users) for name, blocks in wanted]
     if load is not None:
@@ -174,30 +124,45 @@ def replay(
         until=until,
         never_fits=str(never_fits),
         checkpoint=checkpoint,
-        rng=entropy,
+        rng=call.seed,
     )
     called = told_apart([one.name for one in asked], [name for name, _ in wanted])
     calls = {name: partial(run, one) for name, one in zip(called, asked, strict=True)}
-    results, failures = reached(calls, "replay", unit="scheduler", time_limit=time_limit)
-    results = {name: replace(one, scheduler=name) for name, one in results.items()}
+    results = {name: replace(one, scheduler=name) for name, one in call.run(calls, unit="scheduler").items()}
+    source = recorded.source or (trace.name if trace else "a synthetic trace")
+    _deliver(call, "Replay" if scenario else f"Replay: {source}", results)
+
+
+def _deliver(call: Call, what: str, results: dict[str, Any]) -> None:
+    """Deliver what every scheduler has done."""
     some = next(iter(results.values()))
-    deliver(
-        Outcome(
-            heading("Replay", scenario)
-            if scenario is not None
-            else f"Replay: {recorded.source or (trace.name if trace else 'a synthetic trace')}",
-            pd.concat({name: one.to_dataframe() for name, one in results.items()}, names=["scheduler"]),
-            notes=(
-                *(line for one in results.values() for line in one.summary().splitlines()),
-                *(f"note: {note}" for note in (*some.trace.notes, *some.nodes.notes)),
-            ),
-            failures=failures,
-            figure=lambda: _figure(results),
-            seed=entropy,
-            brief=pd.concat({name: _brief(one) for name, one in results.items()}, names=["scheduler"]),
-            extra={"utilization": {name: one.utilization.tolist() for name, one in results.items()}},
-        )
+    table = stacked(results, "scheduler")
+    call.deliver(
+        what,
+        table,
+        notes=(
+            *(line for one in results.values() for line in one.summary().splitlines()),
+            *(f"note: {note}" for note in (*some.trace.notes, *some.nodes.notes)),
+        ),
+        figure=lambda: _figure(results),
+        seed=call.seed,
+        brief=table[["weight", "tasks", "started", "mean_wait", "longest_wait", "mean_slowdown"]],
+        extra={"utilization": {name: one.utilization.tolist() for name, one in results.items()}},
     )
+
+
+def _require_one_trace(
+    file: Path | None, trace: Path | None, nodes: Path | None, schema: Schema, tasks: int | None
+) -> None:
+    """WrongUse unless one trace is meant: of a scenario, of two files, or a synthetic one."""
+    if (trace is None) != (nodes is None):
+        raise WrongUse("--trace and --nodes go together; without both the trace is a synthetic one")
+    if trace is None and schema is not Schema.SAVED:
+        raise WrongUse("--schema says what --trace and --nodes are; give both")
+    if trace is not None and file is not None:
+        raise WrongUse(f"{file} has a trace of its own; leave out --trace and --nodes")
+    if tasks is not None and (trace is not None or file is not None):
+        raise WrongUse("--tasks is how long a synthetic trace is; leave it out where there is a recorded one")
 
 
 def _listed(scenario: Scenario, blocking: bool) -> list[tuple[str, bool]]:
@@ -281,11 +246,6 @@ def _weight(text: str) -> tuple[str, float]:
     except ValueError:
         pass
     raise WrongUse(f"--weight must be USER=W, such as research=2; got {text!r}")
-
-
-def _brief(one: Any) -> Any:
-    """What fits a terminal."""
-    return one.to_dataframe()[["weight", "tasks", "started", "mean_wait", "longest_wait", "mean_slowdown"]]
 
 
 def _figure(results: dict[str, Any]) -> Figure:

@@ -4,17 +4,18 @@ from __future__ import annotations
 
 from enum import StrEnum
 from functools import partial
-from typing import Annotated, Any
-
-import typer
+from typing import TYPE_CHECKING, Annotated, Any
 
 from fairness.display.wording import percent
-from fairqueues.console.command import command
-from fairqueues.console.inputs import chosen, heading, loaded, seed_of, settings
-from fairqueues.console.options import Backend, BackendOption, File, Jobs, Load, Policies, Seed, TimeLimit
-from fairqueues.console.output import Delivery
+from fairqueues.console.command import Call, command, stacked
+from fairqueues.console.inputs import chosen, loaded, settings
+from fairqueues.console.options import File, Load, Policies, option
 from fairqueues.errors import WrongUse
-from fairqueues.report.outcome import Evidence, Outcome
+from fairqueues.report.outcome import Evidence
+
+if TYPE_CHECKING:
+    from fairqueues.scenario import Scenario
+    from queueing import Tasks
 
 __all__ = ["Level", "simulate"]
 
@@ -29,118 +30,113 @@ class Level(StrEnum):
     TASKS = "tasks"
 
 
-@command()
+@command("jobs", "backend", "seed", "time_limit")
 def simulate(
-    deliver: Delivery,
+    call: Call,
     file: File,
     policy: Policies = None,
     load: Load = None,
-    level: Annotated[
-        Level | None, typer.Option("--level", help="Jobs with sizes, counts of jobs, or whole tasks.")
-    ] = None,
-    events: Annotated[
-        int | None,
-        typer.Option("--events", min=1, max=10**12, metavar="N", help="Events (or jobs) per replication."),
-    ] = None,
-    replications: Annotated[
-        int | None,
-        typer.Option("--replications", min=2, max=100_000, metavar="N", help="Independent runs."),
-    ] = None,
+    level: Annotated[Level | None, option("Jobs with sizes, counts of jobs, or whole tasks.")] = None,
+    events: Annotated[int | None, option("Events (or jobs) per replication.", "N", min=1, max=10**12)] = None,
+    replications: Annotated[int | None, option("Independent runs.", "N", min=2, max=100_000)] = None,
     precision: Annotated[
-        float | None,
-        typer.Option("--precision", min=0.0, metavar="P", help="Relative half-width to reach, for jobs."),
+        float | None, option("Relative half-width to reach, for jobs.", "P", min=0.0)
     ] = None,
     max_replications: Annotated[
-        int | None,
-        typer.Option(
-            "--max-replications", min=2, max=100_000, metavar="N", help="Most runs to reach the precision."
-        ),
+        int | None, option("Most runs to reach the precision.", "N", min=2, max=100_000)
     ] = None,
-    jobs: Jobs = 1,
-    backend: BackendOption = Backend.LOKY,
-    seed: Seed = None,
-    time_limit: TimeLimit = None,
 ) -> None:
     """Simulate every policy, or the schedulers of the file at level tasks, with common random numbers.
 
     Where a precision is missed the result so far is shown and written, and the exit code is 1.
     """
-    scenario = deliver.read(file)
+    scenario = call.read(file)
     system = loaded(scenario, load)
-    section = scenario.section("simulation")
-    what = level or Level(section.level)
-    entropy = seed_of(seed, scenario)
-    length = "jobs" if what is Level.JOBS else "events"
-    keys = (length, "replications", "warmup", "confidence")
-    options = settings(scenario, "simulation", keys, **{length: events}, replications=replications)
-    if what is Level.JOBS:
-        sequential = {"precision": precision, "max_replications": max_replications}
-        options |= settings(scenario, "simulation", tuple(sequential), **sequential)
-        if max_replications is not None and "precision" not in options:
-            raise WrongUse("--max-replications goes with a precision; give --precision, or --replications")
-        first = options["replications"]
-        if max_replications is not None and max_replications < first:
-            told = f"--max-replications {max_replications} is fewer than the {first} to start with"
-            raise WrongUse(f"{told}; give --replications too")
-    elif precision is not None or max_replications is not None:
-        option = "--max-replications" if precision is None else "--precision"
-        raise WrongUse(f"{option} is for level jobs; at level {what} set --events and --replications")
-    options |= {"rng": entropy, "n_jobs": jobs}
-
-    import pandas as pd
+    what = level or Level(scenario.section("simulation").level)
+    options = _lengths(scenario, what, events, replications)
+    options |= _sequential(scenario, what, options, precision, max_replications)
 
     import queueing
-    from fairqueues.console.backends import workers
     from fairqueues.console.figures import rate_bars
-    from fairqueues.console.progress import reached
     from fairqueues.console.remedies import placed
 
+    said: tuple[str, ...] = ()
     if what is Level.TASKS:
-        if policy:
-            raise WrongUse(
-                "--policy is for fluid policies, and whole tasks are started by schedulers: leave it out and "
-                'give them in the file as [simulation] schedulers = ["drf", "fifo"], or take --level jobs'
-            )
-        tasks = queueing.Tasks(
-            per_job=section.tasks_per_job, times=section.task_times, placement=scenario.placement
-        )
-        run = partial(queueing.simulate, system, tasks=tasks, **options)
-        simulated = {scheduler.name: scheduler for scheduler in scenario.schedulers}
+        simulated, options["tasks"] = _whole_tasks(scenario, policy)
         said = _not_simulated(scenario, list(simulated))
     else:
-        run = partial(queueing.simulate, system, level=str(what), **options)
-        simulated, said = chosen(scenario, policy), ()
-    calls = {name: partial(run, one) for name, one in simulated.items()}
-    with workers(backend, jobs):
-        results, failures = reached(calls, "simulate", time_limit=time_limit)
-    evidence = [_evidence(name, result) for name, result in results.items()]
+        simulated, options["level"] = chosen(scenario, policy), str(what)
+    run = partial(queueing.simulate, system, rng=call.seed, n_jobs=call.jobs, **options)
+    with call.workers():
+        results = call.run({name: partial(run, one) for name, one in simulated.items()})
     said += tuple(
         f"warning: {name}: {placed(text, 'simulate')}"
         for name, result in results.items()
         for text in (*result.gaps, *result.warnings)
     )
-    table = pd.concat({name: r.to_dataframe() for name, r in results.items()}, names=["policy"])
-    deliver(
-        Outcome(
-            heading(f"Simulation of {what}", scenario),
-            table,
-            tuple(evidence),
-            notes=(repr(system), *said),
-            failures=failures,
-            figure=lambda: rate_bars(
-                {name: r.service_rates for name, r in results.items()},
-                system.problem.job_classes,
-                {name: r.half_widths["service_rates"] for name, r in results.items()},
-            ),
-            scenario=scenario.text,
-            seed=entropy,
-            extra={"notes": list(said)},
-            brief=table[[f"{n}{w}" for n in _SHOWN for w in ("", "_half_width")]],
-        )
+    table = stacked(results, "policy")
+    call.deliver(
+        f"Simulation of {what}",
+        table,
+        (_evidence(name, result) for name, result in results.items()),
+        notes=(repr(system), *said),
+        figure=lambda: rate_bars(
+            {name: r.service_rates for name, r in results.items()},
+            system.problem.job_classes,
+            {name: r.half_widths["service_rates"] for name, r in results.items()},
+        ),
+        seed=call.seed,
+        extra={"notes": list(said)},
+        brief=table[[f"{n}{w}" for n in _SHOWN for w in ("", "_half_width")]],
     )
 
 
-def _not_simulated(scenario: Any, run: list[str]) -> tuple[str, ...]:
+def _lengths(scenario: Scenario, what: Level, events: int | None, replications: int | None) -> dict[str, Any]:
+    """How long and how often is simulated."""
+    length = "jobs" if what is Level.JOBS else "events"
+    keys = (length, "replications", "warmup", "confidence")
+    return settings(scenario, "simulation", keys, **{length: events}, replications=replications)
+
+
+def _sequential(
+    scenario: Scenario,
+    what: Level,
+    lengths: dict[str, Any],
+    precision: float | None,
+    max_replications: int | None,
+) -> dict[str, Any]:
+    """The precision to go on for, at level jobs."""
+    if what is not Level.JOBS:
+        if precision is not None or max_replications is not None:
+            name = "--max-replications" if precision is None else "--precision"
+            raise WrongUse(f"{name} is for level jobs; at level {what} set --events and --replications")
+        return {}
+    given = {"precision": precision, "max_replications": max_replications}
+    found = settings(scenario, "simulation", tuple(given), **given)
+    if max_replications is not None:
+        if "precision" not in found:
+            raise WrongUse("--max-replications goes with a precision; give --precision, or --replications")
+        if max_replications < (first := lengths["replications"]):
+            told = f"--max-replications {max_replications} is fewer than the {first} to start with"
+            raise WrongUse(f"{told}; give --replications too")
+    return found
+
+
+def _whole_tasks(scenario: Scenario, policy: list[str] | None) -> tuple[dict[str, Any], Tasks]:
+    """The schedulers of the file by their names, and what whole tasks are there."""
+    from queueing import Tasks
+
+    if policy:
+        raise WrongUse(
+            "--policy is for fluid policies, and whole tasks are started by schedulers: leave it out and "
+            'give them in the file as [simulation] schedulers = ["drf", "fifo"], or take --level jobs'
+        )
+    section = scenario.section("simulation")
+    tasks = Tasks(per_job=section.tasks_per_job, times=section.task_times, placement=scenario.placement)
+    return {scheduler.name: scheduler for scheduler in scenario.schedulers}, tasks
+
+
+def _not_simulated(scenario: Scenario, run: list[str]) -> tuple[str, ...]:
     """What a file with policies is told when schedulers are simulated instead."""
     from fairness.protocol.policy import policy_name
 

@@ -2,30 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
-
-from fairqueues.console.command import command
-from fairqueues.console.inputs import (
-    chain_options,
-    chosen,
-    heading,
-    is_cluster,
-    loaded,
-    numbers,
-    settings,
-)
-from fairqueues.console.options import File, Load, Policies
-from fairqueues.console.output import Delivery
+from fairqueues.console.command import Call, command
+from fairqueues.console.inputs import chain_options, chosen, is_cluster, loaded, numbers, settings
+from fairqueues.console.options import Certificate, File, Load, Policies, option
 from fairqueues.errors import WrongUse
-from fairqueues.report.outcome import Evidence, Outcome
+from fairqueues.report.outcome import Evidence
 
 if TYPE_CHECKING:
-    from fairqueues.scenario import Scenario
+    import pandas as pd
+    from numpy.typing import ArrayLike
+
     from queueing import Enclosure, Stationary, System
 
 __all__ = ["solve"]
@@ -33,128 +24,103 @@ __all__ = ["solve"]
 
 @command(writes="certificate")
 def solve(
-    deliver: Delivery,
+    call: Call,
     file: File,
     policy: Policies = None,
     load: Load = None,
-    shape: Annotated[
-        str | None, typer.Option("--shape", metavar="K,L,...", help="States per class; default: as needed.")
-    ] = None,
-    tail: Annotated[
-        float | None,
-        typer.Option("--tail", min=0.0, max=1.0, metavar="P", help="Probability that may be left out."),
-    ] = None,
+    shape: Annotated[str | None, option("States per class; default: as needed.", "K,L,...")] = None,
+    tail: Annotated[float | None, option("Probability that may be left out.", "P", min=0.0, max=1.0)] = None,
     certified: Annotated[
-        bool | None, typer.Option("--certified/--estimated", help="Proved bounds instead of estimates.")
+        bool | None, option("Proved bounds instead of estimates.", None, "--certified/--estimated")
     ] = None,
-    width: Annotated[
-        float | None,
-        typer.Option("--width", metavar="W", help="Largest width of proved bounds, part of the mean."),
-    ] = None,
-    certificate: Annotated[
-        Path | None,
-        typer.Option(
-            "--certificate", metavar="FILE", help="Write the proof of the bounds (.json, .json.gz)."
-        ),
-    ] = None,
+    width: Annotated[float | None, option("Largest width of proved bounds, part of the mean.", "W")] = None,
+    certificate: Certificate = None,
 ) -> None:
     """Solve the Markov chain of every policy; on a pool also balanced fairness and the duration bound.
 
     With --certified the means of every policy are enclosed between bounds that are proved.
     """
-    scenario = deliver.read(file)
+    scenario = call.read(file)
     policies = chosen(scenario, policy)
     system = loaded(scenario, load)
-
-    import pandas as pd
-
-    from fairqueues.console.figures import rate_bars
-    from fairqueues.console.progress import reached
-    from queueing import balanced_fairness, duration_bound, stationary
-
     if scenario.section("chain").certified if certified is None else certified:
         if shape is not None:
             raise WrongUse("--shape is for estimates: proved bounds are those of the infinite chain")
         if certificate is not None and len(policies) > 1:
             raise WrongUse("--certificate writes the proof of one policy; choose it with --policy")
-        deliver(_certified(scenario, system, policies, tail, width, certificate))
+        options = chain_options(scenario, tail=tail) | settings(scenario, "chain", ("width",), width=width)
+        # The largest box is that of the scenario if it names one: estimates reach further by default.
+        if "max_states" not in scenario.section("chain").model_fields_set:
+            del options["max_states"]
+        _bounds(call, system, policies, options, certificate)
         return
     if width is not None or certificate is not None:
         raise WrongUse("--width and --certificate are for proved bounds; add --certified")
     given = numbers("--shape", shape, system.n_classes)
     box = None if given is None else [int(k) if k.is_integer() else k for k in given]
-    options = chain_options(scenario, shape=box, tail=tail)
+    _estimates(
+        call, system, policies, chain_options(scenario, shape=box, tail=tail), not is_cluster(scenario)
+    )
+
+
+def _estimates(
+    call: Call, system: System, policies: Mapping[str, Any], options: dict[str, Any], closed: bool
+) -> None:
+    """Deliver the means of chains that are cut off and, where there are closed forms, those beside them."""
+    from queueing import balanced_fairness, duration_bound, stationary
+
     runs = {n: partial(stationary, system, p, distribution=False, **options) for n, p in policies.items()}
-    results: dict[str, Any]
-    results, failures = reached(runs, "solve")
+    results = call.run(runs)
     evidence = []
     for name, law in results.items():
         # A box that was given leaves out what it leaves out; one that was found must keep its promise.
         kept = None if options.get("shape") else bool(law.tail_mass <= options.get("tail", 1.0))
         evidence += [
-            Evidence(name, f"{law.method} on {law.region}, tail mass", law.tail_mass, kept),
+            _tail(name, law, kept),
             Evidence(name, "violation of the balance equations", law.residual),
         ]
-    if not is_cluster(scenario):
+    if closed:
         # What is too large for the one, or not for the other, does not cost the chains.
-        calls: dict[str, Callable[[], Any]] = {
+        forms: dict[str, Callable[[], Any]] = {
             "balanced fairness": partial(balanced_fairness, system),
             "bound": partial(duration_bound, system),
         }
-        closed, refused = reached(calls, "solve", unit="result", refusals=True)
-        if "balanced fairness" in closed:
-            tail = closed["balanced fairness"].tail_mass
+        found = call.run(forms, unit="result", refusals=True)
+        if "balanced fairness" in found:
+            tail = found["balanced fairness"].tail_mass
             evidence.append(Evidence("balanced fairness", "tail mass", tail, bound="upper"))
-        results, failures = results | closed, failures + refused
+        results |= found
     # The lower bounds would be a column of the bound alone; in Python its result has them.
     tables = {
         n: law.to_dataframe().drop(columns="least_duration", errors="ignore") for n, law in results.items()
     }
-    deliver(
-        Outcome(
-            heading("Stationary means", scenario),
-            pd.concat(tables, names=["method"]),
-            tuple(evidence),
-            notes=(repr(system),),
-            failures=failures,
-            figure=lambda: rate_bars(
-                {name: law.service_rates for name, law in results.items()},
-                system.problem.job_classes,
-            ),
-            scenario=scenario.text,
-            extra={"relative_loads": dict(zip(system.load_names, system.relative_loads, strict=True))},
-        )
-    )
+    _deliver(call, system, "Stationary means", tables, evidence, _rates(results))
 
 
-def _certified(
-    scenario: Scenario,
+def _bounds(
+    call: Call,
     system: System,
-    policies: dict[str, Any],
-    tail: float | None,
-    width: float | None,
+    policies: Mapping[str, Any],
+    options: Mapping[str, Any],
     certificate: Path | None,
-) -> Outcome:
-    """Bounds of the means of every policy, and what proves them."""
-    import pandas as pd
+) -> None:
+    """Deliver bounds of the means of every policy, and what proves them.
 
-    from fairqueues.console.figures import rate_bars
-    from fairqueues.console.progress import reached
+    Where none were found it is the estimates that are left; the failures say why.
+    """
     from queueing import stationary
 
-    options = chain_options(scenario, tail=tail) | settings(scenario, "chain", ("width",), width=width)
-    # The largest box is that of the scenario if it names one: estimates reach further by default.
-    if "max_states" not in scenario.section("chain").model_fields_set:
-        del options["max_states"]
     runs = {
         name: partial(stationary, system, policy, distribution=False, certified=True, **options)
         for name, policy in policies.items()
     }
-    laws: dict[str, Any]
-    laws, failures = reached(runs, "solve")
+    laws = call.run(runs)
     found: dict[str, Enclosure] = {n: law.enclosure for n, law in laws.items() if law.enclosure is not None}
     if not found:
-        return _without_bounds(scenario, system, laws, failures)
+        tables = {name: law.to_dataframe() for name, law in laws.items()}
+        tails = [_tail(name, law) for name, law in laws.items()]
+        _deliver(call, system, "Stationary means, estimates without bounds", tables, tails, _rates(laws))
+        return
     evidence = [
         Evidence(
             name,
@@ -166,53 +132,56 @@ def _certified(
         for name, one in found.items()
     ]
     evidence += [_estimated(name, laws[name]) for name in found]
-    return Outcome(
-        heading("Proved bounds of stationary means", scenario),
-        pd.concat({name: one.by_class() for name, one in found.items()}, names=["method"]),
-        tuple(evidence),
-        notes=(repr(system),),
-        failures=(
-            *failures,
-            *(
-                f"{name}: {one.shortfall}; raise width (here: --width)"
-                for name, one in found.items()
-                if one.shortfall
-            ),
-        ),
-        figure=lambda: rate_bars(
-            {name: (one.service_rates.lower + one.service_rates.upper) / 2 for name, one in found.items()},
-            system.problem.job_classes,
-        ),
-        scenario=scenario.text,
-        extra={"relative_loads": dict(zip(system.load_names, system.relative_loads, strict=True))},
+    middle = {n: (one.service_rates.lower + one.service_rates.upper) / 2 for n, one in found.items()}
+    _deliver(
+        call,
+        system,
+        "Proved bounds of stationary means",
+        {name: one.by_class() for name, one in found.items()},
+        evidence,
+        middle,
+        failures=[
+            f"{name}: {one.shortfall}; raise width (here: --width)"
+            for name, one in found.items()
+            if one.shortfall
+        ],
         # With a file for the certificate there is one policy.
         files={} if certificate is None else {certificate: next(iter(found.values())).certificate.save},
     )
 
 
-def _without_bounds(
-    scenario: Scenario, system: System, laws: dict[str, Stationary], failures: tuple[str, ...]
-) -> Outcome:
-    """The estimates that are left where no bounds were found; the failures say why."""
+def _rates(laws: Mapping[str, Any]) -> dict[str, ArrayLike]:
+    return {name: law.service_rates for name, law in laws.items()}
+
+
+def _deliver(
+    call: Call,
+    system: System,
+    what: str,
+    tables: Mapping[str, pd.DataFrame],
+    evidence: Sequence[Evidence],
+    rates: Mapping[str, ArrayLike],
+    **more: Any,
+) -> None:
+    """Deliver means by method, with bars of their service rates."""
     import pandas as pd
 
     from fairqueues.console.figures import rate_bars
 
-    return Outcome(
-        heading("Stationary means, estimates without bounds", scenario),
-        pd.concat({name: law.to_dataframe() for name, law in laws.items()}, names=["method"]),
-        tuple(
-            Evidence(name, f"{law.method} on {law.region}, tail mass", law.tail_mass)
-            for name, law in laws.items()
-        ),
+    call.deliver(
+        what,
+        pd.concat(tables, names=["method"]),
+        evidence,
         notes=(repr(system),),
-        failures=failures,
-        figure=lambda: rate_bars(
-            {name: law.service_rates for name, law in laws.items()},
-            system.problem.job_classes,
-        ),
-        scenario=scenario.text,
+        figure=lambda: rate_bars(rates, system.problem.job_classes),
+        extra={"relative_loads": dict(zip(system.load_names, system.relative_loads, strict=True))},
+        **more,
     )
+
+
+def _tail(name: str, law: Stationary, kept: bool | None = None) -> Evidence:
+    """What a box leaves out, and whether that is what it may."""
+    return Evidence(name, f"{law.method} on {law.region}, tail mass", law.tail_mass, kept)
 
 
 def _estimated(name: str, law: Stationary) -> Evidence:

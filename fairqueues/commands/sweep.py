@@ -11,76 +11,65 @@ from pathlib import Path
 from typing import Annotated
 
 from fairqueues.console.checkpoints import Checkpoint, checkpoint_option
-from fairqueues.console.command import command
-from fairqueues.console.inputs import chain_options, heading, labelled, seed_of
-from fairqueues.console.options import Backend, BackendOption, File, Jobs, Methods, Seed
-from fairqueues.console.output import Delivery
-from fairqueues.report.outcome import Outcome
+from fairqueues.console.command import Call, command
+from fairqueues.console.inputs import chain_options, labelled
+from fairqueues.console.options import File, Methods
 
 __all__ = ["sweep"]
 
 
-@command(writes="checkpoint")
+@command("jobs", "backend", "seed", writes="checkpoint")
 def sweep(
-    deliver: Delivery,
+    call: Call,
     file: File,
     policy: Methods = None,
     checkpoint: Annotated[Path | None, checkpoint_option("that of [sweep], else ")] = None,
-    jobs: Jobs = 1,
-    backend: BackendOption = Backend.LOKY,
-    seed: Seed = None,
 ) -> None:
     """Evaluate every method over the grid of [sweep]; give the same command again to go on after a stop.
 
     Methods are policies, balanced fairness ("balanced") and the closed-form bound of it ("bound"): those of
     [sweep], else the policies of the file; --policy takes all of them.
     """
-    scenario = deliver.read(file)
+    scenario = call.read(file)
     section = scenario.section("sweep")
     named = [scenario.sweep_method(name, Path()) for name in policy or ()]
     written = policy or section.methods or scenario.document.policies
     policies = labelled(named or scenario.sweep_methods, written)
-    entropy = seed_of(seed, scenario)
-    kept = Checkpoint.of(checkpoint, deliver, section.checkpoint)
+    kept = Checkpoint.of(checkpoint, call.to, section.checkpoint)
     options = chain_options(scenario)
     shape = options.get("shape")
     options |= {"shape": tuple(shape)} if isinstance(shape, list) else {}
 
     import capacity
     from capacity.sweeping.points import StandardOutputs
-    from fairqueues.console.backends import workers
     from fairqueues.console.figures import sweep_lines
 
-    with workers(backend, jobs):
+    with call.workers() as n_jobs:
         dataset = capacity.sweep(
             scenario.swept_model,
             policies,
             scenario.sweep_values,
             StandardOutputs(tuple(section.outputs), tuple(options.items())),
-            n_jobs=None if backend is not Backend.LOKY else jobs,
+            n_jobs=n_jobs,
             checkpoint=kept.path,
-            rng=entropy,
+            rng=call.seed,
         )
     errors = [str(text) for text in dataset.error.values.ravel() if text]
     unstable = [text for text in errors if text.startswith("UnstableError")]
-    # An unstable point is an answer; a solver that gave up is not.
-    failures = tuple(text for text in errors if text not in unstable)
     along = next(iter(scenario.sweep_values))
     wanted = "service_rates" if "service_rates" in section.outputs else section.outputs[0]
     notes = [f"{dataset.error.size} points, {len(unstable)} of them without a stationary law"]
     notes += [f"{number} of them: {text}" for text, number in Counter(unstable).items()]
     table = dataset.to_dataframe()
     with kept:
-        deliver(
-            Outcome(
-                heading("Sweep", scenario),
-                table,
-                brief=table.drop(columns="error"),
-                notes=tuple(notes),
-                failures=failures,
-                figure=(lambda: sweep_lines(dataset, along, wanted)) if wanted in dataset else None,
-                dataset=dataset,
-                scenario=scenario.text,
-                seed=entropy,
-            )
+        call.deliver(
+            "Sweep",
+            table,
+            brief=table.drop(columns="error"),
+            notes=notes,
+            # An unstable point is an answer; a solver that gave up is not.
+            failures=(text for text in errors if text not in unstable),
+            figure=(lambda: sweep_lines(dataset, along, wanted)) if wanted in dataset else None,
+            dataset=dataset,
+            seed=call.seed,
         )

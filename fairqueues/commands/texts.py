@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from fairqueues.console import completion
+from fairqueues.console.options import AsJson, argument
 from fairqueues.errors import WrongUse
 
 __all__ = ["examples", "schema", "version"]
@@ -15,7 +16,7 @@ __all__ = ["examples", "schema", "version"]
 
 def examples(
     name: Annotated[
-        str | None, typer.Argument(metavar="NAME", help="Print this one.", autocompletion=completion.shipped)
+        str | None, argument("Print this one.", "NAME", autocompletion=completion.shipped)
     ] = None,
 ) -> None:
     """List the shipped scenarios, or print one to start from; every FILE may be such a name."""
@@ -41,7 +42,7 @@ def schema() -> None:
     typer.echo(json.dumps(scenario_schema(), indent=1))
 
 
-def version(as_json: Annotated[bool, typer.Option("--json", help="One JSON object.")] = False) -> None:
+def version(as_json: AsJson = False) -> None:
     """Print the versions of fairqueues and of what its results may depend on."""
     from fairqueues.report.outcome import versions
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from fairness.arguments.plain import near
 from fairness.errors import ModelError
-from fairness.files import written_text
+from fairness.files import WRITTEN, text_of
 from fairqueues.errors import WrongUse
 
 if TYPE_CHECKING:
@@ -43,9 +43,8 @@ def own_statements(file: Path) -> tuple[Statement, ...]:
         If the file cannot be read, has an error, of which the line is told, or holds no statement.
     """
     try:
-        text = written_text(
-            file, "give the path of a file, or the id of a statement (fairqueues prove --list)"
-        )
+        remedy = "give the path of a file, or the id of a statement (fairqueues prove --list)"
+        text = text_of(file, remedy, most=WRITTEN)
         found = _of_python(text, file) if file.suffix == ".py" else _of_toml(text, file)
     except ModelError as error:
         raise WrongUse(str(error)) from None

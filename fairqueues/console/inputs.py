@@ -1,8 +1,7 @@
-"""From the options of a command to a scenario (also one that is shipped), its policies and a seed."""
+"""From the options of a command to a scenario (also one that is shipped), its policies and numbers."""
 
 from __future__ import annotations
 
-import secrets
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from importlib.resources.abc import Traversable
@@ -20,14 +19,12 @@ __all__ = [
     "chosen",
     "example",
     "examples",
-    "heading",
     "is_cluster",
     "labelled",
     "loaded",
     "method_name",
     "numbers",
     "read",
-    "seed_of",
     "settings",
     "sourced",
     "told_apart",
@@ -66,11 +63,6 @@ def _standard_input() -> str:
         return sys.stdin.buffer.read().decode("utf-8-sig")
     except UnicodeDecodeError as error:
         raise WrongUse(f"standard input: byte {error.start} is not UTF-8 text; give TOML or JSON") from None
-
-
-def heading(what: str, scenario: Scenario) -> str:
-    """Title of a result: what it is, of which scenario."""
-    return f"{what}: {scenario.title or Path(scenario.name).name}"
 
 
 def is_cluster(scenario: Scenario) -> bool:
@@ -118,7 +110,7 @@ def told_apart(names: Sequence[str], specs: Sequence[Any]) -> list[str]:
     >>> told_apart(["DRF", "first", "first"], ["drf", "a.py:first", "b.py:first"])
     ['DRF', 'a.py:first', 'b.py:first']
     """
-    from fairqueues.scenario.python_files import full_name
+    from fairqueues.scenario.names import full_name
 
     found: list[str] = []
     for name, spec in zip(names, specs, strict=True):
@@ -143,13 +135,6 @@ def method_name(method: Any) -> str:
         return method
     simulated = isinstance(method, Simulated)
     return f"{policy_name(method.policy)}, simulated" if simulated else policy_name(method)
-
-
-def seed_of(given: int | None, scenario: Scenario | None = None) -> int:
-    """Seed of the option, else of the file, without a file a fresh one, which the output tells."""
-    if given is not None:
-        return given
-    return secrets.randbits(32) if scenario is None else scenario.seed
 
 
 def numbers(option: str, text: str | None, n: int) -> list[float] | None:

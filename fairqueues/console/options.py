@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -15,6 +15,8 @@ __all__ = [
     "AsJson",
     "Backend",
     "BackendOption",
+    "Certificate",
+    "Counts",
     "File",
     "Jobs",
     "Load",
@@ -27,6 +29,9 @@ __all__ = [
     "TimeLimit",
     "Title",
     "Verbose",
+    "argument",
+    "option",
+    "scenario_file",
 ]
 
 
@@ -46,95 +51,80 @@ class Printed(StrEnum):
     SLIDE = "slide"
 
 
+def option(told: str, metavar: str | None = None, *names: str, **more: Any) -> Any:
+    """An option with its line of help; without ``names`` it is called like its parameter."""
+    return typer.Option(*names, metavar=metavar, help=told, **more)
+
+
+def argument(told: str, metavar: str, **more: Any) -> Any:
+    """An argument with its line of help."""
+    return typer.Argument(metavar=metavar, help=told, show_default=False, **more)
+
+
+def scenario_file(told: str) -> Any:
+    """An argument that is a scenario file."""
+    return argument(told, "FILE", autocompletion=completion.scenarios)
+
+
 File = Annotated[
-    Path,
-    typer.Argument(
-        metavar="FILE",
-        help="Scenario file (TOML or JSON), - for standard input, or the name of a shipped one.",
-        show_default=False,
-        autocompletion=completion.scenarios,
-    ),
+    Path, scenario_file("Scenario file (TOML or JSON), - for standard input, or the name of a shipped one.")
 ]
 Policies = Annotated[
     list[str] | None,
-    typer.Option(
-        "--policy",
-        "-p",
-        metavar="NAME",
-        help="Policy instead of those of the file, or one of a Python file, mine.py:NAME; may be repeated.",
-        autocompletion=completion.policies,
+    option(
+        "Policy instead of those of the file, or one of a Python file, mine.py:NAME; may be repeated.",
+        "NAME", "--policy", "-p", autocompletion=completion.policies,
     ),
-]
+]  # fmt: skip
 Methods = Annotated[
     list[str] | None,
-    typer.Option(
-        "--policy",
-        "-p",
-        metavar="NAME",
-        help='Policy, "balanced" or "bound" instead of what the command takes by itself, or a policy of a '
+    option(
+        'Policy, "balanced" or "bound" instead of what the command takes by itself, or a policy of a '
         "Python file, mine.py:NAME; may be repeated.",
-        autocompletion=completion.curves,
+        "NAME", "--policy", "-p", autocompletion=completion.curves,
     ),
-]
-AsJson = Annotated[bool, typer.Option("--json", help="One JSON object on standard output.")]
-AsCsv = Annotated[bool, typer.Option("--csv", help="The table as CSV on standard output.")]
+]  # fmt: skip
+Counts = Annotated[str | None, option("Jobs present instead of those of the file.", "X,Y,...")]
+Certificate = Annotated[Path | None, option("Write the proof of the bounds (.json, .json.gz).", "FILE")]
+AsJson = Annotated[bool, option("One JSON object on standard output.", None, "--json")]
+AsCsv = Annotated[bool, option("The table as CSV on standard output.", None, "--csv")]
 Out = Annotated[
     list[Path] | None,
-    typer.Option(
-        "--out",
-        "-o",
-        metavar="FILE",
-        help="Write a file, may be repeated; the suffix decides: .svg .png .pdf (figure) or "
-        ".nc .csv .json (data) or .tex (table).",
+    option(
+        "Write a file, may be repeated; the suffix decides: .svg .png .pdf (figure) or .nc .csv .json (data) "
+        "or .tex (table).",
+        "FILE", "--out", "-o",
     ),
-]
-Report = Annotated[
-    Path | None, typer.Option("--report", metavar="FILE.html", help="Write one self-contained page.")
-]
+]  # fmt: skip
+Report = Annotated[Path | None, option("Write one self-contained page.", "FILE.html")]
 Size = Annotated[
     Printed | None,
-    typer.Option(
-        "--size",
-        help="Figures of --out fit for print: a column (3.5 in), a page (7.16 in), a slide (16:9); no letter "
+    option(
+        "Figures of --out fit for print: a column (3.5 in), a page (7.16 in), a slide (16:9); no letter "
         "below 6 pt.",
         show_default=False,
     ),
 ]
-Title = Annotated[
-    bool,
-    typer.Option("--title/--no-title", help="Figures of --out with or without titles.", show_default=False),
-]
+Title = Annotated[bool, option("Figures of --out with or without titles.", show_default=False)]
 Seed = Annotated[
-    int | None,
-    typer.Option(
-        "--seed", min=0, metavar="N", help="Seed instead of that of the file; without a file a fresh one."
-    ),
+    int | None, option("Seed instead of that of the file; without a file a fresh one.", "N", min=0)
 ]
 TimeLimit = Annotated[
-    float | None,
-    typer.Option(
-        "--time-limit", min=0.0, metavar="S", help="Stop after S seconds with what is known; exit code 1."
-    ),
+    float | None, option("Stop after S seconds with what is known; exit code 1.", "S", min=0.0)
 ]
-Load = Annotated[
-    float | None, typer.Option("--load", min=0.0, metavar="L", help="Scale the traffic to this load.")
-]
-Jobs = Annotated[int, typer.Option("--jobs", metavar="N", help="Workers; -1 for all cores.")]
+Load = Annotated[float | None, option("Scale the traffic to this load.", "L", min=0.0)]
+Jobs = Annotated[int, option("Workers; -1 for all cores.", "N")]
 BackendOption = Annotated[
     Backend,
-    typer.Option(
-        "--backend",
-        help="Who computes: loky (processes here), dask (scheduler in DASK_SCHEDULER_ADDRESS, else workers "
-        "here), ray.",
+    option(
+        "Who computes: loky (processes here), dask (scheduler in DASK_SCHEDULER_ADDRESS, else workers here), "
+        "ray."
     ),
 ]
 Verbose = Annotated[
     int,
-    typer.Option(
-        "--verbose",
-        "-v",
-        count=True,
-        show_default=False,
-        help="Tell on standard error what is decided: methods, sizes, retries; -vv: each piece of work.",
+    option(
+        "Tell on standard error what is decided: methods, sizes, retries; -vv: each piece of work.",
+        None, "--verbose", "-v", count=True, show_default=False,
     ),
-]
+]  # fmt: skip

@@ -16,13 +16,12 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
 import typer
 
 from fairness.display.lettering import printed, unwritable
 from fairqueues.console.errors import FAILED
-from fairqueues.console.inputs import read
 from fairqueues.errors import OutputError, WrongUse
 from fairqueues.files import require_writable, write_all
 from fairqueues.report.outcome import Outcome
@@ -31,8 +30,6 @@ from fairqueues.report.tables import is_number, print_line, print_table
 if TYPE_CHECKING:
     import pandas as pd
     import xarray as xr
-
-    from fairqueues.scenario import Scenario
 
 __all__ = ["DATA", "FIGURES", "Delivery", "command_line", "to_dataset"]
 
@@ -44,54 +41,41 @@ _PRESENTATION = (*_OF_FILES, "report", "jobs", "backend", "checkpoint")
 
 @dataclass(frozen=True)
 class Delivery:
-    """Where the result of a command goes, checked; made by :meth:`of`."""
+    """Where the result of a command goes, which :meth:`checked` has checked."""
 
     context: typer.Context
-    as_json: bool
-    as_csv: bool
-    out: tuple[Path, ...]
-    report: Path | None
+    as_json: bool = False
+    as_csv: bool = False
+    out: tuple[Path, ...] = ()
+    report: Path | None = None
     size: str | None = None
     title: bool = True
 
-    @classmethod
-    def of(
-        cls,
-        context: typer.Context,
-        as_json: bool = False,
-        as_csv: bool = False,
-        out: Sequence[Path] | None = None,
-        report: Path | None = None,
-        size: str | None = None,
-        title: bool = True,
-        *,
-        figures: bool = True,
-        also: Sequence[Path] = (),
-    ) -> Delivery:
-        """Check the options; WrongUse where one cannot be kept.
+    def checked(self, *, figures: bool = True, also: Sequence[Path] = ()) -> Self:
+        """Itself; WrongUse where an option cannot be kept.
 
         ``also`` are files that the command writes itself.
         """
-        if as_json and as_csv:
+        if self.as_json and self.as_csv:
             raise WrongUse("--json and --csv exclude each other; write the second one with --out FILE.csv")
         known = (*FIGURES, *DATA) if figures else DATA
-        paths = tuple(out or ())
-        for path in paths:
-            if path.suffix.lower() not in known:
+        suffixes = {path: path.suffix.lower() for path in self.out}
+        for path, suffix in suffixes.items():
+            if suffix not in known:
                 raise WrongUse(
                     f"--out {path}: the suffix {path.suffix!r} is none of {', '.join(known)}"
                     + ("" if figures else "; this command draws no figure")
                 )
-            if path.suffix.lower() == ".nc":
+            if suffix == ".nc":
                 _engine()
-        for option in ("--size",) * (size is not None) + ("--no-title",) * (not title):
-            if not any(path.suffix.lower() in FIGURES for path in paths):
+        for option in ("--size",) * (self.size is not None) + ("--no-title",) * (not self.title):
+            if not any(suffix in FIGURES for suffix in suffixes.values()):
                 raise WrongUse(f"{option} is for figures; write one with --out FILE.pdf")
-        if report is not None and report.suffix.lower() not in (".html", ".htm"):
-            raise WrongUse(f"--report {report}: a report is a page, name it .html")
-        written = [*paths, *also, *([report] if report is not None else [])]
+        if self.report is not None and self.report.suffix.lower() not in (".html", ".htm"):
+            raise WrongUse(f"--report {self.report}: a report is a page, name it .html")
+        written = [*self.out, *also, *filter(None, [self.report])]
         names = {"file": "the scenario", "trace": "the trace", "nodes": "the list of nodes"}
-        read = {what: context.params.get(name) for name, what in names.items()}
+        read = {what: self.context.params.get(name) for name, what in names.items()}
         for k, path in enumerate(written):
             require_writable(path)
             for what, source in read.items():
@@ -99,23 +83,16 @@ class Delivery:
                     raise WrongUse(f"{path} is {what} itself and would be overwritten; choose another name")
             if path.resolve() in (p.resolve() for p in written[:k]):
                 raise WrongUse(f"{path} is named twice")
-        return cls(context, as_json, as_csv, paths, report, size, title)
+        return self
 
-    def read(self, file: Path, *, fitted: bool = True) -> Scenario:
-        """The scenario of a file; WrongUse if the command would write over one that the scenario reads.
-
-        What a system that was ``fitted`` to a record leaves out of it is told on standard error.
-        """
-        scenario = read(file)
+    def require_spared(self, files: Sequence[Path]) -> None:
+        """WrongUse if the command would write over one of the files that its scenario reads."""
         kept = self.context.params.get("checkpoint")
         for path in (*self.out, *filter(None, (self.report, kept))):
-            if Path(path).resolve() in (data.resolve() for data in scenario.place.files):
+            if Path(path).resolve() in (data.resolve() for data in files):
                 raise WrongUse(
                     f"{path} is read by the scenario and would be overwritten; choose another name"
                 )
-        if fitted and scenario.fit is not None and scenario.fit.bursts:
-            typer.echo(f"note: {scenario.fit.bursts}", err=True)
-        return scenario
 
     def dataset(self, table: pd.DataFrame, job_classes: Sequence[str], bare: str) -> xr.Dataset | None:
         """The table as :func:`to_dataset` makes it, where a file asks for one."""
@@ -136,7 +113,8 @@ class Delivery:
         if self.report is not None:
             kept = command_line(self.context, outcome.seed, without=_OF_FILES)
             writers[self.report] = partial(_write_report, outcome=outcome, command=kept)
-        write_all(writers)
+        if writers:
+            write_all(writers)
         for path in writers:
             typer.echo(printed(f"wrote {path}"), err=True)
         with _standard_output():

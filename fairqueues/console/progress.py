@@ -1,4 +1,6 @@
-"""Progress with the remaining time: on standard error, and only if that is a terminal.
+"""What is said on standard error while a command works: progress, compiled kernels, and what is logged.
+
+Progress with the remaining time is for terminals, and what is logged is for ``--verbose``.
 
 What is counted is work, states and events say, below a line that tells for which of the policies. Work of
 more than half a minute is said before it starts, terminal or not. What a time limit or a missed precision
@@ -9,13 +11,11 @@ from __future__ import annotations
 
 import logging
 import sys
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any, TypeVar
 
-from fairqueues.console.listening import heard
-
-__all__ = ["Bars", "reached", "telling_of_kernels"]
+__all__ = ["Bars", "heard", "listening", "reached", "telling_of_kernels"]
 
 WORTH_SAYING = 30.0
 """Seconds of work that are said where standard error is no terminal."""
@@ -23,7 +23,62 @@ WORTH_SAYING = 30.0
 AT_ONCE = 0.5
 """Seconds of work that needs no bar."""
 
+PACKAGES = ("fairness", "queueing", "capacity", "proofs", "fairqueues")
+"""Names of the loggers above those of the modules."""
+
+LEVELS = (logging.WARNING, logging.INFO, logging.DEBUG)
+"""By how often ``--verbose`` is given."""
+
 T = TypeVar("T")
+
+
+class _Lines(logging.Handler):
+    """A line per record, above the bars of progress."""
+
+    def emit(self, record: logging.LogRecord) -> None:
+        from tqdm import tqdm
+
+        tqdm.write(self.format(record), file=sys.stderr)
+
+
+def heard() -> bool:
+    """Whether what is logged is shown, so that nobody else need say it."""
+    return any(isinstance(handler, _Lines) for handler in logging.getLogger(PACKAGES[0]).handlers)
+
+
+@contextmanager
+def listening(verbose: int) -> Iterator[None]:
+    """Show what the packages log: 0 nothing more than usual, 1 what is decided, 2 each piece of work, too.
+
+    Examples
+    --------
+    >>> with listening(1):
+    ...     logging.getLogger("queueing").getEffectiveLevel() == logging.INFO
+    True
+    """
+    if not verbose:
+        yield
+        return
+    handler = _Lines()
+    handler.setFormatter(logging.Formatter("%(name)s: %(message)s"))
+    with _attached(handler, LEVELS[min(verbose, len(LEVELS) - 1)], PACKAGES):
+        yield
+
+
+@contextmanager
+def _attached(handler: logging.Handler, level: int, names: Sequence[str]) -> Iterator[None]:
+    """Have these loggers call a handler from a level on."""
+    loggers = [logging.getLogger(name) for name in names]
+    before = [logger.level for logger in loggers]
+    for logger in loggers:
+        logger.addHandler(handler)
+        logger.setLevel(level)
+    try:
+        yield
+    finally:
+        for logger, old in zip(loggers, before, strict=True):
+            logger.removeHandler(handler)
+            logger.setLevel(old)
 
 
 class Bars:
@@ -104,19 +159,15 @@ class _Kernels(logging.Handler):
 @contextmanager
 def telling_of_kernels() -> Iterator[None]:
     """Say on standard error, if that is a terminal, when kernels are compiled for the first time."""
-    log = logging.getLogger("fairness.machine.compiling")
     if sys.stderr is None or not sys.stderr.isatty():
         yield
         return
-    level, handler = log.level, _Kernels()
-    log.setLevel(logging.INFO)
-    log.addHandler(handler)
+    handler = _Kernels()
     try:
-        yield
+        with _attached(handler, logging.INFO, ["fairness.machine.compiling"]):
+            yield
     finally:
         handler.close()
-        log.removeHandler(handler)
-        log.setLevel(level)
 
 
 def reached(

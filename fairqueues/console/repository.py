@@ -9,20 +9,20 @@ from __future__ import annotations
 
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
+from fairqueues.console.options import argument, option
 from fairqueues.errors import OutputError, WrongUse
 from fairqueues.files import require_writable
 
 __all__ = ["bench", "checkout", "reproduce"]
 
 Checkout = Annotated[
-    Path | None,
-    typer.Option("--checkout", metavar="DIR", help="The repository or unpacked sdist, if it is elsewhere."),
+    Path | None, option("The repository or unpacked sdist, if it is elsewhere.", "DIR", "--checkout")
 ]
 
 
@@ -49,14 +49,10 @@ def _offered(known: Callable[[Path], list[str]]) -> Callable[[str], list[str]]:
 def reproduce(
     sources: Annotated[
         list[str] | None,
-        typer.Argument(
-            metavar="SOURCE", help="Such as drf or psdsf. Default: all.", autocompletion=_offered(_sources)
-        ),
+        argument("Such as drf or psdsf. Default: all.", "SOURCE", autocompletion=_offered(_sources)),
     ] = None,
-    folder: Annotated[Path, typer.Option("--folder", metavar="DIR", help="Where the pages go.")] = Path(
-        "out"
-    ),
-    full: Annotated[bool, typer.Option("--full", help="Longer simulations and finer curves.")] = False,
+    folder: Annotated[Path, option("Where the pages go.", "DIR")] = Path("out"),
+    full: Annotated[bool, option("Longer simulations and finer curves.", None, "--full")] = False,
     place: Checkout = None,
 ) -> None:
     """Redraw the figures and tables of the papers, with a page for each source.
@@ -71,9 +67,7 @@ def reproduce(
     """
     root = checkout(place)
     known = _sources(root)
-    for source in sources or ():
-        if source not in known:
-            raise WrongUse(f"unknown source {source!r}; choose from {', '.join(known)}")
+    _require_known("source", sources, known)
     target = folder.resolve()
     if target.exists() and not target.is_dir():
         raise OutputError(f"cannot write into {folder}: it is a file; name a folder")
@@ -87,9 +81,7 @@ def reproduce(
 def bench(
     topics: Annotated[
         list[str] | None,
-        typer.Argument(
-            metavar="TOPIC", help="Such as filling. Default: all.", autocompletion=_offered(_topics)
-        ),
+        argument("Such as filling. Default: all.", "TOPIC", autocompletion=_offered(_topics)),
     ] = None,
     place: Checkout = None,
 ) -> None:
@@ -98,10 +90,7 @@ def bench(
     The scripts are where those of "fairqueues reproduce" are: see its --help.
     """
     root = checkout(place)
-    known = _topics(root)
-    for topic in topics or ():
-        if topic not in known:
-            raise WrongUse(f"unknown topic {topic!r}; choose from {', '.join(known)}")
+    _require_known("topic", topics, _topics(root))
     _leave(_run(root, ["benchmarks", *(topics or ())]))
 
 
@@ -125,6 +114,14 @@ def checkout(given: Path | None = None) -> Path:
 
 def _run(root: Path, arguments: list[str]) -> int:
     return subprocess.run([sys.executable, "-m", *arguments], cwd=root, check=False).returncode
+
+
+def _require_known(what: str, names: Sequence[str] | None, known: Sequence[str]) -> None:
+    from fairness.arguments.plain import near
+
+    for name in names or ():
+        if name not in known:
+            raise WrongUse(f"unknown {what} {name!r}; {near(name, known)}")
 
 
 def _leave(code: int) -> None:

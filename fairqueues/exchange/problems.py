@@ -11,7 +11,7 @@ import os
 from pathlib import Path
 
 from fairness import Cluster, ModelError, Problem
-from fairness.files import MOST, written_text
+from fairness.files import text_of
 from fairness.model.data import model_from_dict
 from fairqueues.files import write_all
 from fairqueues.json_text import json_data
@@ -39,7 +39,7 @@ def read_problem(path: str | os.PathLike[str]) -> Problem | Cluster:
         unknown or given twice, or the model is refused.
     """
     file = Path(path)
-    return parse_problem(written_text(file, "give a JSON file", most=MOST), str(file))
+    return parse_problem(text_of(file, "give a JSON file"), str(file))
 
 
 def parse_problem(text: str, name: str = "<text>") -> Problem | Cluster:

@@ -11,6 +11,7 @@ import numpy as np
 from matplotlib import rc_context
 from matplotlib.figure import Figure as Canvas
 
+from fairness.arguments.plain import near
 from fairness.display.lettering import label
 from fairness.display.printing.saving import drawn_file
 from fairness.errors import ModelError
@@ -76,7 +77,7 @@ def figure_file(state: State, name: str, ending: str) -> bytes:
     """
     drawings = _drawings(state)
     if name not in drawings:
-        raise ModelError(f"no figure {name[:30]!r}; choose from {', '.join(drawings)}")
+        raise ModelError(f"no figure {name[:30]!r}; {near(name, drawings)}")
     # Not pyplot: its figures are global, and requests come at any time.
     canvas = Canvas(figsize=(5.2, 4.4), layout="constrained")
     ax = canvas.add_subplot()

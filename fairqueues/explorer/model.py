@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qsl, urlencode
 
+from fairness.arguments.plain import near
 from fairness.catalogue import CATALOGUE
 from fairness.errors import ModelError
 from fairness.model.problem import Problem
@@ -187,8 +188,7 @@ class State:
                 raise FieldErrors({"form": f"the explorer shows {least} to {most} {what}; got {count}"})
         for where, name in (("policy", policy), *(("shown", name) for name in shown)):
             if name not in offered:
-                known = ", ".join(offered)
-                raise FieldErrors({where: f"unknown policy {name[:30]!r}; choose from {known}"})
+                raise FieldErrors({where: f"unknown policy {name[:30]!r}; {near(name, offered)}"})
         if not 0 <= rated <= n:
             raise FieldErrors({"rated": f"there is no class {rated}; choose 0 (all) to {n}"})
         values = read_numbers(texts, n, m)
@@ -197,20 +197,20 @@ class State:
             return tuple(values[f"{name}-{k}"] for k in range(length))
 
         state = cls(
-            tuple(row(f"demands-{i}", m) for i in range(n)),
-            row("capacities", m),
-            row("weights", n),
-            row("counts", n),
-            row("mix", n),
-            values["load"],
-            policy,
-            row("start", 2) if n == 2 else (),
-            values.get("reach", 1.0),
-            tuple(job_classes),
-            tuple(resources),
-            tuple(name for name in offered if name in shown),
-            rated,
-            offered,
+            demands=tuple(row(f"demands-{i}", m) for i in range(n)),
+            capacities=row("capacities", m),
+            weights=row("weights", n),
+            counts=row("counts", n),
+            mix=row("mix", n),
+            load=values["load"],
+            policy=policy,
+            start=row("start", 2) if n == 2 else (),
+            reach=values.get("reach", 1.0),
+            job_classes=tuple(job_classes),
+            resources=tuple(resources),
+            shown=tuple(name for name in offered if name in shown),
+            rated=rated,
+            offered=offered,
         )
         try:
             state.system.require_stable()
@@ -322,17 +322,17 @@ class State:
         if scenario.has("fluid") and n == 2:
             start = tuple(float(v) for v in scenario.section("fluid").start)
         state = cls(
-            tuple(tuple(float(v) for v in row) for row in problem.demands),
-            tuple(float(v) for v in problem.capacities),
-            tuple(float(v) for v in problem.weights),
-            tuple(float(v) for v in scenario.counts),
-            mix,
-            load,
-            policy,
-            start if n == 2 else (),
-            nice_above(max(start) or 1.0) if n == 2 else 1.0,
-            problem.job_classes,
-            problem.resources,
+            demands=tuple(tuple(float(v) for v in row) for row in problem.demands),
+            capacities=tuple(float(v) for v in problem.capacities),
+            weights=tuple(float(v) for v in problem.weights),
+            counts=tuple(float(v) for v in scenario.counts),
+            mix=mix,
+            load=load,
+            policy=policy,
+            start=start if n == 2 else (),
+            reach=nice_above(max(start) or 1.0) if n == 2 else 1.0,
+            job_classes=problem.job_classes,
+            resources=problem.resources,
         )
         rated = 0 if n <= ALL_CLASSES else 1
         try:

@@ -18,7 +18,7 @@ from fairness import Cluster, FairqueuesError, Problem
 from fairness.arguments.plain import near
 from fairness.arguments.validation import FloatArray
 from fairqueues.scenario import names
-from fairqueues.scenario.python_files import require_answers, split_name
+from fairqueues.scenario.python_files import require_answers
 from fairqueues.scenario.reading import Place
 from fairqueues.scenario.sections import Document, Network, Traffic
 from fairqueues.scenario.toml_text import Path, ScenarioError
@@ -158,7 +158,7 @@ def policy_for(model: Any, spec: Any, tree: Any, folder: FilePath | None) -> Any
     """
     cluster = None if model is None else isinstance(model, Cluster)
     policy = names.policy_named(spec, cluster=cluster, tree=tree, folder=folder)
-    own = split_name(spec)
+    own = names.split_name(spec)
     if own is not None and folder is not None and model is not None:
         require_answers(policy, model, folder / own[0])
     return policy

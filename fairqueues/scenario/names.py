@@ -9,6 +9,7 @@ parameters may be is decided there. ``"mine.py:priority"`` leads to a policy of 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
@@ -20,7 +21,7 @@ from typing import Any
 from fairness.arguments.plain import near, plain
 from fairness.catalogue import CATALOGUE, CLUSTER_CATALOGUE, FURTHER, Entry
 from fairness.errors import ModelError
-from fairqueues.scenario.python_files import own_policy, split_name
+from fairqueues.scenario.python_files import own_policy
 
 __all__ = [
     "ARRIVALS",
@@ -33,12 +34,14 @@ __all__ = [
     "Named",
     "arrivals_named",
     "arrivals_spec",
+    "full_name",
     "law_named",
     "law_spec",
     "placement_named",
     "policy_named",
     "policy_spec",
     "scheduler_named",
+    "split_name",
 ]
 
 
@@ -169,6 +172,8 @@ _ALIASES = {
 }
 # fmt: on
 
+_OWN = re.compile(r"(?P<file>.*\.py)(?::(?P<name>[^:]*)(?::(?P<parameters>.*))?)?", re.DOTALL)
+
 
 def policy_named(
     spec: Any, *, cluster: bool | None = None, tree: Any = None, folder: Path | None = None
@@ -204,23 +209,48 @@ def policy_named(
         return own_policy(file, attribute, folder, values, given)
     name = _name(spec, "policy")
     known = CLUSTER_POLICIES if cluster else POOL_POLICIES
-    if cluster is not None and name in _POLICIES and name not in known:
-        here, there = ("servers", "one pool") if cluster else ("one pool", "servers")
-        raise ModelError(
-            f"policy {name!r} is for {there}, but the model has {here}; take one of {', '.join(known)}"
-        )
     on_trees = CLUSTER_TREE_POLICIES if cluster else TREE_POLICIES
-    if name in _TREE_POLICIES:
-        if cluster is not None and name not in on_trees:
-            here, there = ("servers", "one pool") if cluster else ("one pool", "servers")
-            take = ", ".join(on_trees if tree is not None else known)
+    here, there = ("servers", "one pool") if cluster else ("one pool", "servers")
+    for all_of_kind, fitting in ((_POLICIES, known), (_TREE_POLICIES, on_trees)):
+        if cluster is not None and name in all_of_kind and name not in fitting:
+            take = ", ".join(known if tree is None else fitting)
             raise ModelError(f"policy {name!r} is for {there}, but the model has {here}; take one of {take}")
+    if name in _TREE_POLICIES:
         if tree is None:
             raise ModelError(f"policy {name!r} shares among queues, but there are none; add a table [tree]")
         carried = policy_named(_TREE_POLICIES[name].fixed["policy"])
         return _built(spec, "policy", _TREE_POLICIES, tree=tree, policy=carried)
     known = known | on_trees if tree is not None else known
     return _built(spec, "policy", {**_POLICIES, **_TREE_POLICIES} if cluster is None else known)
+
+
+def split_name(spec: Any) -> tuple[str, str, str | None] | None:
+    """File, name and parameters of a policy of one's own; None if the policy is one of the library.
+
+    Examples
+    --------
+    >>> split_name("rules/mine.py:Powers:2"), split_name("alpha:2")
+    (('rules/mine.py', 'Powers', '2'), None)
+    """
+    text = spec.get("policy") if isinstance(spec, Mapping) else spec
+    found = _OWN.fullmatch(text.strip()) if isinstance(text, str) else None
+    return None if found is None else (found["file"], (found["name"] or "").strip(), found["parameters"])
+
+
+def full_name(spec: Any) -> str | None:
+    """A policy of one's own with its file and parameters, in one line; None if it is one of the library.
+
+    Examples
+    --------
+    >>> full_name({"policy": "mine.py:Powers", "exponent": 2}), full_name("drf")
+    ('mine.py:Powers(exponent=2)', None)
+    """
+    if split_name(spec) is None:
+        return None
+    if not isinstance(spec, Mapping):
+        return str(spec).strip()
+    given = ", ".join(f"{key}={value!r}" for key, value in spec.items() if key != "policy")
+    return f"{spec['policy'].strip()}({given})" if given else str(spec["policy"]).strip()
 
 
 def policy_spec(policy: Any) -> str | dict[str, Any]:

@@ -10,7 +10,6 @@ that is no file, such as a text from elsewhere, runs nothing at all.
 from __future__ import annotations
 
 import hashlib
-import re
 import sys
 import traceback
 from collections.abc import Mapping, Sequence
@@ -22,47 +21,15 @@ import numpy as np
 
 from fairness.arguments.plain import near
 from fairness.errors import FairqueuesError, ModelError
-from fairness.files import written_text
+from fairness.files import WRITTEN, text_of
 
-__all__ = ["full_name", "in_own_file", "own_policy", "require_answers", "run_python", "split_name"]
-
-_NAME = re.compile(r"(?P<file>.*\.py)(?::(?P<name>[^:]*)(?::(?P<parameters>.*))?)?", re.DOTALL)
-
+__all__ = ["in_own_file", "own_policy", "require_answers", "run_python"]
 
 _NONE: Mapping[str, Any] = {}
 _RUN: set[str] = set()
 """Files that were run, as code knows them."""
 _KEPT: dict[tuple[str, Path], Ran] = {}
 """What files have left, by their text and place."""
-
-
-def split_name(spec: Any) -> tuple[str, str, str | None] | None:
-    """File, name and parameters of a policy of one's own; None if the policy is one of the library.
-
-    Examples
-    --------
-    >>> split_name("rules/mine.py:Powers:2"), split_name("alpha:2")
-    (('rules/mine.py', 'Powers', '2'), None)
-    """
-    text = spec.get("policy") if isinstance(spec, Mapping) else spec
-    found = _NAME.fullmatch(text.strip()) if isinstance(text, str) else None
-    return None if found is None else (found["file"], (found["name"] or "").strip(), found["parameters"])
-
-
-def full_name(spec: Any) -> str | None:
-    """A policy of one's own with its file and parameters, in one line; None if it is one of the library.
-
-    Examples
-    --------
-    >>> full_name({"policy": "mine.py:Powers", "exponent": 2}), full_name("drf")
-    ('mine.py:Powers(exponent=2)', None)
-    """
-    if split_name(spec) is None:
-        return None
-    if not isinstance(spec, Mapping):
-        return str(spec).strip()
-    given = ", ".join(f"{key}={value!r}" for key, value in spec.items() if key != "policy")
-    return f"{spec['policy'].strip()}({given})" if given else str(spec["policy"]).strip()
 
 
 class Ran(NamedTuple):
@@ -195,7 +162,7 @@ def own_policy(
     file = folder / name
     if not file.is_file():
         raise ModelError(f"there is no file {name} in {folder.resolve()}; give its path from there")
-    text = written_text(file, "make it readable")
+    text = text_of(file, "make it readable", most=WRITTEN)
     from fairness.machine.checkpoint import comes_from
 
     found, sources, _ = run_python(text, file)

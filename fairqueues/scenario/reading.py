@@ -15,8 +15,8 @@ from pydantic import BaseModel, ValidationError
 
 from fairness.arguments.plain import near
 from fairness.errors import ModelError
-from fairness.files import written_text
-from fairqueues.json_text import JsonLines, is_json, json_data
+from fairness.files import WRITTEN, text_of
+from fairqueues.json_text import JsonLines, json_data
 from fairqueues.scenario.sections import SECTIONS, Document, Queue, Queues
 from fairqueues.scenario.toml_text import Path, ScenarioError, dotted, key_lines, syntax_line
 
@@ -37,16 +37,16 @@ class Place:
     """
 
     def __init__(self, text: str, name: str, folder: FilePath | None = None) -> None:
-        self.name, self.folder = name, folder
+        self.text, self.name, self.folder = text, name, folder
         self.files: list[FilePath] = []
         """Files of data that were asked for with :meth:`beside`."""
-        self.is_json = is_json(text, name)
-        self._text = text
+        self.is_json = name.lower().endswith(".json") or text.lstrip()[:1] == "{"
+        """Whether it is meant as JSON: it begins with a brace, as no TOML does, or its file is called so."""
 
     @cached_property
     def lines(self) -> dict[Path, int] | JsonLines:
         """Line of every key, table and element."""
-        return JsonLines(self._text) if self.is_json else key_lines(self._text)
+        return JsonLines(self.text) if self.is_json else key_lines(self.text)
 
     def beside(self, file: str) -> FilePath:
         """Path of a file of data that the text names, seen from the folder where it stands."""
@@ -82,7 +82,7 @@ def read_text(path: str | os.PathLike[str]) -> str:
         If it cannot be read, is too large or is no text.
     """
     try:
-        return written_text(FilePath(path), "give a scenario, a short file of TOML or JSON")
+        return text_of(path, "give a scenario, a short file of TOML or JSON", most=WRITTEN)
     except ModelError as error:
         raise ScenarioError(str(error)) from None
 
@@ -114,11 +114,10 @@ def read_document(text: str, name: str, folder: FilePath | None = None) -> tuple
     ScenarioError
         If the text is neither TOML nor JSON, or a key, type or range is wrong.
     """
-    text = text.replace("\r\n", "\n")
-    data = _json_tables(text, name) if is_json(text, name) else toml_tables(text, name)
+    place = Place(text.replace("\r\n", "\n"), name, folder)
+    data = (_json_tables if place.is_json else toml_tables)(place.text, name)
     if _depth(data) > _DEEPEST:
         raise ScenarioError(f"{name}: {_DEEP}")
-    place = Place(text, name, folder)
     if not data:
         raise ScenarioError(f"{name}, line 1: the file is empty; give a title and a table [pool], [cluster], "
                             "[network], [trace] or [cloud]")  # fmt: skip

@@ -123,7 +123,8 @@ class Scenario(Content):
         system = None if recorded is None else recorded.system
         traffic = document.traffic
         if traffic is not None:
-            system = build_system(traffic, built, place, first_load(document))
+            swept = None if document.sweep is None else first_load(document.sweep)
+            system = build_system(traffic, built, place, swept)
         elif built.loads is not None:
             from queueing import System
 

@@ -20,7 +20,7 @@ from fairness.arguments.plain import near
 from fairness.display.wording import rough
 from fairqueues.scenario.building import build_model, build_system
 from fairqueues.scenario.content import Content
-from fairqueues.scenario.sections import Document
+from fairqueues.scenario.sections import Document, Sweep
 
 __all__ = ["SweptModel", "axis_values", "check_sweep", "dimension", "first_load"]
 
@@ -88,10 +88,9 @@ def axis_values(scenario: Content) -> dict[str, list[float]]:
     return {dimension(key): _values(axis) for key, axis in scenario.section("sweep").over.items()}
 
 
-def first_load(document: Document) -> float | None:
+def first_load(sweep: Sweep) -> float | None:
     """First value of a sweep over the load, for a file that gives it nowhere else."""
-    axis = document.sweep.over.get("load") if document.sweep is not None else None
-    values = _values(axis) if axis is not None else []
+    values = _values(sweep.over["load"]) if "load" in sweep.over else []
     return values[0] if values and values[0] > 0 else None
 
 

@@ -23,7 +23,6 @@ from __future__ import annotations
 
 import os
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 
@@ -128,12 +127,7 @@ def read_alibaba_2018(
     ([[1.0, 0.005], [1.0, 0.005], [0.5, 0.0025]], array([60., 60., 10.]))
     >>> folder.cleanup()
     """
-    choices: dict[str, Any] = {
-        "never_ended": never_ended,
-        "never_started": never_started,
-        "backwards": backwards,
-    }
-    return TASKS.read(tasks, **choices)
+    return TASKS.read(tasks, never_ended=never_ended, never_started=never_started, backwards=backwards)
 
 
 def read_alibaba_2018_sample(tasks: str | os.PathLike[str]) -> ClusterTrace:

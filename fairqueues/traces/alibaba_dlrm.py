@@ -31,7 +31,6 @@ from __future__ import annotations
 
 import os
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 
@@ -131,9 +130,7 @@ def read_alibaba_dlrm_2025(
                  for name in INSTANCES.times[:2]}  # fmt: skip
         return replace(rows, columns={**rows.columns, **first})
 
-    choices: dict[str, Any] = {
-        "never_ended": never_ended,
-        "never_started": never_started,
-        "backwards": backwards,
-    }
-    return replace(INSTANCES, prepare=prepare).read(instances, models=ROLES, **choices)
+    table = replace(INSTANCES, prepare=prepare)
+    return table.read(
+        instances, models=ROLES, never_ended=never_ended, never_started=never_started, backwards=backwards
+    )

@@ -28,7 +28,6 @@ References
 from __future__ import annotations
 
 import os
-from typing import Any
 
 import numpy as np
 
@@ -122,9 +121,9 @@ def read_alibaba_gpu_2023(
     >>> folder.cleanup()
     """
     cluster = NODES.read(nodes)
-    choices: dict[str, Any] = {
-        "never_ended": never_ended,
-        "never_started": never_started,
-        "backwards": backwards,
-    }
-    return PODS.read(pods, nodes=cluster, models=dict.fromkeys(cluster.models), **choices), cluster
+    models = dict.fromkeys(cluster.models)
+    trace = PODS.read(
+        pods, nodes=cluster, models=models,
+        never_ended=never_ended, never_started=never_started, backwards=backwards,
+    )  # fmt: skip
+    return trace, cluster

@@ -258,7 +258,7 @@ def test_files_that_cannot_be_read_or_written(tmp_path):
     with pytest.raises(ModelError, match="cannot be read: No such file"):
         read_problem(tmp_path / "none.json")
     (tmp_path / "binary.json").write_bytes(b"\xff\xfe\x00")
-    with pytest.raises(ModelError, match="byte 0 is not UTF-8"):
+    with pytest.raises(ModelError, match="line 1: is no text in UTF-8"):
         read_problem(tmp_path / "binary.json")
     with pytest.raises(OutputError):
         write_problem(POOL, tmp_path / "none" / "p.json")

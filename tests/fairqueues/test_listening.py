@@ -9,7 +9,7 @@ import pytest
 import queueing
 from fairness import DRF, Problem
 from fairness.machine.work import Task
-from fairqueues.console.listening import listening
+from fairqueues.console.progress import listening
 from queueing import Erlang, System, stationary
 from tests.fairqueues.command_line import run
 

@@ -132,7 +132,7 @@ WRONG = {
     "error": ("mine.py:stops", "mine.py, line 28: IndexError: index 99"),
     "no Python": ("broken.py:f", "broken.py, line 2: no valid Python"),
     "error of the file": ("failing.py:f", "failing.py, line 1: ModuleNotFoundError"),
-    "no text": ("binary.py:f", "is not UTF-8 text"),
+    "no text": ("binary.py:f", "is no text in UTF-8"),
 }
 
 

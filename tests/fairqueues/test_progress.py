@@ -14,8 +14,7 @@ from fairness.errors import NotConvergedError
 from fairness.machine import work
 from fairness.machine.compiling import BEGUN, ENDED
 from fairqueues.console import progress
-from fairqueues.console.listening import listening
-from fairqueues.console.progress import reached, telling_of_kernels
+from fairqueues.console.progress import listening, reached, telling_of_kernels
 
 
 class Terminal(io.StringIO):

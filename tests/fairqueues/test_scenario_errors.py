@@ -1,11 +1,12 @@
 """Wrong files: one line that names file, line and key, and says what to do."""
 
+import gzip
 import re
 
 import pytest
 
-from fairness import ModelError, files
-from fairqueues.scenario import Scenario, ScenarioError
+from fairness import ModelError
+from fairqueues.scenario import Scenario, ScenarioError, reading
 
 # Line 1 is the title; [pool] stands on line 3, capacities on line 8; more begins on line 9.
 POOL = """title = "t"
@@ -229,12 +230,18 @@ def test_files_that_cannot_be_read(tmp_path, monkeypatch):
         Scenario.read("a\0b")
     binary = tmp_path / "binary.toml"
     binary.write_bytes(b"\x7fELF\xff\xfe\x00")
-    with pytest.raises(ScenarioError, match=r"binary\.toml: byte 4 is not UTF-8 text"):
+    with pytest.raises(
+        ScenarioError, match=r"binary\.toml, line 1: is no text in UTF-8; save the file as UTF-8"
+    ):
         Scenario.read(binary)
-    binary.write_bytes(b"title = \x00")
-    with pytest.raises(ScenarioError, match=r"binary\.toml, line 1: no valid TOML"):
+    binary.write_bytes(b"# two\ntitle = \x00")
+    with pytest.raises(ScenarioError, match=r"binary\.toml, line 2: is no text"):
         Scenario.read(binary)
-    monkeypatch.setattr(files, "WRITTEN", 3)
+    packed = tmp_path / "packed.toml.gz"
+    packed.write_bytes(gzip.compress(b"[pool]\ndemands = [[1]]\ncapacities = [2]\n"))
+    assert Scenario.read(packed).model.n_classes == 1
+    binary.write_bytes(b"title = 1")
+    monkeypatch.setattr(reading, "WRITTEN", 3)
     with pytest.raises(
         ScenarioError, match="cannot be read: it is larger than 0 MiB; give a scenario, a short file"
     ):

@@ -32,6 +32,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 
+from fairness.arguments.plain import near
 from fairness.arguments.validation import (
     FloatArray,
     Seed,
@@ -187,7 +188,7 @@ def demand_profile(
     SparseDemands(1,000 tenants x 5,000 resources, 27,479 entries, float32)
     """
     if not isinstance(name, str) or name not in PROFILES:
-        raise ModelError(f"unknown profile {name!r}; choose from {', '.join(PROFILES)}")
+        raise ModelError(f"unknown profile {name!r}; {near(str(name), PROFILES)}")
     profile = PROFILES[name]
     require_whole("n_tenants", n_tenants, 1, LIMIT)
     require_whole("n_resources", n_resources, 1, LIMIT)

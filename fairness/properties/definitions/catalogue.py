@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import difflib
-
+from fairness.arguments.plain import near
 from fairness.errors import ModelError
 from fairness.properties.definitions.bottleneck_fairness import BottleneckFairness
 from fairness.properties.definitions.dynamic_incentive import DynamicSharingIncentive
@@ -63,6 +62,7 @@ def property_named(name: str) -> Property:
     known = {word.casefold(): one for one in PROPERTIES for word in (one.name, one.key)}
     if wanted in known:
         return known[wanted]
-    near = difflib.get_close_matches(wanted, known, n=1, cutoff=0)
     choices = ", ".join(f"{one.name} ({one.key})" for one in PROPERTIES)
-    raise ModelError(f"unknown property {name!r}; do you mean {known[near[0]].name!r}? Known are: {choices}")
+    raise ModelError(
+        f"unknown property {name!r}; {near(wanted, known, 'give another.')} Known are: {choices}"
+    )

@@ -123,7 +123,7 @@ class TaskTable:
         nodes: NodeList | None = None,
         models: Iterable[str] = (),
         origin: float | None = 0.0,
-        **choices: Any,
+        **choices: str,
     ) -> ClusterTrace:
         """The tasks of a file.
 

@@ -188,7 +188,7 @@ def test_seeds():
 @pytest.mark.parametrize(
     ("arguments", "options", "message"),
     [
-        (("X0", 10, 300), {}, "unknown profile 'X0'; choose from U0, U1, U2, G0, G1, G2"),
+        (("X0", 10, 300), {}, "unknown profile 'X0'; known are U0, U1, U2, G0, G1, G2"),
         (("U0", 0, 300), {}, "n_tenants must be a whole number from 1 to 2147483647; got 0"),
         (("U0", 1e6, 300), {}, "n_tenants must be a whole number from 1 to 2147483647; got 1000000.0"),
         (("U0", 10, -3), {}, "n_resources must be a whole number from 1 to 2147483647; got -3"),

@@ -359,7 +359,7 @@ def test_a_dict_gives_names(tmp_path):
         ({"policies": {1: DRF()}}, "policies: names must be strings; got 1"),
         ({"policies": DRF()}, "policies must be a list"),
         ({"policies": [DRF(), DRF()]}, "two policies are called 'DRF'"),
-        ({"properties": ["sharing incentives"]}, "do you mean 'sharing incentive'"),
+        ({"properties": ["sharing incentives"]}, "did you mean 'sharing incentive'"),
         ({"properties": [3]}, "properties must list Property objects or names"),
         ({"properties": 3}, "properties must list Property objects or names"),
         ({"properties": []}, "properties is empty"),
@@ -408,7 +408,7 @@ def test_one_command_prints_both_tables(tmp_path, capsys):
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (["--policies", "CEEI"], "unknown policy 'CEEI'; choose from MMF, DRF"),
+        (["--policies", "CEEI"], "unknown policy 'CEEI'; known are MMF, DRF"),
         (["--properties", "IS"], "unknown property 'IS'"),
         (["--budget", "0"], "budget must be a whole number"),
         (["--domain", "zeros"], "invalid choice: 'zeros'"),

@@ -25,7 +25,7 @@ def test_names_and_keys():
 
 def test_unknown_names():
     with pytest.raises(
-        ModelError, match=r"do you mean 'envy-freeness'\? Known are: sharing incentive \(SI\), "
+        ModelError, match=r"did you mean 'envy-freeness'\? Known are: sharing incentive \(SI\), "
     ):
         property_named("envy freenes")
     with pytest.raises(ModelError, match="unknown property 'x'"):
