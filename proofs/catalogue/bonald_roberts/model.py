@@ -39,6 +39,7 @@ from collections.abc import Iterator
 
 from proofs.catalogue.chapter import Chapter
 from proofs.catalogue.examples import every
+from proofs.catalogue.proof_texts import argued
 from proofs.catalogue.texts import Lemma, each, together, total
 from proofs.claims import InWords, Step, SumSchema
 from proofs.statement import Question, Size
@@ -88,19 +89,16 @@ def _feasible_after_scaling(question: Question) -> Iterator[Step]:
         )
 
 
-def _nobody_gains_alone(question: Question) -> Iterator[Step]:
-    """A user on a full resource gains only if another user of it loses: what makes all three efficient."""
-    held = {
-        "demand": "a > 0",
-        "gain": "y > x",
-        "others": "y[i] >= x[i]",
-        "no negative demand": "a[i] >= 0",
-        "full": "x*a + sum[i](x[i]*a[i]) == 1",
-    }
-    yield Step(
-        "If a user of a full resource gains and nobody loses, the resource holds more than its capacity.",
-        question.for_every(held, "y*a + sum[i](y[i]*a[i]) > 1"),
-    )
+@argued
+def _nobody_gains_alone(question: Question) -> None:
+    """A user on a full resource gains only if another user of it loses: what makes all three efficient.
+
+    Proof
+        If a user of a full resource gains and nobody loses, the resource holds more than its capacity.
+            demand: a > 0; gain: y > x; others: y[i] >= x[i]; no negative demand: a[i] >= 0;
+            full: x*a + sum[i](x[i]*a[i]) == 1
+            => y*a + sum[i](y[i]*a[i]) > 1
+    """
 
 
 @STATEMENTS.add("br-pf-efficient", latex=EFFICIENT, remark=BY_PRICES)
@@ -110,25 +108,17 @@ def _pf_efficient(question: Question) -> Iterator[Step]:
     Hypotheses
         prices, positive, optimal*, fits, slackness*, demand, gain, others*, full*
     Scope: all demands, any n and m
+
+    Proof
+        A task costs something, so the user demands a resource that has a price: one more, if it is none of
+        the resources j.
+            prices: p[j] >= 0; prices 1: p >= 0; no negative demand: a[j] >= 0; no negative demand 1: a >= 0;
+            nothing is paid for: p[j]*a[j] <= 0; positive: x > 0; optimal: x*(p*a + sum[j](p[j]*a[j])) == 1
+            => p*a > 0
+        A resource with a price is full.
+            paid: p*a > 0; fits: u <= 1; slackness: p*(1 - u) == 0
+            => u == 1
     """
-    held = {
-        "prices": "p[j] >= 0",
-        "prices 1": "p >= 0",
-        "no negative demand": "a[j] >= 0",
-        "no negative demand 1": "a >= 0",
-        "nothing is paid for": "p[j]*a[j] <= 0",
-        "positive": "x > 0",
-        "optimal": "x*(p*a + sum[j](p[j]*a[j])) == 1",
-    }
-    yield Step(
-        "A task costs something, so the user demands a resource that has a price: one more, if it is none of "
-        "the resources j.",
-        question.for_every(held, "p*a > 0"),
-    )
-    yield Step(
-        "A resource with a price is full.",
-        question.implies({"paid": "p*a > 0", "fits": "u <= 1", "slackness": "p*(1 - u) == 0"}, "u == 1"),
-    )
     yield from _nobody_gains_alone(question)
 
 
@@ -152,8 +142,11 @@ def _bmf_efficient(question: Question) -> Iterator[Step]:
     Hypotheses
         demand*, gain, others*, full*
     Scope: all demands and all BMF allocations, any n and m
+
+    Proof
+        The bottleneck of a user is full and demanded by it.
+            In words: By definition of BMF.
     """
-    yield Step("The bottleneck of a user is full and demanded by it.", InWords("By definition of BMF."))
     yield from _nobody_gains_alone(question)
 
 

@@ -79,17 +79,18 @@ def _drf_envy(question: Question) -> Iterator[Step]:
 
 
 @STATEMENTS.add("br-bmf-envy-free", latex=ENVY_FREE)
-def _bmf_envy(question: Question) -> Iterator[Step]:
+def _bmf_envy(question: Question) -> None:
     """Under bottleneck-max fairness nobody would run more tasks with what another user holds.
 
     Hypotheses
         demand*, bundle*, bottleneck*
     Scope: all pairs of users and all BMF allocations, any n and m
+
+    Proof
+        On the bottleneck of a user nobody holds more, so that no bundle runs more.
+            demand: a > 0; bundle: y*a <= z*b; bottleneck: z*b <= x*a
+            => y <= x
     """
-    yield Step(
-        "On the bottleneck of a user nobody holds more, so that no bundle runs more.",
-        question.implies({"demand": "a > 0", "bundle": "y*a <= z*b", "bottleneck": "z*b <= x*a"}, "y <= x"),
-    )
 
 
 # Scale invariance: the tasks of one user become s times as large, so it should run x/s of them.
@@ -102,11 +103,12 @@ def _pf_scale(question: Question) -> Iterator[Step]:
     Hypotheses
         units*, optimal*, shares*
     Scope: all demands, any n and m
+
+    Proof
+        The same prices are optimal for x/s tasks of size s: what they cost stays 1.
+            units: y*s == x; optimal: x*c == 1
+            => y*(s*c) == 1
     """
-    yield Step(
-        "The same prices are optimal for x/s tasks of size s: what they cost stays 1.",
-        question.implies({"units": "y*s == x", "optimal": "x*c == 1"}, "y*(s*c) == 1"),
-    )
     yield _same_shares(question)
 
 
@@ -179,56 +181,44 @@ def _drf_strategy(question: Question) -> Iterator[Step]:
     Hypotheses
         demand, gain, bundle*, largest, shares, full*, fits, honest*, lied*
     Scope: all demands and lies, any n and m; choices of users in words
+
+    Proof
+        ...
+        ...
+        Suppose that user 1 runs y > x tasks with what it gets for its lie. Then its stated dominant share E
+        is greater than its true one D at x, because y tasks need more of its dominant resource.
+            demand: a > 0; gain: y > x; bundle: y*a <= g; largest: g <= E1; shares: D1 == x*a
+            => E1 > D1
+        It holds more than before of each resource that it really demands, its true bottleneck among them.
+            demand; gain; bundle; shares: h == x*a
+            => g > h
+        ...
+        Who holds less of a resource runs fewer tasks and has a smaller dominant share.
+            demand; loss: t*a < z*a; dominant: c > 0; shares: D == z*c; lied: E == t*c
+            => E < D
+        Among the others who lose let user k be one with the smallest share E. That is below the stated share
+        of user 1: it is at most that of the loser r above, whose true share was at most that of user 1.
+            smallest: Ek <= Er; loss: Er < Dr; honest: Dr <= D1; gain: D1 < E1
+            => Ek < E1
+        So user 1 states no demand for the bottleneck of k after the lie (its users have at most the share of
+        k), and does not really demand it either.
+            gain: y > 0; bundle: y*a <= 0; sign: a >= 0
+            => a == 0
+        ...
+        ...
+        User q is not user 1, who holds no less than before of anything that it really demands.
+            demand: a >= 0; gain: y > x; bundle: y*a <= g; shares: h == x*a
+            => g >= h
+        So q is another loser, with a smaller share than k: a contradiction.
+            loss: Eq < Dq; honest: Dq <= Dp; rise: Dp < Ep; lied: Ep <= Ek
+            => Eq < Ek
+        So there is no lie of use.
+            In words: Users are finitely many, so that the smallest share of a loser exists; k to q exist in
+            turn.
     """
     yield from drf_has_bottlenecks()
-    yield Step(
-        "Suppose that user 1 runs y > x tasks with what it gets for its lie. Then its stated dominant share "
-        "E is greater than its true one D at x, because y tasks need more of its dominant resource.",
-        question.implies(
-            {
-                "demand": "a > 0",
-                "gain": "y > x",
-                "bundle": "y*a <= g",
-                "largest": "g <= E1",
-                "shares": "D1 == x*a",
-            },
-            "E1 > D1",
-        ),
-    )
-    yield Step(
-        "It holds more than before of each resource that it really demands, its true bottleneck among them.",
-        question.implies(
-            {"demand": "a > 0", "gain": "y > x", "bundle": "y*a <= g", "shares": "h == x*a"}, "g > h"
-        ),
-    )
     yield _losers_exist(
         question, "That bottleneck was full, so that some other user of it holds less than before.", "h", "g"
-    )
-    yield Step(
-        "Who holds less of a resource runs fewer tasks and has a smaller dominant share.",
-        question.implies(
-            {
-                "demand": "a > 0",
-                "loss": "t*a < z*a",
-                "dominant": "c > 0",
-                "shares": "D == z*c",
-                "lied": "E == t*c",
-            },
-            "E < D",
-        ),
-    )
-    yield Step(
-        "Among the others who lose let user k be one with the smallest share E. That is below the stated "
-        "share of user 1: it is at most that of the loser r above, whose true share was at most that of user "
-        "1.",
-        question.implies(
-            {"smallest": "Ek <= Er", "loss": "Er < Dr", "honest": "Dr <= D1", "gain": "D1 < E1"}, "Ek < E1"
-        ),
-    )
-    yield Step(
-        "So user 1 states no demand for the bottleneck of k after the lie (its users have at most the share "
-        "of k), and does not really demand it either.",
-        question.implies({"gain": "y > 0", "bundle": "y*a <= 0", "sign": "a >= 0"}, "a == 0"),
     )
     yield _losers_exist(
         question,
@@ -242,24 +232,6 @@ def _drf_strategy(question: Question) -> Iterator[Step]:
         "The true bottleneck of p was full and p now holds more of it, so that some user q holds less.",
         "h",
         "g",
-    )
-    yield Step(
-        "User q is not user 1, who holds no less than before of anything that it really demands.",
-        question.implies(
-            {"demand": "a >= 0", "gain": "y > x", "bundle": "y*a <= g", "shares": "h == x*a"}, "g >= h"
-        ),
-    )
-    yield Step(
-        "So q is another loser, with a smaller share than k: a contradiction.",
-        question.implies(
-            {"loss": "Eq < Dq", "honest": "Dq <= Dp", "rise": "Dp < Ep", "lied": "Ep <= Ek"}, "Eq < Ek"
-        ),
-    )
-    yield Step(
-        "So there is no lie of use.",
-        InWords(
-            "Users are finitely many, so that the smallest share of a loser exists; k to q exist in turn."
-        ),
     )
     yield Step(
         "Every lie with demands up to 2 in every pool of two users with such demands.",

@@ -11,7 +11,7 @@ from proofs.catalogue.chapter import Chapter
 from proofs.catalogue.dcdrf.approximation import SOURCE
 from proofs.catalogue.examples import against, every, run
 from proofs.catalogue.texts import Lemma, together
-from proofs.claims import Counterexample, InWords, Step
+from proofs.claims import Counterexample, Step
 from proofs.statement import Question, Said, Size
 
 __all__ = ["STATEMENTS"]
@@ -153,65 +153,37 @@ def _rounds(question: Question) -> Iterator[Step]:
     Place: Lemma 3.1; this bound is not in the paper
     Scope: all demands and epsilon; computed for all 3 x 3 demands of integers up to {largest}
     Remark: Neither assumption of Lemma 3.1 is needed. With other weights n becomes 1/min rho.
+
+    Proof
+        What is used of a resource is at least its rate times the level, because rates only fall.
+            used: u >= m*y; falling: k <= m; up: x >= 0; level: y >= 0; round: v == u + x*m; next: z == y + x
+            => v >= k*z
+        So it is after every round n.
+            falling: m[n+1] <= m[n]; up: x[n] >= 0; level: y[n] >= 0; at first: u[1] == m[1]*y[1];
+            round: u[n+1] == u[n] + x[n]*m[n]; next: y[n+1] == y[n] + x[n]
+            => u[n] >= m[n]*y[n]
+            by falling * level; falling * up
+            from 1
+        So a resource of which more than epsilon is left at the level y lasts beyond y/(1 - epsilon).
+            epsilon: e >= 0; rate: m > 0; demanded: s > e; mean rate: m*y <= 1 - s; round: m*(z - y) == s
+            => y < (1 - e)*z
+        With it (1 - epsilon)^(t-1) y_t stays at least 1.
+            below one: e < 1; power: P > 0; so far: P*y >= 1; rise: y < (1 - e)*z
+            => P*(1 - e)*z >= 1
+        The first level is at least 1.
+            In words: The first round is that of EDRF: edrf-first-round.
+        So (1 - epsilon)^(n-1) y_n >= 1 in every round n.
+            below one; power: P[n] > 0; first level: y[1] >= 1; first power: P[1] == 1;
+            next power: P[n+1] == P[n]*(1 - e); rise: y[n] < (1 - e)*y[n+1]
+            => P[n]*y[n] >= 1
+            by power * rise
+            from 1
     """
-    used = {"used": "u >= m*y", "falling": "k <= m", "up": "x >= 0", "level": "y >= 0"} | {
-        "round": "v == u + x*m",
-        "next": "z == y + x",
-    }
-    rise = {"epsilon": "e >= 0", "rate": "m > 0", "demanded": "s > e", "mean rate": "m*y <= 1 - s"} | {
-        "round": "m*(z - y) == s"
-    }
-    chain = {"below one": "e < 1", "power": "P > 0", "so far": "P*y >= 1", "rise": "y < (1 - e)*z"}
     alone = {"equal": "p*n == 1", "tenants": "n > 0", "alone": "p*z <= 1", "positive": "p > 0"}
     end = {"power": "P > 0", "so far": "P*z >= 1", "highest": "z <= n"}
     numbers = {"n": 3, "m": 3, "largest": question.sizes["largest"], "epsilons": ["1/10", "1/4", "1/2"]}
     weights = [None] if question.holds("equal") else [[1, 16, 256]]
     highest, bounded = question.implies(alone, "z <= n"), question.implies({}, "P*n >= 1", fixed=end)
-    yield Step(
-        "What is used of a resource is at least its rate times the level, because rates only fall.",
-        question.implies(used, "v >= k*z"),
-    )
-    yield Step(
-        "So it is after every round n.",
-        question.by_induction(
-            {"falling": "m[n+1] <= m[n]", "up": "x[n] >= 0", "level": "y[n] >= 0"},
-            "u[n] >= m[n]*y[n]",
-            "falling * level",
-            "falling * up",
-            first=1,
-            fixed={
-                "at first": "u[1] == m[1]*y[1]",
-                "round": "u[n+1] == u[n] + x[n]*m[n]",
-                "next": "y[n+1] == y[n] + x[n]",
-            },
-        ),
-    )
-    yield Step(
-        "So a resource of which more than epsilon is left at the level y lasts beyond y/(1 - epsilon).",
-        question.implies(rise, "y < (1 - e)*z"),
-    )
-    yield Step(
-        "With it (1 - epsilon)^(t-1) y_t stays at least 1.",
-        question.implies(chain, "P*(1 - e)*z >= 1"),
-    )
-    yield Step(
-        "The first level is at least 1.", InWords("The first round is that of EDRF: edrf-first-round.")
-    )
-    yield Step(
-        "So (1 - epsilon)^(n-1) y_n >= 1 in every round n.",
-        question.by_induction(
-            {"below one": "e < 1", "power": "P[n] > 0"},
-            "P[n]*y[n] >= 1",
-            "power * rise",
-            first=1,
-            fixed={
-                "first level": "y[1] >= 1",
-                "first power": "P[1] == 1",
-                "next power": "P[n+1] == P[n]*(1 - e)",
-                "rise": "y[n] < (1 - e)*y[n+1]",
-            },
-        ),
-    )
     yield Step("No level exceeds n: at n a tenant has all of its dominant resource.", highest)
     yield Step("So a bound of power and level is one of power and n.", bounded)
     yield Step(
@@ -239,20 +211,18 @@ def _work(question: Question) -> Iterator[Step]:
     Scope: counts in words; measured for all 2 x 3 demands in halves, and up to 17 rounds of 80 tenants
     Remark: Asking newly exhausted resources for their tenants touches every demand once in all, and fits as
         well.
+
+    Proof
+        Lines 8, 17 and 23 touch every demand once, line 18 every tenant once, lines 13 and 15 every resource
+        and line 16 every tenant at most once a round.
+            In words: 3 |N| B + |N| + 2 I |R| + I |N| <= 4 (|N| B + I |N| + I |R|).
+        Every round evicts a tenant and exhausts a resource that no earlier one did, so that this is O(|R|
+        |N|).
+            vectors: B <= R; tenants: I <= N; resources: I <= R; counts: N >= 0; all: R >= 0
+            => N*B + I*N + I*R <= 3*R*N
     """
     line = "16" if question.holds("one per tenant") else "16, per demand"
     small = {"n": 2, "m": 3, "largest": 2, "epsilons": [0, "1/4"], "line_16": line, "constant": 4}
-    sizes = {"vectors": "B <= R", "tenants": "I <= N", "resources": "I <= R", "counts": "N >= 0"}
-    yield Step(
-        "Lines 8, 17 and 23 touch every demand once, line 18 every tenant once, lines 13 and 15 every "
-        "resource and line 16 every tenant at most once a round.",
-        InWords("3 |N| B + |N| + 2 I |R| + I |N| <= 4 (|N| B + I |N| + I |R|)."),
-    )
-    yield Step(
-        "Every round evicts a tenant and exhausts a resource that no earlier one did, so that this is O(|R| "
-        "|N|).",
-        question.implies(sizes | {"all": "R >= 0"}, "N*B + I*N + I*R <= 3*R*N"),
-    )
     yield Step(
         "The counts, and the constant 4, from the instrumented algorithm.",
         every("dcdrf_work", **small),

@@ -12,8 +12,8 @@ from collections.abc import Iterator
 
 from proofs.catalogue.chapter import Chapter
 from proofs.catalogue.psdsf.theorems import NEGATION, SOURCE
-from proofs.catalogue.texts import Lemma, each, signs, together
-from proofs.claims import InWords, Step, SumSchema
+from proofs.catalogue.texts import Lemma, signs, together
+from proofs.claims import Step, SumSchema
 from proofs.statement import Question, Said
 
 __all__ = ["STATEMENTS"]
@@ -71,38 +71,31 @@ def _market(question: Question) -> Iterator[Step]:
     Place: Theorem 2 (the identity is not in the paper)
     Scope: each pair of users on a server for the equivalence; any numbers of users and servers for the
         optimum; all reals
+
+    Proof
+        From (13) to the market: at the price q at which a served user p spends its weight h, nobody gets more
+        for its weight: the gradient of user n's weighted logarithm is at most q.
+            served: q*X == h*g; lowest level: X*f*G <= N*h*g; runs: X > 0; f > 0; h > 0; g > 0; G > 0; N > 0;
+            q > 0
+            => f*G <= q*N
+            by not the conclusion * runs
+        From the market to (13): if both conditions on the gradients hold, the served user stands no higher.
+            served; price: f*G <= q*N; runs; f > 0; h > 0; g > 0; G > 0; N > 0; q > 0
+            => X*f*G <= N*h*g
+            by price * runs
+        From the market to (10): a server that somebody can use has a price, so it is busy.
+            price; complementary: q*(1 - B) == 0; gain: f*G > 0; runs: N > 0
+            => B == 1
+            degree 3
+        ...
+        ...and log z <= z - 1 for the ratios z of the tasks, so no weighted sum of logarithms is larger.
+            In words: The logarithm is concave. An optimum exists, the objective being continuous and the set
+            compact, and as all constraints are linear it has such prices.
     """
-    price = {"served": "q*X == h*g", "lowest level": "X*f*G <= N*h*g"} | {
-        "runs": "X > 0",
-        **signs("f h g G N q"),
-    }
-    back = {"served": "q*X == h*g", "price": "f*G <= q*N"} | {"runs": "X > 0", **signs("f h g G N q")}
-    slack = {"price": "f*G <= q*N"} | {"complementary": "q*(1 - B) == 0", "gain": "f*G > 0", "runs": "N > 0"}
-    yield Step(
-        "From (13) to the market: at the price q at which a served user p spends its weight h, nobody gets "
-        "more for its weight: the gradient of user n's weighted logarithm is at most q.",
-        question.implies(price, "f*G <= q*N", f"{NEGATION} * runs"),
-    )
-    yield Step(
-        "From the market to (13): if both conditions on the gradients hold, the served user stands no "
-        "higher.",
-        question.implies(back, "X*f*G <= N*h*g", "price * runs"),
-    )
-    yield Step(
-        "From the market to (10): a server that somebody can use has a price, so it is busy.",
-        question.implies(slack, "B == 1", degree=3),
-    )
     yield Step(
         "These conditions of Karush, Kuhn and Tucker are sufficient: at these values nothing feasible is "
         "worth more...",
         _welfare(question),
-    )
-    yield Step(
-        "...and log z <= z - 1 for the ratios z of the tasks, so no weighted sum of logarithms is larger.",
-        InWords(
-            "The logarithm is concave. An optimum exists, the objective being continuous and the set "
-            "compact, and as all constraints are linear it has such prices."
-        ),
     )
 
 
@@ -217,7 +210,7 @@ def _unique(question: Question) -> Iterator[Step]:
 
 
 @STATEMENTS.add("psdsf-lemma-2")
-def _lemma_2(question: Question) -> Iterator[Step]:
+def _lemma_2(question: Question) -> None:
     r"""With divided time no exchange of tasks between two users on two servers serves one of them without
     loss to the other.
 
@@ -231,54 +224,32 @@ def _lemma_2(question: Question) -> Iterator[Step]:
     Scope: each pair of users and of servers; all reals
     Remark: The paper says that one of the two loses. Neither need lose where both servers suit them alike, as
         classes A and B suit users 1 and 2 of Table IV.
+
+    Proof
+        Multiply (13) for both servers: what user n loses of the first is worth to p no more than what p
+        loses.
+            n is served: N*h*g <= X*f*G; p is served: X*f*K <= N*h*k; tasks N: N > 0; tasks X: X > 0;
+            weight n: f > 0; weight p: h > 0; alone G: G > 0; alone g: g > 0; alone K: K > 0; alone k: k > 0
+            => g*K <= G*k
+            by n is served * weight n * tasks X * alone K; p is served * weight n * tasks X * alone G;
+            not the conclusion * weight n * tasks X * weight n * tasks X;
+            not the conclusion * weight n * tasks X * weight p * tasks N
+        If user n does not lose by the exchange of the times a and b, user p does not gain.
+            product: g*K <= G*k; time of n: a > 0; time of p: b > 0; no loss of n: b*K >= a*G; alone G;
+            alone g; alone K; alone k
+            => a*g <= b*k
+            by product * time of n; not the conclusion * alone G; no loss of n * alone k;
+            not the conclusion * alone K; no loss of n * alone g; product * time of p
+        If user n gains, user p loses.
+            product; time of n; time of p; no loss of n: b*K > a*G; alone G; alone g; alone K; alone k
+            => a*g < b*k
+            by not the conclusion * alone K; no loss of n * alone g; product * time of p;
+            not the conclusion * alone G; no loss of n * alone k; product * time of n
     """
-    held = {"n is served": "N*h*g <= X*f*G", "p is served": "X*f*K <= N*h*k"}
-    positive = {"tasks N": "N > 0", "tasks X": "X > 0", "weight n": "f > 0", "weight p": "h > 0"}
-    swapped = {"time of n": "a > 0", "time of p": "b > 0", "no loss of n": "b*K >= a*G"}
-    alone = each("alone", "@ > 0", "GgKk")
-    product = {"product": "g*K <= G*k"} | swapped | alone
-    yield Step(
-        "Multiply (13) for both servers: what user n loses of the first is worth to p no more than what p "
-        "loses.",
-        question.implies(
-            held | positive | alone,
-            "g*K <= G*k",
-            "n is served * weight n * tasks X * alone K",
-            "p is served * weight n * tasks X * alone G",
-            f"{NEGATION} * weight n * tasks X * weight n * tasks X",
-            f"{NEGATION} * weight n * tasks X * weight p * tasks N",
-        ),
-    )
-    yield Step(
-        "If user n does not lose by the exchange of the times a and b, user p does not gain.",
-        question.implies(
-            product,
-            "a*g <= b*k",
-            "product * time of n",
-            f"{NEGATION} * alone G",
-            "no loss of n * alone k",
-            f"{NEGATION} * alone K",
-            "no loss of n * alone g",
-            "product * time of p",
-        ),
-    )
-    yield Step(
-        "If user n gains, user p loses.",
-        question.implies(
-            product | {"no loss of n": "b*K > a*G"},
-            "a*g < b*k",
-            f"{NEGATION} * alone K",
-            "no loss of n * alone g",
-            "product * time of p",
-            f"{NEGATION} * alone G",
-            "no loss of n * alone k",
-            "product * time of n",
-        ),
-    )
 
 
 @STATEMENTS.add("psdsf-time-strategy-proof")
-def _strategy_proof(question: Question) -> Iterator[Step]:
+def _strategy_proof(question: Question) -> None:
     r"""With divided time nobody runs more by lying about its demands or servers, if it gets only the
     resources of its claims.
 
@@ -299,86 +270,46 @@ def _strategy_proof(question: Question) -> Iterator[Step]:
     Place: Theorem 3, strategy-proofness, equations (46)-(52)
     Scope: each user, server and resource; any numbers of users whose levels rise and of servers; all reals
     Remark: A liar that may use its time as it likes can gain: see psdsf-time-slots-strategy-proof.
+
+    Proof
+        # User 1 of A, and the others k.
+        The liar runs at most m tasks for each task that it claimed, m the least ratio of declared and true
+        demands.
+            resources: a*d <= z*D; ratio: D == m*d; demanded: d > 0; a >= 0; z >= 0; D >= 0; m >= 0
+            => a <= m*z
+            by not the conclusion * demanded
+        And m times what it would run alone with the declared demands is at most what it would run with the
+        true ones.
+            cover: m*d <= D; alone: H*D <= c; dominant: G*d == c; demanded; declared: H > 0; G > 0; c > 0;
+            m >= 0; D >= 0
+            => H*m <= G
+            by cover * declared; not the conclusion * demanded
+        So if it gains, its declared level rises on every server that it can use (48).
+            lie: H*m <= G
+            besides worth: t <= m*X; gains: t > N; declared; eligible: G > 0; runs: X > 0; N > 0; m >= 0;
+            t >= 0
+            => X*G > N*H
+            by lie * runs; worth * declared; gains * declared
+        Let A be the users whose level rises. Where one of them is served under the lie, the level of the
+        server rises (51)...
+            served then: L2 == S2; rises: S2 > S1; before: S1 >= L1
+            => L2 > L1
+        ...and who was served at such a server before belongs to A.
+            served before: S1 == L1; rises: L2 > L1; then: S2 >= L2
+            => S2 > S1
+        So the users of A now live on servers that A alone paid for before.
+            In words: The two preceding steps for all users and servers; tasks of the liar where they cannot
+            run are worth nothing.
+        At the prices before the lie, more tasks than before cost more than the weight.
+            price: f*G[i] <= q[i]*N; gains: sum[i](v[i]*G[i]) > N; part: v[i] >= 0; weight: f > 0;
+            runs: N > 0; G[i] >= 0; q[i] >= 0
+            => sum[i](q[i]*v[i]) > f
+            by price * part; gains * weight; not the conclusion * runs
+        But A paid its weights for these servers: if all others of A spend more, one cannot, so nobody gains
+        by lying.
+            costs: sum[i](b[k,i]) > f[k]; sold: b1[i] + sum[k](b[k,i]) <= q[i];
+            bought: q[i] == e1[i] + sum[k](e[k,i]); budget: sum[i](e[k,i]) <= f[k];
+            budget 1: sum[i](e1[i]) <= f1; f[k] > 0; sign of f 1: f1 > 0; b[k,i] >= 0; e[k,i] >= 0;
+            sign of b 1: b1[i] >= 0; sign of e 1: e1[i] >= 0
+            => sum[i](b1[i]) <= f1
     """
-    claimed = {"resources": "a*d <= z*D", "ratio": "D == m*d", "demanded": "d > 0"}
-    claimed |= signs(not_negative="a z D m")
-    declared = {
-        "cover": "m*d <= D",
-        "alone": "H*D <= c",
-        "dominant": "G*d == c",
-        "demanded": "d > 0",
-        "declared": "H > 0",
-        **signs("G c", "m D"),
-    }
-    level = {
-        "worth": "t <= m*X",
-        "gains": "t > N",
-        "declared": "H > 0",
-        "eligible": "G > 0",
-        "runs": "X > 0",
-        **signs("N", "m t"),
-    }
-    spent = {"price": "f*G[i] <= q[i]*N", "gains": "sum[i](v[i]*G[i]) > N"}
-    fixed = {"part": "v[i] >= 0", "weight": "f > 0", "runs": "N > 0"}
-    fixed |= {"sign of G": "G[i] >= 0", "sign of q": "q[i] >= 0"}
-    # User 1 of A, and the others k.
-    sums = {
-        "costs": "sum[i](b[k,i]) > f[k]",
-        "sold": "b1[i] + sum[k](b[k,i]) <= q[i]",
-        "bought": "q[i] == e1[i] + sum[k](e[k,i])",
-        "budget": "sum[i](e[k,i]) <= f[k]",
-        "budget 1": "sum[i](e1[i]) <= f1",
-        "sign of f": "f[k] > 0",
-        "sign of f 1": "f1 > 0",
-        **signs("", "b[k,i] e[k,i]"),
-        "sign of b 1": "b1[i] >= 0",
-        "sign of e 1": "e1[i] >= 0",
-    }
-    yield Step(
-        "The liar runs at most m tasks for each task that it claimed, m the least ratio of declared and true "
-        "demands.",
-        question.implies(claimed, "a <= m*z", f"{NEGATION} * demanded"),
-    )
-    yield Step(
-        "And m times what it would run alone with the declared demands is at most what it would run with the "
-        "true ones.",
-        question.implies(declared, "H*m <= G", "cover * declared", f"{NEGATION} * demanded"),
-    )
-    yield Step(
-        "So if it gains, its declared level rises on every server that it can use (48).",
-        question.implies(
-            {"lie": "H*m <= G"},
-            "X*G > N*H",
-            "lie * runs",
-            "worth * declared",
-            "gains * declared",
-            fixed=level,
-        ),
-    )
-    yield Step(
-        "Let A be the users whose level rises. Where one of them is served under the lie, the level of the "
-        "server rises (51)...",
-        question.implies({"served then": "L2 == S2", "rises": "S2 > S1", "before": "S1 >= L1"}, "L2 > L1"),
-    )
-    yield Step(
-        "...and who was served at such a server before belongs to A.",
-        question.implies({"served before": "S1 == L1", "rises": "L2 > L1", "then": "S2 >= L2"}, "S2 > S1"),
-    )
-    yield Step(
-        "So the users of A now live on servers that A alone paid for before.",
-        InWords(
-            "The two preceding steps for all users and servers; tasks of the liar where they cannot run are "
-            "worth nothing."
-        ),
-    )
-    yield Step(
-        "At the prices before the lie, more tasks than before cost more than the weight.",
-        question.for_every(
-            spent | fixed, "sum[i](q[i]*v[i]) > f", "price * part", "gains * weight", f"{NEGATION} * runs"
-        ),
-    )
-    yield Step(
-        "But A paid its weights for these servers: if all others of A spend more, one cannot, so nobody "
-        "gains by lying.",
-        question.for_every(sums, "sum[i](b1[i]) <= f1"),
-    )

@@ -7,7 +7,6 @@ from typing import Any
 
 from proofs.catalogue.chapter import Chapter
 from proofs.catalogue.examples import computed, every
-from proofs.catalogue.texts import signs
 from proofs.claims import NEGATION, Computation, Implication, InWords, Step, SumSchema
 from proofs.statement import Question
 
@@ -24,7 +23,7 @@ def psdsf_tasks(cluster: Any, placement: Any, division: str, tasks: Any) -> Comp
 
 
 @STATEMENTS.add("psdsf-time-implies-resource")
-def _time_implies_resource(question: Question) -> Iterator[Step]:
+def _time_implies_resource(question: Question) -> None:
     r"""What fits when the users take turns on a server fits when they share each of its resources.
 
     .. math:: \sum_n x_{ni}/\gamma_{ni}\le 1 \implies \sum_n x_{ni}d_{nr}\le c_{ir}
@@ -37,21 +36,15 @@ def _time_implies_resource(question: Question) -> Iterator[Step]:
         capacity: no capacity is negative
     Place: equation (11)
     Scope: each server and resource; all reals, any number of users
+
+    Proof
+        A user that has the part u of the time of a server holds at most the part u of each resource on
+        average.
+            capacity: c >= 0; alone: g[n]*d[n] <= c; part: u[n] >= 0; tasks: u[n]*g[n] == x[n];
+            time: sum[n](u[n]) <= 1; g[n] >= 0; d[n] >= 0
+            => sum[n](x[n]*d[n]) <= c (as stated)
+            by time * capacity; part * alone
     """
-    held = {
-        "capacity": "c >= 0",
-        "alone": "g[n]*d[n] <= c",
-        "part": "u[n] >= 0",
-        "tasks": "u[n]*g[n] == x[n]",
-        "time": "sum[n](u[n]) <= 1",
-    }
-    sensible = {"sign of g": "g[n] >= 0", "sign of d": "d[n] >= 0"}
-    yield Step(
-        "A user that has the part u of the time of a server holds at most the part u of each resource on "
-        "average.",
-        question.for_every(held | sensible, "sum[n](x[n]*d[n]) <= c", "time * capacity", "part * alone"),
-        states=True,
-    )
 
 
 def _stopped(question: Question, demand: str, limit: str, saturated: str) -> SumSchema:
@@ -225,28 +218,24 @@ def _single_server(question: Question) -> Iterator[Step]:
     Place: section I, contributions
     Scope: all reals, any number of users; progressive filling on all two users with demands 0 to 3 on three
         servers
+
+    Proof
+        The virtual dominant share is the share of the dominant resource...
+            dominant: g*d == c; alone: g*e <= k; level: s*g == x; level sign: s >= 0; c > 0; k > 0; d > 0;
+            g > 0; e >= 0
+            => x*d == s*c
+        ...and no share of another resource is larger.
+            dominant; alone; level; level sign; c > 0; k > 0; d > 0; g > 0; e >= 0
+            => x*e <= s*k
+            by alone * level sign
+        ...
+        That is max-min fairness of the weighted dominant shares, which only one allocation has.
+            In words: Max-min fair vectors in a convex set are unique.
     """
-    alone = {"dominant": "g*d == c", "alone": "g*e <= k"} | {
-        "level": "s*g == x",
-        "level sign": "s >= 0",
-        **signs("c k d g", "e"),
-    }
-    yield Step(
-        "The virtual dominant share is the share of the dominant resource...",
-        question.implies(alone, "x*d == s*c"),
-    )
-    yield Step(
-        "...and no share of another resource is larger.",
-        question.implies(alone, "x*e <= s*k", "alone * level sign"),
-    )
     yield Step(
         "With a bottleneck, however many users have larger shares, more for one takes from a share that is "
         "no larger.",
         _stopped(question, "d", "c", "saturated"),
-    )
-    yield Step(
-        "That is max-min fairness of the weighted dominant shares, which only one allocation has.",
-        InWords("Max-min fair vectors in a convex set are unique."),
     )
     yield Step(
         "Progressive filling meets the conditions of PS-DSF for all small demands of two users, weights 1 "
