@@ -21,26 +21,34 @@ with members as in ``x[n+1]`` it is an induction over n, *from* a number. *As st
 statement itself, or a part of it. Behind *by* stand products that the prover may use
 (:meth:`proofs.statement.Question.implies`).
 
-A line of three dots stands for the next step that the function itself yields; those that are left come last.
-Lines that begin with ``#`` are for readers only.
+A step whose words begin with a label, as in ``[price] All is paid.``, may be cited by later ones. Citations
+stand among their hypotheses, a line each: ``from price (later) knowing spent with p = q; x[i] = y[i]`` cites
+it with terms for its variables. All that it asks for is a hypothesis, with the word in parentheses behind its
+name, except for what was proved before (:func:`proofs.catalogue.texts.together`).
+
+A line of three dots stands for what the function itself yields next, a step or several; the rest comes last.
+Lines that begin with ``#`` are for readers only. What is shared by several proofs may have places, such as
+``{tasks}``, for texts that it is called with (:func:`argued`).
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import wraps
-from inspect import cleandoc
+from inspect import cleandoc, signature
 from textwrap import dedent
+from typing import Any
 
-from proofs.claims import InWords, Reasoned, Step
+from proofs.catalogue.texts import Lemma, together
+from proofs.claims import Induction, InWords, Reasoned, Step
 from proofs.errors import ProofError
-from proofs.statement import Question
+from proofs.statement import Citable, Question
 
 __all__ = ["Proof", "Steps", "argued", "proved"]
 
-Steps = Callable[[Question], Iterable[Step] | None]
-"""What yields steps, or nothing where the docstring has them all."""
+Steps = Callable[[Question], Iterable[Step | Iterable[Step]] | None]
+"""What yields steps, alone or several at once, or nothing where the docstring has them all."""
 Proof = Callable[[Question], Iterator[Step]]
 
 GAP = "..."
@@ -49,6 +57,9 @@ STATED = " (as stated)"
 SIGN = re.compile(r"(\w+)(\[[\w,]+\])? (>|>=) 0")
 BELOW = re.compile(r"(?:by (.+?))?(?: ?from (\d+))?(?: ?degree (\d+))?")
 """What stands below a conclusion: products, the first number of an induction, and a degree."""
+LABEL = re.compile(r"\[([\w ]+)\] ")
+CITED = re.compile(r"([\w ]+?)(?: \((\w+)\))?(?: knowing (.+?))?(?: with (.+))?")
+"""A label, what stands behind the names of hypotheses, what is known of them, and terms."""
 
 
 def proved(text: str, steps: Steps) -> Proof:
@@ -56,23 +67,39 @@ def proved(text: str, steps: Steps) -> Proof:
 
     def told(question: Question) -> Iterator[Step]:
         known: dict[str, str] = {}
+        claims: dict[str, Citable] = {}
         own = iter(steps(question) or ())
         for words, block in _paragraphs(text):
             if words != GAP:
-                yield _step(question, words, block, known)
-            elif (step := next(own, None)) is not None:
-                yield step
+                yield _step(question, words, block, known, claims)
+            elif (more := next(own, None)) is not None:
+                yield from _steps(more)
             else:
                 raise ProofError("a proof has more lines of dots than its function yields steps")
-        yield from own
+        for more in own:
+            yield from _steps(more)
 
     return told
 
 
-def argued(steps: Steps) -> Proof:
-    """Steps that several statements share, told in the same way; decorator."""
-    text = cleandoc(steps.__doc__ or "").partition("\nProof\n")[2]
-    return wraps(steps)(proved(dedent(text), steps))
+def _steps(more: Step | Iterable[Step]) -> Iterable[Step]:
+    return [more] if isinstance(more, Step) else more
+
+
+def argued(steps: Callable[..., Iterable[Step | Iterable[Step]] | None]) -> Callable[..., Iterator[Step]]:
+    """Steps that several statements share, told in the same way; decorator.
+
+    Other arguments than the question are texts, which stand where the docstring has their names in braces.
+    """
+    _, *names = signature(steps).parameters
+    text = dedent(cleandoc(steps.__doc__ or "").partition("\nProof\n")[2])
+
+    @wraps(steps)
+    def told(question: Question, *given: Any) -> Iterator[Step]:
+        filled = text.format(**dict(zip(names, given, strict=True))) if names else text
+        yield from proved(filled, lambda question: steps(question, *given))(question)
+
+    return told
 
 
 def _paragraphs(text: str) -> Iterator[tuple[str, list[str]]]:
@@ -93,32 +120,65 @@ def _paragraphs(text: str) -> Iterator[tuple[str, list[str]]]:
         yield " ".join(words), block
 
 
-def _step(question: Question, words: str, block: list[str], known: dict[str, str]) -> Step:
-    """A step; ``known`` are the relations that had a name before, to which its own are added."""
+def _step(
+    question: Question, words: str, block: list[str], known: dict[str, str], claims: dict[str, Citable]
+) -> Step:
+    """A step; ``known`` are the relations that had a name before, and ``claims`` those that had a label."""
+    if label := LABEL.match(words):
+        words = words[label.end() :]
     if block and block[0].startswith(IN_WORDS):
         return Step(words, InWords(" ".join(block).removeprefix(IN_WORDS).strip()))
     ends = [k for k, line in enumerate(block) if line.startswith("=> ")]
     if len(ends) != 1:
         raise ProofError(f'the step {words!r} has one line that begins with "=>", or "{IN_WORDS}" and why')
-    (end,) = ends
-    fixed = next((k for k, line in enumerate(block[:end]) if line.startswith("besides ")), end)
-    held = _relations(" ".join(block[:fixed]), known)
-    always = _relations(" ".join(block[fixed:end]).removeprefix("besides "), known)
-    conclusion, stated, _ = block[end].removeprefix("=> ").partition(STATED)
-    below = BELOW.fullmatch(" ".join(block[end + 1 :]))
+    above, (conclusion, stated, _) = block[: ends[0]], block[ends[0]].removeprefix("=> ").partition(STATED)
+    below = BELOW.fullmatch(" ".join(block[ends[0] + 1 :]))
     if below is None:
         raise ProofError(f'below "=>" stand products behind "by", and "degree" with a number; see {words!r}')
-    texts = [*held.values(), *always.values(), conclusion]
-    products = below[1].split("; ") if below[1] else []
-    degree = int(below[3]) if below[3] else None
-    claim: Reasoned
-    if below[2] or any("[n+1]" in text for text in texts):
-        first = int(below[2] or 0)
-        claim = question.by_induction(held, conclusion, *products, first=first, fixed=always, degree=degree)
-    else:
-        ask = question.for_every if any("[" in text for text in texts) else question.implies
-        claim = ask(held, conclusion, *products, fixed=always, degree=degree)
+    parts = dict.fromkeys(("held", "besides", "from"), "")
+    kind = "held"
+    for line in above:
+        first, _, rest = line.partition(" ")
+        kind, line = (first, f"\n{rest}") if first in ("besides", "from") else (kind, f" {line}")
+        parts[kind] += line
+    held, fixed = (_relations(parts[kind].strip(), known) for kind in ("held", "besides"))
+    lemmas = [_lemma(cited, claims) for cited in parts["from"].strip().splitlines()]
+    claim = _claim(question, held, fixed, conclusion, lemmas, below.groups())
+    if label and not isinstance(claim, Induction):
+        claims[label[1]] = claim
     return Step(words, claim, states=bool(stated))
+
+
+def _claim(
+    question: Question,
+    held: dict[str, str],
+    fixed: dict[str, str],
+    conclusion: str,
+    lemmas: Sequence[Lemma],
+    below: Sequence[str | None],
+) -> Reasoned:
+    """A chain where lemmas are cited, an induction, or an implication, of families where there are any."""
+    if lemmas:
+        return together(question, conclusion, *lemmas, **held)
+    products = below[0].split("; ") if below[0] else []
+    degree = int(below[2]) if below[2] else None
+    texts = [*held.values(), *fixed.values(), conclusion]
+    if below[1] or any("[n+1]" in text for text in texts):
+        first = int(below[1] or 0)
+        return question.by_induction(held, conclusion, *products, first=first, fixed=fixed, degree=degree)
+    ask = question.for_every if any("[" in text for text in texts) else question.implies
+    return ask(held, conclusion, *products, fixed=fixed, degree=degree)
+
+
+def _lemma(cited: str, claims: dict[str, Citable]) -> Lemma:
+    """A claim that is cited by its label."""
+    found = CITED.fullmatch(cited)
+    if found is None or found[1] not in claims:
+        raise ProofError(f"no step before that can be cited has the label of {cited!r}; known: {[*claims]}")
+    label, where, known, terms = found.groups()
+    values = dict(term.split(" = ") for term in terms.split("; ")) if terms else {}
+    proved = tuple(known.split("; ")) if known else ()
+    return Lemma(claims[label], values, proved, f" ({where})" if where else "")
 
 
 def _relations(text: str, known: dict[str, str]) -> dict[str, str]:

@@ -4,6 +4,7 @@ import pytest
 
 from proofs import InWords, ProofError, Step
 from proofs.catalogue.proof_texts import argued, proved
+from proofs.catalogue.texts import Lemma, together
 from proofs.statement import Question
 
 PROOF = """\
@@ -71,6 +72,49 @@ def test_hints_and_degrees_are_read():
     assert (first.degree, third.first, third.hints) == (3, 1, ((("induction", "power"), "1"),))
 
 
+CHAIN = """\
+[paid] What is bought is paid.
+    price: p[j] >= 0; cost: y*sum[j](p[j]) <= z; z >= 0
+    => y*sum[j](p[j]) <= z
+[income] Nobody pays more.
+    paid: c <= z; income: z <= 1
+    => c <= 1
+Together.
+    from paid (bought)
+    from income knowing paid with c = y*sum[j](p[j])
+    => y*sum[j](p[j]) <= 1 (as stated)
+"""
+
+
+def test_citations_are_chains_of_lemmas():
+    steps = list(proved(CHAIN, lambda question: None)(ASKED))
+    paid, income = (step.claim for step in steps[:2])
+    lemmas = Lemma(paid, where=" (bought)"), Lemma(income, {"c": "y*sum[j](p[j])"}, ("paid",))
+    assert steps[0].says == "What is bought is paid."
+    assert steps[2] == Step("Together.", together(ASKED, "y*sum[j](p[j]) <= 1", *lemmas), states=True)
+
+
+def test_shared_steps_have_places_for_texts_and_dots_for_what_is_yielded():
+    @argued
+    def shared(question, says, level):
+        """What is shared.
+
+        Proof
+            {says}
+                a: a > 0
+                => {level}*a >= 0
+            ...
+            Now the rest.
+                In words: Read.
+        """
+        yield OWN
+        yield OWN[0]
+
+    told = list(shared(ASKED, "Of two.", "2"))
+    assert [step.says for step in told] == ["Of two.", *(s.says for s in OWN), "Now the rest.", OWN[0].says]
+    assert told[0].claim == ASKED.implies({"a": "a > 0"}, "2*a >= 0")
+
+
 def test_steps_that_are_shared_have_their_proof_in_the_docstring():
     @argued
     def shared(question):
@@ -97,6 +141,7 @@ def test_steps_that_are_shared_have_their_proof_in_the_docstring():
         ("Words.\n    a: a > 0; a: a > 1\n    => a > 0\n", "two hypotheses of one step are called 'a'"),
         ("Words.\n    a: a > 0\n    => a > 0\n    with a\n", "stand products behind"),
         ("Words.\n    a: a > 0\n    => a > 0\n    by b\n", "names 'b', which is no hypothesis"),
+        ("Words.\n    from a\n    => a > 0\n", "no step before that can be cited has the label of 'a'"),
         ("...\n...\n...\n", "more lines of dots than its function yields"),
     ],
 )

@@ -6,12 +6,13 @@ For two resources let :math:`v_i` be the share of resource 2 that job i holds, a
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from proofs.catalogue.bonald_roberts.model import SOURCE
 from proofs.catalogue.chapter import Chapter
 from proofs.catalogue.examples import every
-from proofs.claims import InWords, Step
+from proofs.catalogue.proof_texts import argued
+from proofs.claims import Step
 from proofs.statement import Question
 
 __all__ = ["STATEMENTS"]
@@ -22,25 +23,31 @@ N = "sum[i](1)"
 """The number of jobs i."""
 
 
-def _equal_shares_fill(question: Question) -> Step:
-    return Step(
-        "With shares 1/n of resource 2, the shares of resource 1 then add up to at least 1: it is full after "
-        "all.",
-        question.for_every(
-            {"equal": f"{N}*v[i] == 1", "condition": f"sum[i](r[i]) >= {N}", "jobs": f"{N} >= 1"},
-            "sum[i](r[i]*v[i]) >= 1",
-            "equal | r[i]",
-            "not the conclusion * jobs",
-        ),
-    )
+@argued
+def _equal_shares_fill(question: Question) -> None:
+    """Equal shares of resource 2 fill resource 1, if the ratios add up to n.
+
+    Proof
+        With shares 1/n of resource 2, the shares of resource 1 then add up to at least 1: it is full after
+        all.
+            equal: sum[i](1)*v[i] == 1; condition: sum[i](r[i]) >= sum[i](1); jobs: sum[i](1) >= 1
+            => sum[i](r[i]*v[i]) >= 1
+            by equal | r[i]; not the conclusion * jobs
+    """
 
 
-def _other_resource() -> Step:
-    return Step("The same holds for resource 2.", InWords("Exchange the names of the resources."))
+@argued
+def _other_resource(question: Question) -> None:
+    """What holds of one resource holds of the other.
+
+    Proof
+        The same holds for resource 2.
+            In words: Exchange the names of the resources.
+    """
 
 
 @STATEMENTS.add("br-pf-full-resources")
-def _pf_full(question: Question) -> Iterator[Step]:
+def _pf_full(question: Question) -> Iterator[Step | Iterable[Step]]:
     r"""Under proportional fairness of n jobs on two resources, resource 1 is full exactly if the ratios of
     the demands for it to those for the other add up to at least n.
 
@@ -85,11 +92,11 @@ def _pf_full(question: Question) -> Iterator[Step]:
             degree 2
     """
     yield _equal_shares_fill(question)
-    yield _other_resource()
+    yield from _other_resource(question)
 
 
 @STATEMENTS.add("br-bmf-full-resources")
-def _bmf_full(question: Question) -> Iterator[Step]:
+def _bmf_full(question: Question) -> Iterator[Step | Iterable[Step]]:
     r"""Under bottleneck-max fairness of n jobs on two resources, resource 1 is full exactly if the ratios of
     the demands for it to those for the other add up to at least n.
 
@@ -137,7 +144,7 @@ def _bmf_full(question: Question) -> Iterator[Step]:
             => sum[i](r[i]) >= sum[i](1)
     """
     yield _equal_shares_fill(question)
-    yield _other_resource()
+    yield from _other_resource(question)
 
 
 SINGLE = r"\varrho_j(\varphi) < 1\ (j \ne 1) \implies \varphi_i a_{i1} = 1/n"

@@ -10,8 +10,7 @@ from proofs.catalogue.bonald_roberts.model import SOURCE
 from proofs.catalogue.bonald_roberts.queues import EXAMPLE
 from proofs.catalogue.chapter import Chapter
 from proofs.catalogue.examples import computed, model
-from proofs.catalogue.texts import Lemma, together
-from proofs.claims import InWords, Step
+from proofs.claims import Step
 from proofs.statement import Question, Said
 
 __all__ = ["STATEMENTS"]
@@ -156,7 +155,7 @@ def _unbalanced(question: Question) -> None:
 
 
 @STATEMENTS.add("br-load-necessary", said=Said.READER)
-def _load_necessary(question: Question) -> Iterator[Step]:
+def _load_necessary(question: Question) -> None:
     r"""Under any policy with a stationary distribution every resource has a load below 1; with a load above 1
     its backlog of work grows in every state.
 
@@ -173,50 +172,29 @@ def _load_necessary(question: Question) -> Iterator[Step]:
     Remark: So rho a < 1 cannot be relaxed for any policy. That it suffices is a matter of the policy:
         br-pf-stable, br-drf-stable, br-balanced-stable. Infinitely many states are the limit of finitely
         many.
+
+    Proof
+        [most] The load of a resource is at most the probability that there are jobs.
+            balance: sum[s](p[s]*f[i,s]) == rho[i]; fits: sum[i](f[i,s]*a[i]) <= 1;
+            all states: sum[s](p[s]) == 1 - e; probability: p[s] >= 0; a[i] >= 0
+            => sum[i](rho[i]*a[i]) <= 1 - e
+            by probability * fits; balance | a[i]; all states
+        [below] Which is below 1, as the empty system has a probability e.
+            empty: e > 0; at most: u <= 1 - e
+            => u < 1
+        Together.
+            empty
+            from most
+            from below knowing empty; at most with u = sum[i](rho[i]*a[i])
+            => sum[i](rho[i]*a[i]) < 1 (as stated)
+        With a load above 1 the work for the resource, whose drift is the load less what is in use, grows in
+        every state.
+            overload: sum[i](rho[i]*a[i]) > 1; fits: sum[i](f[i]*a[i]) <= 1
+            => sum[i](a[i]*(rho[i] - f[i])) > 0 (as stated)
+        A stationary system starts as many jobs of each class as it ends: the mean tasks are the load.
+            In words: Conservation of work. An irreducible chain with a stationary distribution visits the
+            empty state, from which every state is reached.
     """
-    load = "sum[i](rho[i]*a[i])"
-    most = question.for_every(
-        {
-            "balance": "sum[s](p[s]*f[i,s]) == rho[i]",
-            "fits": "sum[i](f[i,s]*a[i]) <= 1",
-            "all states": "sum[s](p[s]) == 1 - e",
-            "probability": "p[s] >= 0",
-            "sign of a": "a[i] >= 0",
-        },
-        f"{load} <= 1 - e",
-        "probability * fits",
-        "balance | a[i]",
-        "all states",
-    )
-    below = question.implies({"empty": "e > 0", "at most": "u <= 1 - e"}, "u < 1")
-    yield Step("The load of a resource is at most the probability that there are jobs.", most)
-    yield Step("Which is below 1, as the empty system has a probability e.", below)
-    yield Step(
-        "Together.",
-        together(
-            question,
-            f"{load} < 1",
-            Lemma(most),
-            Lemma(below, {"u": load}, ("empty", "at most")),
-            empty="e > 0",
-        ),
-        states=True,
-    )
-    yield Step(
-        "With a load above 1 the work for the resource, whose drift is the load less what is in use, grows "
-        "in every state.",
-        question.for_every(
-            {"overload": f"{load} > 1", "fits": "sum[i](f[i]*a[i]) <= 1"}, "sum[i](a[i]*(rho[i] - f[i])) > 0"
-        ),
-        states=True,
-    )
-    yield Step(
-        "A stationary system starts as many jobs of each class as it ends: the mean tasks are the load.",
-        InWords(
-            "Conservation of work. An irreducible chain with a stationary distribution visits the empty "
-            "state, from which every state is reached."
-        ),
-    )
 
 
 @STATEMENTS.add("br-capacity-region")

@@ -41,7 +41,7 @@ from proofs.catalogue.chapter import Chapter
 from proofs.catalogue.examples import every
 from proofs.catalogue.proof_texts import argued
 from proofs.catalogue.texts import Lemma, each, together, total
-from proofs.claims import InWords, Step, SumSchema
+from proofs.claims import Step, SumSchema
 from proofs.statement import Question, Size
 
 __all__ = ["SOURCE", "STATEMENTS", "drf_has_bottlenecks"]
@@ -131,7 +131,7 @@ def _drf_efficient(question: Question) -> Iterator[Step]:
     Scope: all demands, any n and m; that DRF has bottlenecks in words and for pools of 3 users, demands up to
         2
     """
-    yield from drf_has_bottlenecks()
+    yield from drf_has_bottlenecks(question)
     yield from _nobody_gains_alone(question)
 
 
@@ -150,12 +150,14 @@ def _bmf_efficient(question: Question) -> Iterator[Step]:
     yield from _nobody_gains_alone(question)
 
 
-def drf_has_bottlenecks() -> Iterator[Step]:
-    """What the statements on DRF rest on."""
-    yield Step(
-        "Everybody demands a full resource on which nobody has a larger dominant share.",
-        InWords("Filling stops a user when one that it demands is full; who stopped earlier has no more."),
-    )
+@argued
+def drf_has_bottlenecks(question: Question) -> Iterator[Step]:
+    """What the statements on DRF rest on.
+
+    Proof
+        Everybody demands a full resource on which nobody has a larger dominant share.
+            In words: Filling stops a user when one that it demands is full; who stopped earlier has no more.
+    """
     yield Step(
         "So it is in all pools of three users and two resources with demands up to 2.",
         every("drf_bottlenecks", n=3, m=2, largest=2),
@@ -199,11 +201,15 @@ def _pf_budget(question: Question) -> SumSchema:
     return question.for_every(held, "sum[j](p[j]) == sum[i](1)")
 
 
-def _bottleneck_incentive(question: Question) -> Step:
-    return Step(
-        "On a full resource the largest share of n users is at least 1/n.",
-        question.for_every({"bottleneck": "h[i] <= s", "full": "sum[i](h[i]) == 1"}, "sum[i](1)*s >= 1"),
-    )
+@argued
+def _bottleneck_incentive(question: Question) -> None:
+    """A full resource has a share of 1/n.
+
+    Proof
+        On a full resource the largest share of n users is at least 1/n.
+            bottleneck: h[i] <= s; full: sum[i](h[i]) == 1
+            => sum[i](1)*s >= 1
+    """
 
 
 @STATEMENTS.add("br-drf-sharing-incentive", latex=INCENTIVE)
@@ -215,12 +221,12 @@ def _drf_incentive(question: Question) -> Iterator[Step]:
     Scope: all demands, any n and m; that DRF has bottlenecks in words and for pools of 3 users, demands up to
         2
     """
-    yield from drf_has_bottlenecks()
+    yield from drf_has_bottlenecks(question)
     yield Step(
         "On the bottleneck of a user, others hold at most the dominant share of that user.",
         question.implies({"largest": "h <= d", "level": "d <= s"}, "h <= s"),
     )
-    yield _bottleneck_incentive(question)
+    yield from _bottleneck_incentive(question)
 
 
 @STATEMENTS.add("br-bmf-sharing-incentive", latex=INCENTIVE)
@@ -231,4 +237,4 @@ def _bmf_incentive(question: Question) -> Iterator[Step]:
         bottleneck*, full*
     Scope: all demands and all BMF allocations, any n and m
     """
-    yield _bottleneck_incentive(question)
+    yield from _bottleneck_incentive(question)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from proofs.catalogue.bonald_roberts import model
 from proofs.catalogue.bonald_roberts.model import (
@@ -13,6 +13,7 @@ from proofs.catalogue.bonald_roberts.model import (
 )
 from proofs.catalogue.chapter import Chapter
 from proofs.catalogue.examples import against, every
+from proofs.catalogue.proof_texts import argued
 from proofs.catalogue.texts import Lemma, together
 from proofs.claims import Counterexample, InWords, Step
 from proofs.statement import Question, Said
@@ -56,26 +57,25 @@ def _pf_envy(question: Question) -> Iterator[Step]:
 
 
 @STATEMENTS.add("br-drf-envy-free", latex=ENVY_FREE)
-def _drf_envy(question: Question) -> Iterator[Step]:
+def _drf_envy(question: Question) -> Iterator[Step | Iterable[Step]]:
     """Under dominant resource fairness nobody would run more tasks with what another user holds.
 
     Hypotheses
         demand*, bundle*, largest, level*
     Scope: all pairs of users, any n and m; that DRF has bottlenecks in words and for pools of 3 users,
         demands up to 2
+
+    Proof
+        ...
+        If the other user does not demand the bottleneck of the first, nothing runs with its bundle.
+            demand: a > 0; bundle: y*a <= 0
+            => y <= 0
+        If it does, its dominant share is at most that of the first user, whose own dominant resource is then
+        no larger in the bundle.
+            demand: g > 0; bundle: y*g <= z*b; largest: z*b <= d; level: d <= x*g
+            => y <= x
     """
-    yield from drf_has_bottlenecks()
-    yield Step(
-        "If the other user does not demand the bottleneck of the first, nothing runs with its bundle.",
-        question.implies({"demand": "a > 0", "bundle": "y*a <= 0"}, "y <= 0"),
-    )
-    yield Step(
-        "If it does, its dominant share is at most that of the first user, whose own dominant resource is "
-        "then no larger in the bundle.",
-        question.implies(
-            {"demand": "g > 0", "bundle": "y*g <= z*b", "largest": "z*b <= d", "level": "d <= x*g"}, "y <= x"
-        ),
-    )
+    yield drf_has_bottlenecks(question)
 
 
 @STATEMENTS.add("br-bmf-envy-free", latex=ENVY_FREE)
@@ -109,14 +109,18 @@ def _pf_scale(question: Question) -> Iterator[Step]:
             units: y*s == x; optimal: x*c == 1
             => y*(s*c) == 1
     """
-    yield _same_shares(question)
+    yield from _same_shares(question)
 
 
-def _same_shares(question: Question) -> Step:
-    return Step(
-        "With x/s tasks of size s the user holds the same share of every resource.",
-        question.implies({"units": "y*s == x", "shares": "h == x*a"}, "y*(s*a) == h"),
-    )
+@argued
+def _same_shares(question: Question) -> None:
+    """Tasks of another size hold the same shares.
+
+    Proof
+        With x/s tasks of size s the user holds the same share of every resource.
+            units: y*s == x; shares: h == x*a
+            => y*(s*a) == h
+    """
 
 
 @STATEMENTS.add("br-drf-scale-invariant", latex=SCALE)
@@ -127,7 +131,7 @@ def _share_scale(question: Question) -> Iterator[Step]:
         units*, shares*
     Scope: all demands, any n and m
     """
-    yield _same_shares(question)
+    yield from _same_shares(question)
     yield Step(
         "The allocation is unchanged.",
         InWords("Which shares are full, dominant or largest is all that DRF and BMF depend on."),
@@ -159,23 +163,20 @@ def _mmf_scale_invariant() -> Counterexample:
 # Strategy-proofness: D, E are dominant shares and h, g shares held, for the true and the stated demands.
 
 
-def _losers_exist(question: Question, says: str, first: str, then: str) -> Step:
-    """User 1 gains of a full resource, so user 2 loses some if the others i do not."""
+@argued
+def _losers_exist(question: Question, says: str, h: str, g: str) -> None:
+    """User 1 gains of a full resource, so user 2 loses some if the others i do not.
 
-    def held(by: str) -> str:
-        return f"{by}1 + {by}2 + sum[i]({by}[i])"
-
-    kept = {
-        "full": f"{held(first)} == 1",
-        "fits": f"{held(then)} <= 1",
-        "gain": f"{then}1 > {first}1",
-        "the others do not lose": f"{then}[i] >= {first}[i]",
-    }
-    return Step(says, question.for_every(kept, f"{then}2 < {first}2"))
+    Proof
+        {says}
+            full: {h}1 + {h}2 + sum[i]({h}[i]) == 1; fits: {g}1 + {g}2 + sum[i]({g}[i]) <= 1;
+            gain: {g}1 > {h}1; the others do not lose: {g}[i] >= {h}[i]
+            => {g}2 < {h}2
+    """
 
 
 @STATEMENTS.add("br-drf-strategy-proof", latex=TRUTHFUL)
-def _drf_strategy(question: Question) -> Iterator[Step]:
+def _drf_strategy(question: Question) -> Iterator[Step | Iterable[Step]]:
     """Under dominant resource fairness nobody runs more tasks by stating other demands.
 
     Hypotheses
@@ -183,7 +184,6 @@ def _drf_strategy(question: Question) -> Iterator[Step]:
     Scope: all demands and lies, any n and m; choices of users in words
 
     Proof
-        ...
         ...
         Suppose that user 1 runs y > x tasks with what it gets for its lie. Then its stated dominant share E
         is greater than its true one D at x, because y tasks need more of its dominant resource.
@@ -216,7 +216,7 @@ def _drf_strategy(question: Question) -> Iterator[Step]:
             In words: Users are finitely many, so that the smallest share of a loser exists; k to q exist in
             turn.
     """
-    yield from drf_has_bottlenecks()
+    yield drf_has_bottlenecks(question)
     yield _losers_exist(
         question, "That bottleneck was full, so that some other user of it holds less than before.", "h", "g"
     )

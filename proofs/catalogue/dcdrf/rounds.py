@@ -10,7 +10,6 @@ from collections.abc import Iterator
 from proofs.catalogue.chapter import Chapter
 from proofs.catalogue.dcdrf.approximation import SOURCE
 from proofs.catalogue.examples import against, every, run
-from proofs.catalogue.texts import Lemma, together
 from proofs.claims import Counterexample, Step
 from proofs.statement import Question, Said, Size
 
@@ -37,45 +36,32 @@ def _lemma(question: Question) -> Iterator[Step]:
     Scope: all instances; computed for all 3 x 3 demands of integers up to {largest}
     Remark: The lemma prints O(-1/log(1 - epsilon)); the numerator log c of its proof is hidden in the O. The
         paper takes c below all ratios; then c < 1, and t = 1 needs no exception.
+
+    Proof
+        [slower] The resource that ends the next round had more than epsilon left: its rate k is below (1 -
+        epsilon) m.
+            rate: m > 0; frozen: y*m == 1; demanded: 1 - y*k > e
+            => k < (1 - e)*m
+        So rates of deciding resources fall geometrically: m_n <= (1 - epsilon)^(n-1) m_1 in every round n, P
+        being the power.
+            rate: m[n] > 0; frozen: y[n]*m[n] == 1; demanded: 1 - y[n]*m[n+1] > e; epsilon: e < 1;
+            first power: P[1] == 1; power: P[n+1] == P[n]*(1 - e)
+            => m[n] <= P[n]*m[1]
+            by epsilon * induction; demanded * rate
+            from 1
+        [falls] And in the round after it, m is below the next power.
+            epsilon; so far: m <= P*m1; slower: k < (1 - e)*m
+            => k < P*(1 - e)*m1
+        [exceeds] As no rate is below c times another, a power that is above one exceeds c.
+            rate: m1 > 0; ratio: m >= c*m1; chain: m < P*m1
+            => P > c
+        Together: (1 - epsilon)^(t-1) > c if round t - 1 has another after it.
+            from slower
+            from falls knowing slower
+            from exceeds (last) knowing chain with m = k; P = P*(1 - e)
+            => P*(1 - e) > c (as stated)
     """
-    step = {"rate": "m > 0", "frozen": "y*m == 1", "demanded": "1 - y*k > e"}
-    chain = {"epsilon": "e < 1", "so far": "m <= P*m1", "slower": "k < (1 - e)*m"}
-    end = {"rate": "m1 > 0", "ratio": "m >= c*m1"} | {"chain": "m < P*m1"}
     numbers = {"n": 3, "m": 3, "largest": question.sizes["largest"], "epsilons": ["1/10", "1/4", "1/2"]}
-    slower = question.implies(step, "k < (1 - e)*m")
-    falls = question.implies(chain, "k < P*(1 - e)*m1")
-    exceeds = question.implies(end, "P > c")
-    last = {"m": "k", "P": "P*(1 - e)"}
-    yield Step(
-        "The resource that ends the next round had more than epsilon left: its rate k is below (1 - epsilon) "
-        "m.",
-        slower,
-    )
-    yield Step(
-        "So rates of deciding resources fall geometrically: m_n <= (1 - epsilon)^(n-1) m_1 in every round n, "
-        "P being the power.",
-        question.by_induction(
-            {"rate": "m[n] > 0", "frozen": "y[n]*m[n] == 1", "demanded": "1 - y[n]*m[n+1] > e"},
-            "m[n] <= P[n]*m[1]",
-            "epsilon * induction",
-            "demanded * rate",
-            first=1,
-            fixed={"epsilon": "e < 1", "first power": "P[1] == 1", "power": "P[n+1] == P[n]*(1 - e)"},
-        ),
-    )
-    yield Step("And in the round after it, m is below the next power.", falls)
-    yield Step("As no rate is below c times another, a power that is above one exceeds c.", exceeds)
-    yield Step(
-        "Together: (1 - epsilon)^(t-1) > c if round t - 1 has another after it.",
-        together(
-            question,
-            "P*(1 - e) > c",
-            Lemma(slower),
-            Lemma(falls, proved=("slower",)),
-            Lemma(exceeds, last, ("chain",), " (last)"),
-        ),
-        states=True,
-    )
     yield Step(
         "Five tenants in a chain, epsilon = 2/5, rates frozen.",
         every("dcdrf_lemma_chain", most=5, epsilon="2/5", frozen=question.holds("frozen")),
@@ -178,19 +164,19 @@ def _rounds(question: Question) -> Iterator[Step]:
             => P[n]*y[n] >= 1
             by power * rise
             from 1
+        [highest] No level exceeds n: at n a tenant has all of its dominant resource.
+            equal: p*n == 1; tenants: n > 0; alone: p*z <= 1; positive: p > 0
+            => z <= n
+        [bounded] So a bound of power and level is one of power and n.
+            besides power: P > 0; so far: P*z >= 1; highest: z <= n
+            => P*n >= 1
+        Together n (1 - epsilon)^(t-1) >= 1.
+            from highest
+            from bounded (last) knowing highest
+            => P*n >= 1 (as stated)
     """
-    alone = {"equal": "p*n == 1", "tenants": "n > 0", "alone": "p*z <= 1", "positive": "p > 0"}
-    end = {"power": "P > 0", "so far": "P*z >= 1", "highest": "z <= n"}
     numbers = {"n": 3, "m": 3, "largest": question.sizes["largest"], "epsilons": ["1/10", "1/4", "1/2"]}
     weights = [None] if question.holds("equal") else [[1, 16, 256]]
-    highest, bounded = question.implies(alone, "z <= n"), question.implies({}, "P*n >= 1", fixed=end)
-    yield Step("No level exceeds n: at n a tenant has all of its dominant resource.", highest)
-    yield Step("So a bound of power and level is one of power and n.", bounded)
-    yield Step(
-        "Together n (1 - epsilon)^(t-1) >= 1.",
-        together(question, "P*n >= 1", Lemma(highest), Lemma(bounded, proved=("highest",), where=" (last)")),
-        states=True,
-    )
     yield run("dcdrf_rounds_equal", **numbers, weights=weights)
 
 

@@ -10,7 +10,7 @@ Fairness: Fair Allocation of Multiple Resource Types", NSDI 2011.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from proofs.catalogue.proof_texts import argued
 from proofs.catalogue.texts import signs
@@ -38,21 +38,26 @@ N = "sum[i](1)"
 """The number of users."""
 
 
-def _bought(question: Question) -> Step:
-    """What costs at most 1 is no better than what an income of 1 buys."""
-    held = {"income": "x*P == 1", "tasks": "x > 0", "cost": "y*P <= 1"}
-    held |= signs(not_negative="P y")
-    return Step("Who spends an income of 1 could not afford more tasks.", question.implies(held, "y <= x"))
+@argued
+def _bought(question: Question) -> None:
+    """What costs at most 1 is no better than what an income of 1 buys.
+
+    Proof
+        Who spends an income of 1 could not afford more tasks.
+            income: x*P == 1; tasks: x > 0; cost: y*P <= 1; P >= 0; y >= 0
+            => y <= x
+    """
 
 
-def _income(question: Question) -> Step:
-    """The prices of resources of capacity 1 add up to the number of users."""
-    held = {
-        "income": "sum[j](p[j]*h[i,j]) == 1",
-        "sold out": "p[j]*(1 - sum[i](h[i,j])) == 0",
-        **signs("", "p[j] h[i,j]"),
-    }
-    return Step("All income is spent on all resources.", question.for_every(held, f"sum[j](p[j]) == {N}"))
+@argued
+def _income(question: Question) -> None:
+    """The prices of resources of capacity 1 add up to the number of users.
+
+    Proof
+        All income is spent on all resources.
+            income: sum[j](p[j]*h[i,j]) == 1; sold out: p[j]*(1 - sum[i](h[i,j])) == 0; p[j] >= 0; h[i,j] >= 0
+            => sum[j](p[j]) == sum[i](1)
+    """
 
 
 def ceei_sharing(question: Question) -> Iterator[Step]:
@@ -64,14 +69,14 @@ def ceei_sharing(question: Question) -> Iterator[Step]:
         "incomes": f"sum[j](p[j]) == {N}",
         **signs("y", "a[j]"),
     }
-    yield _income(question)
+    yield from _income(question)
     yield Step(
         "An equal part of every resource costs at most 1.",
         question.for_every(
             held | {"users": f"{N} >= 1"}, "y*P <= 1", "part * price", "not the conclusion * users"
         ),
     )
-    yield _bought(question)
+    yield from _bought(question)
 
 
 @argued
@@ -163,7 +168,7 @@ def ceei_envy(question: Question) -> Iterator[Step]:
             cost of a task: P == sum[j](p[j]*a[j]); y >= 0; a[j] > 0; h[j] >= 0
             => y*P <= 1
     """
-    yield _bought(question)
+    yield from _bought(question)
 
 
 @argued
@@ -191,7 +196,7 @@ def filled_pareto(question: Question) -> None:
 
 
 @argued
-def ceei_pareto(question: Question) -> Iterator[Step]:
+def ceei_pareto(question: Question) -> Iterator[Step | Iterable[Step]]:
     """Pareto efficiency: the first theorem of welfare economics.
 
     Proof
@@ -237,7 +242,7 @@ def ceei_single(question: Question) -> None:
 
 
 @argued
-def ceei_bottleneck(question: Question) -> Iterator[Step]:
+def ceei_bottleneck(question: Question) -> Iterator[Step | Iterable[Step]]:
     """A resource that is dominant for all: nobody pays more than for all resources in its place.
 
     Proof
