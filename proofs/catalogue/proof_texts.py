@@ -23,10 +23,11 @@ statement itself, or a part of it. Behind *by* stand products that the prover ma
 
 A step whose words begin with a label, as in ``[price] All is paid.``, may be cited by later ones. Citations
 stand among their hypotheses, a line each: ``from price (later) knowing spent with p = q; x[i] = y[i]`` cites
-it with terms for its variables. All that it asks for is a hypothesis, with the word in parentheses behind its
-name, except for what was proved before (:func:`proofs.catalogue.texts.together`).
+it with terms for its variables. All that it asks for is a hypothesis, with what follows the label behind its
+name, which two lemmas might share otherwise; but for what is known, or where *all* is.
 
-A line of three dots stands for what the function itself yields next, a step or several; the rest comes last.
+A line of three dots stands for what the function itself yields next, a step or several, and may have a label,
+too; the rest comes last.
 Lines that begin with ``#`` are for readers only. What is shared by several proofs may have places, such as
 ``{tasks}``, for texts that it is called with (:func:`argued`).
 """
@@ -40,9 +41,9 @@ from inspect import cleandoc, signature
 from textwrap import dedent
 from typing import Any
 
-from proofs.catalogue.texts import Lemma, together
-from proofs.claims import Induction, InWords, Reasoned, Step
+from proofs.claims import Chained, Implication, InWords, Reasoned, Step, SumSchema
 from proofs.errors import ProofError
+from proofs.language.sums import substituted
 from proofs.statement import Citable, Question
 
 __all__ = ["Proof", "Steps", "argued", "proved"]
@@ -58,8 +59,10 @@ SIGN = re.compile(r"(\w+)(\[[\w,]+\])? (>|>=) 0")
 BELOW = re.compile(r"(?:by (.+?))?(?: ?from (\d+))?(?: ?degree (\d+))?")
 """What stands below a conclusion: products, the first number of an induction, and a degree."""
 LABEL = re.compile(r"\[([\w ]+)\] ")
-CITED = re.compile(r"([\w ]+?)(?: \((\w+)\))?(?: knowing (.+?))?(?: with (.+))?")
+CITED = re.compile(r"([\w ]+?)( \(\w+\)|, [\w ]+,)?(?: knowing (.+?))?(?: with (.+))?")
 """A label, what stands behind the names of hypotheses, what is known of them, and terms."""
+Cited = tuple[Citable, dict[str, str], dict[str, str]]
+"""A claim, terms for its variables, and what it asks for with these."""
 
 
 def proved(text: str, steps: Steps) -> Proof:
@@ -69,21 +72,20 @@ def proved(text: str, steps: Steps) -> Proof:
         known: dict[str, str] = {}
         claims: dict[str, Citable] = {}
         own = iter(steps(question) or ())
-        for words, block in _paragraphs(text):
+        for label, words, block in _paragraphs(text):
             if words != GAP:
-                yield _step(question, words, block, known, claims)
-            elif (more := next(own, None)) is not None:
-                yield from _steps(more)
+                more = [_step(question, words, block, known, claims)]
+            elif (given := next(own, None)) is not None:
+                more = [given] if isinstance(given, Step) else list(given)
             else:
                 raise ProofError("a proof has more lines of dots than its function yields steps")
-        for more in own:
-            yield from _steps(more)
+            yield from more
+            if label and isinstance(claim := more[-1].claim, Implication | SumSchema | Chained):
+                claims[label] = claim
+        for given in own:
+            yield from [given] if isinstance(given, Step) else given
 
     return told
-
-
-def _steps(more: Step | Iterable[Step]) -> Iterable[Step]:
-    return [more] if isinstance(more, Step) else more
 
 
 def argued(steps: Callable[..., Iterable[Step | Iterable[Step]] | None]) -> Callable[..., Iterator[Step]]:
@@ -102,30 +104,27 @@ def argued(steps: Callable[..., Iterable[Step | Iterable[Step]] | None]) -> Call
     return told
 
 
-def _paragraphs(text: str) -> Iterator[tuple[str, list[str]]]:
-    """What each step says, and the lines that are set in below it."""
-    words: list[str] = []
-    block: list[str] = []
+def _paragraphs(text: str) -> Iterator[tuple[str, str, list[str]]]:
+    """Of each step the label, what it says, and the lines that are set in below it."""
+    found: list[tuple[str, list[str], list[str]]] = []
     for line in text.splitlines():
         if not line.strip() or line.lstrip().startswith("#"):
             continue
         if line.startswith(" "):
-            block.append(line.strip())
+            found[-1][2].append(line.strip())
             continue
-        if words and (block or line == GAP or words == [GAP]):
-            yield " ".join(words), block
-            words, block = [], []
-        words.append(line)
-    if words:
-        yield " ".join(words), block
+        label = LABEL.match(line)
+        line = line[label.end() :] if label else line
+        if label or not found or found[-1][2] or GAP in (line, found[-1][1][0]):
+            found.append((label[1] if label else "", [], []))
+        found[-1][1].append(line)
+    return ((label, " ".join(words), block) for label, words, block in found)
 
 
 def _step(
     question: Question, words: str, block: list[str], known: dict[str, str], claims: dict[str, Citable]
 ) -> Step:
     """A step; ``known`` are the relations that had a name before, and ``claims`` those that had a label."""
-    if label := LABEL.match(words):
-        words = words[label.end() :]
     if block and block[0].startswith(IN_WORDS):
         return Step(words, InWords(" ".join(block).removeprefix(IN_WORDS).strip()))
     ends = [k for k, line in enumerate(block) if line.startswith("=> ")]
@@ -142,10 +141,8 @@ def _step(
         kind, line = (first, f"\n{rest}") if first in ("besides", "from") else (kind, f" {line}")
         parts[kind] += line
     held, fixed = (_relations(parts[kind].strip(), known) for kind in ("held", "besides"))
-    lemmas = [_lemma(cited, claims) for cited in parts["from"].strip().splitlines()]
-    claim = _claim(question, held, fixed, conclusion, lemmas, below.groups())
-    if label and not isinstance(claim, Induction):
-        claims[label[1]] = claim
+    cites = [_cited(text, claims) for text in parts["from"].strip().splitlines()]
+    claim = _claim(question, held, fixed, conclusion, cites, below.groups())
     return Step(words, claim, states=bool(stated))
 
 
@@ -154,12 +151,14 @@ def _claim(
     held: dict[str, str],
     fixed: dict[str, str],
     conclusion: str,
-    lemmas: Sequence[Lemma],
+    cites: Sequence[Cited],
     below: Sequence[str | None],
 ) -> Reasoned:
     """A chain where lemmas are cited, an induction, or an implication, of families where there are any."""
-    if lemmas:
-        return together(question, conclusion, *lemmas, **held)
+    if cites:
+        asked = {name: text for *_, conditions in cites for name, text in conditions.items()}
+        lemmas = ((claim, terms) for claim, terms, _ in cites)
+        return question.follows(held, conclusion, *lemmas, fixed=fixed | asked)
     products = below[0].split("; ") if below[0] else []
     degree = int(below[2]) if below[2] else None
     texts = [*held.values(), *fixed.values(), conclusion]
@@ -170,15 +169,17 @@ def _claim(
     return ask(held, conclusion, *products, fixed=fixed, degree=degree)
 
 
-def _lemma(cited: str, claims: dict[str, Citable]) -> Lemma:
+def _cited(text: str, claims: dict[str, Citable]) -> Cited:
     """A claim that is cited by its label."""
-    found = CITED.fullmatch(cited)
+    found = CITED.fullmatch(text)
     if found is None or found[1] not in claims:
-        raise ProofError(f"no step before that can be cited has the label of {cited!r}; known: {[*claims]}")
-    label, where, known, terms = found.groups()
-    values = dict(term.split(" = ") for term in terms.split("; ")) if terms else {}
-    proved = tuple(known.split("; ")) if known else ()
-    return Lemma(claims[label], values, proved, f" ({where})" if where else "")
+        raise ProofError(f"no step before that can be cited has the label of {text!r}; known: {[*claims]}")
+    label, where, known, told = found.groups()
+    claim, where = claims[label], (where or "").strip(",")
+    terms = dict(term.split(" = ") for term in told.split("; ")) if told else {}
+    proved = [*claim.hypotheses] if known == "all" else (known or "").split("; ")
+    held = {name: relation for name, relation in claim.hypotheses.items() if name not in proved}
+    return claim, terms, {f"{name}{where}": substituted(text, terms) for name, text in held.items()}
 
 
 def _relations(text: str, known: dict[str, str]) -> dict[str, str]:

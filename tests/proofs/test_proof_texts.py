@@ -4,7 +4,7 @@ import pytest
 
 from proofs import InWords, ProofError, Step
 from proofs.catalogue.proof_texts import argued, proved
-from proofs.catalogue.texts import Lemma, together
+from proofs.language.sums import substituted
 from proofs.statement import Question
 
 PROOF = """\
@@ -89,9 +89,11 @@ Together.
 def test_citations_are_chains_of_lemmas():
     steps = list(proved(CHAIN, lambda question: None)(ASKED))
     paid, income = (step.claim for step in steps[:2])
-    lemmas = Lemma(paid, where=" (bought)"), Lemma(income, {"c": "y*sum[j](p[j])"}, ("paid",))
+    bought = {f"{name} (bought)": substituted(text, {}) for name, text in paid.hypotheses.items()}
+    cites = paid, (income, {"c": "y*sum[j](p[j])"})
+    chain = ASKED.follows({}, "y*sum[j](p[j]) <= 1", *cites, fixed=bought | {"income": "z <= 1"})
     assert steps[0].says == "What is bought is paid."
-    assert steps[2] == Step("Together.", together(ASKED, "y*sum[j](p[j]) <= 1", *lemmas), states=True)
+    assert steps[2] == Step("Together.", chain, states=True)
 
 
 def test_shared_steps_have_places_for_texts_and_dots_for_what_is_yielded():

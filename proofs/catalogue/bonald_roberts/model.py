@@ -40,8 +40,8 @@ from collections.abc import Iterator
 from proofs.catalogue.chapter import Chapter
 from proofs.catalogue.examples import every
 from proofs.catalogue.proof_texts import argued
-from proofs.catalogue.texts import Lemma, each, together, total
-from proofs.claims import Step, SumSchema
+from proofs.catalogue.texts import each, total
+from proofs.claims import Step
 from proofs.statement import Question, Size
 
 __all__ = ["SOURCE", "STATEMENTS", "drf_has_bottlenecks"]
@@ -165,40 +165,26 @@ def drf_has_bottlenecks(question: Question) -> Iterator[Step]:
 
 
 @STATEMENTS.add("br-pf-sharing-incentive", latex=INCENTIVE, remark=BY_PRICES)
-def _pf_incentive(question: Question) -> Iterator[Step]:
+def _pf_incentive(question: Question) -> None:
     """Under proportional fairness each of n users has a share of at least 1/n of some resource.
 
     Hypotheses
         prices*, largest, optimal*, budget*, slackness*
     Scope: all demands, any n and m
+
+    Proof
+        [budget] Prices add up to the number of users: what is paid is what is earned.
+            optimal: x[i]*sum[j](p[j]*a[i,j]) == 1; slackness: p[j] == p[j]*sum[i](x[i]*a[i,j])
+            => sum[j](p[j]) == sum[i](1)
+        [share] The largest share of a user is at least 1/n, if prices add up to n.
+            prices: p[j] >= 0; largest: x*a[j] <= s; optimal: x*sum[j](p[j]*a[j]) == 1;
+            budget: sum[j](p[j]) == n
+            => n*s >= 1
+        So it is for every user i.
+            from budget
+            from share knowing budget; optimal with x = x[i]; a[j] = a[i,j]; s = s[i]; n = sum[i](1)
+            => sum[i](1)*s[i] >= 1 (as stated)
     """
-    budget = _pf_budget(question)
-    share = question.for_every(
-        {
-            "prices": "p[j] >= 0",
-            "largest": "x*a[j] <= s",
-            "optimal": "x*sum[j](p[j]*a[j]) == 1",
-            "budget": "sum[j](p[j]) == n",
-        },
-        "n*s >= 1",
-    )
-    yield Step("Prices add up to the number of users: what is paid is what is earned.", budget)
-    yield Step("The largest share of a user is at least 1/n, if prices add up to n.", share)
-    user = {"x": "x[i]", "a[j]": "a[i,j]", "s": "s[i]", "n": "sum[i](1)"}
-    yield Step(
-        "So it is for every user i.",
-        together(question, "sum[i](1)*s[i] >= 1", Lemma(budget), Lemma(share, user, ("budget", "optimal"))),
-        states=True,
-    )
-
-
-def _pf_budget(question: Question) -> SumSchema:
-    """Prices add up to the number of users."""
-    held = {
-        "optimal": "x[i]*sum[j](p[j]*a[i,j]) == 1",
-        "slackness": "p[j] == p[j]*sum[i](x[i]*a[i,j])",
-    }
-    return question.for_every(held, "sum[j](p[j]) == sum[i](1)")
 
 
 @argued

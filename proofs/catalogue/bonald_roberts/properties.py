@@ -14,7 +14,6 @@ from proofs.catalogue.bonald_roberts.model import (
 from proofs.catalogue.chapter import Chapter
 from proofs.catalogue.examples import against, every
 from proofs.catalogue.proof_texts import argued
-from proofs.catalogue.texts import Lemma, together
 from proofs.claims import Counterexample, InWords, Step
 from proofs.statement import Question, Said
 
@@ -32,28 +31,25 @@ LIE = "all lies"
 
 
 @STATEMENTS.add("br-pf-envy-free", latex=ENVY_FREE, remark=BY_PRICES)
-def _pf_envy(question: Question) -> Iterator[Step]:
+def _pf_envy(question: Question) -> None:
     """Under proportional fairness nobody would run more tasks with what another user holds.
 
     Hypotheses
         prices*, bundle*, optimal*, positive*
     Scope: all pairs of users, any n and m
+
+    Proof
+        [bought] What the other user holds costs 1, so what runs with it costs at most 1.
+            prices: p[j] >= 0; bundle: y*a[j] <= z*b[j]; optimal: z*sum[j](p[j]*b[j]) == 1
+            => y*sum[j](p[j]*a[j]) <= 1
+        [no more] The tasks of the user cost 1, so that nobody runs more for at most 1.
+            positive: x > 0; optimal: x*c == 1; cost: y*c <= 1
+            => y <= x
+        So nobody runs more with what the other holds.
+            from bought
+            from no more, of the user, knowing cost with c = sum[j](p[j]*a[j])
+            => y <= x (as stated)
     """
-    held = {
-        "prices": "p[j] >= 0",
-        "bundle": "y*a[j] <= z*b[j]",
-        "optimal": "z*sum[j](p[j]*b[j]) == 1",
-    }
-    bought = question.for_every(held, "y*sum[j](p[j]*a[j]) <= 1")
-    no_more = question.implies({"positive": "x > 0", "optimal": "x*c == 1", "cost": "y*c <= 1"}, "y <= x")
-    cost = {"c": "sum[j](p[j]*a[j])"}
-    yield Step("What the other user holds costs 1, so what runs with it costs at most 1.", bought)
-    yield Step("The tasks of the user cost 1, so that nobody runs more for at most 1.", no_more)
-    yield Step(
-        "So nobody runs more with what the other holds.",
-        together(question, "y <= x", Lemma(bought), Lemma(no_more, cost, ("cost",), " of the user")),
-        states=True,
-    )
 
 
 @STATEMENTS.add("br-drf-envy-free", latex=ENVY_FREE)

@@ -20,7 +20,13 @@ References
 
 Hypotheses
     load: each resource has a load below 1
+    prices: the cost of the tasks of a class is its number of jobs
+    ratio: y is jobs over load
+    jobs: counts are not negative
     tasks: a class with jobs runs tasks
+    loads: loads are positive
+    slackness: only full resources have a price
+    signs: prices are not negative
     demands: shares are not negative
 """
 
@@ -46,14 +52,7 @@ def _pf_stable(question: Question) -> None:
     .. math:: V = \sum_i\frac{\sigma_ix_i^2}{2\rho_i}: \quad \dot V \le -\min_j(1-\varrho_j)\sum_ix_i
 
     Hypotheses
-        load*
-        prices*: the cost of the tasks of a class is its number of jobs
-        ratio: y is jobs over load
-        jobs: counts are not negative
-        tasks
-        loads: loads are positive
-        slackness*: only full resources have a price
-        signs*: prices are not negative
+        load*, prices*, ratio, jobs, tasks, loads, slackness*, signs*
     Place: slide "Stability condition"
     Scope: any numbers of classes and resources, all demands, counts and loads; the fluid limit theorem is
         quoted

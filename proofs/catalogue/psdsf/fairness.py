@@ -7,12 +7,12 @@ Hypotheses
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from proofs.catalogue.chapter import Chapter
-from proofs.catalogue.psdsf.theorems import NEGATION, SOURCE
-from proofs.catalogue.texts import signs
-from proofs.claims import Step, SumSchema
+from proofs.catalogue.proof_texts import argued
+from proofs.catalogue.psdsf.theorems import SOURCE
+from proofs.claims import Step
 from proofs.statement import Question
 
 __all__ = ["STATEMENTS"]
@@ -23,22 +23,21 @@ STATEMENTS = Chapter(
 )
 
 
-def _filled(question: Question) -> SumSchema:
-    """Users who fill a resource take all of the server's time."""
-    held = {"alone": "g[p]*d[p] <= c", "saturated": "sum[p](x[p]*d[p]) == c"}
-    fixed = {
-        "capacity": "c > 0",
-        **signs("", "g[p] d[p]"),
-        "part": "u[p] >= 0",
-        "tasks": "u[p]*g[p] == x[p]",
-    }
-    return question.for_every(
-        held, "sum[p](u[p]) >= 1", f"{NEGATION} * capacity", "alone * part", fixed=fixed
-    )
+@argued
+def _filled(question: Question, says: str) -> None:
+    """Users who fill a resource take all of the server's time.
+
+    Proof
+        {says}
+            alone: g[p]*d[p] <= c; saturated: sum[p](x[p]*d[p]) == c
+            besides capacity: c > 0; g[p] >= 0; d[p] >= 0; part: u[p] >= 0; tasks: u[p]*g[p] == x[p]
+            => sum[p](u[p]) >= 1
+            by not the conclusion * capacity; alone * part
+    """
 
 
 @STATEMENTS.add("psdsf-sharing-incentive")
-def _sharing_incentive(question: Question) -> Iterator[Step]:
+def _sharing_incentive(question: Question) -> Iterator[Iterable[Step]]:
     r"""Under both divisions each user runs at least the tasks that its weight's part of every server would
     run.
 
@@ -77,11 +76,10 @@ def _sharing_incentive(question: Question) -> Iterator[Step]:
             => f*sum[i](G[i]) <= N*sum[p](h[p])
             degree 1
     """
-    yield Step(
+    says = (
         "The users that hold the bottleneck of user n on a server fill it, so their tasks would take all of "
-        "the server's time.",
-        _filled(question),
     )
+    yield _filled(question, says + "the server's time.")
 
 
 @STATEMENTS.add("psdsf-sharing-incentive-two-users")
@@ -168,7 +166,7 @@ def _envy_free(question: Question) -> None:
 
 
 @STATEMENTS.add("psdsf-bottleneck-fair")
-def _bottleneck_fair(question: Question) -> Iterator[Step]:
+def _bottleneck_fair(question: Question) -> Iterator[Iterable[Step]]:
     r"""If all users dominantly request one resource from all eligible servers, its amounts are weighted
     max-min fair.
 
@@ -206,7 +204,5 @@ def _bottleneck_fair(question: Question) -> Iterator[Step]:
             => sum[i](y1[i]) <= sum[i](b1[i])
             degree 1
     """
-    yield Step(
-        "The users that fill a bottleneck, whichever it is, would take all of the server's time...",
-        _filled(question),
-    )
+    says = "The users that fill a bottleneck, whichever it is, would take all of the server's time..."
+    yield _filled(question, says)

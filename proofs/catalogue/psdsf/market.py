@@ -8,12 +8,12 @@ Hypotheses
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from proofs.catalogue.chapter import Chapter
-from proofs.catalogue.psdsf.theorems import NEGATION, SOURCE
-from proofs.catalogue.texts import Lemma, signs, together
-from proofs.claims import Step, SumSchema
+from proofs.catalogue.proof_texts import argued
+from proofs.catalogue.psdsf.theorems import SOURCE
+from proofs.claims import Step
 from proofs.statement import Question, Said
 
 __all__ = ["STATEMENTS"]
@@ -24,41 +24,27 @@ STATEMENTS = Chapter(
 )
 
 
-def _welfare(question: Question) -> SumSchema:
+@argued
+def _welfare(question: Question, says: str) -> None:
     """No placement v is worth more than all weights, at w = weight * gamma / tasks of an optimum u.
 
     User 1 stands beside the others n, who may be any number.
+
+    Proof
+        {says}
+            price: w[n,i] <= q[i]; served: u[n,i]*w[n,i] == u[n,i]*q[i]; price 1: w1[i] <= q[i];
+            served 1: u1[i]*w1[i] == u1[i]*q[i]; busy: u1[i] + sum[n](u[n,i]) == 1
+            besides own worth: sum[i](u[n,i]*w[n,i]) == f[n]; part: v[n,i] >= 0; weight: f[n] > 0;
+            u[n,i] >= 0; w[n,i] >= 0; own worth 1: sum[i](u1[i]*w1[i]) == f1; part 1: v1[i] >= 0;
+            weight 1: f1 > 0; sign of u 1: u1[i] >= 0; sign of w 1: w1[i] >= 0;
+            time: v1[i] + sum[n](v[n,i]) <= 1; worth: q[i] >= 0
+            => sum[i](w1[i]*v1[i]) + sum[n,i](w[n,i]*v[n,i]) <= f1 + sum[n](f[n])
+            by price * part; price 1 * part 1; time * worth; busy | q[i]
     """
-    others = {
-        "price": "w[n,i] <= q[i]",
-        "served": "u[n,i]*w[n,i] == u[n,i]*q[i]",
-    }
-    given = {
-        "own worth": "sum[i](u[n,i]*w[n,i]) == f[n]",
-        "part": "v[n,i] >= 0",
-        "weight": "f[n] > 0",
-        **signs("", "u[n,i] w[n,i]"),
-    }
-    held = _for_user_1(others) | {"busy": "u1[i] + sum[n](u[n,i]) == 1"}
-    fixed = _for_user_1(given) | {"time": "v1[i] + sum[n](v[n,i]) <= 1", "worth": "q[i] >= 0"}
-    return question.for_every(
-        held | fixed,
-        "sum[i](w1[i]*v1[i]) + sum[n,i](w[n,i]*v[n,i]) <= f1 + sum[n](f[n])",
-        "price * part",
-        "price 1 * part 1",
-        "time * worth",
-        "busy | q[i]",
-    )
-
-
-def _for_user_1(family: dict[str, str]) -> dict[str, str]:
-    """Relations of all other users n, and the same ones of user 1."""
-    one = {f"{name} 1": text.replace("[n,i]", "1[i]").replace("[n]", "1") for name, text in family.items()}
-    return family | one
 
 
 @STATEMENTS.add("psdsf-time-fisher-market", said=Said.READER)
-def _market(question: Question) -> Iterator[Step]:
+def _market(question: Question) -> Iterator[Iterable[Step]]:
     r"""With divided time PS-DSF is what maximises the sum of weighted logarithms of the tasks: a Fisher
     market for servers.
 
@@ -92,30 +78,12 @@ def _market(question: Question) -> Iterator[Step]:
             In words: The logarithm is concave. An optimum exists, the objective being continuous and the set
             compact, and as all constraints are linear it has such prices.
     """
-    yield Step(
-        "These conditions of Karush, Kuhn and Tucker are sufficient: at these values nothing feasible is "
-        "worth more...",
-        _welfare(question),
-    )
-
-
-def _terms(family: dict[str, str]) -> dict[str, str]:
-    """Terms for variables of all other users n, and the same ones of user 1."""
-    return {
-        name.replace("[n,i]", of[0]).replace("[n]", of[1]): term.replace("[n,i]", of[0]).replace("[n]", of[1])
-        for of in (("[n,i]", "[n]"), ("1[i]", "1"))
-        for name, term in family.items()
-    }
-
-
-def _optimum(placement: str, other: str, price: str, inverse: str) -> dict[str, str]:
-    """Terms in :func:`_welfare` of an optimum, with the inverse of the tasks that it runs of each user."""
-    terms = {"u[n,i]": f"{placement}[n,i]", "v[n,i]": f"{other}[n,i]", "w[n,i]": f"f[n]*{inverse}[n]*g[n,i]"}
-    return _terms(terms) | {"q[i]": f"{price}[i]"}
+    says = "These conditions of Karush, Kuhn and Tucker are sufficient: at these values nothing feasible is "
+    yield _welfare(question, says + "worth more...")
 
 
 @STATEMENTS.add("psdsf-time-pareto")
-def _pareto(question: Question) -> Iterator[Step]:
+def _pareto(question: Question) -> Iterator[Iterable[Step]]:
     r"""With divided time nobody can be given more tasks unless somebody gets fewer, whatever is moved.
 
     .. math:: y\ge x,\ y\text{ feasible}\implies y=x
@@ -126,42 +94,29 @@ def _pareto(question: Question) -> Iterator[Step]:
         welfare: the conclusion of the first step, for the tasks
     Place: Theorem 3, Pareto optimality
     Scope: all reals, any numbers of users and servers
+
+    Proof
+        [welfare] ...
+        [nobody] So if nobody loses, user 1 cannot gain.
+            no loss: y[n] >= x[n]; welfare: f1*y1*r1 + sum[n](f[n]*y[n]*r[n]) <= f1 + sum[n](f[n]);
+            weight: f[n] > 0; runs: x[n] > 0; inverse: r[n]*x[n] == 1; positive: r[n] > 0; weight 1: f1 > 0;
+            runs 1: x1 > 0; inverse 1: r1*x1 == 1; positive 1: r1 > 0
+            => y1 <= x1
+            by no loss * weight * positive; not the conclusion * weight 1 * positive 1; inverse | f[n]
+        Together: where u runs x tasks of a user, w is its weight by x times its tasks g alone on a server,
+        and v runs the sum of g v.
+            from welfare with u[n,i] = u[n,i]; v[n,i] = v[n,i]; w[n,i] = f[n]*r[n]*g[n,i]; u1[i] = u1[i];
+            v1[i] = v1[i]; w1[i] = f1*r1*g1[i]; q[i] = q[i]
+            from nobody (loss) knowing welfare with y[n] = sum[i](g[n,i]*v[n,i]); y1 = sum[i](g1[i]*v1[i])
+            => sum[i](g1[i]*v1[i]) <= x1 (as stated)
     """
-    welfare = _welfare(question)
-    others = {
-        "weight": "f[n] > 0",
-        "runs": "x[n] > 0",
-        "inverse": "r[n]*x[n] == 1",
-        "positive": "r[n] > 0",
-    }
-    loss = {"no loss": "y[n] >= x[n]"}
-    value = {"welfare": "f1*y1*r1 + sum[n](f[n]*y[n]*r[n]) <= f1 + sum[n](f[n])"}
-    nobody = question.for_every(
-        loss | value | _for_user_1(others),
-        "y1 <= x1",
-        "no loss * weight * positive",
-        f"{NEGATION} * weight 1 * positive 1",
-        "inverse | f[n]",
-    )
-    yield Step("At the prices of the optimum no feasible placement is worth more than all weights.", welfare)
-    yield Step("So if nobody loses, user 1 cannot gain.", nobody)
-    optimum = _optimum("u", "v", "q", "r")
-    moved = _terms({"y[n]": "sum[i](g[n,i]*v[n,i])"})
-    yield Step(
-        "Together: where u runs x tasks of a user, w is its weight by x times its tasks g alone on a server, "
-        "and v runs the sum of g v.",
-        together(
-            question,
-            "sum[i](g1[i]*v1[i]) <= x1",
-            Lemma(welfare, optimum),
-            Lemma(nobody, moved, ("welfare",), " (loss)"),
-        ),
-        states=True,
+    yield _welfare(
+        question, "At the prices of the optimum no feasible placement is worth more than all weights."
     )
 
 
 @STATEMENTS.add("psdsf-time-unique", said=Said.READER)
-def _unique(question: Question) -> Iterator[Step]:
+def _unique(question: Question) -> Iterator[Iterable[Step]]:
     r"""With divided time all PS-DSF allocations give each user the same number of tasks.
 
     .. math:: x,y\ \text{PS-DSF}\implies\sum_ix_{ni}=\sum_iy_{ni}
@@ -173,40 +128,28 @@ def _unique(question: Question) -> Iterator[Step]:
     Place: section III (the uniqueness is not in the paper)
     Scope: all reals, any numbers of users and servers
     Remark: With divided resources this fails: see psdsf-resource-unique.
+
+    Proof
+        [welfare] ...
+        [same] With the ratios z of the tasks of two optima and their inverses r this says so twice, and then
+        z = 1.
+            welfare: f1*z1 + sum[n](f[n]*z[n]) <= f1 + sum[n](f[n]);
+            other welfare: f1*r1 + sum[n](f[n]*r[n]) <= f1 + sum[n](f[n]); inverse: r[n]*z[n] == 1;
+            ratio: z[n] > 0; weight: f[n] > 0; positive: r[n] > 0; inverse 1: r1*z1 == 1; ratio 1: z1 > 0;
+            weight 1: f1 > 0; positive 1: r1 > 0
+            => z1 == 1
+            # f (r + z - 2) = f r (z - 1)^2 as r z = 1.
+            by weight * positive | z[n] - 1; inverse | f[n]*z[n]; not the conclusion * weight 1 * positive 1
+        Together: if the optima u and v run 1/r and 1/s tasks of each user, v runs as many of user 1 as u.
+            from welfare with u[n,i] = u[n,i]; v[n,i] = v[n,i]; w[n,i] = f[n]*r[n]*g[n,i]; u1[i] = u1[i];
+            v1[i] = v1[i]; w1[i] = f1*r1*g1[i]; q[i] = q[i]
+            from welfare (other) with u[n,i] = v[n,i]; v[n,i] = u[n,i]; w[n,i] = f[n]*s[n]*g[n,i];
+            u1[i] = v1[i]; v1[i] = u1[i]; w1[i] = f1*s1*g1[i]; q[i] = p[i]
+            from same (ratio) knowing welfare; other welfare with z[n] = r[n]*sum[i](g[n,i]*v[n,i]);
+            r[n] = s[n]*sum[i](g[n,i]*u[n,i]); z1 = r1*sum[i](g1[i]*v1[i]); r1 = s1*sum[i](g1[i]*u1[i])
+            => r1*sum[i](g1[i]*v1[i]) == 1 (as stated)
     """
-    sums = {
-        "welfare": "f1*z1 + sum[n](f[n]*z[n]) <= f1 + sum[n](f[n])",
-        "other welfare": "f1*r1 + sum[n](f[n]*r[n]) <= f1 + sum[n](f[n])",
-    }
-    others = {"inverse": "r[n]*z[n] == 1", "ratio": "z[n] > 0", "weight": "f[n] > 0", "positive": "r[n] > 0"}
-    welfare = _welfare(question)
-    same = question.for_every(
-        sums | _for_user_1(others),
-        "z1 == 1",
-        # f (r + z - 2) = f r (z - 1)^2 as r z = 1.
-        "weight * positive | z[n] - 1",
-        "inverse | f[n]*z[n]",
-        f"{NEGATION} * weight 1 * positive 1",
-    )
-    yield Step("At the prices of one optimum no placement is worth more than all weights.", welfare)
-    yield Step(
-        "With the ratios z of the tasks of two optima and their inverses r this says so twice, and then z = "
-        "1.",
-        same,
-    )
-    one, other = _optimum("u", "v", "q", "r"), _optimum("v", "u", "p", "s")
-    ratios = _terms({"z[n]": "r[n]*sum[i](g[n,i]*v[n,i])", "r[n]": "s[n]*sum[i](g[n,i]*u[n,i])"})
-    yield Step(
-        "Together: if the optima u and v run 1/r and 1/s tasks of each user, v runs as many of user 1 as u.",
-        together(
-            question,
-            "r1*sum[i](g1[i]*v1[i]) == 1",
-            Lemma(welfare, one),
-            Lemma(welfare, other, where=" (other)"),
-            Lemma(same, ratios, ("welfare", "other welfare"), " (ratio)"),
-        ),
-        states=True,
-    )
+    yield _welfare(question, "At the prices of one optimum no placement is worth more than all weights.")
 
 
 @STATEMENTS.add("psdsf-lemma-2")
