@@ -164,8 +164,8 @@ def _cell(
         if j not in place
     }
     relations += [sympy.Ge(left, 0, evaluate=False) for left in rest.values()]
-    conditions = (*held, *(ground.tidy(relation, held) for relation in relations))
-    if (conditions := ground.met(conditions)) is None:
+    conditions = ground.met((*held, *(ground.tidy(relation, held) for relation in relations)))
+    if conditions is None:
         return None
     tasks = tuple(masses[i] * level[place[b]] / shares[i][b] for i, b in enumerate(beta))
     equated = any(c.rel_op == "==" for c in conditions)
