@@ -6,12 +6,12 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
 from proofs.catalogue.declarations import conditions, declared, hypotheses_in
+from proofs.catalogue.proof_texts import Proof, Steps, proved
 from proofs.claims import Counterexample, Step
 from proofs.statement import Question, Statement
 
 __all__ = ["Chapter"]
 
-Steps = Callable[[Question], Iterable[Step]]
 Witness = Callable[[], Counterexample]
 
 
@@ -43,16 +43,19 @@ class Chapter:
         """The statement of that id."""
         return next(statement for statement in self.statements if statement.id == id)
 
-    def add(self, id: str, **parts: Any) -> Callable[[Steps], Steps]:
+    def add(self, id: str, **parts: Any) -> Callable[[Steps], Proof]:
         """Add the :class:`proofs.Statement` that the decorated function of a question settles.
 
         What it says stands in the function's docstring (:func:`proofs.catalogue.declarations.declared`) and
-        in ``parts``, the arguments of a statement by name; with ``words`` here, all of it.
+        in ``parts``, the arguments of a statement by name; with ``words`` here, all of it. The docstring has
+        the proof, too, or as much of it as the function does not yield; all steps are given back.
         """
 
-        def decorate(steps: Steps) -> Steps:
-            self._append(id, self._told(steps, parts), steps)
-            return steps
+        def decorate(steps: Steps) -> Proof:
+            told = self._told(steps, parts)
+            proof = proved(told.pop("proof", ""), steps)
+            self._append(id, told, proof)
+            return proof
 
         return decorate
 
@@ -77,5 +80,5 @@ class Chapter:
             told |= conditions(text, self.known)
         return self.usual | told
 
-    def _append(self, id: str, told: dict[str, Any], steps: Steps) -> None:
+    def _append(self, id: str, told: dict[str, Any], steps: Callable[[Question], Iterable[Step]]) -> None:
         self.statements.append(Statement(id=id, source=self.source, steps=steps, **told))

@@ -14,6 +14,9 @@ It is written as a theorem stands above its proof::
     Scope: all a, x
     Remark: what a reader should know,
         and more of it
+
+    Proof
+        The steps, as :mod:`proofs.catalogue.proof_texts` reads them.
     '''
 
 The words are the first paragraph. Everything else stands at the margin, in any order, and is continued by
@@ -55,9 +58,14 @@ def declared(docstring: str | None, known: Mapping[str, str]) -> dict[str, Any]:
         if head == "Hypotheses":
             told |= conditions(more, known)
             continue
+        if head == "Proof":
+            told["proof"] = more
+            continue
         part, _, text = head.partition(": ")
         if part not in PARTS:
-            raise ProofError(f"a statement has no part {part!r}; its parts: Hypotheses, {', '.join(PARTS)}")
+            raise ProofError(
+                f"a statement has no part {part!r}; its parts: Hypotheses, {', '.join(PARTS)}, Proof"
+            )
         told["latex" if part == ".. math:" else part.lower()] = _joined(text, more)
     return told
 

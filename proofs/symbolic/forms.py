@@ -9,8 +9,8 @@ from fairness.errors import ModelError
 from fairness.machine.work import OutOfTime, stopped, watching
 from proofs.symbolic.cells import Cell
 from proofs.symbolic.closed_forms import NOT_UNIQUE, ClosedForm
+from proofs.symbolic.decisions.assumptions import Ground
 from proofs.symbolic.decisions.covering import complete, disjoint
-from proofs.symbolic.decisions.ground import Ground
 from proofs.symbolic.model.families import written
 from proofs.symbolic.model.problem import SymbolicProblem
 from proofs.symbolic.policies.overlaps import projected

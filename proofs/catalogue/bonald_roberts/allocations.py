@@ -6,12 +6,13 @@ For two resources let :math:`v_i` be the share of resource 2 that job i holds, a
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from proofs.catalogue.bonald_roberts.model import SOURCE
 from proofs.catalogue.chapter import Chapter
 from proofs.catalogue.examples import every
-from proofs.claims import InWords, Step
+from proofs.catalogue.proof_texts import argued
+from proofs.claims import Step
 from proofs.statement import Question
 
 __all__ = ["STATEMENTS"]
@@ -22,25 +23,31 @@ N = "sum[i](1)"
 """The number of jobs i."""
 
 
-def _equal_shares_fill(question: Question) -> Step:
-    return Step(
-        "With shares 1/n of resource 2, the shares of resource 1 then add up to at least 1: it is full after "
-        "all.",
-        question.for_every(
-            {"equal": f"{N}*v[i] == 1", "condition": f"sum[i](r[i]) >= {N}", "jobs": f"{N} >= 1"},
-            "sum[i](r[i]*v[i]) >= 1",
-            "equal | r[i]",
-            "not the conclusion * jobs",
-        ),
-    )
+@argued
+def _equal_shares_fill(question: Question) -> None:
+    """Equal shares of resource 2 fill resource 1, if the ratios add up to n.
+
+    Proof
+        With shares 1/n of resource 2, the shares of resource 1 then add up to at least 1: it is full after
+        all.
+            equal: sum[i](1)*v[i] == 1; condition: sum[i](r[i]) >= sum[i](1); jobs: sum[i](1) >= 1
+            => sum[i](r[i]*v[i]) >= 1
+            by equal | r[i]; not the conclusion * jobs
+    """
 
 
-def _other_resource() -> Step:
-    return Step("The same holds for resource 2.", InWords("Exchange the names of the resources."))
+@argued
+def _other_resource(question: Question) -> None:
+    """What holds of one resource holds of the other.
+
+    Proof
+        The same holds for resource 2.
+            In words: Exchange the names of the resources.
+    """
 
 
 @STATEMENTS.add("br-pf-full-resources")
-def _pf_full(question: Question) -> Iterator[Step]:
+def _pf_full(question: Question) -> Iterator[Step | Iterable[Step]]:
     r"""Under proportional fairness of n jobs on two resources, resource 1 is full exactly if the ratios of
     the demands for it to those for the other add up to at least n.
 
@@ -55,55 +62,41 @@ def _pf_full(question: Question) -> Iterator[Step]:
         condition*: the ratios add up to at least n
     Place: slide on proportional fairness with two resources
     Scope: all positive demands, any n
+
+    Proof
+        Condition to full resource. If resource 1 were not full, its price would be 0.
+            slackness: p*(1 - S) == 0; room: S < 1
+            => p == 0
+        Then every job would hold 1/n of resource 2.
+            free: p == 0; budget: p + q == n; optimal: v*(p*r + q) == 1
+            => n*v == 1
+        ...
+        Full resource to condition. The cost w = pr + q of a unit of resource 2, which is 1/v, lies above its
+        tangent, for every n.
+            prices: w >= 0; optimal: v*w == 1
+            => w >= 2*n - n**2*v
+            by prices | 1 - n*v
+            degree 2
+        Add this up over the jobs; the shares of resource 2 add up to at most 1.
+            tangent: p*r[i] + q >= 2*sum[i](1) - sum[i](1)**2*v[i]; fits: sum[i](v[i]) <= 1;
+            budget: p + q == sum[i](1)
+            => p*(sum[i](r[i]) - sum[i](1)) >= 0
+            by fits | sum[i](1)
+        If resource 1 has a price, the condition follows.
+            price: p > 0; sum: p*(R - n) >= 0
+            => R >= n
+        If it has none, all shares of resource 2 are 1/n, and resource 1 is full only under the condition.
+            equal: sum[i](1)*v[i] == 1; full: sum[i](r[i]*v[i]) == 1
+            => sum[i](r[i]) >= sum[i](1)
+            by equal | r[i]
+            degree 2
     """
-    yield Step(
-        "Condition to full resource. If resource 1 were not full, its price would be 0.",
-        question.implies({"slackness": "p*(1 - S) == 0", "room": "S < 1"}, "p == 0"),
-    )
-    yield Step(
-        "Then every job would hold 1/n of resource 2.",
-        question.implies(
-            {"free": "p == 0", "budget": "p + q == n", "optimal": "v*(p*r + q) == 1"}, "n*v == 1"
-        ),
-    )
     yield _equal_shares_fill(question)
-    yield Step(
-        "Full resource to condition. The cost w = pr + q of a unit of resource 2, which is 1/v, lies above "
-        "its tangent, for every n.",
-        question.implies(
-            {"prices": "w >= 0", "optimal": "v*w == 1"}, "w >= 2*n - n**2*v", "prices | 1 - n*v", degree=2
-        ),
-    )
-    yield Step(
-        "Add this up over the jobs; the shares of resource 2 add up to at most 1.",
-        question.for_every(
-            {
-                "tangent": f"p*r[i] + q >= 2*{N} - {N}**2*v[i]",
-                "fits": "sum[i](v[i]) <= 1",
-                "budget": f"p + q == {N}",
-            },
-            f"p*(sum[i](r[i]) - {N}) >= 0",
-            f"fits | {N}",
-        ),
-    )
-    yield Step(
-        "If resource 1 has a price, the condition follows.",
-        question.implies({"price": "p > 0", "sum": "p*(R - n) >= 0"}, "R >= n"),
-    )
-    yield Step(
-        "If it has none, all shares of resource 2 are 1/n, and resource 1 is full only under the condition.",
-        question.for_every(
-            {"equal": f"{N}*v[i] == 1", "full": "sum[i](r[i]*v[i]) == 1"},
-            f"sum[i](r[i]) >= {N}",
-            "equal | r[i]",
-            degree=2,
-        ),
-    )
-    yield _other_resource()
+    yield from _other_resource(question)
 
 
 @STATEMENTS.add("br-bmf-full-resources")
-def _bmf_full(question: Question) -> Iterator[Step]:
+def _bmf_full(question: Question) -> Iterator[Step | Iterable[Step]]:
     r"""Under bottleneck-max fairness of n jobs on two resources, resource 1 is full exactly if the ratios of
     the demands for it to those for the other add up to at least n.
 
@@ -119,65 +112,46 @@ def _bmf_full(question: Question) -> Iterator[Step]:
         condition*: the ratios add up to at least n
     Place: slide on bottleneck-max fairness with two resources
     Scope: all positive demands and all BMF allocations, any n
+
+    Proof
+        Condition to full resource. If resource 1 were not full, everybody, job 1 and the others i, would have
+        the largest share of resource 2, that is 1/n.
+            largest: v[i] <= v1; largest 1: v1 <= v[i]; full: v1 + sum[i](v[i]) == 1
+            => (1 + sum[i](1))*v1 == 1
+        ...
+        Full resource to condition. Let s be the largest share of resource 1 and t that of resource 2. If s <=
+        t or resource 2 is not full, a job with the largest share of resource 1 has s(r - 1) >= h - v.
+            positive: v > 0; bottleneck: r*v == s
+            => s*(r - 1) >= s - v
+        If s <= t, a job with the largest share t of resource 2 has r <= 1 ...
+            positive: t > 0; largest: r*t <= s; order: s <= t
+            => r <= 1
+        ... and therefore s(r - 1) >= h - v, too.
+            ratio: r <= 1; order; shares: r*t == h
+            => s*(r - 1) >= h - t
+        If s >= t, a job with the largest share s of resource 1 has r >= 1 ...
+            positive: v > 0; bottleneck; largest: v <= t; order: t <= s
+            => r >= 1
+        ... and therefore t(r - 1) >= h - v.
+            ratio: r >= 1; largest; bottleneck
+            => t*(r - 1) >= s - v
+        If s >= t, a job with the largest share of resource 2 has t(r - 1) = h - v.
+            shares
+            => t*(r - 1) == h - t
+        Add up over the jobs, with u the smaller of s and t: the condition follows.
+            each: u*(r[i] - 1) >= h[i] - v[i]; positive: u > 0; full: sum[i](h[i]) == 1;
+            fits: sum[i](v[i]) <= 1
+            => sum[i](r[i]) >= sum[i](1)
     """
-    yield Step(
-        "Condition to full resource. If resource 1 were not full, everybody, job 1 and the others i, would "
-        "have the largest share of resource 2, that is 1/n.",
-        question.for_every(
-            {"largest": "v[i] <= v1", "largest 1": "v1 <= v[i]", "full": "v1 + sum[i](v[i]) == 1"},
-            f"(1 + {N})*v1 == 1",
-        ),
-    )
     yield _equal_shares_fill(question)
-    yield Step(
-        "Full resource to condition. Let s be the largest share of resource 1 and t that of resource 2. If s "
-        "<= t or resource 2 is not full, a job with the largest share of resource 1 has s(r - 1) >= h - v.",
-        question.implies({"positive": "v > 0", "bottleneck": "r*v == s"}, "s*(r - 1) >= s - v"),
-    )
-    yield Step(
-        "If s <= t, a job with the largest share t of resource 2 has r <= 1 ...",
-        question.implies({"positive": "t > 0", "largest": "r*t <= s", "order": "s <= t"}, "r <= 1"),
-    )
-    yield Step(
-        "... and therefore s(r - 1) >= h - v, too.",
-        question.implies({"ratio": "r <= 1", "order": "s <= t", "shares": "r*t == h"}, "s*(r - 1) >= h - t"),
-    )
-    yield Step(
-        "If s >= t, a job with the largest share s of resource 1 has r >= 1 ...",
-        question.implies(
-            {"positive": "v > 0", "bottleneck": "r*v == s", "largest": "v <= t", "order": "t <= s"}, "r >= 1"
-        ),
-    )
-    yield Step(
-        "... and therefore t(r - 1) >= h - v.",
-        question.implies(
-            {"ratio": "r >= 1", "largest": "v <= t", "bottleneck": "r*v == s"}, "t*(r - 1) >= s - v"
-        ),
-    )
-    yield Step(
-        "If s >= t, a job with the largest share of resource 2 has t(r - 1) = h - v.",
-        question.implies({"shares": "r*t == h"}, "t*(r - 1) == h - t"),
-    )
-    yield Step(
-        "Add up over the jobs, with u the smaller of s and t: the condition follows.",
-        question.for_every(
-            {
-                "each": "u*(r[i] - 1) >= h[i] - v[i]",
-                "positive": "u > 0",
-                "full": "sum[i](h[i]) == 1",
-                "fits": "sum[i](v[i]) <= 1",
-            },
-            f"sum[i](r[i]) >= {N}",
-        ),
-    )
-    yield _other_resource()
+    yield from _other_resource(question)
 
 
 SINGLE = r"\varrho_j(\varphi) < 1\ (j \ne 1) \implies \varphi_i a_{i1} = 1/n"
 
 
 @STATEMENTS.add("br-pf-single-bottleneck", latex=SINGLE)
-def _pf_single(question: Question) -> Iterator[Step]:
+def _pf_single(question: Question) -> None:
     """Under proportional fairness, if only one resource is full, every job holds the same share of it.
 
     Hypotheses
@@ -188,29 +162,27 @@ def _pf_single(question: Question) -> Iterator[Step]:
         full*: resource 1 is full
     Place: slide on proportional fairness, "Equal shares for a single bottleneck"
     Scope: all demands, any numbers of jobs and resources
+
+    Proof
+        # h: share of resource 1 that a job holds.
+        A resource with room has no price.
+            slackness: p*(1 - u) == 0; room: u < 1
+            => p == 0
+        Then the tasks of a job cost 1 together, all for resource 1.
+            free: p[j] == 0; optimal: x*(p1*a1 + sum[j](p[j]*a[j])) == 1
+            => x*p1*a1 == 1
+            by free | x*a[j]; optimal
+        So the price of resource 1 is the number of jobs,
+            full: sum[i](h[i]) == 1; paid: p*h[i] == 1; share: h[i] >= 0; price: p >= 0
+            => p == sum[i](1)
+        and every job holds 1/n of it.
+            paid: p*h == 1; price: p == n
+            => n*h == 1
     """
-    free = question.implies({"slackness": "p*(1 - u) == 0", "room": "u < 1"}, "p == 0")
-    paid = question.for_every(
-        {"free": "p[j] == 0", "optimal": "x*(p1*a1 + sum[j](p[j]*a[j])) == 1"},
-        "x*p1*a1 == 1",
-        "free | x*a[j]",
-        "optimal",
-    )
-    # h: share of resource 1 that a job holds.
-    price = question.for_every(
-        {"full": "sum[i](h[i]) == 1"},
-        f"p == {N}",
-        fixed={"paid": "p*h[i] == 1", "share": "h[i] >= 0", "price": "p >= 0"},
-    )
-    own = question.implies({}, "n*h == 1", fixed={"paid": "p*h == 1", "price": "p == n"})
-    yield Step("A resource with room has no price.", free)
-    yield Step("Then the tasks of a job cost 1 together, all for resource 1.", paid)
-    yield Step("So the price of resource 1 is the number of jobs,", price)
-    yield Step("and every job holds 1/n of it.", own)
 
 
 @STATEMENTS.add("br-bmf-single-bottleneck", latex=SINGLE)
-def _bmf_single(question: Question) -> Iterator[Step]:
+def _bmf_single(question: Question) -> None:
     """Under bottleneck-max fairness, if only one resource is full, every job holds the same share of it.
 
     Hypotheses
@@ -218,15 +190,12 @@ def _bmf_single(question: Question) -> Iterator[Step]:
         full*: resource 1 is full, and alone
     Place: slide on bottleneck-max fairness, "Equal shares for a single bottleneck"
     Scope: all demands and all BMF allocations, any numbers of jobs and resources
+
+    Proof
+        The bottleneck of every job is resource 1, so that job 1 and the others i hold the same share, 1/n.
+            largest: v[i] <= v1; largest 1: v1 <= v[i]; full: v1 + sum[i](v[i]) == 1
+            => (1 + sum[i](1))*v1 == 1 (as stated)
     """
-    yield Step(
-        "The bottleneck of every job is resource 1, so that job 1 and the others i hold the same share, 1/n.",
-        question.for_every(
-            {"largest": "v[i] <= v1", "largest 1": "v1 <= v[i]", "full": "v1 + sum[i](v[i]) == 1"},
-            f"(1 + {N})*v1 == 1",
-        ),
-        states=True,
-    )
 
 
 @STATEMENTS.add("br-two-classes")
@@ -245,47 +214,35 @@ def _two_classes(question: Question) -> Iterator[Step]:
         independent*: the demands of the classes are not proportional
     Place: slides on two resources
     Scope: all positive demands and all counts X, Y > 0
+
+    Proof
+        The same resources are full under PF and under BMF.
+            In words: By the statements on which resources are full, for X + Y jobs.
+        Only resource 1 full, PF: its price is n = X + Y, so that every job holds 1/n of it.
+            slackness: q == 0; budget: p + q == X + Y; optimal: x*(p*a + q*b) == 1
+            => (X + Y)*x*a == 1
+        # The two squares differ by 4Y((X + Y)h1 - 1), which multiplies h1 - h2 = 0 here.
+        Only resource 1 full, BMF: both classes have the largest share of it, which is 1/n.
+            largest 1: h2 <= h1; largest 2: h1 <= h2; full: X*h1 + Y*h2 == 1
+            => (X + Y)*h1 == 1
+            by largest 1 | ((X + Y)*h1 - 1)*Y - 1; largest 2 | ((X + Y)*h1 - 1)*Y + 1
+            degree 2
+        Both full: let S and T be the differences of two allocations, times the counts. They solve two
+        equations without right side, so that S is 0 unless the determinant is.
+            full 1: S*a1 + T*a2 == 0; full 2: S*b1 + T*b2 == 0; independent: a1*b2 - a2*b1 != 0
+            => S == 0
+        The same for T.
+            full 1; full 2; independent
+            => T == 0
+        Where demands are proportional, a = rb for both classes, and both resources are full, r is 1: the
+        resources are one.
+            full 1: X*x*b1 + Y*y*b2 == 1; full 2: r*(X*x*b1 + Y*y*b2) == 1
+            => r == 1
+            degree 3
+        Then PF gives everybody 1/n of it, and so does BMF, as above.
+            budget; optimal: x*(p*a + q*a) == 1
+            => (X + Y)*x*a == 1
     """
-    both = {"full 1": "S*a1 + T*a2 == 0", "full 2": "S*b1 + T*b2 == 0"}
-    yield Step(
-        "The same resources are full under PF and under BMF.",
-        InWords("By the statements on which resources are full, for X + Y jobs."),
-    )
-    yield Step(
-        "Only resource 1 full, PF: its price is n = X + Y, so that every job holds 1/n of it.",
-        question.implies(
-            {"slackness": "q == 0", "budget": "p + q == X + Y", "optimal": "x*(p*a + q*b) == 1"},
-            "(X + Y)*x*a == 1",
-        ),
-    )
-    yield Step(
-        "Only resource 1 full, BMF: both classes have the largest share of it, which is 1/n.",
-        question.implies(
-            {"largest 1": "h2 <= h1", "largest 2": "h1 <= h2", "full": "X*h1 + Y*h2 == 1"},
-            "(X + Y)*h1 == 1",
-            # The two squares differ by 4Y((X + Y)h1 - 1), which multiplies h1 - h2 = 0 here.
-            "largest 1 | ((X + Y)*h1 - 1)*Y - 1",
-            "largest 2 | ((X + Y)*h1 - 1)*Y + 1",
-            degree=2,
-        ),
-    )
-    yield Step(
-        "Both full: let S and T be the differences of two allocations, times the counts. They solve two "
-        "equations without right side, so that S is 0 unless the determinant is.",
-        question.implies({**both, "independent": "a1*b2 - a2*b1 != 0"}, "S == 0"),
-    )
-    yield Step("The same for T.", question.implies({**both, "independent": "a1*b2 - a2*b1 != 0"}, "T == 0"))
-    yield Step(
-        "Where demands are proportional, a = rb for both classes, and both resources are full, r is 1: the "
-        "resources are one.",
-        question.implies(
-            {"full 1": "X*x*b1 + Y*y*b2 == 1", "full 2": "r*(X*x*b1 + Y*y*b2) == 1"}, "r == 1", degree=3
-        ),
-    )
-    yield Step(
-        "Then PF gives everybody 1/n of it, and so does BMF, as above.",
-        question.implies({"budget": "p + q == X + Y", "optimal": "x*(p*a + q*a) == 1"}, "(X + Y)*x*a == 1"),
-    )
     yield Step(
         "By both definitions, for demands up to 3 and up to 2 jobs of each class.",
         every("two_classes", largest=3, most=2),

@@ -26,7 +26,6 @@ from typing import Any
 from proofs.catalogue.bonald_roberts.model import SOURCE
 from proofs.catalogue.chapter import Chapter
 from proofs.catalogue.examples import against, computed, every, model
-from proofs.catalogue.texts import signs
 from proofs.claims import Counterexample, InWords, Step
 from proofs.statement import Question, Said
 
@@ -77,46 +76,39 @@ def _existence(question: Question) -> Iterator[Step]:
         complaints", ITCS 2012, arXiv:1106.2673, by a construction of its own, and A. Gutman and N. Nisan,
         AAMAS 2012, arXiv:1204.4286, by a competitive equilibrium, in polynomial time. Ours are the levels,
         the map, and the largest share for everybody, of which theirs need not have one.
+
+    Proof
+        # t: level of a resource, v: where the map takes it before it is cut off, L: its load.
+        The map of the levels has a fixed point.
+            In words: Tasks are least values of linear functions of the levels, loads are sums of them, and to
+            cut off is continuous; so the map is continuous, and it takes the cube of all levels from e to 1
+            into itself. Brouwer's theorem.
+        The load of a resource is at most n times its level: one user more holds at most the level.
+            so far: L <= k*t; levels: h <= t; sum: M == L + h
+            => M <= (k + 1)*t
+        So it is for n users.
+            In words: Induction over the users, beginning with no load for none.
+        At a fixed point a resource with room has the level 1,
+            map: v == t + 1 - L; cut off below: (t - e)*(v - t) >= 0; cut off above: (1 - t)*(t - v) >= 0;
+            room: L < 1
+            => t >= 1
+        which is above the lower end;
+            small: n*e < 1; users: n >= 1; full level: t >= 1
+            => t > e
+        and so is the level of a resource without room.
+            small; users; at most the level: L <= n*t; no room: L >= 1
+            => t > e
+        So no resource overflows.
+            map; cut off below; cut off above; above: t > e
+            => L <= 1
+        The resource that decides the tasks of a user is full: its level is below 1, so that it has no room,
+        or it is 1, and the share of the user alone fills it.
+            map; cut off below; cut off above; decides: h == t; others: L >= h
+            => L >= 1
+        And nobody holds a larger share of it.
+            decides; levels: g <= t
+            => g <= h
     """
-    # t: level of a resource, v: where the map takes it before it is cut off, L: its load.
-    fixed = {
-        "map": "v == t + 1 - L",
-        "cut off below": "(t - e)*(v - t) >= 0",
-        "cut off above": "(1 - t)*(t - v) >= 0",
-    }
-    small = {"small": "n*e < 1", "users": "n >= 1"}
-    yield Step(
-        "The map of the levels has a fixed point.",
-        InWords(
-            "Tasks are least values of linear functions of the levels, loads are sums of them, and to cut "
-            "off is continuous; so the map is continuous, and it takes the cube of all levels from e to 1 "
-            "into itself. Brouwer's theorem."
-        ),
-    )
-    yield Step(
-        "The load of a resource is at most n times its level: one user more holds at most the level.",
-        question.implies({"so far": "L <= k*t", "levels": "h <= t", "sum": "M == L + h"}, "M <= (k + 1)*t"),
-    )
-    yield Step("So it is for n users.", InWords("Induction over the users, beginning with no load for none."))
-    yield Step(
-        "At a fixed point a resource with room has the level 1,",
-        question.implies(fixed | {"room": "L < 1"}, "t >= 1"),
-    )
-    yield Step("which is above the lower end;", question.implies(small | {"full level": "t >= 1"}, "t > e"))
-    yield Step(
-        "and so is the level of a resource without room.",
-        question.implies(small | {"at most the level": "L <= n*t", "no room": "L >= 1"}, "t > e"),
-    )
-    yield Step("So no resource overflows.", question.implies(fixed | {"above": "t > e"}, "L <= 1"))
-    yield Step(
-        "The resource that decides the tasks of a user is full: its level is below 1, so that it has no "
-        "room, or it is 1, and the share of the user alone fills it.",
-        question.implies(fixed | {"decides": "h == t", "others": "L >= h"}, "L >= 1"),
-    )
-    yield Step(
-        "And nobody holds a larger share of it.",
-        question.implies({"decides": "h == t", "levels": "g <= t"}, "g <= h"),
-    )
     yield Step(
         "The other way round: with the largest share of each full resource as its level, and 1 for the "
         "others, every BMF allocation of small pools is such a fixed point, and every pool has one.",
@@ -125,7 +117,7 @@ def _existence(question: Question) -> Iterator[Step]:
 
 
 @STATEMENTS.add("br-bmf-no-justified-complaints", said=Said.READER)
-def _no_complaints(question: Question) -> Iterator[Step]:
+def _no_complaints(question: Question) -> None:
     r"""Under bottleneck-max fairness with weights everybody has at least its entitlement of a full resource,
     so that nobody has a justified complaint.
 
@@ -141,20 +133,15 @@ def _no_complaints(question: Question) -> Iterator[Step]:
     Scope: all demands, weights and BMF allocations, any numbers of users and resources
     Remark: By br-bmf-exists such allocations exist for equal weights, as Dolev et al. and A. Gutman and N.
         Nisan (arXiv:1204.4286) have shown in other ways. Not conversely: br-complaint-free-is-bmf.
+
+    Proof
+        A user of entitlement w that holds s of a full resource, and by weight no less than anybody, has at
+        least w.
+            bottleneck: h[i]*w <= s*w[i]; full: sum[i](h[i]) == 1; entitlements: sum[i](w[i]) == 1;
+            weight: w > 0; h[i] >= 0; s >= 0
+            => s >= w (as stated)
+            by bottleneck; full | w; entitlements | s
     """
-    held = {
-        "bottleneck": "h[i]*w <= s*w[i]",
-        "full": "sum[i](h[i]) == 1",
-        "entitlements": "sum[i](w[i]) == 1",
-        "weight": "w > 0",
-        **signs("", "h[i] s"),
-    }
-    yield Step(
-        "A user of entitlement w that holds s of a full resource, and by weight no less than anybody, has "
-        "at least w.",
-        question.for_every(held, "s >= w", "bottleneck", "full | w", "entitlements | s"),
-        states=True,
-    )
 
 
 @STATEMENTS.refute("br-complaint-free-is-bmf", said=Said.READER)
@@ -179,7 +166,7 @@ def _complaint_free_is_bmf() -> Counterexample:
 
 
 @STATEMENTS.add("br-best-rank")
-def _best_rank(question: Question) -> Iterator[Step]:
+def _best_rank(question: Question) -> None:
     r"""When the job with the lowest best rank of bottleneck shares has rank 1, the shares are bottleneck-max
     fair, and conversely.
 
@@ -197,38 +184,24 @@ def _best_rank(question: Question) -> Iterator[Step]:
     Scope: each job and full resource, any number of other jobs; all shares
     Remark: The slide serves the job of the lowest best rank with whole tasks. What is said here is when no
         job has to be served before another; that whole tasks come near such shares is not proved.
+
+    Proof
+        # z: mark of a job whose share is h; s and b: share and rank of the job that is ranked.
+        Beside a job of rank 1 job 1, like any other job, has no mark,
+            rank: b == 1 + z1 + sum[k](z[k]); best: b <= 1; mark: z[k] >= 0; mark 1: z1 >= 0
+            => z1 <= 0
+        so that it holds no more of the resource.
+            marks: (h - s)*(1 - z) <= 0; none: z == 0
+            => h <= s
+        Conversely, beside the largest share nobody has a mark,
+            largest: h <= s; no mark: z*(h - s) >= z*g; mark: z >= 0; gap: g > 0
+            => z <= 0
+        so that the rank is 1.
+            rank: b == 1 + sum[k](z[k]); none: z[k] <= 0
+            => b <= 1
+        The best rank of a job is its least over the full resources, and the lowest one the worst of all.
+            In words: So it is 1 exactly if everybody has the largest share of some full resource.
     """
-    # z: mark of a job whose share is h; s and b: share and rank of the job that is ranked.
-    ranked = {
-        "rank": "b == 1 + z1 + sum[k](z[k])",
-        "best": "b <= 1",
-        "mark": "z[k] >= 0",
-        "mark 1": "z1 >= 0",
-    }
-    yield Step(
-        "Beside a job of rank 1 job 1, like any other job, has no mark,",
-        question.for_every(ranked, "z1 <= 0"),
-    )
-    yield Step(
-        "so that it holds no more of the resource.",
-        question.implies({"marks": "(h - s)*(1 - z) <= 0"}, "h <= s", fixed={"none": "z == 0"}),
-    )
-    yield Step(
-        "Conversely, beside the largest share nobody has a mark,",
-        question.implies(
-            {"largest": "h <= s", "no mark": "z*(h - s) >= z*g", "mark": "z >= 0"},
-            "z <= 0",
-            fixed={"gap": "g > 0"},
-        ),
-    )
-    yield Step(
-        "so that the rank is 1.",
-        question.for_every({"rank": "b == 1 + sum[k](z[k])"}, "b <= 1", fixed={"none": "z[k] <= 0"}),
-    )
-    yield Step(
-        "The best rank of a job is its least over the full resources, and the lowest one the worst of all.",
-        InWords("So it is 1 exactly if everybody has the largest share of some full resource."),
-    )
 
 
 INSTANCES: tuple[tuple[list[list[int]], list[str]], ...] = (
@@ -254,16 +227,14 @@ def _path(question: Question) -> Iterator[Step]:
     Remark: That the path ends for all demands in general position would need that its linear systems have one
         solution and that one condition at a time gets tight; neither is proved here. Existence does not rest
         on it: br-bmf-exists.
+
+    Proof
+        On a piece of the path tasks are linear in the cap, so that a condition that holds at both ends holds
+        between them.
+            ends 1: f >= 0; ends 2: g >= 0; between 1: w >= 0; between 2: w <= 1
+            => (1 - w)*f + w*g >= 0
     """
     capped = question.holds("cap")
-    yield Step(
-        "On a piece of the path tasks are linear in the cap, so that a condition that holds at both ends "
-        "holds between them.",
-        question.implies(
-            {"ends 1": "f >= 0", "ends 2": "g >= 0", "between 1": "w >= 0", "between 2": "w <= 1"},
-            "(1 - w)*f + w*g >= 0",
-        ),
-    )
     for demands, end in INSTANCES:
         arguments: dict[str, Any] = model(demands, [1] * len(demands[0]))
         yield Step(

@@ -10,8 +10,7 @@ from proofs.catalogue.bonald_roberts.model import SOURCE
 from proofs.catalogue.bonald_roberts.queues import EXAMPLE
 from proofs.catalogue.chapter import Chapter
 from proofs.catalogue.examples import computed, model
-from proofs.catalogue.texts import Lemma, together
-from proofs.claims import InWords, Step
+from proofs.claims import Step
 from proofs.statement import Question, Said
 
 __all__ = ["STATEMENTS"]
@@ -50,7 +49,7 @@ def _drift_values(question: Question) -> Iterator[Step]:
 
 
 @STATEMENTS.add("br-drift-cone", said=Said.READER)
-def _cone(question: Question) -> Iterator[Step]:
+def _cone(question: Question) -> None:
     r"""With balanced load PF drains both classes unless one has more than ten times the jobs of the other,
     while DRF near load 1 lets the class with fewer jobs grow.
 
@@ -74,54 +73,40 @@ def _cone(question: Question) -> Iterator[Step]:
         part: the resources have load r
     Place: slide "Drift for balanced load"; read off, not said
     Scope: the example with equal loads, all counts
+
+    Proof
+        PF inside the cone x1/10 <= x2 <= 10 x1: 10/11 tasks of each class have prices p, q >= 0: the first.
+            low: x1 <= 10*x2; high: x2 <= 10*x1; price 1: p + q/10 == 11/10*x1; price 2: p/10 + q == 11/10*x2
+            => p >= 0
+        The second.
+            low; high; price 1; price 2
+            => q >= 0
+        So for equal loads below 10/11, with which both resources have a load below 1, both classes drain.
+            load: 11/10*rho < 1
+            => rho - 10/11 < 0
+        PF beyond the cone: x1/(x1 + x2) and 10 x2/(x1 + x2) tasks have resource 1 full.
+            beyond: x1 > 10*x2; jobs: x2 >= 0; one: f1*(x1 + x2) == x1; ten: f2*(x1 + x2) == 10*x2
+            => f1 + f2/10 >= 1
+        Resource 2 is not overloaded.
+            beyond; jobs; one; ten
+            => f1/10 + f2 <= 1
+        DRF below the diagonal, both classes stopped by resource 1: at load 1 class 2 grows.
+            first: f1*(x1 + x2/10) == x1; second: f2*(x1 + x2/10) == x2; jobs: x2 > 0; off: x1 > x2;
+            critical: rho >= 10/11
+            => rho - f2 > 0
+        At load r it grows as soon as x1/x2 > 11/(10 r) - 1/10.
+            first; second; jobs; steep: 10*r*x1 > (11 - r)*x2; part: 11*rho == 10*r; ahead: x1 > 0
+            => rho - f2 > 0
+        Class 1 drains there, for any load below 1.
+            first; second; jobs; off; load
+            => rho - f1 < 0
+        Above the diagonal, and beyond the other side of the cone, the classes change roles.
+            In words: Symmetry.
     """
-    cone = {"low": "x1 <= 10*x2", "high": "x2 <= 10*x1"}
-    prices = {"price 1": "p + q/10 == 11/10*x1", "price 2": "p/10 + q == 11/10*x2"}
-    top = {
-        "beyond": "x1 > 10*x2",
-        "jobs": "x2 >= 0",
-        "one": "f1*(x1 + x2) == x1",
-        "ten": "f2*(x1 + x2) == 10*x2",
-    }
-    level = {"first": "f1*(x1 + x2/10) == x1", "second": "f2*(x1 + x2/10) == x2", "jobs": "x2 > 0"}
-    yield Step(
-        "PF inside the cone x1/10 <= x2 <= 10 x1: 10/11 tasks of each class have prices p, q >= 0: the "
-        "first.",
-        question.implies(cone | prices, "p >= 0"),
-    )
-    yield Step("The second.", question.implies(cone | prices, "q >= 0"))
-    yield Step(
-        "So for equal loads below 10/11, with which both resources have a load below 1, both classes drain.",
-        question.implies({"load": "11/10*rho < 1"}, "rho - 10/11 < 0"),
-    )
-    yield Step(
-        "PF beyond the cone: x1/(x1 + x2) and 10 x2/(x1 + x2) tasks have resource 1 full.",
-        question.implies(top, "f1 + f2/10 >= 1"),
-    )
-    yield Step("Resource 2 is not overloaded.", question.implies(top, "f1/10 + f2 <= 1"))
-    yield Step(
-        "DRF below the diagonal, both classes stopped by resource 1: at load 1 class 2 grows.",
-        question.implies(level | {"off": "x1 > x2", "critical": "rho >= 10/11"}, "rho - f2 > 0"),
-    )
-    yield Step(
-        "At load r it grows as soon as x1/x2 > 11/(10 r) - 1/10.",
-        question.implies(
-            level | {"steep": "10*r*x1 > (11 - r)*x2", "part": "11*rho == 10*r"} | {"ahead": "x1 > 0"},
-            "rho - f2 > 0",
-        ),
-    )
-    yield Step(
-        "Class 1 drains there, for any load below 1.",
-        question.implies(level | {"off": "x1 > x2", "load": "11/10*rho < 1"}, "rho - f1 < 0"),
-    )
-    yield Step(
-        "Above the diagonal, and beyond the other side of the cone, the classes change roles.",
-        InWords("Symmetry."),
-    )
 
 
 @STATEMENTS.add("br-drift-unbalanced", said=Said.READER)
-def _unbalanced(question: Question) -> Iterator[Step]:
+def _unbalanced(question: Question) -> None:
     r"""With loads 3 to 1 and below 1, in every state with jobs of both classes PF and DRF drain one of them;
     near load 1 class 2 grows under DRF beyond 3 jobs of class 1 for one of its own, under PF beyond 30.
 
@@ -144,41 +129,33 @@ def _unbalanced(question: Question) -> Iterator[Step]:
     Scope: the example with loads 3 to 1, all counts with more jobs of class 1, and PF inside the cone
     Remark: At the ratio of the loads, 3 to 1, DRF drains both classes; under balanced load it does so on the
         diagonal only (br-drift-cone).
+
+    Proof
+        PF inside the cone x1/10 <= x2 <= 10 x1 runs 10/11 tasks of each class and drains class 2.
+            loads 1: 31*rho1 == 30*r; loads 2: 31*rho2 == 10*r; load: r < 1
+            => rho2 - 10/11 < 0
+        Beyond the cone PF drains class 1 from 30 jobs for one of class 2 on,
+            loads 1; loads 2; load; one: f1*(x1 + x2) == x1; ten: f2*(x1 + x2) == 10*x2; jobs: x2 > 0;
+            ahead: x1 > 0; much: x1 >= 30*x2
+            => rho1 - f1 < 0
+        and class 2 up to there.
+            loads 1; loads 2; load; one; ten; jobs; ahead; few: x1 <= 30*x2
+            => rho2 - f2 < 0
+        DRF below the diagonal drains class 1 from 3 jobs for one of class 2 on,
+            loads 1; loads 2; load; first: f1*(x1 + x2/10) == x1; second: f2*(x1 + x2/10) == x2; jobs; ahead;
+            much: x1 >= 3*x2
+            => rho1 - f1 < 0
+        and class 2 up to there.
+            loads 1; loads 2; load; first; second; jobs; ahead; few: x1 <= 3*x2
+            => rho2 - f2 < 0
+        Under DRF class 2 grows as soon as x1/x2 > 31/(10 r) - 1/10, which is 3 at load 1.
+            loads 1; loads 2; first; second; jobs; ahead; steep: 10*r*x1 > (31 - r)*x2
+            => rho2 - f2 > 0
     """
-    loads = {"loads 1": "31*rho1 == 30*r", "loads 2": "31*rho2 == 10*r"}
-    below = loads | {"load": "r < 1"}
-    jobs = {"jobs": "x2 > 0"}
-    pf = {"one": "f1*(x1 + x2) == x1", "ten": "f2*(x1 + x2) == 10*x2"}
-    drf = {"first": "f1*(x1 + x2/10) == x1", "second": "f2*(x1 + x2/10) == x2"}
-    ahead = {"ahead": "x1 > 0"}
-    yield Step(
-        "PF inside the cone x1/10 <= x2 <= 10 x1 runs 10/11 tasks of each class and drains class 2.",
-        question.implies(below, "rho2 - 10/11 < 0"),
-    )
-    yield Step(
-        "Beyond the cone PF drains class 1 from 30 jobs for one of class 2 on,",
-        question.implies(below | pf | jobs | ahead | {"much": "x1 >= 30*x2"}, "rho1 - f1 < 0"),
-    )
-    yield Step(
-        "and class 2 up to there.",
-        question.implies(below | pf | jobs | ahead | {"few": "x1 <= 30*x2"}, "rho2 - f2 < 0"),
-    )
-    yield Step(
-        "DRF below the diagonal drains class 1 from 3 jobs for one of class 2 on,",
-        question.implies(below | drf | jobs | ahead | {"much": "x1 >= 3*x2"}, "rho1 - f1 < 0"),
-    )
-    yield Step(
-        "and class 2 up to there.",
-        question.implies(below | drf | jobs | ahead | {"few": "x1 <= 3*x2"}, "rho2 - f2 < 0"),
-    )
-    yield Step(
-        "Under DRF class 2 grows as soon as x1/x2 > 31/(10 r) - 1/10, which is 3 at load 1.",
-        question.implies(loads | drf | jobs | ahead | {"steep": "10*r*x1 > (31 - r)*x2"}, "rho2 - f2 > 0"),
-    )
 
 
 @STATEMENTS.add("br-load-necessary", said=Said.READER)
-def _load_necessary(question: Question) -> Iterator[Step]:
+def _load_necessary(question: Question) -> None:
     r"""Under any policy with a stationary distribution every resource has a load below 1; with a load above 1
     its backlog of work grows in every state.
 
@@ -195,50 +172,29 @@ def _load_necessary(question: Question) -> Iterator[Step]:
     Remark: So rho a < 1 cannot be relaxed for any policy. That it suffices is a matter of the policy:
         br-pf-stable, br-drf-stable, br-balanced-stable. Infinitely many states are the limit of finitely
         many.
+
+    Proof
+        [most] The load of a resource is at most the probability that there are jobs.
+            balance: sum[s](p[s]*f[i,s]) == rho[i]; fits: sum[i](f[i,s]*a[i]) <= 1;
+            all states: sum[s](p[s]) == 1 - e; probability: p[s] >= 0; a[i] >= 0
+            => sum[i](rho[i]*a[i]) <= 1 - e
+            by probability * fits; balance | a[i]; all states
+        [below] Which is below 1, as the empty system has a probability e.
+            empty: e > 0; at most: u <= 1 - e
+            => u < 1
+        Together.
+            empty
+            from most
+            from below knowing empty; at most with u = sum[i](rho[i]*a[i])
+            => sum[i](rho[i]*a[i]) < 1 (as stated)
+        With a load above 1 the work for the resource, whose drift is the load less what is in use, grows in
+        every state.
+            overload: sum[i](rho[i]*a[i]) > 1; fits: sum[i](f[i]*a[i]) <= 1
+            => sum[i](a[i]*(rho[i] - f[i])) > 0 (as stated)
+        A stationary system starts as many jobs of each class as it ends: the mean tasks are the load.
+            In words: Conservation of work. An irreducible chain with a stationary distribution visits the
+            empty state, from which every state is reached.
     """
-    load = "sum[i](rho[i]*a[i])"
-    most = question.for_every(
-        {
-            "balance": "sum[s](p[s]*f[i,s]) == rho[i]",
-            "fits": "sum[i](f[i,s]*a[i]) <= 1",
-            "all states": "sum[s](p[s]) == 1 - e",
-            "probability": "p[s] >= 0",
-            "sign of a": "a[i] >= 0",
-        },
-        f"{load} <= 1 - e",
-        "probability * fits",
-        "balance | a[i]",
-        "all states",
-    )
-    below = question.implies({"empty": "e > 0", "at most": "u <= 1 - e"}, "u < 1")
-    yield Step("The load of a resource is at most the probability that there are jobs.", most)
-    yield Step("Which is below 1, as the empty system has a probability e.", below)
-    yield Step(
-        "Together.",
-        together(
-            question,
-            f"{load} < 1",
-            Lemma(most),
-            Lemma(below, {"u": load}, ("empty", "at most")),
-            empty="e > 0",
-        ),
-        states=True,
-    )
-    yield Step(
-        "With a load above 1 the work for the resource, whose drift is the load less what is in use, grows "
-        "in every state.",
-        question.for_every(
-            {"overload": f"{load} > 1", "fits": "sum[i](f[i]*a[i]) <= 1"}, "sum[i](a[i]*(rho[i] - f[i])) > 0"
-        ),
-        states=True,
-    )
-    yield Step(
-        "A stationary system starts as many jobs of each class as it ends: the mean tasks are the load.",
-        InWords(
-            "Conservation of work. An irreducible chain with a stationary distribution visits the empty "
-            "state, from which every state is reached."
-        ),
-    )
 
 
 @STATEMENTS.add("br-capacity-region")

@@ -28,7 +28,7 @@ from proofs.catalogue.bonald_roberts.model import SOURCE
 from proofs.catalogue.bonald_roberts.queues import EXAMPLE, THREE
 from proofs.catalogue.chapter import Chapter
 from proofs.catalogue.examples import computed, every
-from proofs.claims import InWords, Search, Step
+from proofs.claims import Search, Step
 from proofs.statement import Question, Said
 
 __all__ = ["FOUR", "STATEMENTS"]
@@ -65,53 +65,32 @@ def _duration_bound(question: Question) -> Iterator[Step]:
         classes and 3 resources
     Remark: The slides give the bound without a proof (and with 1 for the largest share); the proof is in the
         docstring of the module and holds for any numbers of classes and resources.
+
+    Proof
+        # "A" before a name is the operator of the full resource, of shares a1, applied to it; b are the
+        # shares of
+        # another one.
+        M = (x_i + 1) Phi(x + e_i) is a_ij Phi + A_j M at x, if resource j is full at x + e_i: the term of
+        class i there is a_ij (x_i + 1) Phi(x) = a_ij Phi(x) + a_ij M(x - e_i).
+            full: U == a*P + W; multiplied: M == (x + 1)*U; others: AM == (x + 1)*W + a*x*P
+            => M <= a*P + AM
+        K_k - A_j K_k is not negative, by induction: it is the sum over the classes l of a_lk times h_j and
+        K_k - A_j K_k at x - e_l.
+            fits: P[i] >= sum[l](a[l]*P[i,l]); before: K[i] >= sum[l](a[l]*K[i,l]); demands: b[i] >= 0
+            => sum[i](b[i]*(P[i] + K[i])) - sum[i,l](a[l]*b[i]*(P[i,l] + K[i,l])) >= 0
+        If M <= R with fewer jobs, then A_j M <= A_j R.
+            before: M[i] <= R[i]; demands: a[i] >= 0
+            => sum[i](a[i]*M[i]) <= sum[i](a[i]*R[i])
+        Then M <= R at x (resource j is number 1, k are the others).
+            full: M == a1*P + AM; induction: AM <= AR; fits: P - AP >= 0; largest: top >= a1;
+            right: R == top*P + a1*K1 + sum[k](a[k]*K[k]); pulled: AR == top*AP + a1*AK1 + sum[k](a[k]*AK[k]);
+            own: K1 == AP + AK1; other: K[k] - AK[k] >= 0; demands: a[k] >= 0
+            => M <= R
+        M = R at the empty state; so by induction M <= R, and summed with the powers of the loads this is the
+        bound: the mean number of jobs is the load times the derivative of the logarithm of the sum, and
+        Little's law turns it into a duration.
+            In words: Induction on the jobs; term-wise derivative of a power series; Little's law.
     """
-    # "A" before a name is the operator of the full resource, of shares a1, applied to it; b are the shares of
-    # another one.
-    spread = {
-        "fits": "P[i] >= sum[l](a[l]*P[i,l])",
-        "before": "K[i] >= sum[l](a[l]*K[i,l])",
-        "demands": "b[i] >= 0",
-    }
-    after = "sum[i](b[i]*(P[i] + K[i])) - sum[i,l](a[l]*b[i]*(P[i,l] + K[i,l]))"
-    totals = {"before": "M[i] <= R[i]", "demands": "a[i] >= 0"}
-    held = {
-        "full": "M == a1*P + AM",
-        "induction": "AM <= AR",
-        "fits": "P - AP >= 0",
-        "largest": "top >= a1",
-        "right": "R == top*P + a1*K1 + sum[k](a[k]*K[k])",
-        "pulled": "AR == top*AP + a1*AK1 + sum[k](a[k]*AK[k])",
-        "own": "K1 == AP + AK1",
-        "other": "K[k] - AK[k] >= 0",
-        "demands": "a[k] >= 0",
-    }
-    yield Step(
-        "M = (x_i + 1) Phi(x + e_i) is a_ij Phi + A_j M at x, if resource j is full at x + e_i: the term of "
-        "class i there is a_ij (x_i + 1) Phi(x) = a_ij Phi(x) + a_ij M(x - e_i).",
-        question.implies(
-            {"full": "U == a*P + W", "multiplied": "M == (x + 1)*U", "others": "AM == (x + 1)*W + a*x*P"},
-            "M <= a*P + AM",
-        ),
-    )
-    yield Step(
-        "K_k - A_j K_k is not negative, by induction: it is the sum over the classes l of a_lk times h_j and "
-        "K_k - A_j K_k at x - e_l.",
-        question.for_every(spread, f"{after} >= 0"),
-    )
-    yield Step(
-        "If M <= R with fewer jobs, then A_j M <= A_j R.",
-        question.for_every(totals, "sum[i](a[i]*M[i]) <= sum[i](a[i]*R[i])"),
-    )
-    yield Step(
-        "Then M <= R at x (resource j is number 1, k are the others).", question.for_every(held, "M <= R")
-    )
-    yield Step(
-        "M = R at the empty state; so by induction M <= R, and summed with the powers of the loads this is "
-        "the bound: the mean number of jobs is the load times the derivative of the logarithm of the sum, "
-        "and Little's law turns it into a duration.",
-        InWords("Induction on the jobs; term-wise derivative of a power series; Little's law."),
-    )
     yield Step(
         "The inequality of the coefficients, three classes on three resources, up to 4 jobs each.",
         every("duration_terms", shares=THREE, size=4, largest=question.holds("largest")),
@@ -131,22 +110,18 @@ def _one_resource(question: Question) -> Iterator[Step]:
         wait*: load over one minus load
     Place: slide "A useful bound for BF"; that it is tight is not said
     Scope: any number of classes, all loads; one resource
+
+    Proof
+        One resource: the measure sums to G = 1/(1 - r), r the load of all classes i; its derivative D by the
+        load of a class of share b is b G/(1 - r), the mean duration T is D/G, and the bound is b + b r/(1 -
+        r): at most.
+            law: G*(1 - sum[i](rho[i]*a[i])) == 1; derivative: D*(1 - sum[i](rho[i]*a[i])) == b*G;
+            mean: T*G == D; wait: k*(1 - sum[i](rho[i]*a[i])) == sum[i](rho[i]*a[i])
+            => T <= b + b*k (as stated)
+        The same: at least.
+            law; derivative; mean; wait
+            => T >= b + b*k (as stated)
     """
-    r = "sum[i](rho[i]*a[i])"
-    held = {
-        "law": f"G*(1 - {r}) == 1",
-        "derivative": f"D*(1 - {r}) == b*G",
-        "mean": "T*G == D",
-        "wait": f"k*(1 - {r}) == {r}",
-    }
-    yield Step(
-        "One resource: the measure sums to G = 1/(1 - r), r the load of all classes i; its derivative D by "
-        "the load of a class of share b is b G/(1 - r), the mean duration T is D/G, and the bound is b + b "
-        "r/(1 - r): at most.",
-        question.for_every(held, "T <= b + b*k"),
-        states=True,
-    )
-    yield Step("The same: at least.", question.for_every(held, "T >= b + b*k"), states=True)
     yield Step(
         "Two classes with shares 1 and 1/3 and loads 1/4 and 3/4, so that r = 1/2.",
         computed("balanced_bound", shares=[[1], ["1/3"]], loads=["1/4", "3/4"], gives=[2, "2/3"]),

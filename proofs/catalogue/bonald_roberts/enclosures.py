@@ -23,8 +23,7 @@ from proofs.catalogue.bonald_roberts.model import SOURCE
 from proofs.catalogue.bonald_roberts.queues import EXAMPLE
 from proofs.catalogue.chapter import Chapter
 from proofs.catalogue.examples import against, computed
-from proofs.catalogue.texts import each, total
-from proofs.claims import Counterexample, InWords, Step
+from proofs.claims import Counterexample, Step
 from proofs.statement import Question, Said
 
 __all__ = ["STATEMENTS"]
@@ -58,13 +57,7 @@ def _durations(question: Question) -> Iterator[Step]:
     Hypotheses
         load*: the busiest resource has the stated load
         room*: the loads times 1 + e fit
-        prices*: the cost of the tasks of a class is its number of jobs
-        ratio: y is jobs over load
-        jobs: counts are not negative
-        tasks
-        loads: loads are positive
-        slackness*: only full resources have a price
-        signs*: prices are not negative
+        prices*, ratio, jobs, tasks, loads, slackness*, signs*
         drift*: the conclusion of the steps before
         most*: K is at least two plus the tasks over the loads
         many*: it holds with R jobs
@@ -73,65 +66,34 @@ def _durations(question: Question) -> Iterator[Step]:
     Scope: the example with exponential sizes; equal loads up to .7 and loads 3 to 1; the infinite chain,
         enclosed more narrowly than half of the last digit, by states looked at in fractions
     Remark: Not a simulation and not a cut-off chain: bounds on the means of the infinite one.
+
+    Proof
+        Per class with jobs: jobs over s times (s - f), s the load times 1 + e, are at most the cost q of a
+        task times (s - f). Without jobs the left side is 0 and the right side q s.
+            prices: q*f == x; ratio: y*s == x; jobs: x >= 0; tasks: f > 0; loads: s > 0
+            => y*(s - f) <= q*(s - f)
+            by jobs | s - f; loads * tasks * not the conclusion
+            degree 2
+        Summed over the classes the right sides are at most 0.
+            slackness 1: p1*(f1*a1_1 + f2*a2_1) == p1; slackness 2: p2*(f1*a1_2 + f2*a2_2) == p2;
+            signs 1: p1 >= 0; signs 2: p2 >= 0; room 1: s1*a1_1 + s2*a2_1 <= 1; room 2: s1*a1_2 + s2*a2_2 <= 1
+            => (p1*a1_1 + p2*a1_2)*(s1 - f1) + (p1*a2_1 + p2*a2_2)*(s2 - f2) <= 0
+        So, times 1 + e and with P tasks over loads, the drift of V is at most K - 2e times the jobs.
+            drift: x*(1 + e - P) + y*(1 + e - R) <= 0; most: K >= 2 + P + R
+            => 2*x + 1 - P*(2*x - 1) + 2*y + 1 - R*(2*y - 1) <= K - 2*e*(x + y)
+        Outside of the box, from above: with R jobs or more the jobs n less d times the fall of V are at most
+        c, if so they are with R. With fewer than R every state is looked at.
+            many: R - d*(2*e*R - K) <= c; slope: 2*e*d >= 1; beyond: n >= R
+            => n - d*(2*e*n - K) <= c
+        From below likewise.
+            many: d*(2*e*R - K) >= c; slope; beyond
+            => d*(2*e*n - K) >= c
+        Functions that grow no faster than V have a mean drift of 0, so bounds in all states are bounds of the
+        mean; Little's law turns it into a duration.
+            In words: Rates and steps of the square root of V are bounded, and its drift is negative far out;
+            so the exponential of a small multiple of it is integrable (Foster's criterion), and V is. Then
+            the drift of g has the mean 0 by invariance of the law under the uniformised chain.
     """
-    users = pools = range(1, 3)
-    cost = {i: "(" + total(f"p@*a{i}_@", pools) + ")" for i in users}
-    used = {j: total(f"f@*a@_{j}", users) for j in pools}
-    fits = {f"room {j}": total(f"s@*a@_{j}", users) + " <= 1" for j in pools}
-    slack = {f"slackness {j}": f"p{j}*({used[j]}) == p{j}" for j in pools}
-    spent = " + ".join(f"{cost[i]}*(s{i} - f{i})" for i in users)
-    yield Step(
-        "Per class with jobs: jobs over s times (s - f), s the load times 1 + e, are at most the cost q of a "
-        "task times (s - f). Without jobs the left side is 0 and the right side q s.",
-        question.implies(
-            {
-                "prices": "q*f == x",
-                "ratio": "y*s == x",
-                "jobs": "x >= 0",
-                "tasks": "f > 0",
-                "loads": "s > 0",
-            },
-            "y*(s - f) <= q*(s - f)",
-            "jobs | s - f",
-            "loads * tasks * not the conclusion",
-            degree=2,
-        ),
-    )
-    yield Step(
-        "Summed over the classes the right sides are at most 0.",
-        question.implies(slack | each("signs", "p@ >= 0", pools) | fits, f"{spent} <= 0"),
-    )
-    yield Step(
-        "So, times 1 + e and with P tasks over loads, the drift of V is at most K - 2e times the jobs.",
-        question.implies(
-            {"drift": "x*(1 + e - P) + y*(1 + e - R) <= 0", "most": "K >= 2 + P + R"},
-            "2*x + 1 - P*(2*x - 1) + 2*y + 1 - R*(2*y - 1) <= K - 2*e*(x + y)",
-        ),
-    )
-    yield Step(
-        "Outside of the box, from above: with R jobs or more the jobs n less d times the fall of V are at "
-        "most c, if so they are with R. With fewer than R every state is looked at.",
-        question.implies(
-            {"many": "R - d*(2*e*R - K) <= c", "slope": "2*e*d >= 1", "beyond": "n >= R"},
-            "n - d*(2*e*n - K) <= c",
-        ),
-    )
-    yield Step(
-        "From below likewise.",
-        question.implies(
-            {"many": "d*(2*e*R - K) >= c", "slope": "2*e*d >= 1", "beyond": "n >= R"},
-            "d*(2*e*n - K) >= c",
-        ),
-    )
-    yield Step(
-        "Functions that grow no faster than V have a mean drift of 0, so bounds in all states are bounds of "
-        "the mean; Little's law turns it into a duration.",
-        InWords(
-            "Rates and steps of the square root of V are bounded, and its drift is negative far out; so the "
-            "exponential of a small multiple of it is integrable (Foster's criterion), and V is. Then the "
-            "drift of g has the mean 0 by invariance of the law under the uniformised chain."
-        ),
-    )
     right = question.holds("load")
     for name, loads, box, values in CASES if right else CASES[:1]:
         given = {"shares": EXAMPLE, "loads": loads if right else ["1/3", "1/3"], "box": box}

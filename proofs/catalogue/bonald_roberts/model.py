@@ -39,8 +39,9 @@ from collections.abc import Iterator
 
 from proofs.catalogue.chapter import Chapter
 from proofs.catalogue.examples import every
-from proofs.catalogue.texts import Lemma, each, together, total
-from proofs.claims import InWords, Step, SumSchema
+from proofs.catalogue.proof_texts import argued
+from proofs.catalogue.texts import each, total
+from proofs.claims import Step
 from proofs.statement import Question, Size
 
 __all__ = ["SOURCE", "STATEMENTS", "drf_has_bottlenecks"]
@@ -88,19 +89,16 @@ def _feasible_after_scaling(question: Question) -> Iterator[Step]:
         )
 
 
-def _nobody_gains_alone(question: Question) -> Iterator[Step]:
-    """A user on a full resource gains only if another user of it loses: what makes all three efficient."""
-    held = {
-        "demand": "a > 0",
-        "gain": "y > x",
-        "others": "y[i] >= x[i]",
-        "no negative demand": "a[i] >= 0",
-        "full": "x*a + sum[i](x[i]*a[i]) == 1",
-    }
-    yield Step(
-        "If a user of a full resource gains and nobody loses, the resource holds more than its capacity.",
-        question.for_every(held, "y*a + sum[i](y[i]*a[i]) > 1"),
-    )
+@argued
+def _nobody_gains_alone(question: Question) -> None:
+    """A user on a full resource gains only if another user of it loses: what makes all three efficient.
+
+    Proof
+        If a user of a full resource gains and nobody loses, the resource holds more than its capacity.
+            demand: a > 0; gain: y > x; others: y[i] >= x[i]; no negative demand: a[i] >= 0;
+            full: x*a + sum[i](x[i]*a[i]) == 1
+            => y*a + sum[i](y[i]*a[i]) > 1
+    """
 
 
 @STATEMENTS.add("br-pf-efficient", latex=EFFICIENT, remark=BY_PRICES)
@@ -110,25 +108,17 @@ def _pf_efficient(question: Question) -> Iterator[Step]:
     Hypotheses
         prices, positive, optimal*, fits, slackness*, demand, gain, others*, full*
     Scope: all demands, any n and m
+
+    Proof
+        A task costs something, so the user demands a resource that has a price: one more, if it is none of
+        the resources j.
+            prices: p[j] >= 0; prices 1: p >= 0; no negative demand: a[j] >= 0; no negative demand 1: a >= 0;
+            nothing is paid for: p[j]*a[j] <= 0; positive: x > 0; optimal: x*(p*a + sum[j](p[j]*a[j])) == 1
+            => p*a > 0
+        A resource with a price is full.
+            paid: p*a > 0; fits: u <= 1; slackness: p*(1 - u) == 0
+            => u == 1
     """
-    held = {
-        "prices": "p[j] >= 0",
-        "prices 1": "p >= 0",
-        "no negative demand": "a[j] >= 0",
-        "no negative demand 1": "a >= 0",
-        "nothing is paid for": "p[j]*a[j] <= 0",
-        "positive": "x > 0",
-        "optimal": "x*(p*a + sum[j](p[j]*a[j])) == 1",
-    }
-    yield Step(
-        "A task costs something, so the user demands a resource that has a price: one more, if it is none of "
-        "the resources j.",
-        question.for_every(held, "p*a > 0"),
-    )
-    yield Step(
-        "A resource with a price is full.",
-        question.implies({"paid": "p*a > 0", "fits": "u <= 1", "slackness": "p*(1 - u) == 0"}, "u == 1"),
-    )
     yield from _nobody_gains_alone(question)
 
 
@@ -141,7 +131,7 @@ def _drf_efficient(question: Question) -> Iterator[Step]:
     Scope: all demands, any n and m; that DRF has bottlenecks in words and for pools of 3 users, demands up to
         2
     """
-    yield from drf_has_bottlenecks()
+    yield from drf_has_bottlenecks(question)
     yield from _nobody_gains_alone(question)
 
 
@@ -152,17 +142,22 @@ def _bmf_efficient(question: Question) -> Iterator[Step]:
     Hypotheses
         demand*, gain, others*, full*
     Scope: all demands and all BMF allocations, any n and m
+
+    Proof
+        The bottleneck of a user is full and demanded by it.
+            In words: By definition of BMF.
     """
-    yield Step("The bottleneck of a user is full and demanded by it.", InWords("By definition of BMF."))
     yield from _nobody_gains_alone(question)
 
 
-def drf_has_bottlenecks() -> Iterator[Step]:
-    """What the statements on DRF rest on."""
-    yield Step(
-        "Everybody demands a full resource on which nobody has a larger dominant share.",
-        InWords("Filling stops a user when one that it demands is full; who stopped earlier has no more."),
-    )
+@argued
+def drf_has_bottlenecks(question: Question) -> Iterator[Step]:
+    """What the statements on DRF rest on.
+
+    Proof
+        Everybody demands a full resource on which nobody has a larger dominant share.
+            In words: Filling stops a user when one that it demands is full; who stopped earlier has no more.
+    """
     yield Step(
         "So it is in all pools of three users and two resources with demands up to 2.",
         every("drf_bottlenecks", n=3, m=2, largest=2),
@@ -170,47 +165,37 @@ def drf_has_bottlenecks() -> Iterator[Step]:
 
 
 @STATEMENTS.add("br-pf-sharing-incentive", latex=INCENTIVE, remark=BY_PRICES)
-def _pf_incentive(question: Question) -> Iterator[Step]:
+def _pf_incentive(question: Question) -> None:
     """Under proportional fairness each of n users has a share of at least 1/n of some resource.
 
     Hypotheses
         prices*, largest, optimal*, budget*, slackness*
     Scope: all demands, any n and m
+
+    Proof
+        [budget] Prices add up to the number of users: what is paid is what is earned.
+            optimal: x[i]*sum[j](p[j]*a[i,j]) == 1; slackness: p[j] == p[j]*sum[i](x[i]*a[i,j])
+            => sum[j](p[j]) == sum[i](1)
+        [share] The largest share of a user is at least 1/n, if prices add up to n.
+            prices: p[j] >= 0; largest: x*a[j] <= s; optimal: x*sum[j](p[j]*a[j]) == 1;
+            budget: sum[j](p[j]) == n
+            => n*s >= 1
+        So it is for every user i.
+            from budget
+            from share knowing budget; optimal with x = x[i]; a[j] = a[i,j]; s = s[i]; n = sum[i](1)
+            => sum[i](1)*s[i] >= 1 (as stated)
     """
-    budget = _pf_budget(question)
-    share = question.for_every(
-        {
-            "prices": "p[j] >= 0",
-            "largest": "x*a[j] <= s",
-            "optimal": "x*sum[j](p[j]*a[j]) == 1",
-            "budget": "sum[j](p[j]) == n",
-        },
-        "n*s >= 1",
-    )
-    yield Step("Prices add up to the number of users: what is paid is what is earned.", budget)
-    yield Step("The largest share of a user is at least 1/n, if prices add up to n.", share)
-    user = {"x": "x[i]", "a[j]": "a[i,j]", "s": "s[i]", "n": "sum[i](1)"}
-    yield Step(
-        "So it is for every user i.",
-        together(question, "sum[i](1)*s[i] >= 1", Lemma(budget), Lemma(share, user, ("budget", "optimal"))),
-        states=True,
-    )
 
 
-def _pf_budget(question: Question) -> SumSchema:
-    """Prices add up to the number of users."""
-    held = {
-        "optimal": "x[i]*sum[j](p[j]*a[i,j]) == 1",
-        "slackness": "p[j] == p[j]*sum[i](x[i]*a[i,j])",
-    }
-    return question.for_every(held, "sum[j](p[j]) == sum[i](1)")
+@argued
+def _bottleneck_incentive(question: Question) -> None:
+    """A full resource has a share of 1/n.
 
-
-def _bottleneck_incentive(question: Question) -> Step:
-    return Step(
-        "On a full resource the largest share of n users is at least 1/n.",
-        question.for_every({"bottleneck": "h[i] <= s", "full": "sum[i](h[i]) == 1"}, "sum[i](1)*s >= 1"),
-    )
+    Proof
+        On a full resource the largest share of n users is at least 1/n.
+            bottleneck: h[i] <= s; full: sum[i](h[i]) == 1
+            => sum[i](1)*s >= 1
+    """
 
 
 @STATEMENTS.add("br-drf-sharing-incentive", latex=INCENTIVE)
@@ -222,12 +207,12 @@ def _drf_incentive(question: Question) -> Iterator[Step]:
     Scope: all demands, any n and m; that DRF has bottlenecks in words and for pools of 3 users, demands up to
         2
     """
-    yield from drf_has_bottlenecks()
+    yield from drf_has_bottlenecks(question)
     yield Step(
         "On the bottleneck of a user, others hold at most the dominant share of that user.",
         question.implies({"largest": "h <= d", "level": "d <= s"}, "h <= s"),
     )
-    yield _bottleneck_incentive(question)
+    yield from _bottleneck_incentive(question)
 
 
 @STATEMENTS.add("br-bmf-sharing-incentive", latex=INCENTIVE)
@@ -238,4 +223,4 @@ def _bmf_incentive(question: Question) -> Iterator[Step]:
         bottleneck*, full*
     Scope: all demands and all BMF allocations, any n and m
     """
-    yield _bottleneck_incentive(question)
+    yield from _bottleneck_incentive(question)

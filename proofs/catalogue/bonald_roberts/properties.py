@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from proofs.catalogue.bonald_roberts import model
 from proofs.catalogue.bonald_roberts.model import (
@@ -13,7 +13,7 @@ from proofs.catalogue.bonald_roberts.model import (
 )
 from proofs.catalogue.chapter import Chapter
 from proofs.catalogue.examples import against, every
-from proofs.catalogue.texts import Lemma, together
+from proofs.catalogue.proof_texts import argued
 from proofs.claims import Counterexample, InWords, Step
 from proofs.statement import Question, Said
 
@@ -31,65 +31,62 @@ LIE = "all lies"
 
 
 @STATEMENTS.add("br-pf-envy-free", latex=ENVY_FREE, remark=BY_PRICES)
-def _pf_envy(question: Question) -> Iterator[Step]:
+def _pf_envy(question: Question) -> None:
     """Under proportional fairness nobody would run more tasks with what another user holds.
 
     Hypotheses
         prices*, bundle*, optimal*, positive*
     Scope: all pairs of users, any n and m
+
+    Proof
+        [bought] What the other user holds costs 1, so what runs with it costs at most 1.
+            prices: p[j] >= 0; bundle: y*a[j] <= z*b[j]; optimal: z*sum[j](p[j]*b[j]) == 1
+            => y*sum[j](p[j]*a[j]) <= 1
+        [no more] The tasks of the user cost 1, so that nobody runs more for at most 1.
+            positive: x > 0; optimal: x*c == 1; cost: y*c <= 1
+            => y <= x
+        So nobody runs more with what the other holds.
+            from bought
+            from no more, of the user, knowing cost with c = sum[j](p[j]*a[j])
+            => y <= x (as stated)
     """
-    held = {
-        "prices": "p[j] >= 0",
-        "bundle": "y*a[j] <= z*b[j]",
-        "optimal": "z*sum[j](p[j]*b[j]) == 1",
-    }
-    bought = question.for_every(held, "y*sum[j](p[j]*a[j]) <= 1")
-    no_more = question.implies({"positive": "x > 0", "optimal": "x*c == 1", "cost": "y*c <= 1"}, "y <= x")
-    cost = {"c": "sum[j](p[j]*a[j])"}
-    yield Step("What the other user holds costs 1, so what runs with it costs at most 1.", bought)
-    yield Step("The tasks of the user cost 1, so that nobody runs more for at most 1.", no_more)
-    yield Step(
-        "So nobody runs more with what the other holds.",
-        together(question, "y <= x", Lemma(bought), Lemma(no_more, cost, ("cost",), " of the user")),
-        states=True,
-    )
 
 
 @STATEMENTS.add("br-drf-envy-free", latex=ENVY_FREE)
-def _drf_envy(question: Question) -> Iterator[Step]:
+def _drf_envy(question: Question) -> Iterator[Step | Iterable[Step]]:
     """Under dominant resource fairness nobody would run more tasks with what another user holds.
 
     Hypotheses
         demand*, bundle*, largest, level*
     Scope: all pairs of users, any n and m; that DRF has bottlenecks in words and for pools of 3 users,
         demands up to 2
+
+    Proof
+        ...
+        If the other user does not demand the bottleneck of the first, nothing runs with its bundle.
+            demand: a > 0; bundle: y*a <= 0
+            => y <= 0
+        If it does, its dominant share is at most that of the first user, whose own dominant resource is then
+        no larger in the bundle.
+            demand: g > 0; bundle: y*g <= z*b; largest: z*b <= d; level: d <= x*g
+            => y <= x
     """
-    yield from drf_has_bottlenecks()
-    yield Step(
-        "If the other user does not demand the bottleneck of the first, nothing runs with its bundle.",
-        question.implies({"demand": "a > 0", "bundle": "y*a <= 0"}, "y <= 0"),
-    )
-    yield Step(
-        "If it does, its dominant share is at most that of the first user, whose own dominant resource is "
-        "then no larger in the bundle.",
-        question.implies(
-            {"demand": "g > 0", "bundle": "y*g <= z*b", "largest": "z*b <= d", "level": "d <= x*g"}, "y <= x"
-        ),
-    )
+    yield drf_has_bottlenecks(question)
 
 
 @STATEMENTS.add("br-bmf-envy-free", latex=ENVY_FREE)
-def _bmf_envy(question: Question) -> Iterator[Step]:
+def _bmf_envy(question: Question) -> None:
     """Under bottleneck-max fairness nobody would run more tasks with what another user holds.
 
     Hypotheses
         demand*, bundle*, bottleneck*
     Scope: all pairs of users and all BMF allocations, any n and m
+
+    Proof
+        On the bottleneck of a user nobody holds more, so that no bundle runs more.
+            demand: a > 0; bundle: y*a <= z*b; bottleneck: z*b <= x*a
+            => y <= x
     """
-    yield Step(
-        "On the bottleneck of a user nobody holds more, so that no bundle runs more.",
-        question.implies({"demand": "a > 0", "bundle": "y*a <= z*b", "bottleneck": "z*b <= x*a"}, "y <= x"),
-    )
 
 
 # Scale invariance: the tasks of one user become s times as large, so it should run x/s of them.
@@ -102,19 +99,24 @@ def _pf_scale(question: Question) -> Iterator[Step]:
     Hypotheses
         units*, optimal*, shares*
     Scope: all demands, any n and m
+
+    Proof
+        The same prices are optimal for x/s tasks of size s: what they cost stays 1.
+            units: y*s == x; optimal: x*c == 1
+            => y*(s*c) == 1
     """
-    yield Step(
-        "The same prices are optimal for x/s tasks of size s: what they cost stays 1.",
-        question.implies({"units": "y*s == x", "optimal": "x*c == 1"}, "y*(s*c) == 1"),
-    )
-    yield _same_shares(question)
+    yield from _same_shares(question)
 
 
-def _same_shares(question: Question) -> Step:
-    return Step(
-        "With x/s tasks of size s the user holds the same share of every resource.",
-        question.implies({"units": "y*s == x", "shares": "h == x*a"}, "y*(s*a) == h"),
-    )
+@argued
+def _same_shares(question: Question) -> None:
+    """Tasks of another size hold the same shares.
+
+    Proof
+        With x/s tasks of size s the user holds the same share of every resource.
+            units: y*s == x; shares: h == x*a
+            => y*(s*a) == h
+    """
 
 
 @STATEMENTS.add("br-drf-scale-invariant", latex=SCALE)
@@ -125,7 +127,7 @@ def _share_scale(question: Question) -> Iterator[Step]:
         units*, shares*
     Scope: all demands, any n and m
     """
-    yield _same_shares(question)
+    yield from _same_shares(question)
     yield Step(
         "The allocation is unchanged.",
         InWords("Which shares are full, dominant or largest is all that DRF and BMF depend on."),
@@ -157,78 +159,62 @@ def _mmf_scale_invariant() -> Counterexample:
 # Strategy-proofness: D, E are dominant shares and h, g shares held, for the true and the stated demands.
 
 
-def _losers_exist(question: Question, says: str, first: str, then: str) -> Step:
-    """User 1 gains of a full resource, so user 2 loses some if the others i do not."""
+@argued
+def _losers_exist(question: Question, says: str, h: str, g: str) -> None:
+    """User 1 gains of a full resource, so user 2 loses some if the others i do not.
 
-    def held(by: str) -> str:
-        return f"{by}1 + {by}2 + sum[i]({by}[i])"
-
-    kept = {
-        "full": f"{held(first)} == 1",
-        "fits": f"{held(then)} <= 1",
-        "gain": f"{then}1 > {first}1",
-        "the others do not lose": f"{then}[i] >= {first}[i]",
-    }
-    return Step(says, question.for_every(kept, f"{then}2 < {first}2"))
+    Proof
+        {says}
+            full: {h}1 + {h}2 + sum[i]({h}[i]) == 1; fits: {g}1 + {g}2 + sum[i]({g}[i]) <= 1;
+            gain: {g}1 > {h}1; the others do not lose: {g}[i] >= {h}[i]
+            => {g}2 < {h}2
+    """
 
 
 @STATEMENTS.add("br-drf-strategy-proof", latex=TRUTHFUL)
-def _drf_strategy(question: Question) -> Iterator[Step]:
+def _drf_strategy(question: Question) -> Iterator[Step | Iterable[Step]]:
     """Under dominant resource fairness nobody runs more tasks by stating other demands.
 
     Hypotheses
         demand, gain, bundle*, largest, shares, full*, fits, honest*, lied*
     Scope: all demands and lies, any n and m; choices of users in words
+
+    Proof
+        ...
+        Suppose that user 1 runs y > x tasks with what it gets for its lie. Then its stated dominant share E
+        is greater than its true one D at x, because y tasks need more of its dominant resource.
+            demand: a > 0; gain: y > x; bundle: y*a <= g; largest: g <= E1; shares: D1 == x*a
+            => E1 > D1
+        It holds more than before of each resource that it really demands, its true bottleneck among them.
+            demand; gain; bundle; shares: h == x*a
+            => g > h
+        ...
+        Who holds less of a resource runs fewer tasks and has a smaller dominant share.
+            demand; loss: t*a < z*a; dominant: c > 0; shares: D == z*c; lied: E == t*c
+            => E < D
+        Among the others who lose let user k be one with the smallest share E. That is below the stated share
+        of user 1: it is at most that of the loser r above, whose true share was at most that of user 1.
+            smallest: Ek <= Er; loss: Er < Dr; honest: Dr <= D1; gain: D1 < E1
+            => Ek < E1
+        So user 1 states no demand for the bottleneck of k after the lie (its users have at most the share of
+        k), and does not really demand it either.
+            gain: y > 0; bundle: y*a <= 0; sign: a >= 0
+            => a == 0
+        ...
+        ...
+        User q is not user 1, who holds no less than before of anything that it really demands.
+            demand: a >= 0; gain: y > x; bundle: y*a <= g; shares: h == x*a
+            => g >= h
+        So q is another loser, with a smaller share than k: a contradiction.
+            loss: Eq < Dq; honest: Dq <= Dp; rise: Dp < Ep; lied: Ep <= Ek
+            => Eq < Ek
+        So there is no lie of use.
+            In words: Users are finitely many, so that the smallest share of a loser exists; k to q exist in
+            turn.
     """
-    yield from drf_has_bottlenecks()
-    yield Step(
-        "Suppose that user 1 runs y > x tasks with what it gets for its lie. Then its stated dominant share "
-        "E is greater than its true one D at x, because y tasks need more of its dominant resource.",
-        question.implies(
-            {
-                "demand": "a > 0",
-                "gain": "y > x",
-                "bundle": "y*a <= g",
-                "largest": "g <= E1",
-                "shares": "D1 == x*a",
-            },
-            "E1 > D1",
-        ),
-    )
-    yield Step(
-        "It holds more than before of each resource that it really demands, its true bottleneck among them.",
-        question.implies(
-            {"demand": "a > 0", "gain": "y > x", "bundle": "y*a <= g", "shares": "h == x*a"}, "g > h"
-        ),
-    )
+    yield drf_has_bottlenecks(question)
     yield _losers_exist(
         question, "That bottleneck was full, so that some other user of it holds less than before.", "h", "g"
-    )
-    yield Step(
-        "Who holds less of a resource runs fewer tasks and has a smaller dominant share.",
-        question.implies(
-            {
-                "demand": "a > 0",
-                "loss": "t*a < z*a",
-                "dominant": "c > 0",
-                "shares": "D == z*c",
-                "lied": "E == t*c",
-            },
-            "E < D",
-        ),
-    )
-    yield Step(
-        "Among the others who lose let user k be one with the smallest share E. That is below the stated "
-        "share of user 1: it is at most that of the loser r above, whose true share was at most that of user "
-        "1.",
-        question.implies(
-            {"smallest": "Ek <= Er", "loss": "Er < Dr", "honest": "Dr <= D1", "gain": "D1 < E1"}, "Ek < E1"
-        ),
-    )
-    yield Step(
-        "So user 1 states no demand for the bottleneck of k after the lie (its users have at most the share "
-        "of k), and does not really demand it either.",
-        question.implies({"gain": "y > 0", "bundle": "y*a <= 0", "sign": "a >= 0"}, "a == 0"),
     )
     yield _losers_exist(
         question,
@@ -242,24 +228,6 @@ def _drf_strategy(question: Question) -> Iterator[Step]:
         "The true bottleneck of p was full and p now holds more of it, so that some user q holds less.",
         "h",
         "g",
-    )
-    yield Step(
-        "User q is not user 1, who holds no less than before of anything that it really demands.",
-        question.implies(
-            {"demand": "a >= 0", "gain": "y > x", "bundle": "y*a <= g", "shares": "h == x*a"}, "g >= h"
-        ),
-    )
-    yield Step(
-        "So q is another loser, with a smaller share than k: a contradiction.",
-        question.implies(
-            {"loss": "Eq < Dq", "honest": "Dq <= Dp", "rise": "Dp < Ep", "lied": "Ep <= Ek"}, "Eq < Ek"
-        ),
-    )
-    yield Step(
-        "So there is no lie of use.",
-        InWords(
-            "Users are finitely many, so that the smallest share of a loser exists; k to q exist in turn."
-        ),
     )
     yield Step(
         "Every lie with demands up to 2 in every pool of two users with such demands.",

@@ -86,23 +86,19 @@ def _fits(question: Question) -> Iterator[Step]:
         demand*: each class demands some resource
         before: the balance function is positive with fewer jobs
     Scope: each resource on its own, any number of classes; exactly on a grid with 3 classes and 3 resources
+
+    Proof
+        The balance function is positive, by induction.
+            largest: P >= a*Q; demand: a > 0; before: Q > 0
+            => P > 0
+        No resource holds more than its capacity.
+            largest: P >= sum[i](a[i]*Q[i]); positive: P > 0; rates: f[i]*P == Q[i]
+            => sum[i](a[i]*f[i]) <= 1 (as stated)
+        The resource that attains the maximum is full.
+            attained: P == sum[i](a[i]*Q[i]); positive; rates
+            => sum[i](a[i]*f[i]) == 1 (as stated)
     """
-    pulled, rates = "sum[i](a[i]*Q[i])", {"rates": "f[i]*P == Q[i]"}
-    held = {"largest": f"P >= {pulled}", "positive": "P > 0"} | rates
-    full = {"attained": f"P == {pulled}", "positive": "P > 0"} | rates
-    demand = {"largest": "P >= a*Q", "demand": "a > 0", "before": "Q > 0"}
     largest = question.holds("largest")
-    yield Step("The balance function is positive, by induction.", question.implies(demand, "P > 0"))
-    yield Step(
-        "No resource holds more than its capacity.",
-        question.for_every(held, "sum[i](a[i]*f[i]) <= 1"),
-        states=True,
-    )
-    yield Step(
-        "The resource that attains the maximum is full.",
-        question.for_every(full, "sum[i](a[i]*f[i]) == 1"),
-        states=True,
-    )
     yield Step(
         "Three classes on three resources, states with up to 4 jobs of each class.",
         every("balanced_usage", shares=THREE, size=4, largest=largest),
@@ -122,21 +118,15 @@ def _smallest(question: Question) -> Iterator[Step]:
         before*: the other function is not below with fewer jobs
         demands*
     Scope: any numbers of classes and resources, the induction in words; exactly on a grid with 3 of each
+
+    Proof
+        If another function that fits is not below before, it is not below at x.
+            attained: P == sum[i](a[i]*P[i]); fits: Q >= sum[i](a[i]*Q[i]); before: Q[i] >= P[i];
+            demands: a[i] >= 0
+            => Q >= P
+        Both are 1 at the empty state; so by induction it is nowhere below.
+            In words: Induction on the jobs.
     """
-    held = {
-        "attained": "P == sum[i](a[i]*P[i])",
-        "fits": "Q >= sum[i](a[i]*Q[i])",
-        "before": "Q[i] >= P[i]",
-        "demands": "a[i] >= 0",
-    }
-    yield Step(
-        "If another function that fits is not below before, it is not below at x.",
-        question.for_every(held, "Q >= P"),
-    )
-    yield Step(
-        "Both are 1 at the empty state; so by induction it is nowhere below.",
-        InWords("Induction on the jobs."),
-    )
     yield Step(
         "The store-and-forward function as the other, three classes, up to 4 jobs each.",
         every("balance_below_others", shares=THREE, size=4),
@@ -160,37 +150,27 @@ def _normalisable(question: Question) -> Iterator[Step]:
         sum: partial sums of a geometric series
         demands*
     Scope: any numbers of classes and resources; that there are infinitely many layers in words
+
+    Proof
+        If: the balance function is at most the coefficient S of the product of 1/(1 - load) over the
+        resources, whose recursion for one resource has the coefficient T of the others as its rest.
+            attained: P == sum[i](a[i]*P[i]); series: S == T + sum[i](a[i]*S[i]); rest: T >= 0;
+            before: P[i] <= S[i]; demands: a[i] >= 0
+            => P <= S
+        The partial sums s of each factor, a geometric series, stay below b = 1/(1 - r).
+            load: r < 1; sum: t == 1 + r*s; demands: r >= 0
+            besides before: s <= b; bound: b*(1 - r) == 1
+            => t <= b
+        That bound b is positive, so the product is finite, and so is the sum of the measure.
+            load; bound
+            => b > 0
+        Only if: with one resource of load r >= 1 the states with k jobs, of weight M, weigh at least r times
+        those with k - 1 jobs, of weight N, so always at least 1.
+            recursion: M >= r*N; before: N >= 1; overload: r >= 1
+            => M >= 1
+        Infinitely many such layers have no finite sum.
+            In words: Terms of a finite sum tend to 0.
     """
-    below = {
-        "attained": "P == sum[i](a[i]*P[i])",
-        "series": "S == T + sum[i](a[i]*S[i])",
-        "rest": "T >= 0",
-        "before": "P[i] <= S[i]",
-        "demands": "a[i] >= 0",
-    }
-    yield Step(
-        "If: the balance function is at most the coefficient S of the product of 1/(1 - load) over the "
-        "resources, whose recursion for one resource has the coefficient T of the others as its rest.",
-        question.for_every(below, "P <= S"),
-    )
-    yield Step(
-        "The partial sums s of each factor, a geometric series, stay below b = 1/(1 - r).",
-        question.implies(
-            {"load": "r < 1", "sum": "t == 1 + r*s", "demands": "r >= 0"},
-            "t <= b",
-            fixed={"before": "s <= b", "bound": "b*(1 - r) == 1"},
-        ),
-    )
-    yield Step(
-        "That bound b is positive, so the product is finite, and so is the sum of the measure.",
-        question.implies({"load": "r < 1", "bound": "b*(1 - r) == 1"}, "b > 0"),
-    )
-    yield Step(
-        "Only if: with one resource of load r >= 1 the states with k jobs, of weight M, weigh at least r "
-        "times those with k - 1 jobs, of weight N, so always at least 1.",
-        question.implies({"recursion": "M >= r*N", "before": "N >= 1", "overload": "r >= 1"}, "M >= 1"),
-    )
-    yield Step("Infinitely many such layers have no finite sum.", InWords("Terms of a finite sum tend to 0."))
     yield Step(
         "Both bounds on the layers of the example, up to 12 jobs.",
         every("mass_of_totals", shares=EXAMPLE, loads=["1/3", "1/2"], total=12),

@@ -20,7 +20,13 @@ References
 
 Hypotheses
     load: each resource has a load below 1
+    prices: the cost of the tasks of a class is its number of jobs
+    ratio: y is jobs over load
+    jobs: counts are not negative
     tasks: a class with jobs runs tasks
+    loads: loads are positive
+    slackness: only full resources have a price
+    signs: prices are not negative
     demands: shares are not negative
 """
 
@@ -31,7 +37,7 @@ from collections.abc import Iterator
 from proofs.catalogue.bonald_roberts.model import SOURCE
 from proofs.catalogue.chapter import Chapter
 from proofs.catalogue.examples import against, every
-from proofs.claims import Counterexample, InWords, Search, Step
+from proofs.claims import Counterexample, Search, Step
 from proofs.statement import Question, Said
 
 __all__ = ["STATEMENTS"]
@@ -40,65 +46,39 @@ STATEMENTS = Chapter(SOURCE, known=__doc__)
 
 
 @STATEMENTS.add("br-pf-stable")
-def _pf_stable(question: Question) -> Iterator[Step]:
+def _pf_stable(question: Question) -> None:
     r"""Under proportional fairness the fluid limit drains whenever every resource has a load below 1.
 
     .. math:: V = \sum_i\frac{\sigma_ix_i^2}{2\rho_i}: \quad \dot V \le -\min_j(1-\varrho_j)\sum_ix_i
 
     Hypotheses
-        load*
-        prices*: the cost of the tasks of a class is its number of jobs
-        ratio: y is jobs over load
-        jobs: counts are not negative
-        tasks
-        loads: loads are positive
-        slackness*: only full resources have a price
-        signs*: prices are not negative
+        load*, prices*, ratio, jobs, tasks, loads, slackness*, signs*
     Place: slide "Stability condition"
     Scope: any numbers of classes and resources, all demands, counts and loads; the fluid limit theorem is
         quoted
+
+    Proof
+        Per class: the term (x/rho)(rho - f) of the drift is at most the cost q of a task times (rho - f).
+            prices: q*f == x; ratio: y*rho == x; jobs: x >= 0; tasks: f > 0; loads: rho > 0
+            => y*(rho - f) <= q*(rho - f)
+            by jobs | rho - f; loads * tasks * not the conclusion
+            degree 2
+        So it is for a class without jobs, which keeps itself empty with at most rho tasks.
+            ratio: y*rho == 0; loads; empty: f <= rho; cost: q >= 0
+            => y*(rho - f) <= q*(rho - f)
+            by loads * empty * cost
+            degree 2
+        Summed over the classes this is at most -s times the prices.
+            slackness: p[j]*sum[i](f[i]*a[i,j]) == p[j]; load: sum[i](rho[i]*a[i,j]) <= 1 - s;
+            signs: p[j] >= 0
+            => sum[i](sum[j](p[j]*a[i,j])*(rho[i] - f[i])) <= -s*sum[j](p[j])
+        The prices add up to the number of jobs, so V falls at the rate of at least s times the jobs.
+            slackness; prices: sum[j](p[j]*a[i,j])*f[i] == x[i]
+            => sum[j](p[j]) >= sum[i](x[i])
+        While there are jobs, that is a rate of at least a constant times the square root of V; so V reaches
+        0, and the chain is positive recurrent by the fluid limit theorem (Dai 1995).
+            In words: V is quadratic in the jobs, its drift linear and negative.
     """
-    cost = "sum[j](p[j]*a[i,j])"
-    slack = {"slackness": "p[j]*sum[i](f[i]*a[i,j]) == p[j]"}
-    load = {"load": "sum[i](rho[i]*a[i,j]) <= 1 - s", "signs": "p[j] >= 0"}
-    yield Step(
-        "Per class: the term (x/rho)(rho - f) of the drift is at most the cost q of a task times (rho - f).",
-        question.implies(
-            {
-                "prices": "q*f == x",
-                "ratio": "y*rho == x",
-                "jobs": "x >= 0",
-                "tasks": "f > 0",
-                "loads": "rho > 0",
-            },
-            "y*(rho - f) <= q*(rho - f)",
-            "jobs | rho - f",
-            "loads * tasks * not the conclusion",
-            degree=2,
-        ),
-    )
-    yield Step(
-        "So it is for a class without jobs, which keeps itself empty with at most rho tasks.",
-        question.implies(
-            {"ratio": "y*rho == 0", "loads": "rho > 0", "empty": "f <= rho", "cost": "q >= 0"},
-            "y*(rho - f) <= q*(rho - f)",
-            "loads * empty * cost",
-            degree=2,
-        ),
-    )
-    yield Step(
-        "Summed over the classes this is at most -s times the prices.",
-        question.for_every(slack | load, f"sum[i]({cost}*(rho[i] - f[i])) <= -s*sum[j](p[j])"),
-    )
-    yield Step(
-        "The prices add up to the number of jobs, so V falls at the rate of at least s times the jobs.",
-        question.for_every(slack | {"prices": f"{cost}*f[i] == x[i]"}, "sum[j](p[j]) >= sum[i](x[i])"),
-    )
-    yield Step(
-        "While there are jobs, that is a rate of at least a constant times the square root of V; so V "
-        "reaches 0, and the chain is positive recurrent by the fluid limit theorem (Dai 1995).",
-        InWords("V is quadratic in the jobs, its drift linear and negative."),
-    )
 
 
 @STATEMENTS.add("br-drf-stable")
@@ -123,64 +103,52 @@ def _drf_stable(question: Question) -> Iterator[Step]:
     Place: slide "Stability condition"
     Scope: each class, the resource that stops it and each other class, any numbers of them; all real loads,
         demands and counts; the fluid limit theorem is quoted
+
+    Proof
+        # h: what a class holds of the resource j that stops class k; a: the share of j per task of the
+        # class.
+        Let the full resource j stop class k at the level t. A class i that demands j stops at t or below, so
+        it runs f <= t r x tasks, and r x <= V rho; so f <= t V rho.
+            stopped: f <= t*y; maximum: y <= V*rho; levels: t >= 0
+            => f <= t*V*rho
+        So it holds at most t V rho a of j.
+            demands: a >= 0; bounded: f <= t*V*rho
+            => f*a <= t*V*rho*a
+            by demands * bounded
+            degree 2
+        A class that does not demand j, whatever its level, holds nothing of it, which is no more.
+            undemanded: a == 0
+            => f*a <= t*V*rho*a
+        So j has a load of at least 1/(t V).
+            full: sum[i](h[i]) == 1; bound: h[i] <= t*V*rho[i]*a[i]
+            => 1 <= t*V*sum[i](rho[i]*a[i])
+        That load u is at most 1 - s, so t V (1 - s) is at least 1.
+            load: u <= 1 - s; levels; maximum: V >= 0; reached: 1 <= t*V*u
+            => t*V*(1 - s) >= 1
+            by levels * maximum * load
+            degree 2
+        With w, the part r x/(V rho) of the maximum that class k has, it runs t w V rho tasks, at least w
+        rho/(1 - s).
+            top: f == t*r*x; part: r*x == w*V*rho; loads: rho >= 0; sign: w >= 0; reached: t*V*(1 - s) >= 1
+            => f*(1 - s) >= w*rho
+            by reached * loads * sign
+            degree 2
+        ...
+        This holds in every state, also where some classes are empty. Along the fluid limit a class that
+        attains the maximum has w near 1 in all states nearby, so its r x/rho falls at the rate of at least r
+        mu s/(1 - s), and the maximum with it, until the system is empty. Then the chain is positive recurrent
+        (Dai 1995). Weights are part of the growth r; for DRF r is one over the dominant share.
+            In words: A maximum of finitely many functions falls where all that attain it fall.
     """
-    # h: what a class holds of the resource j that stops class k; a: the share of j per task of the class.
-    held = {"full": "sum[i](h[i]) == 1", "bound": "h[i] <= t*V*rho[i]*a[i]"}
-    lowest = {"load": "u <= 1 - s", "levels": "t >= 0", "maximum": "V >= 0"}
-    own = {"top": "f == t*r*x", "part": "r*x == w*V*rho", "loads": "rho >= 0"} | {"sign": "w >= 0"}
-    yield Step(
-        "Let the full resource j stop class k at the level t. A class i that demands j stops at t or below, "
-        "so it runs f <= t r x tasks, and r x <= V rho; so f <= t V rho.",
-        question.implies(
-            {"stopped": "f <= t*y", "maximum": "y <= V*rho", "levels": "t >= 0"}, "f <= t*V*rho"
-        ),
-    )
-    yield Step(
-        "So it holds at most t V rho a of j.",
-        question.implies(
-            {"demands": "a >= 0"} | {"bounded": "f <= t*V*rho"},
-            "f*a <= t*V*rho*a",
-            "demands * bounded",
-            degree=2,
-        ),
-    )
-    yield Step(
-        "A class that does not demand j, whatever its level, holds nothing of it, which is no more.",
-        question.implies({"undemanded": "a == 0"}, "f*a <= t*V*rho*a"),
-    )
-    yield Step(
-        "So j has a load of at least 1/(t V).",
-        question.for_every(held, "1 <= t*V*sum[i](rho[i]*a[i])"),
-    )
-    yield Step(
-        "That load u is at most 1 - s, so t V (1 - s) is at least 1.",
-        question.implies(
-            lowest | {"reached": "1 <= t*V*u"}, "t*V*(1 - s) >= 1", "levels * maximum * load", degree=2
-        ),
-    )
-    yield Step(
-        "With w, the part r x/(V rho) of the maximum that class k has, it runs t w V rho tasks, at least w "
-        "rho/(1 - s).",
-        question.implies(
-            own | {"reached": "t*V*(1 - s) >= 1"}, "f*(1 - s) >= w*rho", "reached * loads * sign", degree=2
-        ),
-    )
     yield Step(
         "The same, computed by progressive filling in whole states: all pools of two classes with demands up "
         "to 2 and of three with demands up to 1.",
         every("filling_keeps_up", families=[[2, 2, 2, 2], [3, 2, 1, 1]]),
     )
-    yield Step(
-        "This holds in every state, also where some classes are empty. Along the fluid limit a class that "
-        "attains the maximum has w near 1 in all states nearby, so its r x/rho falls at the rate of at least "
-        "r mu s/(1 - s), and the maximum with it, until the system is empty. Then the chain is positive "
-        "recurrent (Dai 1995). Weights are part of the growth r; for DRF r is one over the dominant share.",
-        InWords("A maximum of finitely many functions falls where all that attain it fall."),
-    )
 
 
 @STATEMENTS.add("br-bmf-stable-two")
-def _bmf_two(question: Question) -> Iterator[Step]:
+def _bmf_two(question: Question) -> None:
     r"""With two classes on two resources bottleneck-max fairness is stable whenever every resource has a load
     below 1.
 
@@ -193,56 +161,41 @@ def _bmf_two(question: Question) -> Iterator[Step]:
         demands: each class demands its bottleneck
     Place: slide "Future work"
     Scope: two classes on two resources, all counts
+
+    Proof
+        If class 1 has the largest share of resource 1 and class 2 that of resource 2, the determinant of the
+        shares is not negative.
+            first: a11*f1 >= a21*f2; second: a22*f2 >= a12*f1; tasks 1: f1 > 0; tasks 2: f2 > 0;
+            demands 2 1: a21 >= 0; demands 2 2: a22 > 0
+            => (a11*a22 - a12*a21) >= 0
+            by first * demands 2 2 * tasks 2; second * demands 2 1 * tasks 2;
+            tasks 1 * tasks 2 * not the conclusion
+            degree 2
+        If it is positive, the price of resource 1 is not negative.
+            second; tasks 1; tasks 2; positive: (a11*a22 - a12*a21) > 0;
+            price 1: (a11*a22 - a12*a21)*f1*f2*p == a22*f2 - a12*f1
+            => p >= 0
+            by positive * tasks 1 * tasks 2 * not the conclusion
+            degree 2
+        Nor is the price of resource 2.
+            first; tasks 1; tasks 2; positive; price 2: (a11*a22 - a12*a21)*f1*f2*q == a11*f1 - a21*f2
+            => q >= 0
+            by positive * tasks 1 * tasks 2 * not the conclusion
+            degree 2
+        At these prices the cost of a task of class 1, in jobs per task, is one over its tasks per job (both
+        sides times the determinant and the tasks f1, f2); class 2 likewise.
+            price 1; price 2
+            => (a11*a22 - a12*a21)*f1*f2*(a11*p + a12*q) <= (a11*a22 - a12*a21)*f2
+        So it meets the conditions of PF, both resources being full. If the determinant is 0, or one resource
+        is the bottleneck of both classes, shares of a full resource are equal, which is PF with the price of
+        that resource alone. PF is stable.
+            In words: The conditions with prices are sufficient, because PF maximises a concave function.
+        If the determinant is 0, the shares of resource 1 are equal.
+            second; demands 2 1; demands 2 2; singular: a11*a22 == a12*a21
+            => a11*f1 <= a21*f2
+            by second * demands 2 1; not the conclusion * demands 2 2
+            degree 2
     """
-    det = "(a11*a22 - a12*a21)"
-    positive = {"tasks 1": "f1 > 0", "tasks 2": "f2 > 0"}
-    first, second = {"first": "a11*f1 >= a21*f2"}, {"second": "a22*f2 >= a12*f1"}
-    demands = {"demands 2 1": "a21 >= 0", "demands 2 2": "a22 > 0"}
-    nonzero = {"positive": f"{det} > 0"}
-    one = {"price 1": f"{det}*f1*f2*p == a22*f2 - a12*f1"}
-    two = {"price 2": f"{det}*f1*f2*q == a11*f1 - a21*f2"}
-    cleared = "positive * tasks 1 * tasks 2 * not the conclusion"
-    yield Step(
-        "If class 1 has the largest share of resource 1 and class 2 that of resource 2, the determinant of "
-        "the shares is not negative.",
-        question.implies(
-            first | second | positive | demands,
-            f"{det} >= 0",
-            "first * demands 2 2 * tasks 2",
-            "second * demands 2 1 * tasks 2",
-            "tasks 1 * tasks 2 * not the conclusion",
-            degree=2,
-        ),
-    )
-    yield Step(
-        "If it is positive, the price of resource 1 is not negative.",
-        question.implies(second | positive | nonzero | one, "p >= 0", cleared, degree=2),
-    )
-    yield Step(
-        "Nor is the price of resource 2.",
-        question.implies(first | positive | nonzero | two, "q >= 0", cleared, degree=2),
-    )
-    yield Step(
-        "At these prices the cost of a task of class 1, in jobs per task, is one over its tasks per job "
-        "(both sides times the determinant and the tasks f1, f2); class 2 likewise.",
-        question.implies(one | two, f"{det}*f1*f2*(a11*p + a12*q) <= {det}*f2"),
-    )
-    yield Step(
-        "So it meets the conditions of PF, both resources being full. If the determinant is 0, or one "
-        "resource is the bottleneck of both classes, shares of a full resource are equal, which is PF with "
-        "the price of that resource alone. PF is stable.",
-        InWords("The conditions with prices are sufficient, because PF maximises a concave function."),
-    )
-    yield Step(
-        "If the determinant is 0, the shares of resource 1 are equal.",
-        question.implies(
-            second | demands | {"singular": "a11*a22 == a12*a21"},
-            "a11*f1 <= a21*f2",
-            "second * demands 2 1",
-            "not the conclusion * demands 2 2",
-            degree=2,
-        ),
-    )
 
 
 @STATEMENTS.add("br-bmf-stable")

@@ -92,23 +92,19 @@ def _zero(question: Question) -> Iterator[Step]:
         levels*: Algorithm 2 adds up the steps
     Place: section 3, Algorithms 1 and 2
     Scope: all instances by the invariants; computed for all 3 x 2 demands in halves and 2 x 2 in thirds
+
+    Proof
+        The rate mu, less what an evicted tenant had, is the sum over those who are left (g leaves, h and k
+        stay).
+            updated: m == g + h + k - g
+            => m == h + k
+        A rate times the sum of all steps is the sum of what the steps gave.
+            sums: A == x*g + u*g; levels: z == x + u
+            => A == z*g
+        With epsilon = 0 both algorithms evict the same tenants.
+            In words: Line 16 keeps who finds more than 0 of all that it demands; so does Algorithm 1.
     """
     epsilon = 0 if question.holds("zero") else "1/4"
-    kept = {"updated": "m == g + h + k - g"}
-    levels = {"sums": "A == x*g + u*g", "levels": "z == x + u"}
-    yield Step(
-        "The rate mu, less what an evicted tenant had, is the sum over those who are left (g leaves, h and k "
-        "stay).",
-        question.implies(kept, "m == h + k"),
-    )
-    yield Step(
-        "A rate times the sum of all steps is the sum of what the steps gave.",
-        question.implies(levels, "A == z*g"),
-    )
-    yield Step(
-        "With epsilon = 0 both algorithms evict the same tenants.",
-        InWords("Line 16 keeps who finds more than 0 of all that it demands; so does Algorithm 1."),
-    )
     yield Step(
         "The same rounds and allocations, computed from both: three tenants.",
         every("edrf_is_dcdrf", n=3, m=2, largest=2, epsilon=epsilon, weights=[None, [1, 2, 4]]),
@@ -139,22 +135,17 @@ def _demanded(question: Question) -> Iterator[Step]:
     Place: section 3
     Scope: all demands, entitlements and epsilon; algorithm run for all 3 x 2 demands in halves
     Remark: As in the paper this supposes that no timeout ends the rounds.
+
+    Proof
+        What is left at the eviction is at most epsilon, and use only grows.
+            exhausted: s <= e; later: more >= 0; free: used == 1 - s; final: all == used + more
+            => all >= 1 - e
     """
-    held = {
-        "exhausted": "s <= e",
-        "later": "more >= 0",
-        "free": "used == 1 - s",
-        "final": "all == used + more",
-    }
-    yield Step(
-        "What is left at the eviction is at most epsilon, and use only grows.",
-        question.implies(held, "all >= 1 - e"),
-    )
     yield run("dcdrf_fair", **THREE)
 
 
 @STATEMENTS.add("dcdrf-gain")
-def _gain(question: Question) -> Iterator[Step]:
+def _gain(question: Question) -> None:
     r"""Demanders of the resource that stopped a tenant could have at most 1/(1 - epsilon) times as much, all
     alike.
 
@@ -168,14 +159,13 @@ def _gain(question: Question) -> Iterator[Step]:
     Place: section 3
     Scope: one resource, all allocations and epsilon
     Remark: With a single resource in all, DC-DRF loses nothing: its one round ends with that resource full.
+
+    Proof
+        If all its demanders have k times as much, the resource that stopped a tenant allows k <= 1/(1 -
+        epsilon).
+            allocated: used >= 1 - e; epsilon: e < 1; factor: k >= 0; fits: k*used <= 1
+            => k*(1 - e) <= 1 (as stated)
     """
-    held = {"allocated": "used >= 1 - e", "epsilon": "e < 1", "factor": "k >= 0", "fits": "k*used <= 1"}
-    yield Step(
-        "If all its demanders have k times as much, the resource that stopped a tenant allows k <= 1/(1 - "
-        "epsilon).",
-        question.implies(held, "k*(1 - e) <= 1"),
-        states=True,
-    )
 
 
 @STATEMENTS.add("dcdrf-tenant-loss", said=Said.DENIED)
@@ -213,23 +203,17 @@ def _lonely(question: Question) -> Iterator[Step]:
     Place: section 3; not in the paper
     Scope: the family for all n and epsilon with a > 0; computed from both algorithms for 3 to {n} tenants
     Remark: So a tenant's loss tends to everything as tenants become many, however small epsilon is.
+
+    Proof
+        # Weight 1 each: the level of the first round is 1/(n - 1), and what tenant 1 gets is its level.
+        When the k others have filled resource 2, exactly epsilon of resource 1 is left.
+            others: k > 0; level: y*k == 1; shared: a == 1 - e - y; left: s == 1 - y - y*k*a;
+            exact: X == y + s
+            => s == e
+        DC-DRF stops tenant 1 there, EDRF gives it all that is left.
+            others; level; shared; left; exact
+            => X == y*(1 + e*k)
     """
-    # Weight 1 each: the level of the first round is 1/(n - 1), and what tenant 1 gets is its level.
-    held = {
-        "others": "k > 0",
-        "level": "y*k == 1",
-        "shared": "a == 1 - e - y",
-        "left": "s == 1 - y - y*k*a",
-        "exact": "X == y + s",
-    }
-    yield Step(
-        "When the k others have filled resource 2, exactly epsilon of resource 1 is left.",
-        question.implies(held, "s == e"),
-    )
-    yield Step(
-        "DC-DRF stops tenant 1 there, EDRF gives it all that is left.",
-        question.implies(held, "X == y*(1 + e*k)"),
-    )
     yield Step(
         "The same, computed from both algorithms.",
         every("dcdrf_lonely_loss", most=question.sizes["n"], epsilons=["1/10", "1/4", "1/2"]),

@@ -10,8 +10,7 @@ from collections.abc import Iterator
 from proofs.catalogue.chapter import Chapter
 from proofs.catalogue.dcdrf.approximation import SOURCE
 from proofs.catalogue.examples import against, every, run
-from proofs.catalogue.texts import Lemma, together
-from proofs.claims import Counterexample, InWords, Step
+from proofs.claims import Counterexample, Step
 from proofs.statement import Question, Said, Size
 
 __all__ = ["STATEMENTS"]
@@ -37,45 +36,32 @@ def _lemma(question: Question) -> Iterator[Step]:
     Scope: all instances; computed for all 3 x 3 demands of integers up to {largest}
     Remark: The lemma prints O(-1/log(1 - epsilon)); the numerator log c of its proof is hidden in the O. The
         paper takes c below all ratios; then c < 1, and t = 1 needs no exception.
+
+    Proof
+        [slower] The resource that ends the next round had more than epsilon left: its rate k is below (1 -
+        epsilon) m.
+            rate: m > 0; frozen: y*m == 1; demanded: 1 - y*k > e
+            => k < (1 - e)*m
+        So rates of deciding resources fall geometrically: m_n <= (1 - epsilon)^(n-1) m_1 in every round n, P
+        being the power.
+            rate: m[n] > 0; frozen: y[n]*m[n] == 1; demanded: 1 - y[n]*m[n+1] > e; epsilon: e < 1;
+            first power: P[1] == 1; power: P[n+1] == P[n]*(1 - e)
+            => m[n] <= P[n]*m[1]
+            by epsilon * induction; demanded * rate
+            from 1
+        [falls] And in the round after it, m is below the next power.
+            epsilon; so far: m <= P*m1; slower: k < (1 - e)*m
+            => k < P*(1 - e)*m1
+        [exceeds] As no rate is below c times another, a power that is above one exceeds c.
+            rate: m1 > 0; ratio: m >= c*m1; chain: m < P*m1
+            => P > c
+        Together: (1 - epsilon)^(t-1) > c if round t - 1 has another after it.
+            from slower
+            from falls knowing slower
+            from exceeds (last) knowing chain with m = k; P = P*(1 - e)
+            => P*(1 - e) > c (as stated)
     """
-    step = {"rate": "m > 0", "frozen": "y*m == 1", "demanded": "1 - y*k > e"}
-    chain = {"epsilon": "e < 1", "so far": "m <= P*m1", "slower": "k < (1 - e)*m"}
-    end = {"rate": "m1 > 0", "ratio": "m >= c*m1"} | {"chain": "m < P*m1"}
     numbers = {"n": 3, "m": 3, "largest": question.sizes["largest"], "epsilons": ["1/10", "1/4", "1/2"]}
-    slower = question.implies(step, "k < (1 - e)*m")
-    falls = question.implies(chain, "k < P*(1 - e)*m1")
-    exceeds = question.implies(end, "P > c")
-    last = {"m": "k", "P": "P*(1 - e)"}
-    yield Step(
-        "The resource that ends the next round had more than epsilon left: its rate k is below (1 - epsilon) "
-        "m.",
-        slower,
-    )
-    yield Step(
-        "So rates of deciding resources fall geometrically: m_n <= (1 - epsilon)^(n-1) m_1 in every round n, "
-        "P being the power.",
-        question.by_induction(
-            {"rate": "m[n] > 0", "frozen": "y[n]*m[n] == 1", "demanded": "1 - y[n]*m[n+1] > e"},
-            "m[n] <= P[n]*m[1]",
-            "epsilon * induction",
-            "demanded * rate",
-            first=1,
-            fixed={"epsilon": "e < 1", "first power": "P[1] == 1", "power": "P[n+1] == P[n]*(1 - e)"},
-        ),
-    )
-    yield Step("And in the round after it, m is below the next power.", falls)
-    yield Step("As no rate is below c times another, a power that is above one exceeds c.", exceeds)
-    yield Step(
-        "Together: (1 - epsilon)^(t-1) > c if round t - 1 has another after it.",
-        together(
-            question,
-            "P*(1 - e) > c",
-            Lemma(slower),
-            Lemma(falls, proved=("slower",)),
-            Lemma(exceeds, last, ("chain",), " (last)"),
-        ),
-        states=True,
-    )
     yield Step(
         "Five tenants in a chain, epsilon = 2/5, rates frozen.",
         every("dcdrf_lemma_chain", most=5, epsilon="2/5", frozen=question.holds("frozen")),
@@ -153,72 +139,44 @@ def _rounds(question: Question) -> Iterator[Step]:
     Place: Lemma 3.1; this bound is not in the paper
     Scope: all demands and epsilon; computed for all 3 x 3 demands of integers up to {largest}
     Remark: Neither assumption of Lemma 3.1 is needed. With other weights n becomes 1/min rho.
+
+    Proof
+        What is used of a resource is at least its rate times the level, because rates only fall.
+            used: u >= m*y; falling: k <= m; up: x >= 0; level: y >= 0; round: v == u + x*m; next: z == y + x
+            => v >= k*z
+        So it is after every round n.
+            falling: m[n+1] <= m[n]; up: x[n] >= 0; level: y[n] >= 0; at first: u[1] == m[1]*y[1];
+            round: u[n+1] == u[n] + x[n]*m[n]; next: y[n+1] == y[n] + x[n]
+            => u[n] >= m[n]*y[n]
+            by falling * level; falling * up
+            from 1
+        So a resource of which more than epsilon is left at the level y lasts beyond y/(1 - epsilon).
+            epsilon: e >= 0; rate: m > 0; demanded: s > e; mean rate: m*y <= 1 - s; round: m*(z - y) == s
+            => y < (1 - e)*z
+        With it (1 - epsilon)^(t-1) y_t stays at least 1.
+            below one: e < 1; power: P > 0; so far: P*y >= 1; rise: y < (1 - e)*z
+            => P*(1 - e)*z >= 1
+        The first level is at least 1.
+            In words: The first round is that of EDRF: edrf-first-round.
+        So (1 - epsilon)^(n-1) y_n >= 1 in every round n.
+            below one; power: P[n] > 0; first level: y[1] >= 1; first power: P[1] == 1;
+            next power: P[n+1] == P[n]*(1 - e); rise: y[n] < (1 - e)*y[n+1]
+            => P[n]*y[n] >= 1
+            by power * rise
+            from 1
+        [highest] No level exceeds n: at n a tenant has all of its dominant resource.
+            equal: p*n == 1; tenants: n > 0; alone: p*z <= 1; positive: p > 0
+            => z <= n
+        [bounded] So a bound of power and level is one of power and n.
+            besides power: P > 0; so far: P*z >= 1; highest: z <= n
+            => P*n >= 1
+        Together n (1 - epsilon)^(t-1) >= 1.
+            from highest
+            from bounded (last) knowing highest
+            => P*n >= 1 (as stated)
     """
-    used = {"used": "u >= m*y", "falling": "k <= m", "up": "x >= 0", "level": "y >= 0"} | {
-        "round": "v == u + x*m",
-        "next": "z == y + x",
-    }
-    rise = {"epsilon": "e >= 0", "rate": "m > 0", "demanded": "s > e", "mean rate": "m*y <= 1 - s"} | {
-        "round": "m*(z - y) == s"
-    }
-    chain = {"below one": "e < 1", "power": "P > 0", "so far": "P*y >= 1", "rise": "y < (1 - e)*z"}
-    alone = {"equal": "p*n == 1", "tenants": "n > 0", "alone": "p*z <= 1", "positive": "p > 0"}
-    end = {"power": "P > 0", "so far": "P*z >= 1", "highest": "z <= n"}
     numbers = {"n": 3, "m": 3, "largest": question.sizes["largest"], "epsilons": ["1/10", "1/4", "1/2"]}
     weights = [None] if question.holds("equal") else [[1, 16, 256]]
-    highest, bounded = question.implies(alone, "z <= n"), question.implies({}, "P*n >= 1", fixed=end)
-    yield Step(
-        "What is used of a resource is at least its rate times the level, because rates only fall.",
-        question.implies(used, "v >= k*z"),
-    )
-    yield Step(
-        "So it is after every round n.",
-        question.by_induction(
-            {"falling": "m[n+1] <= m[n]", "up": "x[n] >= 0", "level": "y[n] >= 0"},
-            "u[n] >= m[n]*y[n]",
-            "falling * level",
-            "falling * up",
-            first=1,
-            fixed={
-                "at first": "u[1] == m[1]*y[1]",
-                "round": "u[n+1] == u[n] + x[n]*m[n]",
-                "next": "y[n+1] == y[n] + x[n]",
-            },
-        ),
-    )
-    yield Step(
-        "So a resource of which more than epsilon is left at the level y lasts beyond y/(1 - epsilon).",
-        question.implies(rise, "y < (1 - e)*z"),
-    )
-    yield Step(
-        "With it (1 - epsilon)^(t-1) y_t stays at least 1.",
-        question.implies(chain, "P*(1 - e)*z >= 1"),
-    )
-    yield Step(
-        "The first level is at least 1.", InWords("The first round is that of EDRF: edrf-first-round.")
-    )
-    yield Step(
-        "So (1 - epsilon)^(n-1) y_n >= 1 in every round n.",
-        question.by_induction(
-            {"below one": "e < 1", "power": "P[n] > 0"},
-            "P[n]*y[n] >= 1",
-            "power * rise",
-            first=1,
-            fixed={
-                "first level": "y[1] >= 1",
-                "first power": "P[1] == 1",
-                "next power": "P[n+1] == P[n]*(1 - e)",
-                "rise": "y[n] < (1 - e)*y[n+1]",
-            },
-        ),
-    )
-    yield Step("No level exceeds n: at n a tenant has all of its dominant resource.", highest)
-    yield Step("So a bound of power and level is one of power and n.", bounded)
-    yield Step(
-        "Together n (1 - epsilon)^(t-1) >= 1.",
-        together(question, "P*n >= 1", Lemma(highest), Lemma(bounded, proved=("highest",), where=" (last)")),
-        states=True,
-    )
     yield run("dcdrf_rounds_equal", **numbers, weights=weights)
 
 
@@ -239,20 +197,18 @@ def _work(question: Question) -> Iterator[Step]:
     Scope: counts in words; measured for all 2 x 3 demands in halves, and up to 17 rounds of 80 tenants
     Remark: Asking newly exhausted resources for their tenants touches every demand once in all, and fits as
         well.
+
+    Proof
+        Lines 8, 17 and 23 touch every demand once, line 18 every tenant once, lines 13 and 15 every resource
+        and line 16 every tenant at most once a round.
+            In words: 3 |N| B + |N| + 2 I |R| + I |N| <= 4 (|N| B + I |N| + I |R|).
+        Every round evicts a tenant and exhausts a resource that no earlier one did, so that this is O(|R|
+        |N|).
+            vectors: B <= R; tenants: I <= N; resources: I <= R; counts: N >= 0; all: R >= 0
+            => N*B + I*N + I*R <= 3*R*N
     """
     line = "16" if question.holds("one per tenant") else "16, per demand"
     small = {"n": 2, "m": 3, "largest": 2, "epsilons": [0, "1/4"], "line_16": line, "constant": 4}
-    sizes = {"vectors": "B <= R", "tenants": "I <= N", "resources": "I <= R", "counts": "N >= 0"}
-    yield Step(
-        "Lines 8, 17 and 23 touch every demand once, line 18 every tenant once, lines 13 and 15 every "
-        "resource and line 16 every tenant at most once a round.",
-        InWords("3 |N| B + |N| + 2 I |R| + I |N| <= 4 (|N| B + I |N| + I |R|)."),
-    )
-    yield Step(
-        "Every round evicts a tenant and exhausts a resource that no earlier one did, so that this is O(|R| "
-        "|N|).",
-        question.implies(sizes | {"all": "R >= 0"}, "N*B + I*N + I*R <= 3*R*N"),
-    )
     yield Step(
         "The counts, and the constant 4, from the instrumented algorithm.",
         every("dcdrf_work", **small),

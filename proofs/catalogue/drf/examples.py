@@ -35,10 +35,15 @@ def _example_program(question: Question) -> Iterator[Step]:
     Place: section 4.1, example of 9 CPUs and 18 GB
     Scope: all real x, y
     Remark: The memory does not bind: 14 of 18 GB are used.
+
+    Proof
+        Nobody can run more than (3, 2).
+            cpu: x + 3*y <= 9; ram: 4*x + y <= 18; equal: 4/18*x == 3/9*y
+            => x <= 3 (as stated)
+        Nor can the second user.
+            cpu; ram; equal
+            => y <= 2 (as stated)
     """
-    held = {"cpu": "x + 3*y <= 9", "ram": "4*x + y <= 18", "equal": "4/18*x == 3/9*y"}
-    yield Step("Nobody can run more than (3, 2).", question.implies(held, "x <= 3"), states=True)
-    yield Step("Nor can the second user.", question.implies(held, "y <= 2"), states=True)
     yield Step("Progressive filling gives (3, 2).", computed("drf_tasks", **EXAMPLE, gives=[3, 2]))
 
 
@@ -112,12 +117,12 @@ def _asset_example(question: Question) -> Iterator[Step]:
         bills*: both pay the same, with a CPU at the price of two GB
     Place: section 5.1, asset fairness
     Scope: the example
+
+    Proof
+        A CPU costs as much as two GB; equal bills allow 63/25 tasks of A.
+            bills: 6*x == 7*y; cpu: x + 3*y <= 9; ram: 4*x + y <= 18
+            => x <= 63/25
     """
-    held = {"bills": "6*x == 7*y"} | {"cpu": "x + 3*y <= 9", "ram": "4*x + y <= 18"}
-    yield Step(
-        "A CPU costs as much as two GB; equal bills allow 63/25 tasks of A.",
-        question.implies(held, "x <= 63/25"),
-    )
     yield Step(
         "The definition gives (63/25, 54/25).", computed("asset_tasks", **EXAMPLE, gives=["63/25", "54/25"])
     )
@@ -134,10 +139,13 @@ def _ceei_example(question: Question) -> Iterator[Step]:
         clearing ram*: the memory is sold out
     Place: section 5.2, competitive equilibrium from equal incomes
     Scope: the example
+
+    Proof
+        Both resources are sold out at (45/11, 18/11).
+            clearing cpu: x + 3*y == 9; clearing ram: 4*x + y == 18
+            => x == 45/11
     """
     arguments = EXAMPLE | {"prices": ["1/5", "1/90"]}
-    both = {"clearing cpu": "x + 3*y == 9", "clearing ram": "4*x + y == 18"}
-    yield Step("Both resources are sold out at (45/11, 18/11).", question.implies(both, "x == 45/11"))
     yield Step(
         "At prices 1/5 and 1/90 incomes of 1 buy that.",
         computed("ceei_tasks", **arguments, gives=["45/11", "18/11"]),

@@ -10,8 +10,9 @@ Fairness: Fair Allocation of Multiple Resource Types", NSDI 2011.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
+from proofs.catalogue.proof_texts import argued
 from proofs.catalogue.texts import signs
 from proofs.claims import InWords, Step
 from proofs.statement import Question
@@ -37,21 +38,26 @@ N = "sum[i](1)"
 """The number of users."""
 
 
-def _bought(question: Question) -> Step:
-    """What costs at most 1 is no better than what an income of 1 buys."""
-    held = {"income": "x*P == 1", "tasks": "x > 0", "cost": "y*P <= 1"}
-    held |= signs(not_negative="P y")
-    return Step("Who spends an income of 1 could not afford more tasks.", question.implies(held, "y <= x"))
+@argued
+def _bought(question: Question) -> None:
+    """What costs at most 1 is no better than what an income of 1 buys.
+
+    Proof
+        Who spends an income of 1 could not afford more tasks.
+            income: x*P == 1; tasks: x > 0; cost: y*P <= 1; P >= 0; y >= 0
+            => y <= x
+    """
 
 
-def _income(question: Question) -> Step:
-    """The prices of resources of capacity 1 add up to the number of users."""
-    held = {
-        "income": "sum[j](p[j]*h[i,j]) == 1",
-        "sold out": "p[j]*(1 - sum[i](h[i,j])) == 0",
-        **signs("", "p[j] h[i,j]"),
-    }
-    return Step("All income is spent on all resources.", question.for_every(held, f"sum[j](p[j]) == {N}"))
+@argued
+def _income(question: Question) -> None:
+    """The prices of resources of capacity 1 add up to the number of users.
+
+    Proof
+        All income is spent on all resources.
+            income: sum[j](p[j]*h[i,j]) == 1; sold out: p[j]*(1 - sum[i](h[i,j])) == 0; p[j] >= 0; h[i,j] >= 0
+            => sum[j](p[j]) == sum[i](1)
+    """
 
 
 def ceei_sharing(question: Question) -> Iterator[Step]:
@@ -63,25 +69,28 @@ def ceei_sharing(question: Question) -> Iterator[Step]:
         "incomes": f"sum[j](p[j]) == {N}",
         **signs("y", "a[j]"),
     }
-    yield _income(question)
+    yield from _income(question)
     yield Step(
         "An equal part of every resource costs at most 1.",
         question.for_every(
             held | {"users": f"{N} >= 1"}, "y*P <= 1", "part * price", "not the conclusion * users"
         ),
     )
-    yield _bought(question)
+    yield from _bought(question)
 
 
-def drf_sharing(question: Question) -> Iterator[Step]:
-    """Sharing incentive: of the full resource somebody holds at least 1/n."""
-    held = {"full": "sum[i](h[i]) == 1", "level": "h[i] <= s", "held": "h[i] >= 0", "share": "s >= 0"}
-    own = {"level": "x*d == s", "demand": "d > 0", "part": "n*y*d <= 1", "users": "n >= 1"}
-    yield Step("Of a full resource somebody holds at least 1/n.", question.for_every(held, f"{N}*s >= 1"))
-    yield Step(
-        "With that dominant share one runs at least what 1/n of all runs.",
-        question.implies(own | {"enough": "n*s >= 1"} | signs(not_negative="x y"), "y <= x"),
-    )
+@argued
+def drf_sharing(question: Question) -> None:
+    """Sharing incentive: of the full resource somebody holds at least 1/n.
+
+    Proof
+        Of a full resource somebody holds at least 1/n.
+            full: sum[i](h[i]) == 1; level: h[i] <= s; held: h[i] >= 0; share: s >= 0
+            => sum[i](1)*s >= 1
+        With that dominant share one runs at least what 1/n of all runs.
+            level: x*d == s; demand: d > 0; part: n*y*d <= 1; users: n >= 1; enough: n*s >= 1; x >= 0; y >= 0
+            => y <= x
+    """
 
 
 def truthful_steps(question: Question, policy: str) -> Iterator[Step]:
@@ -136,180 +145,146 @@ def truthful_steps(question: Question, policy: str) -> Iterator[Step]:
     )
 
 
-def asset_envy(question: Question) -> Iterator[Step]:
-    """Envy-freeness: all bundles have the same sum of shares."""
-    held = {
-        "covers": "y*d[j] <= h[j]",
-        "covers 1": "y*d1 <= h1",
-        "demand": "d[j] > 0",
-        "demand 1": "d1 > 0",
-        "level other": "h1 + sum[j](h[j]) == t",
-        "level own": "x*(d1 + sum[j](d[j])) == t",
-    }
-    sensible = signs("x", "y h1") | {"sign of h": "h[j] >= 0"}
-    yield Step(
-        "No bundle of the same sum runs more tasks.",
-        question.for_every(held | sensible, "y <= x"),
-        states=True,
-    )
+@argued
+def asset_envy(question: Question) -> None:
+    """Envy-freeness: all bundles have the same sum of shares.
+
+    Proof
+        No bundle of the same sum runs more tasks.
+            covers: y*d[j] <= h[j]; covers 1: y*d1 <= h1; demand: d[j] > 0; demand 1: d1 > 0;
+            level other: h1 + sum[j](h[j]) == t; level own: x*(d1 + sum[j](d[j])) == t; x > 0; y >= 0;
+            h1 >= 0; h[j] >= 0
+            => y <= x (as stated)
+    """
 
 
+@argued
 def ceei_envy(question: Question) -> Iterator[Step]:
-    """Envy-freeness: everybody could have bought any other bundle."""
-    held = {
-        "covers": "y*a[j] <= h[j]",
-        "price": "p[j] >= 0",
-        "income other": "sum[j](p[j]*h[j]) == 1",
-        "cost of a task": "P == sum[j](p[j]*a[j])",
-        "sign of y": "y >= 0",
-        **signs("a[j]", "h[j]"),
-    }
-    yield Step("Tasks that another's bundle runs cost at most 1.", question.for_every(held, "y*P <= 1"))
-    yield _bought(question)
+    """Envy-freeness: everybody could have bought any other bundle.
+
+    Proof
+        Tasks that another's bundle runs cost at most 1.
+            covers: y*a[j] <= h[j]; price: p[j] >= 0; income other: sum[j](p[j]*h[j]) == 1;
+            cost of a task: P == sum[j](p[j]*a[j]); y >= 0; a[j] > 0; h[j] >= 0
+            => y*P <= 1
+    """
+    yield from _bought(question)
 
 
-def drf_envy(question: Question) -> Iterator[Step]:
-    """Envy-freeness: all have the same dominant share."""
-    held = {"covers": "y*d <= h", "level other": "h <= s", "level own": "x*d == s", "demand": "d > 0"}
-    yield Step(
-        "Nobody holds more of my dominant resource than I do.",
-        question.implies(held | signs("x", "h y"), "y <= x"),
-        states=True,
-    )
+@argued
+def drf_envy(question: Question) -> None:
+    """Envy-freeness: all have the same dominant share.
+
+    Proof
+        Nobody holds more of my dominant resource than I do.
+            covers: y*d <= h; level other: h <= s; level own: x*d == s; demand: d > 0; x > 0; h >= 0; y >= 0
+            => y <= x (as stated)
+    """
 
 
-def filled_pareto(question: Question) -> Iterator[Step]:
-    """Pareto efficiency: everybody uses the resource that is full."""
-    held = {
-        "full": "x1*a1 + sum[i](x[i]*a[i]) == 1",
-        "feasible": "z1*a1 + sum[i](z[i]*a[i]) <= 1",
-        "demand": "a[i] > 0",
-        "demand 1": "a1 > 0",
-        "no loss": "z[i] >= x[i]",
-        "no loss 1": "z1 >= x1",
-    }
-    tasks = {"tasks": "x[i] >= 0", "no negative demand": "a[i] >= 0", **signs(not_negative="x1 a1")}
-    yield Step(
-        "Of the resource that is full nobody can hold more unless somebody holds less.",
-        question.for_every(held | tasks, "z1 <= x1"),
-    )
+@argued
+def filled_pareto(question: Question) -> None:
+    """Pareto efficiency: everybody uses the resource that is full.
+
+    Proof
+        Of the resource that is full nobody can hold more unless somebody holds less.
+            full: x1*a1 + sum[i](x[i]*a[i]) == 1; feasible: z1*a1 + sum[i](z[i]*a[i]) <= 1; demand: a[i] > 0;
+            demand 1: a1 > 0; no loss: z[i] >= x[i]; no loss 1: z1 >= x1; tasks: x[i] >= 0;
+            no negative demand: a[i] >= 0; x1 >= 0; a1 >= 0
+            => z1 <= x1
+    """
 
 
-def ceei_pareto(question: Question) -> Iterator[Step]:
-    """Pareto efficiency: the first theorem of welfare economics."""
-    fits = {
-        "feasible": "sum[i](z[i]*a[i,j]) <= 1",
-        "price": "p[j] >= 0",
-        "cost of a task": "P[i] == sum[j](p[j]*a[i,j])",
-        "incomes": f"sum[j](p[j]) == {N}",
-        **signs("", "z[i] a[i,j]"),
-    }
-    # User 1, and the others.
-    spent = {
-        "income": "x[i]*P[i] == 1",
-        "income 1": "x1*P1 == 1",
-        "demand": "P[i] > 0",
-        "demand 1": "P1 > 0",
-        "no loss": "z[i] >= x[i]",
-        "no loss 1": "z1 >= x1",
-        "total": f"z1*P1 + sum[i](z[i]*P[i]) <= 1 + {N}",
-        "tasks": "x[i] >= 0",
-        "tasks 1": "x1 >= 0",
-    }
+@argued
+def ceei_pareto(question: Question) -> Iterator[Step | Iterable[Step]]:
+    """Pareto efficiency: the first theorem of welfare economics.
+
+    Proof
+        # User 1, and the others.
+        ...
+        What fits costs at most all incomes.
+            feasible: sum[i](z[i]*a[i,j]) <= 1; price: p[j] >= 0; cost of a task: P[i] == sum[j](p[j]*a[i,j]);
+            incomes: sum[j](p[j]) == sum[i](1); z[i] >= 0; a[i,j] >= 0
+            => sum[i](z[i]*P[i]) <= sum[i](1)
+        If nobody runs less, one who ran more would spend more than there is.
+            income: x[i]*P[i] == 1; income 1: x1*P1 == 1; demand: P[i] > 0; demand 1: P1 > 0;
+            no loss: z[i] >= x[i]; no loss 1: z1 >= x1; total: z1*P1 + sum[i](z[i]*P[i]) <= 1 + sum[i](1);
+            tasks: x[i] >= 0; tasks 1: x1 >= 0
+            => z1 <= x1
+    """
     yield _income(question)
-    yield Step("What fits costs at most all incomes.", question.for_every(fits, f"sum[i](z[i]*P[i]) <= {N}"))
-    yield Step(
-        "If nobody runs less, one who ran more would spend more than there is.",
-        question.for_every(spent, "z1 <= x1"),
-    )
 
 
-def filled_single(question: Question) -> Iterator[Step]:
-    """A single resource: equal levels are equal shares."""
-    held = {
-        "level": "h[i] == s",
-        "level 1": "h1 == s",
-        "full": "h1 + sum[i](h[i]) == 1",
-        "share": "h[i] >= 0",
-        "share 1": "h1 >= 0",
-    }
-    yield Step(
-        "Equal shares that fill it are 1/n.",
-        question.for_every(held, f"(1 + {N})*h1 == 1"),
-        states=True,
-    )
+@argued
+def filled_single(question: Question) -> None:
+    """A single resource: equal levels are equal shares.
+
+    Proof
+        Equal shares that fill it are 1/n.
+            level: h[i] == s; level 1: h1 == s; full: h1 + sum[i](h[i]) == 1; share: h[i] >= 0;
+            share 1: h1 >= 0
+            => (1 + sum[i](1))*h1 == 1 (as stated)
+    """
 
 
-def ceei_single(question: Question) -> Iterator[Step]:
-    """A single resource: equal incomes are equal shares."""
-    held = {"income": "p*h[i] == 1", "sold out": "sum[i](h[i]) == 1", "sign of h": "h[i] >= 0"} | signs("p")
-    own = {"income": "p*h1 == 1"} | {"incomes": "p == n"}
-    yield Step("All incomes are the price of all of it.", question.for_every(held, f"p == {N}"))
-    yield Step("Equal incomes buy equal shares.", question.implies(own, "n*h1 == 1"))
+@argued
+def ceei_single(question: Question) -> None:
+    """A single resource: equal incomes are equal shares.
+
+    Proof
+        All incomes are the price of all of it.
+            income: p*h[i] == 1; sold out: sum[i](h[i]) == 1; h[i] >= 0; p > 0
+            => p == sum[i](1)
+        Equal incomes buy equal shares.
+            income: p*h1 == 1; incomes: p == n
+            => n*h1 == 1
+    """
 
 
-def ceei_bottleneck(question: Question) -> Iterator[Step]:
-    """A resource that is dominant for all: nobody pays more than for all resources in its place."""
-    cost = {
-        "dominant": "a[j] <= a1",
-        "price": "p[j] >= 0",
-        "price 1": "p1 >= 0",
-        "cost of a task": "P == p1*a1 + sum[j](p[j]*a[j])",
-        "incomes": "p1 + sum[j](p[j]) == n",
-        "sign of a": "a[j] >= 0",
-        **signs(not_negative="a1"),
-    }
-    own = {"income": "x*P == 1", "tasks": "x > 0"}
-    fits = {
-        "feasible": "h1 + sum[i](h[i]) <= 1",
-        "enough": f"(1 + {N})*h[i] >= 1",
-        "others": f"{N} >= 0",
-    }
+@argued
+def ceei_bottleneck(question: Question) -> Iterator[Step | Iterable[Step]]:
+    """A resource that is dominant for all: nobody pays more than for all resources in its place.
+
+    Proof
+        ...
+        A task costs at most as if it needed its share of the common resource of all resources.
+            dominant: a[j] <= a1; price: p[j] >= 0; price 1: p1 >= 0;
+            cost of a task: P == p1*a1 + sum[j](p[j]*a[j]); incomes: p1 + sum[j](p[j]) == n; a[j] >= 0;
+            a1 >= 0
+            => P <= n*a1
+        So an income of 1 buys at least 1/n of the common resource.
+            income: x*P == 1; tasks: x > 0; cost: P <= n*a1; P >= 0; a1 >= 0
+            => n*x*a1 >= 1
+        If all others have at least 1/n, a user has at most 1/n, so all have just that.
+            feasible: h1 + sum[i](h[i]) <= 1; enough: (1 + sum[i](1))*h[i] >= 1; others: sum[i](1) >= 0
+            => (1 + sum[i](1))*h1 <= 1
+            by feasible * others
+    """
     yield _income(question)
-    yield Step(
-        "A task costs at most as if it needed its share of the common resource of all resources.",
-        question.for_every(cost, "P <= n*a1"),
-    )
-    yield Step(
-        "So an income of 1 buys at least 1/n of the common resource.",
-        question.implies(own | {"cost": "P <= n*a1"} | signs(not_negative="P a1"), "n*x*a1 >= 1"),
-    )
-    yield Step(
-        "If all others have at least 1/n, a user has at most 1/n, so all have just that.",
-        question.for_every(fits, f"(1 + {N})*h1 <= 1", "feasible * others"),
-    )
 
 
-def drf_bottleneck(question: Question) -> Iterator[Step]:
-    """A resource that is dominant for all: dominant shares are its shares, and they fill it."""
-    held = {
-        "full": "sum[i](h[i]) == 1",
-        "dominant": "h[i] <= s",
-        "feasible": f"{N}*s <= 1",
-        "share": "h[i] >= 0",
-    }
-    yield Step(
-        "Shares s of the common resource fit, and some full resource shows that s is at least 1/n.",
-        question.for_every(held, f"{N}*s == 1"),
-        states=True,
-    )
+@argued
+def drf_bottleneck(question: Question) -> None:
+    """A resource that is dominant for all: dominant shares are its shares, and they fill it.
+
+    Proof
+        Shares s of the common resource fit, and some full resource shows that s is at least 1/n.
+            full: sum[i](h[i]) == 1; dominant: h[i] <= s; feasible: sum[i](1)*s <= 1; share: h[i] >= 0
+            => sum[i](1)*s == 1 (as stated)
+    """
 
 
-def filled_population(question: Question) -> Iterator[Step]:
-    """A user leaves: the level, which all share, cannot fall."""
-    held = {
-        "full": "t*U == 1",
-        "fits": "s*(U + v) <= 1",
-        "demand": "v >= 0",
-        "level": "s >= 0",
-        "level later": "t >= 0",
-    }
-    yield Step(
-        "Look at the resource that is full afterwards: per unit of the common level, those who stay hold U "
-        "of it.",
-        InWords(
-            "Holdings are proportional to the level, with factors that depend on demands only; v is the "
-            "factor of the user who leaves."
-        ),
-    )
-    yield Step("The level cannot fall.", question.implies(held, "t >= s", degree=3))
+@argued
+def filled_population(question: Question) -> None:
+    """A user leaves: the level, which all share, cannot fall.
+
+    Proof
+        Look at the resource that is full afterwards: per unit of the common level, those who stay hold U of
+        it.
+            In words: Holdings are proportional to the level, with factors that depend on demands only; v is
+            the factor of the user who leaves.
+        The level cannot fall.
+            full: t*U == 1; fits: s*(U + v) <= 1; demand: v >= 0; level: s >= 0; level later: t >= 0
+            => t >= s
+            degree 3
+    """

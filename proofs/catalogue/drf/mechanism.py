@@ -12,7 +12,6 @@ from collections.abc import Iterator
 from proofs.catalogue.chapter import Chapter
 from proofs.catalogue.drf.table import SOURCE
 from proofs.catalogue.examples import against, every
-from proofs.catalogue.texts import signs
 from proofs.claims import Counterexample, InWords, Step
 from proofs.statement import Question, Said
 
@@ -22,7 +21,7 @@ STATEMENTS = Chapter(SOURCE)
 
 
 @STATEMENTS.add("drf-equal-shares")
-def _equal_shares(question: Question) -> Iterator[Step]:
+def _equal_shares(question: Question) -> None:
     r"""With equal dominant shares, an allocation is the largest one if and only if some resource is full.
 
     .. math:: \max s:\ x_i\max_j a_{ij} = s,\ \textstyle\sum_i x_i a_{ij}\le 1 \iff \exists j:\ \sum_i x_i
@@ -36,29 +35,19 @@ def _equal_shares(question: Question) -> Iterator[Step]:
         feasible*: the other allocation fits
     Place: section 4.1, the linear program
     Scope: all real demands > 0, any numbers of users and resources
+
+    Proof
+        At a higher common dominant share everybody would run more.
+            equal: z*d == t; demand: d > 0; use: a > 0; own: x*d == s; risen: t > s
+            => z > x
+        What everybody runs more of does not fit into the resource that is full.
+            full: x1*a1 + sum[i](x[i]*a[i]) == 1; feasible: z1*a1 + sum[i](z[i]*a[i]) <= 1; use: a[i] > 0;
+            use 1: a1 > 0; more: z[i] >= x[i]; tasks: x[i] >= 0; tasks 1: x1 >= 0
+            => z1 <= x1
+        Conversely, at the largest share some resource is full.
+            In words: If each had something left, all shares could grow alike by a little, and the point was
+            not largest.
     """
-    grown = {"equal": "z*d == t", "demand": "d > 0", "use": "a > 0"} | {"own": "x*d == s", "risen": "t > s"}
-    both = {
-        "full": "x1*a1 + sum[i](x[i]*a[i]) == 1",
-        "feasible": "z1*a1 + sum[i](z[i]*a[i]) <= 1",
-        "use": "a[i] > 0",
-        "use 1": "a1 > 0",
-    }
-    more = {"more": "z[i] >= x[i]", "tasks": "x[i] >= 0", "tasks 1": "x1 >= 0"}
-    yield Step(
-        "At a higher common dominant share everybody would run more.", question.implies(grown, "z > x")
-    )
-    yield Step(
-        "What everybody runs more of does not fit into the resource that is full.",
-        question.for_every(both | more, "z1 <= x1"),
-    )
-    yield Step(
-        "Conversely, at the largest share some resource is full.",
-        InWords(
-            "If each had something left, all shares could grow alike by a little, and the point was not "
-            "largest."
-        ),
-    )
 
 
 @STATEMENTS.add("drf-filling")
@@ -90,7 +79,7 @@ def _filling(question: Question) -> Iterator[Step]:
 
 
 @STATEMENTS.add("drf-ceei-unique", said=Said.READER)
-def _ceei_unique(question: Question) -> Iterator[Step]:
+def _ceei_unique(question: Question) -> None:
     r"""All competitive equilibria from equal incomes give the same tasks.
 
     .. math:: x_i\, p a_i = 1 = x_i'\, p' a_i \Rightarrow x = x'
@@ -106,44 +95,25 @@ def _ceei_unique(question: Question) -> Iterator[Step]:
         other way*: the first step with the roles of the equilibria exchanged
     Place: section 5.2, competitive equilibrium from equal incomes; uniqueness is not said
     Scope: all real demands > 0, any numbers of users and resources
+
+    Proof
+        What fits costs at most all incomes.
+            feasible: sum[i](z[i]*a[i,j]) <= 1; price: p[j] >= 0; incomes: sum[j](p[j]) == sum[i](1);
+            cost: P[i] == sum[j](p[j]*a[i,j]); z[i] >= 0; a[i,j] >= 0
+            => sum[i](z[i]*P[i]) <= sum[i](1)
+        A cost z P is the ratio t of tasks in two equilibria, because x P is 1.
+            income: x*P == 1; ratio: z == t*x
+            => z*P == t
+        Ratios and their inverses that add up to at most n both are all 1.
+            ratio: t[i]*r[i] == 1; ratio 1: t1*r1 == 1; positive: r[i] > 0; positive 1: r1 > 0;
+            one way: t1 + sum[i](t[i]) <= 1 + sum[i](1); other way: r1 + sum[i](r[i]) <= 1 + sum[i](1)
+            => t1 == 1
+            by positive | t[i] - 1; positive 1 * not the conclusion; ratio | t[i]
     """
-    fits = {
-        "feasible": "sum[i](z[i]*a[i,j]) <= 1",
-        "price": "p[j] >= 0",
-        "incomes": "sum[j](p[j]) == sum[i](1)",
-        "cost": "P[i] == sum[j](p[j]*a[i,j])",
-        **signs("", "z[i] a[i,j]"),
-    }
-    ratio = {
-        "ratio": "t[i]*r[i] == 1",
-        "ratio 1": "t1*r1 == 1",
-        "positive": "r[i] > 0",
-        "positive 1": "r1 > 0",
-        "one way": "t1 + sum[i](t[i]) <= 1 + sum[i](1)",
-        "other way": "r1 + sum[i](r[i]) <= 1 + sum[i](1)",
-    }
-    yield Step(
-        "What fits costs at most all incomes.",
-        question.for_every(fits, "sum[i](z[i]*P[i]) <= sum[i](1)"),
-    )
-    yield Step(
-        "A cost z P is the ratio t of tasks in two equilibria, because x P is 1.",
-        question.implies({"income": "x*P == 1", "ratio": "z == t*x"}, "z*P == t"),
-    )
-    yield Step(
-        "Ratios and their inverses that add up to at most n both are all 1.",
-        question.for_every(
-            ratio,
-            "t1 == 1",
-            "positive | t[i] - 1",
-            "positive 1 * not the conclusion",
-            "ratio | t[i]",
-        ),
-    )
 
 
 @STATEMENTS.add("drf-no-policy-has-all")
-def _impossible(question: Question) -> Iterator[Step]:
+def _impossible(question: Question) -> None:
     r"""No policy has the sharing incentive, Pareto efficiency and resource monotonicity together.
 
     .. math:: \text{SI} \wedge \text{PE} \Rightarrow \neg\,\text{RM}
@@ -154,41 +124,27 @@ def _impossible(question: Question) -> Iterator[Step]:
     Place: section 6, resource monotonicity
     Scope: all policies; two users and two resources
     Remark: The sharing incentive is used after the change only, and efficiency before it only.
+
+    Proof
+        Demands are (2, 1) and (1, 2), and there is one unit of each resource, one of which is full.
+            In words: If none were full, both users could run more: the allocation would not be
+            Pareto-efficient.
+        If the second is full, the second user runs at least 1/3.
+            first: 2*x + y <= 1; second: x + 2*y <= 1; tasks: x >= 0; other tasks: y >= 0;
+            efficiency: x + 2*y == 1
+            => y >= 1/3
+        Then double the first: half of the pool (2, 1) runs 1/2 of the first user, and the second user loses.
+            sharing incentive: X >= 1/2; second later: X + 2*Y <= 1; none: Y >= 0; no negative tasks: X >= 0;
+            before: y >= 1/3
+            => Y < y
+        If the first is full, the first user runs at least 1/3.
+            first; second; tasks; other tasks; efficiency: 2*x + y == 1
+            => x >= 1/3
+        Then double the second, and the first user loses.
+            sharing incentive: Y >= 1/2; first later: 2*X + Y <= 1; none: X >= 0; no negative tasks: Y >= 0;
+            before: x >= 1/3
+            => X < x
     """
-    before = {"first": "2*x + y <= 1", "second": "x + 2*y <= 1", "tasks": "x >= 0", "other tasks": "y >= 0"}
-    after = {"sharing incentive": "X >= 1/2"} | {
-        "second later": "X + 2*Y <= 1",
-        "none": "Y >= 0",
-        "no negative tasks": "X >= 0",
-    }
-    mirrored = {"sharing incentive": "Y >= 1/2"} | {
-        "first later": "2*X + Y <= 1",
-        "none": "X >= 0",
-        "no negative tasks": "Y >= 0",
-    }
-    yield Step(
-        "Demands are (2, 1) and (1, 2), and there is one unit of each resource, one of which is full.",
-        InWords(
-            "If none were full, both users could run more: the allocation would not be Pareto-efficient."
-        ),
-    )
-    yield Step(
-        "If the second is full, the second user runs at least 1/3.",
-        question.implies(before | {"efficiency": "x + 2*y == 1"}, "y >= 1/3"),
-    )
-    yield Step(
-        "Then double the first: half of the pool (2, 1) runs 1/2 of the first user, and the second user "
-        "loses.",
-        question.implies(after | {"before": "y >= 1/3"}, "Y < y"),
-    )
-    yield Step(
-        "If the first is full, the first user runs at least 1/3.",
-        question.implies(before | {"efficiency": "2*x + y == 1"}, "x >= 1/3"),
-    )
-    yield Step(
-        "Then double the second, and the first user loses.",
-        question.implies(mirrored | {"before": "x >= 1/3"}, "X < x"),
-    )
 
 
 @STATEMENTS.add("drf-whole-tasks-gap")
@@ -205,19 +161,21 @@ def _gap(question: Question) -> Iterator[Step]:
     Scope: any users, resources and demands, by induction over tasks; besides all pools of two users with
         demands to 3, capacities to 6
     Remark: The bound is attained, after the first task of two equal users.
+
+    Proof
+        At the start all shares are 0.
+            task: d >= 0
+            => 0 - 0 <= d
+        The user who starts a task was the poorest, so her share s + d exceeds any other r by at most d.
+            poorest: s <= r
+            => s + d - r <= d
+        Others are ahead of her by less than before.
+            task; before: r - s <= e
+            => r - (s + d) <= e
+        Other pairs do not change.
+            In words: Only one user's share changes in a step.
     """
-    lowest = {"poorest": "s <= r"}
     sizes = {"largest_demand": 3, "largest_capacity": 6, "poorest": question.holds("poorest")}
-    yield Step("At the start all shares are 0.", question.implies({"task": "d >= 0"}, "0 - 0 <= d"))
-    yield Step(
-        "The user who starts a task was the poorest, so her share s + d exceeds any other r by at most d.",
-        question.implies(lowest, "s + d - r <= d"),
-    )
-    yield Step(
-        "Others are ahead of her by less than before.",
-        question.implies({"task": "d >= 0"} | {"before": "r - s <= e"}, "r - (s + d) <= e"),
-    )
-    yield Step("Other pairs do not change.", InWords("Only one user's share changes in a step."))
     yield Step("Two users on two resources, every case.", every("whole_task_gaps", **sizes), states=True)
 
 

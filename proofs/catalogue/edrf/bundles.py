@@ -48,22 +48,15 @@ def _pareto(question: Question) -> Iterator[Step]:
         gain*: agent 1 has at least one bundle more
         fits*: the other allocation is feasible
     Scope: all demands, any numbers of agents and resources; algorithm run for two agents, demands 0 to 4
+
+    Proof
+        If another allocation gives agent 1 a bundle more and nobody less, its next bundle fits now.
+            demand: D[i] >= 0; demand 1: D1 >= 0; no loss: y[i] >= x[i]; gain: y1 >= x1 + 1;
+            fits: y1*D1 + sum[i](y[i]*D[i]) <= 1
+            => x1*D1 + sum[i](x[i]*D[i]) + D1 <= 1
+        But no next bundle fits on all resources when the algorithm ends.
+            In words: It ends only when nobody's next bundle fits; the lemma holds for each resource.
     """
-    held = {
-        "demand": "D[i] >= 0",
-        "demand 1": "D1 >= 0",
-        "no loss": "y[i] >= x[i]",
-        "gain": "y1 >= x1 + 1",
-        "fits": "y1*D1 + sum[i](y[i]*D[i]) <= 1",
-    }
-    yield Step(
-        "If another allocation gives agent 1 a bundle more and nobody less, its next bundle fits now.",
-        question.for_every(held, "x1*D1 + sum[i](x[i]*D[i]) + D1 <= 1"),
-    )
-    yield Step(
-        "But no next bundle fits on all resources when the algorithm ends.",
-        InWords("It ends only when nobody's next bundle fits; the lemma holds for each resource."),
-    )
     yield from _instances()
 
 
@@ -78,26 +71,16 @@ def _incentive(question: Question) -> Iterator[Step]:
         few*: agent 1 has less than the bundles in its n-th part
     Scope: all demands and ties, any numbers of agents and resources; algorithm run for two agents, demands 0
         to 4
+
+    Proof
+        Look at the moment from which on the next bundle of agent 1 does not fit.
+            In words: Until then it did fit, so that whoever was served instead had at most the share x_i M_i
+            after it that agent 1 would have had, (x_1 + 1) M_1; x_1 is final.
+        If agent 1 had less than the bundles in its n-th part, another one would fit at that moment.
+            largest: D[i] <= M[i]; largest 1: D1 <= M1; bundles: x[i] >= 0; bundles 1: x1 >= 0;
+            served before: x[i]*M[i] <= (x1 + 1)*M1; few: (1 + sum[i](1))*(x1 + 1)*M1 <= 1
+            => x1*D1 + sum[i](x[i]*D[i]) + D1 <= 1
     """
-    held = {
-        "largest": "D[i] <= M[i]",
-        "largest 1": "D1 <= M1",
-        "bundles": "x[i] >= 0",
-        "bundles 1": "x1 >= 0",
-        "served before": "x[i]*M[i] <= (x1 + 1)*M1",
-        "few": "(1 + sum[i](1))*(x1 + 1)*M1 <= 1",
-    }
-    yield Step(
-        "Look at the moment from which on the next bundle of agent 1 does not fit.",
-        InWords(
-            "Until then it did fit, so that whoever was served instead had at most the share x_i M_i after "
-            "it that agent 1 would have had, (x_1 + 1) M_1; x_1 is final."
-        ),
-    )
-    yield Step(
-        "If agent 1 had less than the bundles in its n-th part, another one would fit at that moment.",
-        question.for_every(held, "x1*D1 + sum[i](x[i]*D[i]) + D1 <= 1"),
-    )
     yield from _instances(ahead=1 if question.holds("served before") else 0)
 
 
@@ -119,51 +102,31 @@ def _envy(question: Question) -> Iterator[Step]:
         few after*: the conclusion of the step before
     Scope: all demands and ties, any number of agents and resources; algorithm run for two agents, demands 0
         to 4
+
+    Proof
+        # M is the largest demand of i, N that of j, and h what j demands of the resource of M.
+        Look at the moment from which on the next bundle of agent i, who ends with x, does not fit.
+            In words: Agent j has a bundles then and gets b more. Some resource has less than i's demand c of
+            it left, and j's b bundles of e fit in: b e < c. Before, i's bundle did fit, so that j's share is
+            at most what i's would have been, a N <= (x + 1) M.
+        Of the resource that i demands most, j demands h, no more than its largest demand N.
+            before: a >= 0; largest 2: h <= N; served before: a*N <= (x + 1)*M
+            => a*h <= (x + 1)*M
+        If x + 2 bundles of i fit into what j holds of the scarce resource, a > 0.
+            bundles: x >= 0; scarce: b*e < c; needed: c > 0; other needs: e >= 0; before; after: b >= 0;
+            runs: (x + 2)*c <= (a + b)*e
+            => a > 0
+        Then b (x + 1) < a.
+            bundles; scarce; needed; other needs; before; after; runs; some: a > 0
+            => b*(x + 1) < a
+        So x + 2 bundles of i do not fit into what j holds of the resource that i demands most.
+            bundles; other holds: h >= 0; largest: M > 0; few after: b*(x + 1) < a; served: a*h <= (x + 1)*M;
+            some holding: h > 0
+            => (a + b)*h < (x + 2)*M
+        Nor do they if j holds nothing of it.
+            bundles; largest; nothing: h == 0
+            => (a + b)*h < (x + 2)*M
     """
-    held = {
-        "bundles": "x >= 0",
-        "scarce": "b*e < c",
-        "needed": "c > 0",
-        "other needs": "e >= 0",
-        "before": "a >= 0",
-        "after": "b >= 0",
-        "runs": "(x + 2)*c <= (a + b)*e",
-    }
-    # M is the largest demand of i, N that of j, and h what j demands of the resource of M.
-    served = {"before": "a >= 0", "largest 2": "h <= N", "served before": "a*N <= (x + 1)*M"}
-    positive = {
-        "bundles": "x >= 0",
-        "other holds": "h >= 0",
-        "largest": "M > 0",
-        "few after": "b*(x + 1) < a",
-    } | {"served": "a*h <= (x + 1)*M"}
-    yield Step(
-        "Look at the moment from which on the next bundle of agent i, who ends with x, does not fit.",
-        InWords(
-            "Agent j has a bundles then and gets b more. Some resource has less than i's demand c of it "
-            "left, and j's b bundles of e fit in: b e < c. Before, i's bundle did fit, so that j's share is "
-            "at most what i's would have been, a N <= (x + 1) M."
-        ),
-    )
-    yield Step(
-        "Of the resource that i demands most, j demands h, no more than its largest demand N.",
-        question.implies(served, "a*h <= (x + 1)*M"),
-    )
-    yield Step(
-        "If x + 2 bundles of i fit into what j holds of the scarce resource, a > 0.",
-        question.implies(held, "a > 0"),
-    )
-    yield Step("Then b (x + 1) < a.", question.implies(held | {"some": "a > 0"}, "b*(x + 1) < a"))
-    yield Step(
-        "So x + 2 bundles of i do not fit into what j holds of the resource that i demands most.",
-        question.implies(positive | {"some holding": "h > 0"}, "(a + b)*h < (x + 2)*M"),
-    )
-    yield Step(
-        "Nor do they if j holds nothing of it.",
-        question.implies(
-            {"bundles": "x >= 0", "largest": "M > 0"} | {"nothing": "h == 0"}, "(a + b)*h < (x + 2)*M"
-        ),
-    )
     yield from _instances(ahead=1 if question.holds("served before") else 0)
     yield Step(
         "Agents of one and six units of twenty.",

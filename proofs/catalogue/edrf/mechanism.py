@@ -20,6 +20,7 @@ from collections.abc import Iterator
 
 from proofs.catalogue.chapter import Chapter
 from proofs.catalogue.examples import against, computed, every, run
+from proofs.catalogue.proof_texts import argued
 from proofs.claims import Counterexample, InWords, Step, SumSchema
 from proofs.statement import Question, Said, Size
 
@@ -39,7 +40,7 @@ STATEMENTS = Chapter(SOURCE, known=__doc__)
 
 
 @STATEMENTS.add("edrf-first-round")
-def first_round_steps(question: Question) -> Iterator[Step]:
+def first_round_steps(question: Question) -> None:
     r"""The first round of EDRF brings everybody at least to the level 1 of its entitlement.
 
     .. math:: x_1 = \min_r \frac{1}{\sum_i \rho_i d_{ir}} \ge 1
@@ -48,70 +49,46 @@ def first_round_steps(question: Question) -> Iterator[Step]:
         rate*, entitlements*, exhausted*, upwards*
     Place: section 3 (extended DRF); Algorithm 1 in section 2.1 of Kash et al., SoCC 2018
     Scope: all demands and entitlements, any numbers of resources and agents
+
+    Proof
+        On every resource an agent grows at most at the rate of its entitlement.
+            In words: rho_i is the smallest w_ir/d_ir, so rho_i d_ir <= w_ir; where d_ir = 0 the rate is 0.
+        The rates on the first exhausted resource add up to 1 at most, so that it lasts to the level 1.
+            rate: g[i] <= w[i]; entitlements: sum[i](w[i]) <= 1; exhausted: x*sum[i](g[i]) == 1;
+            upwards: x >= 0
+            => x >= 1
     """
-    held = {
-        "rate": "g[i] <= w[i]",
-        "entitlements": "sum[i](w[i]) <= 1",
-        "exhausted": "x*sum[i](g[i]) == 1",
-        "upwards": "x >= 0",
-    }
-    yield Step(
-        "On every resource an agent grows at most at the rate of its entitlement.",
-        InWords("rho_i is the smallest w_ir/d_ir, so rho_i d_ir <= w_ir; where d_ir = 0 the rate is 0."),
-    )
-    yield Step(
-        "The rates on the first exhausted resource add up to 1 at most, so that it lasts to the level 1.",
-        question.for_every(held, "x >= 1"),
-    )
 
 
-def incentive_steps(question: Question) -> Iterator[Step]:
-    """At the level 1 or more an agent runs what its entitlement runs."""
-    held = {
-        "demand": "D > 0",
-        "entitled": "w >= 0",
-        "tight": "g == w",
-        "level": "z >= 1",
-        "tasks": "T*D == g*z",
-        "entitlement": "U*D <= w",
-    }
-    yield Step(
-        "Whoever stops at the level 1 or later runs as many tasks T as its entitlements run, U.",
-        question.implies(held, "U <= T"),
-    )
+@argued
+def incentive_steps(question: Question) -> None:
+    """At the level 1 or more an agent runs what its entitlement runs.
+
+    Proof
+        Whoever stops at the level 1 or later runs as many tasks T as its entitlements run, U.
+            demand: D > 0; entitled: w >= 0; tight: g == w; level: z >= 1; tasks: T*D == g*z;
+            entitlement: U*D <= w
+            => U <= T
+    """
 
 
-def envy_steps(question: Question) -> Iterator[Step]:
-    """Nobody envies those who stop no later, nor those who go on."""
-    earlier = {
-        "demand": "D > 0",
-        "entitled": "u > 0",
-        "other entitled": "v > 0",
-        "other level": "y >= 0",
-        "tight": "g == u",
-        "rate": "h <= v",
-        "stops all": "y <= z",
-        "tasks": "T*D == g*z",
-        "envied": "U*D*v <= u*h*y",
-    }
-    later = {"demand": "D > 0", "tasks": "T >= 0", "nothing held": "h == 0", "envied": "U*D <= k*h"}
-    yield Step(
-        "If j stops no later than i, i prefers its own: on the resource that fixes rho_i, j holds too "
-        "little.",
-        question.implies(
-            earlier,
-            "U <= T",
-            "not the conclusion * demand * other entitled",
-            "entitled * other entitled * stops all",
-            "entitled * other level * rate",
-            degree=2,
-        ),
-    )
-    yield Step(
-        "If j goes on after i, it demands nothing of the resource that stopped i, and i can run nothing with "
-        "that.",
-        question.implies({}, "U <= T", fixed=later),
-    )
+@argued
+def envy_steps(question: Question) -> None:
+    """Nobody envies those who stop no later, nor those who go on.
+
+    Proof
+        If j stops no later than i, i prefers its own: on the resource that fixes rho_i, j holds too little.
+            demand: D > 0; entitled: u > 0; other entitled: v > 0; other level: y >= 0; tight: g == u;
+            rate: h <= v; stops all: y <= z; tasks: T*D == g*z; envied: U*D*v <= u*h*y
+            => U <= T
+            by not the conclusion * demand * other entitled; entitled * other entitled * stops all;
+            entitled * other level * rate
+            degree 2
+        If j goes on after i, it demands nothing of the resource that stopped i, and i can run nothing with
+        that.
+            besides demand; tasks: T >= 0; nothing held: h == 0; envied: U*D <= k*h
+            => U <= T
+    """
 
 
 @STATEMENTS.add("edrf-sharing-incentive")
@@ -169,7 +146,7 @@ def _envy(question: Question) -> Iterator[Step]:
 
 
 @STATEMENTS.add("edrf-pareto")
-def _pareto(question: Question) -> Iterator[Step]:
+def _pareto(question: Question) -> None:
     r"""EDRF is Pareto optimal: nobody can run more tasks unless somebody runs fewer.
 
     .. math:: y \ge x,\ \textstyle\sum_i y_i D_{ir} \le 1 \implies y = x
@@ -182,20 +159,15 @@ def _pareto(question: Question) -> Iterator[Step]:
         fits*: the other allocation does not exceed the resource
     Place: section 3
     Scope: all demands and tasks, any numbers of agents and resources
+
+    Proof
+        Every agent demands an exhausted resource.
+            In words: That is what stops it, and EDRF ends when all have stopped.
+        There agent 1 can have more only if somebody has less.
+            demand: D[i] >= 0; no loss: y[i] >= x[i]; no loss 1: y1 >= x1; demanded: D1 > 0;
+            exhausted: x1*D1 + sum[i](x[i]*D[i]) == 1; fits: y1*D1 + sum[i](y[i]*D[i]) <= 1
+            => y1 <= x1
     """
-    held = {
-        "demand": "D[i] >= 0",
-        "no loss": "y[i] >= x[i]",
-        "no loss 1": "y1 >= x1",
-        "demanded": "D1 > 0",
-        "exhausted": "x1*D1 + sum[i](x[i]*D[i]) == 1",
-        "fits": "y1*D1 + sum[i](y[i]*D[i]) <= 1",
-    }
-    yield Step(
-        "Every agent demands an exhausted resource.",
-        InWords("That is what stops it, and EDRF ends when all have stopped."),
-    )
-    yield Step("There agent 1 can have more only if somebody has less.", question.for_every(held, "y1 <= x1"))
 
 
 @STATEMENTS.add("edrf-one-round", sizes={"n": Size(3, 2, 4, "agents", deep=4, beside=True)})
@@ -257,53 +229,39 @@ def _strategyproof(question: Question) -> Iterator[Step]:
         for three agents and two resources: all lies of one in halves, of two in whole units
     Remark: A group of one is strategy-proofness. Members who gain nothing can help others:
         edrf-strategyproof-helper.
+
+    Proof
+        # y, z: levels at which an agent stops in the run with the lies and in the honest one.
+        A member of the group who runs more tasks holds more of all that it demands.
+            demand: D > 0; better: U > T; tasks: T*D == A; runs: U*D <= B
+            => B > A
+        So it stops at a higher level: where its honest rate is its entitlement, no claim has a higher rate.
+            entitled: w >= 0; tight: g == w; claimed rate: h <= w; levels: y >= 0; more held: h*y > g*z
+            => y > z
+        Gainers are the members and all others who stop at a higher level. Take one that stops first in the
+        honest run, at the level t, and the resource r that stops it.
+            In words: There is one, as members are gainers; all stop at some exhausted resource.
+        It holds more of r with the lies: members by the first step, and others have the same rate.
+            demanded: g > 0; gainer: y > z
+            => g*y > g*z
+        ...
+        That is no member; it has the same rate in both runs, so that its level s with the lies is lower.
+            rate: g >= 0; has less: g*s < g*z
+            => s < z
+        It demands r, so that it stops at t or before in the honest run: s < t. With the lies a resource q
+        stops it.
+            In words: An exhausted resource stops all who demand it; q is another one, or r itself.
+        Gainers stop after s with the lies, so that none of them claims anything of q.
+            earliest: z >= t; before: s < t; gainer
+            => y > s
+        Whoever holds some of q with the lies is therefore no member and no gainer, and holds no less of it in
+        the honest run; others cannot hold less than nothing.
+            rate; no gainer: y <= z
+            => g*y <= g*z
     """
-    # y, z: levels at which an agent stops in the run with the lies and in the honest one.
-    holds = {"demand": "D > 0", "better": "U > T", "tasks": "T*D == A", "runs": "U*D <= B"}
-    longer = {"entitled": "w >= 0", "tight": "g == w", "claimed rate": "h <= w", "levels": "y >= 0"} | {
-        "more held": "h*y > g*z"
-    }
-    outlives = {"earliest": "z >= t", "before": "s < t"} | {"gainer": "y > z"}
-    rate = {"rate": "g >= 0"}
-    yield Step(
-        "A member of the group who runs more tasks holds more of all that it demands.",
-        question.implies(holds, "B > A"),
-    )
-    yield Step(
-        "So it stops at a higher level: where its honest rate is its entitlement, no claim has a higher "
-        "rate.",
-        question.implies(longer, "y > z"),
-    )
-    yield Step(
-        "Gainers are the members and all others who stop at a higher level. Take one that stops first in the "
-        "honest run, at the level t, and the resource r that stops it.",
-        InWords("There is one, as members are gainers; all stop at some exhausted resource."),
-    )
-    yield Step(
-        "It holds more of r with the lies: members by the first step, and others have the same rate.",
-        question.implies({"demanded": "g > 0", "gainer": "y > z"}, "g*y > g*z"),
-    )
     yield Step(
         "As r is exhausted in the honest run, somebody has less of it with the lies.",
         _more(question, "b", "a", "exact"),
-    )
-    yield Step(
-        "That is no member; it has the same rate in both runs, so that its level s with the lies is lower.",
-        question.implies(rate | {"has less": "g*s < g*z"}, "s < z"),
-    )
-    yield Step(
-        "It demands r, so that it stops at t or before in the honest run: s < t. With the lies a resource q "
-        "stops it.",
-        InWords("An exhausted resource stops all who demand it; q is another one, or r itself."),
-    )
-    yield Step(
-        "Gainers stop after s with the lies, so that none of them claims anything of q.",
-        question.implies(outlives, "y > s"),
-    )
-    yield Step(
-        "Whoever holds some of q with the lies is therefore no member and no gainer, and holds no less of it "
-        "in the honest run; others cannot hold less than nothing.",
-        question.implies(rate | {"no gainer": "y <= z"}, "g*y <= g*z"),
     )
     yield Step(
         "The one of level s holds more of it there. But with the lies q is exhausted, so that the honest run "

@@ -14,8 +14,7 @@ from collections.abc import Iterator
 from proofs.catalogue.chapter import Chapter
 from proofs.catalogue.examples import every, model
 from proofs.catalogue.psdsf.theorems import SOURCE, psdsf_tasks
-from proofs.catalogue.texts import signs
-from proofs.claims import InWords, Step
+from proofs.claims import Step
 from proofs.statement import Question, Said
 
 __all__ = ["STATEMENTS"]
@@ -24,7 +23,7 @@ STATEMENTS = Chapter(SOURCE)
 
 
 @STATEMENTS.add("psdsf-corollary-1")
-def _corollary_1(question: Question) -> Iterator[Step]:
+def _corollary_1(question: Question) -> None:
     r"""A full resource that a user demands is its bottleneck if and only if its level is at least the highest
     level of the users that hold some of the resource.
 
@@ -39,17 +38,15 @@ def _corollary_1(question: Question) -> Iterator[Step]:
     Scope: each user, server and resource; all levels
     Remark: The paper says that the condition is enough; it is also necessary. Equations (14) and (15) are
         lost in the text and restored.
+
+    Proof
+        With a level k of at least S, the highest of a holder, no holder l stands higher.
+            highest: l <= S; enough: S <= k
+            => l <= k (as stated)
+        Conversely S, which is the level l of a holder, is at most k.
+            attained: S == l; bottleneck: l <= k
+            => S <= k (as stated)
     """
-    yield Step(
-        "With a level k of at least S, the highest of a holder, no holder l stands higher.",
-        question.implies({"highest": "l <= S", "enough": "S <= k"}, "l <= k"),
-        states=True,
-    )
-    yield Step(
-        "Conversely S, which is the level l of a holder, is at most k.",
-        question.implies({"attained": "S == l", "bottleneck": "l <= k"}, "S <= k"),
-        states=True,
-    )
 
 
 @STATEMENTS.add("psdsf-algorithm-rests")
@@ -64,17 +61,16 @@ def _rests(question: Question) -> Iterator[Step]:
         highest*: no holder has a higher level than that
     Place: section III-C, Algorithm I
     Scope: each user, server and resource; all levels; and both directions on a grid
+
+    Proof
+        Who leaves by a resource has no holder above it: its level k is at least S, S at least the highest
+        level M of a holder, and M at least the level l of any holder.
+            lowest: S <= k; condition: M <= S; highest: l <= M
+            => l <= k
+        The sweep ends when nobody is left on any server, so everybody has such a resource on every server,
+        full and demanded: PS-DSF by psdsf-theorem-1.
+            In words: Without an update the placement is the same from the first visit to the last.
     """
-    yield Step(
-        "Who leaves by a resource has no holder above it: its level k is at least S, S at least the highest "
-        "level M of a holder, and M at least the level l of any holder.",
-        question.implies({"lowest": "S <= k", "condition": "M <= S", "highest": "l <= M"}, "l <= k"),
-    )
-    yield Step(
-        "The sweep ends when nobody is left on any server, so everybody has such a resource on every "
-        "server, full and demanded: PS-DSF by psdsf-theorem-1.",
-        InWords("Without an update the placement is the same from the first visit to the last."),
-    )
     yield Step(
         "On a grid of clusters and placements a sweep updates nothing exactly if the allocation is PS-DSF.",
         every("algorithm_rests", largest=1),
@@ -99,30 +95,21 @@ def _endless(question: Question) -> Iterator[Step]:
     Remark: The sweeps approach the PS-DSF allocation (1, 1, 1), by a factor of 4 each, and do not reach it. A
         program has to stop within a tolerance, or solve for the limit. Whether they approach one on every
         cluster is open.
+
+    Proof
+        # x, y: users 1 and 3 on server 1; w, z: users 2 and 3 on server 2, after n sweeps.
+        After every sweep user 3 has tasks on server 2.
+            full 1: x[n+1] + y[n+1] == 2; equal 1: x[n+1] == y[n+1] + z[n]; full 2: w[n+1] + z[n+1] == 1;
+            equal 2: w[n+1] == z[n+1] + y[n+1]; start: z[0] > 0
+            => z[n] > 0
+        Then user 1 has more than user 3 in all, who is served beside it: the next sweep has an update.
+            full 1: x + y == 2; equal 1: x == y + z; full 2: w + v == 1; equal 2: w == v + y; left: z > 0;
+            x >= 0; y >= 0; v >= 0; w >= 0
+            => x > y + v
+        A visit makes the two users of a server equal and leaves it full.
+            In words: One resource: the poorer takes the part of what the richer has there that makes both
+            equal, which is below 1 while z is at most 1/2.
     """
-    # x, y: users 1 and 3 on server 1; w, z: users 2 and 3 on server 2, after n sweeps.
-    rules = {
-        "full 1": "x[n+1] + y[n+1] == 2",
-        "equal 1": "x[n+1] == y[n+1] + z[n]",
-        "full 2": "w[n+1] + z[n+1] == 1",
-        "equal 2": "w[n+1] == z[n+1] + y[n+1]",
-    }
-    yield Step(
-        "After every sweep user 3 has tasks on server 2.",
-        question.by_induction(rules | {"start": "z[0] > 0"}, "z[n] > 0"),
-    )
-    after = {"full 1": "x + y == 2", "equal 1": "x == y + z", "full 2": "w + v == 1", "equal 2": "w == v + y"}
-    yield Step(
-        "Then user 1 has more than user 3 in all, who is served beside it: the next sweep has an update.",
-        question.implies(after, "x > y + v", fixed={"left": "z > 0"} | signs("", "x y v w")),
-    )
-    yield Step(
-        "A visit makes the two users of a server equal and leaves it full.",
-        InWords(
-            "One resource: the poorer takes the part of what the richer has there that makes both equal, "
-            "which is below 1 while z is at most 1/2."
-        ),
-    )
     yield Step(
         "Eight sweeps from DRF on each server, in fractions: each updates something and leaves a quarter.",
         every("endless_sweeps", most=8),

@@ -19,7 +19,7 @@ depend on c.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from proofs.catalogue.chapter import Chapter
 from proofs.catalogue.examples import every
@@ -74,7 +74,7 @@ def _both(question: Question) -> Iterator[Step]:
 
 
 @STATEMENTS.add("psdsf-greater-cpu-use", said=Said.READER)
-def _use(question: Question) -> Iterator[Step]:
+def _use(question: Question) -> Iterator[Step | Iterable[Step]]:
     r"""While user 4 is away, PS-DSF uses less CPU of class D than TSF if a task of user 2 demands less than
     37/285 CPU, and as much, all of it, if it demands from 37/285 to 2/15.
 
@@ -90,46 +90,46 @@ def _use(question: Question) -> Iterator[Step]:
     Remark: The paper says of Figure 6 that PS-DSF uses no less CPU on the classes C and D. Its demand c is
         lost, so the paper's sentence is neither proved nor refuted: it holds from 37/285 (0.130) on and fails
         below, at 1/10 with 60/77 against 1. While all users are active it holds (psdsf-table-4).
+
+    Proof
+        ...
+        With t = 1755/14 the memory of class D is full,
+            1 on B: b1 == 2*t - 80; 2 on B: b2 == 210 - t; 2 on D: d2 == 2*t - 210;
+            3 on D: 3*d3 == 2*t - 495/2; memory: 14*t == 1755
+            => d2/5 + d3/10 == 33/4
+        and for c < 37/285 not all of its CPU is in use,
+            1 on B; 2 on B; 2 on D; 3 on D; memory; below: 285*c < 37
+            => c*d2 + d3/5 < 11/2
+        but the part (285c + 3/2)/(77/2).
+            1 on B; 2 on B; 2 on D; 3 on D; memory
+            => 77/2*(c*d2 + d3/5) == 11/2*(285*c + 3/2)
+        With t = (22 + 210c)/(2c + 2/15) its CPU is full;
+            1 on B; 2 on B; 2 on D; 3 on D; cpu: t*(2*c + 2/15) == 22 + 210*c; some: c > 0
+            => c*d2 + d3/5 == 11/2
+        this t is at most 1755/14 for c >= 37/285,
+            cpu; some; not below: 285*c >= 37
+            => 14*t <= 1755
+        and at least 495/4 for c <= 2/15.
+            cpu; some; possible: 15*c <= 2
+            => 4*t >= 495
+        TSF: with the price q = 2 + 1/(5c) of the CPU of classes C and D, and 1 of the memory of A and B, a
+        task of user 2 is no cheaper on C and D,
+            price: 5*q*c == 1 + 10*c; some
+            => q*c >= 1/5
+        nor one of user 1,
+            price; some
+            => q/10 >= 1/10
+        and what all hold costs what there is, so this is TSF whatever c:
+            user 1: 10*m1 == 93660/457; user 2: 5*m2 == 49140/457; user 3: 5*m3 == 110*q
+            => m1 + m2 + m3 == 42 + 22*q
+        the CPU of class B suffices for it,
+            possible
+            => 93660/4570 + 30860/457*c <= 34
+        and user 3 uses all CPU of classes C and D.
+            tasks: z3 == 110
+            => z3/5 == 22
     """
-    below, above = {"below": "285*c < 37"}, {"not below": "285*c >= 37"}
-    memory = PLACED | {"memory": "14*t == 1755"}
-    cpu = {"cpu": "t*(2*c + 2/15) == 22 + 210*c", "some": "c > 0"}
-    price = {"price": "5*q*c == 1 + 10*c", "some": "c > 0"}
-    spent = {"user 1": "10*m1 == 93660/457", "user 2": "5*m2 == 49140/457", "user 3": "5*m3 == 110*q"}
-    yield from _both(question)
-    yield Step(
-        "With t = 1755/14 the memory of class D is full,", question.implies(memory, "d2/5 + d3/10 == 33/4")
-    )
-    yield Step(
-        "and for c < 37/285 not all of its CPU is in use,",
-        question.implies(memory | below, "c*d2 + d3/5 < 11/2"),
-    )
-    yield Step(
-        "but the part (285c + 3/2)/(77/2).",
-        question.implies(memory, "77/2*(c*d2 + d3/5) == 11/2*(285*c + 3/2)"),
-    )
-    yield Step(
-        "With t = (22 + 210c)/(2c + 2/15) its CPU is full;",
-        question.implies(PLACED | cpu, "c*d2 + d3/5 == 11/2"),
-    )
-    yield Step("this t is at most 1755/14 for c >= 37/285,", question.implies(cpu | above, "14*t <= 1755"))
-    yield Step("and at least 495/4 for c <= 2/15.", question.implies(cpu | LARGEST, "4*t >= 495"))
-    yield Step(
-        "TSF: with the price q = 2 + 1/(5c) of the CPU of classes C and D, and 1 of the memory of A and B, a "
-        "task of user 2 is no cheaper on C and D,",
-        question.implies(price, "q*c >= 1/5"),
-    )
-    yield Step("nor one of user 1,", question.implies(price, "q/10 >= 1/10"))
-    yield Step(
-        "and what all hold costs what there is, so this is TSF whatever c:",
-        question.implies(spent, "m1 + m2 + m3 == 42 + 22*q"),
-    )
-    yield Step(
-        "the CPU of class B suffices for it,", question.implies(LARGEST, "93660/4570 + 30860/457*c <= 34")
-    )
-    yield Step(
-        "and user 3 uses all CPU of classes C and D.", question.implies({"tasks": "z3 == 110"}, "z3/5 == 22")
-    )
+    yield _both(question)
     yield Step(
         "By the definitions: PS-DSF by the conditions of Theorem 1, TSF by its prices, and the CPU in use, "
         "for c = k/570 up to 2/15.",

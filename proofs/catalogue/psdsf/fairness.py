@@ -7,12 +7,12 @@ Hypotheses
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from proofs.catalogue.chapter import Chapter
-from proofs.catalogue.psdsf.theorems import NEGATION, SOURCE
-from proofs.catalogue.texts import signs
-from proofs.claims import InWords, Step, SumSchema
+from proofs.catalogue.proof_texts import argued
+from proofs.catalogue.psdsf.theorems import SOURCE
+from proofs.claims import Step
 from proofs.statement import Question
 
 __all__ = ["STATEMENTS"]
@@ -23,22 +23,21 @@ STATEMENTS = Chapter(
 )
 
 
-def _filled(question: Question) -> SumSchema:
-    """Users who fill a resource take all of the server's time."""
-    held = {"alone": "g[p]*d[p] <= c", "saturated": "sum[p](x[p]*d[p]) == c"}
-    fixed = {
-        "capacity": "c > 0",
-        **signs("", "g[p] d[p]"),
-        "part": "u[p] >= 0",
-        "tasks": "u[p]*g[p] == x[p]",
-    }
-    return question.for_every(
-        held, "sum[p](u[p]) >= 1", f"{NEGATION} * capacity", "alone * part", fixed=fixed
-    )
+@argued
+def _filled(question: Question, says: str) -> None:
+    """Users who fill a resource take all of the server's time.
+
+    Proof
+        {says}
+            alone: g[p]*d[p] <= c; saturated: sum[p](x[p]*d[p]) == c
+            besides capacity: c > 0; g[p] >= 0; d[p] >= 0; part: u[p] >= 0; tasks: u[p]*g[p] == x[p]
+            => sum[p](u[p]) >= 1
+            by not the conclusion * capacity; alone * part
+    """
 
 
 @STATEMENTS.add("psdsf-sharing-incentive")
-def _sharing_incentive(question: Question) -> Iterator[Step]:
+def _sharing_incentive(question: Question) -> Iterator[Iterable[Step]]:
     r"""Under both divisions each user runs at least the tasks that its weight's part of every server would
     run.
 
@@ -56,51 +55,35 @@ def _sharing_incentive(question: Question) -> Iterator[Step]:
         demands, weights or eligibility
     Remark: The paper sketches an induction over the users in a worst case where all share their bottlenecks;
         this direct proof needs neither.
+
+    Proof
+        ...
+        A holder at no higher level: its time u there, times weight f and tasks alone G of user n, is at most
+        n's tasks N times the holder's weight h and the fraction k of its tasks that run there.
+            bottleneck: X*f*G <= N*h*g; part: u >= 0; tasks here: u*g == z; fraction: k*X == z; runs: X > 0;
+            f > 0; h > 0; g > 0; G >= 0; N >= 0
+            => u*f*G <= N*h*k
+            by bottleneck * part; not the conclusion * runs
+        Summed over the holders, for each server.
+            holder: u[p]*fG <= N*h[p]*k[p]; value: fG >= 0; filled: sum[p](u[p]) >= 1; N > 0; h[p] >= 0;
+            k[p] >= 0
+            => fG <= N*sum[p](h[p]*k[p])
+            by value * filled
+        Summed over the servers: at least the weight's part of every server. Others only add to the right-hand
+        side.
+            server: f*G[i] <= N*sum[p](h[p]*k[p,i]); all tasks: sum[i](k[p,i]) == 1; h[p] > 0; G[i] >= 0;
+            k[p,i] >= 0; N > 0; f > 0
+            => f*sum[i](G[i]) <= N*sum[p](h[p])
+            degree 1
     """
-    holder = {"bottleneck": "X*f*G <= N*h*g"} | {
-        "part": "u >= 0",
-        "tasks here": "u*g == z",
-        "fraction": "k*X == z",
-        "runs": "X > 0",
-        **signs("f h g", "G N"),
-    }
-    pair = {
-        "holder": "u[p]*fG <= N*h[p]*k[p]",
-        "value": "fG >= 0",
-        "filled": "sum[p](u[p]) >= 1",
-        **signs("N", "h[p] k[p]"),
-    }
-    sums = {
-        "server": "f*G[i] <= N*sum[p](h[p]*k[p,i])",
-        "all tasks": "sum[i](k[p,i]) == 1",
-        "sign of h": "h[p] > 0",
-        "sign of G": "G[i] >= 0",
-        "sign of k": "k[p,i] >= 0",
-        **signs("N f"),
-    }
-    yield Step(
+    says = (
         "The users that hold the bottleneck of user n on a server fill it, so their tasks would take all of "
-        "the server's time.",
-        _filled(question),
     )
-    yield Step(
-        "A holder at no higher level: its time u there, times weight f and tasks alone G of user n, is at "
-        "most n's tasks N times the holder's weight h and the fraction k of its tasks that run there.",
-        question.implies(holder, "u*f*G <= N*h*k", "bottleneck * part", f"{NEGATION} * runs"),
-    )
-    yield Step(
-        "Summed over the holders, for each server.",
-        question.for_every(pair, "fG <= N*sum[p](h[p]*k[p])", "value * filled"),
-    )
-    yield Step(
-        "Summed over the servers: at least the weight's part of every server. Others only add to the "
-        "right-hand side.",
-        question.for_every(sums, "f*sum[i](G[i]) <= N*sum[p](h[p])", degree=1),
-    )
+    yield _filled(question, says + "the server's time.")
 
 
 @STATEMENTS.add("psdsf-sharing-incentive-two-users")
-def _two_users(question: Question) -> Iterator[Step]:
+def _two_users(question: Question) -> None:
     r"""For two users with common bottlenecks the chain of inequalities of the paper gives the sharing
     incentive.
 
@@ -114,49 +97,31 @@ def _two_users(question: Question) -> Iterator[Step]:
     Place: equations (32)-(36)
     Scope: all reals, any numbers of servers before the shared one and behind it
     Remark: psdsf-sharing-incentive does not need the common bottleneck or two users.
+
+    Proof
+        # i: servers before the shared one, which the rival has; k: those behind it, which the user has.
+        Link 1: the rival's tasks M, valued at the shared server, are at least what user n would run in its
+        place.
+            order: g[i]*h <= g*h[i]; sign of g[i]: g[i] > 0; sign of h[i]: h[i] > 0; g > 0; h > 0; e >= 0;
+            rival: M == sum[i](h[i]) + e*h
+            => M*g >= h*(sum[i](g[i]) + e*g)
+            degree 1
+        Link 2 (32): the rival stands no higher on the shared server, so this is at most n's own tasks by
+        weight.
+            level: M*f*g <= N*k*h; sign of g[i]; k > 0; g > 0; N > 0; M > 0; e >= 0;
+            link 1: M*g >= h*(sum[i](g[i]) + e*g); weight: f > 0; alone: h > 0
+            => f*(sum[i](g[i]) + e*g) <= k*N
+            by link 1 * weight; not the conclusion * alone
+        Link 3 (33, 34, 36): added to n's own tasks, N is at least its weight's part of all servers.
+            shared: b + e >= 1; link 2: f*(sum[i](g[i]) + e*g) <= k*N; own: N == sum[k](a[k]) + b*g; weight;
+            gamma: g > 0; sign of g[i]: g[i] >= 0; a[k] >= 0; k > 0; b >= 0; e >= 0
+            => f*(sum[i](g[i]) + g + sum[k](a[k])) <= (f + k)*N
+            by shared * weight * gamma
     """
-    # i: servers before the shared one, which the rival has; k: those behind it, which the user has.
-    rival = {"order": "g[i]*h <= g*h[i]", "sign of g[i]": "g[i] > 0", "sign of h[i]": "h[i] > 0"}
-    rival |= signs("g h", "e")
-    shared = {"level": "M*f*g <= N*k*h", "sign of g[i]": "g[i] > 0", **signs("k g N M", "e")}
-    parts = {"sign of g[i]": "g[i] >= 0", "sign of a": "a[k] >= 0", **signs("k", "b e")}
-    own, first = "sum[k](a[k]) + b*g", "sum[i](g[i])"
-    yield Step(
-        "Link 1: the rival's tasks M, valued at the shared server, are at least what user n would run in its "
-        "place.",
-        question.for_every(
-            rival | {"rival": "M == sum[i](h[i]) + e*h"}, f"M*g >= h*({first} + e*g)", degree=1
-        ),
-    )
-    yield Step(
-        "Link 2 (32): the rival stands no higher on the shared server, so this is at most n's own tasks by "
-        "weight.",
-        question.for_every(
-            shared | {"link 1": f"M*g >= h*({first} + e*g)", "weight": "f > 0", "alone": "h > 0"},
-            f"f*({first} + e*g) <= k*N",
-            "link 1 * weight",
-            f"{NEGATION} * alone",
-        ),
-    )
-    yield Step(
-        "Link 3 (33, 34, 36): added to n's own tasks, N is at least its weight's part of all servers.",
-        question.for_every(
-            {"shared": "b + e >= 1"}
-            | {
-                "link 2": f"f*({first} + e*g) <= k*N",
-                "own": f"N == {own}",
-                "weight": "f > 0",
-                "gamma": "g > 0",
-            }
-            | parts,
-            f"f*({first} + g + sum[k](a[k])) <= (f + k)*N",
-            "shared * weight * gamma",
-        ),
-    )
 
 
 @STATEMENTS.add("psdsf-envy-free")
-def _envy_free(question: Question) -> Iterator[Step]:
+def _envy_free(question: Question) -> None:
     r"""Under both divisions no user would run more tasks with the resources of another, adjusted by weight.
 
     .. math:: U_n(a_p)/\varphi_p\le x_n/\varphi_n
@@ -174,57 +139,34 @@ def _envy_free(question: Question) -> Iterator[Step]:
         runs*: the other user runs something
     Place: Theorem 3, envy-freeness, equations (25)-(29)
     Scope: each pair of users; all reals, any number of servers
+
+    Proof
+        Equation (26): with the resources of z tasks of user p, alone g, user n, alone G, runs at most zG/g
+        tasks.
+            worth: t*d <= z*e; dominant: G*d == c; alone: g*e <= c; demanded: d > 0; tasks: z >= 0;
+            gamma: g > 0; G > 0; c > 0; e >= 0; t >= 0
+            => t*g <= z*G
+            by worth * gamma; alone * tasks; not the conclusion * demanded
+        Where they are worth anything, user p holds all that n demands, so also n's bottleneck there.
+            besides worth; something: t > 0; demanded
+            => z*e > 0
+            by something * demanded
+        So p stands no higher there: what its tasks are worth to n, weighted, is at most the same fraction of
+        n's own.
+            bottleneck: X*f*G <= N*h*g
+            besides worth: t*g <= z*G; gamma; weight: f > 0; runs: X > 0; tasks; G > 0; h > 0; N > 0; t >= 0
+            => t*f*X <= z*N*h
+            by worth * weight * runs; bottleneck * tasks; not the conclusion * gamma
+        Summed over the servers, user n does not prefer the weighted bundle of user p.
+            server: t[i]*f*X <= z[i]*N*h; all tasks: sum[i](z[i]) == X; runs; t[i] >= 0; z[i] >= 0; f > 0;
+            h > 0; N > 0
+            => f*sum[i](t[i]) <= h*N
+            by not the conclusion * runs
     """
-    worth = {
-        "worth": "t*d <= z*e",
-        "dominant": "G*d == c",
-        "alone": "g*e <= c",
-        "demanded": "d > 0",
-        "tasks": "z >= 0",
-        "gamma": "g > 0",
-    }
-    sensible = signs("G c", "e t")
-    higher = {"bottleneck": "X*f*G <= N*h*g"}
-    level = {"worth": "t*g <= z*G", "gamma": "g > 0", "weight": "f > 0", "runs": "X > 0", "tasks": "z >= 0"}
-    level |= signs("G h N", "t")
-    sums = {"server": "t[i]*f*X <= z[i]*N*h", "all tasks": "sum[i](z[i]) == X", "runs": "X > 0"}
-    amounts = {"sign of t": "t[i] >= 0", "sign of z": "z[i] >= 0", **signs("f h N")}
-    yield Step(
-        "Equation (26): with the resources of z tasks of user p, alone g, user n, alone G, runs at most zG/g "
-        "tasks.",
-        question.implies(
-            worth | sensible, "t*g <= z*G", "worth * gamma", "alone * tasks", f"{NEGATION} * demanded"
-        ),
-    )
-    yield Step(
-        "Where they are worth anything, user p holds all that n demands, so also n's bottleneck there.",
-        question.implies(
-            {},
-            "z*e > 0",
-            "something * demanded",
-            fixed={"worth": "t*d <= z*e", "something": "t > 0", "demanded": "d > 0"},
-        ),
-    )
-    yield Step(
-        "So p stands no higher there: what its tasks are worth to n, weighted, is at most the same fraction "
-        "of n's own.",
-        question.implies(
-            higher,
-            "t*f*X <= z*N*h",
-            "worth * weight * runs",
-            "bottleneck * tasks",
-            f"{NEGATION} * gamma",
-            fixed=level,
-        ),
-    )
-    yield Step(
-        "Summed over the servers, user n does not prefer the weighted bundle of user p.",
-        question.for_every(sums | amounts, "f*sum[i](t[i]) <= h*N", f"{NEGATION} * runs"),
-    )
 
 
 @STATEMENTS.add("psdsf-bottleneck-fair")
-def _bottleneck_fair(question: Question) -> Iterator[Step]:
+def _bottleneck_fair(question: Question) -> Iterator[Iterable[Step]]:
     r"""If all users dominantly request one resource from all eligible servers, its amounts are weighted
     max-min fair.
 
@@ -239,48 +181,28 @@ def _bottleneck_fair(question: Question) -> Iterator[Step]:
     Scope: all reals, any numbers of servers and of users that hold a bottleneck or stand no higher than one
         of them
     Remark: One resource alone is the special case of single resource fairness.
+
+    Proof
+        # User 1, and the others p.
+        If all dominantly request one resource, levels on a server compare as weighted amounts of it.
+            dominant 1: G*d == c; dominant 2: g*e == c; capacity: c > 0; demand 1: d > 0; demand 2: e > 0;
+            level: h*N*g >= f*X*G; G > 0; g > 0; f > 0; h > 0; N >= 0; X >= 0
+            => h*N*d >= f*X*e
+            by level * demand 1 * demand 2; not the conclusion * capacity
+        ...
+        ...so they fill the common resource too: it is a bottleneck of everybody on every server.
+            dominant: g[p]*d[p] == c; tasks: u[p]*g[p] == x[p]; filled: sum[p](u[p]) >= 1; capacity
+            => sum[p](x[p]*d[p]) >= c
+            by filled * capacity; tasks | d[p]; dominant | u[p]
+        So the users up to a level fill all servers that one of them may use.
+            In words: Who is served stands no higher than any user that may run there (12).
+        None of them gets more of it unless another one of them gets less, even if all tasks move: that is
+        max-min fairness.
+            saturated: b1[i] + sum[p](b[p,i]) == c[i]; fits: y1[i] + sum[p](y[p,i]) <= c[i];
+            no loss: sum[i](y[p,i]) >= sum[i](b[p,i]); b[p,i] >= 0; y[p,i] >= 0; sign of b 1: b1[i] >= 0;
+            sign of y 1: y1[i] >= 0
+            => sum[i](y1[i]) <= sum[i](b1[i])
+            degree 1
     """
-    level = {"dominant 1": "G*d == c", "dominant 2": "g*e == c"} | {
-        "capacity": "c > 0",
-        "demand 1": "d > 0",
-        "demand 2": "e > 0",
-        "level": "h*N*g >= f*X*G",
-        **signs("G g f h", "N X"),
-    }
-    shared = {"dominant": "g[p]*d[p] == c", "tasks": "u[p]*g[p] == x[p]"}
-    # User 1, and the others p.
-    full = {"saturated": "b1[i] + sum[p](b[p,i]) == c[i]"}
-    moved = {
-        "fits": "y1[i] + sum[p](y[p,i]) <= c[i]",
-        "no loss": "sum[i](y[p,i]) >= sum[i](b[p,i])",
-        **signs("", "b[p,i] y[p,i]"),
-        "sign of b 1": "b1[i] >= 0",
-        "sign of y 1": "y1[i] >= 0",
-    }
-    yield Step(
-        "If all dominantly request one resource, levels on a server compare as weighted amounts of it.",
-        question.implies(level, "h*N*d >= f*X*e", "level * demand 1 * demand 2", f"{NEGATION} * capacity"),
-    )
-    yield Step(
-        "The users that fill a bottleneck, whichever it is, would take all of the server's time...",
-        _filled(question),
-    )
-    yield Step(
-        "...so they fill the common resource too: it is a bottleneck of everybody on every server.",
-        question.for_every(
-            shared | {"filled": "sum[p](u[p]) >= 1", "capacity": "c > 0"},
-            "sum[p](x[p]*d[p]) >= c",
-            "filled * capacity",
-            "tasks | d[p]",
-            "dominant | u[p]",
-        ),
-    )
-    yield Step(
-        "So the users up to a level fill all servers that one of them may use.",
-        InWords("Who is served stands no higher than any user that may run there (12)."),
-    )
-    yield Step(
-        "None of them gets more of it unless another one of them gets less, even if all tasks move: that is "
-        "max-min fairness.",
-        question.for_every(full | moved, "sum[i](y1[i]) <= sum[i](b1[i])", degree=1),
-    )
+    says = "The users that fill a bottleneck, whichever it is, would take all of the server's time..."
+    yield _filled(question, says)

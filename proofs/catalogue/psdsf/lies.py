@@ -17,8 +17,7 @@ from typing import Any
 from proofs.catalogue.chapter import Chapter
 from proofs.catalogue.examples import against, model
 from proofs.catalogue.psdsf.theorems import SOURCE
-from proofs.catalogue.texts import signs
-from proofs.claims import Counterexample, InWords, Search, Step
+from proofs.claims import Counterexample, Search, Step
 from proofs.statement import Question, Said, Size
 
 __all__ = ["STATEMENTS"]
@@ -119,7 +118,7 @@ def _demands(question: Question) -> Iterator[Step]:
 
 
 @STATEMENTS.add("psdsf-lemma-1-one-server", latex=LEMMA, said=Said.READER)
-def _one_server(question: Question) -> Iterator[Step]:
+def _one_server(question: Question) -> None:
     """On one server, if all users demand all resources, who states other demands and loses nothing takes
     nothing from the others.
 
@@ -132,25 +131,20 @@ def _one_server(question: Question) -> Iterator[Step]:
         level later*: so they have after it
     Place: Lemma 1, for one server; not in the paper as a case of its own
     Scope: all real demands > 0, any numbers of users and resources, one server
+
+    Proof
+        # b: what the liar holds of its true dominant resource; k: its weight times the capacity of that
+        # resource.
+        With the common level t the liar holds at most t times its weight and the capacity of any resource; so
+        the level does not fall if it loses nothing.
+            claim: b <= t*k; covers: u*d <= b; dominant: x*d == s*k; no loss: u >= x; k > 0; d > 0; b >= 0;
+            x >= 0; u >= 0; s >= 0; t >= 0
+            => t >= s
+            by not the conclusion * sign of k; no loss * sign of d
+        Then nobody else runs less.
+            level: y == s*g; level later: z == t*g; rises: t >= s; g > 0; s >= 0; y >= 0; z >= 0
+            => z >= y
+            by rises * sign of g
+        The level is common to all, before and after.
+            In words: All demand all, so the first resource that is full stops everybody.
     """
-    # b: what the liar holds of its true dominant resource; k: its weight times the capacity of that resource.
-    held = {"claim": "b <= t*k", "covers": "u*d <= b", "dominant": "x*d == s*k", "no loss": "u >= x"}
-    level = {"level": "y == s*g", "level later": "z == t*g"}
-    yield Step(
-        "With the common level t the liar holds at most t times its weight and the capacity of any resource; "
-        "so the level does not fall if it loses nothing.",
-        question.implies(
-            held | signs("k d", "b x u s t"),
-            "t >= s",
-            "not the conclusion * sign of k",
-            "no loss * sign of d",
-        ),
-    )
-    yield Step(
-        "Then nobody else runs less.",
-        question.implies(level | {"rises": "t >= s"} | signs("g", "s y z"), "z >= y", "rises * sign of g"),
-    )
-    yield Step(
-        "The level is common to all, before and after.",
-        InWords("All demand all, so the first resource that is full stops everybody."),
-    )

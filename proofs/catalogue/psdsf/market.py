@@ -8,12 +8,12 @@ Hypotheses
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from proofs.catalogue.chapter import Chapter
-from proofs.catalogue.psdsf.theorems import NEGATION, SOURCE
-from proofs.catalogue.texts import Lemma, each, signs, together
-from proofs.claims import InWords, Step, SumSchema
+from proofs.catalogue.proof_texts import argued
+from proofs.catalogue.psdsf.theorems import SOURCE
+from proofs.claims import Step
 from proofs.statement import Question, Said
 
 __all__ = ["STATEMENTS"]
@@ -24,41 +24,27 @@ STATEMENTS = Chapter(
 )
 
 
-def _welfare(question: Question) -> SumSchema:
+@argued
+def _welfare(question: Question, says: str) -> None:
     """No placement v is worth more than all weights, at w = weight * gamma / tasks of an optimum u.
 
     User 1 stands beside the others n, who may be any number.
+
+    Proof
+        {says}
+            price: w[n,i] <= q[i]; served: u[n,i]*w[n,i] == u[n,i]*q[i]; price 1: w1[i] <= q[i];
+            served 1: u1[i]*w1[i] == u1[i]*q[i]; busy: u1[i] + sum[n](u[n,i]) == 1
+            besides own worth: sum[i](u[n,i]*w[n,i]) == f[n]; part: v[n,i] >= 0; weight: f[n] > 0;
+            u[n,i] >= 0; w[n,i] >= 0; own worth 1: sum[i](u1[i]*w1[i]) == f1; part 1: v1[i] >= 0;
+            weight 1: f1 > 0; sign of u 1: u1[i] >= 0; sign of w 1: w1[i] >= 0;
+            time: v1[i] + sum[n](v[n,i]) <= 1; worth: q[i] >= 0
+            => sum[i](w1[i]*v1[i]) + sum[n,i](w[n,i]*v[n,i]) <= f1 + sum[n](f[n])
+            by price * part; price 1 * part 1; time * worth; busy | q[i]
     """
-    others = {
-        "price": "w[n,i] <= q[i]",
-        "served": "u[n,i]*w[n,i] == u[n,i]*q[i]",
-    }
-    given = {
-        "own worth": "sum[i](u[n,i]*w[n,i]) == f[n]",
-        "part": "v[n,i] >= 0",
-        "weight": "f[n] > 0",
-        **signs("", "u[n,i] w[n,i]"),
-    }
-    held = _for_user_1(others) | {"busy": "u1[i] + sum[n](u[n,i]) == 1"}
-    fixed = _for_user_1(given) | {"time": "v1[i] + sum[n](v[n,i]) <= 1", "worth": "q[i] >= 0"}
-    return question.for_every(
-        held | fixed,
-        "sum[i](w1[i]*v1[i]) + sum[n,i](w[n,i]*v[n,i]) <= f1 + sum[n](f[n])",
-        "price * part",
-        "price 1 * part 1",
-        "time * worth",
-        "busy | q[i]",
-    )
-
-
-def _for_user_1(family: dict[str, str]) -> dict[str, str]:
-    """Relations of all other users n, and the same ones of user 1."""
-    one = {f"{name} 1": text.replace("[n,i]", "1[i]").replace("[n]", "1") for name, text in family.items()}
-    return family | one
 
 
 @STATEMENTS.add("psdsf-time-fisher-market", said=Said.READER)
-def _market(question: Question) -> Iterator[Step]:
+def _market(question: Question) -> Iterator[Iterable[Step]]:
     r"""With divided time PS-DSF is what maximises the sum of weighted logarithms of the tasks: a Fisher
     market for servers.
 
@@ -71,58 +57,33 @@ def _market(question: Question) -> Iterator[Step]:
     Place: Theorem 2 (the identity is not in the paper)
     Scope: each pair of users on a server for the equivalence; any numbers of users and servers for the
         optimum; all reals
+
+    Proof
+        From (13) to the market: at the price q at which a served user p spends its weight h, nobody gets more
+        for its weight: the gradient of user n's weighted logarithm is at most q.
+            served: q*X == h*g; lowest level: X*f*G <= N*h*g; runs: X > 0; f > 0; h > 0; g > 0; G > 0; N > 0;
+            q > 0
+            => f*G <= q*N
+            by not the conclusion * runs
+        From the market to (13): if both conditions on the gradients hold, the served user stands no higher.
+            served; price: f*G <= q*N; runs; f > 0; h > 0; g > 0; G > 0; N > 0; q > 0
+            => X*f*G <= N*h*g
+            by price * runs
+        From the market to (10): a server that somebody can use has a price, so it is busy.
+            price; complementary: q*(1 - B) == 0; gain: f*G > 0; runs: N > 0
+            => B == 1
+            degree 3
+        ...
+        ...and log z <= z - 1 for the ratios z of the tasks, so no weighted sum of logarithms is larger.
+            In words: The logarithm is concave. An optimum exists, the objective being continuous and the set
+            compact, and as all constraints are linear it has such prices.
     """
-    price = {"served": "q*X == h*g", "lowest level": "X*f*G <= N*h*g"} | {
-        "runs": "X > 0",
-        **signs("f h g G N q"),
-    }
-    back = {"served": "q*X == h*g", "price": "f*G <= q*N"} | {"runs": "X > 0", **signs("f h g G N q")}
-    slack = {"price": "f*G <= q*N"} | {"complementary": "q*(1 - B) == 0", "gain": "f*G > 0", "runs": "N > 0"}
-    yield Step(
-        "From (13) to the market: at the price q at which a served user p spends its weight h, nobody gets "
-        "more for its weight: the gradient of user n's weighted logarithm is at most q.",
-        question.implies(price, "f*G <= q*N", f"{NEGATION} * runs"),
-    )
-    yield Step(
-        "From the market to (13): if both conditions on the gradients hold, the served user stands no "
-        "higher.",
-        question.implies(back, "X*f*G <= N*h*g", "price * runs"),
-    )
-    yield Step(
-        "From the market to (10): a server that somebody can use has a price, so it is busy.",
-        question.implies(slack, "B == 1", degree=3),
-    )
-    yield Step(
-        "These conditions of Karush, Kuhn and Tucker are sufficient: at these values nothing feasible is "
-        "worth more...",
-        _welfare(question),
-    )
-    yield Step(
-        "...and log z <= z - 1 for the ratios z of the tasks, so no weighted sum of logarithms is larger.",
-        InWords(
-            "The logarithm is concave. An optimum exists, the objective being continuous and the set "
-            "compact, and as all constraints are linear it has such prices."
-        ),
-    )
-
-
-def _terms(family: dict[str, str]) -> dict[str, str]:
-    """Terms for variables of all other users n, and the same ones of user 1."""
-    return {
-        name.replace("[n,i]", of[0]).replace("[n]", of[1]): term.replace("[n,i]", of[0]).replace("[n]", of[1])
-        for of in (("[n,i]", "[n]"), ("1[i]", "1"))
-        for name, term in family.items()
-    }
-
-
-def _optimum(placement: str, other: str, price: str, inverse: str) -> dict[str, str]:
-    """Terms in :func:`_welfare` of an optimum, with the inverse of the tasks that it runs of each user."""
-    terms = {"u[n,i]": f"{placement}[n,i]", "v[n,i]": f"{other}[n,i]", "w[n,i]": f"f[n]*{inverse}[n]*g[n,i]"}
-    return _terms(terms) | {"q[i]": f"{price}[i]"}
+    says = "These conditions of Karush, Kuhn and Tucker are sufficient: at these values nothing feasible is "
+    yield _welfare(question, says + "worth more...")
 
 
 @STATEMENTS.add("psdsf-time-pareto")
-def _pareto(question: Question) -> Iterator[Step]:
+def _pareto(question: Question) -> Iterator[Iterable[Step]]:
     r"""With divided time nobody can be given more tasks unless somebody gets fewer, whatever is moved.
 
     .. math:: y\ge x,\ y\text{ feasible}\implies y=x
@@ -133,42 +94,29 @@ def _pareto(question: Question) -> Iterator[Step]:
         welfare: the conclusion of the first step, for the tasks
     Place: Theorem 3, Pareto optimality
     Scope: all reals, any numbers of users and servers
+
+    Proof
+        [welfare] ...
+        [nobody] So if nobody loses, user 1 cannot gain.
+            no loss: y[n] >= x[n]; welfare: f1*y1*r1 + sum[n](f[n]*y[n]*r[n]) <= f1 + sum[n](f[n]);
+            weight: f[n] > 0; runs: x[n] > 0; inverse: r[n]*x[n] == 1; positive: r[n] > 0; weight 1: f1 > 0;
+            runs 1: x1 > 0; inverse 1: r1*x1 == 1; positive 1: r1 > 0
+            => y1 <= x1
+            by no loss * weight * positive; not the conclusion * weight 1 * positive 1; inverse | f[n]
+        Together: where u runs x tasks of a user, w is its weight by x times its tasks g alone on a server,
+        and v runs the sum of g v.
+            from welfare with u[n,i] = u[n,i]; v[n,i] = v[n,i]; w[n,i] = f[n]*r[n]*g[n,i]; u1[i] = u1[i];
+            v1[i] = v1[i]; w1[i] = f1*r1*g1[i]; q[i] = q[i]
+            from nobody (loss) knowing welfare with y[n] = sum[i](g[n,i]*v[n,i]); y1 = sum[i](g1[i]*v1[i])
+            => sum[i](g1[i]*v1[i]) <= x1 (as stated)
     """
-    welfare = _welfare(question)
-    others = {
-        "weight": "f[n] > 0",
-        "runs": "x[n] > 0",
-        "inverse": "r[n]*x[n] == 1",
-        "positive": "r[n] > 0",
-    }
-    loss = {"no loss": "y[n] >= x[n]"}
-    value = {"welfare": "f1*y1*r1 + sum[n](f[n]*y[n]*r[n]) <= f1 + sum[n](f[n])"}
-    nobody = question.for_every(
-        loss | value | _for_user_1(others),
-        "y1 <= x1",
-        "no loss * weight * positive",
-        f"{NEGATION} * weight 1 * positive 1",
-        "inverse | f[n]",
-    )
-    yield Step("At the prices of the optimum no feasible placement is worth more than all weights.", welfare)
-    yield Step("So if nobody loses, user 1 cannot gain.", nobody)
-    optimum = _optimum("u", "v", "q", "r")
-    moved = _terms({"y[n]": "sum[i](g[n,i]*v[n,i])"})
-    yield Step(
-        "Together: where u runs x tasks of a user, w is its weight by x times its tasks g alone on a server, "
-        "and v runs the sum of g v.",
-        together(
-            question,
-            "sum[i](g1[i]*v1[i]) <= x1",
-            Lemma(welfare, optimum),
-            Lemma(nobody, moved, ("welfare",), " (loss)"),
-        ),
-        states=True,
+    yield _welfare(
+        question, "At the prices of the optimum no feasible placement is worth more than all weights."
     )
 
 
 @STATEMENTS.add("psdsf-time-unique", said=Said.READER)
-def _unique(question: Question) -> Iterator[Step]:
+def _unique(question: Question) -> Iterator[Iterable[Step]]:
     r"""With divided time all PS-DSF allocations give each user the same number of tasks.
 
     .. math:: x,y\ \text{PS-DSF}\implies\sum_ix_{ni}=\sum_iy_{ni}
@@ -180,44 +128,32 @@ def _unique(question: Question) -> Iterator[Step]:
     Place: section III (the uniqueness is not in the paper)
     Scope: all reals, any numbers of users and servers
     Remark: With divided resources this fails: see psdsf-resource-unique.
+
+    Proof
+        [welfare] ...
+        [same] With the ratios z of the tasks of two optima and their inverses r this says so twice, and then
+        z = 1.
+            welfare: f1*z1 + sum[n](f[n]*z[n]) <= f1 + sum[n](f[n]);
+            other welfare: f1*r1 + sum[n](f[n]*r[n]) <= f1 + sum[n](f[n]); inverse: r[n]*z[n] == 1;
+            ratio: z[n] > 0; weight: f[n] > 0; positive: r[n] > 0; inverse 1: r1*z1 == 1; ratio 1: z1 > 0;
+            weight 1: f1 > 0; positive 1: r1 > 0
+            => z1 == 1
+            # f (r + z - 2) = f r (z - 1)^2 as r z = 1.
+            by weight * positive | z[n] - 1; inverse | f[n]*z[n]; not the conclusion * weight 1 * positive 1
+        Together: if the optima u and v run 1/r and 1/s tasks of each user, v runs as many of user 1 as u.
+            from welfare with u[n,i] = u[n,i]; v[n,i] = v[n,i]; w[n,i] = f[n]*r[n]*g[n,i]; u1[i] = u1[i];
+            v1[i] = v1[i]; w1[i] = f1*r1*g1[i]; q[i] = q[i]
+            from welfare (other) with u[n,i] = v[n,i]; v[n,i] = u[n,i]; w[n,i] = f[n]*s[n]*g[n,i];
+            u1[i] = v1[i]; v1[i] = u1[i]; w1[i] = f1*s1*g1[i]; q[i] = p[i]
+            from same (ratio) knowing welfare; other welfare with z[n] = r[n]*sum[i](g[n,i]*v[n,i]);
+            r[n] = s[n]*sum[i](g[n,i]*u[n,i]); z1 = r1*sum[i](g1[i]*v1[i]); r1 = s1*sum[i](g1[i]*u1[i])
+            => r1*sum[i](g1[i]*v1[i]) == 1 (as stated)
     """
-    sums = {
-        "welfare": "f1*z1 + sum[n](f[n]*z[n]) <= f1 + sum[n](f[n])",
-        "other welfare": "f1*r1 + sum[n](f[n]*r[n]) <= f1 + sum[n](f[n])",
-    }
-    others = {"inverse": "r[n]*z[n] == 1", "ratio": "z[n] > 0", "weight": "f[n] > 0", "positive": "r[n] > 0"}
-    welfare = _welfare(question)
-    same = question.for_every(
-        sums | _for_user_1(others),
-        "z1 == 1",
-        # f (r + z - 2) = f r (z - 1)^2 as r z = 1.
-        "weight * positive | z[n] - 1",
-        "inverse | f[n]*z[n]",
-        f"{NEGATION} * weight 1 * positive 1",
-    )
-    yield Step("At the prices of one optimum no placement is worth more than all weights.", welfare)
-    yield Step(
-        "With the ratios z of the tasks of two optima and their inverses r this says so twice, and then z = "
-        "1.",
-        same,
-    )
-    one, other = _optimum("u", "v", "q", "r"), _optimum("v", "u", "p", "s")
-    ratios = _terms({"z[n]": "r[n]*sum[i](g[n,i]*v[n,i])", "r[n]": "s[n]*sum[i](g[n,i]*u[n,i])"})
-    yield Step(
-        "Together: if the optima u and v run 1/r and 1/s tasks of each user, v runs as many of user 1 as u.",
-        together(
-            question,
-            "r1*sum[i](g1[i]*v1[i]) == 1",
-            Lemma(welfare, one),
-            Lemma(welfare, other, where=" (other)"),
-            Lemma(same, ratios, ("welfare", "other welfare"), " (ratio)"),
-        ),
-        states=True,
-    )
+    yield _welfare(question, "At the prices of one optimum no placement is worth more than all weights.")
 
 
 @STATEMENTS.add("psdsf-lemma-2")
-def _lemma_2(question: Question) -> Iterator[Step]:
+def _lemma_2(question: Question) -> None:
     r"""With divided time no exchange of tasks between two users on two servers serves one of them without
     loss to the other.
 
@@ -231,54 +167,32 @@ def _lemma_2(question: Question) -> Iterator[Step]:
     Scope: each pair of users and of servers; all reals
     Remark: The paper says that one of the two loses. Neither need lose where both servers suit them alike, as
         classes A and B suit users 1 and 2 of Table IV.
+
+    Proof
+        Multiply (13) for both servers: what user n loses of the first is worth to p no more than what p
+        loses.
+            n is served: N*h*g <= X*f*G; p is served: X*f*K <= N*h*k; tasks N: N > 0; tasks X: X > 0;
+            weight n: f > 0; weight p: h > 0; alone G: G > 0; alone g: g > 0; alone K: K > 0; alone k: k > 0
+            => g*K <= G*k
+            by n is served * weight n * tasks X * alone K; p is served * weight n * tasks X * alone G;
+            not the conclusion * weight n * tasks X * weight n * tasks X;
+            not the conclusion * weight n * tasks X * weight p * tasks N
+        If user n does not lose by the exchange of the times a and b, user p does not gain.
+            product: g*K <= G*k; time of n: a > 0; time of p: b > 0; no loss of n: b*K >= a*G; alone G;
+            alone g; alone K; alone k
+            => a*g <= b*k
+            by product * time of n; not the conclusion * alone G; no loss of n * alone k;
+            not the conclusion * alone K; no loss of n * alone g; product * time of p
+        If user n gains, user p loses.
+            product; time of n; time of p; no loss of n: b*K > a*G; alone G; alone g; alone K; alone k
+            => a*g < b*k
+            by not the conclusion * alone K; no loss of n * alone g; product * time of p;
+            not the conclusion * alone G; no loss of n * alone k; product * time of n
     """
-    held = {"n is served": "N*h*g <= X*f*G", "p is served": "X*f*K <= N*h*k"}
-    positive = {"tasks N": "N > 0", "tasks X": "X > 0", "weight n": "f > 0", "weight p": "h > 0"}
-    swapped = {"time of n": "a > 0", "time of p": "b > 0", "no loss of n": "b*K >= a*G"}
-    alone = each("alone", "@ > 0", "GgKk")
-    product = {"product": "g*K <= G*k"} | swapped | alone
-    yield Step(
-        "Multiply (13) for both servers: what user n loses of the first is worth to p no more than what p "
-        "loses.",
-        question.implies(
-            held | positive | alone,
-            "g*K <= G*k",
-            "n is served * weight n * tasks X * alone K",
-            "p is served * weight n * tasks X * alone G",
-            f"{NEGATION} * weight n * tasks X * weight n * tasks X",
-            f"{NEGATION} * weight n * tasks X * weight p * tasks N",
-        ),
-    )
-    yield Step(
-        "If user n does not lose by the exchange of the times a and b, user p does not gain.",
-        question.implies(
-            product,
-            "a*g <= b*k",
-            "product * time of n",
-            f"{NEGATION} * alone G",
-            "no loss of n * alone k",
-            f"{NEGATION} * alone K",
-            "no loss of n * alone g",
-            "product * time of p",
-        ),
-    )
-    yield Step(
-        "If user n gains, user p loses.",
-        question.implies(
-            product | {"no loss of n": "b*K > a*G"},
-            "a*g < b*k",
-            f"{NEGATION} * alone K",
-            "no loss of n * alone g",
-            "product * time of p",
-            f"{NEGATION} * alone G",
-            "no loss of n * alone k",
-            "product * time of n",
-        ),
-    )
 
 
 @STATEMENTS.add("psdsf-time-strategy-proof")
-def _strategy_proof(question: Question) -> Iterator[Step]:
+def _strategy_proof(question: Question) -> None:
     r"""With divided time nobody runs more by lying about its demands or servers, if it gets only the
     resources of its claims.
 
@@ -299,86 +213,46 @@ def _strategy_proof(question: Question) -> Iterator[Step]:
     Place: Theorem 3, strategy-proofness, equations (46)-(52)
     Scope: each user, server and resource; any numbers of users whose levels rise and of servers; all reals
     Remark: A liar that may use its time as it likes can gain: see psdsf-time-slots-strategy-proof.
+
+    Proof
+        # User 1 of A, and the others k.
+        The liar runs at most m tasks for each task that it claimed, m the least ratio of declared and true
+        demands.
+            resources: a*d <= z*D; ratio: D == m*d; demanded: d > 0; a >= 0; z >= 0; D >= 0; m >= 0
+            => a <= m*z
+            by not the conclusion * demanded
+        And m times what it would run alone with the declared demands is at most what it would run with the
+        true ones.
+            cover: m*d <= D; alone: H*D <= c; dominant: G*d == c; demanded; declared: H > 0; G > 0; c > 0;
+            m >= 0; D >= 0
+            => H*m <= G
+            by cover * declared; not the conclusion * demanded
+        So if it gains, its declared level rises on every server that it can use (48).
+            lie: H*m <= G
+            besides worth: t <= m*X; gains: t > N; declared; eligible: G > 0; runs: X > 0; N > 0; m >= 0;
+            t >= 0
+            => X*G > N*H
+            by lie * runs; worth * declared; gains * declared
+        Let A be the users whose level rises. Where one of them is served under the lie, the level of the
+        server rises (51)...
+            served then: L2 == S2; rises: S2 > S1; before: S1 >= L1
+            => L2 > L1
+        ...and who was served at such a server before belongs to A.
+            served before: S1 == L1; rises: L2 > L1; then: S2 >= L2
+            => S2 > S1
+        So the users of A now live on servers that A alone paid for before.
+            In words: The two preceding steps for all users and servers; tasks of the liar where they cannot
+            run are worth nothing.
+        At the prices before the lie, more tasks than before cost more than the weight.
+            price: f*G[i] <= q[i]*N; gains: sum[i](v[i]*G[i]) > N; part: v[i] >= 0; weight: f > 0;
+            runs: N > 0; G[i] >= 0; q[i] >= 0
+            => sum[i](q[i]*v[i]) > f
+            by price * part; gains * weight; not the conclusion * runs
+        But A paid its weights for these servers: if all others of A spend more, one cannot, so nobody gains
+        by lying.
+            costs: sum[i](b[k,i]) > f[k]; sold: b1[i] + sum[k](b[k,i]) <= q[i];
+            bought: q[i] == e1[i] + sum[k](e[k,i]); budget: sum[i](e[k,i]) <= f[k];
+            budget 1: sum[i](e1[i]) <= f1; f[k] > 0; sign of f 1: f1 > 0; b[k,i] >= 0; e[k,i] >= 0;
+            sign of b 1: b1[i] >= 0; sign of e 1: e1[i] >= 0
+            => sum[i](b1[i]) <= f1
     """
-    claimed = {"resources": "a*d <= z*D", "ratio": "D == m*d", "demanded": "d > 0"}
-    claimed |= signs(not_negative="a z D m")
-    declared = {
-        "cover": "m*d <= D",
-        "alone": "H*D <= c",
-        "dominant": "G*d == c",
-        "demanded": "d > 0",
-        "declared": "H > 0",
-        **signs("G c", "m D"),
-    }
-    level = {
-        "worth": "t <= m*X",
-        "gains": "t > N",
-        "declared": "H > 0",
-        "eligible": "G > 0",
-        "runs": "X > 0",
-        **signs("N", "m t"),
-    }
-    spent = {"price": "f*G[i] <= q[i]*N", "gains": "sum[i](v[i]*G[i]) > N"}
-    fixed = {"part": "v[i] >= 0", "weight": "f > 0", "runs": "N > 0"}
-    fixed |= {"sign of G": "G[i] >= 0", "sign of q": "q[i] >= 0"}
-    # User 1 of A, and the others k.
-    sums = {
-        "costs": "sum[i](b[k,i]) > f[k]",
-        "sold": "b1[i] + sum[k](b[k,i]) <= q[i]",
-        "bought": "q[i] == e1[i] + sum[k](e[k,i])",
-        "budget": "sum[i](e[k,i]) <= f[k]",
-        "budget 1": "sum[i](e1[i]) <= f1",
-        "sign of f": "f[k] > 0",
-        "sign of f 1": "f1 > 0",
-        **signs("", "b[k,i] e[k,i]"),
-        "sign of b 1": "b1[i] >= 0",
-        "sign of e 1": "e1[i] >= 0",
-    }
-    yield Step(
-        "The liar runs at most m tasks for each task that it claimed, m the least ratio of declared and true "
-        "demands.",
-        question.implies(claimed, "a <= m*z", f"{NEGATION} * demanded"),
-    )
-    yield Step(
-        "And m times what it would run alone with the declared demands is at most what it would run with the "
-        "true ones.",
-        question.implies(declared, "H*m <= G", "cover * declared", f"{NEGATION} * demanded"),
-    )
-    yield Step(
-        "So if it gains, its declared level rises on every server that it can use (48).",
-        question.implies(
-            {"lie": "H*m <= G"},
-            "X*G > N*H",
-            "lie * runs",
-            "worth * declared",
-            "gains * declared",
-            fixed=level,
-        ),
-    )
-    yield Step(
-        "Let A be the users whose level rises. Where one of them is served under the lie, the level of the "
-        "server rises (51)...",
-        question.implies({"served then": "L2 == S2", "rises": "S2 > S1", "before": "S1 >= L1"}, "L2 > L1"),
-    )
-    yield Step(
-        "...and who was served at such a server before belongs to A.",
-        question.implies({"served before": "S1 == L1", "rises": "L2 > L1", "then": "S2 >= L2"}, "S2 > S1"),
-    )
-    yield Step(
-        "So the users of A now live on servers that A alone paid for before.",
-        InWords(
-            "The two preceding steps for all users and servers; tasks of the liar where they cannot run are "
-            "worth nothing."
-        ),
-    )
-    yield Step(
-        "At the prices before the lie, more tasks than before cost more than the weight.",
-        question.for_every(
-            spent | fixed, "sum[i](q[i]*v[i]) > f", "price * part", "gains * weight", f"{NEGATION} * runs"
-        ),
-    )
-    yield Step(
-        "But A paid its weights for these servers: if all others of A spend more, one cannot, so nobody "
-        "gains by lying.",
-        question.for_every(sums, "sum[i](b1[i]) <= f1"),
-    )

@@ -31,8 +31,7 @@ from proofs.catalogue.declarations import declared
 from proofs.catalogue.examples import against, model
 from proofs.catalogue.psdsf.task_shares import bottleneck_steps, envy_steps, pareto_steps, truth_steps
 from proofs.catalogue.psdsf.theorems import SOURCE
-from proofs.catalogue.texts import signs
-from proofs.claims import Counterexample, InWords, Step
+from proofs.claims import Counterexample, Step
 from proofs.statement import Question, Said
 
 __all__ = ["STATEMENTS"]
@@ -108,7 +107,7 @@ def _eligible_shares_strategy_proof() -> Counterexample:
 
 
 @STATEMENTS.add("psdsf-cdrf-one-server")
-def _one_server(question: Question) -> Iterator[Step]:
+def _one_server(question: Question) -> None:
     r"""On one server CDRF is weighted dominant resource fairness, and so is TSF if everybody may run there.
 
     .. math:: x_n/\gamma_n = x_n\max_r d_{nr}/c_r
@@ -119,28 +118,25 @@ def _one_server(question: Question) -> Iterator[Step]:
         level*: the share is tasks over tasks alone
     Place: section II-B, on CDRF
     Scope: each user and resource; all reals
+
+    Proof
+        # s: tasks x over tasks alone g; d, c: demand and capacity of the dominant resource; e, k: of
+        # another.
+        The share of CDRF is the share of the dominant resource...
+            dominant: g*d == c; alone: g*e <= k; level: s*g == x; share: s >= 0; c > 0; k > 0; d > 0; g > 0;
+            e >= 0; x >= 0
+            => x*d == s*c (as stated)
+        ...and no share of another resource is larger.
+            dominant; alone; level; share; c > 0; k > 0; d > 0; g > 0; e >= 0; x >= 0
+            => x*e <= s*k (as stated)
+            by alone * share
+        Both mechanisms ask for max-min fairness of these shares, over the weights.
+            In words: The same numbers over the same set of allocations have the same max-min fair vector.
     """
-    # s: tasks x over tasks alone g; d, c: demand and capacity of the dominant resource; e, k: of another.
-    held = {"dominant": "g*d == c", "alone": "g*e <= k", "level": "s*g == x"}
-    sensible = {"share": "s >= 0", **signs("c k d g", "e x")}
-    yield Step(
-        "The share of CDRF is the share of the dominant resource...",
-        question.implies(held, "x*d == s*c", fixed=sensible),
-        states=True,
-    )
-    yield Step(
-        "...and no share of another resource is larger.",
-        question.implies(held, "x*e <= s*k", "alone * share", fixed=sensible),
-        states=True,
-    )
-    yield Step(
-        "Both mechanisms ask for max-min fairness of these shares, over the weights.",
-        InWords("The same numbers over the same set of allocations have the same max-min fair vector."),
-    )
 
 
 @STATEMENTS.add("psdsf-cdrf-sharing-incentive", latex=INCENTIVE)
-def _cdrf_incentive(question: Question) -> Iterator[Step]:
+def _cdrf_incentive(question: Question) -> None:
     """Without placement constraints CDRF gives each user at least the tasks that its weight's part of every
     server runs.
 
@@ -153,28 +149,19 @@ def _cdrf_incentive(question: Question) -> Iterator[Step]:
     Scope: each server and resource, any number of users; all reals
     Remark: With placement constraints TSF does not have it (psdsf-tsf-sharing-incentive): tasks alone then
         count servers that a user may not use.
+
+    Proof
+        The split by weights fits on every server.
+            alone: g[n]*d[n] <= c; parts: sum[n](f[n]) == 1; weight: f[n] >= 0; g[n] >= 0; d[n] >= 0; c >= 0
+            => sum[n](f[n]*g[n]*d[n]) <= c
+            by alone * weight; parts | c
+        Without constraints everybody then has the level 1: tasks over weight and tasks alone anywhere.
+            In words: A max-min fair allocation has the largest lowest level of all that fit: at least 1.
+        Who has at least this level has at least the tasks of the split.
+            lowest: L*f*G <= x; split: L >= 1; weight: f > 0; value: G > 0; x >= 0; L >= 0
+            => f*G <= x
+            by split * weight * value
     """
-    held = {"alone": "g[n]*d[n] <= c", "parts": "sum[n](f[n]) == 1", "weight": "f[n] >= 0"}
-    sensible = {"sign of g": "g[n] >= 0", "sign of d": "d[n] >= 0", **signs("", "c")}
-    yield Step(
-        "The split by weights fits on every server.",
-        question.for_every(
-            held, "sum[n](f[n]*g[n]*d[n]) <= c", "alone * weight", "parts | c", fixed=sensible
-        ),
-    )
-    yield Step(
-        "Without constraints everybody then has the level 1: tasks over weight and tasks alone anywhere.",
-        InWords("A max-min fair allocation has the largest lowest level of all that fit: at least 1."),
-    )
-    yield Step(
-        "Who has at least this level has at least the tasks of the split.",
-        question.implies(
-            {"lowest": "L*f*G <= x", "split": "L >= 1"},
-            "f*G <= x",
-            "split * weight * value",
-            fixed={"weight": "f > 0", "value": "G > 0", **signs("", "x L")},
-        ),
-    )
 
 
 # Ticks.

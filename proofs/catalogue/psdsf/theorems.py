@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 from proofs.catalogue.chapter import Chapter
 from proofs.catalogue.examples import computed, every
-from proofs.catalogue.texts import signs
-from proofs.claims import NEGATION, Computation, Implication, InWords, Step, SumSchema
+from proofs.catalogue.proof_texts import argued
+from proofs.claims import Computation, Step
 from proofs.statement import Question
 
-__all__ = ["NEGATION", "SOURCE", "STATEMENTS", "psdsf_tasks"]
+__all__ = ["SOURCE", "STATEMENTS", "psdsf_tasks"]
 
 SOURCE = 'J. Khamse-Ashari et al., "Per-server dominant-share fairness (PS-DSF)", ICC 2017, arXiv:1611.00404'
 STATEMENTS = Chapter(SOURCE)
@@ -24,7 +24,7 @@ def psdsf_tasks(cluster: Any, placement: Any, division: str, tasks: Any) -> Comp
 
 
 @STATEMENTS.add("psdsf-time-implies-resource")
-def _time_implies_resource(question: Question) -> Iterator[Step]:
+def _time_implies_resource(question: Question) -> None:
     r"""What fits when the users take turns on a server fits when they share each of its resources.
 
     .. math:: \sum_n x_{ni}/\gamma_{ni}\le 1 \implies \sum_n x_{ni}d_{nr}\le c_{ir}
@@ -37,71 +37,57 @@ def _time_implies_resource(question: Question) -> Iterator[Step]:
         capacity: no capacity is negative
     Place: equation (11)
     Scope: each server and resource; all reals, any number of users
+
+    Proof
+        A user that has the part u of the time of a server holds at most the part u of each resource on
+        average.
+            capacity: c >= 0; alone: g[n]*d[n] <= c; part: u[n] >= 0; tasks: u[n]*g[n] == x[n];
+            time: sum[n](u[n]) <= 1; g[n] >= 0; d[n] >= 0
+            => sum[n](x[n]*d[n]) <= c (as stated)
+            by time * capacity; part * alone
     """
-    held = {
-        "capacity": "c >= 0",
-        "alone": "g[n]*d[n] <= c",
-        "part": "u[n] >= 0",
-        "tasks": "u[n]*g[n] == x[n]",
-        "time": "sum[n](u[n]) <= 1",
-    }
-    sensible = {"sign of g": "g[n] >= 0", "sign of d": "d[n] >= 0"}
-    yield Step(
-        "A user that has the part u of the time of a server holds at most the part u of each resource on "
-        "average.",
-        question.for_every(held | sensible, "sum[n](x[n]*d[n]) <= c", "time * capacity", "part * alone"),
-        states=True,
-    )
 
 
-def _stopped(question: Question, demand: str, limit: str, saturated: str) -> SumSchema:
-    """Raising a user where it has a bottleneck: the users q stand higher, the users p lose nothing."""
+@argued
+def _stopped(question: Question, says: str, d: str, c: str, full: str, stated: str) -> None:
+    """Raising a user where it has a bottleneck: the users q stand higher, the users p lose nothing.
 
-    def used(x: str) -> str:
-        return f"{x}*{demand} + sum[p]({x}[p]*{demand}[p]) + sum[q]({x}[q]*{demand}[q])"
-
-    all_users = ("", "[p]", "[q]")
-    held = {f"no negative demand {k}": f"{demand}{of} >= 0" for k, of in enumerate(all_users, 1)}
-    held |= {"demanded": f"{demand} > 0", saturated: f"{used('x')} == {limit}"}
-    held["highest"] = f"x[q]*{demand}[q] == 0"
-    fixed = {"keeps": "y[p] >= x[p]", "no negative tasks": "y[q] >= 0", "gains": "y > x"}
-    fixed |= {f"sign of x {k}": f"x{of} >= 0" for k, of in enumerate(all_users, 1)}
-    return question.for_every(held | fixed, f"{used('y')} > {limit}")
-
-
-class _Room:
-    """A user without a bottleneck: the users p stay, the higher users h and q leave; h holds something."""
-
-    def __init__(self, question: Question, demand: str, limit: str) -> None:
-        self.question, self.limit = question, limit
-        self.stay = f"x*{demand} + sum[p](x[p]*{demand}[p])"
-        used = f"{self.stay} + xh*{demand}h + sum[q](x[q]*{demand}[q])"
-        users = ("", "h", "[p]", "[q]")
-        self.held = {f"no negative demand {k}": f"{demand}{of} >= 0" for k, of in enumerate(users, 1)}
-        self.fixed = {f"tasks {k}": f"x{of} >= 0" for k, of in enumerate(users, 1)}
-        self.idle = {"not full": f"{used} < {limit}"}
-        self.busy = {"fits": f"{used} <= {limit}", "held": f"xh*{demand}h > 0"}
-
-    def spare(self, case: dict[str, str]) -> SumSchema:
-        """There is something to spare in the case."""
-        return self.question.for_every(self.held | self.fixed | case, f"{self.stay} < {self.limit}")
+    Proof
+        {says}
+            no negative demand 1: {d} >= 0; no negative demand 2: {d}[p] >= 0;
+            no negative demand 3: {d}[q] >= 0; demanded: {d} > 0;
+            {full}: x*{d} + sum[p](x[p]*{d}[p]) + sum[q](x[q]*{d}[q]) == {c}; highest: x[q]*{d}[q] == 0;
+            keeps: y[p] >= x[p]; no negative tasks: y[q] >= 0; gains: y > x; sign of x 1: x >= 0;
+            sign of x 2: x[p] >= 0; sign of x 3: x[q] >= 0
+            => y*{d} + sum[p](y[p]*{d}[p]) + sum[q](y[q]*{d}[q]) > {c}{stated}
+    """
 
 
-def _room(question: Question) -> tuple[Implication, Implication]:
-    fixed = {
-        "spare": "s > 0",
-        "in each": "s <= f",
-        "largest": "D > 0",
-        "demand": "d <= D",
-        "step": "e*D == s",
-    }
-    fixed["not negative"] = "d >= 0"
-    more = question.implies(fixed, "e > 0", f"{NEGATION} * largest")
-    return more, question.implies(fixed | {"more": "e > 0"}, "e*d <= f", "more * demand")
+@argued
+def _spare(question: Question, says: str, d: str, c: str, case: str) -> None:
+    """A user without a bottleneck: the users p stay, the higher users h and q leave; h holds something.
+
+    Proof
+        {says}
+            no negative demand 1: {d} >= 0; no negative demand 2: {d}h >= 0;
+            no negative demand 3: {d}[p] >= 0; no negative demand 4: {d}[q] >= 0; tasks 1: x >= 0;
+            tasks 2: xh >= 0; tasks 3: x[p] >= 0; tasks 4: x[q] >= 0; {case}
+            => x*{d} + sum[p](x[p]*{d}[p]) < {c}
+    """
+
+
+def _idle(question: Question, says: str, d: str, c: str) -> Iterator[Step]:
+    used = f"x*{d} + sum[p](x[p]*{d}[p]) + xh*{d}h + sum[q](x[q]*{d}[q])"
+    return _spare(question, says, d, c, f"not full: {used} < {c}")
+
+
+def _busy(question: Question, says: str, d: str, c: str) -> Iterator[Step]:
+    used = f"x*{d} + sum[p](x[p]*{d}[p]) + xh*{d}h + sum[q](x[q]*{d}[q])"
+    return _spare(question, says, d, c, f"fits: {used} <= {c}; held: xh*{d}h > 0")
 
 
 @STATEMENTS.add("psdsf-theorem-1")
-def _theorem_1(question: Question) -> Iterator[Step]:
+def _theorem_1(question: Question) -> Iterator[Step | Iterable[Step]]:
     r"""With divided resources an allocation is PS-DSF if and only if every user has a bottleneck on every
     eligible server.
 
@@ -119,32 +105,30 @@ def _theorem_1(question: Question) -> Iterator[Step]:
     Remark: Definition 5 is read as in the paper's proof: nobody of no higher level loses tasks on the server.
         Who gains in total gains on some server, so its tasks may move. Counting only losses of totals makes
         it stronger; see psdsf-definition-5-for-totals.
+
+    Proof
+        ...
+        ...
+        ...
+        With s the least spare amount and D the largest demand, e = s/D more tasks of the user are more than
+        0...
+            spare: s > 0; in each: s <= f; largest: D > 0; demand: d <= D; step: e*D == s;
+            not negative: d >= 0
+            => e > 0
+            by not the conclusion * largest
+        ...and fit into the spare amount f of every resource.
+            spare; in each; largest; demand; step; not negative; more: e > 0
+            => e*d <= f
+            by more * demand
+        So the user gains without loss to its equals if and only if no demanded resource is its bottleneck.
+            In words: Both directions for each user and server; the least of finitely many positive amounts is
+            positive.
     """
-    stopped, room = _stopped(question, "d", "c", "saturated"), _Room(question, "d", "c")
-    yield Step(
-        "With a bottleneck, however many users stand higher, the user gains only if it overflows.",
-        stopped,
-        states=True,
-    )
-    yield Step("A demanded resource that is not full has room for the user.", room.spare(room.idle))
-    yield Step(
-        "A full one that a higher user holds has room once all higher users have left the server.",
-        room.spare(room.busy),
-    )
-    more, fits = _room(question)
-    yield Step(
-        "With s the least spare amount and D the largest demand, e = s/D more tasks of the user are more "
-        "than 0...",
-        more,
-    )
-    yield Step("...and fit into the spare amount f of every resource.", fits)
-    yield Step(
-        "So the user gains without loss to its equals if and only if no demanded resource is its bottleneck.",
-        InWords(
-            "Both directions for each user and server; the least of finitely many positive amounts is "
-            "positive."
-        ),
-    )
+    gains = "With a bottleneck, however many users stand higher, the user gains only if it overflows."
+    yield _stopped(question, gains, "d", "c", "saturated", " (as stated)")
+    yield _idle(question, "A demanded resource that is not full has room for the user.", "d", "c")
+    room = "A full one that a higher user holds has room once all higher users have left the server."
+    yield _busy(question, room, "d", "c")
     yield Step(
         "On a grid of clusters and placements Definition 5 and the theorem agree.",
         every(
@@ -158,7 +142,7 @@ def _theorem_1(question: Question) -> Iterator[Step]:
 
 
 @STATEMENTS.add("psdsf-theorem-2")
-def _theorem_2(question: Question) -> Iterator[Step]:
+def _theorem_2(question: Question) -> Iterator[Step | Iterable[Step]]:
     r"""With divided time an allocation is PS-DSF if and only if every server is always busy and serves its
     lowest levels only.
 
@@ -172,35 +156,43 @@ def _theorem_2(question: Question) -> Iterator[Step]:
         no negative demand: no task takes negative time
     Place: Theorem 2
     Scope: each user and server; all reals, any numbers of users on the server and above the user; and a grid
+
+    Proof
+        ...
+        [idle] ...
+        [busy] ...
+        [more] With s to spare and D the time of a task, e = s/D more tasks of the user are more than 0.
+            spare: s > 0; in each: s <= f; largest: D > 0; demand: d <= D; step: e*D == s;
+            not negative: d >= 0
+            => e > 0
+            by not the conclusion * largest
+        So there are e tasks more of the user to run in the time to spare: by the steps before, with the time
+        of a task as D and d.
+            no negative demand 1: t >= 0; no negative demand 2: th >= 0; no negative demand 3: t[p] >= 0;
+            no negative demand 4: t[q] >= 0; demanded: t > 0
+            besides tasks 1: x >= 0; tasks 2: xh >= 0; tasks 3: x[p] >= 0; tasks 4: x[q] >= 0;
+            not full: x*t + sum[p](x[p]*t[p]) + xh*th + sum[q](x[q]*t[q]) < 1;
+            step: e*t == 1 - (x*t + sum[p](x[p]*t[p]))
+            from idle knowing all
+            from more knowing all with s = 1 - (x*t + sum[p](x[p]*t[p])); f = 1 - (x*t + sum[p](x[p]*t[p]));
+            D = t; d = t
+            => e > 0 (as stated)
+        So there are e tasks more of the user to run in the time to spare: by the steps before, with the time
+        of a task as D and d.
+            no negative demand 1: t >= 0; no negative demand 2: th >= 0; no negative demand 3: t[p] >= 0;
+            no negative demand 4: t[q] >= 0; demanded: t > 0
+            besides tasks 1: x >= 0; tasks 2: xh >= 0; tasks 3: x[p] >= 0; tasks 4: x[q] >= 0;
+            fits: x*t + sum[p](x[p]*t[p]) + xh*th + sum[q](x[q]*t[q]) <= 1; held: xh*th > 0;
+            step: e*t == 1 - (x*t + sum[p](x[p]*t[p]))
+            from busy knowing all
+            from more knowing all with s = 1 - (x*t + sum[p](x[p]*t[p])); f = 1 - (x*t + sum[p](x[p]*t[p]));
+            D = t; d = t
+            => e > 0 (as stated)
     """
-    stopped, room = _stopped(question, "t", "1", "busy"), _Room(question, "t", "1")
-    idle, busy, (more, _) = room.spare(room.idle), room.spare(room.busy), _room(question)
-    yield Step(
-        "If the server is always busy and its higher users are not served there, the user gains only "
-        "overtime.",
-        stopped,
-        states=True,
-    )
-    yield Step("An idle server has time for the user once the higher users have left.", idle)
-    yield Step("So has a busy server that serves a higher user.", busy)
-    yield Step(
-        "With s to spare and D the time of a task, e = s/D more tasks of the user are more than 0.", more
-    )
-    step = {"step": f"e*t == 1 - ({room.stay})"}
-    time = {"s": f"1 - ({room.stay})", "f": f"1 - ({room.stay})", "D": "t", "d": "t"}
-    for case, spare in ((room.idle, idle), (room.busy, busy)):
-        yield Step(
-            "So there are e tasks more of the user to run in the time to spare: by the steps before, with "
-            "the time of a task as D and d.",
-            question.follows(
-                room.held | {"demanded": "t > 0"},
-                "e > 0",
-                spare,
-                (more, time),
-                fixed=room.fixed | case | step,
-            ),
-            states=True,
-        )
+    gains = "If the server is always busy and its higher users are not served there, the user gains only "
+    yield _stopped(question, gains + "overtime.", "t", "1", "busy", " (as stated)")
+    yield _idle(question, "An idle server has time for the user once the higher users have left.", "t", "1")
+    yield _busy(question, "So has a busy server that serves a higher user.", "t", "1")
     yield Step(
         "On a grid of clusters and placements Definition 5 and the theorem agree.",
         every("placements_by_both_definitions", division="time", largest=2),
@@ -209,7 +201,7 @@ def _theorem_2(question: Question) -> Iterator[Step]:
 
 
 @STATEMENTS.add("psdsf-single-server")
-def _single_server(question: Question) -> Iterator[Step]:
+def _single_server(question: Question) -> Iterator[Step | Iterable[Step]]:
     r"""On one server PS-DSF is weighted dominant resource fairness.
 
     .. math:: s_{n1}=x_n\max_r d_{nr}/c_r
@@ -225,29 +217,24 @@ def _single_server(question: Question) -> Iterator[Step]:
     Place: section I, contributions
     Scope: all reals, any number of users; progressive filling on all two users with demands 0 to 3 on three
         servers
+
+    Proof
+        The virtual dominant share is the share of the dominant resource...
+            dominant: g*d == c; alone: g*e <= k; level: s*g == x; level sign: s >= 0; c > 0; k > 0; d > 0;
+            g > 0; e >= 0
+            => x*d == s*c
+        ...and no share of another resource is larger.
+            dominant; alone; level; level sign; c > 0; k > 0; d > 0; g > 0; e >= 0
+            => x*e <= s*k
+            by alone * level sign
+        ...
+        That is max-min fairness of the weighted dominant shares, which only one allocation has.
+            In words: Max-min fair vectors in a convex set are unique.
     """
-    alone = {"dominant": "g*d == c", "alone": "g*e <= k"} | {
-        "level": "s*g == x",
-        "level sign": "s >= 0",
-        **signs("c k d g", "e"),
-    }
-    yield Step(
-        "The virtual dominant share is the share of the dominant resource...",
-        question.implies(alone, "x*d == s*c"),
-    )
-    yield Step(
-        "...and no share of another resource is larger.",
-        question.implies(alone, "x*e <= s*k", "alone * level sign"),
-    )
-    yield Step(
+    says = (
         "With a bottleneck, however many users have larger shares, more for one takes from a share that is "
-        "no larger.",
-        _stopped(question, "d", "c", "saturated"),
     )
-    yield Step(
-        "That is max-min fairness of the weighted dominant shares, which only one allocation has.",
-        InWords("Max-min fair vectors in a convex set are unique."),
-    )
+    yield _stopped(question, says + "no larger.", "d", "c", "saturated", "")
     yield Step(
         "Progressive filling meets the conditions of PS-DSF for all small demands of two users, weights 1 "
         "and 2.",

@@ -19,8 +19,7 @@ from typing import Any
 from proofs.catalogue.chapter import Chapter
 from proofs.catalogue.examples import against, computed, every
 from proofs.catalogue.tdrf.claims import BROUGHT, NEEDS, POOL, SOURCE
-from proofs.catalogue.texts import signs
-from proofs.claims import Counterexample, InWords, Step
+from proofs.claims import Counterexample, Step
 from proofs.statement import Question, Said
 
 __all__ = ["STATEMENTS"]
@@ -147,14 +146,15 @@ def _harmless(question: Question) -> Iterator[Step]:
     Place: section 2.2; not said in the paper
     Scope: all contributions, any number of users and resources; besides all cases of two users who bring up
         to 2 units of two
+
+    Proof
+        What a user needs it does not give away in a swap, so it has at least as much afterwards.
+            after: after == before + got - amount*gives; needed: needs == 1; got: got >= 0;
+            only what it cannot use: gives*needs == 0
+            => after >= before
+        Swaps follow one another.
+            In words: What holds for each swap holds for any number of them.
     """
-    held = {"after": "after == before + got - amount*gives", "needed": "needs == 1", "got": "got >= 0"}
-    held |= {"only what it cannot use": "gives*needs == 0"}
-    yield Step(
-        "What a user needs it does not give away in a swap, so it has at least as much afterwards.",
-        question.implies(held, "after >= before"),
-    )
-    yield Step("Swaps follow one another.", InWords("What holds for each swap holds for any number of them."))
     yield Step(
         "Two users, two resources, every case.",
         every("exchange_loses_nothing", users=2, largest=2),
@@ -180,20 +180,33 @@ def _optimum(question: Question) -> Iterator[Step]:
     Scope: all real k > 0
     Remark: k = 1: (3, 2); 2: (27/7, 9/7); 8/3: (4, 1); 3: (81/20, 9/10). The paper prints (4, 1) without
         times.
+
+    Proof
+        No y exceeds 6/(k + 2).
+            levels: 2*x == 3*k*y; cpu: x + 3*y <= 9; ram: 2*x + y <= 9; ratio: k > 0
+            => y*(k + 2) <= 6
+        No y exceeds 9/(3k + 1).
+            levels; cpu; ram; ratio
+            => y*(3*k + 1) <= 9
+        (9k, 6)/(k + 2) has equal levels.
+            ratio; x: x*(k + 2) == 9*k; y: y*(k + 2) == 6
+            => 2*x == 3*k*y
+        It fills the CPUs.
+            ratio; x; y
+            => x + 3*y == 9
+        For k <= 4/3 the memory suffices.
+            ratio; x; y; low: 3*k <= 4
+            => 2*x + y <= 9
+        (27k/2, 9)/(3k + 1) has equal levels.
+            ratio; x: 2*x*(3*k + 1) == 27*k; y: y*(3*k + 1) == 9
+            => 2*x == 3*k*y
+        It fills the memory.
+            ratio; x; y
+            => 2*x + y == 9
+        For k >= 4/3 the CPUs suffice.
+            ratio; x; y; high: 3*k >= 4
+            => x + 3*y <= 9
     """
-    held = {"levels": "2*x == 3*k*y", "cpu": "x + 3*y <= 9", "ram": "2*x + y <= 9"}
-    held |= {"ratio": "k > 0"}
-    low, high = {"low": "3*k <= 4"}, {"high": "3*k >= 4"}
-    first = {"ratio": "k > 0", "x": "x*(k + 2) == 9*k", "y": "y*(k + 2) == 6"}
-    second = {"ratio": "k > 0", "x": "2*x*(3*k + 1) == 27*k", "y": "y*(3*k + 1) == 9"}
-    yield Step("No y exceeds 6/(k + 2).", question.implies(held, "y*(k + 2) <= 6"))
-    yield Step("No y exceeds 9/(3k + 1).", question.implies(held, "y*(3*k + 1) <= 9"))
-    yield Step("(9k, 6)/(k + 2) has equal levels.", question.implies(first, "2*x == 3*k*y"))
-    yield Step("It fills the CPUs.", question.implies(first, "x + 3*y == 9"))
-    yield Step("For k <= 4/3 the memory suffices.", question.implies(first | low, "2*x + y <= 9"))
-    yield Step("(27k/2, 9)/(3k + 1) has equal levels.", question.implies(second, "2*x == 3*k*y"))
-    yield Step("It fills the memory.", question.implies(second, "2*x + y == 9"))
-    yield Step("For k >= 4/3 the CPUs suffice.", question.implies(second | high, "x + 3*y <= 9"))
     for ratio, tasks in ((1, [3, 2]), (2, ["27/7", "9/7"]), ("8/3", [4, 1]), (3, ["81/20", "9/10"])):
         yield Step(
             f"The ratio {ratio}, by filling.",
@@ -202,7 +215,7 @@ def _optimum(question: Question) -> Iterator[Step]:
 
 
 @STATEMENTS.add("tdrf-optimum-4-1", said=Said.READER)
-def _four_one(question: Question) -> Iterator[Step]:
+def _four_one(question: Question) -> None:
     r"""(4, 1), as printed, has equal levels only if the time weight of B is 8/3 of that of A.
 
     .. math:: (x, y) = (4, 1) \Rightarrow w_B/w_A = \tfrac83
@@ -213,13 +226,16 @@ def _four_one(question: Question) -> Iterator[Step]:
         one*: B runs 1 task
     Place: section 2.4; the ratio is not in the paper
     Scope: all real ratios
+
+    Proof
+        Equal levels leave one ratio.
+            levels: 2*x == 3*k*y; four: x == 4; one: y == 1; k > 0; x > 0; y > 0
+            => 3*k == 8 (as stated)
     """
-    held = {"levels": "2*x == 3*k*y", "four": "x == 4", "one": "y == 1"} | signs("k x y")
-    yield Step("Equal levels leave one ratio.", question.implies(held, "3*k == 8"), states=True)
 
 
 @STATEMENTS.add("tdrf-end-cancels", said=Said.READER)
-def _end_cancels(question: Question) -> Iterator[Step]:
+def _end_cancels(question: Question) -> None:
     r"""The end of the system, which the weights are divided by, has no effect.
 
     .. math:: w_i = \frac{t_i - t^{init}}{t^{max}-t^{init}}:\quad s_A w_A = s_B w_B \iff s_A(t_A - t^{init}) =
@@ -232,21 +248,17 @@ def _end_cancels(question: Question) -> Iterator[Step]:
         end*: the end is after the start
     Place: section 2.4, definition of the weight; not said in the paper
     Scope: all real times; the example (any two users alike)
+
+    Proof
+        Equal levels do not depend on D, the end less the start.
+            weight A: v*D == a; weight B: w*D == b; levels: 2*x*v == 3*y*w; a >= 0; b >= 0; x >= 0; y >= 0;
+            v >= 0; w >= 0; D >= 0
+            => 2*x*a == 3*y*b
+        Nor does what has them.
+            weight A; weight B; end: D > 0
+            besides levels: 2*x*a == 3*y*b; a >= 0; b >= 0; x >= 0; y >= 0; v >= 0; w >= 0; D >= 0
+            => 2*x*v == 3*y*w
     """
-    weights = {"weight A": "v*D == a", "weight B": "w*D == b", "levels": "2*x*v == 3*y*w"}
-    sensible = signs(not_negative="a b x y v w D")
-    yield Step(
-        "Equal levels do not depend on D, the end less the start.",
-        question.implies(weights | sensible, "2*x*a == 3*y*b"),
-    )
-    yield Step(
-        "Nor does what has them.",
-        question.implies(
-            {"weight A": "v*D == a", "weight B": "w*D == b", "end": "D > 0"},
-            "2*x*v == 3*y*w",
-            fixed={"levels": "2*x*a == 3*y*b"} | sensible,
-        ),
-    )
 
 
 @STATEMENTS.add("tdrf-whole-tasks", said=Said.READER)

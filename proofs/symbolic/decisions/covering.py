@@ -9,8 +9,8 @@ from itertools import combinations
 from typing import Any
 
 from proofs.errors import ProofError
+from proofs.symbolic.decisions.assumptions import Ground
 from proofs.symbolic.decisions.formulas import conjunction, holds, negated
-from proofs.symbolic.decisions.ground import Ground
 
 __all__ = ["complete", "disjoint", "proved_by"]
 

@@ -12,8 +12,8 @@ from fairness.arguments.validation import checked_names
 from fairness.display.tables import aligned
 from fairness.errors import ModelError
 from fairness.model.problem import Problem
+from proofs.symbolic.decisions.assumptions import Ground
 from proofs.symbolic.decisions.formulas import exact
-from proofs.symbolic.decisions.ground import Ground
 from proofs.symbolic.model.reading import expression, relations
 
 __all__ = ["SymbolicProblem", "entries"]
@@ -98,6 +98,17 @@ class SymbolicProblem:
     def n_resources(self) -> int:
         """Number of resources."""
         return int(self.demands.cols)
+
+    @cached_property
+    def shares(self) -> list[list[Any]]:
+        """c_ij: the share of each resource that one task of each class holds."""
+        rows = range(self.n_classes)
+        return [[sympy.cancel(self.demands[i, j] / c) for j, c in enumerate(self.capacities)] for i in rows]
+
+    @cached_property
+    def masses(self) -> list[Any]:
+        """Jobs times weight of each class."""
+        return [sympy.cancel(x * w) for x, w in zip(self.counts, self.weights, strict=True)]
 
     @cached_property
     def ground(self) -> Ground:

@@ -13,8 +13,8 @@ from fairness.display.drawing import given_axes, legend_beside
 from fairness.display.lettering import label
 from fairness.display.result import Result
 from fairness.errors import ModelError
+from proofs.symbolic.decisions.assumptions import Ground
 from proofs.symbolic.decisions.formulas import Formula, conjunction
-from proofs.symbolic.decisions.ground import Ground
 from proofs.symbolic.display.areas import areas_of
 from proofs.symbolic.display.lettering import balanced, said
 from proofs.symbolic.display.special_points import special_points

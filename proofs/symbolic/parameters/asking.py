@@ -18,9 +18,9 @@ from fairness.errors import ModelError
 from fairness.machine.work import OutOfTime, current_watch, stopped, watching
 from proofs.errors import ProofError
 from proofs.symbolic.cells import Cell
+from proofs.symbolic.decisions.assumptions import Ground
 from proofs.symbolic.decisions.covering import complete, proved_by
 from proofs.symbolic.decisions.formulas import conjunction, negated
-from proofs.symbolic.decisions.ground import Ground
 from proofs.symbolic.model.reading import expression, letter, relations
 from proofs.symbolic.parameters.answer import Parameters
 from proofs.symbolic.parameters.claims import Claim, claimed

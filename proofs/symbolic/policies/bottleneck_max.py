@@ -38,7 +38,7 @@ import sympy
 
 from proofs.errors import ProofError
 from proofs.symbolic.cells import Cell
-from proofs.symbolic.decisions.ground import Ground
+from proofs.symbolic.decisions.assumptions import Ground
 from proofs.symbolic.model.problem import SymbolicProblem
 from proofs.symbolic.policies.linear_cases import Case, linear_cases
 from proofs.symbolic.policies.overlaps import agree, apart, distinct, settled
@@ -58,16 +58,12 @@ def bottleneck_cells(problem: SymbolicProblem, policy: Any) -> list[Cell]:
     ProofError
         If there are too many maps of classes to bottlenecks.
     """
-    n, m = problem.n_classes, problem.n_resources
-    a, capacities = problem.demands, problem.capacities
-    shares = [[sympy.cancel(a[i, j] / capacities[j]) for j in range(m)] for i in range(n)]
-    masses = [sympy.cancel(x * w) for x, w in zip(problem.counts, problem.weights, strict=True)]
-    maps = _Maps(shares, problem.ground)
+    maps = _Maps(problem.shares, problem.ground)
     cells: list[Cell] = []
     for beta, given in sorted(
         maps.possible(), key=lambda found: (len(set(found[0])), sorted(set(found[0])), found[0])
     ):
-        cells += _cells_of(shares, masses, beta, given, problem.ground)
+        cells += _cells_of(problem.shares, problem.masses, beta, given, problem.ground)
     return (apart if agree(problem.ground, cells) else distinct)(problem.ground, cells)
 
 
@@ -103,8 +99,7 @@ class _Maps:
         for option in self.options[k]:
             new = [self.relation(i, j, k, option) for i, j in enumerate(chosen) if j != option]
             new.append(self.ground.tidy(sympy.Gt(self.shares[k][option], 0, evaluate=False)))
-            held = tuple(dict.fromkeys((*given, *(r for r in new if r != sympy.true))))
-            if sympy.false not in held and self.ground.can(held).answer != "no":
+            if (held := self.ground.met((*given, *new))) is not None:
                 yield from self._extended((*chosen, option), held)
 
 
@@ -169,9 +164,8 @@ def _cell(
         if j not in place
     }
     relations += [sympy.Ge(left, 0, evaluate=False) for left in rest.values()]
-    conditions = (*held, *(ground.tidy(relation, held) for relation in relations))
-    conditions = tuple(dict.fromkeys(c for c in conditions if c != sympy.true))
-    if sympy.false in conditions or ground.can(conditions).answer == "no":
+    conditions = ground.met((*held, *(ground.tidy(relation, held) for relation in relations)))
+    if conditions is None:
         return None
     tasks = tuple(masses[i] * level[place[b]] / shares[i][b] for i, b in enumerate(beta))
     equated = any(c.rel_op == "==" for c in conditions)

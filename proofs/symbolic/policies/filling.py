@@ -23,7 +23,7 @@ import sympy
 from fairness.errors import ModelError
 from fairness.protocol.family import Family
 from proofs.symbolic.cells import Cell
-from proofs.symbolic.decisions.ground import Ground
+from proofs.symbolic.decisions.assumptions import Ground
 from proofs.symbolic.model.problem import SymbolicProblem
 from proofs.symbolic.model.reading import expression
 from proofs.symbolic.policies.simplifying import joined, simplest

@@ -12,7 +12,7 @@ from typing import Any
 
 import sympy
 
-from proofs.symbolic.decisions.ground import Ground
+from proofs.symbolic.decisions.assumptions import Ground
 
 __all__ = ["Case", "linear_cases"]
 

@@ -10,8 +10,8 @@ import sympy
 
 from proofs.errors import ProofError
 from proofs.symbolic.cells import Cell
+from proofs.symbolic.decisions.assumptions import Ground
 from proofs.symbolic.decisions.formulas import is_rational
-from proofs.symbolic.decisions.ground import Ground
 from proofs.symbolic.display.lettering import grouped
 from proofs.symbolic.policies.simplifying import needed, simplest, within
 

@@ -14,7 +14,7 @@ are classes. All sets S are tried; classes whose rows on S are proportional coun
 - *As many as classes*: all of S is full, which fixes the tasks, and these the prices; both solve linear
   equations.
 - *Two*: the prices are q and M - q, and the condition on q is a polynomial of degree n - 1 for n classes: see
-  :mod:`proofs.symbolic.policies.two_prices`, which writes roots of degree 2.
+  :mod:`proofs.symbolic.policies.two_resources`, which writes roots of degree 2.
 
 The prices of other sets are roots of polynomials of higher degrees, which are refused, unless the conditions
 cannot be met.
@@ -32,12 +32,12 @@ import sympy
 
 from proofs.errors import ProofError
 from proofs.symbolic.cells import Cell
-from proofs.symbolic.decisions.ground import Ground
+from proofs.symbolic.decisions.assumptions import Ground
 from proofs.symbolic.model.problem import SymbolicProblem
 from proofs.symbolic.policies.linear_cases import linear_cases
 from proofs.symbolic.policies.overlaps import apart, settled
 from proofs.symbolic.policies.simplifying import simplest
-from proofs.symbolic.policies.two_prices import TwoPrices
+from proofs.symbolic.policies.two_resources import TwoPrices
 
 __all__ = ["proportional_cells"]
 
@@ -69,17 +69,6 @@ class _Priced:
         return self.problem.ground
 
     @cached_property
-    def shares(self) -> list[list[Any]]:
-        """c_ij of all classes and resources."""
-        a, capacities = self.problem.demands, self.problem.capacities
-        n, m = self.problem.n_classes, self.problem.n_resources
-        return [[sympy.cancel(a[i, j] / capacities[j]) for j in range(m)] for i in range(n)]
-
-    @cached_property
-    def masses(self) -> list[Any]:
-        return [sympy.cancel(x * w) for x, w in zip(self.problem.counts, self.problem.weights, strict=True)]
-
-    @cached_property
     def groups(self) -> list[list[tuple[int, Any]]]:
         """Classes whose rows on the priced resources are proportional, each with its factor."""
         found: list[list[tuple[int, Any]]] = []
@@ -97,7 +86,7 @@ class _Priced:
 
     @cached_property
     def rows(self) -> list[list[Any]]:
-        return [[row[j] for j in self.priced] for row in self.shares]
+        return [[row[j] for j in self.priced] for row in self.problem.shares]
 
     def cells(self) -> Iterator[Cell]:
         """All cells of this set."""
@@ -107,7 +96,7 @@ class _Priced:
         if sympy.false in given or len(self.priced) > len(self.groups):
             return
         rows = [self.rows[group[0][0]] for group in self.groups]
-        masses = [sympy.Add(*(self.masses[i] for i, _ in group)) for group in self.groups]
+        masses = [sympy.Add(*(self.problem.masses[i] for i, _ in group)) for group in self.groups]
         if len(rows) == len(self.priced):
             yield from self._corner(rows, masses, given)
         elif len(self.priced) == 1:
@@ -124,7 +113,7 @@ class _Priced:
         tasks = [sympy.Integer(0)] * self.problem.n_classes
         for group, total, mass in zip(self.groups, totals, masses, strict=True):
             for i, factor in group:
-                tasks[i] = self.masses[i] * total / (factor * mass)
+                tasks[i] = self.problem.masses[i] * total / (factor * mass)
         return tasks
 
     def _corner(self, rows: list[list[Any]], masses: list[Any], given: tuple[Any, ...]) -> Iterator[Cell]:
@@ -134,10 +123,9 @@ class _Priced:
         for case in linear_cases(equations, sympy.symbols([f"t_{i}" for i in size]), self.ground, given):
             if case.free:
                 continue
-            held = [*given, *case.conditions]
-            held += [self.ground.tidy(sympy.Gt(v, 0, evaluate=False), held) for v in case.values]
-            held = [c for c in held if c != sympy.true]
-            if sympy.false in held or self.ground.can(held).answer == "no":
+            known = (*given, *case.conditions)
+            positive = (self.ground.tidy(sympy.Gt(v, 0, evaluate=False), known) for v in case.values)
+            if (held := self.ground.met((*known, *positive))) is None:
                 continue
             bills = [[*row, sympy.cancel(m / v)] for row, m, v in zip(rows, masses, case.values, strict=True)]
             for priced in linear_cases(bills, sympy.symbols([f"p_{j}" for j in size]), self.ground, held):
@@ -167,7 +155,7 @@ class _Priced:
     def _left(self, tasks: list[Any]) -> dict[int, Any]:
         """What the tasks leave of each resource without a price."""
         return {
-            j: 1 - sympy.Add(*(task * row[j] for task, row in zip(tasks, self.shares, strict=True)))
+            j: 1 - sympy.Add(*(task * row[j] for task, row in zip(tasks, self.problem.shares, strict=True)))
             for j in range(self.problem.n_resources)
             if j not in self.priced
         }
@@ -179,9 +167,8 @@ class _Priced:
         left = {j: sympy.cancel(unused) for j, unused in self._left(tasks).items()}
         relations = [sympy.Gt(p, 0, evaluate=False) for p in prices]
         relations += [sympy.Ge(unused, 0, evaluate=False) for unused in left.values()]
-        told = (*conditions, *(self.ground.tidy(relation, held) for relation in relations))
-        told = tuple(dict.fromkeys(c for c in told if c != sympy.true))
-        if sympy.false not in told and self.ground.can(told).answer != "no":
+        told = self.ground.met((*conditions, *(self.ground.tidy(r, held) for r in relations)))
+        if told is not None:
             per_unit = [
                 simplest(p / self.problem.capacities[j]) for j, p in zip(self.priced, prices, strict=True)
             ]
@@ -204,12 +191,16 @@ class _Priced:
         letters = [self.ground.fresh(f"p_{j}") for j in self.priced]
         ground = self.ground.with_letters(letters)
         bills = [
-            sympy.Add(*(p * row[j] for p, j in zip(letters, self.priced, strict=True))) for row in self.shares
+            sympy.Add(*(p * row[j] for p, j in zip(letters, self.priced, strict=True)))
+            for row in self.problem.shares
         ]
         conditions = list(given)
         for j in range(self.problem.n_resources):
             used = sympy.Add(
-                *(m * row[j] / b for m, row, b in zip(self.masses, self.shares, bills, strict=True))
+                *(
+                    m * row[j] / b
+                    for m, row, b in zip(self.problem.masses, self.problem.shares, bills, strict=True)
+                )
             )
             kind = sympy.Eq if j in self.priced else sympy.Ge
             top, bottom = sympy.fraction(sympy.together(1 - used))

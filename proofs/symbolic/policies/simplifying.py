@@ -9,8 +9,8 @@ from typing import Any
 import sympy
 
 from proofs.symbolic.cells import Cell
+from proofs.symbolic.decisions.assumptions import Ground
 from proofs.symbolic.decisions.formulas import conjunction, negated
-from proofs.symbolic.decisions.ground import Ground
 from proofs.symbolic.display.lettering import grouped, length
 
 __all__ = ["joined", "needed", "simplest", "within"]

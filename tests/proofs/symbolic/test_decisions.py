@@ -12,10 +12,10 @@ from fairness import ModelError
 from proofs.checking.queries import ask
 from proofs.errors import ProofError
 from proofs.language.relations import relation
+from proofs.symbolic.decisions.assumptions import Ground
 from proofs.symbolic.decisions.covering import complete, disjoint
 from proofs.symbolic.decisions.deciding import decide
 from proofs.symbolic.decisions.formulas import conjunction, holds, negated
-from proofs.symbolic.decisions.ground import Ground
 from proofs.symbolic.decisions.sign_tables import sign_table
 from proofs.symbolic.model.reading import letter, relations
 

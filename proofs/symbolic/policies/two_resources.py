@@ -27,7 +27,7 @@ from typing import Any
 
 import sympy
 
-from proofs.symbolic.decisions.ground import Ground
+from proofs.symbolic.decisions.assumptions import Ground
 from proofs.symbolic.policies.simplifying import simplest
 
 __all__ = ["TwoPrices"]
@@ -139,7 +139,7 @@ class TwoPrices:
                 kept
                 for conditions in found
                 for more in self._not_negative(expression)
-                if (kept := _together(conditions, more)) is not None and self.ground.can(kept).answer != "no"
+                if (kept := self.ground.met((*conditions, *more))) is not None
             ]
         yield from found
 
@@ -204,12 +204,6 @@ class TwoPrices:
             yield (turned, *(tidy(relation, held) for relation in within))
         level = tidy(sympy.Eq(slope, 0, evaluate=False), given)
         yield level, tidy(sympy.Ge(constant, 0, evaluate=False), given)
-
-
-def _together(conditions: tuple[Any, ...], more: tuple[Any, ...]) -> tuple[Any, ...] | None:
-    """Both, without what is true; None if something is false."""
-    made = tuple(dict.fromkeys(c for c in (*conditions, *more) if c != sympy.true))
-    return None if sympy.false in made else made
 
 
 def _on_root(polynomial: Any, inside: Any) -> tuple[Any, Any]:

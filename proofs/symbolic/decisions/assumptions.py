@@ -131,6 +131,11 @@ class Ground:
             self.points.append({name: known[name] for name in mine})
         return replace(decision, point=whole)
 
+    def met(self, conditions: Iterable[Any]) -> tuple[Any, ...] | None:
+        """The conditions once each, without what is true; None if they are known not to be met together."""
+        made = tuple(dict.fromkeys(c for c in conditions if c != sympy.true))
+        return None if sympy.false in made or self.can(made).answer == "no" else made
+
     def implies(self, condition: Any, given: Iterable[Any] = ()) -> bool:
         """Whether a relation is known to follow from the assumptions and the given relations."""
         (wanted,) = conjunction(condition)

@@ -1,0 +1,198 @@
+r"""Proofs, read from the docstrings of the functions of their steps, below what they prove.
+
+A paragraph at the margin is what a step says; what is set in below it is the claim behind it::
+
+    Proof
+        If the other user does not demand the bottleneck, nothing runs with its bundle.
+            demand: a > 0; bundle: y*a <= 0
+            => y <= 0
+        If it does, the dominant share of the first user is the larger one, for all others i.
+            bundle: y*g <= z*b[i]; level: z*b[i] <= x*g; demand
+            => y <= x (as stated)
+            by level * demand; not the conclusion
+            degree 3
+        So nobody gains.
+            In words: One of the two is the case.
+
+*Hypotheses* are relations with their names. A name alone stands for the relation that had it last, and
+``x >= 0`` alone is called "sign of x". Those behind the word *besides*, at the beginning of a line, stay as
+they are whatever a question changes. With families, as in ``x[i]``, the claim is one for sets of every size;
+with members as in ``x[n+1]`` it is an induction over n, *from* a number. *As stated* is a claim that is the
+statement itself, or a part of it. Behind *by* stand products that the prover may use
+(:meth:`proofs.statement.Question.implies`).
+
+A step whose words begin with a label, as in ``[price] All is paid.``, may be cited by later ones. Citations
+stand among their hypotheses, a line each: ``from price (later) knowing spent with p = q; x[i] = y[i]`` cites
+it with terms for its variables. All that it asks for is a hypothesis, with what follows the label behind its
+name, which two lemmas might share otherwise; but for what is known, or where *all* is.
+
+A line of three dots stands for what the function itself yields next, a step or several, and may have a label,
+too; the rest comes last.
+Lines that begin with ``#`` are for readers only. What is shared by several proofs may have places, such as
+``{tasks}``, for texts that it is called with (:func:`argued`).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import wraps
+from inspect import cleandoc, signature
+from textwrap import dedent
+from typing import Any
+
+from proofs.claims import Chained, Implication, InWords, Reasoned, Step, SumSchema
+from proofs.errors import ProofError
+from proofs.language.sums import substituted
+from proofs.statement import Citable, Question
+
+__all__ = ["Proof", "Steps", "argued", "proved"]
+
+Steps = Callable[[Question], Iterable[Step | Iterable[Step]] | None]
+"""What yields steps, alone or several at once, or nothing where the docstring has them all."""
+Proof = Callable[[Question], Iterator[Step]]
+
+GAP = "..."
+IN_WORDS = "In words:"
+STATED = " (as stated)"
+SIGN = re.compile(r"(\w+)(\[[\w,]+\])? (>|>=) 0")
+BELOW = re.compile(r"(?:by (.+?))?(?: ?from (\d+))?(?: ?degree (\d+))?")
+"""What stands below a conclusion: products, the first number of an induction, and a degree."""
+LABEL = re.compile(r"\[([\w ]+)\] ")
+CITED = re.compile(r"([\w ]+?)( \(\w+\)|, [\w ]+,)?(?: knowing (.+?))?(?: with (.+))?")
+"""A label, what stands behind the names of hypotheses, what is known of them, and terms."""
+Cited = tuple[Citable, dict[str, str], dict[str, str]]
+"""A claim, terms for its variables, and what it asks for with these."""
+
+
+def proved(text: str, steps: Steps) -> Proof:
+    """The steps of a proof, with those that a function yields in the place of the dots, or at the end."""
+
+    def told(question: Question) -> Iterator[Step]:
+        known: dict[str, str] = {}
+        claims: dict[str, Citable] = {}
+        own = iter(steps(question) or ())
+        for label, words, block in _paragraphs(text):
+            if words != GAP:
+                more = [_step(question, words, block, known, claims)]
+            elif (given := next(own, None)) is not None:
+                more = [given] if isinstance(given, Step) else list(given)
+            else:
+                raise ProofError("a proof has more lines of dots than its function yields steps")
+            yield from more
+            if label and isinstance(claim := more[-1].claim, Implication | SumSchema | Chained):
+                claims[label] = claim
+        for given in own:
+            yield from [given] if isinstance(given, Step) else given
+
+    return told
+
+
+def argued(steps: Callable[..., Iterable[Step | Iterable[Step]] | None]) -> Callable[..., Iterator[Step]]:
+    """Steps that several statements share, told in the same way; decorator.
+
+    Other arguments than the question are texts, which stand where the docstring has their names in braces.
+    """
+    _, *names = signature(steps).parameters
+    text = dedent(cleandoc(steps.__doc__ or "").partition("\nProof\n")[2])
+
+    @wraps(steps)
+    def told(question: Question, *given: Any) -> Iterator[Step]:
+        filled = text.format(**dict(zip(names, given, strict=True))) if names else text
+        yield from proved(filled, lambda question: steps(question, *given))(question)
+
+    return told
+
+
+def _paragraphs(text: str) -> Iterator[tuple[str, str, list[str]]]:
+    """Of each step the label, what it says, and the lines that are set in below it."""
+    found: list[tuple[str, list[str], list[str]]] = []
+    for line in text.splitlines():
+        if not line.strip() or line.lstrip().startswith("#"):
+            continue
+        if line.startswith(" "):
+            found[-1][2].append(line.strip())
+            continue
+        label = LABEL.match(line)
+        line = line[label.end() :] if label else line
+        if label or not found or found[-1][2] or GAP in (line, found[-1][1][0]):
+            found.append((label[1] if label else "", [], []))
+        found[-1][1].append(line)
+    return ((label, " ".join(words), block) for label, words, block in found)
+
+
+def _step(
+    question: Question, words: str, block: list[str], known: dict[str, str], claims: dict[str, Citable]
+) -> Step:
+    """A step; ``known`` are the relations that had a name before, and ``claims`` those that had a label."""
+    if block and block[0].startswith(IN_WORDS):
+        return Step(words, InWords(" ".join(block).removeprefix(IN_WORDS).strip()))
+    ends = [k for k, line in enumerate(block) if line.startswith("=> ")]
+    if len(ends) != 1:
+        raise ProofError(f'the step {words!r} has one line that begins with "=>", or "{IN_WORDS}" and why')
+    above, (conclusion, stated, _) = block[: ends[0]], block[ends[0]].removeprefix("=> ").partition(STATED)
+    below = BELOW.fullmatch(" ".join(block[ends[0] + 1 :]))
+    if below is None:
+        raise ProofError(f'below "=>" stand products behind "by", and "degree" with a number; see {words!r}')
+    parts = dict.fromkeys(("held", "besides", "from"), "")
+    kind = "held"
+    for line in above:
+        first, _, rest = line.partition(" ")
+        kind, line = (first, f"\n{rest}") if first in ("besides", "from") else (kind, f" {line}")
+        parts[kind] += line
+    held, fixed = (_relations(parts[kind].strip(), known) for kind in ("held", "besides"))
+    cites = [_cited(text, claims) for text in parts["from"].strip().splitlines()]
+    claim = _claim(question, held, fixed, conclusion, cites, below.groups())
+    return Step(words, claim, states=bool(stated))
+
+
+def _claim(
+    question: Question,
+    held: dict[str, str],
+    fixed: dict[str, str],
+    conclusion: str,
+    cites: Sequence[Cited],
+    below: Sequence[str | None],
+) -> Reasoned:
+    """A chain where lemmas are cited, an induction, or an implication, of families where there are any."""
+    if cites:
+        asked = {name: text for *_, conditions in cites for name, text in conditions.items()}
+        lemmas = ((claim, terms) for claim, terms, _ in cites)
+        return question.follows(held, conclusion, *lemmas, fixed=fixed | asked)
+    products = below[0].split("; ") if below[0] else []
+    degree = int(below[2]) if below[2] else None
+    texts = [*held.values(), *fixed.values(), conclusion]
+    if below[1] or any("[n+1]" in text for text in texts):
+        first = int(below[1] or 0)
+        return question.by_induction(held, conclusion, *products, first=first, fixed=fixed, degree=degree)
+    ask = question.for_every if any("[" in text for text in texts) else question.implies
+    return ask(held, conclusion, *products, fixed=fixed, degree=degree)
+
+
+def _cited(text: str, claims: dict[str, Citable]) -> Cited:
+    """A claim that is cited by its label."""
+    found = CITED.fullmatch(text)
+    if found is None or found[1] not in claims:
+        raise ProofError(f"no step before that can be cited has the label of {text!r}; known: {[*claims]}")
+    label, where, known, told = found.groups()
+    claim, where = claims[label], (where or "").strip(",")
+    terms = dict(term.split(" = ") for term in told.split("; ")) if told else {}
+    proved = [*claim.hypotheses] if known == "all" else (known or "").split("; ")
+    held = {name: relation for name, relation in claim.hypotheses.items() if name not in proved}
+    return claim, terms, {f"{name}{where}": substituted(text, terms) for name, text in held.items()}
+
+
+def _relations(text: str, known: dict[str, str]) -> dict[str, str]:
+    """The hypotheses of a step by name."""
+    held: dict[str, str] = {}
+    for entry in filter(None, text.split("; ")):
+        name, colon, relation = entry.partition(": ")
+        if not colon:
+            sign = SIGN.fullmatch(entry)
+            name, relation = (f"sign of {sign[1]}", entry) if sign else (entry, known.get(entry, ""))
+        if not relation:
+            raise ProofError(f"no step before has the hypothesis {name!r}; write it as name: relation")
+        if name in held:
+            raise ProofError(f"two hypotheses of one step are called {name!r}")
+        held[name] = known[name] = relation
+    return held

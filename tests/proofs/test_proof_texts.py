@@ -1,0 +1,152 @@
+"""Proofs in docstrings say the same claims as those that are asked for in Python, or are refused."""
+
+import pytest
+
+from proofs import InWords, ProofError, Step
+from proofs.catalogue.proof_texts import argued, proved
+from proofs.language.sums import substituted
+from proofs.statement import Question
+
+PROOF = """\
+# x: tasks.
+If the other demands nothing, nothing runs
+with its bundle.
+    demand: a > 0; bundle: y*a <= 0; y >= 0
+    => y <= 0 (as stated)
+    by bundle * demand | y - 1; not the conclusion
+    degree 3
+...
+For all others i.
+    demand; fits: sum[i](y[i]) <= 1; y[i] >= 0
+    besides whole: t == 1;
+    room: t >= y
+    => y*a <= a
+After every round.
+    power: P[n+1] == P[n]/2
+    => P[n] <= P[1]
+    by induction * power
+    from 1
+So nobody gains.
+    In words: One of the two
+    is the case.
+"""
+OWN = [Step("A first one.", InWords("Read.")), Step("A second one.", InWords("Read."))]
+ASKED = Question({}, dropped=frozenset({"fits", "whole"}), names=frozenset({"fits", "whole", "demand"}))
+
+
+def test_a_proof_in_a_docstring_says_what_python_says():
+    signs = {"sign of y": "y[i] >= 0"}
+    assert list(proved(PROOF, lambda question: OWN)(ASKED)) == [
+        Step(
+            "If the other demands nothing, nothing runs with its bundle.",
+            ASKED.implies(
+                {"demand": "a > 0", "bundle": "y*a <= 0", "sign of y": "y >= 0"},
+                "y <= 0",
+                "bundle * demand | y - 1",
+                "not the conclusion",
+                degree=3,
+            ),
+            states=True,
+        ),
+        OWN[0],
+        Step(
+            "For all others i.",
+            ASKED.for_every(
+                {"demand": "a > 0", "fits": "sum[i](y[i]) <= 1"} | signs,
+                "y*a <= a",
+                fixed={"whole": "t == 1", "room": "t >= y"},
+            ),
+        ),
+        Step(
+            "After every round.",
+            ASKED.by_induction({"power": "P[n+1] == P[n]/2"}, "P[n] <= P[1]", "induction * power", first=1),
+        ),
+        Step("So nobody gains.", InWords("One of the two is the case.")),
+        OWN[1],
+    ]
+
+
+def test_hints_and_degrees_are_read():
+    first, _, _, third, *_ = (step.claim for step in proved(PROOF, lambda question: OWN)(ASKED))
+    assert first.hints == ((("bundle", "demand"), "y - 1"), (("not the conclusion",), "1"))
+    assert (first.degree, third.first, third.hints) == (3, 1, ((("induction", "power"), "1"),))
+
+
+CHAIN = """\
+[paid] What is bought is paid.
+    price: p[j] >= 0; cost: y*sum[j](p[j]) <= z; z >= 0
+    => y*sum[j](p[j]) <= z
+[income] Nobody pays more.
+    paid: c <= z; income: z <= 1
+    => c <= 1
+Together.
+    from paid (bought)
+    from income knowing paid with c = y*sum[j](p[j])
+    => y*sum[j](p[j]) <= 1 (as stated)
+"""
+
+
+def test_citations_are_chains_of_lemmas():
+    steps = list(proved(CHAIN, lambda question: None)(ASKED))
+    paid, income = (step.claim for step in steps[:2])
+    bought = {f"{name} (bought)": substituted(text, {}) for name, text in paid.hypotheses.items()}
+    cites = paid, (income, {"c": "y*sum[j](p[j])"})
+    chain = ASKED.follows({}, "y*sum[j](p[j]) <= 1", *cites, fixed=bought | {"income": "z <= 1"})
+    assert steps[0].says == "What is bought is paid."
+    assert steps[2] == Step("Together.", chain, states=True)
+
+
+def test_shared_steps_have_places_for_texts_and_dots_for_what_is_yielded():
+    @argued
+    def shared(question, says, level):
+        """What is shared.
+
+        Proof
+            {says}
+                a: a > 0
+                => {level}*a >= 0
+            ...
+            Now the rest.
+                In words: Read.
+        """
+        yield OWN
+        yield OWN[0]
+
+    told = list(shared(ASKED, "Of two.", "2"))
+    assert [step.says for step in told] == ["Of two.", *(s.says for s in OWN), "Now the rest.", OWN[0].says]
+    assert told[0].claim == ASKED.implies({"a": "a > 0"}, "2*a >= 0")
+
+
+def test_steps_that_are_shared_have_their_proof_in_the_docstring():
+    @argued
+    def shared(question):
+        """What is shared.
+
+        Proof
+            By definition.
+                In words: Read.
+        """
+        return OWN
+
+    says = ["By definition.", "A first one.", "A second one."]
+    assert [step.says for step in shared(Question({}))] == says
+    assert shared.__name__ == "shared"
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("Words.\n    demand: a > 0\n", "'Words.' has one line that begins with \"=>\""),
+        ("Words.\n", "has one line that begins with"),
+        ("Words.\n    a: a > 0\n    => a > 0\n    => a >= 0\n", "has one line that begins with"),
+        ("Words.\n    demand\n    => a > 0\n", "no step before has the hypothesis 'demand'"),
+        ("Words.\n    a: a > 0; a: a > 1\n    => a > 0\n", "two hypotheses of one step are called 'a'"),
+        ("Words.\n    a: a > 0\n    => a > 0\n    with a\n", "stand products behind"),
+        ("Words.\n    a: a > 0\n    => a > 0\n    by b\n", "names 'b', which is no hypothesis"),
+        ("Words.\n    from a\n    => a > 0\n", "no step before that can be cited has the label of 'a'"),
+        ("...\n...\n...\n", "more lines of dots than its function yields"),
+    ],
+)
+def test_what_cannot_be_read_is_told(text, told):
+    with pytest.raises(ProofError, match=told):
+        list(proved(text, lambda question: OWN)(Question({})))
