@@ -18,25 +18,8 @@ from __future__ import annotations
 import numpy as np
 
 from queueing.simulation.kernels import part
-from queueing.simulation.tasks.engine.state import (
-    AGE,
-    CLASS,
-    DRAWS,
-    HERE,
-    NEVER_SERVED,
-    NOBODY,
-    OLDEST,
-    PRESENT,
-    QUEUED,
-    RUNNING,
-    TIE_BREAKS,
-    WAITING,
-    YOUNGER,
-    Model,
-    State,
-    dequeue,
-    enqueue,
-)
+from queueing.simulation.tasks.engine import state as at
+from queueing.simulation.tasks.engine.state import NEVER_SERVED, NOBODY, Model, State, dequeue, enqueue
 from queueing.simulation.tasks.rules.schedulers import BEST_RANK, SAME_RATIO, STATIC, TARGET, Rule
 from queueing.simulation.tasks.rules.workload import uniform
 
@@ -50,7 +33,7 @@ def join_level(
     """Count a job of class i, unless all its tasks have ended, and queue it if it may start one."""
     if waiting + running > 0:
         group = model.first_group[i] + running
-        state.groups[group, PRESENT] += 1
+        state.groups[group, at.PRESENT] += 1
         if waiting > 0 and running < model.limits[i]:
             enqueue(state, group, row, newest)
 
@@ -59,19 +42,19 @@ def join_level(
 def change_level(model: Model, state: State, row: int, i: int, step: int) -> None:
     """A job of class i starts (+1) or ends (-1) a task."""
     jobs = state.jobs
-    waiting, running = jobs[row, WAITING], jobs[row, RUNNING]
+    waiting, running = jobs[row, at.WAITING], jobs[row, at.RUNNING]
     first = model.first_group[i]
     if waiting > 0 and running < model.limits[i]:
         dequeue(state, first + running, row)
-    state.groups[first + running, PRESENT] -= 1
+    state.groups[first + running, at.PRESENT] -= 1
     running += step
     if step > 0:
         waiting -= 1
-        jobs[row, WAITING] = waiting
-    jobs[row, RUNNING] = running
+        jobs[row, at.WAITING] = waiting
+    jobs[row, at.RUNNING] = running
     join_level(model, state, row, i, waiting, running, False)
     top = max(state.top[i], running)
-    while state.groups[first + top, PRESENT] == 0 and top > 0:
+    while state.groups[first + top, at.PRESENT] == 0 and top > 0:
         top -= 1
     state.top[i] = top
 
@@ -94,7 +77,7 @@ def choose_by_level(model: Model, rule: Rule, state: State) -> int:
     else:
         _score_targets(model, rule, state)
     row = _most_deprived(model, rule, state)
-    return row if state.fits[0, state.jobs[row, CLASS]] else NOBODY
+    return row if state.fits[0, state.jobs[row, at.CLASS]] else NOBODY
 
 
 @part
@@ -130,13 +113,13 @@ def _score_best_ranks(model: Model, rule: Rule, state: State) -> None:
             same = 0
             previous = -1
             for group in rule.by_share[j]:
-                if state.groups[group, PRESENT] == 0:
+                if state.groups[group, at.PRESENT] == 0:
                     continue
                 if rule.share_rank[j, group] != previous:
                     larger += same
                     same = 0
                     previous = rule.share_rank[j, group]
-                same += state.groups[group, PRESENT]
+                same += state.groups[group, at.PRESENT]
                 state.score[group] = max(state.score[group], -1.0 - larger)
         if found:
             return
@@ -146,13 +129,13 @@ def _score_best_ranks(model: Model, rule: Rule, state: State) -> None:
 def _score_targets(model: Model, rule: Rule, state: State) -> None:
     """Score of a class = running tasks / target; only its lowest level with a queue competes."""
     n = len(state.running)
-    here = state.counters[HERE]
+    here = state.counters[at.HERE]
     for i in range(n):
         target = rule.lookup.tasks[here, i]
         score = state.running[i] / target if target > 0 else NEVER_SERVED
         for group in range(model.first_group[i], model.first_group[i] + state.top[i] + 1):
             state.score[group] = score
-            if state.groups[group, QUEUED] > 0:
+            if state.groups[group, at.QUEUED] > 0:
                 score = np.inf
 
 
@@ -164,7 +147,7 @@ def _most_deprived(model: Model, rule: Rule, state: State) -> int:
     for i in range(n):
         if state.queued[i] > 0 and (rule.blocking or state.fits[0, i]):
             for group in range(model.first_group[i], model.first_group[i] + state.top[i] + 1):
-                if state.groups[group, QUEUED] > 0:
+                if state.groups[group, at.QUEUED] > 0:
                     lowest = min(lowest, state.score[group])
     ceiling = lowest * (1.0 + SAME_RATIO) if rule.kind == TARGET else lowest
     tied = 0
@@ -172,23 +155,23 @@ def _most_deprived(model: Model, rule: Rule, state: State) -> int:
     for i in range(n):
         if state.queued[i] > 0 and (rule.blocking or state.fits[0, i]):
             for group in range(model.first_group[i], model.first_group[i] + state.top[i] + 1):
-                if state.groups[group, QUEUED] > 0 and state.score[group] <= ceiling:
-                    head = state.groups[group, OLDEST]
-                    if row == NOBODY or state.jobs[head, AGE] < state.jobs[row, AGE]:
+                if state.groups[group, at.QUEUED] > 0 and state.score[group] <= ceiling:
+                    head = state.groups[group, at.OLDEST]
+                    if row == NOBODY or state.jobs[head, at.AGE] < state.jobs[row, at.AGE]:
                         row = head
-                    tied += state.groups[group, QUEUED]
+                    tied += state.groups[group, at.QUEUED]
     if not rule.random_ties or tied == 1:
         return row
-    skip = int(uniform(model.seeds[TIE_BREAKS], state.counters[DRAWS]) * tied)
-    state.counters[DRAWS] += 1
+    skip = int(uniform(model.seeds[at.TIE_BREAKS], state.counters[at.DRAWS]) * tied)
+    state.counters[at.DRAWS] += 1
     for i in range(n):
         if state.queued[i] > 0 and (rule.blocking or state.fits[0, i]):
             for group in range(model.first_group[i], model.first_group[i] + state.top[i] + 1):
-                if state.groups[group, QUEUED] > 0 and state.score[group] <= ceiling:
-                    if skip < state.groups[group, QUEUED]:
-                        row = state.groups[group, OLDEST]
+                if state.groups[group, at.QUEUED] > 0 and state.score[group] <= ceiling:
+                    if skip < state.groups[group, at.QUEUED]:
+                        row = state.groups[group, at.OLDEST]
                         for _ in range(skip):
-                            row = state.jobs[row, YOUNGER]
+                            row = state.jobs[row, at.YOUNGER]
                         return row
-                    skip -= state.groups[group, QUEUED]
+                    skip -= state.groups[group, at.QUEUED]
     return row
