@@ -12,9 +12,9 @@ from queueing.replays.engine import state as at
 from queueing.replays.engine.nodes import fits, occupy, place, release
 from queueing.replays.engine.queues import arrive, block, choose, rescore, start_waiting, unblock
 from queueing.replays.engine.state import DRAWS, NOBODY, Given, State
-from queueing.simulation.kernels import kernel, part
 from queueing.simulation import end_events
 from queueing.simulation.end_events import pop, push
+from queueing.simulation.kernels import kernel, part
 from queueing.simulation.tasks.rules import placement
 
 __all__ = ["DONE", "MORE", "NO_DRAWS", "NO_TARGETS", "advance"]

@@ -15,9 +15,9 @@ import numpy as np
 
 from queueing.simulation.kernels import part
 from queueing.simulation.tasks.engine import state as at
+from queueing.simulation.tasks.engine.contenders import contend, most_deprived, over_target
 from queueing.simulation.tasks.engine.servers import occupy
 from queueing.simulation.tasks.engine.state import (
-    NEVER_SERVED,
     NOBODY,
     Model,
     Places,
@@ -123,83 +123,44 @@ def choose_candidate(model: Model, rule: Rule, state: State, places: Places, ser
 
     Under blocking its task need not fit.
     """
-    jobs = state.jobs
     if rule.kind == TARGET:
-        _score_targets(model, rule, state, places)
-    found = _contenders(model, state, places, server)
-    lowest = np.inf
-    for k in range(found):
-        row = places.contenders[k]
-        state.score[k] = np.inf
-        if rule.blocking or fitting_type(model, state, places, row, server) != NOBODY:
-            state.score[k] = places.share[row]
-            if rule.kind == TARGET:
-                i = jobs[row, at.CLASS]
-                state.score[k] = places.ratio[i] if jobs[row, at.RUNNING] == places.level[i] else np.inf
-            lowest = min(lowest, state.score[k])
-    if lowest == np.inf:
-        return NOBODY
-    ceiling = lowest * (1.0 + (SAME_RATIO if rule.kind == TARGET else SAME_SHARE))
-    tied = 0
-    best = NOBODY
-    for k in range(found):
-        if state.score[k] <= ceiling:
-            row = places.contenders[k]
-            tied += _equals(model, state, row)
-            if best == NOBODY or jobs[row, at.AGE] < jobs[best, at.AGE]:
-                best = row
-    if not rule.random_ties or tied == 1:
-        return best
-    skip = int(uniform(model.seeds[at.TIE_BREAKS], state.counters[at.DRAWS]) * tied)
-    state.counters[at.DRAWS] += 1
-    for k in range(found):
-        if state.score[k] <= ceiling:
-            row = places.contenders[k]
-            equals = _equals(model, state, row)
-            if skip < equals:
-                for _ in range(skip):
-                    row = jobs[row, at.YOUNGER]
-                return row
-            skip -= equals
-    return best
-
-
-@part
-def _contenders(model: Model, state: State, places: Places, server: int) -> int:
-    """List the candidates to compare (of those bound to the server): active ones, heads of queues."""
+        _score_targets(rule, state, places)
     found = 0
     for k in range(state.counters[at.ACTIVE]):
         row = places.active[k]
         if not model.place.bound or state.jobs[row, at.SERVER] == server:
-            places.contenders[found] = row
-            found += 1
+            found = _contend(model, rule, state, places, server, found, row, 1)
     for i in range(len(state.queued)):
         if state.queued[i] > 0:
             types = model.first_type[i + 1] - model.first_type[i]
             first = model.first_group[i] + (server << types)
             for group in range(first + 1, first + (1 << types)):  # no mask is 0
-                if state.groups[group, at.OLDEST] != NOBODY:
-                    places.contenders[found] = state.groups[group, at.OLDEST]
-                    found += 1
-    return found
+                row, equals = state.groups[group, at.OLDEST], state.groups[group, at.QUEUED]
+                if row != NOBODY:
+                    found = _contend(model, rule, state, places, server, found, row, equals)
+    return most_deprived(model, rule, state, found, SAME_RATIO if rule.kind == TARGET else SAME_SHARE)
 
 
 @part
-def _equals(model: Model, state: State, row: int) -> int:
-    """Candidates for which a contender stands: all of its idle queue."""
-    if state.jobs[row, at.RUNNING] > 0:
-        return 1
-    return state.groups[idle_queue(model, state, row), at.QUEUED]
+def _contend(
+    model: Model, rule: Rule, state: State, places: Places, server: int, found: int, row: int, equals: int
+) -> int:
+    """List a candidate, if it may be chosen; how many are listed then."""
+    if not rule.blocking and fitting_type(model, state, places, row, server) == NOBODY:
+        return found
+    if rule.kind != TARGET:
+        return contend(state, found, row, equals, places.share[row])
+    i = state.jobs[row, at.CLASS]
+    if state.jobs[row, at.RUNNING] != places.level[i]:
+        return found
+    return contend(state, found, row, equals, places.ratio[i])
 
 
 @part
-def _score_targets(model: Model, rule: Rule, state: State, places: Places) -> None:
+def _score_targets(rule: Rule, state: State, places: Places) -> None:
     """Running tasks over target of each class, and the fewest running tasks of a candidate of it."""
-    n = len(state.queued)
-    here = state.counters[at.HERE]
-    for i in range(n):
-        target = rule.lookup.tasks[here, i]
-        places.ratio[i] = state.running[i] / target if target > 0 else NEVER_SERVED
+    for i in range(len(state.queued)):
+        places.ratio[i] = over_target(rule, state, i)
         places.level[i] = 0 if state.queued[i] > 0 else np.iinfo(np.int64).max
     for k in range(state.counters[at.ACTIVE]):
         row = places.active[k]

@@ -19,10 +19,10 @@ import numpy as np
 
 from fairness.model.problem import FloatArray
 from queueing.simulation import end_events, state_rows
+from queueing.simulation.end_events import pop, push
 from queueing.simulation.kernels import kernel, part
 from queueing.simulation.state_rows import MISSING, find
-from queueing.simulation.end_events import pop, push
-from queueing.simulation.tasks.engine import candidates, levels, servers
+from queueing.simulation.tasks.engine import candidates, contenders, levels, servers
 from queueing.simulation.tasks.engine import state as at
 from queueing.simulation.tasks.engine.candidates import (
     change_candidate,
@@ -54,7 +54,7 @@ def _next_arrival(model: Model, job: int, now: float) -> float:
 
 
 @kernel(
-    *(candidates, end_events, levels, placement, schedulers, servers, state_rows, at),
+    *(candidates, contenders, end_events, levels, placement, schedulers, servers, state_rows, at),
     *(task_types, workload),
 )
 def advance(

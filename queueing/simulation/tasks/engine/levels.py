@@ -19,9 +19,9 @@ import numpy as np
 
 from queueing.simulation.kernels import part
 from queueing.simulation.tasks.engine import state as at
-from queueing.simulation.tasks.engine.state import NEVER_SERVED, NOBODY, Model, State, dequeue, enqueue
+from queueing.simulation.tasks.engine.contenders import contend, most_deprived, over_target
+from queueing.simulation.tasks.engine.state import NOBODY, Model, State, dequeue, enqueue
 from queueing.simulation.tasks.rules.schedulers import BEST_RANK, SAME_RATIO, STATIC, TARGET, Rule
-from queueing.simulation.tasks.rules.workload import uniform
 
 __all__ = ["change_level", "choose_by_level", "join_level"]
 
@@ -68,15 +68,25 @@ def choose_by_level(model: Model, rule: Rule, state: State) -> int:
         startable |= state.fits[0, i] and state.queued[i] > 0
     if not startable:
         return NOBODY
-    if rule.kind == STATIC:
-        for i in range(n):
-            for group in range(model.first_group[i], model.first_group[i] + state.top[i] + 1):
-                state.score[group] = rule.order[group]
-    elif rule.kind == BEST_RANK:
+    if rule.kind == BEST_RANK:
         _score_best_ranks(model, rule, state)
-    else:
-        _score_targets(model, rule, state)
-    row = _most_deprived(model, rule, state)
+    found = 0
+    for i in range(n):
+        if state.queued[i] > 0 and (rule.blocking or state.fits[0, i]):
+            score = over_target(rule, state, i) if rule.kind == TARGET else 0.0
+            for group in range(model.first_group[i], model.first_group[i] + state.top[i] + 1):
+                equals = state.groups[group, at.QUEUED]
+                if equals > 0:
+                    if rule.kind == STATIC:
+                        score = rule.order[group]
+                    elif rule.kind == BEST_RANK:
+                        # The place of a contender is never behind that of its group.
+                        score = state.score[group]
+                    found = contend(state, found, state.groups[group, at.OLDEST], equals, score)
+                    if rule.kind == TARGET:
+                        # Of a class only the lowest level with a queue competes.
+                        break
+    row = most_deprived(model, rule, state, found, SAME_RATIO if rule.kind == TARGET else 0.0)
     return row if state.fits[0, state.jobs[row, at.CLASS]] else NOBODY
 
 
@@ -123,55 +133,3 @@ def _score_best_ranks(model: Model, rule: Rule, state: State) -> None:
                 state.score[group] = max(state.score[group], -1.0 - larger)
         if found:
             return
-
-
-@part
-def _score_targets(model: Model, rule: Rule, state: State) -> None:
-    """Score of a class = running tasks / target; only its lowest level with a queue competes."""
-    n = len(state.running)
-    here = state.counters[at.HERE]
-    for i in range(n):
-        target = rule.lookup.tasks[here, i]
-        score = state.running[i] / target if target > 0 else NEVER_SERVED
-        for group in range(model.first_group[i], model.first_group[i] + state.top[i] + 1):
-            state.score[group] = score
-            if state.groups[group, at.QUEUED] > 0:
-                score = np.inf
-
-
-@part
-def _most_deprived(model: Model, rule: Rule, state: State) -> int:
-    """Row of the oldest (or a random) queued job among the groups of the lowest score."""
-    n = len(state.running)
-    lowest = np.inf
-    for i in range(n):
-        if state.queued[i] > 0 and (rule.blocking or state.fits[0, i]):
-            for group in range(model.first_group[i], model.first_group[i] + state.top[i] + 1):
-                if state.groups[group, at.QUEUED] > 0:
-                    lowest = min(lowest, state.score[group])
-    ceiling = lowest * (1.0 + SAME_RATIO) if rule.kind == TARGET else lowest
-    tied = 0
-    row = NOBODY
-    for i in range(n):
-        if state.queued[i] > 0 and (rule.blocking or state.fits[0, i]):
-            for group in range(model.first_group[i], model.first_group[i] + state.top[i] + 1):
-                if state.groups[group, at.QUEUED] > 0 and state.score[group] <= ceiling:
-                    head = state.groups[group, at.OLDEST]
-                    if row == NOBODY or state.jobs[head, at.AGE] < state.jobs[row, at.AGE]:
-                        row = head
-                    tied += state.groups[group, at.QUEUED]
-    if not rule.random_ties or tied == 1:
-        return row
-    skip = int(uniform(model.seeds[at.TIE_BREAKS], state.counters[at.DRAWS]) * tied)
-    state.counters[at.DRAWS] += 1
-    for i in range(n):
-        if state.queued[i] > 0 and (rule.blocking or state.fits[0, i]):
-            for group in range(model.first_group[i], model.first_group[i] + state.top[i] + 1):
-                if state.groups[group, at.QUEUED] > 0 and state.score[group] <= ceiling:
-                    if skip < state.groups[group, at.QUEUED]:
-                        row = state.groups[group, at.OLDEST]
-                        for _ in range(skip):
-                            row = state.jobs[row, at.YOUNGER]
-                        return row
-                    skip -= state.groups[group, at.QUEUED]
-    return row
