@@ -15,19 +15,10 @@ import numpy as np
 from fairness.display.storage import dumps
 from queueing.recorded.cluster_trace import ClusterTrace
 from queueing.recorded.node_list import NodeList
+from queueing.replays.engine import state as at
 from queueing.replays.engine.nodes import count_in, tally
 from queueing.replays.engine.queues import arrive, block
-from queueing.replays.engine.state import (
-    BLOCKED,
-    CANDIDATES,
-    N_COUNTERS,
-    NOBODY,
-    RUNNING,
-    STALE,
-    STARTED,
-    Given,
-    State,
-)
+from queueing.replays.engine.state import N_COUNTERS, NOBODY, Given, State
 
 __all__ = ["identity", "piece_of", "restore"]
 
@@ -52,8 +43,8 @@ def identity(trace: ClusterTrace, nodes: NodeList, **rules: Any) -> dict[str, An
 def piece_of(state: State, since: int, blocks: int) -> str:
     """The starts from number ``since`` on, and the moment, as text; random numbers came in ``blocks``."""
     counters = state.counters
-    tasks = state.order[since : counters[STARTED]]
-    running = slice(0, counters[RUNNING])
+    tasks = state.order[since : counters[at.STARTED]]
+    running = slice(0, counters[at.RUNNING])
     devices = state.devices_of[tasks] if len(state.devices_of) == len(state.order) else np.zeros(0, np.int64)
     return dumps(
         {
@@ -66,7 +57,7 @@ def piece_of(state: State, since: int, blocks: int) -> str:
             "heap_times": state.heap_times[running].copy(),
             "heap_turns": state.heap_turns[running].copy(),
             "held": state.held.copy(),
-            "blocked": state.blocked[: counters[BLOCKED]].copy(),
+            "blocked": state.blocked[: counters[at.BLOCKED]].copy(),
             "blocks": blocks,
         }
     )
@@ -85,7 +76,7 @@ def restore(given: Given, state: State, pieces: list[dict[str, Any]]) -> int:
         done += len(tasks)
     counters: np.ndarray = last["counters"]
     state.clock[:], state.held[:] = last["clock"], last["held"]
-    heap = slice(0, counters[RUNNING])
+    heap = slice(0, counters[at.RUNNING])
     state.heap_times[heap], state.heap_turns[heap] = last["heap_times"], last["heap_turns"]
     for task in state.order[np.sort(state.heap_turns[heap])]:
         node = state.node_of[task]
@@ -98,8 +89,8 @@ def restore(given: Given, state: State, pieces: list[dict[str, Any]]) -> int:
     for t in last["blocked"]:
         block(given, state, int(t))
     # Those of the lists were counted up above; the policy is asked anew.
-    lists = [BLOCKED, CANDIDATES]
+    lists = [at.BLOCKED, at.CANDIDATES]
     others = [k for k in range(N_COUNTERS) if k not in lists]
     state.counters[others] = counters[others]
-    state.counters[STALE] = 1
+    state.counters[at.STALE] = 1
     return int(last["blocks"])

@@ -15,20 +15,9 @@ from fairness.machine.checkpoint import Checkpoint
 from fairness.machine.kernels import IntArray
 from fairness.machine.work import Task
 from queueing.replays.checkpoints import piece_of, restore
+from queueing.replays.engine import state as at
 from queueing.replays.engine.events import DONE, NO_DRAWS, NO_TARGETS, advance
-from queueing.replays.engine.state import (
-    DRAWN,
-    DRAWS,
-    ENDED,
-    NEXT,
-    NOBODY,
-    STALE,
-    STARTED,
-    Given,
-    Indices,
-    State,
-    new_state,
-)
+from queueing.replays.engine.state import DRAWS, NOBODY, Given, Indices, State, new_state
 from queueing.replays.user_order import Turns
 
 __all__ = ["Run"]
@@ -68,7 +57,7 @@ class Run:
     @property
     def events(self) -> int:
         """Arrivals and ends so far."""
-        return int(self.state.counters[NEXT] + self.state.counters[ENDED])
+        return int(self.state.counters[at.NEXT] + self.state.counters[at.ENDED])
 
     @property
     def now(self) -> float:
@@ -89,8 +78,8 @@ class Run:
         blocks = restore(self._given, self.state, pieces)
         while self._blocks < blocks:
             self._draw()
-        self.state.counters[DRAWN] = pieces[-1]["counters"][DRAWN]
-        self._starts_kept, self.kept = int(self.state.counters[STARTED]), self.events
+        self.state.counters[at.DRAWN] = pieces[-1]["counters"][at.DRAWN]
+        self._starts_kept, self.kept = int(self.state.counters[at.STARTED]), self.events
         self._rescore()
 
     def go(self, until: float, task: Task, store: Checkpoint | None) -> None:
@@ -105,7 +94,7 @@ class Run:
                 self._draw()
             self._whole = True
             if status == NO_TARGETS:
-                counters[STALE] = 0
+                counters[at.STALE] = 0
                 self._rescore()
             if store is not None and time.monotonic() - kept > KEPT:
                 self.keep(store)
@@ -124,12 +113,12 @@ class Run:
             raise ModelError.of(
                 "checkpoint", f": {store.path} can no longer be written: {error}; make room"
             ) from error
-        self._starts_kept, self.kept = int(self.state.counters[STARTED]), self.events
+        self._starts_kept, self.kept = int(self.state.counters[at.STARTED]), self.events
 
     def _draw(self) -> None:
         """The next block of random numbers; what is left of the last one is not used."""
         self.state.draws[:] = self._rng.random(DRAWS)
-        self.state.counters[DRAWN] = 0
+        self.state.counters[at.DRAWN] = 0
         self._blocks += 1
 
     def _rescore(self) -> None:

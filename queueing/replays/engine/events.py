@@ -7,28 +7,14 @@ the users present, or when it needs random numbers, and goes on as if nothing ha
 
 from __future__ import annotations
 
-from queueing.replays.engine import nodes, queues, state
+from queueing.replays.engine import nodes, queues
+from queueing.replays.engine import state as at
 from queueing.replays.engine.nodes import fits, occupy, place, release
 from queueing.replays.engine.queues import arrive, block, choose, rescore, start_waiting, unblock
-from queueing.replays.engine.state import (
-    BLOCKED,
-    CANDIDATES,
-    DECIDE,
-    DRAWN,
-    DRAWS,
-    ENDED,
-    INSTANT,
-    NEXT,
-    NOBODY,
-    RUNNING,
-    STALE,
-    STARTED,
-    Given,
-    State,
-)
+from queueing.replays.engine.state import DRAWS, NOBODY, Given, State
+from queueing.simulation import end_events
+from queueing.simulation.end_events import pop, push
 from queueing.simulation.kernels import kernel, part
-from queueing.simulation.tasks import end_events
-from queueing.simulation.tasks.end_events import pop, push
 from queueing.simulation.tasks.rules import placement
 
 __all__ = ["DONE", "MORE", "NO_DRAWS", "NO_TARGETS", "advance"]
@@ -37,18 +23,18 @@ DONE, MORE, NO_TARGETS, NO_DRAWS = range(4)
 """Why the kernel stops."""
 
 
-@kernel(end_events, nodes, queues, state, placement)
+@kernel(end_events, nodes, queues, at, placement)
 def advance(given: Given, now: State, events: int, until: float) -> int:
     """Go on for some events, or until no event is left up to a time; DONE, MORE, NO_TARGETS or NO_DRAWS."""
     counters = now.counters
     made = 0
     while True:
-        if counters[DECIDE] == 0:
+        if counters[at.DECIDE] == 0:
             time = until
-            some = counters[NEXT] < len(given.arrivals) and given.arrivals[counters[NEXT]] <= time
+            some = counters[at.NEXT] < len(given.arrivals) and given.arrivals[counters[at.NEXT]] <= time
             if some:
-                time = given.arrivals[counters[NEXT]]
-            if counters[RUNNING] > 0 and now.heap_times[0] <= time:
+                time = given.arrivals[counters[at.NEXT]]
+            if counters[at.RUNNING] > 0 and now.heap_times[0] <= time:
                 time = now.heap_times[0]
                 some = True
             if not some:
@@ -56,28 +42,28 @@ def advance(given: Given, now: State, events: int, until: float) -> int:
             if made >= events:
                 return MORE
             now.clock[0] = time
-            counters[INSTANT] += 1
+            counters[at.INSTANT] += 1
             ended = NOBODY
-            while counters[RUNNING] > 0 and now.heap_times[0] == time:
+            while counters[at.RUNNING] > 0 and now.heap_times[0] == time:
                 node = _end(given, now)
                 made += 1
                 if ended != NOBODY and ended != node:
                     # Several nodes may have room: types unblocked now are searched for everywhere.
-                    counters[INSTANT] += 1
+                    counters[at.INSTANT] += 1
                 ended = node
-            while counters[NEXT] < len(given.arrivals) and given.arrivals[counters[NEXT]] == time:
-                task = counters[NEXT]
+            while counters[at.NEXT] < len(given.arrivals) and given.arrivals[counters[at.NEXT]] == time:
+                task = counters[at.NEXT]
                 user = given.pair_user[given.pair_of[task]]
                 if now.waits[user] + now.runs[user] == 0:
-                    counters[STALE] = 1
+                    counters[at.STALE] = 1
                 arrive(given, now, task)
-                counters[NEXT] += 1
+                counters[at.NEXT] += 1
                 made += 1
-            counters[DECIDE] = 1
-        if given.follows and counters[STALE] == 1 and _matters(now):
+            counters[at.DECIDE] = 1
+        if given.follows and counters[at.STALE] == 1 and _matters(now):
             return NO_TARGETS
         # A decision takes one number to break a tie, and one for each node that the rule draws.
-        if counters[DRAWN] + given.choices + 1 > DRAWS:
+        if counters[at.DRAWN] + given.choices + 1 > DRAWS:
             return NO_DRAWS
         pair = choose(given, now)
         node = NOBODY
@@ -90,7 +76,7 @@ def advance(given: Given, now: State, events: int, until: float) -> int:
                     if not given.blocking:
                         continue
         if node == NOBODY:
-            counters[DECIDE] = 0
+            counters[at.DECIDE] = 0
         else:
             _start(given, now, pair, node)
 
@@ -98,7 +84,7 @@ def advance(given: Given, now: State, events: int, until: float) -> int:
 @part
 def _matters(now: State) -> bool:
     """Whether there is a choice between users: only then are their scores read."""
-    return bool(now.counters[CANDIDATES] > 1)
+    return bool(now.counters[at.CANDIDATES] > 1)
 
 
 @part
@@ -114,11 +100,11 @@ def _start(given: Given, now: State, pair: int, node: int) -> None:
     rescore(given, now, user)
     now.starts[task] = now.clock[0]
     now.node_of[task] = node
-    now.order[counters[STARTED]] = task
+    now.order[counters[at.STARTED]] = task
     end = now.clock[0] + given.durations[task]
-    push(now.heap_times, now.heap_turns, None, counters[RUNNING], end, counters[STARTED])
-    counters[RUNNING] += 1
-    counters[STARTED] += 1
+    push(now.heap_times, now.heap_turns, None, counters[at.RUNNING], end, counters[at.STARTED])
+    counters[at.RUNNING] += 1
+    counters[at.STARTED] += 1
 
 
 @part
@@ -126,8 +112,8 @@ def _end(given: Given, now: State) -> int:
     """The first running task ends, and types that now fit on its node are no longer blocked; the node."""
     counters = now.counters
     task = now.order[now.heap_turns[0]]
-    pop(now.heap_times, now.heap_turns, None, counters[RUNNING])
-    counters[RUNNING] -= 1
+    pop(now.heap_times, now.heap_turns, None, counters[at.RUNNING])
+    counters[at.RUNNING] -= 1
     node = release(given, now, task)
     pair = given.pair_of[task]
     user, t = given.pair_user[pair], given.pair_type[pair]
@@ -137,10 +123,10 @@ def _end(given: Given, now: State) -> int:
         now.held[user, r] = now.held[user, r] - given.demands[t, r] if now.runs[user] > 0 else 0.0
     rescore(given, now, user)
     if now.waits[user] + now.runs[user] == 0:
-        counters[STALE] = 1
-    counters[ENDED] += 1
+        counters[at.STALE] = 1
+    counters[at.ENDED] += 1
     k = 0
-    while k < counters[BLOCKED]:
+    while k < counters[at.BLOCKED]:
         t = now.blocked[k]
         if given.allowed[t, given.kind_of[node]] and fits(given, now, t, node):
             unblock(given, now, k, node)

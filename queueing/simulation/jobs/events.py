@@ -26,7 +26,8 @@ from fairness.machine.cache_lines import each_apart
 from fairness.machine.kernels import IntArray
 from fairness.model.problem import FloatArray
 from fairness.protocol.following import Question
-from queueing.simulation import state_rows
+from queueing.simulation import end_events, state_rows
+from queueing.simulation.end_events import pop, push
 from queueing.simulation.kernels import kernel, part
 from queueing.simulation.state_rows import MISSING, Lookup, find, moved, visit
 
@@ -88,43 +89,6 @@ def new_state(n_classes: int, block: int, jobs: int, log: int) -> State:
 
 
 @part
-def _push(thresholds: FloatArray, rows: IntArray, i: int, k: int, threshold: float, row: int) -> None:
-    """Put a job on the heap of class i, which holds k."""
-    while k > 0:
-        parent = (k - 1) >> 1
-        if thresholds[i, parent] <= threshold:
-            break
-        thresholds[i, k] = thresholds[i, parent]
-        rows[i, k] = rows[i, parent]
-        k = parent
-    thresholds[i, k] = threshold
-    rows[i, k] = row
-
-
-@part
-def _pop(thresholds: FloatArray, rows: IntArray, i: int, k: int) -> int:
-    """Take the first of k jobs off the heap of class i; its row."""
-    first = rows[i, 0]
-    k -= 1
-    threshold, row = thresholds[i, k], rows[i, k]
-    place = 0
-    while True:
-        child = 2 * place + 1
-        if child >= k:
-            break
-        if child + 1 < k and thresholds[i, child + 1] < thresholds[i, child]:
-            child += 1
-        if thresholds[i, child] >= threshold:
-            break
-        thresholds[i, place] = thresholds[i, child]
-        rows[i, place] = rows[i, child]
-        place = child
-    thresholds[i, place] = threshold
-    rows[i, place] = row
-    return first
-
-
-@part
 def _needs(state: State, measured: bool) -> int:
     """What the driver must provide before the next event; DONE when nothing."""
     for i in range(len(state.counts)):
@@ -137,7 +101,7 @@ def _needs(state: State, measured: bool) -> int:
     return DONE
 
 
-@kernel(state_rows)
+@kernel(end_events, state_rows)
 def advance(
     state: State,
     lookup: Lookup,
@@ -155,7 +119,8 @@ def advance(
     """
     n = len(state.counts)
     tasks = lookup.tasks
-    counts, attained, thresholds, area = state.counts, state.attained, state.thresholds, state.area
+    counts, attained, area = state.counts, state.attained, state.area
+    thresholds, rows = state.thresholds, state.rows
     counters, position, log = state.counters, state.position, state.log
     here, arrived, departed = find(lookup, counts), 0, 0
     now = state.clock[0]
@@ -204,7 +169,8 @@ def advance(
         if now == horizon:
             break
         if departs:
-            row = _pop(thresholds, state.rows, leaver, counts[leaver])
+            row = rows[leaver, 0]
+            pop(thresholds[leaver], rows[leaver], None, counts[leaver])
             counts[leaver] -= 1
             here = moved(lookup, counts, here, leaver, -1)
             departed += 1
@@ -226,7 +192,7 @@ def advance(
                 log[row, DEPARTURE] = np.nan
                 counters[LOGGED] += 1
                 counters[PENDING] += 1
-            _push(thresholds, state.rows, i, counts[i], attained[i] + size, row)
+            push(thresholds[i], rows[i], None, counts[i], attained[i] + size, row)
             counts[i] += 1
             here = moved(lookup, counts, here, i, 1)
             position[i] += 1

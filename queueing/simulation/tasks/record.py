@@ -21,17 +21,9 @@ from fairness.model.problem import FloatArray
 from queueing.model.system import System
 from queueing.pictures.durations import LAWS, draw_law, dress
 from queueing.simulation.replications import spawn_streams
+from queueing.simulation.tasks.engine import state as at
 from queueing.simulation.tasks.engine.preparation import TaskRuns
 from queueing.simulation.tasks.engine.runs import TaskRun
-from queueing.simulation.tasks.engine.state import (
-    ARRIVED,
-    JOB_CLASS,
-    JOB_SERVER,
-    PATH,
-    TASK_CLASS,
-    TASK_SERVER,
-    TASKS_STARTED,
-)
 from queueing.simulation.tasks.rules.options import Tasks
 from queueing.simulation.tasks.rules.schedulers import Scheduler
 
@@ -251,10 +243,13 @@ def task_trace(
     run = TaskRun(runs, streams.generators[0], record=True)
     run.go(np.iinfo(np.int64).max, horizon)
     counters, log = run.state.counters, run.log
-    jobs = log.jobs[: counters[ARRIVED]]
-    started = log.tasks[: counters[TASKS_STARTED]]
-    path = np.vstack([np.zeros((1, 1 + 2 * n)), log.path[: counters[PATH]]])
-    job_classes, task_classes = jobs[:, JOB_CLASS].astype(np.int64), started[:, TASK_CLASS].astype(np.int64)
+    jobs = log.jobs[: counters[at.ARRIVED]]
+    started = log.tasks[: counters[at.TASKS_STARTED]]
+    path = np.vstack([np.zeros((1, 1 + 2 * n)), log.path[: counters[at.PATH]]])
+    job_classes, task_classes = (
+        jobs[:, at.JOB_CLASS].astype(np.int64),
+        started[:, at.TASK_CLASS].astype(np.int64),
+    )
     present, running = path[:, 1 : 1 + n].astype(np.int64), path[:, 1 + n :].astype(np.int64)
     present[:, runs.rows], running[:, runs.rows] = present.copy(), running.copy()
     return TaskTrace(
@@ -271,9 +266,9 @@ def task_trace(
         task_jobs=started[:, 0].astype(np.int64),
         task_starts=started[:, 2].copy(),
         task_ends=started[:, 3].copy(),
-        job_servers=jobs[:, JOB_SERVER].astype(np.int64),
+        job_servers=jobs[:, at.JOB_SERVER].astype(np.int64),
         task_classes=runs.rows[task_classes],
-        task_servers=started[:, TASK_SERVER].astype(np.int64),
+        task_servers=started[:, at.TASK_SERVER].astype(np.int64),
         held=runs.held,
         entropy=streams.entropy,
     )

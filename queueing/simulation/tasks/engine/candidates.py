@@ -14,29 +14,11 @@ from __future__ import annotations
 import numpy as np
 
 from queueing.simulation.kernels import part
+from queueing.simulation.tasks.engine import state as at
+from queueing.simulation.tasks.engine.contenders import contend, most_deprived, over_target
 from queueing.simulation.tasks.engine.servers import occupy
 from queueing.simulation.tasks.engine.state import (
-    ACTIVE,
-    AGE,
-    CLASS,
-    DRAWS,
-    HERE,
-    MASK,
-    NEVER_SERVED,
     NOBODY,
-    OLDEST,
-    PART_NEXT,
-    PART_RUNNING,
-    PART_WAITING,
-    PLACE,
-    QUEUED,
-    RUNNING,
-    SERVER,
-    TASKS_ARRIVED,
-    TIE_BREAKS,
-    TYPES,
-    WAITING,
-    YOUNGER,
     Model,
     Places,
     State,
@@ -56,7 +38,7 @@ def may_start(model: Model, state: State, places: Places, row: int, i: int) -> i
     mask = 0
     first = model.first_type[i]
     for t in range(model.first_type[i + 1] - first):
-        waiting, runs = places.parts[row, t, PART_WAITING], places.parts[row, t, PART_RUNNING]
+        waiting, runs = places.parts[row, t, at.PART_WAITING], places.parts[row, t, at.PART_RUNNING]
         ready = waiting > 0 and runs < model.limits[first + t]
         if ready:
             mask |= 1 << t
@@ -68,54 +50,54 @@ def may_start(model: Model, state: State, places: Places, row: int, i: int) -> i
 @part
 def idle_queue(model: Model, state: State, row: int) -> int:
     """Number of the queue of a candidate that runs nothing."""
-    i = state.jobs[row, CLASS]
+    i = state.jobs[row, at.CLASS]
     types = model.first_type[i + 1] - model.first_type[i]
-    return model.first_group[i] + (state.jobs[row, SERVER] << types) + state.jobs[row, MASK]
+    return model.first_group[i] + (state.jobs[row, at.SERVER] << types) + state.jobs[row, at.MASK]
 
 
 @part
 def join(model: Model, state: State, places: Places, row: int, newest: bool) -> None:
     """Make a job a candidate if it may start a task."""
     jobs = state.jobs
-    i = jobs[row, CLASS]
+    i = jobs[row, at.CLASS]
     mask = may_start(model, state, places, row, i)
-    jobs[row, MASK] = mask
+    jobs[row, at.MASK] = mask
     if mask == 0:
         return
     first = model.first_type[i]
     for t in range(model.first_type[i + 1] - first):
         places.wanted[first + t] += (mask >> t) & 1
-    if jobs[row, RUNNING] == 0:
+    if jobs[row, at.RUNNING] == 0:
         enqueue(state, idle_queue(model, state, row), row, newest)
     else:
-        jobs[row, PLACE] = state.counters[ACTIVE]
-        places.active[state.counters[ACTIVE]] = row
-        state.counters[ACTIVE] += 1
+        jobs[row, at.PLACE] = state.counters[at.ACTIVE]
+        places.active[state.counters[at.ACTIVE]] = row
+        state.counters[at.ACTIVE] += 1
 
 
 @part
 def withdraw(model: Model, state: State, places: Places, row: int) -> None:
     """Undo :func:`join`, before the job changes."""
     jobs = state.jobs
-    i, mask = jobs[row, CLASS], jobs[row, MASK]
+    i, mask = jobs[row, at.CLASS], jobs[row, at.MASK]
     if mask == 0:
         return
     first = model.first_type[i]
     for t in range(model.first_type[i + 1] - first):
         places.wanted[first + t] -= (mask >> t) & 1
-    if jobs[row, RUNNING] == 0:
+    if jobs[row, at.RUNNING] == 0:
         dequeue(state, idle_queue(model, state, row), row)
     else:
-        state.counters[ACTIVE] -= 1
-        last = places.active[state.counters[ACTIVE]]
-        places.active[jobs[row, PLACE]] = last
-        jobs[last, PLACE] = jobs[row, PLACE]
+        state.counters[at.ACTIVE] -= 1
+        last = places.active[state.counters[at.ACTIVE]]
+        places.active[jobs[row, at.PLACE]] = last
+        jobs[last, at.PLACE] = jobs[row, at.PLACE]
 
 
 @part
 def fitting_type(model: Model, state: State, places: Places, row: int, server: int) -> int:
     """The first type that a candidate may start and that fits (there, if it is bound), or NOBODY to wait."""
-    i, mask = state.jobs[row, CLASS], state.jobs[row, MASK]
+    i, mask = state.jobs[row, at.CLASS], state.jobs[row, at.MASK]
     first = model.first_type[i]
     for t in range(first, model.first_type[i + 1]):
         if (mask >> (t - first)) & 1:
@@ -141,104 +123,65 @@ def choose_candidate(model: Model, rule: Rule, state: State, places: Places, ser
 
     Under blocking its task need not fit.
     """
-    jobs = state.jobs
     if rule.kind == TARGET:
-        _score_targets(model, rule, state, places)
-    found = _contenders(model, state, places, server)
-    lowest = np.inf
-    for k in range(found):
-        row = places.contenders[k]
-        state.score[k] = np.inf
-        if rule.blocking or fitting_type(model, state, places, row, server) != NOBODY:
-            state.score[k] = places.share[row]
-            if rule.kind == TARGET:
-                i = jobs[row, CLASS]
-                state.score[k] = places.ratio[i] if jobs[row, RUNNING] == places.level[i] else np.inf
-            lowest = min(lowest, state.score[k])
-    if lowest == np.inf:
-        return NOBODY
-    ceiling = lowest * (1.0 + (SAME_RATIO if rule.kind == TARGET else SAME_SHARE))
-    tied = 0
-    best = NOBODY
-    for k in range(found):
-        if state.score[k] <= ceiling:
-            row = places.contenders[k]
-            tied += _equals(model, state, row)
-            if best == NOBODY or jobs[row, AGE] < jobs[best, AGE]:
-                best = row
-    if not rule.random_ties or tied == 1:
-        return best
-    skip = int(uniform(model.seeds[TIE_BREAKS], state.counters[DRAWS]) * tied)
-    state.counters[DRAWS] += 1
-    for k in range(found):
-        if state.score[k] <= ceiling:
-            row = places.contenders[k]
-            equals = _equals(model, state, row)
-            if skip < equals:
-                for _ in range(skip):
-                    row = jobs[row, YOUNGER]
-                return row
-            skip -= equals
-    return best
-
-
-@part
-def _contenders(model: Model, state: State, places: Places, server: int) -> int:
-    """List the candidates to compare (of those bound to the server): active ones, heads of queues."""
+        _score_targets(rule, state, places)
     found = 0
-    for k in range(state.counters[ACTIVE]):
+    for k in range(state.counters[at.ACTIVE]):
         row = places.active[k]
-        if not model.place.bound or state.jobs[row, SERVER] == server:
-            places.contenders[found] = row
-            found += 1
+        if not model.place.bound or state.jobs[row, at.SERVER] == server:
+            found = _contend(model, rule, state, places, server, found, row, 1)
     for i in range(len(state.queued)):
         if state.queued[i] > 0:
             types = model.first_type[i + 1] - model.first_type[i]
             first = model.first_group[i] + (server << types)
             for group in range(first + 1, first + (1 << types)):  # no mask is 0
-                if state.groups[group, OLDEST] != NOBODY:
-                    places.contenders[found] = state.groups[group, OLDEST]
-                    found += 1
-    return found
+                row, equals = state.groups[group, at.OLDEST], state.groups[group, at.QUEUED]
+                if row != NOBODY:
+                    found = _contend(model, rule, state, places, server, found, row, equals)
+    return most_deprived(model, rule, state, found, SAME_RATIO if rule.kind == TARGET else SAME_SHARE)
 
 
 @part
-def _equals(model: Model, state: State, row: int) -> int:
-    """Candidates for which a contender stands: all of its idle queue."""
-    if state.jobs[row, RUNNING] > 0:
-        return 1
-    return state.groups[idle_queue(model, state, row), QUEUED]
+def _contend(
+    model: Model, rule: Rule, state: State, places: Places, server: int, found: int, row: int, equals: int
+) -> int:
+    """List a candidate, if it may be chosen; how many are listed then."""
+    if not rule.blocking and fitting_type(model, state, places, row, server) == NOBODY:
+        return found
+    if rule.kind != TARGET:
+        return contend(state, found, row, equals, places.share[row])
+    i = state.jobs[row, at.CLASS]
+    if state.jobs[row, at.RUNNING] != places.level[i]:
+        return found
+    return contend(state, found, row, equals, places.ratio[i])
 
 
 @part
-def _score_targets(model: Model, rule: Rule, state: State, places: Places) -> None:
+def _score_targets(rule: Rule, state: State, places: Places) -> None:
     """Running tasks over target of each class, and the fewest running tasks of a candidate of it."""
-    n = len(state.queued)
-    here = state.counters[HERE]
-    for i in range(n):
-        target = rule.lookup.tasks[here, i]
-        places.ratio[i] = state.running[i] / target if target > 0 else NEVER_SERVED
+    for i in range(len(state.queued)):
+        places.ratio[i] = over_target(rule, state, i)
         places.level[i] = 0 if state.queued[i] > 0 else np.iinfo(np.int64).max
-    for k in range(state.counters[ACTIVE]):
+    for k in range(state.counters[at.ACTIVE]):
         row = places.active[k]
-        i = state.jobs[row, CLASS]
-        places.level[i] = min(places.level[i], state.jobs[row, RUNNING])
+        i = state.jobs[row, at.CLASS]
+        places.level[i] = min(places.level[i], state.jobs[row, at.RUNNING])
 
 
 @part
 def draw_parts(model: Model, state: State, places: Places, row: int, number: int, u: float) -> int:
     """Numbers of tasks of each type of job ``number``, the first from u; how many in all."""
-    i = state.jobs[row, CLASS]
+    i = state.jobs[row, at.CLASS]
     parts = places.parts
     first = model.first_type[i]
     tasks = 0
     for t in range(model.first_type[i + 1] - first):
         if t > 0:
-            u = uniform(model.seeds[TYPES], number * parts.shape[1] + t)
+            u = uniform(model.seeds[at.TYPES], number * parts.shape[1] + t)
         some = draw_tasks(model.law, first + t, u)
-        parts[row, t, PART_WAITING] = some
-        parts[row, t, PART_RUNNING] = 0
-        parts[row, t, PART_NEXT] = state.counters[TASKS_ARRIVED] + tasks
+        parts[row, t, at.PART_WAITING] = some
+        parts[row, t, at.PART_RUNNING] = 0
+        parts[row, t, at.PART_NEXT] = state.counters[at.TASKS_ARRIVED] + tasks
         tasks += some
     places.share[row] = 0.0
     return tasks
@@ -251,22 +194,22 @@ def change_candidate(
     """A job starts (+1) or ends (-1) a task of type t on a server: its share, and what it may start next."""
     jobs, parts = state.jobs, places.parts
     withdraw(model, state, places, row)
-    i = jobs[row, CLASS]
+    i = jobs[row, at.CLASS]
     first = model.first_type[i]
-    jobs[row, RUNNING] += step
-    parts[row, t - first, PART_RUNNING] += step
+    jobs[row, at.RUNNING] += step
+    parts[row, t - first, at.PART_RUNNING] += step
     if step > 0:
-        jobs[row, WAITING] -= 1
-        parts[row, t - first, PART_WAITING] -= 1
+        jobs[row, at.WAITING] -= 1
+        parts[row, t - first, at.PART_WAITING] -= 1
     places.placed[t, server] += state.on[server, t] * (state.clock[0] - places.since[t, server])
     places.since[t, server] = state.clock[0]
     occupy(model, state, places, t, server, step)
-    base = jobs[row, SERVER]
+    base = jobs[row, at.SERVER]
     largest = 0.0
     for r in range(model.held.shape[2]):
         share = 0.0
         for k in range(first, model.first_type[i + 1]):
-            share += model.shares[k, base, r] * parts[row, k - first, PART_RUNNING]
+            share += model.shares[k, base, r] * parts[row, k - first, at.PART_RUNNING]
         largest = max(largest, share)
     places.share[row] = largest
     join(model, state, places, row, False)

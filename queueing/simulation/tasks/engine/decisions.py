@@ -22,26 +22,8 @@ from fairness.machine.work import OutOfTime
 from fairness.model.cluster import Cluster
 from fairness.model.problem import FloatArray, Problem
 from queueing.model.system import System
-from queueing.simulation.tasks.engine.state import (
-    AGE,
-    CHOSEN,
-    CHOSEN_SERVER,
-    CHOSEN_TYPE,
-    CLASS,
-    FRESH_ROW,
-    MASK,
-    NOBODY,
-    PART_RUNNING,
-    PART_WAITING,
-    RUNNING,
-    SERVER,
-    TOUCHED,
-    WAITING,
-    WAITS,
-    Model,
-    Places,
-    State,
-)
+from queueing.simulation.tasks.engine import state as at
+from queueing.simulation.tasks.engine.state import NOBODY, Model, Places, State
 from queueing.simulation.tasks.rules.own_schedulers import OwnScheduler, PresentJob
 
 __all__ = ["Asked", "Decider"]
@@ -86,7 +68,7 @@ class Decider:
         moment = Moment(self.asked, self.rng, model, state, places)
         if moment.server is not None and not moment.fitting:
             # The kernel knows that some job wants what is free there, but not where that job is bound.
-            state.counters[WAITS] = 1
+            state.counters[at.WAITS] = 1
             return
         self.made += 1
         try:
@@ -99,7 +81,7 @@ class Decider:
             ) from error
         counters = state.counters
         if answer is None:
-            counters[WAITS] = 1
+            counters[at.WAITS] = 1
             return
         job: Any = answer
         server: Any = None
@@ -127,9 +109,9 @@ class Decider:
                 f"{self._told(moment)} chose server {server!r} for job {job.number} of class "
                 f"{self._class(job)}, whose task fits on {list(servers)}; give one of state.servers_of(job)"
             )
-        counters[CHOSEN] = row
-        counters[CHOSEN_SERVER] = NOBODY if server is None else int(server)
-        counters[CHOSEN_TYPE] = moment.type_of(row, counters[CHOSEN_SERVER])
+        counters[at.CHOSEN] = row
+        counters[at.CHOSEN_SERVER] = NOBODY if server is None else int(server)
+        counters[at.CHOSEN_TYPE] = moment.type_of(row, counters[at.CHOSEN_SERVER])
 
     def _class(self, job: PresentJob) -> str:
         return repr(self.asked.problem.job_classes[job.job_class])
@@ -151,7 +133,7 @@ class Moment:
         self._asked, self._model, self._state, self._places = asked, model, state, places
         self.problem: Problem | Cluster = asked.problem
         self.rng, self.time = rng, float(state.clock[0])
-        self.server = int(state.counters[TOUCHED]) if model.place.bound else None
+        self.server = int(state.counters[at.TOUCHED]) if model.place.bound else None
 
     def _by_class(self, values: IntArray) -> IntArray:
         own = np.empty_like(values)
@@ -192,7 +174,7 @@ class Moment:
     def jobs(self) -> tuple[PresentJob, ...]:
         """All jobs present."""
         table = self._table
-        return self._shown(np.flatnonzero(table[:, WAITING] + table[:, RUNNING]))
+        return self._shown(np.flatnonzero(table[:, at.WAITING] + table[:, at.RUNNING]))
 
     @cached_property
     def candidates(self) -> tuple[PresentJob, ...]:
@@ -209,7 +191,7 @@ class Moment:
         row = self.row(job)
         if row == NOBODY:
             return ()
-        i, mask = self._table[row, CLASS], self._table[row, MASK]
+        i, mask = self._table[row, at.CLASS], self._table[row, at.MASK]
         first = self._model.first_type[i]
         types = _types_of(first, self._model.first_type[i + 1], mask)
         servers = np.flatnonzero(self._state.fits[:, types].any(axis=1)).tolist()
@@ -217,26 +199,26 @@ class Moment:
 
     def row(self, job: PresentJob) -> int:
         """Row of a candidate, or NOBODY."""
-        found = self._candidates[self._table[self._candidates, AGE] == job.number]
+        found = self._candidates[self._table[self._candidates, at.AGE] == job.number]
         return int(found[0]) if len(found) else NOBODY
 
     def type_of(self, row: int, server: int) -> int:
         """First type of a candidate that fits: there, or anywhere if the server is NOBODY."""
-        i = self._table[row, CLASS]
+        i = self._table[row, at.CLASS]
         fits = self._fits if server == NOBODY else self._state.fits[server]
         first, last = self._model.first_type[i : i + 2].tolist()
-        return _next_type(first, last, int(self._table[row, MASK]), fits)[0]
+        return _next_type(first, last, int(self._table[row, at.MASK]), fits)[0]
 
     @property
     def _table(self) -> IntArray:
         """Rows of jobs that are, or were, in use."""
-        return self._state.jobs[: self._state.counters[FRESH_ROW]]
+        return self._state.jobs[: self._state.counters[at.FRESH_ROW]]
 
     @cached_property
     def _candidates(self) -> IntArray:
-        may = self._table[:, MASK] != 0
+        may = self._table[:, at.MASK] != 0
         if self.server is not None:
-            may &= self._table[:, SERVER] == self.server
+            may &= self._table[:, at.SERVER] == self.server
         return np.flatnonzero(may)
 
     @cached_property
@@ -249,33 +231,33 @@ class Moment:
     def _shown(self, rows: IntArray) -> tuple[PresentJob, ...]:
         """Jobs of some rows, by arrival."""
         model, bound = self._model, self._model.place.bound
-        rows = rows[np.argsort(self._table[rows, AGE])]
+        rows = rows[np.argsort(self._table[rows, at.AGE])]
         classes, first_type, fits = self._asked.rows.tolist(), model.first_type.tolist(), self._fits.tolist()
         if bound:
             fits_there = self._state.fits.tolist()
         told = []
         parts, arrivals = self._places.parts[rows].tolist(), self._state.arrivals[rows].tolist()
         for line, part, arrival in zip(self._table[rows].tolist(), parts, arrivals, strict=True):
-            i, mask = line[CLASS], line[MASK]
+            i, mask = line[at.CLASS], line[at.MASK]
             first, last = first_type[i], first_type[i + 1]
-            server = line[SERVER] if bound else None
+            server = line[at.SERVER] if bound else None
             task_class, fitting = None, False
             if mask:
                 t, fitting = _next_type(first, last, mask, fits_there[server] if bound else fits)
                 task_class = classes[t]
             told.append(
                 PresentJob(
-                    number=line[AGE],
+                    number=line[at.AGE],
                     job_class=classes[first],
                     arrival=arrival,
-                    waiting=line[WAITING],
-                    running=line[RUNNING],
+                    waiting=line[at.WAITING],
+                    running=line[at.RUNNING],
                     task_class=task_class,
                     fits=fitting,
                     server=server,
                     types=tuple(classes[first:last]),
-                    waiting_by_type=tuple([number[PART_WAITING] for number in part[: last - first]]),
-                    running_by_type=tuple([number[PART_RUNNING] for number in part[: last - first]]),
+                    waiting_by_type=tuple([number[at.PART_WAITING] for number in part[: last - first]]),
+                    running_by_type=tuple([number[at.PART_RUNNING] for number in part[: last - first]]),
                 )
             )
         return tuple(told)

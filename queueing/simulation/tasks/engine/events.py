@@ -18,13 +18,12 @@ from __future__ import annotations
 import numpy as np
 
 from fairness.model.problem import FloatArray
-from queueing.simulation import state_rows
+from queueing.simulation import end_events, state_rows
+from queueing.simulation.end_events import pop, push
 from queueing.simulation.kernels import kernel, part
 from queueing.simulation.state_rows import MISSING, find
-from queueing.simulation.tasks import end_events
-from queueing.simulation.tasks.end_events import pop, push
-from queueing.simulation.tasks.engine import candidates, levels, servers
-from queueing.simulation.tasks.engine import state as states
+from queueing.simulation.tasks.engine import candidates, contenders, levels, servers
+from queueing.simulation.tasks.engine import state as at
 from queueing.simulation.tasks.engine.candidates import (
     change_candidate,
     choose_candidate,
@@ -35,50 +34,7 @@ from queueing.simulation.tasks.engine.candidates import (
 )
 from queueing.simulation.tasks.engine.levels import change_level, choose_by_level, join_level
 from queueing.simulation.tasks.engine.servers import bind, count_waits, occupy, place
-from queueing.simulation.tasks.engine.state import (
-    AGE,
-    ARRIVALS,
-    ARRIVED,
-    ASK,
-    CHOSEN,
-    CHOSEN_SERVER,
-    CHOSEN_TYPE,
-    CLASS,
-    DECIDE,
-    DURATIONS,
-    FREE_ROW,
-    FRESH_ROW,
-    HEAP,
-    HERE,
-    JOB_ARRIVAL,
-    JOB_CLASS,
-    JOB_DEPARTURE,
-    JOB_SERVER,
-    JOB_TASKS,
-    JOBS,
-    NEXT_TASK,
-    NOBODY,
-    NOT_DRAWN,
-    PART_NEXT,
-    PATH,
-    RUNNING,
-    SERVER,
-    TASK_CLASS,
-    TASK_END,
-    TASK_JOB,
-    TASK_SERVER,
-    TASK_START,
-    TASKS_ARRIVED,
-    TASKS_STARTED,
-    TOUCHED,
-    WAITING,
-    WAITS,
-    YOUNGER,
-    Log,
-    Model,
-    Places,
-    State,
-)
+from queueing.simulation.tasks.engine.state import ASK, NOBODY, NOT_DRAWN, Log, Model, Places, State
 from queueing.simulation.tasks.rules import placement, schedulers, task_types, workload
 from queueing.simulation.tasks.rules.schedulers import ASKED, TARGET, Rule
 from queueing.simulation.tasks.rules.workload import draw_tasks, position, uniform
@@ -94,11 +50,11 @@ JOB_TIME, TASK_TIME, DURATION, DEPARTURES = range(4)
 @part
 def _next_arrival(model: Model, job: int, now: float) -> float:
     """Time of the arrival of job number ``job``; numbers 3 job, 3 job + 1, 3 job + 2 belong to it."""
-    return now - np.log1p(-uniform(model.seeds[ARRIVALS], 3 * job)) / model.arrival_rate
+    return now - np.log1p(-uniform(model.seeds[at.ARRIVALS], 3 * job)) / model.arrival_rate
 
 
 @kernel(
-    *(candidates, end_events, levels, placement, schedulers, servers, state_rows, states),
+    *(candidates, contenders, end_events, levels, placement, schedulers, servers, state_rows, at),
     *(task_types, workload),
 )
 def advance(
@@ -124,10 +80,10 @@ def advance(
     while True:
         # A task of a job more (step 1) or less (-1): changed in one place, to keep the code small for caches.
         row, t, server, step = NOBODY, NOBODY, 0, 0
-        if counters[DECIDE]:
+        if counters[at.DECIDE]:
             if rule.kind == TARGET:
-                counters[HERE] = find(rule.lookup, state.present)
-                if counters[HERE] == MISSING:
+                counters[at.HERE] = find(rule.lookup, state.present)
+                if counters[at.HERE] == MISSING:
                     return TARGET_MISSING, made
             if log.on and _log_full(state, log):
                 return LOG_FULL, made
@@ -136,13 +92,13 @@ def advance(
                 return UNDECIDED, made
             step = 1
             if t == NOBODY:
-                step = counters[DECIDE] = counters[WAITS] = 0
+                step = counters[at.DECIDE] = counters[at.WAITS] = 0
                 if log.on:
                     _note_path(state, log)
         if step == 0:
             if made == events:
                 break
-            completes = counters[HEAP] > 0 and state.heap_times[0] <= state.clock[1]
+            completes = counters[at.HEAP] > 0 and state.heap_times[0] <= state.clock[1]
             event_time = state.heap_times[0] if completes else state.clock[1]
             elapsed = min(event_time, horizon) - state.clock[0]
             for i in range(n):
@@ -154,10 +110,10 @@ def advance(
                 state.clock[0] = horizon
                 break
             state.clock[0] = event_time
-            if not completes and counters[JOBS] == len(state.jobs):
+            if not completes and counters[at.JOBS] == len(state.jobs):
                 return TOO_MANY_JOBS, made
             made += 1
-            counters[DECIDE] = 1
+            counters[at.DECIDE] = 1
             if completes:
                 row, t, server = _end(state, places)
                 step = -1
@@ -171,7 +127,7 @@ def advance(
                 change_candidate(model, state, places, row, t, server, step)
             if step > 0:
                 _begin(model, state, places, log, row, t, server)
-            elif state.jobs[row, WAITING] + state.jobs[row, RUNNING] == 0:
+            elif state.jobs[row, at.WAITING] + state.jobs[row, at.RUNNING] == 0:
                 _leave(model, state, places, log, totals, row)
     return DONE, made
 
@@ -182,18 +138,18 @@ def _next_start(model: Model, rule: Rule, state: State, places: Places | None) -
     counters = state.counters
     if places is None:
         row = choose_by_level(model, rule, state)
-        return row, NOBODY if row == NOBODY else state.jobs[row, CLASS], 0
+        return row, NOBODY if row == NOBODY else state.jobs[row, at.CLASS], 0
     # If jobs are bound, only the server of the event has anything new to decide.
-    if counters[WAITS] or not startable(model, state, places, counters[TOUCHED]):
+    if counters[at.WAITS] or not startable(model, state, places, counters[at.TOUCHED]):
         return NOBODY, NOBODY, NOBODY
     if rule.kind == ASKED:
-        row, t, server = counters[CHOSEN], counters[CHOSEN_TYPE], counters[CHOSEN_SERVER]
-        counters[CHOSEN_TYPE] = ASK
+        row, t, server = counters[at.CHOSEN], counters[at.CHOSEN_TYPE], counters[at.CHOSEN_SERVER]
+        counters[at.CHOSEN_TYPE] = ASK
     else:
-        row, server = choose_candidate(model, rule, state, places, counters[TOUCHED]), NOBODY
-        t = NOBODY if row == NOBODY else fitting_type(model, state, places, row, counters[TOUCHED])
+        row, server = choose_candidate(model, rule, state, places, counters[at.TOUCHED]), NOBODY
+        t = NOBODY if row == NOBODY else fitting_type(model, state, places, row, counters[at.TOUCHED])
     if t >= 0 and model.place.bound:
-        server = state.jobs[row, SERVER]
+        server = state.jobs[row, at.SERVER]
     elif t >= 0 and server == NOBODY:
         server = place(model, state, places, t)
     return row, t, server
@@ -203,45 +159,45 @@ def _next_start(model: Model, rule: Rule, state: State, places: Places | None) -
 def _arrive(model: Model, state: State, places: Places | None, log: Log) -> None:
     """Job number ``counters[ARRIVED]`` arrives, is bound if that is the rule, and the next is drawn."""
     counters, jobs = state.counters, state.jobs
-    number = counters[ARRIVED]
-    i = position(model.arrival_shares, uniform(model.seeds[ARRIVALS], 3 * number + 1))
-    u = uniform(model.seeds[ARRIVALS], 3 * number + 2)
-    row = counters[FREE_ROW]
+    number = counters[at.ARRIVED]
+    i = position(model.arrival_shares, uniform(model.seeds[at.ARRIVALS], 3 * number + 1))
+    u = uniform(model.seeds[at.ARRIVALS], 3 * number + 2)
+    row = counters[at.FREE_ROW]
     if row == NOBODY:
-        row = counters[FRESH_ROW]
-        counters[FRESH_ROW] += 1
+        row = counters[at.FRESH_ROW]
+        counters[at.FRESH_ROW] += 1
     else:
-        counters[FREE_ROW] = jobs[row, YOUNGER]
-    jobs[row, CLASS] = i
-    jobs[row, RUNNING] = 0
-    jobs[row, AGE] = number
+        counters[at.FREE_ROW] = jobs[row, at.YOUNGER]
+    jobs[row, at.CLASS] = i
+    jobs[row, at.RUNNING] = 0
+    jobs[row, at.AGE] = number
     server = NOBODY
     if places is None:
         tasks = draw_tasks(model.law, i, u)
-        jobs[row, NEXT_TASK] = counters[TASKS_ARRIVED]
-        jobs[row, WAITING] = tasks
+        jobs[row, at.NEXT_TASK] = counters[at.TASKS_ARRIVED]
+        jobs[row, at.WAITING] = tasks
         state.present[i] += 1
         join_level(model, state, row, i, tasks, 0, True)
     else:
         tasks = draw_parts(model, state, places, row, number, u)
-        jobs[row, WAITING] = tasks
+        jobs[row, at.WAITING] = tasks
         for t in range(model.first_type[i], model.first_type[i + 1]):
             state.present[t] += 1
         if model.place.bound:
             server = bind(model, state, places, i)
-        jobs[row, SERVER] = max(server, 0)
-        counters[TOUCHED] = jobs[row, SERVER]
+        jobs[row, at.SERVER] = max(server, 0)
+        counters[at.TOUCHED] = jobs[row, at.SERVER]
         join(model, state, places, row, True)
     state.arrivals[row] = state.clock[0]
-    counters[TASKS_ARRIVED] += tasks
-    counters[ARRIVED] += 1
-    counters[JOBS] += 1
+    counters[at.TASKS_ARRIVED] += tasks
+    counters[at.ARRIVED] += 1
+    counters[at.JOBS] += 1
     if log.on:
-        log.jobs[number, JOB_CLASS] = i
-        log.jobs[number, JOB_TASKS] = tasks
-        log.jobs[number, JOB_ARRIVAL] = state.clock[0]
-        log.jobs[number, JOB_DEPARTURE] = np.nan
-        log.jobs[number, JOB_SERVER] = server
+        log.jobs[number, at.JOB_CLASS] = i
+        log.jobs[number, at.JOB_TASKS] = tasks
+        log.jobs[number, at.JOB_ARRIVAL] = state.clock[0]
+        log.jobs[number, at.JOB_DEPARTURE] = np.nan
+        log.jobs[number, at.JOB_SERVER] = server
     state.clock[1] = _next_arrival(model, number + 1, state.clock[0])
 
 
@@ -252,63 +208,68 @@ def _begin(
     """A task of type t of a job has started on a server: when it will end."""
     counters, jobs = state.counters, state.jobs
     if places is None:
-        number, code = jobs[row, NEXT_TASK], row
-        jobs[row, NEXT_TASK] += 1
+        number, code = jobs[row, at.NEXT_TASK], row
+        jobs[row, at.NEXT_TASK] += 1
     else:
-        own = t - model.first_type[jobs[row, CLASS]]
+        own = t - model.first_type[jobs[row, at.CLASS]]
         number, code = (
-            places.parts[row, own, PART_NEXT],
+            places.parts[row, own, at.PART_NEXT],
             (row * state.on.shape[1] + t) * len(state.on) + server,
         )
-        places.parts[row, own, PART_NEXT] += 1
+        places.parts[row, own, at.PART_NEXT] += 1
     duration = model.task_means[t]
     if model.exponential:
-        duration *= -np.log1p(-uniform(model.seeds[DURATIONS], number))
+        duration *= -np.log1p(-uniform(model.seeds[at.DURATIONS], number))
     end = state.clock[0] + duration
-    at = push(
-        state.heap_times, state.heap_turns, state.heap_codes, counters[HEAP], end, counters[TASKS_STARTED]
+    leaf = push(
+        state.heap_times,
+        state.heap_turns,
+        state.heap_codes,
+        counters[at.HEAP],
+        end,
+        counters[at.TASKS_STARTED],
     )
-    state.heap_codes[at] = code
-    counters[HEAP] += 1
+    state.heap_codes[leaf] = code
+    counters[at.HEAP] += 1
     if log.on:
-        task = counters[TASKS_STARTED]
-        log.tasks[task, TASK_JOB] = jobs[row, AGE]
-        log.tasks[task, TASK_CLASS] = t
-        log.tasks[task, TASK_START] = state.clock[0]
-        log.tasks[task, TASK_END] = end
-        log.tasks[task, TASK_SERVER] = server
-    counters[TASKS_STARTED] += 1
+        task = counters[at.TASKS_STARTED]
+        log.tasks[task, at.TASK_JOB] = jobs[row, at.AGE]
+        log.tasks[task, at.TASK_CLASS] = t
+        log.tasks[task, at.TASK_START] = state.clock[0]
+        log.tasks[task, at.TASK_END] = end
+        log.tasks[task, at.TASK_SERVER] = server
+    counters[at.TASKS_STARTED] += 1
 
 
 @part
 def _leave(model: Model, state: State, places: Places | None, log: Log, totals: FloatArray, row: int) -> None:
     """A job leaves, whose last task has ended."""
     counters, jobs = state.counters, state.jobs
-    i = jobs[row, CLASS]
+    i = jobs[row, at.CLASS]
     for part_of in range(model.first_type[i], model.first_type[i + 1]):
         totals[DURATION, part_of] += state.clock[0] - state.arrivals[row]
         totals[DEPARTURES, part_of] += 1
         state.present[part_of] -= 1
     if places is not None and model.place.bound:
-        places.bound[jobs[row, SERVER]] -= 1
+        places.bound[jobs[row, at.SERVER]] -= 1
     if log.on:
-        log.jobs[jobs[row, AGE], JOB_DEPARTURE] = state.clock[0]
-    counters[JOBS] -= 1
-    jobs[row, YOUNGER] = counters[FREE_ROW]
-    counters[FREE_ROW] = row
+        log.jobs[jobs[row, at.AGE], at.JOB_DEPARTURE] = state.clock[0]
+    counters[at.JOBS] -= 1
+    jobs[row, at.YOUNGER] = counters[at.FREE_ROW]
+    counters[at.FREE_ROW] = row
 
 
 @part
 def _end(state: State, places: Places | None) -> tuple[int, int, int]:
     """The first running task ends; its job, type and server."""
     code = state.heap_codes[0]
-    pop(state.heap_times, state.heap_turns, state.heap_codes, state.counters[HEAP])
-    state.counters[HEAP] -= 1
+    pop(state.heap_times, state.heap_turns, state.heap_codes, state.counters[at.HEAP])
+    state.counters[at.HEAP] -= 1
     if places is None:
-        return code, state.jobs[code, CLASS], 0
+        return code, state.jobs[code, at.CLASS], 0
     number, n = state.on.shape
     row = code // (number * n)
-    state.counters[TOUCHED] = state.jobs[row, SERVER]
+    state.counters[at.TOUCHED] = state.jobs[row, at.SERVER]
     return row, code // number % n, code % number
 
 
@@ -317,9 +278,9 @@ def _log_full(state: State, log: Log) -> bool:
     """Whether the starts after this event, and the next event, might not fit in the log."""
     room = len(state.heap_times)
     return (
-        state.counters[TASKS_STARTED] + room > len(log.tasks)
-        or state.counters[ARRIVED] + 1 > len(log.jobs)
-        or state.counters[PATH] + 1 > len(log.path)
+        state.counters[at.TASKS_STARTED] + room > len(log.tasks)
+        or state.counters[at.ARRIVED] + 1 > len(log.jobs)
+        or state.counters[at.PATH] + 1 > len(log.path)
     )
 
 
@@ -327,9 +288,9 @@ def _log_full(state: State, log: Log) -> bool:
 def _note_path(state: State, log: Log) -> None:
     """Write down the jobs and the running tasks after this event."""
     n = len(state.present)
-    line = log.path[state.counters[PATH]]
+    line = log.path[state.counters[at.PATH]]
     line[0] = state.clock[0]
     for i in range(n):
         line[1 + i] = state.present[i]
         line[1 + n + i] = state.running[i]
-    state.counters[PATH] += 1
+    state.counters[at.PATH] += 1

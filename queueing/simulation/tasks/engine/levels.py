@@ -18,27 +18,10 @@ from __future__ import annotations
 import numpy as np
 
 from queueing.simulation.kernels import part
-from queueing.simulation.tasks.engine.state import (
-    AGE,
-    CLASS,
-    DRAWS,
-    HERE,
-    NEVER_SERVED,
-    NOBODY,
-    OLDEST,
-    PRESENT,
-    QUEUED,
-    RUNNING,
-    TIE_BREAKS,
-    WAITING,
-    YOUNGER,
-    Model,
-    State,
-    dequeue,
-    enqueue,
-)
+from queueing.simulation.tasks.engine import state as at
+from queueing.simulation.tasks.engine.contenders import contend, most_deprived, over_target
+from queueing.simulation.tasks.engine.state import NOBODY, Model, State, dequeue, enqueue
 from queueing.simulation.tasks.rules.schedulers import BEST_RANK, SAME_RATIO, STATIC, TARGET, Rule
-from queueing.simulation.tasks.rules.workload import uniform
 
 __all__ = ["change_level", "choose_by_level", "join_level"]
 
@@ -50,7 +33,7 @@ def join_level(
     """Count a job of class i, unless all its tasks have ended, and queue it if it may start one."""
     if waiting + running > 0:
         group = model.first_group[i] + running
-        state.groups[group, PRESENT] += 1
+        state.groups[group, at.PRESENT] += 1
         if waiting > 0 and running < model.limits[i]:
             enqueue(state, group, row, newest)
 
@@ -59,19 +42,19 @@ def join_level(
 def change_level(model: Model, state: State, row: int, i: int, step: int) -> None:
     """A job of class i starts (+1) or ends (-1) a task."""
     jobs = state.jobs
-    waiting, running = jobs[row, WAITING], jobs[row, RUNNING]
+    waiting, running = jobs[row, at.WAITING], jobs[row, at.RUNNING]
     first = model.first_group[i]
     if waiting > 0 and running < model.limits[i]:
         dequeue(state, first + running, row)
-    state.groups[first + running, PRESENT] -= 1
+    state.groups[first + running, at.PRESENT] -= 1
     running += step
     if step > 0:
         waiting -= 1
-        jobs[row, WAITING] = waiting
-    jobs[row, RUNNING] = running
+        jobs[row, at.WAITING] = waiting
+    jobs[row, at.RUNNING] = running
     join_level(model, state, row, i, waiting, running, False)
     top = max(state.top[i], running)
-    while state.groups[first + top, PRESENT] == 0 and top > 0:
+    while state.groups[first + top, at.PRESENT] == 0 and top > 0:
         top -= 1
     state.top[i] = top
 
@@ -85,16 +68,26 @@ def choose_by_level(model: Model, rule: Rule, state: State) -> int:
         startable |= state.fits[0, i] and state.queued[i] > 0
     if not startable:
         return NOBODY
-    if rule.kind == STATIC:
-        for i in range(n):
-            for group in range(model.first_group[i], model.first_group[i] + state.top[i] + 1):
-                state.score[group] = rule.order[group]
-    elif rule.kind == BEST_RANK:
+    if rule.kind == BEST_RANK:
         _score_best_ranks(model, rule, state)
-    else:
-        _score_targets(model, rule, state)
-    row = _most_deprived(model, rule, state)
-    return row if state.fits[0, state.jobs[row, CLASS]] else NOBODY
+    found = 0
+    for i in range(n):
+        if state.queued[i] > 0 and (rule.blocking or state.fits[0, i]):
+            score = over_target(rule, state, i) if rule.kind == TARGET else 0.0
+            for group in range(model.first_group[i], model.first_group[i] + state.top[i] + 1):
+                equals = state.groups[group, at.QUEUED]
+                if equals > 0:
+                    if rule.kind == STATIC:
+                        score = rule.order[group]
+                    elif rule.kind == BEST_RANK:
+                        # The place of a contender is never behind that of its group.
+                        score = state.score[group]
+                    found = contend(state, found, state.groups[group, at.OLDEST], equals, score)
+                    if rule.kind == TARGET:
+                        # Of a class only the lowest level with a queue competes.
+                        break
+    row = most_deprived(model, rule, state, found, SAME_RATIO if rule.kind == TARGET else 0.0)
+    return row if state.fits[0, state.jobs[row, at.CLASS]] else NOBODY
 
 
 @part
@@ -130,65 +123,13 @@ def _score_best_ranks(model: Model, rule: Rule, state: State) -> None:
             same = 0
             previous = -1
             for group in rule.by_share[j]:
-                if state.groups[group, PRESENT] == 0:
+                if state.groups[group, at.PRESENT] == 0:
                     continue
                 if rule.share_rank[j, group] != previous:
                     larger += same
                     same = 0
                     previous = rule.share_rank[j, group]
-                same += state.groups[group, PRESENT]
+                same += state.groups[group, at.PRESENT]
                 state.score[group] = max(state.score[group], -1.0 - larger)
         if found:
             return
-
-
-@part
-def _score_targets(model: Model, rule: Rule, state: State) -> None:
-    """Score of a class = running tasks / target; only its lowest level with a queue competes."""
-    n = len(state.running)
-    here = state.counters[HERE]
-    for i in range(n):
-        target = rule.lookup.tasks[here, i]
-        score = state.running[i] / target if target > 0 else NEVER_SERVED
-        for group in range(model.first_group[i], model.first_group[i] + state.top[i] + 1):
-            state.score[group] = score
-            if state.groups[group, QUEUED] > 0:
-                score = np.inf
-
-
-@part
-def _most_deprived(model: Model, rule: Rule, state: State) -> int:
-    """Row of the oldest (or a random) queued job among the groups of the lowest score."""
-    n = len(state.running)
-    lowest = np.inf
-    for i in range(n):
-        if state.queued[i] > 0 and (rule.blocking or state.fits[0, i]):
-            for group in range(model.first_group[i], model.first_group[i] + state.top[i] + 1):
-                if state.groups[group, QUEUED] > 0:
-                    lowest = min(lowest, state.score[group])
-    ceiling = lowest * (1.0 + SAME_RATIO) if rule.kind == TARGET else lowest
-    tied = 0
-    row = NOBODY
-    for i in range(n):
-        if state.queued[i] > 0 and (rule.blocking or state.fits[0, i]):
-            for group in range(model.first_group[i], model.first_group[i] + state.top[i] + 1):
-                if state.groups[group, QUEUED] > 0 and state.score[group] <= ceiling:
-                    head = state.groups[group, OLDEST]
-                    if row == NOBODY or state.jobs[head, AGE] < state.jobs[row, AGE]:
-                        row = head
-                    tied += state.groups[group, QUEUED]
-    if not rule.random_ties or tied == 1:
-        return row
-    skip = int(uniform(model.seeds[TIE_BREAKS], state.counters[DRAWS]) * tied)
-    state.counters[DRAWS] += 1
-    for i in range(n):
-        if state.queued[i] > 0 and (rule.blocking or state.fits[0, i]):
-            for group in range(model.first_group[i], model.first_group[i] + state.top[i] + 1):
-                if state.groups[group, QUEUED] > 0 and state.score[group] <= ceiling:
-                    if skip < state.groups[group, QUEUED]:
-                        row = state.groups[group, OLDEST]
-                        for _ in range(skip):
-                            row = state.jobs[row, YOUNGER]
-                        return row
-                    skip -= state.groups[group, QUEUED]
-    return row

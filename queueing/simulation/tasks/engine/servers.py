@@ -12,16 +12,8 @@ from __future__ import annotations
 import numpy as np
 
 from queueing.simulation.kernels import part
-from queueing.simulation.tasks.engine.state import (
-    FRAGMENTED,
-    NOBODY,
-    PLACE_DRAWS,
-    PLACES,
-    WAITED,
-    Model,
-    Places,
-    State,
-)
+from queueing.simulation.tasks.engine import state as at
+from queueing.simulation.tasks.engine.state import NOBODY, Model, Places, State
 from queueing.simulation.tasks.rules.placement import (
     ALIGNED,
     BOUND_RANDOM,
@@ -151,8 +143,8 @@ def bind(model: Model, state: State, places: Places, i: int) -> int:
 @part
 def _draw(model: Model, state: State, number: int) -> int:
     """A uniform number of 0, ..., number - 1."""
-    drawn = int(uniform(model.seeds[PLACES], state.counters[PLACE_DRAWS]) * number)
-    state.counters[PLACE_DRAWS] += 1
+    drawn = int(uniform(model.seeds[at.PLACES], state.counters[at.PLACE_DRAWS]) * number)
+    state.counters[at.PLACE_DRAWS] += 1
     return drawn
 
 
@@ -188,7 +180,7 @@ def count_waits(model: Model, state: State, places: Places, elapsed: float) -> N
                     together = False
                     break
             if together:
-                places.lost[FRAGMENTED] += elapsed
+                places.lost[at.FRAGMENTED] += elapsed
                 break
     if waits:
-        places.lost[WAITED] += elapsed
+        places.lost[at.WAITED] += elapsed

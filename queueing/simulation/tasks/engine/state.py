@@ -37,6 +37,8 @@ JOBS, ARRIVED, TASKS_ARRIVED, TASKS_STARTED, FREE_ROW, FRESH_ROW, HEAP, DECIDE, 
 ACTIVE, PLACE_DRAWS, TOUCHED, CHOSEN, CHOSEN_TYPE, CHOSEN_SERVER, WAITS = range(11, 18)
 # Last axis of Places.parts.
 PART_WAITING, PART_RUNNING, PART_NEXT = range(3)
+# Columns of State.contenders: the row of a job, and the jobs for which it stands.
+CONTENDER, EQUALS = range(2)
 # Entries of Places.lost.
 FRAGMENTED, WAITED = range(2)
 # Entries of Model.seeds: of all runs, then of the placement rule and of the numbers of further types.
@@ -89,6 +91,7 @@ class State(NamedTuple):
     used: FloatArray  # (S, m) units in use
     fits: NDArray[np.bool_]  # (S, n) whether one more task does
     score: FloatArray  # scratch: of the groups, or of the contenders
+    contenders: IntArray  # (len(score), 2) scratch: jobs that are compared
     heap_times: FloatArray  # (most running tasks,) ends of the running tasks, a binary heap
     heap_turns: IntArray  # (most running tasks,) their places in the order of start
     heap_codes: IntArray  # (most running tasks,) the row of the job, with type and server
@@ -107,7 +110,6 @@ class Places(NamedTuple):
     bound: IntArray  # (S,) jobs bound
     level: IntArray  # (J,) scratch: fewest running tasks of a candidate
     ratio: FloatArray  # (J,) scratch: running tasks over target
-    contenders: IntArray  # scratch: rows of the candidates that are compared
     placed: FloatArray  # (n, S) time integrals of the tasks
     lost: FloatArray  # (2,) time fragmented, and time with a job waiting
 
@@ -130,6 +132,7 @@ def new_state(model: Model, max_jobs: int, most_running: int, by_level: bool) ->
     counters[CHOSEN_TYPE] = ASK
     groups = np.zeros((n_groups, 4), np.int64)
     groups[:, :2] = NOBODY
+    contenders = n_groups if by_level else most_running + n_groups
     return State(
         clock=np.array([0.0, NOT_DRAWN]),
         counters=counters,
@@ -143,7 +146,8 @@ def new_state(model: Model, max_jobs: int, most_running: int, by_level: bool) ->
         on=np.zeros(model.eligible.shape, np.int64),
         used=np.zeros_like(model.capacities),
         fits=model.eligible & (model.held <= model.room[:, None]).all(axis=2),
-        score=np.zeros(n_groups if by_level else most_running + n_groups),
+        score=np.zeros(contenders),
+        contenders=np.empty((contenders, 2), np.int64),
         heap_times=np.empty(most_running),
         heap_turns=np.empty(most_running, np.int64),
         heap_codes=np.empty(most_running, np.int64),
@@ -153,7 +157,7 @@ def new_state(model: Model, max_jobs: int, most_running: int, by_level: bool) ->
 def new_places(model: Model, state: State) -> Places:
     """What else an empty system keeps."""
     servers, n = model.eligible.shape
-    n_jobs, max_jobs, contenders = len(state.queued), len(state.jobs), len(state.score)
+    n_jobs, max_jobs = len(state.queued), len(state.jobs)
     return Places(
         parts=np.zeros((max_jobs, int(np.diff(model.first_type).max()), 3), np.int64),
         share=np.zeros(max_jobs),
@@ -165,7 +169,6 @@ def new_places(model: Model, state: State) -> Places:
         bound=np.zeros(servers, np.int64),
         level=np.zeros(n_jobs, np.int64),
         ratio=np.zeros(n_jobs),
-        contenders=np.empty(contenders, np.int64),
         placed=np.zeros((n, servers)),
         lost=np.zeros(2),
     )

@@ -1,7 +1,8 @@
-"""Ends of the running tasks in the order of time: a binary heap, by end, then by start.
+"""What ends, in the order of time: a binary heap of running tasks, or of jobs of one class.
 
-The heap is three arrays: times, *turns* (places in the order of start) and *codes*, what else a kernel keeps
-of a running task; without them codes is None, and nothing is compiled for them. Its size is the caller's.
+The heap is three arrays: times, *turns*, by which equal times are ordered (places in the order of start), and
+*codes*, what else a kernel keeps; without them codes is None, and nothing is compiled for them. Its size is
+the caller's.
 """
 
 from __future__ import annotations
@@ -20,11 +21,11 @@ Turns = IntArray | NDArray[np.int32]
 
 @part
 def push(times: FloatArray, turns: Turns, codes: IntArray | None, size: int, end: float, turn: int) -> int:
-    """Put the task that started last on a heap of some size; the place where its code is to stand."""
+    """Put what started last on a heap of some size; the place where its code is to stand."""
     k = size
     while k > 0:
         parent = (k - 1) >> 1
-        # The new task started last, so it stays below an equal end.
+        # It started last, so it stays below an equal end.
         if times[parent] <= end:
             break
         _move(times, turns, codes, parent, k)
@@ -36,7 +37,7 @@ def push(times: FloatArray, turns: Turns, codes: IntArray | None, size: int, end
 
 @part
 def pop(times: FloatArray, turns: Turns, codes: IntArray | None, size: int) -> None:
-    """Take the first task off a heap of some size."""
+    """Take the first off a heap of some size."""
     last = size - 1
     end, turn = times[last], turns[last]
     code = 0 if codes is None else codes[last]
