@@ -5,7 +5,6 @@ from __future__ import annotations
 import importlib
 from functools import cache
 
-from fairness.arguments.plain import near
 from proofs.errors import ProofError
 from proofs.statement import Statement, reread
 
@@ -96,6 +95,10 @@ def statement_named(name: str) -> Statement:
     """
     known = {s.id: s for s in statements()}
     if name not in known:
-        told = near(name, known, "give the id of one")
-        raise ProofError(f"no statement is called {name!r}; {told} (python -m proofs lists all)")
+        from difflib import get_close_matches
+
+        near = get_close_matches(name, known, 3) or sorted(known)[:3]
+        raise ProofError(
+            f"no statement is called {name!r}; near: {', '.join(near)}; python -m proofs lists all"
+        )
     return known[name]

@@ -488,7 +488,7 @@ def test_sizes_and_hypotheses_of_one_statement(capsys):
 @pytest.mark.parametrize(
     ("arguments", "told"),
     [
-        (["br-feasable"], "no statement is called 'br-feasable'; did you mean 'br-feasible'?"),
+        (["br-feasable"], "no statement is called 'br-feasable'; near: br-feasible"),
         (["br-feasible", "--size", "n=99"], r"for n (jobs) from 1 to 8; got 99"),
         (["br-feasible", "--size", "k=2"], "br-feasible has no size 'k'; its sizes: n"),
         (["br-feasible", "--size", "drop=2"], "br-feasible has no size 'drop'; its sizes: n"),
