@@ -40,10 +40,11 @@ Shares = FloatArray | Nonzeros
 
 def nonzeros(task_shares: FloatArray) -> Nonzeros:
     """List the nonzeros of a matrix (n_classes, n_resources)."""
-    # Contiguous, for which numpy's views are only with one column: kernels are compiled for one layout.
-    classes, resource = (np.ascontiguousarray(places) for places in np.nonzero(task_shares))
+    # In one piece each, which is several times faster than with two coordinates at once.
+    places = np.flatnonzero(task_shares != 0.0)
+    classes, resource = np.divmod(places, task_shares.shape[1])
     start = np.searchsorted(classes, np.arange(len(task_shares) + 1))
-    return Nonzeros(start, resource, task_shares[classes, resource])
+    return Nonzeros(start, resource, np.take(task_shares, places))
 
 
 def span(shares: Shares, i: int) -> tuple[int, int]:
