@@ -29,18 +29,16 @@ puts below a level that has been reached is taken up to it.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numba
 import numpy as np
-from numba import types
-from numba.extending import overload, register_jitable
+from numba.extending import register_jitable
 
-from fairness.machine.kernels import IntArray, Nonzeros, Shares, entry, span
+from fairness.machine.kernels import ByResource, IntArray, Shares, columns_of, entry, span
 from fairness.model.problem import FloatArray
 
-__all__ = ["Work", "columns_of", "fill", "work_for"]
+__all__ = ["Work", "fill", "work_for"]
 
 EQUAL = 1e-15
 """Levels that differ by less than this part are equal but for rounding."""
@@ -64,35 +62,6 @@ def work_for(n_classes: int, n_resources: int) -> Work:
         np.empty(n_resources),
         np.empty(n_resources, dtype=np.int64),
     )
-
-
-def columns_of(shares: Shares, n_resources: int) -> Shares:
-    """Task shares with a row per resource: of a matrix a view, the nonzeros listed anew."""
-    return _listed(shares, n_resources) if isinstance(shares, Nonzeros) else shares.T
-
-
-@overload(columns_of, strict=False)
-def _columns_of(shares: Any, n_resources: Any) -> Callable[..., Any]:
-    if isinstance(shares, types.Array):
-        return lambda shares, n_resources: shares.T
-    return lambda shares, n_resources: _listed(shares, n_resources)
-
-
-@numba.njit(nogil=True)
-def _listed(shares: Nonzeros, n_resources: int) -> Nonzeros:
-    # Of resource j: first the number of entries in place j + 2, then where the next one comes in place j + 1.
-    start = np.zeros(n_resources + 2, dtype=np.int64)
-    for j in shares.resource:
-        start[j + 2] += 1
-    for j in range(n_resources):
-        start[j + 2] += start[j + 1]
-    classes, share = np.empty(shares.resource.size, dtype=np.int64), np.empty(shares.share.size)
-    for i in range(shares.start.size - 1):
-        for e in range(shares.start[i], shares.start[i + 1]):
-            j = shares.resource[e] + 1
-            classes[start[j]], share[start[j]] = i, shares.share[e]
-            start[j] += 1
-    return Nonzeros(start, classes, share)
 
 
 @numba.njit(nogil=True)
@@ -146,7 +115,7 @@ def _bounds(shares: Shares, rates: FloatArray, caps: FloatArray, work: Work) -> 
 
 
 @numba.njit(nogil=True, error_model="numpy", forceinline=True)
-def _revised(columns: Shares, j: int, known: float, rates: FloatArray, levels: FloatArray) -> float:
+def _revised(columns: ByResource, j: int, known: float, rates: FloatArray, levels: FloatArray) -> float:
     """Bound of resource j when nothing is full below the level known: no less, infinite if nobody fills it.
 
     Who stops at the very level known has not left before it: what is left of the resource without them may be
@@ -170,15 +139,11 @@ def _revised(columns: Shares, j: int, known: float, rates: FloatArray, levels: F
 
 
 @numba.njit(nogil=True, error_model="numpy", forceinline=True)
-def fill(
-    shares: Shares, columns: Shares, rates: FloatArray, caps: FloatArray, tasks: FloatArray, work: Work
-) -> None:
+def fill(shares: Shares, rates: FloatArray, caps: FloatArray, tasks: FloatArray, work: Work) -> None:
     """Fill ``tasks`` (n_classes,) of the classes that have a rate; those of others stay as they are.
 
     Parameters
     ----------
-    columns : Shares
-        From :func:`columns_of`.
     rates : ndarray of shape (n_classes,)
         Tasks of all jobs of the class per level; finite, 0 for a class that is not there.
     caps : ndarray of shape (n_classes,)
@@ -187,6 +152,7 @@ def fill(
         From :func:`work_for`.
     """
     levels, _, keys, items = work
+    columns = columns_of(shares)
     _bounds(shares, rates, caps, work)
     reached, stopped = 0.0, 0
     while stopped < rates.size and keys[0] < np.inf:

@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike
 
 from fairness.evidence.pools import job_levels, level_certificate
 from fairness.filling import floats
-from fairness.filling.floats import columns_of, fill, work_for
+from fairness.filling.floats import fill, work_for
 from fairness.machine import kernels
 from fairness.machine.compiling import stored
 from fairness.machine.kernels import Shares, nonzeros
@@ -50,7 +50,7 @@ def fill_states(
 ) -> None:
     """The same as :class:`fairness.protocol.following.Answers` want it; of prices only the number counts."""
     n_states, n = counts.shape
-    rates, caps, columns = np.empty(n), np.empty(n), columns_of(shares, prices.size)
+    rates, caps = np.empty(n), np.empty(n)
     work = work_for(n, prices.size)
     for state in range(n_states):
         for i in range(n):
@@ -60,7 +60,7 @@ def fill_states(
             rates[i] = x * growth[i] if present and growth[i] < np.inf else 0.0
             # A class without demand is bounded by its limit alone.
             tasks[state, i] = caps[i] if growth[i] == np.inf else 0.0
-        fill(shares, columns, rates, caps, tasks[state], work)
+        fill(shares, rates, caps, tasks[state], work)
 
 
 class FillingPolicy(ABC):

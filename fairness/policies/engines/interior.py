@@ -32,7 +32,7 @@ import numpy as np
 from numba import types
 from numba.extending import overload
 
-from fairness.filling.floats import columns_of, fill, work_for
+from fairness.filling.floats import fill, work_for
 from fairness.machine.kernels import IntArray, Nonzeros, Shares, entry, span
 from fairness.model.problem import FloatArray
 
@@ -66,7 +66,7 @@ def interior_point(
     p, s, omega, gap, aim_p, y, d_s = (
         columns[0], columns[1], columns[2], columns[3], columns[4], columns[5], columns[6]
     )  # fmt: skip
-    fill(shares, columns_of(shares, m), weight, cap, phi, work_for(weight.size, m))
+    fill(shares, weight, cap, phi, work_for(weight.size, m))
     low, high = np.inf, 0.0
     for i in users:
         low, high = min(low, weight[i] / phi[i]), max(high, weight[i] / phi[i])

@@ -63,7 +63,7 @@ def test_filling_is_that_of_fractions(policy, decades):
 
 
 def test_matrix_and_nonzeros_and_the_kernel_as_it_is_written_are_the_same(monkeypatch):
-    plain = {name: getattr(floats, name) for name in ("sink", "_bounds", "_revised", "fill", "_listed")}
+    plain = {name: getattr(floats, name) for name in ("sink", "_bounds", "_revised", "fill")}
     plain = {name: getattr(kernel, "py_func", kernel) for name, kernel in plain.items()}
     for seed in range(12):
         problem, counts = drawn_pool(seed, 3)

@@ -35,7 +35,7 @@ from numpy.typing import NDArray
 
 from fairness.arguments.validation import FloatArray
 from fairness.filling import floats
-from fairness.filling.floats import Work, columns_of, fill, work_for
+from fairness.filling.floats import Work, fill, work_for
 from fairness.machine import kernels
 from fairness.machine.compiling import stored
 from fairness.machine.kernels import IntArray
@@ -224,7 +224,7 @@ def _level(region: Region, memory: Memory, rates: FloatArray, w: FloatArray) -> 
     for _ in range(MOST_CUTS):
         largest = 0
         w[:] = 0.0
-        fill(cuts, columns_of(cuts, cuts.shape[1]), rates, caps, w, filling)
+        fill(cuts, rates, caps, w, filling)
         for k in range(n):
             if w[k] > w[largest]:
                 largest = k
