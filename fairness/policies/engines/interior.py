@@ -259,7 +259,7 @@ def gram_of_many(
     shares: Nonzeros, users: IntArray, factor: FloatArray, scale: FloatArray, matrix: FloatArray
 ) -> None:
     """:func:`gram` over pairs of nonzeros, or by BLAS if there are too many, without resources of scale 0."""
-    start, resource, share = shares
+    start, resource, share, _ = shares
     matrix[:] = 0.0
     kept = np.flatnonzero(scale)
     place = np.zeros(scale.size, dtype=np.int64)
