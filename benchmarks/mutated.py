@@ -5,8 +5,8 @@ from __future__ import annotations
 __all__ = ["TESTS"]
 
 TESTS: dict[str, tuple[str, ...]] = {
-    "fairness/policies/engines/filling.py": (
-        "tests/fairness/test_filling.py", "-k", "not rounds and not large",
+    "fairness/filling/floats.py": (
+        "tests/fairness/filling/test_floats.py", "-k", "not rounds and not large",
     ),
     "fairness/policies/engines/prices.py": (
         "tests/fairness/test_prices.py", "tests/fairness/test_proportional.py", "-k",
@@ -24,7 +24,7 @@ TESTS: dict[str, tuple[str, ...]] = {
     ),
     "fairness/cloud/certificates.py": ("tests/fairness/cloud/test_edrf.py", "-k", "residuals or explains"),
     "fairness/evidence/pools.py": (
-        "tests/fairness/test_pool_certificates.py", "tests/fairness/test_filling.py", "-k",
+        "tests/fairness/test_pool_certificates.py", "tests/fairness/filling/test_floats.py", "-k",
         "not rounds and not large and not equals",
     ),
     "fairness/evidence/trees.py": ("tests/fairness/test_tree_certificates.py",),

@@ -53,7 +53,7 @@ from fairness.display.colours import NEUTRAL
 from fairness.display.drawing import given_axes, legend_beside
 from fairness.display.result import Result
 from fairness.errors import ModelError, NotConvergedError
-from fairness.machine.kernels import Nonzeros, nonzeros
+from fairness.machine.kernels import Columns, nonzeros
 from fairness.machine.memory import require_memory
 from fairness.machine.work import OutOfTime, ProgressOption, Task, stopped, watching
 from fairness.model.problem import FloatArray
@@ -290,14 +290,14 @@ class _Annealing:
     """The steps; ``rates`` are beta_0 > beta_1 > ... > 0, and ``centres`` the mean sums at each, about."""
 
     shares: FloatArray
-    columns: Nonzeros
+    columns: Columns
     rates: tuple[float, ...]
     centres: tuple[float, ...]
 
     @classmethod
     def planned(cls, shares: FloatArray, generator: np.random.Generator) -> _Annealing:
         """Steps chosen by a pilot walk."""
-        columns, n = nonzeros(np.ascontiguousarray(shares.T)), shares.shape[1]
+        columns, n = nonzeros(shares).columns, shares.shape[1]
         # With rate beta the point E/beta is inside if beta is at least the largest row of E.
         rate = float(np.quantile(_largest_rows(shares, PILOT, generator), 0.75))
         rates, centres = [rate], []

@@ -1,1 +1,1 @@
-"""Progressive filling in fractions, for whoever needs to know what it gives and not only nearly."""
+"""Progressive filling: of pools in floats, and in fractions for whoever needs to know and not only nearly."""

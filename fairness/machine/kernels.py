@@ -21,9 +21,27 @@ from numpy.typing import NDArray
 
 from fairness.model.problem import FloatArray
 
-__all__ = ["IntArray", "Nonzeros", "Shares", "entry", "nonzeros", "span"]
+__all__ = [
+    "ByResource",
+    "Columns",
+    "IntArray",
+    "Nonzeros",
+    "Shares",
+    "columns_of",
+    "entry",
+    "nonzeros",
+    "span",
+]
 
 IntArray = NDArray[np.int64]
+
+
+class Columns(NamedTuple):
+    """Task shares resource by resource, those that are 0 left out."""
+
+    start: IntArray  # (n_resources + 1,): resource j has the entries start[j] to start[j + 1] - 1
+    job_class: IntArray  # (entries,): ascending within a resource
+    share: FloatArray  # (entries,)
 
 
 class Nonzeros(NamedTuple):
@@ -32,31 +50,48 @@ class Nonzeros(NamedTuple):
     start: IntArray  # (n_classes + 1,): class i has the entries start[i] to start[i + 1] - 1
     resource: IntArray  # (entries,): ascending within a class
     share: FloatArray  # (entries,)
+    columns: Columns
 
 
 Shares = FloatArray | Nonzeros
 """Task shares as a matrix (n_classes, n_resources) or as their nonzeros."""
 
+ByResource = FloatArray | Columns
+"""The same with a row per resource; :func:`span` and :func:`entry` serve these, too."""
+
 
 def nonzeros(task_shares: FloatArray) -> Nonzeros:
     """List the nonzeros of a matrix (n_classes, n_resources)."""
-    # Contiguous, for which numpy's views are only with one column: kernels are compiled for one layout.
-    classes, resource = (np.ascontiguousarray(places) for places in np.nonzero(task_shares))
-    start = np.searchsorted(classes, np.arange(len(task_shares) + 1))
-    return Nonzeros(start, resource, task_shares[classes, resource])
+    rows = _listed(task_shares != 0.0, task_shares)
+    return Nonzeros(*rows, Columns(*_listed((task_shares != 0.0).T, task_shares.T)))
 
 
-def span(shares: Shares, i: int) -> tuple[int, int]:
+def _listed(there: NDArray[np.bool_], values: FloatArray) -> tuple[IntArray, IntArray, FloatArray]:
+    # In one piece each, which is several times faster than with two coordinates at once.
+    places = np.flatnonzero(there)
+    rows, columns = np.divmod(places, there.shape[1])
+    start = np.searchsorted(rows, np.arange(len(there) + 1))
+    return start, columns, values[rows, columns]
+
+
+def columns_of(shares: Shares) -> ByResource:
+    """Task shares with a row per resource."""
+    return shares.columns if isinstance(shares, Nonzeros) else shares.T
+
+
+def span(shares: Shares | ByResource, i: int) -> tuple[int, int]:
     """First entry of class i, and the one after its last."""
-    if isinstance(shares, Nonzeros):
+    if isinstance(shares, Nonzeros | Columns):
         return int(shares.start[i]), int(shares.start[i + 1])
     return 0, shares.shape[1]
 
 
-def entry(shares: Shares, i: int, e: int) -> tuple[int, float]:
+def entry(shares: Shares | ByResource, i: int, e: int) -> tuple[int, float]:
     """Resource and share of entry e of class i; in a matrix the share may be 0."""
     if isinstance(shares, Nonzeros):
         return int(shares.resource[e]), float(shares.share[e])
+    if isinstance(shares, Columns):
+        return int(shares.job_class[e]), float(shares.share[e])
     return e, float(shares[i, e])
 
 
@@ -74,4 +109,13 @@ def _span(shares: Any, i: Any) -> Callable[..., Any]:
 def _entry(shares: Any, i: Any, e: Any) -> Callable[..., Any]:
     if isinstance(shares, types.Array):
         return lambda shares, i, e: (e, shares[i, e])
+    if shares.instance_class is Columns:
+        return lambda shares, i, e: (shares.job_class[e], shares.share[e])
     return lambda shares, i, e: (shares.resource[e], shares.share[e])
+
+
+@overload(columns_of, strict=False)
+def _columns_of(shares: Any) -> Callable[..., Any]:
+    if isinstance(shares, types.Array):
+        return lambda shares: shares.T
+    return lambda shares: shares.columns

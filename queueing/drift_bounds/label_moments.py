@@ -11,7 +11,7 @@ Since the label is full, and no resource is more than full,
 .. math:: \sum_{i,h} b_{ij} z_{ik}^{hj} = N_k^j, \qquad
           \sum_{i,h} b_{ij'} z_{ik}^{hj} \le N_k^j \text{ for all } j'.
 
-*Levels.* Under progressive filling (:mod:`fairness.policies.engines.filling`) let the label be a
+*Levels.* Under progressive filling (:mod:`fairness.filling.floats`) let the label be a
 *bottleneck*: full, with no job on it at a higher level :math:`\varphi_i/(r_i x_i)`; under BMF the same with
 the level :math:`b_{ij}\varphi_i/(w_i x_i)` of a share, so that in both cases the level on j is
 :math:`\varphi_i/(r_{ij}x_i)` with :math:`r_{ij} = r_i` or :math:`w_i/b_{ij}`. So if i demands the label j of

@@ -84,7 +84,7 @@ def test_intervals_cover_as_often_as_they_say():
 
 def test_the_walk_keeps_its_law():
     # Two classes that share a resource: the law of the sum of x with density e^(-3 sum) on the triangle.
-    columns = nonzeros(np.ones((2, 1)))
+    columns = nonzeros(np.ones((1, 2))).columns
     x, sums, rate = np.array([0.2, 0.3]), np.empty(60_000), 3.0
     sweeps(*columns, 1, x, rate, 100, sums, np.random.default_rng(1))
     law = stats.gamma(2, scale=1 / rate)
@@ -112,7 +112,7 @@ def test_each_coordinate_is_drawn_from_its_law_given_the_others(rate):
             cut = 1 - math.exp(-rate * top)
             expected[k] = part * top if rate * top < 1e-6 else -math.log(1 - part * cut) / rate
         found.append(expected.sum())
-    sweeps(*nonzeros(shares.T.copy()), 4, x, rate, skipped, sums, np.random.default_rng(3))
+    sweeps(*nonzeros(shares).columns, 4, x, rate, skipped, sums, np.random.default_rng(3))
     np.testing.assert_allclose(sums, found[skipped:], rtol=2e-6)
     np.testing.assert_allclose(x, expected, rtol=2e-6)
 
@@ -121,7 +121,7 @@ def test_a_walk_that_starts_on_or_outside_the_boundary_comes_to_it():
     # No room: a class stays at 0 or goes back to the boundary, and never below 0.
     for start in ([1.0, 0.0], [0.0, 1.0], [1.0, 0.5], [0.1, 1.5]):
         x, sums = np.array(start), np.empty(1)
-        sweeps(*nonzeros(np.ones((2, 1))), 1, x, 2.0, 0, sums, np.random.default_rng(1))
+        sweeps(*nonzeros(np.ones((1, 2))).columns, 1, x, 2.0, 0, sums, np.random.default_rng(1))
         assert (x >= 0).all()
         assert (sums <= 1 + 1e-12).all()
 

@@ -15,7 +15,7 @@ Bills differ by a hundred decades when :math:`\alpha` is large. So complementari
 :math:`\omega_j = \min_i e_i/a_{ij}`, the price at which resource :math:`j` alone makes up the bill of one of
 its users, everything else is relative, and the path starts just inside the max-min allocation, the limit
 :math:`\alpha\to\infty`, where the bills have about their final sizes
-(:mod:`fairness.policies.engines.filling`).
+(:mod:`fairness.filling.floats`).
 
 References
 ----------
@@ -32,9 +32,9 @@ import numpy as np
 from numba import types
 from numba.extending import overload
 
+from fairness.filling.floats import fill, work_for
 from fairness.machine.kernels import IntArray, Nonzeros, Shares, entry, span
 from fairness.model.problem import FloatArray
-from fairness.policies.engines.filling import water_fill
 
 __all__ = ["BLOCK", "COLUMNS", "ROWS", "factorise", "gram", "gram_of_many", "interior_point", "solve"]
 
@@ -55,7 +55,8 @@ def interior_point(
 ) -> float:
     """Put prices into ``columns[0]``, 0 where slack outweighs them; return the unit of the weights.
 
-    ``rows`` starts with the weights W and the caps L of all classes; those listed in ``users`` take part.
+    ``rows`` starts with the weights W and the caps L of all classes; those listed in ``users`` take part, and
+    the weights of others are 0.
     The weights are divided by the unit, so that bills are centred on 1: they would overflow for large alpha.
     Whether the result is a solution is for the caller to certify.
     """
@@ -65,7 +66,7 @@ def interior_point(
     p, s, omega, gap, aim_p, y, d_s = (
         columns[0], columns[1], columns[2], columns[3], columns[4], columns[5], columns[6]
     )  # fmt: skip
-    water_fill(shares, users.copy(), users.size, weight, cap, phi, columns)
+    fill(shares, weight, cap, phi, work_for(weight.size, m))
     low, high = np.inf, 0.0
     for i in users:
         low, high = min(low, weight[i] / phi[i]), max(high, weight[i] / phi[i])
@@ -258,7 +259,7 @@ def gram_of_many(
     shares: Nonzeros, users: IntArray, factor: FloatArray, scale: FloatArray, matrix: FloatArray
 ) -> None:
     """:func:`gram` over pairs of nonzeros, or by BLAS if there are too many, without resources of scale 0."""
-    start, resource, share = shares
+    start, resource, share, _ = shares
     matrix[:] = 0.0
     kept = np.flatnonzero(scale)
     place = np.zeros(scale.size, dtype=np.int64)

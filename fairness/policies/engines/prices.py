@@ -30,11 +30,12 @@ from __future__ import annotations
 import numba
 import numpy as np
 
+from fairness.filling import floats
 from fairness.machine import kernels
 from fairness.machine.compiling import stored
 from fairness.machine.kernels import IntArray, Shares, entry, nonzeros, span
 from fairness.model.problem import FloatArray
-from fairness.policies.engines import filling, interior
+from fairness.policies.engines import interior
 from fairness.policies.engines.interior import BLOCK, COLUMNS, ROWS, factorise, gram, interior_point, solve
 
 __all__ = ["CERTIFIED", "price_kernel", "solve_states"]
@@ -263,7 +264,7 @@ def _exchange(factor: FloatArray, load: FloatArray) -> bool:
     return True
 
 
-@stored(kernels, filling, interior, nogil=True, error_model="numpy")
+@stored(kernels, floats, interior, nogil=True, error_model="numpy")
 def solve_states(
     shares: Shares,
     limits: FloatArray,
@@ -293,6 +294,7 @@ def solve_states(
             x = counts[state, i]
             # A class without demand is bounded by its limit alone.
             tasks[state, i] = x * limits[i] if x > 0 and growth[i] == np.inf else 0.0
+            weight[i] = 0.0
             if x > 0 and growth[i] < np.inf:
                 present[number] = i
                 number += 1

@@ -11,7 +11,7 @@ tasks are infinitely small, and all grow at the same time. At each moment
   guaranteed and not in use is lent from then on;
 * a child of a queue is *live* when it holds a class that neither is stopped nor waits;
 * the *level* of a child :math:`c` is its share :math:`s_c` over its weight :math:`w_c`, that of a class its
-  tasks over :math:`x_i r_i` as in :mod:`fairness.policies.engines.filling`; the level :math:`M_p` of a queue
+  tasks over :math:`x_i r_i` as in :mod:`fairness.filling.floats`; the level :math:`M_p` of a queue
   is the least among its live children;
 * what a queue *holds* for the comparison with its siblings is
 

@@ -1,6 +1,6 @@
 r"""Progressive filling in letters: max-min fairness, DRF (also with weights per resource), asset fairness.
 
-As in :mod:`fairness.policies.engines.filling`, a class of :math:`x_i` jobs of weight :math:`w_i` grows at
+As in :mod:`fairness.filling.floats`, a class of :math:`x_i` jobs of weight :math:`w_i` grows at
 rate :math:`x_i w_i r_i`. With the classes frozen so far, resource j would fill up at the level
 
 .. math:: y_j = \Bigl(C_j - \sum_{\text{frozen}} a_{ij}\varphi_i\Bigr) \Big/

@@ -34,12 +34,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fairness.arguments.validation import FloatArray
+from fairness.filling import floats
+from fairness.filling.floats import Work, fill, work_for
 from fairness.machine import kernels
 from fairness.machine.compiling import stored
 from fairness.machine.kernels import IntArray
 from fairness.model.cluster import Cluster
-from fairness.policies.engines import filling
-from fairness.policies.engines.filling import FILLING_COLUMNS, water_fill
 from fairness.policies.servers.states import ray, region
 from fairness.policies.servers.states.ray import begin, placed, prices_of, reach, refine
 from fairness.policies.servers.states.region import Region, region_of
@@ -148,9 +148,9 @@ class Memory(NamedTuple):
     values: FloatArray  # of the basic variables
     used: FloatArray  # of the rows of resources
     row: FloatArray  # (n_classes,)
-    growing: IntArray  # (n_classes,)
+    load: FloatArray  # (inequalities,)
     caps: FloatArray  # (n_classes,): infinite
-    columns: FloatArray  # of the filling
+    filling: Work
 
 
 def memory_for(region: Region) -> Memory:
@@ -167,13 +167,13 @@ def memory_for(region: Region) -> Memory:
         values=np.zeros(n_rows),
         used=np.zeros(region.n_rows),
         row=np.zeros(n),
-        growing=np.zeros(n, dtype=np.int64),
+        load=np.zeros(n_cuts),
         caps=np.full(n, np.inf),
-        columns=np.zeros((FILLING_COLUMNS, n_cuts)),
+        filling=work_for(n, n_cuts),
     )
 
 
-@stored(kernels, filling, region, ray, nogil=True, error_model="numpy")
+@stored(kernels, floats, region, ray, nogil=True, error_model="numpy")
 def leximin_states(
     region: Region, memory: Memory, goals: FloatArray, totals: FloatArray, solved: NDArray[np.bool_]
 ) -> None:
@@ -219,21 +219,17 @@ def _forget(memory: Memory) -> None:
 @numba.njit(nogil=True, error_model="numpy")
 def _level(region: Region, memory: Memory, rates: FloatArray, w: FloatArray) -> bool:
     """Fill ``w`` (n_classes,), parts of the tasks alone on the cluster; whether it is known to be right."""
-    tableau, basic, nonbasic, cuts, stamps, numbers, values, used, row, growing, caps, columns = memory
+    tableau, basic, nonbasic, cuts, stamps, numbers, values, used, row, load, caps, filling = memory
     n = len(rates)
     for _ in range(MOST_CUTS):
-        present, largest = 0, 0
-        for k in range(n):
-            w[k] = 0.0
-            if rates[k] > 0.0:
-                growing[present] = k
-                present += 1
-        water_fill(cuts, growing, present, rates, caps, w, columns)
+        largest = 0
+        w[:] = 0.0
+        fill(cuts, rates, caps, w, filling)
         for k in range(n):
             if w[k] > w[largest]:
                 largest = k
         numbers[CLOCK] += 1
-        visible = _visible(cuts, stamps, numbers[CLOCK], w, rates, row, columns[0])
+        visible = _visible(cuts, stamps, numbers[CLOCK], w, rates, row, load)
         allowed = ROUNDING + ALLOWED * visible
         t = -1.0
         for _ in range(2):

@@ -1,10 +1,15 @@
-"""Max-min, DRF and asset fairness against their definition and against a sequence of LPs."""
+"""Max-min, DRF and asset fairness against their definition, in fractions too, and a sequence of LPs."""
+
+from fractions import Fraction
 
 import numpy as np
 import pytest
 
 from fairness import DRF, AssetFair, MaxMin, ModelError, Problem, allocate
 from fairness.evidence.pools import bottleneck_certificate, feasibility_certificate, level_certificate
+from fairness.filling import floats, fractions
+from fairness.machine.kernels import nonzeros
+from fairness.policies.engines.filling import fill_states, progressive_filling
 from fairness.testing import KINDS, random_problem
 from tests.fairness.instances import pools
 from tests.fairness.leximin import pool_leximin
@@ -21,6 +26,75 @@ def test_filling_equals_the_sequence_of_linear_programs(policy, kind):
             rtol=2e-5,
             atol=1e-7,
         )
+
+
+def drawn_pool(seed, decades):
+    """Small integers, or powers of 2: many ties, zero demands, classes without any, limits that are met."""
+    rng = np.random.default_rng(seed)
+    n, m = (int(v) for v in rng.integers(1, (12, 6)))
+    demands = rng.integers(0, 3, (n, m)).astype(float)
+    limits = np.where(rng.random(n) < 0.4, 2.0 ** rng.integers(-decades, 2, n), np.inf)
+    limits = np.where(demands.any(axis=1), limits, 1.5)
+    capacities = rng.integers(0 if seed % 4 == 0 else 1, 4, m).astype(float)
+    weights = 2.0 ** rng.integers(-decades, decades + 1, n)
+    return Problem(demands, capacities, weights=weights, limits=limits), rng.integers(0, 3, n).astype(float)
+
+
+def in_fractions(problem, counts, growth):
+    """Tasks by the definition, rounded once."""
+    there = (counts > 0) & ~problem.blocked & np.isfinite(growth)
+    rates = [
+        Fraction(x) * Fraction(r) if t else Fraction(0) for x, r, t in zip(counts, growth, there, strict=True)
+    ]
+    most = [None if cap == np.inf else Fraction(cap) for cap in counts * np.minimum(problem.limits, 1e300)]
+    shares = [[Fraction(a) for a in row] for row in problem.task_shares]
+    tasks = np.array([float(t) for t in fractions.fill(shares, rates, most)])
+    return np.where(np.isinf(growth) & ~problem.blocked, counts * np.minimum(problem.limits, 1e300), tasks)
+
+
+@pytest.mark.parametrize("decades", [1, 5])
+@pytest.mark.parametrize("policy", [MaxMin(), DRF(), AssetFair()], ids=lambda p: p.name)
+def test_filling_is_that_of_fractions(policy, decades):
+    # A light class may live on what heavy ones leave: 1e-16 of the resource, 2^10 times as much of the class.
+    for seed in range(60):
+        problem, counts = drawn_pool(seed, decades)
+        expected = in_fractions(problem, counts, policy.growth(problem))
+        np.testing.assert_allclose(policy(problem, counts), expected, rtol=1e-12 if decades > 1 else 1e-14)
+
+
+def test_matrix_and_nonzeros_and_the_kernel_as_it_is_written_are_the_same(monkeypatch):
+    plain = {name: getattr(floats, name) for name in ("sink", "_bounds", "_revised", "fill")}
+    plain = {name: getattr(kernel, "py_func", kernel) for name, kernel in plain.items()}
+    for seed in range(12):
+        problem, counts = drawn_pool(seed, 3)
+        growth = DRF().growth(problem)
+        states = np.where(problem.blocked, 0.0, np.array([counts, counts[::-1]]))
+        tasks = np.full((3, *states.shape), np.nan)
+        rest = growth, 1.0, np.zeros(problem.n_resources), np.zeros(1)
+        fill_states(problem.task_shares, problem.limits, states, tasks[0], *rest)
+        fill_states(nonzeros(problem.task_shares), problem.limits, states, tasks[1], *rest)
+        with monkeypatch.context() as patch, np.errstate(divide="ignore"):
+            for name, kernel in plain.items():
+                patch.setattr(floats, name, kernel)
+            patch.setitem(fill_states_as_written.__globals__, "fill", plain["fill"])
+            fill_states_as_written(nonzeros(problem.task_shares), problem.limits, states, tasks[2], *rest)
+        np.testing.assert_array_equal(tasks[1], tasks[0])
+        np.testing.assert_allclose(tasks[2], tasks[0], rtol=1e-15)
+
+
+fill_states_as_written = getattr(fill_states, "py_func", fill_states)
+
+
+def test_large_sparse_pools_are_listed():
+    """5,000 entries: the nonzeros are filled, and give what the matrix does."""
+    rng = np.random.default_rng(4)
+    shares = rng.random((100, 50)) * (rng.random((100, 50)) < 0.1)
+    shares[np.arange(100), rng.integers(0, 50, 100)] = 0.02
+    growth, counts = 1.0 / shares.max(axis=1), rng.integers(0, 3, (4, 100)).astype(float)
+    tasks, matrix = np.empty((2, *counts.shape))
+    progressive_filling(shares, np.full(100, np.inf), counts, tasks, growth)
+    fill_states(shares, np.full(100, np.inf), counts, matrix, growth, 1.0, np.zeros(50), np.zeros(1))
+    np.testing.assert_array_equal(tasks, matrix)
 
 
 @pytest.mark.parametrize("kind", KINDS)
