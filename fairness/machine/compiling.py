@@ -12,6 +12,11 @@ helper that kernels of other files call is compiled as a part of them, by ``numb
 kernel with such helpers names their modules, ``@stored(kernels, interior)``, and is looked up by the sources
 of these too.
 
+Views of arrays are cheap where numba does not count the references to them, which can take two thirds of the
+time of a small kernel. Nothing is counted in a *part*: a helper that allocates nothing and returns no array,
+or a kernel that calls such (:data:`UNCOUNTED`). What a part calls and allocates something says so
+(:data:`COUNTED`), for it would be compiled as a part otherwise.
+
 A kernel that is not stored yet takes seconds. The log of this module tells its name when it begins, and the
 seconds when it is compiled, at the level INFO.
 """
@@ -31,12 +36,20 @@ from numba.core.caching import FunctionCache
 
 from fairness.machine.work import ASIDE
 
-__all__ = ["BEGUN", "ENDED", "first_class", "is_storing", "stored"]
+__all__ = ["BEGUN", "COUNTED", "ENDED", "UNCOUNTED", "first_class", "is_storing", "part", "stored"]
 
 _log = logging.getLogger(__name__)
 
 BEGUN, ENDED = "compiling %s for the first time", "compiled %s in %.1f s"
 """What the log is told of a kernel, by its name."""
+
+UNCOUNTED: dict[str, Any] = {"nogil": True, "error_model": "numpy", "_nrt": False}
+"""Options of a kernel that allocates nothing and calls parts."""
+COUNTED: dict[str, Any] = UNCOUNTED | {"_nrt": True}
+"""Options of what parts call and allocates something."""
+
+part: Callable[..., Any] = numba.njit(**UNCOUNTED)
+"""Decorator of a helper that allocates nothing and returns no array."""
 
 _TOLD = "FAIRQUEUES_NOT_STORED"
 """In the environment, which the workers of a process inherit: that it has been said."""

@@ -40,7 +40,7 @@ from typing import Any
 import numpy as np
 
 from fairness.filling.fractions import fill, growth_rates
-from fairness.machine.compiling import stored
+from fairness.machine.compiling import UNCOUNTED, part, stored
 from fairness.model.problem import FloatArray
 from queueing.certificates import intervals
 from queueing.certificates.errors import CertificateError
@@ -48,7 +48,7 @@ from queueing.certificates.facets import outward
 from queueing.certificates.intervals import Interval, above, below
 from queueing.certificates.pool import Pool
 from queueing.certificates.rates import interface
-from queueing.certificates.rates.interface import OPTIONS, Rates, part
+from queueing.certificates.rates.interface import Rates
 
 __all__ = [
     "GROWTH",
@@ -136,7 +136,7 @@ def resource_weights(pool: Pool, policy: str, parameters: Mapping[str, Any]) -> 
     return array[np.ix_(pool.classes, pool.resources)]
 
 
-@stored(intervals, interface, **OPTIONS)
+@stored(intervals, interface, **UNCOUNTED)
 def tasks(rates: Rates, counts: Any, lower: FloatArray, upper: FloatArray, memory: FloatArray) -> None:
     """Bounds of the tasks in one state, see :mod:`queueing.certificates.rates.interface`."""
     demands = rates.demands
