@@ -71,7 +71,7 @@ GROWING, ENDED = 1.0, 2.0
 def exact_growth(pool: Pool, policy: str, parameters: Mapping[str, Any]) -> list[Fraction]:
     """Growth rates r_i of a job of each class, by the definition of the policy; floats are fractions."""
     weights = [Fraction(w) for w in pool.weights]
-    return growth_rates(GROWTH[policy], _shares(pool), weights, resource_weights(pool, policy, parameters))
+    return growth_rates(GROWTH[policy], pool.shares, weights, resource_weights(pool, policy, parameters))
 
 
 def exact_tasks(
@@ -91,13 +91,7 @@ def exact_tasks(
     limits = [
         x * Fraction(limit) if limit < np.inf else None for x, limit in zip(counts, pool.limits, strict=True)
     ]
-    return fill(_shares(pool), rates, limits)
-
-
-def _shares(pool: Pool) -> list[list[Fraction]]:
-    """Shares of the resources that a task of each class holds."""
-    capacities = [Fraction(c) for c in pool.capacities]
-    return [[Fraction(a) / c for a, c in zip(row, capacities, strict=True)] for row in pool.demands]
+    return fill(pool.shares, rates, limits)
 
 
 def growth(pool: Pool, policy: str, parameters: Mapping[str, Any]) -> tuple[Interval, ...]:
