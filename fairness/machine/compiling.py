@@ -36,7 +36,7 @@ from numba.core.caching import FunctionCache
 
 from fairness.machine.work import ASIDE
 
-__all__ = ["BEGUN", "COUNTED", "ENDED", "UNCOUNTED", "first_class", "is_storing", "part", "stored"]
+__all__ = ["BEGUN", "COUNTED", "ENDED", "UNCOUNTED", "first_class", "inlined", "is_storing", "part", "stored"]
 
 _log = logging.getLogger(__name__)
 
@@ -50,6 +50,9 @@ COUNTED: dict[str, Any] = UNCOUNTED | {"_nrt": True}
 
 part: Callable[..., Any] = numba.njit(**UNCOUNTED)
 """Decorator of a helper that allocates nothing and returns no array."""
+
+inlined: Callable[..., Any] = numba.njit(**UNCOUNTED, forceinline=True)
+"""A part that is called so often that to hand over its arrays would cost as much as its work."""
 
 _TOLD = "FAIRQUEUES_NOT_STORED"
 """In the environment, which the workers of a process inherit: that it has been said."""

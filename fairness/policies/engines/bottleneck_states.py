@@ -16,7 +16,7 @@ from typing import Any
 import numba
 import numpy as np
 
-from fairness.machine.compiling import COUNTED, UNCOUNTED, part, stored
+from fairness.machine.compiling import COUNTED, inlined, part, stored
 from fairness.model.problem import FloatArray
 from fairness.policies.engines import cap_path
 from fairness.policies.engines.cap_path import Work, follow_cap, sum_column
@@ -237,7 +237,7 @@ def _settle(b: FloatArray, mass: FloatArray, n: int, work: Work) -> float:
     return _residual(b, mass, n, work)
 
 
-@numba.njit(**UNCOUNTED, forceinline=True)
+@inlined
 def _residual(b: FloatArray, mass: FloatArray, n: int, work: Work) -> float:
     """Largest violation of BMF by the dominant shares: that of ``bottleneck_certificate``."""
     share, free, largest = work.share, work.slope, work.heaviest

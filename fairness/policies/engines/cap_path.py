@@ -33,20 +33,15 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-import numba
 import numpy as np
 from numpy.typing import NDArray
 
-from fairness.machine.compiling import UNCOUNTED, part
+from fairness.machine.compiling import inlined, part
 from fairness.model.problem import FloatArray
 
 __all__ = ["IntArray", "Work", "follow_cap", "sum_column"]
 
 IntArray = NDArray[np.int64]
-
-
-# To hand over so many arrays costs as much as an event.
-_inlined = numba.njit(**UNCOUNTED, forceinline=True)
 
 
 class Work(NamedTuple):
@@ -127,7 +122,7 @@ def follow_cap(b: FloatArray, mass: FloatArray, n: int, work: Work) -> bool:
     return False
 
 
-@_inlined
+@inlined
 def _everybody_at_the_cap(b: FloatArray, mass: FloatArray, n: int, work: Work) -> int:
     """The beginning of the path; 1 if some job has a limit, else 0."""
     m = b.shape[1] - 2
@@ -155,7 +150,7 @@ def _everybody_at_the_cap(b: FloatArray, mass: FloatArray, n: int, work: Work) -
     return limited
 
 
-@_inlined
+@inlined
 def _first_event(b: FloatArray, n: int, n_active: int, limited: int, work: Work) -> tuple[float, int, int]:
     """How far the line goes, the job that changes, or -1, and its next column, or the resource that fills."""
     owner, active, level, slope, load = work.owner, work.active, work.level, work.slope, work.load
@@ -186,7 +181,7 @@ def _first_event(b: FloatArray, n: int, n_active: int, limited: int, work: Work)
     return step, job, target
 
 
-@_inlined
+@inlined
 def _reassign(b: FloatArray, mass: FloatArray, n: int, i: int, target: int, work: Work) -> None:
     """Let job i follow column ``target``."""
     load, heaviest = work.load, work.heaviest
@@ -226,7 +221,7 @@ def sum_column(b: FloatArray, mass: FloatArray, n: int, j: int, work: Work) -> N
         heaviest[j] += load[k, j]
 
 
-@_inlined
+@inlined
 def _line(work: Work, size: int, cap: int) -> bool:
     """Slopes of the active levels when the cap rises at rate 1; False if the system is singular."""
     load, active, matrix, slope = work.load, work.active, work.matrix, work.slope
