@@ -159,17 +159,11 @@ def tasks(rates: Rates, counts: Any, lower: FloatArray, upper: FloatArray, memor
     while remaining > 0:
         first = last = np.inf
         for j in range(m):
-            low = high = 0.0
-            for i in range(n):
-                a = demands[i, j]
-                if growing[i] > 0 and a > 0:
-                    low = below(low + below(a * grow_low[i]))
-                    high = above(high + above(a * grow_high[i]))
-            load_low[j] = low
+            load_low[j], load_high = _load(j, demands, growing, grow_low, grow_high)
             level_low[j] = level_high[j] = np.inf
-            if high > 0:
-                level_low[j] = max(0.0, below(left_low[j] / high))
-                level_high[j] = above(left_high[j] / low)
+            if load_high > 0:
+                level_low[j] = max(0.0, below(left_low[j] / load_high))
+                level_high[j] = above(left_high[j] / load_low[j])
                 first, last = min(first, level_low[j]), min(last, level_high[j])
         ended = 0
         for i in range(n):
@@ -217,6 +211,20 @@ def tasks(rates: Rates, counts: Any, lower: FloatArray, upper: FloatArray, memor
                         left_low[j] = below(left_low[j] - above(a * upper[i]))
                         left_high[j] = above(left_high[j] - below(a * lower[i]))
         remaining -= ended
+
+
+@part
+def _load(
+    j: int, demands: FloatArray, growing: FloatArray, grow_low: FloatArray, grow_high: FloatArray
+) -> tuple[float, float]:
+    """Bounds of L_j."""
+    low = high = 0.0
+    for i in range(len(growing)):
+        a = demands[i, j]
+        if growing[i] > 0 and a > 0:
+            low = below(low + below(a * grow_low[i]))
+            high = above(high + above(a * grow_high[i]))
+    return low, high
 
 
 @part

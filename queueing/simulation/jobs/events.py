@@ -137,6 +137,38 @@ def _needs(state: State, measured: bool) -> int:
     return DONE
 
 
+@part
+def _leave(state: State, leaver: int, now: float) -> bool:
+    """The next job of a class leaves; whether it stands in the log."""
+    row = _pop(state.thresholds, state.rows, leaver, state.counts[leaver])
+    state.counts[leaver] -= 1
+    if state.counts[leaver] == 0:
+        state.attained[leaver] = 0.0
+    if row == UNMEASURED:
+        return False
+    state.log[row, DEPARTURE] = now
+    state.counters[PENDING] -= 1
+    return True
+
+
+@part
+def _join(state: State, i: int, now: float, measured: bool) -> None:
+    """The next job of class i arrives, and is written to the log if ``measured``."""
+    size = state.sizes[i, state.position[i]]
+    row = UNMEASURED
+    if measured:
+        row, log = state.counters[LOGGED], state.log
+        log[row, CLASS] = i
+        log[row, ARRIVAL] = now
+        log[row, SIZE] = size
+        log[row, DEPARTURE] = np.nan
+        state.counters[LOGGED] += 1
+        state.counters[PENDING] += 1
+    _push(state.thresholds, state.rows, i, state.counts[i], state.attained[i] + size, row)
+    state.counts[i] += 1
+    state.position[i] += 1
+
+
 @kernel(state_rows)
 def advance(
     state: State,
@@ -156,7 +188,6 @@ def advance(
     n = len(state.counts)
     tasks = lookup.tasks
     counts, attained, thresholds, area = state.counts, state.attained, state.thresholds, state.area
-    counters, position, log = state.counters, state.position, state.log
     here, arrived, departed = find(lookup, counts), 0, 0
     now = state.clock[0]
     look = True
@@ -164,7 +195,7 @@ def advance(
     while True:
         if look:
             look = False
-            if (drain and counters[PENDING] == 0) or arrived == arrivals:
+            if (drain and state.counters[PENDING] == 0) or arrived == arrivals:
                 break
             status = _needs(state, measured)
             if status != DONE:
@@ -172,8 +203,8 @@ def advance(
                 return status, arrived, departed
             arrival = np.inf
             for i in range(n):
-                if state.times[i, position[i]] < arrival:
-                    newcomer, arrival = i, state.times[i, position[i]]
+                if state.times[i, state.position[i]] < arrival:
+                    newcomer, arrival = i, state.times[i, state.position[i]]
         if here == MISSING:
             here = visit(lookup, ask, question, counts)
             if here == MISSING:
@@ -204,32 +235,12 @@ def advance(
         if now == horizon:
             break
         if departs:
-            row = _pop(thresholds, state.rows, leaver, counts[leaver])
-            counts[leaver] -= 1
+            look = _leave(state, leaver, now) and drain
             here = moved(lookup, counts, here, leaver, -1)
             departed += 1
-            if counts[leaver] == 0:
-                attained[leaver] = 0.0
-            if row != UNMEASURED:
-                log[row, DEPARTURE] = now
-                counters[PENDING] -= 1
-                look = drain
         else:
-            i = newcomer
-            size = state.sizes[i, position[i]]
-            row = UNMEASURED
-            if measured:
-                row = counters[LOGGED]
-                log[row, CLASS] = i
-                log[row, ARRIVAL] = now
-                log[row, SIZE] = size
-                log[row, DEPARTURE] = np.nan
-                counters[LOGGED] += 1
-                counters[PENDING] += 1
-            _push(thresholds, state.rows, i, counts[i], attained[i] + size, row)
-            counts[i] += 1
-            here = moved(lookup, counts, here, i, 1)
-            position[i] += 1
+            _join(state, newcomer, now, measured)
+            here = moved(lookup, counts, here, newcomer, 1)
             arrived += 1
             look = True
     state.clock[0] = now
