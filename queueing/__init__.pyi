@@ -2,7 +2,6 @@ from .balanced.duration_bound import DurationBound, duration_bound
 from .balanced.fairness import BalancedFairness, balanced_fairness
 from .balanced.plan import BalancedPlan, balanced_plan
 from .certificates.chain_certificate import ChainCertificate
-from .certificates.checking import check_certificate
 from .certificates.errors import CertificateError
 from .chain.admission import Admission, admission
 from .chain.solvers.choose_solver import Automatic, Elimination, Multilevel, Product
@@ -41,6 +40,7 @@ from .model.phase_type import PhaseType, coxian, fit_phases, phases_of
 from .model.system import System
 from .model.trace_fit import TraceFit, fit_trace
 from .proved_bounds.chain_enclosure import ChainEnclosure
+from .proved_bounds.check import check_certificate
 from .proved_bounds.enclosure import AtLeast, Enclosure
 from .recorded.cluster_trace import ClusterTrace
 from .recorded.node_list import NodeList

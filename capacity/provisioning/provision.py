@@ -156,34 +156,12 @@ def provision(
     supplies, cost, top = _offers(problem, servers, costs, most, owned=isinstance(demands, Problem))
     maximum_load = require_number("maximum_load", maximum_load, least=1e-100, most=1)
     simulated = isinstance(method, Simulated)
-    if precision is None:
-        precision = 0.01 if simulated else 1e-6
-    precision = require_number("precision", precision, least=1e-3 if simulated else 1e-10, most=0.1)
-    if simulated and max_states is not None:
-        raise ModelError.of(
-            "max_states", "is for chains and balanced fairness; a simulation has no box: leave it out"
-        )
+    precision = _effort(simulated, precision, max_states, max_evaluations)
     whole = require_flag("whole", whole)
-    if max_states is not None:
-        check_limits(max_states=max_states)
-    require_whole("max_evaluations", max_evaluations, 1)
-
     rho = _loads(problem, loads)
     sizes = System(problem, np.zeros(problem.n_classes), mean_sizes).mean_sizes
     target = _targets(problem, sizes, minimum_service_rate, maximum_duration)
-    live = rho > 0
-    if not (target[live] > 0).any() and maximum_load == 1:
-        raise ModelError(
-            "no class with arrivals has a target and maximum_load is 1: the cheapest capacities do not "
-            "exist; give minimum_service_rate, maximum_duration or maximum_load"
-        )
-    a = problem.demands[live]
-    usage = rho[live] @ a
-    for j in np.flatnonzero((usage > 0) & ~(supplies > 0).any(axis=0)):
-        raise ModelError(f"no server type has any {problem.resources[j]!r}, which is demanded; add one")
-    with np.errstate(divide="ignore", over="ignore"):
-        durations = np.where(live, 1.0 / target, np.inf)[live]
-    program = BoundProgram(a, usage, usage / maximum_load, durations, supplies, cost, top)
+    program = _program(problem, rho, target, maximum_load, (supplies, cost, top))
 
     relaxed, bound, done, reason = _under_bound(program, top, whole, method == BOUND)
     floor = cheapest_floor(program, whole)
@@ -249,6 +227,44 @@ def provision(
             residual=result.gap,
         )
     return result
+
+
+def _effort(simulated: bool, precision: float | None, max_states: int | None, max_evaluations: int) -> float:
+    """The precision, and no effort that cannot be."""
+    if precision is None:
+        precision = 0.01 if simulated else 1e-6
+    precision = require_number("precision", precision, least=1e-3 if simulated else 1e-10, most=0.1)
+    if simulated and max_states is not None:
+        raise ModelError.of(
+            "max_states", "is for chains and balanced fairness; a simulation has no box: leave it out"
+        )
+    if max_states is not None:
+        check_limits(max_states=max_states)
+    require_whole("max_evaluations", max_evaluations, 1)
+    return precision
+
+
+def _program(
+    problem: Problem,
+    rho: FloatArray,
+    target: FloatArray,
+    maximum_load: float,
+    offers: tuple[FloatArray, FloatArray, FloatArray],
+) -> BoundProgram:
+    """The convex program of the duration bound."""
+    live = rho > 0
+    if not (target[live] > 0).any() and maximum_load == 1:
+        raise ModelError(
+            "no class with arrivals has a target and maximum_load is 1: the cheapest capacities do not "
+            "exist; give minimum_service_rate, maximum_duration or maximum_load"
+        )
+    a = problem.demands[live]
+    usage = rho[live] @ a
+    for j in np.flatnonzero((usage > 0) & ~(offers[0] > 0).any(axis=0)):
+        raise ModelError(f"no server type has any {problem.resources[j]!r}, which is demanded; add one")
+    with np.errstate(divide="ignore", over="ignore"):
+        durations = np.where(live, 1.0 / target, np.inf)[live]
+    return BoundProgram(a, usage, usage / maximum_load, durations, *offers)
 
 
 def _offers(

@@ -13,7 +13,7 @@ from examples.dcdrf_figures.deadline_runs import SURE, THREADS, Deadlines, measu
 from examples.dcdrf_figures.instances import CONFIGURATIONS, PAPER_SECONDS, scale_text
 from examples.dcdrf_figures.measuring import seconds_text, zero_axis
 from examples.gallery import Check, Page
-from fairness.cloud.model.tiles import available_cores
+from fairness.machine.cores import available_cores
 
 __all__ = ["deadline_axis", "end", "exact_price", "fairness", "setting", "utilization"]
 

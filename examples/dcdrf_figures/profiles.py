@@ -12,7 +12,7 @@ from examples.dcdrf_figures.measuring import seconds_text
 from examples.dcdrf_figures.profile_runs import EPSILONS, WORK_ORDER, Measured, measured
 from examples.gallery import Check, Page, Table
 from fairness.cloud import PROFILES
-from fairness.cloud.model.tiles import available_cores
+from fairness.machine.cores import available_cores
 
 __all__ = ["profiles_at_deadline"]
 

@@ -15,6 +15,11 @@ of these too.
 A file that names a type which has moved since, or that is cut off, is forgotten, and its kernel compiled
 anew.
 
+Views of arrays are cheap where numba does not count the references to them, which can take two thirds of the
+time of a small kernel. Nothing is counted in a *part*: a helper that allocates nothing and returns no array,
+or a kernel that calls such (:data:`UNCOUNTED`). What a part calls and allocates something says so
+(:data:`COUNTED`), for it would be compiled as a part otherwise.
+
 A kernel that is not stored yet takes seconds. The log of this module tells its name when it begins, and the
 seconds when it is compiled, at the level INFO.
 """
@@ -35,7 +40,7 @@ from numba.core.caching import FunctionCache
 
 from fairness.machine.work import ASIDE
 
-__all__ = ["BEGUN", "ENDED", "first_class", "is_storing", "stored"]
+__all__ = ["BEGUN", "COUNTED", "ENDED", "UNCOUNTED", "first_class", "inlined", "is_storing", "part", "stored"]
 
 _log = logging.getLogger(__name__)
 
@@ -44,6 +49,17 @@ BEGUN, ENDED = "compiling %s for the first time", "compiled %s in %.1f s"
 
 _UNREADABLE = (ImportError, AttributeError, EOFError, pickle.UnpicklingError)
 """Of a file that is cut off, or names a type that stands elsewhere since: numba reads it before its stamp."""
+
+UNCOUNTED: dict[str, Any] = {"nogil": True, "error_model": "numpy", "_nrt": False}
+"""Options of a kernel that allocates nothing and calls parts."""
+COUNTED: dict[str, Any] = UNCOUNTED | {"_nrt": True}
+"""Options of what parts call and allocates something."""
+
+part: Callable[..., Any] = numba.njit(**UNCOUNTED)
+"""Decorator of a helper that allocates nothing and returns no array."""
+
+inlined: Callable[..., Any] = numba.njit(**UNCOUNTED, forceinline=True)
+"""A part that is called so often that to hand over its arrays would cost as much as its work."""
 
 _TOLD = "FAIRQUEUES_NOT_STORED"
 """In the environment, which the workers of a process inherit: that it has been said."""

@@ -13,11 +13,12 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from fairness.machine.compiling import stored
+from fairness.machine.compiling import COUNTED, inlined, stored
 from fairness.machine.memory import require_memory
 from fairness.machine.work import Task
 from fairness.model.problem import FloatArray
@@ -125,7 +126,7 @@ class _Run:
         column, first = np.zeros(levels.shape[1]), np.zeros(dims[0])
         law = np.zeros(math.prod(shape) if keep else 0)
         moment = np.zeros(levels.shape[1] if cross else 0)
-        arrays = (sorted_gain, sorted_ceiling, dims, levels, column, first, law, moment)
+        groups, sums = Groups(sorted_gain, sorted_ceiling, dims), Sums(levels, column, first, law, moment)
         log_scale, empty, end = 0.0, 1.0, int((dims - 1).sum()) + 1
         seconds = box_seconds(shape, gain.shape[1])
         # A stop comes between two calls.
@@ -139,7 +140,7 @@ class _Run:
         ) as work:
             for level in range(0, end, step):
                 last = min(level + step, end)
-                log_scale, empty = recursion(*arrays, level, last, log_scale, empty)
+                log_scale, empty = recursion(groups, sums, level, last, log_scale, empty)
                 work.advance(last - level)
         mass = float(first.sum())
         self.log_mass = log_scale + math.log(mass)
@@ -192,46 +193,49 @@ def require_box(shape: Sequence[int], keep: bool) -> None:
     require_memory(box_bytes(shape, keep), f"balanced fairness on a box of {box_name(shape)} states", remedy)
 
 
-@stored(nogil=True)
+class Groups(NamedTuple):
+    """What is recursed: n >= 2 groups, m resources."""
+
+    gain: FloatArray  # (n, m): rho_i a_ij/C_j
+    ceiling: FloatArray  # (n,): rho_i/l_i
+    dims: NDArray[np.int64]  # (n,): states per group
+
+
+class Sums(NamedTuple):
+    """Two levels, and what is summed over all. Places are those of the counts of all groups but the first.
+
+    They stand in rows along the last axis that begin with one place of padding. All come as zeros at level 0,
+    and later as the levels before left them.
+    """
+
+    levels: FloatArray  # (2, places): two successive levels
+    column: FloatArray  # (places,): sums of P over the first axis
+    first: FloatArray  # (dims[0],): sums of P over the others
+    law: FloatArray  # flat over the box: P, unless it is empty
+    cross: FloatArray  # (places,): sums of x_0 P over the first axis, unless it is empty
+
+
+@stored(**COUNTED)
 def recursion(
-    gain: FloatArray,
-    ceiling: FloatArray,
-    dims: NDArray[np.int64],
-    levels: FloatArray,
-    column: FloatArray,
-    first: FloatArray,
-    law: FloatArray,
-    cross: FloatArray,
-    begin_level: int,
-    end_level: int,
-    log_scale: float,
-    empty: float,
+    groups: Groups, sums: Sums, begin_level: int, end_level: int, log_scale: float, empty: float
 ) -> tuple[float, float]:
     """Run P over some levels; return the logarithm of the scale of all values, and P(0) on that scale.
 
-    gain (n, m) holds rho_i a_ij/C_j and ceiling (n,) rho_i/l_i; dims (n,), n >= 2. The states of level t are
-    addressed by all their counts but the first, in rows along the last axis that begin with one place of
-    padding; levels (2, places) holds two successive levels and column (places,) receives the sums of P over
-    the first axis. first (dims[0],) receives the sums over the others; law, flat over the box, receives P
-    unless it is empty, and cross (places,) the sums of x_0 P over the first axis unless it is empty. All
-    arrays come as zeros at level 0, with scale 0 and ``empty`` 1, and later as the levels before left them.
+    At level 0 the scale is 0 and ``empty`` 1.
     """
-    n, m = gain.shape
-    last = n - 1
+    dims = groups.dims
+    last = len(dims) - 1
     length = dims[last]
-    rows = column.size // (length + 1)
-    limited = ceiling.max() > 0
+    rows = sums.column.size // (length + 1)
     reciprocal = np.zeros(dims.max())
     for x in range(1, dims.max()):
         reciprocal[x] = 1.0 / x
     work = np.empty(CHUNK)
     if begin_level == 0:
-        levels[0, 1] = column[1] = first[0] = 1.0
-        if law.size > 0:
-            law[0] = 1.0
+        sums.levels[0, 1] = sums.column[1] = sums.first[0] = 1.0
+        if sums.law.size > 0:
+            sums.law[0] = 1.0
     for level in range(max(1, begin_level), end_level):
-        old = levels[(level - 1) % 2]
-        new = levels[level % 2]
         peak = 0.0
         for r in range(rows):
             # On this row x_0 = c - y, with y the count on the last axis.
@@ -240,68 +244,102 @@ def recursion(
             for i in range(last - 1, 0, -1):
                 c -= rest % dims[i]
                 rest //= dims[i]
-            base = r * (length + 1) + 1
-            low = max(0, c - dims[0] + 1)
             high = min(length, c + 1)
-            for begin in range(low, high, CHUNK):
+            for begin in range(max(0, c - dims[0] + 1), high, CHUNK):
                 size = min(CHUNK, high - begin)
-                s = base + begin
-                # Beyond y = c - 1 the old level is still 0, so states with x_0 = 0 need no special case.
-                here = new[s : s + size]
-                less_first = old[s : s + size]
-                less_last = old[s - 1 : s - 1 + size]
-                here[:] = 0.0
-                for j in range(m):
-                    a, b = gain[0, j], gain[last, j]
-                    for y in range(size):
-                        work[y] = a * less_first[y] + b * less_last[y]
-                    rest = r
-                    stride = length + 1
-                    for i in range(last - 1, 0, -1):
-                        if rest % dims[i] > 0:
-                            a = gain[i, j]
-                            less = old[s - stride : s - stride + size]
-                            for y in range(size):
-                                work[y] += a * less[y]
-                        rest //= dims[i]
-                        stride *= dims[i]
-                    for y in range(size):
-                        here[y] = work[y] if work[y] > here[y] else here[y]
-                if limited:
-                    a, b = ceiling[0], ceiling[last]
-                    for y in range(size):
-                        here[y] = max(here[y], a * reciprocal[c - begin - y] * less_first[y])
-                        here[y] = max(here[y], b * reciprocal[begin + y] * less_last[y])
-                    rest = r
-                    stride = length + 1
-                    for i in range(last - 1, 0, -1):
-                        x = rest % dims[i]
-                        if x > 0:
-                            for y in range(size):
-                                here[y] = max(here[y], ceiling[i] * reciprocal[x] * old[s - stride + y])
-                        rest //= dims[i]
-                        stride *= dims[i]
-                    for y in range(size):
-                        peak = max(peak, here[y])
-                total = column[s : s + size]
-                across = first[c - begin - size + 1 : c - begin + 1]
-                for y in range(size):
-                    value = here[y] if here[y] > SMALLEST else 0.0
-                    here[y] = value
-                    total[y] += value
-                    across[size - 1 - y] += value
-                if cross.size > 0:
-                    moment = cross[s : s + size]
-                    for y in range(size):
-                        moment[y] += (c - begin - y) * here[y]
-                if law.size > 0:
-                    place = (c - begin) * rows * length + r * length + begin
-                    for y in range(size):
-                        law[place - y * (rows * length - 1)] = here[y]
+                _fill(groups, sums, level, r, begin, size, work)
+                peak = max(peak, _limit(groups, sums, level, r, c, begin, size, reciprocal))
+                _add(sums, level, r, length, c, begin, size)
         if peak > LARGEST:
             log_scale += math.log(LARGEST)
             empty /= LARGEST
-            for values in (new, column, first, law, cross):
+            for values in (sums.levels[level % 2], sums.column, sums.first, sums.law, sums.cross):
                 for place in range(values.size):
                     values[place] = values[place] / LARGEST if values[place] > SMALLEST * LARGEST else 0.0
     return log_scale, empty
+
+
+@inlined
+def _fill(groups: Groups, sums: Sums, level: int, r: int, begin: int, size: int, work: FloatArray) -> None:
+    """P of a chunk of a row by the fullest resource, without limits."""
+    gain, dims = groups.gain, groups.dims
+    n, m = gain.shape
+    last = n - 1
+    old, new = sums.levels[(level - 1) % 2], sums.levels[level % 2]
+    s = r * (dims[last] + 1) + 1 + begin
+    # Beyond y = c - 1 the old level is still 0, so states with x_0 = 0 need no special case.
+    here, less_first, less_last = new[s : s + size], old[s : s + size], old[s - 1 : s - 1 + size]
+    for y in range(size):
+        here[y] = 0.0
+    for j in range(m):
+        a, b = gain[0, j], gain[last, j]
+        for y in range(size):
+            work[y] = a * less_first[y] + b * less_last[y]
+        rest = r
+        stride = dims[last] + 1
+        for i in range(last - 1, 0, -1):
+            if rest % dims[i] > 0:
+                a = gain[i, j]
+                less = old[s - stride : s - stride + size]
+                for y in range(size):
+                    work[y] += a * less[y]
+            rest //= dims[i]
+            stride *= dims[i]
+        for y in range(size):
+            here[y] = work[y] if work[y] > here[y] else here[y]
+
+
+@inlined
+def _limit(
+    groups: Groups, sums: Sums, level: int, r: int, c: int, begin: int, size: int, reciprocal: FloatArray
+) -> float:
+    """Raise P where limits do; the largest of the chunk, 0 without limits."""
+    ceiling, dims = groups.ceiling, groups.dims
+    last = len(dims) - 1
+    limited = False
+    for i in range(last + 1):
+        limited = limited or ceiling[i] > 0
+    if not limited:
+        return 0.0
+    old, new = sums.levels[(level - 1) % 2], sums.levels[level % 2]
+    s = r * (dims[last] + 1) + 1 + begin
+    here, less_first, less_last = new[s : s + size], old[s : s + size], old[s - 1 : s - 1 + size]
+    a, b = ceiling[0], ceiling[last]
+    for y in range(size):
+        here[y] = max(here[y], a * reciprocal[c - begin - y] * less_first[y])
+        here[y] = max(here[y], b * reciprocal[begin + y] * less_last[y])
+    rest = r
+    stride = dims[last] + 1
+    for i in range(last - 1, 0, -1):
+        x = rest % dims[i]
+        if x > 0:
+            for y in range(size):
+                here[y] = max(here[y], ceiling[i] * reciprocal[x] * old[s - stride + y])
+        rest //= dims[i]
+        stride *= dims[i]
+    peak = 0.0
+    for y in range(size):
+        peak = max(peak, here[y])
+    return peak
+
+
+@inlined
+def _add(sums: Sums, level: int, r: int, length: int, c: int, begin: int, size: int) -> None:
+    """Add a chunk to all sums."""
+    s = r * (length + 1) + 1 + begin
+    here, total = sums.levels[level % 2, s : s + size], sums.column[s : s + size]
+    across = sums.first[c - begin - size + 1 : c - begin + 1]
+    for y in range(size):
+        value = here[y] if here[y] > SMALLEST else 0.0
+        here[y] = value
+        total[y] += value
+        across[size - 1 - y] += value
+    if sums.cross.size > 0:
+        moment = sums.cross[s : s + size]
+        for y in range(size):
+            moment[y] += (c - begin - y) * here[y]
+    if sums.law.size > 0:
+        rows = sums.column.size // (length + 1)
+        place = (c - begin) * rows * length + r * length + begin
+        for y in range(size):
+            sums.law[place - y * (rows * length - 1)] = here[y]

@@ -17,19 +17,20 @@ from typing import Any, NamedTuple
 import numpy as np
 from numba.extending import register_jitable
 
-from fairness.machine.compiling import stored
+from fairness.machine.compiling import UNCOUNTED, stored
 from fairness.machine.kernels import IntArray
 from fairness.model.problem import FloatArray
 from queueing.certificates import intervals
 from queueing.certificates.intervals import TINY, ULP, above, below, exp_bounds, power_bounds, root_bounds
 from queueing.certificates.rates import interface
-from queueing.certificates.rates.interface import OPTIONS, Rates
+from queueing.certificates.rates.interface import Rates
 
 __all__ = [
     "ALL",
     "AT_LEAST",
     "JOBS",
     "PRODUCTS",
+    "Claim",
     "Found",
     "Outside",
     "box_pass",
@@ -53,6 +54,19 @@ class Outside(NamedTuple):
     upper: FloatArray
 
 
+class Claim(NamedTuple):
+    """What a certificate says, of the classes with arrivals; states are in C order."""
+
+    arrival_rates: FloatArray  # (n,)
+    mean_sizes: FloatArray  # (n,)
+    outside: Outside
+    functionals: IntArray  # (n_f, 4)
+    delta: FloatArray  # (n_f,)
+    shape: IntArray  # (n,)
+    h: FloatArray  # (n_f, n_states)
+    v: FloatArray  # (n_states,)
+
+
 class Found(NamedTuple):
     """Extremes over a part of the box, and where they are."""
 
@@ -74,7 +88,7 @@ def nothing_found(n_f: int, n: int) -> Found:
     )
 
 
-@stored(intervals, **OPTIONS)
+@stored(intervals, **UNCOUNTED)
 def outside_powers(
     scales: FloatArray, radius: float, exponent: float, lower: FloatArray, upper: FloatArray
 ) -> None:
@@ -117,42 +131,38 @@ def value(functional: Any, counts: Any) -> float:
     return 1.0 if y >= level else 0.0
 
 
-@stored(intervals, interface, **OPTIONS)
+@stored(intervals, interface, **UNCOUNTED)
 def box_pass(
+    guess: Any,
     tasks: Any,
     rates: Rates,
-    arrival_rates: FloatArray,
-    mean_sizes: FloatArray,
-    outside: Outside,
-    functionals: IntArray,
-    delta: FloatArray,
-    shape: IntArray,
-    h: FloatArray,
-    v: FloatArray,
-    start: int,
-    stop: int,
+    claim: Claim,
+    states: IntArray,
     found: Found,
-    memory: FloatArray,
     places: IntArray,
-    bounds: FloatArray,
+    space: FloatArray,
 ) -> None:
-    """Go through the states ``start`` to ``stop`` in C order; h is (n_f, n_states), v (n_states,).
+    """Go through the ``states`` from the first to before the second of these.
 
-    ``tasks`` is a first-class function of the form told in :mod:`queueing.certificates.rates.interface`. What
-    is found is merged into ``found``; NaN becomes infinite there. ``memory`` is that of the family,
-    ``places`` (2, n) and ``bounds`` (4, n) are work space.
+    ``guess`` and ``tasks`` are first-class functions of the form told in
+    :mod:`queueing.certificates.rates.interface`. What is found is merged into ``found``; NaN becomes infinite
+    there. ``places`` (2, n) is work space, and so is ``space``: (4, n), followed by the family's own.
     """
-    n, n_f = len(shape), len(functionals)
+    shape, h, v, delta = claim.shape, claim.h, claim.v, claim.delta
+    arrival_rates, mean_sizes, outside = claim.arrival_rates, claim.mean_sizes, claim.outside
+    n, n_f = len(shape), len(delta)
     stride, counts = places[0], places[1]
+    bounds, memory = space[: 4 * n].reshape((4, n)), space[4 * n :]
     lower, upper, down_low, down_high = bounds[0], bounds[1], bounds[2], bounds[3]
     stride[n - 1] = 1
     for i in range(n - 2, -1, -1):
         stride[i] = stride[i + 1] * shape[i + 1]
-    rest = start
+    rest = states[0]
     for i in range(n):
         counts[i], rest = rest // stride[i], rest % stride[i]
     margin = (2 * n + 4) * 0.5 * ULP
-    for s in range(start, stop):
+    for s in range(states[0], states[1]):
+        guess(rates, counts, memory)
         tasks(rates, counts, lower, upper, memory)
         faces = 0
         for i in range(n):
@@ -178,7 +188,7 @@ def box_pass(
             if not excess <= found.excess[0]:
                 found.excess[0], found.excess_at[0] = excess if excess == excess else np.inf, s
         for f in range(n_f):
-            most = least = most_size = least_size = value(functionals[f], counts)
+            most = least = most_size = least_size = value(claim.functionals[f], counts)
             for i in range(n):
                 if counts[i] < shape[i] - 1:
                     change = h[f, s + stride[i]] - h[f, s]

@@ -53,13 +53,13 @@ import math
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from fractions import Fraction
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from fairness.cloud.model.tiles import available_cores
 from fairness.errors import ModelError
 from fairness.machine.compiling import first_class
+from fairness.machine.cores import available_cores
 from fairness.machine.kernels import IntArray
 from fairness.machine.work import Task
 from fairness.model.problem import FloatArray
@@ -68,6 +68,7 @@ from queueing.certificates.box_pass import (
     AT_LEAST,
     JOBS,
     PRODUCTS,
+    Claim,
     Found,
     Outside,
     box_pass,
@@ -81,9 +82,9 @@ from queueing.certificates.errors import CertificateError
 from queueing.certificates.exact_pass import exact_pass
 from queueing.certificates.families import family, pool_of
 from queueing.certificates.intervals import Interval, total
-from queueing.certificates.rates.interface import Rates
+from queueing.certificates.rates.interface import no_guess, rates_of
 
-__all__ = ["Bounds", "check_certificate"]
+__all__ = ["Bounds", "proved"]
 
 KINDS = {"jobs": JOBS, "products": PRODUCTS, "at least": AT_LEAST}
 DEGREES = {"jobs": 1, "products": 2, "at least": 0}
@@ -102,40 +103,14 @@ class Bounds(NamedTuple):
     upper: FloatArray
 
 
-def check_certificate(certificate: Certificate | ChainCertificate, *, exact: bool = False) -> Bounds:
-    """Bounds of the means that a certificate proves; at least as narrow as those that it claims.
+def proved(certificate: Certificate | ChainCertificate, exact: bool, guess: Any) -> Bounds:
+    """What :func:`queueing.check_certificate` returns.
 
-    Parameters
-    ----------
-    certificate : Certificate or ChainCertificate
-        One that claims nothing (-inf and inf) is checked as well, and what it proves is returned.
-    exact : bool
-        Go through the states in exact fractions instead of intervals of floats; for small boxes and chains,
-        and policies whose tasks are fractions.
-
-    Returns
-    -------
-    Bounds
-        ``lower`` and ``upper``, of shape (n_functionals,).
-
-    Raises
-    ------
-    CertificateError
-        If a condition fails; it names the condition, the state and the values.
-    ModelError
-        If the tasks of the policy are no fractions, but ``exact`` ones are asked for.
-
-    Examples
-    --------
-    >>> from queueing import FiniteChain, check_certificate, enclose_chain
-    >>> enclosure = enclose_chain(FiniteChain([[0, 1], [3, 0]], rewards={"gain": [0, 8]}))
-    >>> lower, upper = check_certificate(enclosure.certificate, exact=True)
-    >>> lower, upper  # 8/4
-    (array([2.]), array([2.]))
+    ``guess`` is a kernel that guesses prices (:mod:`queueing.certificates.rates.interface`): none is trusted.
     """
     if isinstance(certificate, ChainCertificate):
         return Bounds(*check_chain_certificate(certificate, exact))
-    return _Checker(certificate).bounds(exact)
+    return _Checker(certificate).bounds(exact, guess)
 
 
 class _Checker:
@@ -154,7 +129,7 @@ class _Checker:
         self._check_drift()
         self.functionals = self._table()
 
-    def bounds(self, exact: bool) -> Bounds:
+    def bounds(self, exact: bool, guess: Any) -> Bounds:
         """All conditions; the bounds are what they give, compared with the claims."""
         c, drift = self.certificate, self.certificate.drift
         gamma = self.family.decay(self.pool, c.policy, c.parameters, drift, c.shape)
@@ -164,7 +139,7 @@ class _Checker:
                 f"gamma = {drift.gamma:.6g} is claimed, {gamma:.6g} is proved; take a larger box, "
                 "or a smaller theta or gamma",
             )
-        found = self._exact() if exact else self._pass()
+        found = self._exact() if exact else self._pass(guess if self.family.verifies else no_guess)
         if not found.excess[0] <= 0:
             raise CertificateError(
                 "face", f"v exceeds V by {found.excess[0]:.6g}", self._state(found.excess_at[0])
@@ -267,31 +242,34 @@ class _Checker:
         ends = [steep.low, steep.high] if drift.theta > 0 else [0.0, 0.0]
         return Outside(drift.exponent, np.array(ends), lower, upper)
 
-    def _pass(self) -> Found:
+    def _pass(self, guess: Any) -> Found:
         """Everything that is to be known of h and v, found by threads that share the box."""
         c, pool = self.certificate, self.pool
         shape = np.array([c.shape[i] for i in pool.classes])
         states = int(shape.prod())
-        rates = Rates(pool.demands, pool.capacities, pool.weights, pool.limits, self.numbers)
+        rates = rates_of(pool, self.numbers)
         space = self.family.memory(*pool.demands.shape)
-        counts, tasks = np.zeros(pool.n, dtype=np.int64), np.zeros(pool.n)
-        kernel = first_class(self.family.tasks, rates, counts, tasks, tasks, np.zeros(space))
-        flat_h = np.ascontiguousarray(c.h).reshape(-1, states)
-        flat_v = np.ascontiguousarray(c.v).reshape(states)
-        outside, delta = self._outside(), np.ascontiguousarray(c.delta)
+        counts, tasks, memory = np.zeros(pool.n, dtype=np.int64), np.zeros(pool.n), np.zeros(space)
+        kernels = (
+            first_class(guess, rates, counts, memory),
+            first_class(self.family.tasks, rates, counts, tasks, tasks, memory),
+        )
+        claim = Claim(
+            *(pool.arrival_rates, pool.mean_sizes, self._outside()),
+            *(self.functionals, np.ascontiguousarray(c.delta), shape),
+            *(np.ascontiguousarray(c.h).reshape(-1, states), np.ascontiguousarray(c.v).reshape(states)),
+        )
+        n_f = len(c.functionals)
         threads = max(1, min(available_cores(), states // 10_000))
-        seconds = SECONDS * states * pool.n * (1 + len(delta)) / threads
+        seconds = SECONDS * states * pool.n * (1 + n_f) / threads
         # Parts that follow one another, so that each thread moves from a state to its neighbour.
         parts = max(threads, min(1000, math.ceil(seconds / 0.1)))
         ends = [states * k // parts for k in range(parts + 1)]
 
         def part(start: int, stop: int) -> Found:
-            found = nothing_found(len(delta), pool.n)
-            box_pass(
-                *(kernel, rates, pool.arrival_rates, pool.mean_sizes, outside, self.functionals, delta),
-                *(shape, flat_h, flat_v, start, stop, found, np.zeros(space)),
-                *(np.zeros((2, pool.n), dtype=np.int64), np.zeros((4, pool.n))),
-            )
+            found = nothing_found(n_f, pool.n)
+            places, space_of_pass = np.zeros((2, pool.n), dtype=np.int64), np.zeros(4 * pool.n + space)
+            box_pass(*kernels, rates, claim, np.array([start, stop]), found, places, space_of_pass)
             return found
 
         with (

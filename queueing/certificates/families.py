@@ -4,7 +4,7 @@
 Policy                              tasks of a state                     drift
 =================================== ==================================== ===================================
 MMF, DRF (and EDRF), Asset          filling                              lemma of filling; or cell by cell
-PF, alpha-fair (alpha > 0)          nearly optimal prices                lemma of alpha-fairness
+PF, alpha-fair (alpha > 0)          nearly optimal prices, handed in     lemma of alpha-fairness
 BMF, two classes or one resource    as PF                                lemma of alpha-fairness
 BMF, any classes                    levels (wide where not unique)       cell by cell
 TSF, CDRF, C-DRFH, DRFH             levels, facets for resources         cell by cell
@@ -74,6 +74,8 @@ class Checked:
         CertificateError where there is none.
     spares : callable, optional
         The same with a number for each class, as a list, where the lemma has such.
+    verifies : bool
+        Whether ``tasks`` verifies a guess.
     exact : callable, optional
         ``exact(pool, policy, parameters, counts)``: the tasks as fractions, by the definition.
     """
@@ -84,6 +86,7 @@ class Checked:
     spare: Callable[[Pool, str, Mapping[str, Any], Drift, float], float]
     exact: Callable[[Pool, str, Mapping[str, Any], Sequence[int]], list[Fraction]] | None = None
     spares: Callable[[Pool, str, Mapping[str, Any], Drift, float], list[float]] | None = None
+    verifies: bool = False
 
     def decay(
         self, pool: Pool, policy: str, parameters: Mapping[str, Any], drift: Drift, shape: tuple[int, ...]
@@ -169,6 +172,7 @@ _FILLING = Checked(filling.tasks, filling.numbers, filling.memory, filling_drift
 _ALPHA_FAIR = Checked(
     *(alpha_fair.tasks, alpha_fair.numbers, alpha_fair.memory, alpha_fair_drift.spare),
     spares=alpha_fair_drift.spares,
+    verifies=True,
 )
 _FILLING_BY_CELLS = replace(_FILLING, spare=_cells_spare)
 _LEVELLING = Checked(filling_intervals.tasks, levelling_numbers, filling_intervals.memory, _cells_spare)

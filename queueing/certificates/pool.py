@@ -120,6 +120,12 @@ class Pool:
         return len(self.classes)
 
     @cached_property
+    def shares(self) -> list[list[Fraction]]:
+        """Shares of the resources that a task of each class holds, as fractions of the floats."""
+        capacities = [Fraction(c) for c in self.capacities]
+        return [[Fraction(a) / c for a, c in zip(row, capacities, strict=True)] for row in self.demands]
+
+    @cached_property
     def loads(self) -> tuple[Interval, ...]:
         """rho_i = lambda_i sigma_i, tasks."""
         return tuple(

@@ -20,11 +20,11 @@ import numpy as np
 from fairness.model.problem import FloatArray
 from fairness.protocol.policy import Policy
 from queueing.certificates.certificate import Certificate, Drift, Functional
-from queueing.certificates.checking import check_certificate
 from queueing.certificates.errors import CertificateError
 from queueing.certificates.families import family, pool_of
 from queueing.enclosures.poisson_equation import PoissonEquation
 from queueing.model.system import System
+from queueing.proved_bounds.check import check_certificate
 from queueing.states.box import sides
 from queueing.states.table import Table, departure_rates, tabulate
 

@@ -19,10 +19,10 @@ from fairness.arguments.validation import require_number
 from fairness.machine.memory import require_memory
 from fairness.machine.work import OutOfTime, ProgressOption, Task, stopped, watching
 from queueing.certificates.chain_certificate import ChainCertificate
-from queueing.certificates.checking import check_certificate
 from queueing.enclosures.finite_equation import FiniteEquation
 from queueing.model.finite_chain import FiniteChain, check_chain
 from queueing.proved_bounds.chain_enclosure import ChainEnclosure
+from queueing.proved_bounds.check import check_certificate
 
 __all__ = ["enclose_chain"]
 

@@ -1,1 +1,1 @@
-"""Bounds of stationary means that a certificate proves, as results."""
+"""What certificates prove, and results that hold it."""

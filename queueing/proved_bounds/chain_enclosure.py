@@ -9,7 +9,8 @@ from fairness.display.result import Result
 from fairness.errors import ModelError
 from fairness.model.problem import FloatArray
 from queueing.certificates.chain_certificate import ChainCertificate
-from queueing.certificates.checking import Bounds, check_certificate
+from queueing.certificates.checking import Bounds
+from queueing.proved_bounds.check import check_certificate
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -20,11 +20,12 @@ from fairness.display.result import Result
 from fairness.display.tables import outward
 from fairness.errors import ModelError
 from queueing.certificates.certificate import Certificate, Functional
-from queueing.certificates.checking import Bounds, check_certificate
+from queueing.certificates.checking import Bounds
 from queueing.certificates.errors import CertificateError
 from queueing.certificates.intervals import Interval
 from queueing.model.class_results import class_table
 from queueing.model.system import System
+from queueing.proved_bounds.check import check_certificate
 
 if TYPE_CHECKING:
     import pandas as pd

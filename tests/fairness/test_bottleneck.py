@@ -216,7 +216,9 @@ def test_kernel_residual_is_the_certificate():
         # From far off to nearly BMF.
         tasks = BMF(problem, np.ones(4)) * (1 + 10.0 ** -(k % 7) * rng.uniform(-1, 1, 4))
         share = tasks * dominant / problem.weights
-        residual = bottleneck_states._residual(b, problem.weights, 4, share, np.empty(5), np.empty(5))
+        work = bottleneck_states._workspace(4, 3)
+        work.share[:] = share
+        residual = bottleneck_states._residual(b, problem.weights, 4, work)
         expected = bottleneck_certificate(problem, np.ones(4), tasks).residual
         assert residual == pytest.approx(expected, rel=1e-9, abs=1e-14)  # rounding of sums near 1
 

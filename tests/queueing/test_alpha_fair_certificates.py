@@ -18,9 +18,9 @@ from queueing.certificates.families import family
 from queueing.certificates.intervals import Interval
 from queueing.certificates.pool import Pool
 from queueing.certificates.rates import alpha_fair
-from queueing.certificates.rates.interface import Rates
-from queueing.certificates.rates.prices import ROWS
+from queueing.certificates.rates.interface import rates_of
 from queueing.certificates.rates.slack import slack_of, two_product, two_sum
+from queueing.proved_bounds.price_guess import guess_prices
 
 
 def bounds(problem, policy, parameters, states, load=0.5):
@@ -29,10 +29,11 @@ def bounds(problem, policy, parameters, states, load=0.5):
     pool = Pool.of(System.with_load(problem, mix, load))
     kind = family(policy)
     numbers = kind.numbers(pool, policy, parameters)
-    rates = Rates(pool.demands, pool.capacities, pool.weights, pool.limits, numbers)
+    rates = rates_of(pool, numbers)
     memory = np.zeros(kind.memory(*pool.demands.shape))
     lower, upper = np.zeros((2, *np.shape(states)))
     for k, counts in enumerate(np.asarray(states, dtype=np.int64)):
+        guess_prices(rates, counts, memory)
         kind.tasks(rates, counts, lower[k], upper[k], memory)
     return lower, upper
 
@@ -189,12 +190,12 @@ def test_where_nothing_is_verified_the_constraints_bound():
 
 def verified(problem, alpha, counts, tasks, prices):
     """What the theorem says of given tasks and prices; None if it does not apply."""
-    resources = alpha_fair._Resources(problem.demands, problem.capacities, problem.task_shares, float(alpha))
-    rows = np.zeros((ROWS, problem.n_classes))
-    rows[0], rows[1], rows[3] = counts * problem.weights, counts * problem.limits, tasks
+    resources = alpha_fair.Resources(problem.demands, problem.capacities, problem.task_shares, float(alpha))
+    rows = np.zeros((alpha_fair.ROWS, problem.n_classes))
+    rows[0], rows[1] = counts * problem.weights, counts * problem.limits
+    guess = alpha_fair.Guess(prices * problem.capacities, tasks, np.zeros_like(tasks), np.zeros(1))
     lower, upper = np.zeros((2, problem.n_classes))
-    share_prices = prices * problem.capacities
-    return (lower, upper) if alpha_fair._verify(resources, share_prices, rows, 0.0, lower, upper) else None
+    return (lower, upper) if alpha_fair._verify(resources, guess, rows, 0.0, lower, upper) else None
 
 
 @pytest.mark.long
@@ -221,6 +222,24 @@ def test_theorem_holds_for_any_guess(alpha):
             assert (low <= found[1]).all()
     assert held >= 100
     assert refused >= 100
+
+
+def test_prices_below_0_are_no_evidence():
+    """One job of tasks (1, 1/2) runs one; half a task with prices (3, -2) has no slack, by their sum."""
+    problem, one = Problem([[1, 0.5]], [1, 1]), np.ones(1)
+    assert verified(problem, 1, one, np.array([0.5]), np.array([3.0, -2.0])) is None
+
+
+def test_tasks_of_classes_without_jobs_are_no_evidence():
+    """One job runs one task, and not half of one because another class is said to run the rest."""
+    pool = Pool.of(System.with_load(Problem([[1], [1]], [1]), [1, 1], 0.5))
+    rates = rates_of(pool, family("PF").numbers(pool, "PF", {}))
+    memory, lower, upper = np.zeros(family("PF").memory(2, 1)), np.zeros(2), np.zeros(2)
+    guess, _ = alpha_fair.guess_in(memory, 2, 1)
+    guess.prices[:], guess.high[:] = 2.0, 0.5
+    family("PF").tasks(rates, np.array([1, 0]), lower, upper, memory)
+    assert lower[0] <= 1 <= upper[0]
+    assert lower[1] == upper[1] == 0
 
 
 @pytest.mark.long

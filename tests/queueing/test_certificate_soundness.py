@@ -10,12 +10,13 @@ import pytest
 from fairness import DRF, AlphaFair, AssetFair, BottleneckMax, MaxMin, Problem, ProportionalFair
 from queueing import System, stationary
 from queueing.certificates.certificate import Certificate, Drift, Functional
-from queueing.certificates.checking import DEGREES, check_certificate
+from queueing.certificates.checking import DEGREES
 from queueing.certificates.drifts.alpha_fair import scales_of_targets
 from queueing.certificates.drifts.decay import radius
 from queueing.certificates.errors import CertificateError
 from queueing.certificates.families import family
 from queueing.certificates.pool import Pool
+from queueing.proved_bounds.check import check_certificate
 
 POLICIES = {
     "PF": ("PF", ProportionalFair(), {}),

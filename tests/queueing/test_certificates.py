@@ -15,11 +15,11 @@ from fairness.display.result import Result
 from queueing import Erlang, OnOff, System, stationary
 from queueing.certificates import checking
 from queueing.certificates.certificate import Certificate, Drift, Functional
-from queueing.certificates.checking import check_certificate
 from queueing.certificates.drifts.decay import decay, radius
 from queueing.certificates.errors import CertificateError
 from queueing.certificates.families import family
 from queueing.certificates.pool import Pool
+from queueing.proved_bounds.check import check_certificate
 
 POLICIES = {"MMF": MaxMin(), "DRF": DRF(), "Asset": AssetFair()}
 MEANS = (Functional("jobs", 0), Functional("jobs"))

@@ -702,7 +702,8 @@ def test_errors():
 def test_kernels_uncompiled(monkeypatch):
     system = System.with_load(EXAMPLE, [1, 2], 0.7)
     compiled = stationary(system, DRF(), shape=(11, 13), solver=Multilevel())
-    for name in ("sweep", "_solve_line", "_close", "aggregate", "correct", "paces"):
+    helpers = ("_enter_row", "_pile", "_enter_stack", "_solve_line", "_close", "_condition")
+    for name in ("sweep", "aggregate", "correct", "paces", *helpers):
         monkeypatch.setattr(aggregation, name, getattr(aggregation, name).py_func)
     monkeypatch.setattr(mixture, "_gram", mixture._gram.py_func)
     for name in ("_eliminate_counts", "_remove", "_weights"):

@@ -15,7 +15,7 @@ from queueing.certificates.families import family
 from queueing.certificates.intervals import Interval
 from queueing.certificates.pool import Pool
 from queueing.certificates.rates.filling import exact_growth, exact_tasks
-from queueing.certificates.rates.interface import Rates
+from queueing.certificates.rates.interface import rates_of
 
 POLICIES = {"MMF": MaxMin, "DRF": DRF, "Asset": AssetFair}
 
@@ -55,9 +55,7 @@ def some_policy(rng, system):
 def bounds_of(system, name, parameters, counts):
     """Lower and upper bounds by the kernel of the checker, (n_states, n_classes) each."""
     pool, known = Pool.of(system), family(name)
-    rates = Rates(
-        *(pool.demands, pool.capacities, pool.weights, pool.limits, known.numbers(pool, name, parameters))
-    )
+    rates = rates_of(pool, known.numbers(pool, name, parameters))
     lower, upper = np.empty((2, *counts.shape))
     memory = np.zeros(known.memory(*pool.demands.shape))
     for k, x in enumerate(counts):
@@ -133,7 +131,7 @@ def test_growth_rates_are_those_of_the_policies():
 def test_resources_that_tie_exactly_are_no_guess():
     """Three resources are full at once, each with other classes; the true tasks are known."""
     pool = Pool.of(System(Problem([[1, 1, 1], [3, 0, 0], [0, 3, 0], [0, 0, 3]], [6, 6, 6]), [0.1] * 4))
-    rates = Rates(pool.demands, pool.capacities, pool.weights, pool.limits, np.ones((2, 4)))
+    rates = rates_of(pool, np.ones((2, 4)))
     lower, upper, memory = np.empty(4), np.empty(4), np.zeros(100)
     family("MMF").tasks(rates, np.array([3, 1, 1, 1]), lower, upper, memory)
     assert (lower <= [3, 1, 1, 1]).all()

@@ -34,7 +34,7 @@ from queueing.certificates.facets import cluster_facets
 from queueing.certificates.families import family, levelling_numbers, pool_of
 from queueing.certificates.pool import Pool
 from queueing.certificates.rates.filling_intervals import many_tasks
-from queueing.certificates.rates.interface import Rates
+from queueing.certificates.rates.interface import rates_of
 from queueing.certificates.rates.levelling import numbers
 
 # The kernel that bounds levelling policies takes long to compile.
@@ -357,7 +357,7 @@ def test_ps_dsf_of_divided_time_is_pf_on_the_facets() -> None:
         assert (pool.demands == pool.demands_above).all()
         kind = family(policy.name)
         given = kind.numbers(pool, policy.name, {"division": "time"})
-        rates = Rates(pool.demands, pool.capacities, pool.weights, pool.limits, given)
+        rates = rates_of(pool, given)
         memory = np.zeros(kind.memory(*pool.demands.shape))
         for x in rng.integers(1, 9, (4, 3)):
             lower, upper = np.empty(3), np.empty(3)

@@ -273,7 +273,8 @@ def test_kernel_uncompiled(monkeypatch):
     plan = pruned.replace(plan_pruning(bound, 1e-3), tail=0.5, threshold=1e-3)
     compiled = PrunedLaw(plan)
     monkeypatch.setattr(pruned, "next_level", next_level.py_func)
-    for helper in ("_next_row", "_fullest"):
+    helpers = ("_sizes", "_limit", "_worth_keeping", "_drop", "_keep", "_gather", "_next_row", "_fullest")
+    for helper in helpers:
         monkeypatch.setattr(pruning, helper, getattr(pruning, helper).py_func)
     # Compiled code may contract a product and a sum into one operation.
     assert PrunedLaw(plan).mean == pytest.approx(compiled.mean, rel=1e-14)

@@ -18,8 +18,8 @@ from typing import Any
 import numba
 
 from fairness.arguments.validation import require_whole
-from fairness.cloud.model.tiles import available_cores
 from fairness.errors import ModelError
+from fairness.machine.cores import available_cores
 
 __all__ = ["PARALLEL", "SHARED_ENTRIES", "check_threads", "workers"]
 

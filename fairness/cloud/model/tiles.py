@@ -8,7 +8,6 @@ threads at once, and cost some 50 microseconds a call; so they are for passes ov
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from itertools import pairwise
@@ -17,8 +16,9 @@ from typing import TypeVar
 import numpy as np
 
 from fairness.cloud.model.demands import SparseDemands
+from fairness.machine.cores import available_cores
 
-__all__ = ["available_cores", "map_tiles", "resource_tiles", "tenant_tiles"]
+__all__ = ["map_tiles", "resource_tiles", "tenant_tiles"]
 
 T = TypeVar("T")
 
@@ -27,11 +27,6 @@ TILES = 4
 
 WORTHWHILE = 200_000
 """Entries below which one tile is as fast."""
-
-
-def available_cores() -> int:
-    """Processor cores that this process may use."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def tenant_tiles(demands: SparseDemands) -> list[tuple[int, int]]:

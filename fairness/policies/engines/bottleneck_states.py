@@ -11,14 +11,15 @@ true demands.
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any
 
+import numba
 import numpy as np
 
-from fairness.machine.compiling import stored
+from fairness.machine.compiling import COUNTED, inlined, part, stored
 from fairness.model.problem import FloatArray
 from fairness.policies.engines import cap_path
-from fairness.policies.engines.cap_path import IntArray, follow_cap, sum_column
+from fairness.policies.engines.cap_path import Work, follow_cap, sum_column
 
 __all__ = ["ATTEMPTS", "CERTIFIED", "bmf_states"]
 
@@ -31,33 +32,11 @@ ATTEMPTS = 24
 TINY = 1e-307
 """Tasks below this have lost their digits to underflow."""
 
-_compiled = stored(cap_path, nogil=True, error_model="numpy")
-# Inlined, the hot functions need not count references to their arguments.
-_inlined = stored(nogil=True, error_model="numpy", forceinline=True)
 
-
-class _Work(NamedTuple):
-    """Scratch of one batch. Columns of b, level and load: resources, then the cap, then the limits."""
-
-    owner: IntArray  # column that each job follows
-    unit: FloatArray  # dominant share per level of the owner, 1/b
-    share: FloatArray  # dominant weighted share of each job
-    best: FloatArray  # the best shares of several attempts
-    noisy: FloatArray  # perturbed demands
-    active: IntArray  # active resources, then the cap, then the limits
-    members: IntArray  # jobs per column
-    level: FloatArray  # f
-    slope: FloatArray  # df along the line
-    load: FloatArray  # load[k, j]: usage of resource k per level of column j
-    heaviest: FloatArray  # largest column sum of load since it was last computed afresh
-    matrix: FloatArray  # linear systems
-    order: IntArray  # column exchanges of the elimination
-
-
-@_compiled
-def _workspace(n: int, m: int) -> _Work:
+@numba.njit(**COUNTED)
+def _workspace(n: int, m: int) -> Work:
     """Scratch for n classes and m resources."""
-    return _Work(
+    return Work(
         np.empty(n, dtype=np.int64),
         np.empty(n),
         np.empty(n),
@@ -74,7 +53,7 @@ def _workspace(n: int, m: int) -> _Work:
     )
 
 
-@_compiled
+@stored(cap_path, **COUNTED)
 def bmf_states(
     task_shares: FloatArray,
     limits: FloatArray,
@@ -97,9 +76,7 @@ def bmf_states(
     live = np.empty(n, dtype=np.int64)
     mass = np.empty(n)
     work = _workspace(n, m)
-    # Fields are taken out once: each access of a field counts references, which costs as much as an event.
-    owner, unit, share, active, members = work.owner, work.unit, work.share, work.active, work.members
-    level, slope, load, heaviest, matrix = work.level, work.slope, work.load, work.heaviest, work.matrix
+    share = work.share
     for state in range(n_states):
         if state < task_shares.shape[0]:
             _normalize(task_shares[state], limits, weights, dominant, shared)
@@ -121,10 +98,8 @@ def bmf_states(
                     packed[r, j] = shared[live[r], j]
         residual = 0.0
         if n_live > 0:
-            finished = direct and follow_cap(
-                b, mass, n_live, owner, unit, share, active, members, level, slope, load, heaviest, matrix
-            )
-            residual = _residual(b, mass, n_live, share, slope, heaviest) if finished else np.inf
+            finished = direct and follow_cap(b, mass, n_live, work)
+            residual = _residual(b, mass, n_live, work) if finished else np.inf
             if not residual <= 1e-13:
                 residual = _rescue(b, mass, n_live, residual, work)
         residuals[state] = residual
@@ -135,7 +110,7 @@ def bmf_states(
                 residuals[state] = np.inf
 
 
-@_compiled
+@part
 def _normalize(
     task_shares: FloatArray, limits: FloatArray, weights: FloatArray, dominant: FloatArray, b: FloatArray
 ) -> None:
@@ -153,14 +128,14 @@ def _normalize(
             b[i, m + 1] = weights[i] / (limits[i] * largest)
 
 
-@_compiled
+@part
 def _copy(source: FloatArray, target: FloatArray, n: int) -> None:
     for i in range(n):
         target[i] = source[i]
 
 
-@_compiled
-def _rescue(b: FloatArray, mass: FloatArray, n: int, residual: float, work: _Work) -> float:
+@part
+def _rescue(b: FloatArray, mass: FloatArray, n: int, residual: float, work: Work) -> float:
     """Improve on the present shares, whose residual is given, by all means; return the new residual."""
     share, best = work.share, work.best
     if residual < np.inf:
@@ -176,12 +151,10 @@ def _rescue(b: FloatArray, mass: FloatArray, n: int, residual: float, work: _Wor
     return residual
 
 
-@_compiled
-def _perturbed_paths(b: FloatArray, mass: FloatArray, n: int, residual: float, work: _Work) -> float:
+@part
+def _perturbed_paths(b: FloatArray, mass: FloatArray, n: int, residual: float, work: Work) -> float:
     """Follow paths with perturbed demands, settle with the true ones; improve on the present residual."""
     share, best, noisy = work.share, work.best, work.noisy
-    owner, unit, active, members, level = work.owner, work.unit, work.active, work.members, work.level
-    slope, load, heaviest, matrix = work.slope, work.load, work.heaviest, work.matrix
     m = b.shape[1] - 2
     _copy(share, best, n)
     seed = np.uint64(1)
@@ -193,9 +166,7 @@ def _perturbed_paths(b: FloatArray, mass: FloatArray, n: int, residual: float, w
                 seed = seed * np.uint64(6364136223846793005) + np.uint64(1442695040888963407)
                 noise = np.float64(seed >> np.uint64(11)) * 2.0**-53
                 noisy[i, j] = b[i, j] * (1.0 + size * noise) if j != m else 1.0
-        if not follow_cap(
-            noisy, mass, n, owner, unit, share, active, members, level, slope, load, heaviest, matrix
-        ):
+        if not follow_cap(noisy, mass, n, work):
             continue
         # Where the true system is singular (a continuum of allocations), directions that it does not
         # determine stay as the perturbed path left them.
@@ -209,25 +180,23 @@ def _perturbed_paths(b: FloatArray, mass: FloatArray, n: int, residual: float, w
     return residual
 
 
-@_compiled
-def _settle(b: FloatArray, mass: FloatArray, n: int, work: _Work) -> float:
+@part
+def _settle(b: FloatArray, mass: FloatArray, n: int, work: Work) -> float:
     """Solve the system of the present assignment with demands b, from the present levels; the residual.
 
     Newton's step with complete pivoting, in units of the present levels; undetermined directions are left
     alone.
     """
-    owner, unit, share, members, level = work.owner, work.unit, work.share, work.members, work.level
-    slope, load, heaviest = work.slope, work.load, work.heaviest
-    matrix, order = work.matrix, work.order
+    load, level, slope, matrix, order = work.load, work.level, work.slope, work.matrix, work.order
     m = b.shape[1] - 2
     for i in range(n):
-        unit[i] = 1.0 / b[i, owner[i]]
+        work.unit[i] = 1.0 / b[i, work.owner[i]]
     for j in range(m + 2):
-        sum_column(b, mass, n, j, owner, unit, load, heaviest)
+        sum_column(b, mass, n, j, work)
     for _ in range(2):  # The second step is iterative refinement.
         size = 0
         for k in range(m):
-            if members[k] > 0:
+            if work.members[k] > 0:
                 order[size] = k
                 size += 1
         for r in range(size):
@@ -264,15 +233,14 @@ def _settle(b: FloatArray, mass: FloatArray, n: int, work: _Work) -> float:
         for c in range(rank):
             level[order[c]] *= 1.0 + slope[c]
     for i in range(n):
-        share[i] = level[owner[i]] * unit[i]
-    return _residual(b, mass, n, share, slope, heaviest)
+        work.share[i] = level[work.owner[i]] * work.unit[i]
+    return _residual(b, mass, n, work)
 
 
-@_inlined
-def _residual(
-    b: FloatArray, mass: FloatArray, n: int, share: FloatArray, free: FloatArray, largest: FloatArray
-) -> float:
+@inlined
+def _residual(b: FloatArray, mass: FloatArray, n: int, work: Work) -> float:
     """Largest violation of BMF by the dominant shares: that of ``bottleneck_certificate``."""
+    share, free, largest = work.share, work.slope, work.heaviest
     m = b.shape[1] - 2
     worst = 0.0
     for k in range(m):

@@ -31,107 +31,57 @@ crossed one by one. Should this fail, :mod:`fairness.policies.engines.bottleneck
 
 from __future__ import annotations
 
-from typing import Any
+from typing import NamedTuple
 
-import numba
 import numpy as np
 from numpy.typing import NDArray
 
+from fairness.machine.compiling import inlined, part
 from fairness.model.problem import FloatArray
 
-__all__ = ["IntArray", "follow_cap", "sum_column"]
+__all__ = ["IntArray", "Work", "follow_cap", "sum_column"]
 
 IntArray = NDArray[np.int64]
 
 
-# Without error_model="numpy" a division by zero would raise instead of failing the certificate.
-_compiled = numba.njit(nogil=True, error_model="numpy")
-# Inlined, the hot functions need not count references to their arguments.
-_inlined = numba.njit(nogil=True, error_model="numpy", forceinline=True)
+class Work(NamedTuple):
+    """Scratch of one batch. Columns of b, level and load: resources, then the cap, then the limits."""
+
+    owner: IntArray  # column that each job follows
+    unit: FloatArray  # dominant share per level of the owner, 1/b
+    share: FloatArray  # dominant weighted share of each job
+    best: FloatArray  # the best shares of several attempts
+    noisy: FloatArray  # perturbed demands
+    active: IntArray  # active resources, then the cap, then the limits
+    members: IntArray  # jobs per column
+    level: FloatArray  # f
+    slope: FloatArray  # df along the line
+    load: FloatArray  # load[k, j]: usage of resource k per level of column j
+    heaviest: FloatArray  # largest column sum of load since it was last computed afresh
+    matrix: FloatArray  # linear systems
+    order: IntArray  # column exchanges of the elimination
 
 
-@_compiled
-def follow_cap(
-    b: FloatArray,
-    mass: FloatArray,
-    n: int,
-    owner: IntArray,
-    unit: FloatArray,
-    share: FloatArray,
-    active: IntArray,
-    members: IntArray,
-    level: FloatArray,
-    slope: FloatArray,
-    load: FloatArray,
-    heaviest: FloatArray,
-    matrix: FloatArray,
-) -> bool:
+@part
+def follow_cap(b: FloatArray, mass: FloatArray, n: int, work: Work) -> bool:
     """Follow the path from cap 0 until nobody follows the cap; False if a tie stops it."""
+    owner, active, members, level, slope = work.owner, work.active, work.members, work.level, work.slope
     m = b.shape[1] - 2
     cap, limit = m, m + 1
-    n_active = 0
-    active[0], active[1] = cap, limit
-    for j in range(m + 2):
-        members[j] = 0
-        level[j] = 0.0
-        slope[j] = 0.0
-        heaviest[j] = 0.0
-        for k in range(m):
-            load[k, j] = 0.0
-    members[cap] = n
-    level[limit] = 1.0
-    slope[cap] = 1.0
-    limited = 0
-    for i in range(n):
-        owner[i] = cap
-        unit[i] = 1.0
-        share[i] = 0.0
-        if b[i, limit] > 0:
-            limited = 1
-        for k in range(m):
-            load[k, cap] += mass[i] * b[i, k]
-    for k in range(m):
-        heaviest[cap] += load[k, cap]
+    n_active, limited = 0, _everybody_at_the_cap(b, mass, n, work)
     for _ in range(200 + 20 * (n + m)):
-        # The first event along the line.
-        step = np.inf
-        job: Any = np.int64(-1)
-        target: Any = np.int64(-1)
-        for k in range(m):
-            if members[k] == 0:
-                usage = load[k, limit]
-                rate = 0.0
-                size = 0.0
-                for r in range(n_active + 1):
-                    j = active[r]
-                    usage += load[k, j] * level[j]
-                    rate += load[k, j] * slope[j]
-                    size += load[k, j] * abs(slope[j])
-                # A duplicate of an active resource stays full but for rounding.
-                if rate > 1e-13 * size and 1.0 - usage < step * rate:
-                    step = max(0.0, 1.0 - usage) / rate
-                    target = k
-        for i in range(n):
-            growth = slope[owner[i]] * unit[i]
-            for r in range(n_active + 1 + limited):
-                j = active[r]
-                rate = growth * b[i, j] - slope[j]
-                if rate > 0.0 and j != owner[i] and b[i, j] > 0.0:
-                    slack = level[j] - share[i] * b[i, j]
-                    if slack < step * rate and rate > 1e-13 * abs(slope[j]):
-                        step = max(0.0, slack) / rate
-                        job, target = i, j
+        step, job, target = _first_event(b, n, n_active, limited, work)
         if target < 0:
             return False
         for r in range(n_active + 1):
             level[active[r]] += step * slope[active[r]]
         for i in range(n):
-            share[i] = level[owner[i]] * unit[i]
+            work.share[i] = level[owner[i]] * work.unit[i]
         if job < 0:  # An idle resource fills: it becomes active at the level of its largest share.
             level[target] = 0.0
             for i in range(n):
-                if share[i] * b[i, target] > level[target]:
-                    level[target] = share[i] * b[i, target]
+                if work.share[i] * b[i, target] > level[target]:
+                    level[target] = work.share[i] * b[i, target]
                     job = i
             active[n_active] = target
             n_active += 1
@@ -140,8 +90,9 @@ def follow_cap(
         # Jobs that reach the same border at the same time cross it together.
         edge = level[target] * (1.0 - 1e-12)
         for i in range(n):
-            if i == job or (owner[i] == source and b[i, target] > 0.0 and share[i] * b[i, target] >= edge):
-                _reassign(b, mass, n, i, target, owner, unit, members, load, heaviest)
+            reached = b[i, target] > 0.0 and work.share[i] * b[i, target] >= edge
+            if i == job or (owner[i] == source and reached):
+                _reassign(b, mass, n, i, target, work)
         if members[cap] == 0:
             return True
         idle = source < m and members[source] == 0
@@ -153,14 +104,13 @@ def follow_cap(
             active[r] = active[n_active]
             active[n_active], active[n_active + 1] = cap, limit
         # The line through the new piece, in the direction that enters it.
-        if not _line(load, active, n_active, cap, matrix, slope):
+        if not _line(work, n_active, cap):
             return False
         if idle:
-            ahead = 0.0
-            size = 0.0
+            ahead, size = 0.0, 0.0
             for r in range(n_active + 1):
-                ahead += load[source, active[r]] * slope[active[r]]
-                size += load[source, active[r]] * abs(slope[active[r]])
+                ahead += work.load[source, active[r]] * slope[active[r]]
+                size += work.load[source, active[r]] * abs(slope[active[r]])
         else:
             ahead = slope[target] / b[job, target] - slope[source] / b[job, source]
             size = abs(slope[target]) / b[job, target] + abs(slope[source]) / b[job, source]
@@ -172,30 +122,78 @@ def follow_cap(
     return False
 
 
-@_inlined
-def _reassign(
-    b: FloatArray,
-    mass: FloatArray,
-    n: int,
-    i: int,
-    target: int,
-    owner: IntArray,
-    unit: FloatArray,
-    members: IntArray,
-    load: FloatArray,
-    heaviest: FloatArray,
-) -> None:
-    """Let job i follow column ``target``."""
+@inlined
+def _everybody_at_the_cap(b: FloatArray, mass: FloatArray, n: int, work: Work) -> int:
+    """The beginning of the path; 1 if some job has a limit, else 0."""
     m = b.shape[1] - 2
-    source = owner[i]
-    old = mass[i] * unit[i]
-    owner[i] = target
-    unit[i] = 1.0 / b[i, target]
-    members[source] -= 1
-    members[target] += 1
-    new = mass[i] * unit[i]
-    left = 0.0
-    total = 0.0
+    cap, limit = m, m + 1
+    work.active[0], work.active[1] = cap, limit
+    for j in range(m + 2):
+        work.members[j] = 0
+        work.level[j] = work.slope[j] = work.heaviest[j] = 0.0
+        for k in range(m):
+            work.load[k, j] = 0.0
+    work.members[cap] = n
+    work.level[limit] = 1.0
+    work.slope[cap] = 1.0
+    limited = 0
+    for i in range(n):
+        work.owner[i] = cap
+        work.unit[i] = 1.0
+        work.share[i] = 0.0
+        if b[i, limit] > 0:
+            limited = 1
+        for k in range(m):
+            work.load[k, cap] += mass[i] * b[i, k]
+    for k in range(m):
+        work.heaviest[cap] += work.load[k, cap]
+    return limited
+
+
+@inlined
+def _first_event(b: FloatArray, n: int, n_active: int, limited: int, work: Work) -> tuple[float, int, int]:
+    """How far the line goes, the job that changes, or -1, and its next column, or the resource that fills."""
+    owner, active, level, slope, load = work.owner, work.active, work.level, work.slope, work.load
+    m = b.shape[1] - 2
+    step, job, target = np.inf, -1, -1
+    for k in range(m):
+        if work.members[k] == 0:
+            usage, rate, size = load[k, m + 1], 0.0, 0.0
+            for r in range(n_active + 1):
+                j = active[r]
+                usage += load[k, j] * level[j]
+                rate += load[k, j] * slope[j]
+                size += load[k, j] * abs(slope[j])
+            # A duplicate of an active resource stays full but for rounding.
+            if rate > 1e-13 * size and 1.0 - usage < step * rate:
+                step = max(0.0, 1.0 - usage) / rate
+                target = k
+    for i in range(n):
+        growth = slope[owner[i]] * work.unit[i]
+        for r in range(n_active + 1 + limited):
+            j = active[r]
+            rate = growth * b[i, j] - slope[j]
+            if rate > 0.0 and j != owner[i] and b[i, j] > 0.0:
+                slack = level[j] - work.share[i] * b[i, j]
+                if slack < step * rate and rate > 1e-13 * abs(slope[j]):
+                    step = max(0.0, slack) / rate
+                    job, target = i, j
+    return step, job, target
+
+
+@inlined
+def _reassign(b: FloatArray, mass: FloatArray, n: int, i: int, target: int, work: Work) -> None:
+    """Let job i follow column ``target``."""
+    load, heaviest = work.load, work.heaviest
+    m = b.shape[1] - 2
+    source = work.owner[i]
+    old = mass[i] * work.unit[i]
+    work.owner[i] = target
+    work.unit[i] = 1.0 / b[i, target]
+    work.members[source] -= 1
+    work.members[target] += 1
+    new = mass[i] * work.unit[i]
+    left, total = 0.0, 0.0
     for k in range(m):
         load[k, source] -= old * b[i, k]
         load[k, target] += new * b[i, k]
@@ -203,39 +201,30 @@ def _reassign(
         total += load[k, target]
     heaviest[target] = max(heaviest[target], total)
     # Where most of a column has been subtracted its digits are lost.
-    if members[source] == 0 or left < 1e-3 * heaviest[source]:
-        sum_column(b, mass, n, source, owner, unit, load, heaviest)
+    if work.members[source] == 0 or left < 1e-3 * heaviest[source]:
+        sum_column(b, mass, n, source, work)
 
 
-@_compiled
-def sum_column(
-    b: FloatArray,
-    mass: FloatArray,
-    n: int,
-    j: int,
-    owner: IntArray,
-    unit: FloatArray,
-    load: FloatArray,
-    heaviest: FloatArray,
-) -> None:
+@part
+def sum_column(b: FloatArray, mass: FloatArray, n: int, j: int, work: Work) -> None:
     """Compute load[:, j] afresh."""
+    load, heaviest = work.load, work.heaviest
     m = b.shape[1] - 2
     for k in range(m):
         load[k, j] = 0.0
     heaviest[j] = 0.0
     for i in range(n):
-        if owner[i] == j:
+        if work.owner[i] == j:
             for k in range(m):
-                load[k, j] += mass[i] * unit[i] * b[i, k]
+                load[k, j] += mass[i] * work.unit[i] * b[i, k]
     for k in range(m):
         heaviest[j] += load[k, j]
 
 
-@_inlined
-def _line(
-    load: FloatArray, active: IntArray, size: int, cap: int, matrix: FloatArray, slope: FloatArray
-) -> bool:
+@inlined
+def _line(work: Work, size: int, cap: int) -> bool:
     """Slopes of the active levels when the cap rises at rate 1; False if the system is singular."""
+    load, active, matrix, slope = work.load, work.active, work.matrix, work.slope
     for r in range(size):
         for c in range(size):
             matrix[r, c] = load[active[r], active[c]]

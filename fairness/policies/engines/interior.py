@@ -33,6 +33,7 @@ from numba import types
 from numba.extending import overload
 
 from fairness.filling.floats import fill, work_for
+from fairness.machine.compiling import COUNTED
 from fairness.machine.kernels import IntArray, Nonzeros, Shares, entry, span
 from fairness.model.problem import FloatArray
 
@@ -254,7 +255,7 @@ def gram_of_few(
                     matrix[j, k] += left * (factor[i] * shares[i, k] * scale[k])
 
 
-@numba.njit(nogil=True, error_model="numpy")
+@numba.njit(**COUNTED)
 def gram_of_many(
     shares: Nonzeros, users: IntArray, factor: FloatArray, scale: FloatArray, matrix: FloatArray
 ) -> None:
@@ -297,14 +298,13 @@ def gram_of_many(
                     matrix[kept[r], kept[c]] += product[r - left_end, c - left_end]
 
 
-@numba.njit(nogil=True, error_model="numpy")
+@numba.njit(**COUNTED)
 def factorise(matrix: FloatArray) -> None:
     """Cholesky factor in place, in the lower triangle; a dependent row (duplicated resource) is left out."""
     m = matrix.shape[0]
     if m <= BLOCK:
-        _factorise_panel(matrix.T, np.diag(matrix).copy())
+        _factorise_panel(matrix.T, matrix, 0)
         return
-    whole = np.diag(matrix).copy()
     for low in range(0, m, BLOCK):
         high = min(low + BLOCK, m)
         # The transpose of a block of columns, so that the inner loops run along rows.
@@ -315,7 +315,7 @@ def factorise(matrix: FloatArray) -> None:
             for c in range(high - low):
                 for r in range(m - low):
                     panel[c, r] -= product[c, r]
-        _factorise_panel(panel, whole[low:high])
+        _factorise_panel(panel, matrix, low)
         put_back(panel, matrix, low)
 
 
@@ -328,15 +328,16 @@ def put_back(panel: FloatArray, matrix: FloatArray, low: int) -> None:
 
 
 @numba.njit(nogil=True, error_model="numpy")
-def _factorise_panel(panel: FloatArray, whole: FloatArray) -> None:
-    """Cholesky factor of the first rows of a matrix, transposed and in place; ``whole`` is its diagonal."""
+def _factorise_panel(panel: FloatArray, matrix: FloatArray, low: int) -> None:
+    """Cholesky factor of the columns of a matrix from ``low`` on, in place, or in a transposed copy."""
     for k in range(panel.shape[0]):
+        whole = matrix[low + k, low + k]
         for c in range(k):
             factor = panel[c, k]
             for r in range(k, panel.shape[1]):
                 panel[k, r] -= factor * panel[c, r]
         # 1e-14: what rounding leaves of a pivot that is zero.
-        root = np.sqrt(panel[k, k]) if panel[k, k] > 1e-14 * whole[k] else np.inf
+        root = np.sqrt(panel[k, k]) if panel[k, k] > 1e-14 * whole else np.inf
         for r in range(k + 1, panel.shape[1]):
             panel[k, r] /= root
         panel[k, k] = root

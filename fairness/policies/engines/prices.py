@@ -27,18 +27,19 @@ capacity, or the slack of a resource with a price: that is its residual.
 
 from __future__ import annotations
 
-import numba
+from typing import NamedTuple
+
 import numpy as np
 
 from fairness.filling import floats
 from fairness.machine import kernels
-from fairness.machine.compiling import stored
+from fairness.machine.compiling import COUNTED, part, stored
 from fairness.machine.kernels import IntArray, Shares, entry, nonzeros, span
 from fairness.model.problem import FloatArray
 from fairness.policies.engines import interior
 from fairness.policies.engines.interior import BLOCK, COLUMNS, ROWS, factorise, gram, interior_point, solve
 
-__all__ = ["CERTIFIED", "price_kernel", "solve_states"]
+__all__ = ["CERTIFIED", "price_kernel", "solve_states", "tasks_at"]
 
 CERTIFIED = 1e-10
 """Largest residual (excess over a capacity, or slack of a priced resource) of a solved state."""
@@ -51,8 +52,21 @@ _STEPS = 25
 _ANEW = 256  # states after which prices start anew: a batch has the tasks of its parts of so many states
 
 
-@numba.njit(nogil=True, error_model="numpy")
-def _tasks_at(cost: float, weight: float, cap: float, alpha: float) -> float:
+class Space(NamedTuple):
+    """Work space over the classes and resources of one problem."""
+
+    rows: FloatArray  # (ROWS, n): weights, limits, tasks, roots of their slopes; and of the interior point
+    columns: FloatArray  # (COLUMNS, m): prices, loads less 1, active resources, steps; and more
+    matrix: FloatArray  # (m, m): the Hessian
+    packed: FloatArray  # (m * m,): its factor on the active resources
+    right: FloatArray  # (m,): the right side
+    forward: FloatArray  # (m,): the same in the middle of a solution
+    kept: IntArray  # (m,): active resources
+
+
+@part
+def tasks_at(cost: float, weight: float, cap: float, alpha: float) -> float:
+    """Tasks of a class at the cost of one, up to its limit."""
     if not cost > 0:
         return cap
     if alpha == 1.0:
@@ -62,7 +76,7 @@ def _tasks_at(cost: float, weight: float, cap: float, alpha: float) -> float:
     return min(cap, weight * cost ** (-1.0 / alpha))
 
 
-@numba.njit(nogil=True, error_model="numpy")
+@part
 def _bill(shares: Shares, i: int, prices: FloatArray) -> float:
     """What a task of class i costs."""
     cost = 0.0
@@ -73,7 +87,7 @@ def _bill(shares: Shares, i: int, prices: FloatArray) -> float:
     return cost
 
 
-@numba.njit(nogil=True, error_model="numpy")
+@part
 def _revise_prices(
     shares: Shares, users: IntArray, alpha: float, rows: FloatArray, columns: FloatArray
 ) -> None:
@@ -99,7 +113,7 @@ def _revise_prices(
         return
     load[:] = -1.0
     for i in users:
-        value = _tasks_at(_bill(shares, i, p), weight[i], cap[i], alpha)
+        value = tasks_at(_bill(shares, i, p), weight[i], cap[i], alpha)
         if value < np.inf:
             first, last = span(shares, i)
             for e in range(first, last):
@@ -123,47 +137,27 @@ def _revise_prices(
             load[j] += a * room
 
 
-@numba.njit(nogil=True, error_model="numpy")
-def _newton(
-    shares: Shares, users: IntArray, alpha: float, rows: FloatArray, columns: FloatArray, matrix: FloatArray
-) -> float:
-    """Improve the prices in ``columns[0]`` and set the tasks; return the residual, infinite for failure."""
-    m = columns.shape[1]
-    weight, cap, phi, factor = rows[0], rows[1], rows[2], rows[3]
-    p, load, active, step = columns[0], columns[1], columns[2], columns[3]
-    for j in range(m):
+@part
+def _newton(shares: Shares, users: IntArray, alpha: float, space: Space) -> float:
+    """Improve the prices and set the tasks; return the residual, infinite for failure."""
+    p, load, active = space.columns[0], space.columns[1], space.columns[2]
+    for j in range(p.size):
         active[j] = 1.0 if p[j] > 0 else 0.0
-    kept = np.empty(m, dtype=np.int64)
-    packed, right = np.empty(m * m), np.empty(m)
     before = np.inf
     blocking, lower = -1, 0.0
     for _ in range(_STEPS):
-        load[:] = -1.0
-        free = False
-        for i in users:
-            cost = _bill(shares, i, p)
-            value = _tasks_at(cost, weight[i], cap[i], alpha)
-            if not value < np.inf:
-                free = True
-                break
-            phi[i] = value
-            factor[i] = np.sqrt(value / (alpha * cost)) if value < cap[i] else 0.0
-            first, last = span(shares, i)
-            for e in range(first, last):
-                j, a = entry(shares, i, e)
-                load[j] += a * value
-        if free:
+        if not _use(shares, users, alpha, space):
             # Who pays for nothing else needs the price that the last step took away, if only a lower one.
             if blocking >= 0 and p[blocking] == 0 and lower > 0:
                 p[blocking] = lower
             else:
-                _revise_prices(shares, users, alpha, rows, columns)
-            for j in range(m):
+                _revise_prices(shares, users, alpha, space.rows, space.columns)
+            for j in range(p.size):
                 active[j] = 1.0 if p[j] > 0 else 0.0
             before, blocking = np.inf, -1
             continue
         residual = 0.0
-        for j in range(m):
+        for j in range(p.size):
             violation = abs(load[j]) if active[j] > 0 else load[j]
             residual = max(residual, violation)
             if load[j] > _SHARP:
@@ -171,67 +165,106 @@ def _newton(
         # The second way out is the level of rounding errors.
         if residual <= _SHARP or (residual <= CERTIFIED and residual >= 0.5 * before):
             return residual
-        before = residual
-        again, exchanged = True, False
-        while again:
-            gram(shares, users, factor, active, matrix)
-            k = 0
-            for j in range(m):
-                step[j] = 0.0
-                # A priced resource that only classes at their limits use keeps its price.
-                if matrix[j, j] > 0:
-                    kept[k] = j
-                    k += 1
-            small = packed[: k * k].reshape((k, k))
-            for r in range(k):
-                right[r] = load[kept[r]]
-                for c in range(r + 1):
-                    small[r, c] = matrix[kept[r], kept[c]]
-            factorise(small)
-            if _exchange(small, right[:k]):
-                # Nothing changes along this direction but the prices, until one of them is 0.
-                for r in range(k):
-                    step[kept[r]] = right[r]
-                exchanged = True
-                break
-            for r in range(k):
-                usage = 1.0 + right[r]
-                if p[kept[r]] > 0 and usage > _SLACK:
-                    right[r] = usage * np.log(usage)
-            solve(small, right[:k])
-            # A resource overflows but needs no price, when the others' new prices already mend it.
-            again = False
-            for r in range(k):
-                j = kept[r]
-                step[j] = right[r]
-                if p[j] == 0 and step[j] < 0:
-                    active[j] = 0.0
-                    again = True
-        # The step ends where a price reaches 0: what is beyond was computed for a set that has changed.
-        length, blocking = np.inf if exchanged else 1.0, -1
-        for j in range(m):
-            if p[j] > 0 and step[j] < 0 and p[j] < -length * step[j]:
-                length = p[j] / -step[j]
-                blocking = j
+        exchanged = _find_step(shares, users, space)
+        length, blocking, lower = _take_step(space.columns, exchanged)
         if length == np.inf:
             return np.inf
-        if blocking >= 0:
-            lower = p[blocking] * (1.0 + load[blocking])
-        for j in range(m):
-            if length == 1.0 and abs(step[j]) < p[j]:
-                p[j] *= np.exp(step[j] / p[j])
-            else:
-                p[j] += length * step[j]
-            if not p[j] > 0 or (j == blocking and (exchanged or length < 1)):
-                p[j] = 0.0
-                active[j] = 0.0
-        if exchanged or length < 1:
-            before = np.inf
+        before = np.inf if exchanged or length < 1 else residual
     return np.inf
 
 
-@numba.njit(nogil=True, error_model="numpy")
-def _exchange(factor: FloatArray, load: FloatArray) -> bool:
+@part
+def _use(shares: Shares, users: IntArray, alpha: float, space: Space) -> bool:
+    """Tasks at the prices, roots of their slopes, loads less 1; False if a class finds everything free."""
+    weight, cap, phi, factor = space.rows[0], space.rows[1], space.rows[2], space.rows[3]
+    p, load = space.columns[0], space.columns[1]
+    load[:] = -1.0
+    for i in users:
+        cost = _bill(shares, i, p)
+        value = tasks_at(cost, weight[i], cap[i], alpha)
+        if not value < np.inf:
+            return False
+        phi[i] = value
+        factor[i] = np.sqrt(value / (alpha * cost)) if value < cap[i] else 0.0
+        first, last = span(shares, i)
+        for e in range(first, last):
+            j, a = entry(shares, i, e)
+            load[j] += a * value
+    return True
+
+
+@part
+def _find_step(shares: Shares, users: IntArray, space: Space) -> bool:
+    """Newton's step of the prices of active resources; whether it is an exchange of prices instead."""
+    p, load, active, step = space.columns[0], space.columns[1], space.columns[2], space.columns[3]
+    matrix, kept = space.matrix, space.kept
+    again = True
+    while again:
+        gram(shares, users, space.rows[3], active, matrix)
+        k = 0
+        for j in range(p.size):
+            step[j] = 0.0
+            # A priced resource that only classes at their limits use keeps its price.
+            if matrix[j, j] > 0:
+                kept[k] = j
+                k += 1
+        small, right = space.packed[: k * k].reshape((k, k)), space.right[:k]
+        for r in range(k):
+            right[r] = load[kept[r]]
+            for c in range(r + 1):
+                small[r, c] = matrix[kept[r], kept[c]]
+        factorise(small)
+        if _exchange(small, right, space.forward):
+            # Nothing changes along this direction but the prices, until one of them is 0.
+            for r in range(k):
+                step[kept[r]] = right[r]
+            return True
+        for r in range(k):
+            usage = 1.0 + right[r]
+            if p[kept[r]] > 0 and usage > _SLACK:
+                right[r] = usage * np.log(usage)
+        solve(small, right)
+        # A resource overflows but needs no price, when the others' new prices already mend it.
+        again = False
+        for r in range(k):
+            j = kept[r]
+            step[j] = right[r]
+            if p[j] == 0 and step[j] < 0:
+                active[j] = 0.0
+                again = True
+    return False
+
+
+@part
+def _take_step(columns: FloatArray, exchanged: bool) -> tuple[float, int, float]:
+    """Change the prices; the length, the resource whose price ends the step, and a lower price for it.
+
+    The step ends where a price reaches 0: what is beyond was computed for a set that has changed. If an
+    exchange meets no end, its length is infinite, and nothing changes.
+    """
+    p, load, active, step = columns[0], columns[1], columns[2], columns[3]
+    length, blocking, lower = np.inf if exchanged else 1.0, -1, 0.0
+    for j in range(p.size):
+        if p[j] > 0 and step[j] < 0 and p[j] < -length * step[j]:
+            length = p[j] / -step[j]
+            blocking = j
+    if length == np.inf:
+        return length, blocking, lower
+    if blocking >= 0:
+        lower = p[blocking] * (1.0 + load[blocking])
+    for j in range(p.size):
+        if length == 1.0 and abs(step[j]) < p[j]:
+            p[j] *= np.exp(step[j] / p[j])
+        else:
+            p[j] += length * step[j]
+        if not p[j] > 0 or (j == blocking and (exchanged or length < 1)):
+            p[j] = 0.0
+            active[j] = 0.0
+    return length, blocking, lower
+
+
+@part
+def _exchange(factor: FloatArray, load: FloatArray, forward: FloatArray) -> bool:
     """Whether loads contradict each other: then ``load`` becomes a change of prices that no class notices.
 
     A resource whose users pay for others in the same proportions depends on these (it is left out of the
@@ -239,9 +272,9 @@ def _exchange(factor: FloatArray, load: FloatArray) -> bool:
     from those with less load than it to it, or back.
     """
     n = load.size
-    forward = load.copy()
     dependent, worst, sign = -1, _CONTRADICTION, 0.0
     for k in range(n):
+        forward[k] = load[k]
         for c in range(k):
             forward[k] -= factor[k, c] * forward[c]
         if factor[k, k] == np.inf:
@@ -264,7 +297,7 @@ def _exchange(factor: FloatArray, load: FloatArray) -> bool:
     return True
 
 
-@stored(kernels, floats, interior, nogil=True, error_model="numpy")
+@stored(kernels, floats, interior, **COUNTED)
 def solve_states(
     shares: Shares,
     limits: FloatArray,
@@ -279,9 +312,9 @@ def solve_states(
     n_states, n = counts.shape
     m = prices.size
     present = np.empty(n, dtype=np.int64)
-    rows = np.empty((ROWS, n))
-    columns = np.zeros((COLUMNS, m))
-    matrix = np.empty((m, m))
+    rows, columns, matrix = np.empty((ROWS, n)), np.zeros((COLUMNS, m)), np.empty((m, m))
+    kept = np.empty(m, dtype=np.int64)
+    space = Space(rows, columns, matrix, np.empty(m * m), np.empty(m), np.empty(m), kept)
     weight, cap, phi, p = rows[0], rows[1], rows[2], columns[0]
     unit = 1.0
     warm = False
@@ -311,7 +344,7 @@ def solve_states(
                 unit = interior_point(shares, users, alpha, rows, columns, matrix)
             else:
                 _revise_prices(shares, users, alpha, rows, columns)
-            residual = _newton(shares, users, alpha, rows, columns, matrix)
+            residual = _newton(shares, users, alpha, space)
         residuals[state] = residual
         warm = number > 0 and residual <= CERTIFIED
         for i in users:

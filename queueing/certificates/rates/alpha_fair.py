@@ -6,9 +6,9 @@ With :math:`W_i = x_i w_i > 0` the tasks :math:`\varphi^*` are the largest point
    \quad\bigl(\sum_i W_i \log\varphi_i \text{ for } \alpha = 1\bigr) \quad\text{subject to}\quad
    \sum_i \varphi_i a_{ij} \le C_j, \quad \varphi_i \le L_i = x_i \ell_i
 
-(:mod:`fairness.policies.proportional`). An approximate solution is found with floats
-(:mod:`queueing.certificates.rates.prices`), polished so that full resources are full to some thirty digits,
-and then *verified*: nothing below depends on how it was found.
+(:mod:`fairness.policies.proportional`). An approximate solution is handed in by who calls, prices and tasks
+with which full resources are full to some thirty digits (:class:`Guess`), and then *verified*: nothing below
+depends on how it was found.
 
 **Theorem.** Let :math:`\varphi > 0` be feasible, :math:`p \ge 0` any prices of the resources and :math:`q
 \ge 0` of the limits, and with the bills :math:`B_i = W_i^\alpha \varphi_i^{1-\alpha} = \varphi_i
@@ -71,29 +71,53 @@ from fractions import Fraction
 from typing import Any, NamedTuple
 
 import numpy as np
+from numba.extending import register_jitable
 
-from fairness.machine.compiling import stored
+from fairness.machine.compiling import UNCOUNTED, part, stored
 from fairness.model.problem import FloatArray
 from queueing.certificates.errors import CertificateError
 from queueing.certificates.pool import Pool
-from queueing.certificates.rates import interface, prices, slack
-from queueing.certificates.rates.interface import OPTIONS, Rates, part
-from queueing.certificates.rates.prices import COLUMNS, ROWS, approximate_prices, polish
+from queueing.certificates.rates import interface, slack
+from queueing.certificates.rates.interface import Rates
 from queueing.certificates.rates.slack import UNIT, slack_of, two_product
 
-__all__ = ["TIME_DIVISION", "aversion", "memory", "numbers", "tasks"]
+__all__ = [
+    "ROWS",
+    "TIME_DIVISION",
+    "Guess",
+    "Resources",
+    "aversion",
+    "guess_in",
+    "masses",
+    "memory",
+    "numbers",
+    "resources_of",
+    "tasks",
+]
+
+ROWS = 6
+"""Of work space over classes: mass, limit and its second part, tasks' second part, bills and errors."""
 
 TIME_DIVISION = "PS-DSF tdm"
 """PF in the totals that servers can run when they divide their time, see the end of the docstring above."""
 
 
-class _Resources(NamedTuple):
+class Resources(NamedTuple):
     """Those that matter: views of what :func:`numbers` has prepared."""
 
     demands: FloatArray  # (n, m), without resources that others imply
     capacities: FloatArray  # (m,)
     shares: FloatArray  # (n, m), demands over capacities, rounded
     alpha: float
+
+
+class Guess(NamedTuple):
+    """An approximate solution in one state, in units where capacities are 1; none of it is trusted."""
+
+    prices: FloatArray  # (m,)
+    high: FloatArray  # (n,): tasks
+    low: FloatArray  # (n,): what is to be added to them, beyond the digits of a float
+    excess: FloatArray  # (1,): largest relative excess over a capacity
 
 
 def aversion(pool: Pool, policy: str, parameters: Mapping[str, Any]) -> float:
@@ -135,8 +159,8 @@ def numbers(pool: Pool, policy: str, parameters: Mapping[str, Any]) -> FloatArra
 
 
 def memory(n: int, m: int) -> int:
-    """Length of the work space of :func:`tasks`."""
-    return m + ROWS * n + COLUMNS * m + m * m
+    """Length of the work space of :func:`tasks`, and of who guesses: both use it from behind the guess on."""
+    return m + 2 * n + 1 + ROWS * n + (ROWS + m) * m
 
 
 def _groups(pool: Pool) -> list[list[int]]:
@@ -170,15 +194,45 @@ def _implies(one: list[Fraction], other: list[Fraction]) -> bool:
     return all(a >= b for a, b in zip(one, other, strict=True))
 
 
+@register_jitable
+def resources_of(rates: Rates) -> Resources:
+    """Views of :func:`numbers`."""
+    n, flat = rates.demands.shape[0], rates.numbers[0]
+    m = int(flat[1])
+    first, second = 2 + m, 2 + m + n * m
+    return Resources(
+        flat[first:second].reshape((n, m)), flat[2:first], flat[second:].reshape((n, m)), flat[0]
+    )
+
+
+@register_jitable
+def guess_in(memory: FloatArray, n: int, m: int) -> tuple[Guess, FloatArray]:
+    """The guess at the head of the work space, and the rest; m is the number of resources that matter."""
+    last = m + 2 * n
+    guess = Guess(memory[:m], memory[m : m + n], memory[m + n : last], memory[last : last + 1])
+    return guess, memory[last + 1 :]
+
+
+@part
+def masses(rates: Rates, counts: Any, mass: FloatArray, cap: FloatArray, cap_low: FloatArray) -> None:
+    """Masses W_i and, in two parts, limits L_i of the classes in a state."""
+    for i in range(mass.size):
+        x = float(counts[i])
+        mass[i] = x * rates.weights[i]
+        cap[i], cap_low[i] = np.inf, 0.0
+        if x > 0 and rates.limits[i] < np.inf:
+            cap[i], cap_low[i] = two_product(x, rates.limits[i])
+
+
 @part
 def _verify(
-    resources: _Resources, prices: FloatArray, rows: FloatArray, shrink: float, lo: FloatArray, hi: FloatArray
+    resources: Resources, guess: Guess, rows: FloatArray, shrink: float, lo: FloatArray, hi: FloatArray
 ) -> bool:
     """The theorem of the module, for the tasks high + low less the part ``shrink``; whether it applies."""
     demands, capacities, alpha = resources.demands, resources.capacities, resources.alpha
     n, m = demands.shape
-    mass, cap, cap_low, high, low = rows[0], rows[1], rows[2], rows[3], rows[4]
-    bills, dual, less = rows[6], rows[7], rows[5]
+    prices, high, low = guess.prices, guess.high, guess.low
+    mass, cap, cap_low, less, bills, dual = rows[0], rows[1], rows[2], rows[3], rows[4], rows[5]
     curvature = 0.77 * alpha
     radius = 0.25 / (alpha + 1.0)
     # Units of rounding, relative: m + 2 of a bill; mass, quotient and product; 4 for the tasks' second part.
@@ -190,7 +244,7 @@ def _verify(
     gap = 0.0
     for j in range(m):
         value, error = slack_of(demands, capacities[j], j, high, less)
-        if not value >= error:
+        if not (prices[j] >= 0 and value >= error):
             return False
         gap += prices[j] / capacities[j] * (value + error)
     for i in range(n):
@@ -233,46 +287,37 @@ def _verify(
     return True
 
 
-@stored(interface, prices, slack, **OPTIONS)
+@stored(interface, slack, **UNCOUNTED)
 def tasks(rates: Rates, counts: Any, lower: FloatArray, upper: FloatArray, memory: FloatArray) -> None:
-    """Bounds of the tasks in one state, see :mod:`queueing.certificates.rates.interface`."""
+    """Bounds of the tasks in one state, see :mod:`queueing.certificates.rates.interface`.
+
+    A :class:`Guess` stands at the head of ``memory``, see :func:`guess_in`.
+    """
     n = rates.demands.shape[0]
-    flat = rates.numbers[0]
-    m = int(flat[1])
-    first, second = 2 + m, 2 + m + n * m
-    resources = _Resources(
-        flat[first:second].reshape((n, m)), flat[2:first], flat[second:].reshape((n, m)), flat[0]
-    )
-    guess, rest = memory[:m], memory[m:]
-    rows, rest = rest[: ROWS * n].reshape((ROWS, n)), rest[ROWS * n :]
-    columns, rest = rest[: COLUMNS * m].reshape((COLUMNS, m)), rest[COLUMNS * m :]
-    matrix = rest[: m * m].reshape((m, m))
-    mass, cap, cap_low, high, slope = rows[0], rows[1], rows[2], rows[3], rows[5]
+    resources = resources_of(rates)
+    m = resources.capacities.size
+    guess, space = guess_in(memory, n, m)
+    rows = space[: ROWS * n].reshape((ROWS, n))
+    mass, cap = rows[0], rows[1]
+    masses(rates, counts, mass, cap, rows[2])
     present = 0
     for i in range(n):
-        x = float(counts[i])
-        mass[i] = x * rates.weights[i]
         lower[i] = upper[i] = 0.0
-        cap[i], cap_low[i] = np.inf, 0.0
-        if x > 0:
-            present += 1
-            if rates.limits[i] < np.inf:
-                cap[i], cap_low[i] = two_product(x, rates.limits[i])
-            # What the resources and the limit allow: it stays where the theorem does not apply.
-            upper[i] = cap[i]
-            for j in range(m):
-                if resources.demands[i, j] > 0:
-                    upper[i] = min(upper[i], resources.capacities[j] / resources.demands[i, j])
-            upper[i] *= 1.0 + 4 * UNIT
+        if mass[i] == 0:
+            guess.high[i] = guess.low[i] = 0.0
+            continue
+        present += 1
+        # What the resources and the limit allow: it stays where the theorem does not apply.
+        upper[i] = cap[i]
+        for j in range(m):
+            if resources.demands[i, j] > 0:
+                upper[i] = min(upper[i], resources.capacities[j] / resources.demands[i, j])
+        upper[i] *= 1.0 + 4 * UNIT
     if present == 0:
         return
-    approximate_prices(resources.shares, mass, cap, resources.alpha, guess, high, slope, columns, matrix)
-    excess = polish(
-        *(resources.demands, resources.capacities, resources.shares, resources.alpha),
-        *(guess, rows, columns, matrix),
-    )
+    excess = guess.excess[0]
     tight = 2.0**-104 * (4 * n + 4) * n
     for shrink in (excess + tight, excess + 2.0**-80, excess + 2.0**-56):
         if _verify(resources, guess, rows, shrink, lower, upper):
             return
-    guess[:] = 0.0
+    guess.prices[:] = 0.0

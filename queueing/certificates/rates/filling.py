@@ -41,14 +41,14 @@ import numpy as np
 
 from fairness.exact.outward import outward
 from fairness.filling.fractions import fill, growth_rates
-from fairness.machine.compiling import stored
+from fairness.machine.compiling import UNCOUNTED, part, stored
 from fairness.model.problem import FloatArray
 from queueing.certificates import intervals
 from queueing.certificates.errors import CertificateError
 from queueing.certificates.intervals import Interval, above, below
 from queueing.certificates.pool import Pool
 from queueing.certificates.rates import interface
-from queueing.certificates.rates.interface import OPTIONS, Rates, part
+from queueing.certificates.rates.interface import Rates
 
 __all__ = [
     "GROWTH",
@@ -71,7 +71,7 @@ GROWING, ENDED = 1.0, 2.0
 def exact_growth(pool: Pool, policy: str, parameters: Mapping[str, Any]) -> list[Fraction]:
     """Growth rates r_i of a job of each class, by the definition of the policy; floats are fractions."""
     weights = [Fraction(w) for w in pool.weights]
-    return growth_rates(GROWTH[policy], _shares(pool), weights, resource_weights(pool, policy, parameters))
+    return growth_rates(GROWTH[policy], pool.shares, weights, resource_weights(pool, policy, parameters))
 
 
 def exact_tasks(
@@ -91,13 +91,7 @@ def exact_tasks(
     limits = [
         x * Fraction(limit) if limit < np.inf else None for x, limit in zip(counts, pool.limits, strict=True)
     ]
-    return fill(_shares(pool), rates, limits)
-
-
-def _shares(pool: Pool) -> list[list[Fraction]]:
-    """Shares of the resources that a task of each class holds."""
-    capacities = [Fraction(c) for c in pool.capacities]
-    return [[Fraction(a) / c for a, c in zip(row, capacities, strict=True)] for row in pool.demands]
+    return fill(pool.shares, rates, limits)
 
 
 def growth(pool: Pool, policy: str, parameters: Mapping[str, Any]) -> tuple[Interval, ...]:
@@ -136,7 +130,7 @@ def resource_weights(pool: Pool, policy: str, parameters: Mapping[str, Any]) -> 
     return array[np.ix_(pool.classes, pool.resources)]
 
 
-@stored(intervals, interface, **OPTIONS)
+@stored(intervals, interface, **UNCOUNTED)
 def tasks(rates: Rates, counts: Any, lower: FloatArray, upper: FloatArray, memory: FloatArray) -> None:
     """Bounds of the tasks in one state, see :mod:`queueing.certificates.rates.interface`."""
     demands = rates.demands
@@ -165,17 +159,11 @@ def tasks(rates: Rates, counts: Any, lower: FloatArray, upper: FloatArray, memor
     while remaining > 0:
         first = last = np.inf
         for j in range(m):
-            low = high = 0.0
-            for i in range(n):
-                a = demands[i, j]
-                if growing[i] > 0 and a > 0:
-                    low = below(low + below(a * grow_low[i]))
-                    high = above(high + above(a * grow_high[i]))
-            load_low[j] = low
+            load_low[j], load_high = _load(j, demands, growing, grow_low, grow_high)
             level_low[j] = level_high[j] = np.inf
-            if high > 0:
-                level_low[j] = max(0.0, below(left_low[j] / high))
-                level_high[j] = above(left_high[j] / low)
+            if load_high > 0:
+                level_low[j] = max(0.0, below(left_low[j] / load_high))
+                level_high[j] = above(left_high[j] / load_low[j])
                 first, last = min(first, level_low[j]), min(last, level_high[j])
         ended = 0
         for i in range(n):
@@ -223,6 +211,20 @@ def tasks(rates: Rates, counts: Any, lower: FloatArray, upper: FloatArray, memor
                         left_low[j] = below(left_low[j] - above(a * upper[i]))
                         left_high[j] = above(left_high[j] - below(a * lower[i]))
         remaining -= ended
+
+
+@part
+def _load(
+    j: int, demands: FloatArray, growing: FloatArray, grow_low: FloatArray, grow_high: FloatArray
+) -> tuple[float, float]:
+    """Bounds of L_j."""
+    low = high = 0.0
+    for i in range(len(growing)):
+        a = demands[i, j]
+        if growing[i] > 0 and a > 0:
+            low = below(low + below(a * grow_low[i]))
+            high = above(high + above(a * grow_high[i]))
+    return low, high
 
 
 @part

@@ -6,25 +6,22 @@ are no jobs, and the exact tasks by the definition of the policy between them. B
 wrong. The kernel never raises; what it cannot tell it bounds by 0 and :math:`\\infty`. ``memory`` is work
 space of the length that the family asks for: 0 at first, and kept from state to state, so that a search may
 begin where the last one ended. The checker goes through the states along the last class first.
+
+Some families verify a guess of the solution, which they find at the head of ``memory``. It is written there
+by a kernel ``guess(rates, counts, memory)`` that who asks for the check hands in: the checker looks for
+nothing, and trusts nothing that it is given.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any, NamedTuple
 
-import numba
-
+from fairness.arguments.validation import frozen
+from fairness.machine.compiling import UNCOUNTED, stored
 from fairness.model.problem import FloatArray
+from queueing.certificates.pool import Pool
 
-__all__ = ["OPTIONS", "Rates", "part"]
-
-# These kernels allocate nothing, so the counting of references to views of arrays is switched off: it took
-# two thirds of the time.
-OPTIONS: dict[str, Any] = {"nogil": True, "error_model": "numpy", "_nrt": False}
-
-part: Callable[..., Any] = numba.njit(**OPTIONS)
-"""Decorator of a helper that only kernels call."""
+__all__ = ["Rates", "no_guess", "rates_of"]
 
 
 class Rates(NamedTuple):
@@ -35,3 +32,13 @@ class Rates(NamedTuple):
     weights: FloatArray  # (n,)
     limits: FloatArray  # (n,)
     numbers: FloatArray  # (rows, columns): what the family has prepared, such as bounds of growth rates
+
+
+def rates_of(pool: Pool, numbers: FloatArray) -> Rates:
+    """Those of a pool. Limits and numbers are read-only, as what the policies' own kernels are given is."""
+    return Rates(pool.demands, pool.capacities, pool.weights, frozen(pool.limits), frozen(numbers))
+
+
+@stored(**UNCOUNTED)
+def no_guess(rates: Rates, counts: Any, memory: FloatArray) -> None:
+    """In place of a guess, for families that want none."""

@@ -11,8 +11,8 @@ References
 
 from __future__ import annotations
 
+from fairness.machine.compiling import part
 from fairness.model.problem import FloatArray
-from queueing.certificates.rates.interface import part
 
 __all__ = ["UNIT", "slack_of", "two_product", "two_sum"]
 

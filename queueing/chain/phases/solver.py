@@ -23,12 +23,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from fairness.machine.compiling import stored
+from fairness.machine.compiling import COUNTED, inlined, stored
 from fairness.machine.work import Task
 from fairness.model.problem import FloatArray
 from queueing.chain.phases.states import PhaseGrid
@@ -113,8 +114,8 @@ class PhaseChain(Chain):
             mixture.begin(law.ravel())
             law = _reweighted(grid, law, counts, tolerance)
             for _ in range(SWEEPS):
-                _sweep(law.reshape(-1), *tables, True, True)
-                change = float(_sweep(law.reshape(-1), *tables, False, True))
+                _sweep(law.reshape(-1), tables, True, True)
+                change = float(_sweep(law.reshape(-1), tables, False, True))
             law /= law.sum()
             told()
             mixture.keep(law.ravel())
@@ -145,7 +146,7 @@ class PhaseChain(Chain):
 
     def residual(self, law: FloatArray) -> float:
         """Sum of |inflow - outflow| over the sum of all flows, including those between phases."""
-        return float(_sweep(np.ascontiguousarray(law).reshape(-1), *_tables(self.grid), True, False))
+        return float(_sweep(np.ascontiguousarray(law).reshape(-1), _tables(self.grid), True, False))
 
 
 def _stiffness(grid: PhaseGrid) -> float:
@@ -180,13 +181,30 @@ def _reweighted(grid: PhaseGrid, law: FloatArray, counts: FloatArray, tolerance:
     return grid.spread(ratio, law)
 
 
-def _tables(grid: PhaseGrid) -> tuple[NDArray, ...]:
-    """Arguments of the compiled sweep: tables of all classes, one after the other.
+class _Tables(NamedTuple):
+    """Tables of all classes, one after the other.
 
     Row 2 i of the moves holds arrivals of class i, 2 i + 1 services.
     """
+
+    pointers: NDArray[np.int64]
+    pointer_starts: NDArray[np.int64]
+    sources: NDArray[np.int64]
+    weights: FloatArray
+    source_starts: NDArray[np.int64]
+    totals: NDArray[np.int64]
+    busy: FloatArray
+    class_starts: NDArray[np.int64]
+    sizes: NDArray[np.int64]
+    shape: NDArray[np.int64]
+    arrival_rates: FloatArray
+    tasks: FloatArray
+
+
+def _tables(grid: PhaseGrid) -> _Tables:
+    """What the compiled sweep reads."""
     moves = [sparse.csr_array(m.T) for c in grid.classes for m in (c.arrive, c.serve)]
-    return (
+    return _Tables(
         np.concatenate([m.indptr for m in moves]).astype(np.int64),
         _starts([len(m.indptr) for m in moves]),
         np.concatenate([m.indices for m in moves]).astype(np.int64),
@@ -207,95 +225,99 @@ def _starts(sizes: Sequence[int]) -> NDArray[np.int64]:
     return np.cumsum([0, *sizes[:-1]], dtype=np.int64)
 
 
-@stored(nogil=True)
-def _sweep(
-    law: FloatArray,
-    pointers: NDArray[np.int64],
-    pointer_starts: NDArray[np.int64],
-    sources: NDArray[np.int64],
-    weights: FloatArray,
-    source_starts: NDArray[np.int64],
-    totals: NDArray[np.int64],
-    busy: FloatArray,
-    class_starts: NDArray[np.int64],
-    sizes: NDArray[np.int64],
-    shape: NDArray[np.int64],
-    arrival_rates: FloatArray,
-    tasks: FloatArray,
-    forward: bool,
-    store: bool,
-) -> float:
+@stored(**COUNTED)
+def _sweep(law: FloatArray, tables: _Tables, forward: bool, store: bool) -> float:
     """One Gauss-Seidel sweep, rows along the last class; without ``store`` only the imbalance."""
-    n = len(sizes)
-    last = n - 1
-    length = sizes[last]
+    last = len(tables.sizes) - 1
+    length = tables.sizes[last]
     rows = law.size // length
-    inflow = np.empty(length)
-    out = np.empty(length)
-    own = class_starts[last]
-    change = 0.0
-    flow = 0.0
+    flows = np.empty((2, length))
+    change, flow = 0.0, 0.0
     for k in range(rows):
         r = k if forward else rows - 1 - k
-        base = r * length
-        # Place of the total counts of the row where the last class has none.
-        rest = r
-        counts = 0
-        hop = shape[last]
-        for i in range(last - 1, -1, -1):
-            counts += totals[class_starts[i] + rest % sizes[i]] * hop
-            rest //= sizes[i]
-            hop *= shape[i]
-        inflow[:] = 0.0
-        out[:] = 0.0
-        rest = r
-        stride = length
-        hop = shape[last]
-        for i in range(last - 1, -1, -1):
-            s = rest % sizes[i]
-            rest //= sizes[i]
-            here = totals[class_starts[i] + s]
-            first = pointer_starts[2 * i] + s
-            for e in range(pointers[first], pointers[first + 1]):
-                place = source_starts[2 * i] + e
-                rate = arrival_rates[i] * weights[place]
-                source = base + (sources[place] - s) * stride
-                for y in range(length):
-                    inflow[y] += rate * law[source + y]
-            first = pointer_starts[2 * i + 1] + s
-            for e in range(pointers[first], pointers[first + 1]):
-                place = source_starts[2 * i + 1] + e
-                rate = weights[place]
-                source = base + (sources[place] - s) * stride
-                there = counts + (totals[class_starts[i] + sources[place]] - here) * hop
-                for y in range(length):
-                    inflow[y] += rate * tasks[i, there + totals[own + y]] * law[source + y]
-            arrivals = arrival_rates[i] if here < shape[i] - 1 else 0.0
-            rate = busy[class_starts[i] + s]
-            for y in range(length):
-                out[y] += arrivals + rate * tasks[i, counts + totals[own + y]]
-            stride *= sizes[i]
-            hop *= shape[i]
+        counts = _enter_row(law, tables, r, flows)
         for step in range(length):
             y = step if forward else length - 1 - step
-            total = inflow[y]
-            first = pointer_starts[2 * last] + y
-            for e in range(pointers[first], pointers[first + 1]):
-                place = source_starts[2 * last] + e
-                total += arrival_rates[last] * weights[place] * law[base + sources[place]]
-            first = pointer_starts[2 * last + 1] + y
-            for e in range(pointers[first], pointers[first + 1]):
-                place = source_starts[2 * last + 1] + e
-                source = sources[place]
-                total += weights[place] * tasks[last, counts + totals[own + source]] * law[base + source]
-            rate = out[y] + busy[own + y] * tasks[last, counts + totals[own + y]]
-            if totals[own + y] < shape[last] - 1:
-                rate += arrival_rates[last]
+            total, rate = _balance(law, tables, r * length, counts, y, flows)
             after = total / rate
             if after < SMALLEST:
                 after = 0.0
-            change += abs(total - law[base + y] * rate)
+            change += abs(total - law[r * length + y] * rate)
             flow += total
             if store:
-                law[base + y] = after
+                law[r * length + y] = after
     return change / flow
+
+
+@inlined
+def _enter_row(law: FloatArray, tables: _Tables, r: int, flows: FloatArray) -> int:
+    """Flows into the states of a row by the classes but the last, and their rates out of these.
+
+    Return the place of the total counts of the row where the last class has none.
+    """
+    totals, class_starts, sizes, shape = tables.totals, tables.class_starts, tables.sizes, tables.shape
+    sources, weights, tasks = tables.sources, tables.weights, tables.tasks
+    inflow, out = flows[0], flows[1]
+    last = len(sizes) - 1
+    length, own = sizes[last], class_starts[last]
+    base, rest, counts, hop = r * length, r, 0, shape[last]
+    for i in range(last - 1, -1, -1):
+        counts += totals[class_starts[i] + rest % sizes[i]] * hop
+        rest //= sizes[i]
+        hop *= shape[i]
+    for y in range(length):
+        inflow[y] = out[y] = 0.0
+    rest, stride, hop = r, length, shape[last]
+    for i in range(last - 1, -1, -1):
+        s = rest % sizes[i]
+        rest //= sizes[i]
+        here = totals[class_starts[i] + s]
+        begin, end, first = _moves(tables, 2 * i, s)
+        for e in range(begin, end):
+            rate = tables.arrival_rates[i] * weights[first + e]
+            source = base + (sources[first + e] - s) * stride
+            for y in range(length):
+                inflow[y] += rate * law[source + y]
+        begin, end, first = _moves(tables, 2 * i + 1, s)
+        for e in range(begin, end):
+            rate = weights[first + e]
+            source = base + (sources[first + e] - s) * stride
+            there = counts + (totals[class_starts[i] + sources[first + e]] - here) * hop
+            for y in range(length):
+                inflow[y] += rate * tasks[i, there + totals[own + y]] * law[source + y]
+        arrivals = tables.arrival_rates[i] if here < shape[i] - 1 else 0.0
+        rate = tables.busy[class_starts[i] + s]
+        for y in range(length):
+            out[y] += arrivals + rate * tasks[i, counts + totals[own + y]]
+        stride *= sizes[i]
+        hop *= shape[i]
+    return counts
+
+
+@inlined
+def _balance(
+    law: FloatArray, tables: _Tables, base: int, counts: int, y: int, flows: FloatArray
+) -> tuple[float, float]:
+    """Flow into a state, the last class included, and its rate out of it."""
+    last = len(tables.sizes) - 1
+    own, most = tables.class_starts[last], tables.shape[last] - 1
+    sources, weights, totals = tables.sources, tables.weights, tables.totals
+    total = flows[0, y]
+    begin, end, first = _moves(tables, 2 * last, y)
+    for e in range(begin, end):
+        total += tables.arrival_rates[last] * weights[first + e] * law[base + sources[first + e]]
+    begin, end, first = _moves(tables, 2 * last + 1, y)
+    for e in range(begin, end):
+        source = sources[first + e]
+        total += weights[first + e] * tables.tasks[last, counts + totals[own + source]] * law[base + source]
+    rate = flows[1, y] + tables.busy[own + y] * tables.tasks[last, counts + totals[own + y]]
+    if totals[own + y] < most:
+        rate += tables.arrival_rates[last]
+    return total, rate
+
+
+@inlined
+def _moves(tables: _Tables, row: int, state: int) -> tuple[int, int, int]:
+    """The moves into a state of a class: the first, the one after the last, and the place of number 0."""
+    first = tables.pointer_starts[row] + state
+    return tables.pointers[first], tables.pointers[first + 1], tables.source_starts[row]

@@ -53,7 +53,6 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from fairness.model.problem import FloatArray
 from queueing.chain.solvers import aggregation as kernels
@@ -135,16 +134,16 @@ class _Level:
         self.width, self.parent = int(block[-1]), coarse.places(states.heads // block[:-1])
         rates = np.empty((2, len(shape), coarse.n_states))
         coarse_law = np.empty(coarse.n_states)
-        self._aggregate(coarse_law, rates[0], rates[1], (coarse.rows, coarse.below, coarse.above))
+        self._aggregate(kernels.Chain(coarse_law, *rates, coarse.rows, coarse.below, coarse.above))
         self.coarser = _Level(coarse_law, rates[0], rates[1], coarse)
 
-    def _aggregate(
-        self, law: FloatArray, up: FloatArray, down: FloatArray, layout: tuple[NDArray[np.int64], ...]
-    ) -> None:
-        kernels.aggregate(
-            *(self.law, self.up, self.down, *self.layout),
-            *(self.width, self.parent, *layout, law, up, down),
-        )
+    @property
+    def chain(self) -> kernels.Chain:
+        """As the kernels want it."""
+        return kernels.Chain(self.law, self.up, self.down, *self.layout)
+
+    def _aggregate(self, coarse: kernels.Chain) -> None:
+        kernels.aggregate(self.chain, self.width, self.parent, coarse)
 
     def overcorrect(self, chosen: bool) -> None:
         """Raise ratios to the power where all axes are aggregated: elsewhere the coarser box is right."""
@@ -153,7 +152,7 @@ class _Level:
             self.coarser.overcorrect(chosen)
 
     def sweep(self, axis: int, forward: bool) -> float:
-        return kernels.sweep(self.law, self.up, self.down, *self.layout, axis, forward)
+        return kernels.sweep(self.chain, axis, forward)
 
     def cycle(self, visits: int) -> float:
         """One cycle from this level down; the relative change in the last sweep."""
@@ -164,7 +163,7 @@ class _Level:
             return float(np.abs(self.law - before).sum() / before.sum())
         self.sweep(self.axes[-1], True)
         for _ in range(visits):
-            self._aggregate(coarser.law, coarser.up, coarser.down, coarser.layout)
+            self._aggregate(coarser.chain)
             before = coarser.law.copy()
             coarser.cycle(2)
             coarser.law *= before.sum() / coarser.law.sum()
