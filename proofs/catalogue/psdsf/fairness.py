@@ -17,10 +17,7 @@ from proofs.statement import Question
 
 __all__ = ["STATEMENTS"]
 
-STATEMENTS = Chapter(
-    SOURCE,
-    known=__doc__,
-)
+STATEMENTS = Chapter(SOURCE, known=__doc__)
 
 
 @argued

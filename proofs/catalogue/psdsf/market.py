@@ -18,10 +18,7 @@ from proofs.statement import Question, Said
 
 __all__ = ["STATEMENTS"]
 
-STATEMENTS = Chapter(
-    SOURCE,
-    known=__doc__,
-)
+STATEMENTS = Chapter(SOURCE, known=__doc__)
 
 
 @argued
