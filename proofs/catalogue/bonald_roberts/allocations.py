@@ -221,10 +221,10 @@ def _two_classes(question: Question) -> Iterator[Step]:
         Only resource 1 full, PF: its price is n = X + Y, so that every job holds 1/n of it.
             slackness: q == 0; budget: p + q == X + Y; optimal: x*(p*a + q*b) == 1
             => (X + Y)*x*a == 1
-        # The two squares differ by 4Y((X + Y)h1 - 1), which multiplies h1 - h2 = 0 here.
         Only resource 1 full, BMF: both classes have the largest share of it, which is 1/n.
             largest 1: h2 <= h1; largest 2: h1 <= h2; full: X*h1 + Y*h2 == 1
             => (X + Y)*h1 == 1
+            # The two squares differ by 4Y((X + Y)h1 - 1), which multiplies h1 - h2 = 0 here.
             by largest 1 | ((X + Y)*h1 - 1)*Y - 1; largest 2 | ((X + Y)*h1 - 1)*Y + 1
             degree 2
         Both full: let S and T be the differences of two allocations, times the counts. They solve two

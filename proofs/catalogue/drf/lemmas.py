@@ -200,12 +200,12 @@ def ceei_pareto(question: Question) -> Iterator[Step | Iterable[Step]]:
     """Pareto efficiency: the first theorem of welfare economics.
 
     Proof
-        # User 1, and the others.
         ...
         What fits costs at most all incomes.
             feasible: sum[i](z[i]*a[i,j]) <= 1; price: p[j] >= 0; cost of a task: P[i] == sum[j](p[j]*a[i,j]);
             incomes: sum[j](p[j]) == sum[i](1); z[i] >= 0; a[i,j] >= 0
             => sum[i](z[i]*P[i]) <= sum[i](1)
+        # User 1, and the others.
         If nobody runs less, one who ran more would spend more than there is.
             income: x[i]*P[i] == 1; income 1: x1*P1 == 1; demand: P[i] > 0; demand 1: P1 > 0;
             no loss: z[i] >= x[i]; no loss 1: z1 >= x1; total: z1*P1 + sum[i](z[i]*P[i]) <= 1 + sum[i](1);
