@@ -14,7 +14,7 @@ from collections.abc import Iterable, Iterator
 
 from proofs.catalogue.proof_texts import argued
 from proofs.catalogue.texts import signs
-from proofs.claims import InWords, Step
+from proofs.claims import Step
 from proofs.statement import Question
 
 __all__ = [
@@ -93,56 +93,55 @@ def drf_sharing(question: Question) -> None:
     """
 
 
-def truthful_steps(question: Question, policy: str) -> Iterator[Step]:
-    """A lie that pays under "drf" or "asset" makes everybody hold more, also of the resource that is full.
+# Of the liar and of another user: what is known of them, and what the steps need of it.
+LIES = {
+    "drf": (
+        "covers: u*d <= h; claim: h <= t; level: x*d == s; demand: d > 0",
+        "",
+        "demand: d > 0; level: y*d == s; level later: z*d == t",
+        "",
+    ),
+    "asset": (
+        "covers: u*d[j] <= h[j]; covers 1: u*d1 <= h1; demand: d[j] > 0; demand 1: d1 > 0; "
+        "claim: h1 + sum[j](h[j]) == t; level: x*(d1 + sum[j](d[j])) == s",
+        "",
+        "demand: d > 0; level: y*d == s; level later: z*d == t",
+        "",
+    ),
+    "weighted": (
+        "covers: u*d <= h; claim: w*h <= t; level: w*x*d == s; demand: d > 0; weight: w > 0",
+        "by covers * weight; pays * demand * weight",
+        "demand: d > 0; level: w*y*d == s; level later: w*z*d == t; weight: w > 0",
+        "by not the conclusion * demand * weight",
+    ),
+}
 
-    Under "weighted" the dominant share times a weight w is the same for all.
+
+def truthful_steps(question: Question, policy: str) -> Iterator[Step]:
+    """Strategy-proofness under "drf" or "asset", or where the dominant share times a weight w is the same."""
+    return _lie(question, *LIES[policy])
+
+
+@argued
+def _lie(question: Question, liar: str, pays: str, other: str, rises: str) -> None:
+    """A lie that pays makes everybody hold more, also of the resource that is full.
+
+    Proof
+        Only lies that claim something of every resource need a look.
+            In words: Who claims 0 of a resource gets nothing of it, and each of her tasks needs some of it.
+        If the lie pays, u > x, then the level of the liar and so of all rises.
+            {liar}; pays: u > x
+            => t > s
+            {pays}
+        At a higher level every other user runs more.
+            {other}; risen: t > s
+            => z > y
+            {rises}
+        So a lie that pays would overfill the resource that was full.
+            full: x1*a1 + sum[i](x[i]*a[i]) == 1; feasible: H + sum[i](z[i]*a[i]) <= 1; covers: u*a1 <= H;
+            demand: a[i] > 0; demand 1: a1 > 0; grown: z[i] > x[i]; tasks: x[i] >= 0; x1 >= 0; H >= 0; u >= 0
+            => u <= x1
     """
-    hints: tuple[str, ...] = ()
-    risen: tuple[str, ...] = ()
-    if policy == "weighted":
-        hints = ("covers * weight", "pays * demand * weight")
-        risen = ("not the conclusion * demand * weight",)
-        own = {"covers": "u*d <= h", "claim": "w*h <= t", "level": "w*x*d == s", "demand": "d > 0"}
-        own["weight"] = "w > 0"
-    elif policy == "drf":
-        own = {"covers": "u*d <= h", "claim": "h <= t", "level": "x*d == s", "demand": "d > 0"}
-    else:
-        own = {
-            "covers": "u*d[j] <= h[j]",
-            "covers 1": "u*d1 <= h1",
-            "demand": "d[j] > 0",
-            "demand 1": "d1 > 0",
-            "claim": "h1 + sum[j](h[j]) == t",
-            "level": "x*(d1 + sum[j](d[j])) == s",
-        }
-    other = {"demand": "d > 0", "level": "y*d == s", "level later": "z*d == t"}
-    if policy == "weighted":
-        other = {"demand": "d > 0", "level": "w*y*d == s", "level later": "w*z*d == t", "weight": "w > 0"}
-    full = {
-        "full": "x1*a1 + sum[i](x[i]*a[i]) == 1",
-        "feasible": "H + sum[i](z[i]*a[i]) <= 1",
-        "covers": "u*a1 <= H",
-        "demand": "a[i] > 0",
-        "demand 1": "a1 > 0",
-    }
-    grown = {"grown": "z[i] > x[i]", "tasks": "x[i] >= 0", **signs(not_negative="x1 H u")}
-    yield Step(
-        "Only lies that claim something of every resource need a look.",
-        InWords("Who claims 0 of a resource gets nothing of it, and each of her tasks needs some of it."),
-    )
-    yield Step(
-        "If the lie pays, u > x, then the level of the liar and so of all rises.",
-        question.for_every(own | {"pays": "u > x"}, "t > s", *hints),
-    )
-    yield Step(
-        "At a higher level every other user runs more.",
-        question.implies(other | {"risen": "t > s"}, "z > y", *risen),
-    )
-    yield Step(
-        "So a lie that pays would overfill the resource that was full.",
-        question.for_every(full | grown, "u <= x1"),
-    )
 
 
 @argued
