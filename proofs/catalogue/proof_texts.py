@@ -94,7 +94,12 @@ def argued(steps: Callable[..., Iterable[Step | Iterable[Step]] | None]) -> Call
     Other arguments than the question are texts, which stand where the docstring has their names in braces.
     """
     _, *names = signature(steps).parameters
-    text = dedent(cleandoc(steps.__doc__ or "").partition("\nProof\n")[2])
+    _, told_here, proof = cleandoc(steps.__doc__ or "").partition("\nProof\n")
+    if not told_here:
+        raise ProofError(
+            f"the docstring of {steps.__name__} has no part Proof; python -OO leaves docstrings out"
+        )
+    text = dedent(proof)
 
     @wraps(steps)
     def told(question: Question, *given: Any) -> Iterator[Step]:
