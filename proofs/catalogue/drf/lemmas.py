@@ -4,8 +4,8 @@ Capacities are 1 and demands are positive. Each policy has a short description, 
 under DRF all dominant shares are equal, under asset fairness all sums of shares are, and in both some
 resource is full; under CEEI everybody spends an income of 1 at prices that are positive only for resources
 that are sold out. Sums over users i and resources j are sums over sets of any size; user 1, or resource 1,
-stands beside the others where one is meant. The arguments are those of A. Ghodsi et al., "Dominant Resource
-Fairness: Fair Allocation of Multiple Resource Types", NSDI 2011.
+stands beside the others where one is meant, and ``sum[i](1)`` is the number of users. The arguments are those
+of A. Ghodsi et al., "Dominant Resource Fairness: Fair Allocation of Multiple Resource Types", NSDI 2011.
 """
 
 from __future__ import annotations
@@ -13,7 +13,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from proofs.catalogue.proof_texts import argued
-from proofs.catalogue.texts import signs
 from proofs.claims import Step
 from proofs.statement import Question
 
@@ -32,10 +31,6 @@ __all__ = [
     "filled_single",
     "truthful_steps",
 ]
-
-
-N = "sum[i](1)"
-"""The number of users."""
 
 
 @argued
@@ -60,23 +55,20 @@ def _income(question: Question) -> None:
     """
 
 
-def ceei_sharing(question: Question) -> Iterator[Step]:
-    """Sharing incentive: an equal part of everything is affordable."""
-    held = {
-        "part": f"{N}*y*a[j] <= 1",
-        "price": "p[j] >= 0",
-        "cost of a task": "P == sum[j](p[j]*a[j])",
-        "incomes": f"sum[j](p[j]) == {N}",
-        **signs("y", "a[j]"),
-    }
-    yield from _income(question)
-    yield Step(
-        "An equal part of every resource costs at most 1.",
-        question.for_every(
-            held | {"users": f"{N} >= 1"}, "y*P <= 1", "part * price", "not the conclusion * users"
-        ),
-    )
-    yield from _bought(question)
+@argued
+def ceei_sharing(question: Question) -> Iterator[Iterable[Step]]:
+    """Sharing incentive: an equal part of everything is affordable.
+
+    Proof
+        ...
+        An equal part of every resource costs at most 1.
+            part: sum[i](1)*y*a[j] <= 1; price: p[j] >= 0; cost of a task: P == sum[j](p[j]*a[j]);
+            incomes: sum[j](p[j]) == sum[i](1); y > 0; a[j] >= 0; users: sum[i](1) >= 1
+            => y*P <= 1
+            by part * price; not the conclusion * users
+    """
+    yield _income(question)
+    yield _bought(question)
 
 
 @argued
