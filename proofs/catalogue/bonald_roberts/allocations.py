@@ -1,7 +1,8 @@
 """Bonald and Roberts (2014), continued: which resources are full, and when PF is BMF.
 
 For two resources let :math:`v_i` be the share of resource 2 that job i holds, and
-:math:`r_i=a_{i1}/a_{i2}`, so that :math:`r_iv_i` is its share of resource 1. In texts ``sum[i](1)`` is the number of jobs i.
+:math:`r_i=a_{i1}/a_{i2}`, so that :math:`r_iv_i` is its share of resource 1. The number of jobs i is
+``sum[i](1)``.
 """
 
 from __future__ import annotations
