@@ -27,9 +27,8 @@ it with terms for its variables. All that it asks for is a hypothesis, with what
 name, which two lemmas might share otherwise; but for what is known, or where *all* is.
 
 A line of three dots stands for what the function itself yields next, a step or several, and may have a label,
-too; the rest comes last.
-Lines that begin with ``#`` are for readers only. What is shared by several proofs may have places, such as
-``{tasks}``, for texts that it is called with (:func:`argued`).
+too; the rest comes last. Lines that begin with ``#`` are for readers only. What is shared by several proofs
+may have places, such as ``{tasks}``, for texts that it is called with (:func:`argued`).
 """
 
 from __future__ import annotations
