@@ -27,9 +27,8 @@ it with terms for its variables. All that it asks for is a hypothesis, with what
 name, which two lemmas might share otherwise; but for what is known, or where *all* is.
 
 A line of three dots stands for what the function itself yields next, a step or several, and may have a label,
-too; the rest comes last.
-Lines that begin with ``#`` are for readers only. What is shared by several proofs may have places, such as
-``{tasks}``, for texts that it is called with (:func:`argued`).
+too; the rest comes last. Lines that begin with ``#`` are for readers only. What is shared by several proofs
+may have places, such as ``{tasks}``, for texts that it is called with (:func:`argued`).
 """
 
 from __future__ import annotations
@@ -94,7 +93,12 @@ def argued(steps: Callable[..., Iterable[Step | Iterable[Step]] | None]) -> Call
     Other arguments than the question are texts, which stand where the docstring has their names in braces.
     """
     _, *names = signature(steps).parameters
-    text = dedent(cleandoc(steps.__doc__ or "").partition("\nProof\n")[2])
+    _, told_here, proof = cleandoc(steps.__doc__ or "").partition("\nProof\n")
+    if not told_here:
+        raise ProofError(
+            f"the docstring of {steps.__name__} has no part Proof; python -OO leaves docstrings out"
+        )
+    text = dedent(proof)
 
     @wraps(steps)
     def told(question: Question, *given: Any) -> Iterator[Step]:

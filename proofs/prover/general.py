@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from itertools import combinations_with_replacement
 from typing import Any
 
@@ -34,7 +35,7 @@ SIZES = (1, 2)
 
 def sums_evidence(claim: SumSchema, deadline: float) -> Answer:
     """Status and evidence before a deadline of the monotonic clock."""
-    if (answer := _lucky(claim)) is not None:
+    if (answer := _instance(claim, lucky_witness)) is not None:
         return answer
     for degree in range(1, claim.degree + 1):
         for sums in _candidates(claim):
@@ -49,17 +50,18 @@ def sums_evidence(claim: SumSchema, deadline: float) -> Answer:
                 return _with_values(claim, evidence, deadline)
             if time.monotonic() > deadline:
                 return opened("degree", degree=degree)
-    return _by_solver(claim, deadline) or opened("sums", degree=claim.degree)
+    return _instance(claim, partial(witness_of, deadline=deadline)) or opened("sums", degree=claim.degree)
 
 
 def chain_evidence(claim: Chained, deadline: float) -> Answer:
     """Status and evidence before a deadline of the monotonic clock."""
-    if (answer := _lucky(claim)) is not None:
+    if (answer := _instance(claim, lucky_witness)) is not None:
         return answer
     try:
         check_chain(claim, {})
     except EvidenceError as error:
-        return _by_solver(claim, deadline) or opened("chain", about=str(error))
+        refuted = _instance(claim, partial(witness_of, deadline=deadline))
+        return refuted or opened("chain", about=str(error))
     return _with_values(claim, {"kind": "chained"}, deadline)
 
 
@@ -78,16 +80,10 @@ def induction_evidence(claim: Induction, deadline: float) -> Answer:
     return Status.PROVED, {"kind": "induction", **parts, "met": met}
 
 
-def _lucky(claim: SumSchema | Chained) -> Answer | None:
+def _instance(claim: SumSchema | Chained, witness: Callable[[Implication], Any]) -> Answer | None:
+    """The answer that small sets refute the claim, if there is a witness against it there."""
     for size in SIZES:
-        if (values := lucky_witness(claim.instance(size))) is not None:
-            return Status.REFUTED, {"kind": "instance", "size": size, "values": values}
-    return None
-
-
-def _by_solver(claim: SumSchema | Chained, deadline: float) -> Answer | None:
-    for size in SIZES:
-        if (values := witness_of(claim.instance(size), deadline)) is not None:
+        if (values := witness(claim.instance(size))) is not None:
             return Status.REFUTED, {"kind": "instance", "size": size, "values": values}
     return None
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from fractions import Fraction
-from math import inf
 from typing import Any
 
 import numpy as np
@@ -92,10 +91,7 @@ def meeting(claim: Implication, deadline: float) -> dict[str, Fraction] | str:
         values = values_meeting(list(hypotheses.relations.values()), deadline)
     if values is not None:
         return _for_all(claim, values)
-    try:
-        answer, model = ask("z3", smt_query(hypotheses), _milliseconds(deadline, MEETING))
-    except ImportError:
-        return UNMET
+    answer, model = _asked("z3", smt_query(hypotheses), deadline, MEETING)
     if answer != "sat":
         return NEVER if answer == "unsat" else UNMET
     values = _rational_witness(hypotheses, model)
@@ -105,10 +101,6 @@ def meeting(claim: Implication, deadline: float) -> dict[str, Fraction] | str:
 def _for_all(claim: Implication, values: dict[str, Fraction]) -> dict[str, Fraction]:
     """Values with one for every variable of the claim, also for those that no hypothesis mentions."""
     return {name: values.get(name, Fraction(0)) for name in _names(claim)}
-
-
-def _milliseconds(deadline: float, most: float = inf) -> int:
-    return int(1000 * min(deadline - time.monotonic(), most))
 
 
 def _names(claim: Implication) -> list[str]:
@@ -173,7 +165,7 @@ def _beyond_products(claim: Implication, deadline: float) -> Answer:
     Most false claims end here before any sum of squares is sought.
     """
     query = smt_query(claim)
-    answer, model = _z3(query, deadline, REFUTING)
+    answer, model = _asked("z3", query, deadline, REFUTING)
     if answer == "sat":
         return _refuted(claim, model)
     left = deadline - time.monotonic()
@@ -181,27 +173,22 @@ def _beyond_products(claim: Implication, deadline: float) -> Answer:
     if evidence is not None:
         return Status.PROVED, evidence
     if answer == "unknown":
-        answer, model = _z3(query, deadline, LONGEST)
+        answer, model = _asked("z3", query, deadline, LONGEST)
     if answer == "sat":
         return _refuted(claim, model)
     if answer != "unsat":
         return opened("no solver" if answer == "not asked" else "solver", degree=claim.degree)
-    solvers = ["z3"]
-    try:
-        other, _ = ask("cvc5", query, _milliseconds(deadline, CONFIRMING))
-    except ImportError:
-        other = "not asked"
+    other, _ = _asked("cvc5", query, deadline, CONFIRMING)
     if other == "sat":
         return opened("solvers")
-    if other == "unsat":
-        solvers.append("cvc5")
+    solvers = ["z3", "cvc5"] if other == "unsat" else ["z3"]
     return Status.PROVED, {"kind": "unsat", "query": query, "solvers": solvers}
 
 
-def _z3(query: str, deadline: float, most: float) -> tuple[str, Any]:
-    """The answer of z3 and its model; "not asked" where it is not installed."""
+def _asked(solver: str, query: str, deadline: float, most: float) -> tuple[str, Any]:
+    """The answer of a solver and its model; "not asked" where it is not installed."""
     try:
-        return ask("z3", query, _milliseconds(deadline, most))
+        return ask(solver, query, int(1000 * min(deadline - time.monotonic(), most)))
     except ImportError:
         return "not asked", None
 
@@ -215,10 +202,7 @@ def _refuted(claim: Implication, model: Any) -> Answer:
 
 def witness_of(claim: Implication, deadline: float) -> dict[str, Fraction] | None:
     """Values that z3 finds against the claim, if it is there and finds any."""
-    try:
-        answer, model = ask("z3", smt_query(claim), _milliseconds(deadline, CONFIRMING))
-    except ImportError:
-        return None
+    answer, model = _asked("z3", smt_query(claim), deadline, CONFIRMING)
     return _rational_witness(claim, model) if answer == "sat" else None
 
 

@@ -150,3 +150,11 @@ def test_steps_that_are_shared_have_their_proof_in_the_docstring():
 def test_what_cannot_be_read_is_told(text, told):
     with pytest.raises(ProofError, match=told):
         list(proved(text, lambda question: OWN)(Question({})))
+
+
+def test_shared_steps_without_a_proof_are_refused():
+    with pytest.raises(ProofError, match="the docstring of shared has no part Proof; python -OO"):
+
+        @argued
+        def shared(question):
+            """What is shared."""

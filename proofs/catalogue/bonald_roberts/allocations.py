@@ -1,7 +1,8 @@
 """Bonald and Roberts (2014), continued: which resources are full, and when PF is BMF.
 
 For two resources let :math:`v_i` be the share of resource 2 that job i holds, and
-:math:`r_i=a_{i1}/a_{i2}`, so that :math:`r_iv_i` is its share of resource 1.
+:math:`r_i=a_{i1}/a_{i2}`, so that :math:`r_iv_i` is its share of resource 1. The number of jobs i is
+``sum[i](1)``.
 """
 
 from __future__ import annotations
@@ -18,9 +19,6 @@ from proofs.statement import Question
 __all__ = ["STATEMENTS"]
 
 STATEMENTS = Chapter(SOURCE)
-
-N = "sum[i](1)"
-"""The number of jobs i."""
 
 
 @argued
@@ -221,10 +219,10 @@ def _two_classes(question: Question) -> Iterator[Step]:
         Only resource 1 full, PF: its price is n = X + Y, so that every job holds 1/n of it.
             slackness: q == 0; budget: p + q == X + Y; optimal: x*(p*a + q*b) == 1
             => (X + Y)*x*a == 1
-        # The two squares differ by 4Y((X + Y)h1 - 1), which multiplies h1 - h2 = 0 here.
         Only resource 1 full, BMF: both classes have the largest share of it, which is 1/n.
             largest 1: h2 <= h1; largest 2: h1 <= h2; full: X*h1 + Y*h2 == 1
             => (X + Y)*h1 == 1
+            # The two squares differ by 4Y((X + Y)h1 - 1), which multiplies h1 - h2 = 0 here.
             by largest 1 | ((X + Y)*h1 - 1)*Y - 1; largest 2 | ((X + Y)*h1 - 1)*Y + 1
             degree 2
         Both full: let S and T be the differences of two allocations, times the counts. They solve two

@@ -68,8 +68,7 @@ def _duration_bound(question: Question) -> Iterator[Step]:
 
     Proof
         # "A" before a name is the operator of the full resource, of shares a1, applied to it; b are the
-        # shares of
-        # another one.
+        # shares of another one.
         M = (x_i + 1) Phi(x + e_i) is a_ij Phi + A_j M at x, if resource j is full at x + e_i: the term of
         class i there is a_ij (x_i + 1) Phi(x) = a_ij Phi(x) + a_ij M(x - e_i).
             full: U == a*P + W; multiplied: M == (x + 1)*U; others: AM == (x + 1)*W + a*x*P

@@ -40,7 +40,6 @@ from collections.abc import Iterator
 from proofs.catalogue.chapter import Chapter
 from proofs.catalogue.examples import every
 from proofs.catalogue.proof_texts import argued
-from proofs.catalogue.texts import each, total
 from proofs.claims import Step
 from proofs.statement import Question, Size
 
@@ -69,8 +68,8 @@ def _feasible_after_scaling(question: Question) -> Iterator[Step]:
     Scope: one resource (they do not interact); all real tasks and demands, any number of jobs
     """
     jobs = range(1, question.sizes["n"] + 1)
-    few, many = total("x@*A@", jobs), total("x@*a@", jobs)
-    written = {"capacity": "C > 0", **each("scaling", "a@*C == A@", jobs)}
+    few, many = (" + ".join(f"x{k}*{demand}{k}" for k in jobs) for demand in "Aa")
+    written = {"capacity": "C > 0"} | {f"scaling {k}": f"a{k}*C == A{k}" for k in jobs}
     common = {"capacity": "C > 0", "scaling": "a[i]*C == A[i]"}
     load, share = "sum[i](x[i]*A[i])", "sum[i](x[i]*a[i])"
     for says, asked, held, (used, part) in (

@@ -105,8 +105,7 @@ def _drf_stable(question: Question) -> Iterator[Step]:
         demands and counts; the fluid limit theorem is quoted
 
     Proof
-        # h: what a class holds of the resource j that stops class k; a: the share of j per task of the
-        # class.
+        # h: what a class holds of the resource j that stops class k; a: the share of j per task of a class.
         Let the full resource j stop class k at the level t. A class i that demands j stops at t or below, so
         it runs f <= t r x tasks, and r x <= V rho; so f <= t V rho.
             stopped: f <= t*y; maximum: y <= V*rho; levels: t >= 0

@@ -4,8 +4,8 @@ Capacities are 1 and demands are positive. Each policy has a short description, 
 under DRF all dominant shares are equal, under asset fairness all sums of shares are, and in both some
 resource is full; under CEEI everybody spends an income of 1 at prices that are positive only for resources
 that are sold out. Sums over users i and resources j are sums over sets of any size; user 1, or resource 1,
-stands beside the others where one is meant. The arguments are those of A. Ghodsi et al., "Dominant Resource
-Fairness: Fair Allocation of Multiple Resource Types", NSDI 2011.
+stands beside the others where one is meant, and ``sum[i](1)`` is the number of users. The arguments are those
+of A. Ghodsi et al., "Dominant Resource Fairness: Fair Allocation of Multiple Resource Types", NSDI 2011.
 """
 
 from __future__ import annotations
@@ -13,8 +13,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from proofs.catalogue.proof_texts import argued
-from proofs.catalogue.texts import signs
-from proofs.claims import InWords, Step
+from proofs.claims import Step
 from proofs.statement import Question
 
 __all__ = [
@@ -32,10 +31,6 @@ __all__ = [
     "filled_single",
     "truthful_steps",
 ]
-
-
-N = "sum[i](1)"
-"""The number of users."""
 
 
 @argued
@@ -60,23 +55,20 @@ def _income(question: Question) -> None:
     """
 
 
-def ceei_sharing(question: Question) -> Iterator[Step]:
-    """Sharing incentive: an equal part of everything is affordable."""
-    held = {
-        "part": f"{N}*y*a[j] <= 1",
-        "price": "p[j] >= 0",
-        "cost of a task": "P == sum[j](p[j]*a[j])",
-        "incomes": f"sum[j](p[j]) == {N}",
-        **signs("y", "a[j]"),
-    }
-    yield from _income(question)
-    yield Step(
-        "An equal part of every resource costs at most 1.",
-        question.for_every(
-            held | {"users": f"{N} >= 1"}, "y*P <= 1", "part * price", "not the conclusion * users"
-        ),
-    )
-    yield from _bought(question)
+@argued
+def ceei_sharing(question: Question) -> Iterator[Iterable[Step]]:
+    """Sharing incentive: an equal part of everything is affordable.
+
+    Proof
+        ...
+        An equal part of every resource costs at most 1.
+            part: sum[i](1)*y*a[j] <= 1; price: p[j] >= 0; cost of a task: P == sum[j](p[j]*a[j]);
+            incomes: sum[j](p[j]) == sum[i](1); y > 0; a[j] >= 0; users: sum[i](1) >= 1
+            => y*P <= 1
+            by part * price; not the conclusion * users
+    """
+    yield _income(question)
+    yield _bought(question)
 
 
 @argued
@@ -93,56 +85,55 @@ def drf_sharing(question: Question) -> None:
     """
 
 
-def truthful_steps(question: Question, policy: str) -> Iterator[Step]:
-    """A lie that pays under "drf" or "asset" makes everybody hold more, also of the resource that is full.
+# Of the liar and of another user: what is known of them, and what the steps need of it.
+LIES = {
+    "drf": (
+        "covers: u*d <= h; claim: h <= t; level: x*d == s; demand: d > 0",
+        "",
+        "demand: d > 0; level: y*d == s; level later: z*d == t",
+        "",
+    ),
+    "asset": (
+        "covers: u*d[j] <= h[j]; covers 1: u*d1 <= h1; demand: d[j] > 0; demand 1: d1 > 0; "
+        "claim: h1 + sum[j](h[j]) == t; level: x*(d1 + sum[j](d[j])) == s",
+        "",
+        "demand: d > 0; level: y*d == s; level later: z*d == t",
+        "",
+    ),
+    "weighted": (
+        "covers: u*d <= h; claim: w*h <= t; level: w*x*d == s; demand: d > 0; weight: w > 0",
+        "by covers * weight; pays * demand * weight",
+        "demand: d > 0; level: w*y*d == s; level later: w*z*d == t; weight: w > 0",
+        "by not the conclusion * demand * weight",
+    ),
+}
 
-    Under "weighted" the dominant share times a weight w is the same for all.
+
+def truthful_steps(question: Question, policy: str) -> Iterator[Step]:
+    """Strategy-proofness under "drf" or "asset", or where the dominant share times a weight w is the same."""
+    return _lie(question, *LIES[policy])
+
+
+@argued
+def _lie(question: Question, liar: str, pays: str, other: str, rises: str) -> None:
+    """A lie that pays makes everybody hold more, also of the resource that is full.
+
+    Proof
+        Only lies that claim something of every resource need a look.
+            In words: Who claims 0 of a resource gets nothing of it, and each of her tasks needs some of it.
+        If the lie pays, u > x, then the level of the liar and so of all rises.
+            {liar}; pays: u > x
+            => t > s
+            {pays}
+        At a higher level every other user runs more.
+            {other}; risen: t > s
+            => z > y
+            {rises}
+        So a lie that pays would overfill the resource that was full.
+            full: x1*a1 + sum[i](x[i]*a[i]) == 1; feasible: H + sum[i](z[i]*a[i]) <= 1; covers: u*a1 <= H;
+            demand: a[i] > 0; demand 1: a1 > 0; grown: z[i] > x[i]; tasks: x[i] >= 0; x1 >= 0; H >= 0; u >= 0
+            => u <= x1
     """
-    hints: tuple[str, ...] = ()
-    risen: tuple[str, ...] = ()
-    if policy == "weighted":
-        hints = ("covers * weight", "pays * demand * weight")
-        risen = ("not the conclusion * demand * weight",)
-        own = {"covers": "u*d <= h", "claim": "w*h <= t", "level": "w*x*d == s", "demand": "d > 0"}
-        own["weight"] = "w > 0"
-    elif policy == "drf":
-        own = {"covers": "u*d <= h", "claim": "h <= t", "level": "x*d == s", "demand": "d > 0"}
-    else:
-        own = {
-            "covers": "u*d[j] <= h[j]",
-            "covers 1": "u*d1 <= h1",
-            "demand": "d[j] > 0",
-            "demand 1": "d1 > 0",
-            "claim": "h1 + sum[j](h[j]) == t",
-            "level": "x*(d1 + sum[j](d[j])) == s",
-        }
-    other = {"demand": "d > 0", "level": "y*d == s", "level later": "z*d == t"}
-    if policy == "weighted":
-        other = {"demand": "d > 0", "level": "w*y*d == s", "level later": "w*z*d == t", "weight": "w > 0"}
-    full = {
-        "full": "x1*a1 + sum[i](x[i]*a[i]) == 1",
-        "feasible": "H + sum[i](z[i]*a[i]) <= 1",
-        "covers": "u*a1 <= H",
-        "demand": "a[i] > 0",
-        "demand 1": "a1 > 0",
-    }
-    grown = {"grown": "z[i] > x[i]", "tasks": "x[i] >= 0", **signs(not_negative="x1 H u")}
-    yield Step(
-        "Only lies that claim something of every resource need a look.",
-        InWords("Who claims 0 of a resource gets nothing of it, and each of her tasks needs some of it."),
-    )
-    yield Step(
-        "If the lie pays, u > x, then the level of the liar and so of all rises.",
-        question.for_every(own | {"pays": "u > x"}, "t > s", *hints),
-    )
-    yield Step(
-        "At a higher level every other user runs more.",
-        question.implies(other | {"risen": "t > s"}, "z > y", *risen),
-    )
-    yield Step(
-        "So a lie that pays would overfill the resource that was full.",
-        question.for_every(full | grown, "u <= x1"),
-    )
 
 
 @argued
@@ -200,12 +191,12 @@ def ceei_pareto(question: Question) -> Iterator[Step | Iterable[Step]]:
     """Pareto efficiency: the first theorem of welfare economics.
 
     Proof
-        # User 1, and the others.
         ...
         What fits costs at most all incomes.
             feasible: sum[i](z[i]*a[i,j]) <= 1; price: p[j] >= 0; cost of a task: P[i] == sum[j](p[j]*a[i,j]);
             incomes: sum[j](p[j]) == sum[i](1); z[i] >= 0; a[i,j] >= 0
             => sum[i](z[i]*P[i]) <= sum[i](1)
+        # User 1, and the others.
         If nobody runs less, one who ran more would spend more than there is.
             income: x[i]*P[i] == 1; income 1: x1*P1 == 1; demand: P[i] > 0; demand 1: P1 > 0;
             no loss: z[i] >= x[i]; no loss 1: z1 >= x1; total: z1*P1 + sum[i](z[i]*P[i]) <= 1 + sum[i](1);

@@ -4,35 +4,30 @@ Hypotheses
     bundles: numbers of bundles are not negative
     largest: no demand exceeds the agent's largest, which is positive
     served before: the smallest share after the allocation is served, among those who fit
+    efficient: outcomes are Pareto optimal
+    fair: outcomes are fair in the sense of the statement
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 
 from proofs.catalogue.chapter import Chapter
 from proofs.catalogue.edrf.mechanism import SOURCE
 from proofs.catalogue.examples import against, computed, every, model, run
-from proofs.claims import Counterexample, InWords, Search, Step
+from proofs.catalogue.proof_texts import argued
+from proofs.claims import Counterexample, Search, Step
 from proofs.statement import Question, Said, Size
 
 __all__ = ["STATEMENTS"]
 
-STATEMENTS = Chapter(
-    SOURCE,
-    place="section 5 (indivisible tasks), SequentialMinMax",
-    known=__doc__,
-)
+STATEMENTS = Chapter(SOURCE, place="section 5 (indivisible tasks), SequentialMinMax", known=__doc__)
 
 
 def _instances(ahead: int = 1) -> Iterator[Step]:
     yield run("minmax_fair", n=2, m=2, largest=4, capacities=[7, 9], ahead=ahead)
 
 
-WORLD = {
-    "efficient": "outcomes are Pareto optimal",
-    "fair": "outcomes are fair in the sense of the statement",
-}
 UNITS = {"c": Size(2, 2, 6, "units of the resource", deep=4)}
 
 
@@ -186,52 +181,53 @@ def _lowest_share_incentive() -> Counterexample:
     return against("lowest_share_incentive", demands=[[3], [1]], capacities=[4])
 
 
-STATEMENTS.add(
-    "edrf-bundles-si-impossible",
-    place="section 5 (impossibility)",
-    words="For whole bundles no mechanism is Pareto optimal, strategy-proof and has the sharing incentive.",
-    latex=r"\neg\,(\mathrm{PO} \wedge \mathrm{SI} \wedge \mathrm{SP})",
-    hypotheses=WORLD,
-    scope="deterministic mechanisms for two agents on one resource of {c} units, demands 1 and {c}",
-    sizes=UNITS,
-    mutants=("efficient", "fair"),
-)(lambda question: _mechanisms(question, "SI"))
+@STATEMENTS.add("edrf-bundles-si-impossible", sizes=UNITS)
+def _si_impossible(question: Question) -> Iterator[Step]:
+    r"""For whole bundles no mechanism is Pareto optimal, strategy-proof and has the sharing incentive.
 
-STATEMENTS.add(
-    "edrf-bundles-ef1-impossible",
-    place="section 5 (impossibility)",
-    words="For whole bundles no mechanism is Pareto optimal, strategy-proof and free of envy up to one "
-    "bundle.",
-    latex=r"\neg\,(\mathrm{PO} \wedge \mathrm{EF1} \wedge \mathrm{SP})",
-    hypotheses=WORLD,
-    scope="deterministic mechanisms for two agents on one resource of {c} units, demands 1 and {c}; both "
-    "readings of one bundle",
-    sizes=UNITS,
-    mutants=("efficient", "fair"),
-)(lambda question: _mechanisms(question, "own", "other"))
+    .. math:: \neg\,(\mathrm{PO} \wedge \mathrm{SI} \wedge \mathrm{SP})
+
+    Hypotheses
+        efficient*, fair*
+    Place: section 5 (impossibility)
+    Scope: deterministic mechanisms for two agents on one resource of {c} units, demands 1 and {c}
+    """
+    return _mechanisms(question, ["SI"])
 
 
-def _mechanisms(question: Question, *fair: str) -> Iterator[Step]:
-    c = question.sizes["c"]
-    kinds = fair if question.holds("fair") else ("",)
+@STATEMENTS.add("edrf-bundles-ef1-impossible", sizes=UNITS)
+def _ef1_impossible(question: Question) -> Iterator[Step]:
+    r"""For whole bundles no mechanism is Pareto optimal, strategy-proof and free of envy up to one bundle.
+
+    .. math:: \neg\,(\mathrm{PO} \wedge \mathrm{EF1} \wedge \mathrm{SP})
+
+    Hypotheses
+        efficient*, fair*
+    Place: section 5 (impossibility)
+    Scope: deterministic mechanisms for two agents on one resource of {c} units, demands 1 and {c}; both
+        readings of one bundle
+    """
+    return _mechanisms(question, ["own", "other"])
+
+
+@argued
+def _mechanisms(question: Question, fair: Sequence[str]) -> Iterator[Iterable[Step]]:
+    """Every mechanism for such agents, for each kind of fairness.
+
+    Proof
+        ...
+        A mechanism for more demands is one for these.
+            In words: It gives a table of outcomes for these four pairs, and the tables are all looked at.
+            What it gives beyond whole bundles of a claim is worth nothing but to liars and to envy.
+    """
+    c, efficient = question.sizes["c"], question.holds("efficient")
     words = {"SI": "the sharing incentive", "own": "envy of at most one own bundle", "": "no fairness"}
     words["other"] = "no envy once a bundle of the other is removed"
-    for kind in kinds:
-        yield Step(
+    yield [
+        Step(
             f"Every mechanism with {words[kind]} rewards a lie; two agents who demand 1 or {c} of {c} units.",
-            every(
-                "all_bundle_mechanisms",
-                choices=[1, c],
-                capacity=c,
-                efficient=question.holds("efficient"),
-                fair=kind,
-            ),
+            every("all_bundle_mechanisms", choices=[1, c], capacity=c, efficient=efficient, fair=kind),
             states=True,
         )
-    yield Step(
-        "A mechanism for more demands is one for these.",
-        InWords(
-            "It gives a table of outcomes for these four pairs, and the tables are all looked at. What it "
-            "gives beyond whole bundles of a claim is worth nothing but to liars and to envy."
-        ),
-    )
+        for kind in (fair if question.holds("fair") else [""])
+    ]

@@ -17,10 +17,7 @@ from proofs.statement import Question
 
 __all__ = ["STATEMENTS"]
 
-STATEMENTS = Chapter(
-    SOURCE,
-    known=__doc__,
-)
+STATEMENTS = Chapter(SOURCE, known=__doc__)
 
 
 @argued
@@ -183,7 +180,6 @@ def _bottleneck_fair(question: Question) -> Iterator[Iterable[Step]]:
     Remark: One resource alone is the special case of single resource fairness.
 
     Proof
-        # User 1, and the others p.
         If all dominantly request one resource, levels on a server compare as weighted amounts of it.
             dominant 1: G*d == c; dominant 2: g*e == c; capacity: c > 0; demand 1: d > 0; demand 2: e > 0;
             level: h*N*g >= f*X*G; G > 0; g > 0; f > 0; h > 0; N >= 0; X >= 0
@@ -196,6 +192,7 @@ def _bottleneck_fair(question: Question) -> Iterator[Iterable[Step]]:
             by filled * capacity; tasks | d[p]; dominant | u[p]
         So the users up to a level fill all servers that one of them may use.
             In words: Who is served stands no higher than any user that may run there (12).
+        # User 1, and the others p.
         None of them gets more of it unless another one of them gets less, even if all tasks move: that is
         max-min fairness.
             saturated: b1[i] + sum[p](b[p,i]) == c[i]; fits: y1[i] + sum[p](y[p,i]) <= c[i];

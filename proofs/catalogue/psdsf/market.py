@@ -18,10 +18,7 @@ from proofs.statement import Question, Said
 
 __all__ = ["STATEMENTS"]
 
-STATEMENTS = Chapter(
-    SOURCE,
-    known=__doc__,
-)
+STATEMENTS = Chapter(SOURCE, known=__doc__)
 
 
 @argued
@@ -215,7 +212,6 @@ def _strategy_proof(question: Question) -> None:
     Remark: A liar that may use its time as it likes can gain: see psdsf-time-slots-strategy-proof.
 
     Proof
-        # User 1 of A, and the others k.
         The liar runs at most m tasks for each task that it claimed, m the least ratio of declared and true
         demands.
             resources: a*d <= z*D; ratio: D == m*d; demanded: d > 0; a >= 0; z >= 0; D >= 0; m >= 0
@@ -248,6 +244,7 @@ def _strategy_proof(question: Question) -> None:
             runs: N > 0; G[i] >= 0; q[i] >= 0
             => sum[i](q[i]*v[i]) > f
             by price * part; gains * weight; not the conclusion * runs
+        # User 1 of A, and the others k.
         But A paid its weights for these servers: if all others of A spend more, one cannot, so nobody gains
         by lying.
             costs: sum[i](b[k,i]) > f[k]; sold: b1[i] + sum[k](b[k,i]) <= q[i];

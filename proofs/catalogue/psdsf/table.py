@@ -120,8 +120,7 @@ def _one_server(question: Question) -> None:
     Scope: each user and resource; all reals
 
     Proof
-        # s: tasks x over tasks alone g; d, c: demand and capacity of the dominant resource; e, k: of
-        # another.
+        # s: tasks x over tasks alone g; d, c: demand, capacity of the dominant resource; e, k: of another.
         The share of CDRF is the share of the dominant resource...
             dominant: g*d == c; alone: g*e <= k; level: s*g == x; share: s >= 0; c > 0; k > 0; d > 0; g > 0;
             e >= 0; x >= 0

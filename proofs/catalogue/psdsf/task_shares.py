@@ -18,7 +18,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from proofs.catalogue.proof_texts import argued
+from proofs.catalogue.proof_texts import Proof, argued
 from proofs.claims import InWords, Step
 from proofs.statement import Question
 
@@ -32,32 +32,42 @@ DUALITY = Step(
     ),
 )
 
-SERVER = """\
-[server] The tasks on a server cost no more than its resources.
-    fits: y1*d1[r] + sum[k](y[k]*d[k,r]) <= c[r]; worth: q[r] >= 0; tasks: y[k] >= 0; sign of d: d[k,r] >= 0;
-    sign of d 1: d1[r] >= 0; sign of c: c[r] >= 0; y1 >= 0
-    => y1*sum[r](q[r]*d1[r]) + sum[k](y[k]*sum[r](q[r]*d[k,r])) <= sum[r](q[r]*c[r])
-    by fits * worth
-"""
-COMMON = """\
-[server] If the common resource suffices on a server, the tasks cost no more than all its resources...
-    # a: the others for each unit of it.
-    fits: y1*e1 + sum[k](y[k]*e[k]) <= b; beside: a[r]*b <= c[r]; worth: q[r] >= 0; tasks: y[k] >= 0;
-    sign of d: d[k,r] >= 0; sign of d 1: d1[r] >= 0; within: d[k,r] <= e[k]*a[r]; within 1: d1[r] <= e1*a[r];
-    a[r] >= 0; c[r] >= 0; e[k] > 0; b > 0; e1 > 0; y1 >= 0
-    => y1*sum[r](q[r]*d1[r]) + sum[k](y[k]*sum[r](q[r]*d[k,r])) <= sum[r](q[r]*c[r])
-    by fits * worth * sign of a; within * worth * tasks; within 1 * worth * sign of y1; beside * worth
-"""
+
+@argued
+def _server(question: Question) -> None:
+    """What fits on a server costs no more than its resources.
+
+    Proof
+        The tasks on a server cost no more than its resources.
+            fits: y1*d1[r] + sum[k](y[k]*d[k,r]) <= c[r]; worth: q[r] >= 0; tasks: y[k] >= 0;
+            sign of d: d[k,r] >= 0; sign of d 1: d1[r] >= 0; sign of c: c[r] >= 0; y1 >= 0
+            => y1*sum[r](q[r]*d1[r]) + sum[k](y[k]*sum[r](q[r]*d[k,r])) <= sum[r](q[r]*c[r])
+            by fits * worth
+    """
 
 
 @argued
-def _limit(question: Question, server: str, says: str, more: str, stated: str) -> None:
+def _server_of_one(question: Question) -> None:
+    """The same where only the common resource has to suffice; a: the others for each unit of it.
+
+    Proof
+        If the common resource suffices on a server, the tasks cost no more than all its resources...
+            fits: y1*e1 + sum[k](y[k]*e[k]) <= b; beside: a[r]*b <= c[r]; worth: q[r] >= 0; tasks: y[k] >= 0;
+            sign of d: d[k,r] >= 0; sign of d 1: d1[r] >= 0; within: d[k,r] <= e[k]*a[r];
+            within 1: d1[r] <= e1*a[r]; a[r] >= 0; c[r] >= 0; e[k] > 0; b > 0; e1 > 0; y1 >= 0
+            => y1*sum[r](q[r]*d1[r]) + sum[k](y[k]*sum[r](q[r]*d[k,r])) <= sum[r](q[r]*c[r])
+            by fits * worth * sign of a; within * worth * tasks; within 1 * worth * sign of y1; beside * worth
+    """
+
+
+@argued
+def _limit(question: Question, server: Proof, says: str, more: str, stated: str) -> Iterator[Iterable[Step]]:
     """Nobody runs more unless somebody of the same or a lower share runs less, by prices.
 
     User 1, who runs x1 tasks, stands beside the others k of no higher share; y are the tasks later.
 
     Proof
-        {server}
+        [server] ...
         [bought] {says}
             price: w[k]*y[k,i] <= v[k,i]*y[k,i]; price 1: w1*y1[i] <= v1[i]*y1[i];
             supply: sum[i](V[i]) <= w1*x1 + sum[k](w[k]*x[k]); no loss: sum[i](y[k,i]) >= x[k];
@@ -72,6 +82,7 @@ def _limit(question: Question, server: str, says: str, more: str, stated: str) -
             V[i] = sum[r](q[i,r]*c[i,r])
             => sum[i](y1[i]) <= x1{stated}
     """
+    yield server(question)
 
 
 def _bought(question: Question, stated: str = "") -> Iterator[Step]:
@@ -79,7 +90,7 @@ def _bought(question: Question, stated: str = "") -> Iterator[Step]:
         "Those who are not above a user could just buy all that there is for what they run, at the prices of "
         "that user: if none of them runs less, it runs no more, whatever is moved."
     )
-    return _limit(question, SERVER, says, "", stated)
+    return _limit(question, _server, says, "", stated)
 
 
 @argued
@@ -210,7 +221,7 @@ def bottleneck_steps(question: Question, pooled: bool) -> Iterator[Step | Iterab
         "...and nobody gets more of it unless somebody gets less who has no more by weight, even if only "
         "this resource were limited: that is max-min fairness."
     )
-    yield _limit(question, COMMON, says, "; a[r] = a[i,r]; b = b[i]", "")
+    yield _limit(question, _server_of_one, says, "; a[r] = a[i,r]; b = b[i]", "")
     yield DUALITY
 
 

@@ -141,6 +141,12 @@ class Ground:
         (wanted,) = conjunction(condition)
         return self.can((*given, negated(wanted))).answer == "no"
 
+    def knows(self, relational: Any, given: Iterable[Any] = ()) -> bool:
+        """Whether a relation of quotients is known to hold where the given relations do."""
+        given = tuple(given)
+        tidy = self.tidy(relational, given)
+        return bool(tidy == sympy.true or (tidy != sympy.false and self.implies(tidy, given)))
+
     def sign(self, expression: Any, given: Iterable[Any] = ()) -> int | None:
         """1, -1 or 0 if a polynomial is known to be positive, negative or zero where the given holds."""
         expression, given = sympy.sympify(expression), tuple(given)

@@ -133,7 +133,7 @@ class SymbolicProblem:
             self.require(value, kind, where, argument, *index)
         for i in range(self.n_classes):
             total = sum(self.demands[i, :])
-            if total == 0 or not self._known(sympy.Gt(total, 0, evaluate=False)):
+            if total == 0 or not self.ground.knows(sympy.Gt(total, 0, evaluate=False)):
                 name = self.class_names[i]
                 said = f": class {name!r} is not known to demand anything; add '{total} > 0' to assume"
                 raise ModelError.of("demands", said, i)
@@ -144,18 +144,13 @@ class SymbolicProblem:
         The error names the argument and the index in it, and calls the value ``where``.
         """
         divisor = sympy.fraction(sympy.together(value))[1]
-        if not divisor.is_number and not self._known(sympy.Ne(divisor, 0)):
+        if not divisor.is_number and not self.ground.knows(sympy.Ne(divisor, 0)):
             said = f": {where} = {value} may divide by 0; add '{divisor} != 0' to assume"
             raise ModelError.of(argument, said, *index)
-        if not self._known(kind(value, 0, evaluate=False)):
+        if not self.ground.knows(kind(value, 0, evaluate=False)):
             sign = ">= 0" if kind is sympy.Ge else "> 0"
             said = f": {where} = {value} is not known to be {sign}; add '{value} {sign}' to assume"
             raise ModelError.of(argument, said, *index)
-
-    def _known(self, relational: Any) -> bool:
-        """Whether a relation follows from the assumptions."""
-        wanted = self.ground.tidy(relational)
-        return bool(wanted) if wanted in (sympy.true, sympy.false) else self.ground.implies(wanted)
 
     def values(self, given: Mapping[Any, Any]) -> dict[Any, Any]:
         """Exact values of all letters, by symbol, from a mapping by name or symbol.

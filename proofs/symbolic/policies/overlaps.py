@@ -103,8 +103,7 @@ def _retold(ground: Ground, cell: Cell, cells: Sequence[Cell]) -> Cell:
         weak = (sympy.Ge(p, 0, evaluate=False) for p in other.prices or ())
         differences = (s - t for s, t in zip(cell.tasks, other.tasks, strict=True))
         if all(_vanishes(ground, d, cell.conditions) for d in differences) and all(
-            ground.tidy(relation, cell.conditions) == sympy.true or ground.implies(relation, cell.conditions)
-            for relation in weak
+            ground.knows(relation, cell.conditions) for relation in weak
         ):
             return replace(other, conditions=cell.conditions, bottlenecks=cell.bottlenecks)
     return cell
@@ -164,10 +163,7 @@ def _within(ground: Ground, cell: Cell, other: Cell) -> bool:
         for mine, theirs in zip(cell.tasks, other.tasks, strict=True)
     ]
     wanted += [c.func(c.lhs.xreplace(told), c.rhs, evaluate=False) for c in other.conditions]
-    relations = (ground.tidy(relation, cell.conditions) for relation in wanted)
-    return all(
-        r == sympy.true or (r != sympy.false and ground.implies(r, cell.conditions)) for r in relations
-    )
+    return all(ground.knows(relation, cell.conditions) for relation in wanted)
 
 
 def projected(ground: Ground, cell: Cell) -> tuple[Any, ...]:

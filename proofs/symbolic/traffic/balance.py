@@ -95,8 +95,7 @@ def _largest(problem: SymbolicProblem, x: tuple[int, ...], known: dict[tuple[int
 def _at_least(problem: SymbolicProblem, one: Any, other: Any) -> bool:
     if one.has(sympy.Max) or other.has(sympy.Max):
         return bool(sympy.expand(one - other) == 0)
-    tidy = problem.ground.tidy(sympy.Ge(one - other, 0, evaluate=False))
-    return bool(tidy == sympy.true or (tidy != sympy.false and problem.ground.implies(tidy)))
+    return problem.ground.knows(sympy.Ge(one - other, 0, evaluate=False))
 
 
 def balanced_means(system: SymbolicSystem) -> tuple[Any, ...]:
