@@ -10,10 +10,10 @@ from fairness.errors import ModelError
 from fairness.machine.memory import require_memory
 from queueing.recorded.cluster_trace import ClusterTrace
 from queueing.recorded.node_list import NodeList
-from queueing.replays.engine.nodes import ROUNDING
 from queueing.replays.engine.state import DRAWS, NOBODY, Given
 from queueing.replays.user_order import Turns
 from queueing.simulation.tasks.rules.placement import Placement
+from queueing.simulation.tasks.rules.server_choice import ROUNDING
 
 __all__ = ["NEVER_FITS", "prepared", "suited"]
 

@@ -392,3 +392,21 @@ def test_what_makes_no_sense_is_refused():
     other = NodeList(["x"], ["CPU", "RAM", "TPU"], UNITS, [[9, 9, 4]], ["T"])
     with pytest.raises(ModelError, match="trace counts"):
         replay(trace, other, DRFScheduler())
+
+
+def test_random_numbers_are_drawn_before_they_run_out() -> None:
+    """A tie and a random node take two numbers of a block; here the tie takes the last one."""
+    # Two users a second, tied when they arrive, take three numbers; 4,096 of a block are 3 x 1,365 and one.
+    seconds = 1366
+    assert (3 * (seconds - 1)) % state.DRAWS == state.DRAWS - 1
+    both = 2 * seconds
+    trace = ClusterTrace(
+        ["CPU"], ["cores"], np.repeat(np.arange(seconds), 2), [0.5] * both, [[1]], [0] * both, ["a", "b"],
+        [0, 1] * seconds,
+    )  # fmt: skip
+    nodes = NodeList(["node", "other"], ["CPU"], ["cores"], [[2], [2]])
+    record = replay(trace, nodes, DRFScheduler(ties="random"), placement=RandomFit(), rng=0)
+    np.testing.assert_array_equal(record.waits, 0)
+    # As the power of one choice, to the last number.
+    one = replay(trace, nodes, DRFScheduler(ties="random"), placement=PowerOfChoices(1), rng=0)
+    np.testing.assert_array_equal(record.node_of, one.node_of)

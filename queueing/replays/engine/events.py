@@ -15,7 +15,7 @@ from queueing.replays.engine.state import DRAWS, NOBODY, Given, State
 from queueing.simulation import end_events
 from queueing.simulation.end_events import pop, push
 from queueing.simulation.kernels import kernel, part
-from queueing.simulation.tasks.rules import placement
+from queueing.simulation.tasks.rules import placement, server_choice
 
 __all__ = ["DONE", "MORE", "NO_DRAWS", "NO_TARGETS", "advance"]
 
@@ -23,7 +23,7 @@ DONE, MORE, NO_TARGETS, NO_DRAWS = range(4)
 """Why the kernel stops."""
 
 
-@kernel(end_events, nodes, queues, at, placement)
+@kernel(end_events, nodes, queues, at, placement, server_choice)
 def advance(given: Given, now: State, events: int, until: float) -> int:
     """Go on for some events, or until no event is left up to a time; DONE, MORE, NO_TARGETS or NO_DRAWS."""
     counters = now.counters
@@ -128,7 +128,7 @@ def _end(given: Given, now: State) -> int:
     k = 0
     while k < counters[at.BLOCKED]:
         t = now.blocked[k]
-        if given.allowed[t, given.kind_of[node]] and fits(given, now, t, node):
+        if fits(given, now, t, node):
             unblock(given, now, k, node)
         else:
             k += 1

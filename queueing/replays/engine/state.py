@@ -28,8 +28,6 @@ __all__ = ["Given", "Indices", "State", "new_state"]
 Indices = NDArray[np.int32]
 
 NOBODY = -1
-NEVER_SERVED = 1e300
-"""Score of a user to whom the policy gives nothing: after all others."""
 
 # Entries of State.counters: the next arrival, tasks started and ended, running ones, users among whom the
 # scheduler chooses, blocked types, whether a decision is due, whether the set of present users has changed

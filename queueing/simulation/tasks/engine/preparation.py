@@ -46,6 +46,7 @@ from queueing.simulation.tasks.rules.schedulers import (
     is_scheduler,
     make_rule,
 )
+from queueing.simulation.tasks.rules.server_choice import ROUNDING
 from queueing.simulation.tasks.rules.task_types import START, TaskTypes
 from queueing.simulation.tasks.rules.workload import TaskNumbers, possibly_none
 from queueing.states.box import MOST
@@ -54,9 +55,6 @@ __all__ = ["TaskRuns"]
 
 SERVER_SCHEDULERS = (DRFScheduler, FIFOScheduler, TargetScheduler)
 """Those that make sense on servers and for jobs of several types."""
-
-ROUNDING = 1e-12
-"""A task fits if usage exceeds capacity by no more than this part: sums of demands like 0.1 are not exact."""
 
 
 class TaskRuns:

@@ -51,7 +51,7 @@ __all__ = [
     "WorstFit",
 ]
 
-FIRST, LEAST_ROOM, MOST_ROOM, ALIGNED, RANDOM, CHOICES = range(6)
+FIRST, LEAST_ROOM, MOST_ROOM, ALIGNED, CHOICES = range(5)
 BOUND_RANDOM, BOUND_ROUND_ROBIN, BOUND_SHORTEST = range(3)
 
 SCORES = {"remaining": LEAST_ROOM, "alignment": ALIGNED}
@@ -134,7 +134,7 @@ class RandomFit:
 
     def placement_rule(self) -> PlacementRule:
         """The rule in the form that the kernel reads."""
-        return PlacementRule(RANDOM, 0, False)
+        return PlacementRule(CHOICES, 1, False)
 
 
 @dataclass(frozen=True)

@@ -80,6 +80,10 @@ SAME_RATIO = 1e-6
 """Ratios to a fluid target closer than this are equal: fluid policies are solved to finite accuracy."""
 
 
+NEVER_SERVED = 1e300
+"""Score of a class, or of a user, to which the fluid target gives nothing: after all others."""
+
+
 class Rule(NamedTuple):
     """A scheduler in the form that the kernel reads; groups are numbered class by class, level by level.
 
