@@ -238,8 +238,7 @@ def _check(system: System, scheduler: Scheduler, tasks: Tasks) -> bool:
     what = "the simulation of whole tasks, which have laws of their own (Tasks),"
     system.require_poisson(what, None)
     system.require_exponential(what, None)
-    if not system.arrival_rates.any():
-        raise ModelError.of("arrival_rates", "are all 0: there is nothing to simulate; set one above 0")
+    system.require_arrivals()
     if isinstance(scheduler, OwnScheduler):
         return False
     if tasks.placement is None and tasks.types is None and not system.is_cluster:
