@@ -169,6 +169,7 @@ def _begin(
         "weights": weights.tolist(),
         "until": until,
         "rng": entropy,
+        "random numbers": "by position",
     }
     store.begin(identity(trace, nodes, **rules))
     return stream

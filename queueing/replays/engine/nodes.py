@@ -14,6 +14,7 @@ from queueing.replays.engine import state as at
 from queueing.replays.engine.state import NOBODY, Given, State
 from queueing.simulation.kernels import part
 from queueing.simulation.tasks.rules.server_choice import ROUNDING, server_choice
+from queueing.simulation.tasks.rules.workload import uniform
 
 __all__ = ["count_in", "fits", "occupy", "place", "release", "tally"]
 
@@ -50,7 +51,7 @@ def _room(given: Given, state: State, t: int, node: int) -> float:
 @part
 def _draw(given: Given, state: State, number: int) -> int:
     """A uniform number of 0, ..., number - 1."""
-    drawn = int(state.draws[state.counters[at.DRAWN]] * number)
+    drawn = int(uniform(given.seed, state.counters[at.DRAWN]) * number)
     state.counters[at.DRAWN] += 1
     return drawn
 

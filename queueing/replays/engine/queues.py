@@ -14,6 +14,7 @@ from queueing.replays.engine.state import (
     State,
 )
 from queueing.simulation.kernels import part
+from queueing.simulation.tasks.rules.workload import uniform
 
 __all__ = ["arrive", "block", "choose", "rescore", "start_waiting", "unblock"]
 
@@ -163,7 +164,7 @@ def choose(given: Given, state: State) -> int:
     # Tied users by number, whatever the order of the list.
     skip = 0
     if tied > 1:
-        skip = int(state.draws[state.counters[DRAWN]] * tied)
+        skip = int(uniform(given.seed, state.counters[DRAWN]) * tied)
         state.counters[DRAWN] += 1
     for user in range(len(state.score)):
         if state.user_offers[user] > 0 and state.score[user] <= ceiling:

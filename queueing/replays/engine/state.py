@@ -31,12 +31,9 @@ NOBODY = -1
 
 # Entries of State.counters: the next arrival, tasks started and ended, running ones, users among whom the
 # scheduler chooses, blocked types, whether a decision is due, whether the set of present users has changed
-# since the policy was asked, random numbers taken of the block at hand, and the number of this instant.
+# since the policy was asked, random numbers taken, and the number of this instant.
 NEXT, STARTED, ENDED, RUNNING, CANDIDATES, BLOCKED, DECIDE, STALE, DRAWN, INSTANT = range(10)
 N_COUNTERS = 10
-
-DRAWS = 4096
-"""Random numbers of one block."""
 
 
 class Given(NamedTuple):
@@ -64,6 +61,7 @@ class Given(NamedTuple):
     random_ties: bool
     follows: bool  # scores come from a policy
     tolerance: float  # scores closer than this part are equal
+    seed: np.uint64  # of the random numbers, which are taken by their position
 
 
 class State(NamedTuple):
@@ -108,7 +106,6 @@ class State(NamedTuple):
     starts: FloatArray  # (K,)
     node_of: Indices  # (K,)
     devices_of: IntArray  # (K,) bit d for device d; one entry where there are no devices
-    draws: FloatArray  # (DRAWS,)
 
 
 def new_state(given: Given) -> State:
@@ -157,5 +154,4 @@ def new_state(given: Given) -> State:
         starts=np.full(tasks, np.nan),
         node_of=np.full(tasks, NOBODY, np.int32),
         devices_of=np.zeros(tasks if given.device != NOBODY else 1, np.int64),
-        draws=np.empty(DRAWS),
     )
