@@ -30,6 +30,7 @@ References
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -90,26 +91,19 @@ class CountLevel(Level[Run]):
         # The start has a stream of its own: the walk is the same from wherever it begins.
         counts = apart(self.start.draw(generator.spawn(1)[0]))
         totals = apart(np.zeros((2 + self.length.parts, system.n_classes + 1)))
-        completion_rates = 1.0 / system.mean_sizes
         reader = self.source.reader()
         lookup = reader.at(counts)
-        for total, budget in zip(totals, self.length.pieces, strict=True):
-            while budget > 0:
-                stride = min(budget, pace.stride)
-                made = walk(
-                    lookup,
-                    *reader.answers,
-                    system.arrival_rates,
-                    completion_rates,
-                    counts,
-                    total,
-                    generator,
-                    stride,
-                )
-                pace.made(made)
-                budget -= made
-                if made < stride:
-                    lookup = reader.at(counts)
+        rates = system.arrival_rates, 1.0 / system.mean_sizes
+
+        def go(total: FloatArray, events: int) -> int:
+            nonlocal lookup
+            made = int(walk(lookup, *reader.answers, *rates, counts, total, generator, events))
+            if made < events:
+                lookup = reader.at(counts)
+            return made
+
+        for total, events in zip(totals, self.length.pieces, strict=True):
+            pace.through(events, partial(go, total))
         return totals, reader.shape
 
     def result(self, samples: Sequence[Run], entropy: Entropy | None) -> Simulation:

@@ -93,11 +93,7 @@ class TaskLevel(Level[Sample]):
                 # The warm-up, in two pieces, is over.
                 run.forget()
             begin, before = run.now, run.totals.copy()
-            while budget > 0:
-                stride = min(budget, pace.stride)
-                run.go(stride, np.inf)
-                pace.made(stride)
-                budget -= stride
+            pace.through(budget, run.go)
             run.count()
             pieces.append(np.vstack([run.totals - before, np.full(runs.system.n_classes, run.now - begin)]))
         parts = np.array(pieces)

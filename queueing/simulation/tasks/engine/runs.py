@@ -53,21 +53,22 @@ class TaskRun:
         if self.places is not None:
             self.places.placed[:] = self.places.lost[:] = 0.0
 
-    def go(self, events: int, horizon: float) -> None:
-        """Go on for a number of events or until the horizon, whichever comes first.
+    def go(self, events: int, horizon: float = np.inf) -> int:
+        """Go on for a number of events or until the horizon, whichever comes first; the number that is made.
 
         Raises
         ------
         UnstableError
             If more jobs than allowed are present.
         """
+        left = events
         while True:
             status, made = advance(
-                self.model, self.rule, self.state, self.places, self.log, self.totals, events, horizon
+                self.model, self.rule, self.state, self.places, self.log, self.totals, left, horizon
             )
-            events -= made
+            left -= made
             if status == DONE:
-                return
+                return events - left
             if status == TOO_MANY_JOBS:
                 raise UnstableError(self._overload())
             if status == UNDECIDED:
