@@ -30,7 +30,6 @@ from fairness.model.cluster import Cluster
 from fairness.model.problem import FloatArray, Problem
 from queueing.model.system import System
 from queueing.simulation.policy_cache import PolicySource
-from queueing.simulation.tasks.engine.decisions import Asked
 from queueing.simulation.tasks.engine.state import Model
 from queueing.simulation.tasks.rules.options import Tasks
 from queueing.simulation.tasks.rules.own_schedulers import OwnScheduler
@@ -121,7 +120,6 @@ class TaskRuns:
         self.first_group = _edges(groups)
         self.shares = np.zeros((problem.n_classes, views, problem.n_resources))
         self.events = min(float(events), self.event_rate * horizon)
-        self.asked = Asked(system, scheduler, self.rows) if isinstance(scheduler, OwnScheduler) else None
         self.source = None
         if not isinstance(scheduler, OwnScheduler) and scheduler.policy is not None:
             # The jobs present change with arrivals and departures only.
