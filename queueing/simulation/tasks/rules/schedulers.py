@@ -46,8 +46,7 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from fairness.arguments.validation import require_choice
-from fairness.errors import ModelError
+from fairness.arguments.validation import require_choice, require_flag
 from fairness.model.cluster import Cluster
 from fairness.model.problem import FloatArray, Problem
 from fairness.policies.proportional import ProportionalFair
@@ -282,8 +281,7 @@ class FIFOScheduler:
 
 
 def _check_options(blocking: Any, ties: Any) -> None:
-    if not isinstance(blocking, bool | np.bool_):
-        raise ModelError.of("blocking", f"must be True or False; got {blocking!r}")
+    require_flag("blocking", blocking)
     require_choice("ties", ties, TIES)
 
 
