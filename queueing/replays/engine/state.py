@@ -84,7 +84,7 @@ class State(NamedTuple):
     score: FloatArray  # (U,)
     runs: IntArray  # (U,) running tasks
     waits: IntArray  # (U,) waiting tasks
-    candidates: IntArray  # (U,) users who offer a pair, the first counters[CANDIDATES]
+    candidates: IntArray  # (U,) users, first the counters[CANDIDATES] who offer a pair
     candidate_at: IntArray  # (U,)
     head: Indices  # (P,) the queue of a pair
     tail: Indices  # (P,)
@@ -132,8 +132,8 @@ def new_state(given: Given) -> State:
         score=np.zeros(users),
         runs=np.zeros(users, np.int64),
         waits=np.zeros(users, np.int64),
-        candidates=np.zeros(users, np.int64),
-        candidate_at=np.zeros(users, np.int64),
+        candidates=np.arange(users),
+        candidate_at=np.arange(users),
         head=np.full(pairs, NOBODY, np.int32),
         tail=np.full(pairs, NOBODY, np.int32),
         behind=np.empty(tasks, np.int32),
