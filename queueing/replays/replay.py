@@ -169,7 +169,6 @@ def _begin(
         "weights": weights.tolist(),
         "until": until,
         "rng": entropy,
-        "random numbers": "by position",
     }
     store.begin(identity(trace, nodes, **rules))
     return stream

@@ -75,6 +75,14 @@ class Run:
         if not store.pieces:
             return
         pieces: list[Any] = store.read(loads)
+        # Once they came in blocks, the first of which was drawn at the beginning.
+        last = pieces[-1]
+        if "blocks" in last and (last["blocks"] > 1 or last["counters"][at.DRAWN] > 0):
+            raise ModelError.of(
+                "checkpoint",
+                f": {store.path} has drawn random numbers in blocks, as this version does not; delete it, or "
+                "give another path",
+            )
         restore(self._given, self.state, pieces)
         self._starts_kept, self.kept = int(self.state.counters[at.STARTED]), self.events
         self._rescore()

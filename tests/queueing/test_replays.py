@@ -8,6 +8,7 @@ import pytest
 from matplotlib.figure import Figure
 
 from fairness import DRF, PSDSF, TSF, BottleneckMax, Hierarchical, ModelError, NotConvergedError, Tree
+from fairness.display.storage import dumps, loads
 from queueing import (
     BestFit,
     BMFScheduler,
@@ -233,6 +234,20 @@ def test_a_replay_goes_on_from_its_checkpoint(tmp_path, monkeypatch):
         replay(trace, nodes, DRFScheduler(), checkpoint=path, rng=9, **options)
     with pytest.raises(ModelError, match="trace was"):
         replay(trace.head(9), nodes, scheduler, checkpoint=path, rng=9, **options)
+
+
+def test_a_checkpoint_that_has_drawn_in_blocks_is_refused(tmp_path, monkeypatch):
+    trace, nodes = random_trace(np.random.default_rng(4), 60)
+    piece_of = running.piece_of
+    monkeypatch.setattr(running, "piece_of", lambda *given: dumps(loads(piece_of(*given)) | {"blocks": 1}))
+    for placement, drawn in ((BestFit(), False), (RandomFit(), True)):
+        path = tmp_path / placement.name
+        whole = replay(trace, nodes, FIFOScheduler(), placement=placement, rng=9, checkpoint=path)
+        if drawn:
+            with pytest.raises(ModelError, match="has drawn random numbers in blocks"):
+                replay(trace, nodes, FIFOScheduler(), placement=placement, checkpoint=path)
+        else:
+            same(replay(trace, nodes, FIFOScheduler(), placement=placement, checkpoint=path), whole)
 
 
 def test_a_replay_that_follows_a_policy_reports_and_stops_between_two_answers(tmp_path, monkeypatch):
