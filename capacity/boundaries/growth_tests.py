@@ -34,6 +34,7 @@ from queueing.chain.boxes import CountBoxes
 from queueing.chain.solvers.choose_solver import Automatic
 from queueing.model.system import System
 from queueing.simulation.counts import CountLevel
+from queueing.simulation.options import CountOptions
 from queueing.simulation.replications import RunLength
 from queueing.simulation.sampling import Effort, estimated
 from queueing.simulation.simulate import simulate
@@ -145,7 +146,8 @@ def simulation_test(
             else:
                 # Not by the verb, which asks the fluid limit first: the random system itself is asked here.
                 runs = RunLength(length, WARMUP, replications, confidence)
-                level = partial(CountLevel, system, rule, runs, None, np.zeros(system.n_classes))
+                empty = CountOptions(start=np.zeros(system.n_classes))
+                level = partial(CountLevel, system, rule, runs, empty)
                 run = estimated(level, Effort(replications, None, replications, stream, 1, None, None))
             values = run.estimates["mean_jobs"].values
         except UnstableError as error:

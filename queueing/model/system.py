@@ -300,6 +300,11 @@ class System(ClassLoads):
             raise ModelError("the arrivals of this system are a trace; use simulate")
         return self.arrivals
 
+    def require_arrivals(self) -> None:
+        """Raise ModelError unless some class has arrivals."""
+        if not self.arrival_rates.any():
+            raise ModelError.of("arrival_rates", "are all 0: there is nothing to simulate; set one above 0")
+
     def require_poisson(self, what: str, instead: str | None = "simulate") -> None:
         """Raise ModelError, in the name of ``what``, unless arrivals are Poisson; ``instead`` can do more."""
         way = f"use {instead}, or " if instead else ""

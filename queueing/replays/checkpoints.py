@@ -40,8 +40,8 @@ def identity(trace: ClusterTrace, nodes: NodeList, **rules: Any) -> dict[str, An
     return told | rules
 
 
-def piece_of(state: State, since: int, blocks: int) -> str:
-    """The starts from number ``since`` on, and the moment, as text; random numbers came in ``blocks``."""
+def piece_of(state: State, since: int) -> str:
+    """The starts from number ``since`` on, and the moment, as text."""
     counters = state.counters
     tasks = state.order[since : counters[at.STARTED]]
     running = slice(0, counters[at.RUNNING])
@@ -58,13 +58,12 @@ def piece_of(state: State, since: int, blocks: int) -> str:
             "heap_turns": state.heap_turns[running].copy(),
             "held": state.held.copy(),
             "blocked": state.blocked[: counters[at.BLOCKED]].copy(),
-            "blocks": blocks,
         }
     )
 
 
-def restore(given: Given, state: State, pieces: list[dict[str, Any]]) -> int:
-    """Bring a new state to where the last piece was written; the blocks of random numbers drawn by then."""
+def restore(given: Given, state: State, pieces: list[dict[str, Any]]) -> None:
+    """Bring a new state to where the last piece was written."""
     last = pieces[-1]
     done = 0
     for piece in pieces:
@@ -93,4 +92,3 @@ def restore(given: Given, state: State, pieces: list[dict[str, Any]]) -> int:
     others = [k for k in range(N_COUNTERS) if k not in lists]
     state.counters[others] = counters[others]
     state.counters[at.STALE] = 1
-    return int(last["blocks"])

@@ -10,10 +10,10 @@ from fairness.errors import ModelError
 from fairness.machine.memory import require_memory
 from queueing.recorded.cluster_trace import ClusterTrace
 from queueing.recorded.node_list import NodeList
-from queueing.replays.engine.nodes import ROUNDING
-from queueing.replays.engine.state import DRAWS, NOBODY, Given
+from queueing.replays.engine.state import NOBODY, Given
 from queueing.replays.user_order import Turns
 from queueing.simulation.tasks.rules.placement import Placement
+from queueing.simulation.tasks.rules.server_choice import ROUNDING
 
 __all__ = ["NEVER_FITS", "prepared", "suited"]
 
@@ -39,10 +39,6 @@ def prepared(trace: ClusterTrace, nodes: NodeList, turns: Turns, placement: Plac
             "placement",
             f": {placement.name!r} binds jobs to servers when they arrive, and a replay places tasks when "
             "they start; take BestFit(), FirstFit(), WorstFit(), RandomFit() or PowerOfChoices()",
-        )
-    if rule.choices >= DRAWS:
-        raise ModelError.of(
-            "placement", f"draws {rule.choices:,} nodes for one task; a replay draws at most {DRAWS - 1:,}"
         )
     require_memory(
         120.0 * trace.n_tasks + 8.0 * nodes.n_nodes * (3 * trace.n_resources + 8),
@@ -84,6 +80,7 @@ def prepared(trace: ClusterTrace, nodes: NodeList, turns: Turns, placement: Plac
         random_ties=turns.random_ties,
         follows=turns.follows,
         tolerance=turns.tolerance,
+        seed=np.uint64(0),
     )
 
 

@@ -16,8 +16,8 @@ from fairness.machine.kernels import IntArray
 from fairness.machine.work import Task
 from queueing.replays.checkpoints import piece_of, restore
 from queueing.replays.engine import state as at
-from queueing.replays.engine.events import DONE, NO_DRAWS, NO_TARGETS, advance
-from queueing.replays.engine.state import DRAWS, NOBODY, Given, Indices, State, new_state
+from queueing.replays.engine.events import DONE, NO_TARGETS, advance
+from queueing.replays.engine.state import NOBODY, Given, Indices, State, new_state
 from queueing.replays.user_order import Turns
 
 __all__ = ["Run"]
@@ -43,15 +43,15 @@ class Run:
     """
 
     def __init__(self, given: Given, turns: Turns, rng: np.random.Generator) -> None:
-        self._given, self._turns, self._rng = given, turns, rng
+        seed = rng.integers(0, 2**64, dtype=np.uint64)
+        self._given, self._turns = given._replace(seed=seed), turns
         self.state: State = new_state(given)
-        self._blocks = self._starts_kept = self.kept = 0
+        self._starts_kept = self.kept = 0
         self._whole = True
         short = len(given.arrivals) * len(given.capacities) <= SHORT
         # Both are made of the same source, and give the same bits.
         self._advance: Callable[..., Any] = getattr(advance, "py_func", advance) if short else advance
         self._stride = SHORT_STRIDE if short else STRIDE
-        self._draw()
         self._rescore()
 
     @property
@@ -75,10 +75,15 @@ class Run:
         if not store.pieces:
             return
         pieces: list[Any] = store.read(loads)
-        blocks = restore(self._given, self.state, pieces)
-        while self._blocks < blocks:
-            self._draw()
-        self.state.counters[at.DRAWN] = pieces[-1]["counters"][at.DRAWN]
+        # Once they came in blocks, the first of which was drawn at the beginning.
+        last = pieces[-1]
+        if "blocks" in last and (last["blocks"] > 1 or last["counters"][at.DRAWN] > 0):
+            raise ModelError.of(
+                "checkpoint",
+                f": {store.path} has drawn random numbers in blocks, as this version does not; delete it, or "
+                "give another path",
+            )
+        restore(self._given, self.state, pieces)
         self._starts_kept, self.kept = int(self.state.counters[at.STARTED]), self.events
         self._rescore()
 
@@ -89,9 +94,9 @@ class Run:
         task.prepared()
         while True:
             self._whole = False
-            status = self._advance(self._given, self.state, self._stride, until)
-            if status == NO_DRAWS:
-                self._draw()
+            # Hashes of positions wrap around, of which numpy warns where the kernel is not compiled.
+            with np.errstate(over="ignore"):
+                status = self._advance(self._given, self.state, self._stride, until)
             self._whole = True
             if status == NO_TARGETS:
                 counters[at.STALE] = 0
@@ -108,18 +113,12 @@ class Run:
         if not self._whole or self.events == self.kept:
             return
         try:
-            store.write(f"{self.events} events", piece_of(self.state, self._starts_kept, self._blocks))
+            store.write(f"{self.events} events", piece_of(self.state, self._starts_kept))
         except OSError as error:
             raise ModelError.of(
                 "checkpoint", f": {store.path} can no longer be written: {error}; make room"
             ) from error
         self._starts_kept, self.kept = int(self.state.counters[at.STARTED]), self.events
-
-    def _draw(self) -> None:
-        """The next block of random numbers; what is left of the last one is not used."""
-        self.state.draws[:] = self._rng.random(DRAWS)
-        self.state.counters[at.DRAWN] = 0
-        self._blocks += 1
 
     def _rescore(self) -> None:
         """Scores of all users, as the scheduler sees them now."""

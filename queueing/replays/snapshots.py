@@ -13,8 +13,8 @@ from fairness.arguments.validation import FloatArray
 from fairness.machine.kernels import IntArray
 from queueing.recorded.cluster_trace import ClusterTrace
 from queueing.recorded.node_list import NodeList
-from queueing.replays.engine.nodes import ROUNDING
 from queueing.replays.engine.state import Indices
+from queueing.simulation.tasks.rules.server_choice import ROUNDING
 
 __all__ = ["Moment", "Started"]
 

@@ -40,8 +40,8 @@ from fairness.protocol.cluster_policy import ClusterPolicy
 from fairness.protocol.following import follow
 from queueing.recorded.cluster_trace import ClusterTrace
 from queueing.recorded.node_list import NodeList
-from queueing.replays.engine.state import NEVER_SERVED
 from queueing.simulation.tasks.rules.schedulers import (
+    NEVER_SERVED,
     SAME_RATIO,
     SAME_SHARE,
     BMFScheduler,

@@ -30,13 +30,13 @@ References
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from fairness.arguments.validation import Entropy
-from fairness.errors import ModelError
 from fairness.machine.cache_lines import apart
 from fairness.model.problem import FloatArray
 from fairness.protocol.cluster_policy import ClusterPolicy
@@ -45,15 +45,15 @@ from fairness.protocol.policy import Policy, policy_name
 from queueing.model.system import System
 from queueing.simulation import state_rows
 from queueing.simulation.kernels import kernel
+from queueing.simulation.options import CountOptions
 from queueing.simulation.pace import Pace
 from queueing.simulation.policy_cache import PolicySource, largest_grid
-from queueing.simulation.replications import RunLength, estimate_ratio, skewness, withheld
+from queueing.simulation.replications import RunLength, estimate_ratio, skewness
 from queueing.simulation.results import Simulation
 from queueing.simulation.run_length_checks import Measured, Memory, run_warnings
 from queueing.simulation.sampling import Level
 from queueing.simulation.starts import given_start, stationary_start
 from queueing.simulation.state_rows import MISSING, Lookup, find, moved, visit
-from queueing.states.table import Table
 
 __all__ = ["CountLevel"]
 
@@ -65,24 +65,24 @@ measured parts; and the grid of the table that the replication read, if one."""
 class CountLevel(Level[Run]):
     """The chain of job counts of a system under a policy."""
 
+    kind = "counts"
+
     def __init__(
         self,
         system: System,
         policy: Policy | ClusterPolicy,
         length: RunLength,
-        table: Table | None,
-        start: ArrayLike | None,
+        options: CountOptions,
     ) -> None:
         self.name = policy_name(policy)
-        fixed = None if start is None else given_start(system, start)
-        if not system.arrival_rates.any():
-            raise ModelError.of("arrival_rates", "are all 0: there is nothing to simulate; set one above 0")
+        fixed = None if options.start is None else given_start(system, options.start)
+        system.require_arrivals()
         system.require_poisson("the simulation of counts", 'level="jobs"')
         system.require_exponential("the simulation of counts", 'level="jobs"')
         system.require_stable()
         self.system, self.length = system, length
         self.effort = float(length.events)
-        self.source = PolicySource(system, policy, table, self.effort * length.replications)
+        self.source = PolicySource(system, policy, options.table, self.effort * length.replications)
         self.start = fixed or stationary_start(system, self.source.table is not None)
 
     def sample(self, generator: np.random.Generator, pace: Pace) -> Run:
@@ -91,31 +91,24 @@ class CountLevel(Level[Run]):
         # The start has a stream of its own: the walk is the same from wherever it begins.
         counts = apart(self.start.draw(generator.spawn(1)[0]))
         totals = apart(np.zeros((2 + self.length.parts, system.n_classes + 1)))
-        completion_rates = 1.0 / system.mean_sizes
         reader = self.source.reader()
         lookup = reader.at(counts)
-        for total, budget in zip(totals, self.length.pieces, strict=True):
-            while budget > 0:
-                stride = min(budget, pace.stride)
-                made = walk(
-                    lookup,
-                    *reader.answers,
-                    system.arrival_rates,
-                    completion_rates,
-                    counts,
-                    total,
-                    generator,
-                    stride,
-                )
-                pace.made(made)
-                budget -= made
-                if made < stride:
-                    lookup = reader.at(counts)
+        rates = system.arrival_rates, 1.0 / system.mean_sizes
+
+        def go(total: FloatArray, events: int) -> int:
+            nonlocal lookup
+            made = int(walk(lookup, *reader.answers, *rates, counts, total, generator, events))
+            if made < events:
+                lookup = reader.at(counts)
+            return made
+
+        for total, events in zip(totals, self.length.pieces, strict=True):
+            pace.through(events, partial(go, total))
         return totals, reader.shape
 
     def result(self, samples: Sequence[Run], entropy: Entropy | None) -> Simulation:
         """What finished replications estimate."""
-        system, confidence, replications = self.system, self.length.confidence, len(samples)
+        system, confidence = self.system, self.length.confidence
         parts = np.stack([run for run, _ in samples])
         totals = parts[:, 2:].sum(axis=1)
         area, time = totals[:, :-1], totals[:, -1:]
@@ -132,18 +125,15 @@ class CountLevel(Level[Run]):
         }
         measured = Measured.of_runs(parts, np.nan_to_num(estimates["mean_jobs"].value), self.start.mean_jobs)
         warnings = run_warnings(Memory.of(system), measured)
-        return Simulation(
-            system=system,
-            policy=self.name,
-            level="counts",
-            estimates=withheld(estimates) if warnings else estimates,
-            confidence=confidence,
-            replications=replications,
-            events=replications * self.length.measured_events,
+        return self.told(
+            Simulation,
+            estimates,
+            warnings,
+            replications=len(samples),
+            events=len(samples) * self.length.measured_events,
             time=float(time.sum()),
             entropy=entropy,
             table_shape=largest_grid(shape for _, shape in samples),
-            warnings=warnings,
         )
 
 

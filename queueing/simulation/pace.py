@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import time
+from collections.abc import Callable
 
 from fairness.machine.work import Task
 
@@ -36,6 +37,13 @@ class Pace:
         self._work, self._effort = work, effort
         self.stride, self.total = 1, 0.0
         self._since, self._begin = 0, math.nan
+
+    def through(self, events: int, go: Callable[[int], int]) -> None:
+        """Make some events; ``go`` makes as many as it is asked for, or fewer, and says how many."""
+        while events > 0:
+            made = go(min(events, self.stride))
+            self.made(made)
+            events -= made
 
     def made(self, events: int) -> None:
         """Count events."""

@@ -46,7 +46,6 @@ References
 
 from __future__ import annotations
 
-import numbers
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
@@ -62,11 +61,11 @@ from fairness.arguments.validation import (
     entropy_of,
     generator,
     require_number,
+    require_whole,
     require_workers,
     spawned,
 )
 from fairness.display.storage import LATER
-from fairness.errors import ModelError
 from fairness.machine.backends import stream
 from fairness.model.problem import FloatArray
 
@@ -212,11 +211,8 @@ class RunLength:
     confidence: float
 
     def __post_init__(self) -> None:
-        for name, least in (("events", 1), ("replications", 2)):
-            value = getattr(self, name)
-            if not isinstance(value, numbers.Integral) or isinstance(value, bool) or value < least:
-                reason = ": a confidence interval needs two" if name == "replications" else ""
-                raise ModelError(f"{name} must be an integer >= {least}{reason}; got {value!r}")
+        require_whole("events", self.events, 1)
+        require_whole("replications", self.replications, 2, hint=": a confidence interval needs two")
         require_number("warmup", self.warmup, least=0, below=1, hint=", the part left out")
         require_number("confidence", self.confidence, above=0, below=1)
 

@@ -19,7 +19,7 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from itertools import takewhile
-from typing import Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
 import numpy as np
 
@@ -27,8 +27,9 @@ from fairness.arguments.validation import Entropy, Seed, require_number, require
 from fairness.errors import ModelError, NotConvergedError
 from fairness.machine.backends import BackendError
 from fairness.machine.work import OutOfTime, ProgressOption, Task, stopped, watching
+from queueing.model.system import System
 from queueing.simulation.pace import Pace
-from queueing.simulation.replications import Streams, replicate, spawn_streams
+from queueing.simulation.replications import Estimate, RunLength, Streams, replicate, spawn_streams, withheld
 from queueing.simulation.results import Simulation
 from queueing.states.growing_table import LESS
 
@@ -37,6 +38,7 @@ __all__ = ["Effort", "Level", "estimated"]
 _log = logging.getLogger(__name__)
 
 S = TypeVar("S")
+R = TypeVar("R", bound=Simulation)
 
 
 @dataclass(frozen=True)
@@ -60,6 +62,12 @@ class Effort:
 class Level(ABC, Generic[S]):
     """A system made ready for one level of simulation."""
 
+    kind: str
+    """The level: "counts", "jobs" or "tasks"."""
+    system: System
+    name: str
+    """Of the policy or scheduler."""
+    length: RunLength
     one_run: bool = False
     """Whether one sample, cut into batches, is all there is."""
     drawn: bool = True
@@ -76,6 +84,20 @@ class Level(ABC, Generic[S]):
     @abstractmethod
     def result(self, samples: Sequence[S], entropy: Entropy | None) -> Simulation:
         """What the replications estimate together."""
+
+    def told(
+        self, made: Callable[..., R], estimates: dict[str, Estimate], warnings: tuple[str, ...], **more: Any
+    ) -> R:
+        """A result, with what is the same at every level; where there are warnings, without intervals."""
+        return made(
+            system=self.system,
+            policy=self.name,
+            level=self.kind,
+            estimates=withheld(estimates) if warnings else estimates,
+            confidence=self.length.confidence,
+            warnings=warnings,
+            **more,
+        )
 
 
 def estimated(make: Callable[[], Level[S]], effort: Effort) -> Simulation:

@@ -16,7 +16,7 @@ All start near stationarity but the tasks and recorded jobs, which start empty; 
 from __future__ import annotations
 
 import logging
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from numpy.typing import ArrayLike
@@ -32,6 +32,7 @@ from queueing.model.job_trace import JobTrace
 from queueing.model.system import System
 from queueing.simulation.counts import CountLevel
 from queueing.simulation.jobs.sampling import JobLevel
+from queueing.simulation.options import LEVELS, levels_that_know
 from queueing.simulation.replications import RunLength
 from queueing.simulation.results import Simulation
 from queueing.simulation.sampling import Effort, Level, estimated
@@ -44,25 +45,8 @@ __all__ = ["simulate"]
 
 _log = logging.getLogger(__name__)
 
-DEFAULT_EVENTS = 1_000_000
-"""Events of a replication of counts or tasks unless given."""
-
-DEFAULT_QUANTILES = (0.5, 0.9, 0.99)
-
-LEVELS = ("counts", "jobs", "tasks")
-
-KNOWN = {
-    "events": ("counts", "tasks"),
-    "jobs": ("jobs",),
-    "horizon": ("jobs",),
-    "batches": ("jobs",),
-    "quantiles": ("jobs",),
-    "record": ("jobs",),
-    "start": ("counts", "jobs"),
-    "table": ("counts", "jobs"),
-    "tasks": ("tasks",),
-}
-"""Levels that know an option; those not named here are known to all."""
+MAKERS: dict[str, Callable[..., Level[Any]]] = {"counts": CountLevel, "jobs": JobLevel, "tasks": TaskLevel}
+"""What makes a system ready for a level: of (system, policy, length, options of the level)."""
 
 
 def simulate(
@@ -227,45 +211,30 @@ def simulate(
         "table": table,
         "tasks": tasks,
     }
-    given = [name for name, value in options.items() if value is not None]
+    given = {name: value for name, value in options.items() if value is not None}
     chosen, why = _chosen(system, policy, level, given)
     _log.info("simulation of %s, %s", chosen, why)
     for name in given:
-        if chosen not in KNOWN[name]:
+        known = levels_that_know(name)
+        if chosen not in known:
             raise ModelError(
-                f"{name} is for a simulation of {' or '.join(KNOWN[name])}; this one is of {chosen}, {why}: "
+                f"{name} is for a simulation of {' or '.join(known)}; this one is of {chosen}, {why}: "
                 f"leave {name} out{_otherwise(name)}"
             )
-    count = DEFAULT_EVENTS if events is None else events
-    length = RunLength(count if chosen != "jobs" else 1, warmup, replications, confidence)
+    own: Any = LEVELS[chosen](**given)
+    length = RunLength(getattr(own, "events", 1), warmup, replications, confidence)
     effort = Effort(replications, precision, max_replications, rng, n_jobs, progress, time_limit)
 
     def make() -> Level[Any]:
         rule: Any = policy  # each level refuses what is none of its own
-        if chosen == "tasks":
-            return TaskLevel(system, rule, length, Tasks() if tasks is None else tasks)
-        if not isinstance(system.arrivals, JobTrace):
+        if chosen != "tasks" and not isinstance(system.arrivals, JobTrace):
             require_stable(system, rule)
-        if chosen == "counts":
-            return CountLevel(system, rule, length, table, start)
-        levels = DEFAULT_QUANTILES if quantiles is None else quantiles
-        return JobLevel(
-            system=system,
-            policy=rule,
-            length=length,
-            jobs=jobs,
-            horizon=horizon,
-            batches=batches,
-            quantiles=levels,
-            table=table,
-            start=start,
-            record=record,
-        )
+        return MAKERS[chosen](system, rule, length, own)
 
     return estimated(make, effort)
 
 
-def _chosen(system: System, policy: object, level: str | None, given: Sequence[str]) -> tuple[str, str]:
+def _chosen(system: System, policy: object, level: str | None, given: Iterable[str]) -> tuple[str, str]:
     """The level, and why it is this one."""
     if level is not None:
         require_choice("level", level, LEVELS)
@@ -279,14 +248,14 @@ def _chosen(system: System, policy: object, level: str | None, given: Sequence[s
     if not all(isinstance(process, Poisson) for process in system.arrivals):
         return "jobs", "because arrivals are not Poisson"
     for name in given:
-        if KNOWN[name] == ("jobs",):
+        if levels_that_know(name) == ("jobs",):
             return "jobs", f"because {name} is given"
     return "counts", "for which sizes and arrivals allow"
 
 
 def _otherwise(name: str) -> str:
     """What else than leaving an option out."""
-    if KNOWN[name] == ("tasks",):
+    if levels_that_know(name) == ("tasks",):
         return ", or take a scheduler such as TargetScheduler(policy)"
     if name == "events":
         return ", or give jobs or horizon"

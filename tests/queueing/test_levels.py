@@ -406,7 +406,7 @@ def test_laws_that_a_level_does_not_know(law):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ({"replications": 1}, "replications must be an integer >= 2: a confidence interval needs two; got 1"),
+        ({"replications": 1}, "replications must be a whole number >= 2: a confidence interval needs two"),
         ({"warmup": 1.0}, r"warmup must be a finite number >= 0 and < 1.*; got 1.0"),
         ({"warmup": -0.1}, "warmup"),
         ({"warmup": "none"}, "warmup"),
@@ -427,7 +427,7 @@ def test_bad_arguments(level, arguments, message):
 @pytest.mark.parametrize("level", ["counts", "tasks"])
 @pytest.mark.parametrize(("events", "got"), [(0, "0"), (10.5, "10.5"), (True, "True")])
 def test_events_are_whole(level, events, got):
-    with pytest.raises(ModelError, match=f"events must be an integer >= 1; got {got}"):
+    with pytest.raises(ModelError, match=f"events must be a whole number >= 1; got {got}"):
         RUN[level](system_of(level), events=events)
 
 

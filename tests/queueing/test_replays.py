@@ -8,6 +8,7 @@ import pytest
 from matplotlib.figure import Figure
 
 from fairness import DRF, PSDSF, TSF, BottleneckMax, Hierarchical, ModelError, NotConvergedError, Tree
+from fairness.display.storage import dumps, loads
 from queueing import (
     BestFit,
     BMFScheduler,
@@ -25,7 +26,6 @@ from queueing import (
     replay,
 )
 from queueing.replays import running
-from queueing.replays.engine import events, state
 from queueing.replays.snapshots import Moment, Started
 from tests.queueing.replay_reference import RESOURCES, UNITS, random_trace, require_by_definition
 
@@ -211,9 +211,6 @@ def test_a_replay_goes_on_from_its_checkpoint(tmp_path, monkeypatch):
     trace, nodes = random_trace(np.random.default_rng(4), 120)
     scheduler = DRFScheduler(blocking=False, ties="random")
     options = {"placement": PowerOfChoices(2), "weights": {"b": 2.0}}
-    # Random numbers in blocks of few, so that there are several.
-    for module in (events, running, state):
-        monkeypatch.setattr(module, "DRAWS", 32)
     whole = replay(trace, nodes, scheduler, rng=9, **options)
     monkeypatch.setattr(running, "SHORT_STRIDE", 20)
     monkeypatch.setattr(running, "KEPT", 0.0)
@@ -239,9 +236,23 @@ def test_a_replay_goes_on_from_its_checkpoint(tmp_path, monkeypatch):
         replay(trace.head(9), nodes, scheduler, checkpoint=path, rng=9, **options)
 
 
+def test_a_checkpoint_that_has_drawn_in_blocks_is_refused(tmp_path, monkeypatch):
+    trace, nodes = random_trace(np.random.default_rng(4), 60)
+    piece_of = running.piece_of
+    monkeypatch.setattr(running, "piece_of", lambda *given: dumps(loads(piece_of(*given)) | {"blocks": 1}))
+    for placement, drawn in ((BestFit(), False), (RandomFit(), True)):
+        path = tmp_path / placement.name
+        whole = replay(trace, nodes, FIFOScheduler(), placement=placement, rng=9, checkpoint=path)
+        if drawn:
+            with pytest.raises(ModelError, match="has drawn random numbers in blocks"):
+                replay(trace, nodes, FIFOScheduler(), placement=placement, checkpoint=path)
+        else:
+            same(replay(trace, nodes, FIFOScheduler(), placement=placement, checkpoint=path), whole)
+
+
 def test_a_replay_that_follows_a_policy_reports_and_stops_between_two_answers(tmp_path, monkeypatch):
     # The users present change more often than the kernel reports.
-    trace, nodes = random_trace(np.random.default_rng(6), 60)
+    trace, nodes = random_trace(np.random.default_rng(7), 60)
     scheduler = TargetScheduler(DRF(), blocking=False, ties="random")
     whole = replay(trace, nodes, scheduler, rng=9)
     assert 2 * trace.n_tasks < running.SHORT_STRIDE
@@ -367,8 +378,6 @@ def test_what_makes_no_sense_is_refused():
         replay(trace, nodes, DRF())
     with pytest.raises(ModelError, match="binds jobs to servers"):
         replay(trace, nodes, DRFScheduler(), placement=OnArrival())
-    with pytest.raises(ModelError, match="draws 4,096 nodes for one task; a replay draws at most 4,095"):
-        replay(trace, nodes, DRFScheduler(), placement=PowerOfChoices(4096))
     with pytest.raises(ModelError, match="names 'd', who is no user"):
         replay(trace, nodes, DRFScheduler(), weights={"d": 1})
     with pytest.raises(ModelError, match=r"weights must be finite and > 0; got 0\.0 .*'b'"):
@@ -392,3 +401,20 @@ def test_what_makes_no_sense_is_refused():
     other = NodeList(["x"], ["CPU", "RAM", "TPU"], UNITS, [[9, 9, 4]], ["T"])
     with pytest.raises(ModelError, match="trace counts"):
         replay(trace, other, DRFScheduler())
+
+
+def test_random_numbers_do_not_run_out() -> None:
+    """Once numbers came in blocks of 4,096, of which a tie took the last and the node one beyond."""
+    # Two users a second, tied when they arrive, take three numbers; 4,096 are 3 x 1,365 and one.
+    seconds = 1366
+    both = 2 * seconds
+    trace = ClusterTrace(
+        ["CPU"], ["cores"], np.repeat(np.arange(seconds), 2), [0.5] * both, [[1]], [0] * both, ["a", "b"],
+        [0, 1] * seconds,
+    )  # fmt: skip
+    nodes = NodeList(["node", "other"], ["CPU"], ["cores"], [[2], [2]])
+    record = replay(trace, nodes, DRFScheduler(ties="random"), placement=RandomFit(), rng=0)
+    np.testing.assert_array_equal(record.waits, 0)
+    # As the power of one choice, to the last number.
+    one = replay(trace, nodes, DRFScheduler(ties="random"), placement=PowerOfChoices(1), rng=0)
+    np.testing.assert_array_equal(record.node_of, one.node_of)

@@ -1,8 +1,8 @@
 """Kernel of a replay: arrivals and ends in the order of time, and the starts between them.
 
 All that happens at one instant happens before anything starts then: ends first, by the order of start, then
-arrivals by theirs. The kernel stops when it has made a number of events, when a policy is to be asked about
-the users present, or when it needs random numbers, and goes on as if nothing had happened.
+arrivals by theirs. The kernel stops when it has made a number of events or when a policy is to be asked
+about the users present, and goes on as if nothing had happened.
 """
 
 from __future__ import annotations
@@ -11,21 +11,21 @@ from queueing.replays.engine import nodes, queues
 from queueing.replays.engine import state as at
 from queueing.replays.engine.nodes import fits, occupy, place, release
 from queueing.replays.engine.queues import arrive, block, choose, rescore, start_waiting, unblock
-from queueing.replays.engine.state import DRAWS, NOBODY, Given, State
+from queueing.replays.engine.state import NOBODY, Given, State
 from queueing.simulation import end_events
 from queueing.simulation.end_events import pop, push
 from queueing.simulation.kernels import kernel, part
-from queueing.simulation.tasks.rules import placement
+from queueing.simulation.tasks.rules import placement, server_choice, workload
 
-__all__ = ["DONE", "MORE", "NO_DRAWS", "NO_TARGETS", "advance"]
+__all__ = ["DONE", "MORE", "NO_TARGETS", "advance"]
 
-DONE, MORE, NO_TARGETS, NO_DRAWS = range(4)
+DONE, MORE, NO_TARGETS = range(3)
 """Why the kernel stops."""
 
 
-@kernel(end_events, nodes, queues, at, placement)
+@kernel(end_events, nodes, queues, at, placement, server_choice, workload)
 def advance(given: Given, now: State, events: int, until: float) -> int:
-    """Go on for some events, or until no event is left up to a time; DONE, MORE, NO_TARGETS or NO_DRAWS."""
+    """Go on for some events, or until no event is left up to a time; DONE, MORE or NO_TARGETS."""
     counters = now.counters
     made = 0
     while True:
@@ -62,9 +62,6 @@ def advance(given: Given, now: State, events: int, until: float) -> int:
             counters[at.DECIDE] = 1
         if given.follows and counters[at.STALE] == 1 and _matters(now):
             return NO_TARGETS
-        # A decision takes one number to break a tie, and one for each node that the rule draws.
-        if counters[at.DRAWN] + given.choices + 1 > DRAWS:
-            return NO_DRAWS
         pair = choose(given, now)
         node = NOBODY
         if pair != NOBODY:
@@ -128,7 +125,7 @@ def _end(given: Given, now: State) -> int:
     k = 0
     while k < counters[at.BLOCKED]:
         t = now.blocked[k]
-        if given.allowed[t, given.kind_of[node]] and fits(given, now, t, node):
+        if fits(given, now, t, node):
             unblock(given, now, k, node)
         else:
             k += 1

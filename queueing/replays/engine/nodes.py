@@ -10,22 +10,20 @@ runs; a server is a node here.
 
 from __future__ import annotations
 
-from queueing.replays.engine.state import DRAWN, INSTANT, NOBODY, Given, State
+from queueing.replays.engine import state as at
+from queueing.replays.engine.state import NOBODY, Given, State
 from queueing.simulation.kernels import part
-from queueing.simulation.tasks.rules.placement import ALIGNED, CHOICES, FIRST, LEAST_ROOM, RANDOM
+from queueing.simulation.tasks.rules.server_choice import ROUNDING, server_choice
+from queueing.simulation.tasks.rules.workload import uniform
 
 __all__ = ["count_in", "fits", "occupy", "place", "release", "tally"]
-
-SAME_ROOM = 1e-12
-"""Scores closer than this are equal: the same fraction computed from different tasks."""
-
-ROUNDING = 1e-12
-"""A task fits if usage exceeds capacity by no more than this part: sums of demands like 0.1 are not exact."""
 
 
 @part
 def fits(given: Given, state: State, t: int, node: int) -> bool:
-    """Whether a node where the type may run has room for a task."""
+    """Whether the type may run on a node that has room for a task."""
+    if not given.allowed[t, given.kind_of[node]]:
+        return False
     for r in range(given.demands.shape[1]):
         if state.used[node, r] + given.demands[t, r] > given.room[node, r]:
             return False
@@ -39,54 +37,36 @@ def fits(given: Given, state: State, t: int, node: int) -> bool:
 
 
 @part
-def place(given: Given, state: State, t: int) -> int:
-    """Node for a task of the type, or NOBODY."""
-    found = 0
-    best = NOBODY
-    score = 0.0
-    random = given.place in (RANDOM, CHOICES)
-    first, last = 0, len(given.capacities)
-    if not given.blocking and state.since[t] == state.counters[INSTANT]:
-        first = state.only[t]
-        last = first + 1
-    for node in range(first, last):
-        if given.allowed[t, given.kind_of[node]] and fits(given, state, t, node):
-            if given.place == FIRST:
-                return node
-            if random:
-                state.fitting[found] = node
-                found += 1
-                continue
-            other = 0.0
-            if given.place == ALIGNED:
-                for r in range(given.demands.shape[1]):
-                    capacity = given.capacities[node, r]
-                    if capacity > 0:
-                        free = (capacity - state.used[node, r]) / capacity
-                        other += given.demands[t, r] / capacity * free
-            else:
-                other = state.free_share[node] - given.cost[t, given.kind_of[node]]
-                if given.place == LEAST_ROOM:
-                    other = -other
-            if best == NOBODY or other > score + SAME_ROOM:
-                best, score = node, other
-    if random and found > 0:
-        best = _drawn(state, found)
-        for _ in range(given.choices - 1):
-            node = _drawn(state, found)
-            other = state.free_share[node] - given.cost[t, given.kind_of[node]]
-            score = state.free_share[best] - given.cost[t, given.kind_of[best]]
-            if other > score + SAME_ROOM or (other >= score - SAME_ROOM and node < best):
-                best = node
-    return best
+def _held(given: Given, state: State, t: int, node: int, r: int) -> float:
+    """Units of a resource that a task holds."""
+    return float(given.demands[t, r])
 
 
 @part
-def _drawn(state: State, found: int) -> int:
-    """One of the nodes where the task fits, at random."""
-    number = int(state.draws[state.counters[DRAWN]] * found)
-    state.counters[DRAWN] += 1
-    return int(state.fitting[number])
+def _room(given: Given, state: State, t: int, node: int) -> float:
+    """Mean share of the resources of a node that is free once the task runs there."""
+    return float(state.free_share[node] - given.cost[t, given.kind_of[node]])
+
+
+@part
+def _draw(given: Given, state: State, number: int) -> int:
+    """A uniform number of 0, ..., number - 1."""
+    drawn = int(uniform(given.seed, state.counters[at.DRAWN]) * number)
+    state.counters[at.DRAWN] += 1
+    return drawn
+
+
+_choice = server_choice(fits, _held, _room, _draw)
+
+
+@part
+def place(given: Given, state: State, t: int) -> int:
+    """Node for a task of the type, or NOBODY."""
+    first, last = 0, len(given.capacities)
+    if not given.blocking and state.since[t] == state.counters[at.INSTANT]:
+        first = state.only[t]
+        last = first + 1
+    return _choice(given, state, given.place, given.choices, t, first, last, state.fitting)
 
 
 @part

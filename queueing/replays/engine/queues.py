@@ -14,34 +14,20 @@ from queueing.replays.engine.state import (
     State,
 )
 from queueing.simulation.kernels import part
+from queueing.simulation.tasks.rules.workload import uniform
 
 __all__ = ["arrive", "block", "choose", "rescore", "start_waiting", "unblock"]
 
 
 @part
-def _list_pair(pairs: np.ndarray, at: np.ndarray, first: int, count: int, pair: int, step: int) -> None:
-    """Move a pair to the ``count`` listed ones of its user or type (step 1), or from them (-1)."""
+def _list_member(members: np.ndarray, at: np.ndarray, first: int, count: int, member: int, step: int) -> None:
+    """Move a pair, or a user, to the ``count`` listed ones from ``first`` on (step 1), or from them (-1)."""
     target = first + count if step > 0 else first + count - 1
-    other, place = pairs[target], at[pair]
-    pairs[target] = pair
-    pairs[place] = other
-    at[pair] = target
+    other, place = members[target], at[member]
+    members[target] = member
+    members[place] = other
+    at[member] = target
     at[other] = place
-
-
-@part
-def _list_user(state: State, user: int, step: int) -> None:
-    """A user becomes a candidate (1) or is one no longer (-1)."""
-    counters = state.counters
-    if step > 0:
-        state.candidates[counters[CANDIDATES]] = user
-        state.candidate_at[user] = counters[CANDIDATES]
-        counters[CANDIDATES] += 1
-    else:
-        counters[CANDIDATES] -= 1
-        last = state.candidates[counters[CANDIDATES]]
-        state.candidates[state.candidate_at[user]] = last
-        state.candidate_at[last] = state.candidate_at[user]
 
 
 @part
@@ -49,10 +35,11 @@ def _offer(given: Given, state: State, pair: int, step: int) -> None:
     """The scheduler may choose the pair (1), or no longer (-1)."""
     user = given.pair_user[pair]
     first, count = given.user_first[user], state.user_offers[user]
-    _list_pair(state.user_pairs, state.user_at, first, count, pair, step)
+    _list_member(state.user_pairs, state.user_at, first, count, pair, step)
     state.user_offers[user] += step
     if count == (0 if step > 0 else 1):
-        _list_user(state, user, step)
+        _list_member(state.candidates, state.candidate_at, 0, state.counters[CANDIDATES], user, step)
+        state.counters[CANDIDATES] += step
 
 
 @part
@@ -60,7 +47,7 @@ def _list(given: Given, state: State, pair: int, step: int) -> None:
     """A pair gets its first waiting task (1) or loses its last (-1)."""
     t = given.pair_type[pair]
     first, count = given.type_first[t], state.type_waits[t]
-    _list_pair(state.type_pairs, state.type_at, first, count, pair, step)
+    _list_member(state.type_pairs, state.type_at, first, count, pair, step)
     state.type_waits[t] += step
     if given.blocking or not state.is_blocked[t]:
         _offer(given, state, pair, step)
@@ -163,7 +150,7 @@ def choose(given: Given, state: State) -> int:
     # Tied users by number, whatever the order of the list.
     skip = 0
     if tied > 1:
-        skip = int(state.draws[state.counters[DRAWN]] * tied)
+        skip = int(uniform(given.seed, state.counters[DRAWN]) * tied)
         state.counters[DRAWN] += 1
     for user in range(len(state.score)):
         if state.user_offers[user] > 0 and state.score[user] <= ceiling:

@@ -28,17 +28,12 @@ __all__ = ["Given", "Indices", "State", "new_state"]
 Indices = NDArray[np.int32]
 
 NOBODY = -1
-NEVER_SERVED = 1e300
-"""Score of a user to whom the policy gives nothing: after all others."""
 
 # Entries of State.counters: the next arrival, tasks started and ended, running ones, users among whom the
 # scheduler chooses, blocked types, whether a decision is due, whether the set of present users has changed
-# since the policy was asked, random numbers taken of the block at hand, and the number of this instant.
+# since the policy was asked, random numbers taken, and the number of this instant.
 NEXT, STARTED, ENDED, RUNNING, CANDIDATES, BLOCKED, DECIDE, STALE, DRAWN, INSTANT = range(10)
 N_COUNTERS = 10
-
-DRAWS = 4096
-"""Random numbers of one block."""
 
 
 class Given(NamedTuple):
@@ -66,6 +61,7 @@ class Given(NamedTuple):
     random_ties: bool
     follows: bool  # scores come from a policy
     tolerance: float  # scores closer than this part are equal
+    seed: np.uint64  # of the random numbers, which are taken by their position
 
 
 class State(NamedTuple):
@@ -88,7 +84,7 @@ class State(NamedTuple):
     score: FloatArray  # (U,)
     runs: IntArray  # (U,) running tasks
     waits: IntArray  # (U,) waiting tasks
-    candidates: IntArray  # (U,) users who offer a pair, the first counters[CANDIDATES]
+    candidates: IntArray  # (U,) users, first the counters[CANDIDATES] who offer a pair
     candidate_at: IntArray  # (U,)
     head: Indices  # (P,) the queue of a pair
     tail: Indices  # (P,)
@@ -110,7 +106,6 @@ class State(NamedTuple):
     starts: FloatArray  # (K,)
     node_of: Indices  # (K,)
     devices_of: IntArray  # (K,) bit d for device d; one entry where there are no devices
-    draws: FloatArray  # (DRAWS,)
 
 
 def new_state(given: Given) -> State:
@@ -137,8 +132,8 @@ def new_state(given: Given) -> State:
         score=np.zeros(users),
         runs=np.zeros(users, np.int64),
         waits=np.zeros(users, np.int64),
-        candidates=np.zeros(users, np.int64),
-        candidate_at=np.zeros(users, np.int64),
+        candidates=np.arange(users),
+        candidate_at=np.arange(users),
         head=np.full(pairs, NOBODY, np.int32),
         tail=np.full(pairs, NOBODY, np.int32),
         behind=np.empty(tasks, np.int32),
@@ -159,5 +154,4 @@ def new_state(given: Given) -> State:
         starts=np.full(tasks, np.nan),
         node_of=np.full(tasks, NOBODY, np.int32),
         devices_of=np.zeros(tasks if given.device != NOBODY else 1, np.int64),
-        draws=np.empty(DRAWS),
     )

@@ -101,6 +101,38 @@ def _needs(state: State, measured: bool) -> int:
     return DONE
 
 
+@part
+def _arrive(state: State, i: int, now: float, measured: bool) -> None:
+    """The next job of class i arrives, and is written to the log if ``measured``."""
+    counters, log, count = state.counters, state.log, state.counts[i]
+    size, row = state.sizes[i, state.position[i]], UNMEASURED
+    if measured:
+        row = counters[LOGGED]
+        log[row, CLASS] = i
+        log[row, ARRIVAL] = now
+        log[row, SIZE] = size
+        log[row, DEPARTURE] = np.nan
+        counters[LOGGED] += 1
+        counters[PENDING] += 1
+    push(state.thresholds[i], state.rows[i], None, count, state.attained[i] + size, row)
+    state.counts[i] += 1
+    state.position[i] += 1
+
+
+@part
+def _leave(state: State, i: int, now: float) -> bool:
+    """The first job of class i leaves; whether it stands in the log."""
+    row = state.rows[i, 0]
+    pop(state.thresholds[i], state.rows[i], None, state.counts[i])
+    state.counts[i] -= 1
+    if state.counts[i] == 0:
+        state.attained[i] = 0.0
+    if row != UNMEASURED:
+        state.log[row, DEPARTURE] = now
+        state.counters[PENDING] -= 1
+    return bool(row != UNMEASURED)
+
+
 @kernel(end_events, state_rows)
 def advance(
     state: State,
@@ -120,8 +152,7 @@ def advance(
     n = len(state.counts)
     tasks = lookup.tasks
     counts, attained, area = state.counts, state.attained, state.area
-    thresholds, rows = state.thresholds, state.rows
-    counters, position, log = state.counters, state.position, state.log
+    thresholds, counters, position = state.thresholds, state.counters, state.position
     here, arrived, departed = find(lookup, counts), 0, 0
     now = state.clock[0]
     look = True
@@ -169,33 +200,12 @@ def advance(
         if now == horizon:
             break
         if departs:
-            row = rows[leaver, 0]
-            pop(thresholds[leaver], rows[leaver], None, counts[leaver])
-            counts[leaver] -= 1
+            look = _leave(state, leaver, now) and drain
             here = moved(lookup, counts, here, leaver, -1)
             departed += 1
-            if counts[leaver] == 0:
-                attained[leaver] = 0.0
-            if row != UNMEASURED:
-                log[row, DEPARTURE] = now
-                counters[PENDING] -= 1
-                look = drain
         else:
-            i = newcomer
-            size = state.sizes[i, position[i]]
-            row = UNMEASURED
-            if measured:
-                row = counters[LOGGED]
-                log[row, CLASS] = i
-                log[row, ARRIVAL] = now
-                log[row, SIZE] = size
-                log[row, DEPARTURE] = np.nan
-                counters[LOGGED] += 1
-                counters[PENDING] += 1
-            push(thresholds[i], rows[i], None, counts[i], attained[i] + size, row)
-            counts[i] += 1
-            here = moved(lookup, counts, here, i, 1)
-            position[i] += 1
+            _arrive(state, newcomer, now, measured)
+            here = moved(lookup, counts, here, newcomer, 1)
             arrived += 1
             look = True
     state.clock[0] = now

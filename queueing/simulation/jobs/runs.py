@@ -21,17 +21,8 @@ from fairness.machine.memory import require_memory
 from fairness.model.problem import FloatArray
 from queueing.model.job_trace import JobTrace
 from queueing.model.laws import Law
-from queueing.simulation.jobs.events import (
-    BLOCK_USED,
-    HEAP_FULL,
-    LOG_FULL,
-    LOGGED,
-    PENDING,
-    ROW_MISSING,
-    UNMEASURED,
-    advance,
-    new_state,
-)
+from queueing.simulation.jobs import events as at
+from queueing.simulation.jobs.events import advance, new_state
 from queueing.simulation.pace import Pace
 from queueing.simulation.policy_cache import Reader
 from queueing.simulation.starts import rest_of_sizes
@@ -168,13 +159,13 @@ def run(
         made = progress.go(phase, measured=counted)
         if counted:
             events += made
-            edges.append(int(progress.state.counters[LOGGED]))
+            edges.append(int(progress.state.counters[at.LOGGED]))
         area.append(progress.state.area.copy())
         time.append(float(progress.state.clock[0]) - start)
     warm = len(warmup)
     # Ten times the run, and at least the busy period of a heavily loaded system.
     progress.go(Phase(max(10 * edges[-1], 1_000_000)), drain=True)
-    left = int(progress.state.counters[PENDING])
+    left = int(progress.state.counters[at.PENDING])
     if left:
         still = dict(zip(reader.source.problem.job_classes, progress.state.counts.tolist(), strict=True))
         raise UnstableError(
@@ -215,7 +206,7 @@ class _Run:
             # In increasing order they are a heap.
             state.counts[i] = len(work)
             state.thresholds[i, : len(work)] = np.sort(work)
-            state.rows[i, : len(work)] = UNMEASURED
+            state.rows[i, : len(work)] = at.UNMEASURED
         self.lookup = reader.at(state.counts)
 
     def go(self, phase: Phase, *, measured: bool = False, drain: bool = False) -> int:
@@ -229,13 +220,13 @@ class _Run:
             left -= arrived
             events += arrived + departed
             self.pace.made(arrived + departed)
-            if status == BLOCK_USED:
+            if status == at.BLOCK_USED:
                 self._refill()
-            elif status == ROW_MISSING:
+            elif status == at.ROW_MISSING:
                 self.lookup = self.reader.at(self.state.counts)
-            elif status == HEAP_FULL:
+            elif status == at.HEAP_FULL:
                 self._grow("thresholds", "rows", axis=1, purpose="the jobs present")
-            elif status == LOG_FULL:
+            elif status == at.LOG_FULL:
                 self._grow("log", axis=0, purpose="the durations of the measured jobs")
             elif arrived < stride or left == 0:
                 # DONE; or STUCK, without a further event: an error only where jobs are left to drain.

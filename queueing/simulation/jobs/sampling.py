@@ -37,7 +37,6 @@ from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
-from numpy.typing import ArrayLike
 
 from fairness.arguments.validation import Entropy
 from fairness.errors import ModelError
@@ -66,13 +65,13 @@ from queueing.simulation.jobs.statistics import (
     phase_totals,
     quantile_estimates,
 )
+from queueing.simulation.options import JobOptions
 from queueing.simulation.pace import Pace
 from queueing.simulation.policy_cache import PolicySource, largest_grid
 from queueing.simulation.replications import RunLength, withheld, without_interval
 from queueing.simulation.run_length_checks import Measured, Memory, relaxations, run_warnings
 from queueing.simulation.sampling import Level
 from queueing.simulation.starts import given_start, stationary_start
-from queueing.states.table import Table
 
 __all__ = ["JobLevel"]
 
@@ -89,30 +88,26 @@ class Sample(NamedTuple):
 class JobLevel(Level[Sample]):
     """The jobs of a system, drawn from its laws or recorded, under a policy."""
 
+    kind = "jobs"
+
     def __init__(
         self,
         system: System,
         policy: Policy | ClusterPolicy,
         length: RunLength,
-        jobs: int | None,
-        horizon: float | None,
-        batches: bool,
-        quantiles: Sequence[float],
-        table: Table | None,
-        start: ArrayLike | None,
-        record: bool,
+        options: JobOptions,
     ) -> None:
         self.name = policy_name(policy)
-        self.system, self.length, self.record = system, length, record
+        self.system, self.length, self.record = system, length, options.record
+        start, table = options.start, options.table
         trace = self.trace = system.arrivals if isinstance(system.arrivals, JobTrace) else None
-        self.drawn, self.one_run = trace is None, batches or trace is not None
-        self.levels = check_levels(quantiles)
-        count, end = check_length(jobs, horizon, trace)
+        self.drawn, self.one_run = trace is None, options.batches or trace is not None
+        self.levels = check_levels(options.quantiles)
+        count, end = check_length(options.jobs, options.horizon, trace)
         self.longer = "more jobs" if end is None else "a longer horizon"
         replications, warmup = length.replications, length.warmup
         self.warmup, self.phases = run_phases(count, end, warmup, replications if self.one_run else 1)
-        if not system.arrival_rates.any():
-            raise ModelError.of("arrival_rates", "are all 0: there is nothing to simulate; set one above 0")
+        system.require_arrivals()
         if trace is not None:
             if start is not None:
                 raise ModelError("a trace starts empty, with its first job; leave out start")
@@ -138,7 +133,7 @@ class JobLevel(Level[Sample]):
         if count is not None:
             every = 1 if self.one_run else replications
             # The log of one run or of all, and the ranked durations and slowdowns of all.
-            each = 32.0 * (every if record else 1) + 16.0 * (every if self.levels else 0)
+            each = 32.0 * (every if self.record else 1) + 16.0 * (every if self.levels else 0)
             less = "fewer jobs and more replications" if not self.levels else "quantiles=(), or fewer jobs"
             require_memory(
                 each * count * (1 - warmup), f"measuring {count:,} jobs per replication", f"give {less}"
@@ -191,20 +186,17 @@ class JobLevel(Level[Sample]):
         ranks = [ranked for s in samples for ranked in s.ranks]
         by_level = [quantile_estimates(ranks, k, self.levels, confidence, independent) for k in range(2)]
         if warnings:
-            by_name, little = withheld(by_name), replace(little, sound=False)
+            little = replace(little, sound=False)
             by_level = [withheld(quantiles) for quantiles in by_level]
-        return JobSimulation(
-            system=system,
-            policy=self.name,
-            level="jobs",
-            estimates=by_name,
-            confidence=confidence,
+        return self.told(
+            JobSimulation,
+            by_name,
+            warnings,
             replications=len(totals),
             events=sum(outcome.events for outcome in outcomes),
             time=float(sum(outcome.time.sum() for outcome in outcomes)),
             entropy=entropy,
             table_shape=largest_grid(outcome.grid for outcome in outcomes),
-            warnings=warnings,
             duration_quantiles=by_level[0],
             slowdown_quantiles=by_level[1],
             little=little,

@@ -43,6 +43,7 @@ from fairness.arguments.validation import Entropy
 from fairness.errors import ModelError
 from fairness.model.problem import FloatArray
 from queueing.model.system import System
+from queueing.simulation.options import TaskOptions
 from queueing.simulation.pace import Pace
 from queueing.simulation.replications import Estimate, RunLength, estimate_ratio, skewness, withheld
 from queueing.simulation.run_length_checks import Measured, Memory, run_warnings
@@ -52,7 +53,6 @@ from queueing.simulation.tasks.engine.preparation import TaskRuns
 from queueing.simulation.tasks.engine.runs import TaskRun
 from queueing.simulation.tasks.engine.state import FRAGMENTED, WAITED
 from queueing.simulation.tasks.results import ServerEvidence, TaskSimulation
-from queueing.simulation.tasks.rules.options import Tasks
 from queueing.simulation.tasks.rules.schedulers import Scheduler
 
 __all__ = ["TaskLevel"]
@@ -75,10 +75,13 @@ class Sample(NamedTuple):
 class TaskLevel(Level[Sample]):
     """Whole tasks of a system under a scheduler."""
 
-    def __init__(self, system: System, scheduler: Scheduler, length: RunLength, tasks: Tasks) -> None:
-        self.length, self.effort = length, float(length.events)
+    kind = "tasks"
+
+    def __init__(self, system: System, scheduler: Scheduler, length: RunLength, options: TaskOptions) -> None:
+        self.system, self.length, self.effort = system, length, float(length.events)
         system.require_stable()
-        self.runs = TaskRuns(system, scheduler, tasks, self.effort * length.replications)
+        self.runs = runs = TaskRuns(system, scheduler, options.tasks, self.effort * length.replications)
+        self.name = runs.name
 
     def sample(self, generator: np.random.Generator, pace: Pace) -> Sample:
         """One replication."""
@@ -90,11 +93,7 @@ class TaskLevel(Level[Sample]):
                 # The warm-up, in two pieces, is over.
                 run.forget()
             begin, before = run.now, run.totals.copy()
-            while budget > 0:
-                stride = min(budget, pace.stride)
-                run.go(stride, np.inf)
-                pace.made(stride)
-                budget -= stride
+            pace.through(budget, run.go)
             run.count()
             pieces.append(np.vstack([run.totals - before, np.full(runs.system.n_classes, run.now - begin)]))
         parts = np.array(pieces)
@@ -110,7 +109,7 @@ class TaskLevel(Level[Sample]):
     def result(self, samples: Sequence[Sample], entropy: Entropy | None) -> TaskSimulation:
         """What finished replications estimate."""
         runs, confidence = self.runs, self.length.confidence
-        system, replications = runs.system, len(samples)
+        system = runs.system
         totals, parts, placed, lost, decisions = (np.stack(arrays) for arrays in zip(*samples, strict=True))
         live = system.arrival_rates > 0
         departures = totals[:, DEPARTURES].sum(axis=0)
@@ -153,18 +152,15 @@ class TaskLevel(Level[Sample]):
             )
             used = units.sum(axis=1) / runs.capacities.sum(axis=0)
         utilization = estimate_ratio(used, time[:, :1], confidence)
-        return TaskSimulation(
-            system=system,
-            policy=runs.name,
-            level="tasks",
-            estimates=withheld(estimates) if warnings else estimates,
-            confidence=confidence,
-            replications=replications,
-            events=replications * self.length.measured_events,
+        return self.told(
+            TaskSimulation,
+            estimates,
+            warnings,
+            replications=len(samples),
+            events=len(samples) * self.length.measured_events,
             time=float(time[:, 0].sum()),
             entropy=entropy,
             table_shape=None,
-            warnings=warnings,
             utilization_estimate=replace(utilization, sound=not warnings),
             jobs=departures.astype(np.int64),
             servers=servers,

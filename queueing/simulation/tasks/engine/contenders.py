@@ -10,8 +10,8 @@ import numpy as np
 
 from queueing.simulation.kernels import part
 from queueing.simulation.tasks.engine import state as at
-from queueing.simulation.tasks.engine.state import NEVER_SERVED, NOBODY, Model, State
-from queueing.simulation.tasks.rules.schedulers import Rule
+from queueing.simulation.tasks.engine.state import NOBODY, Model, State
+from queueing.simulation.tasks.rules.schedulers import NEVER_SERVED, Rule
 from queueing.simulation.tasks.rules.workload import uniform
 
 __all__ = ["contend", "most_deprived", "over_target"]

@@ -21,51 +21,51 @@ from fairness.machine.kernels import IntArray
 from fairness.machine.work import OutOfTime
 from fairness.model.cluster import Cluster
 from fairness.model.problem import FloatArray, Problem
-from queueing.model.system import System
 from queueing.simulation.tasks.engine import state as at
 from queueing.simulation.tasks.engine.state import NOBODY, Model, Places, State
 from queueing.simulation.tasks.rules.own_schedulers import OwnScheduler, PresentJob
 
-__all__ = ["Asked", "Decider"]
+__all__ = ["Decider"]
 
 
-class Asked:
-    """An own scheduler, for the runs of a simulation.
+class Decider:
+    """An own scheduler as one run asks it: a copy of it, with random numbers of its own.
 
     Parameters
     ----------
-    system : System
+    problem : Problem or Cluster
     scheduler : OwnScheduler
     rows : ndarray of shape (n_classes,)
         Class of each task type, in the order of the kernel.
+    generator : numpy Generator
+        That of the run.
+
+    Attributes
+    ----------
+    made : int
+        Decisions so far.
     """
 
-    def __init__(self, system: System, scheduler: OwnScheduler, rows: IntArray) -> None:
-        self.problem, self.scheduler, self.rows = system.problem, scheduler, rows
-        self.name = str(scheduler.name)
-
-    def decider(self, generator: np.random.Generator) -> Decider:
-        """What one run asks: a copy of the scheduler, with random numbers of its own."""
+    def __init__(
+        self,
+        problem: Problem | Cluster,
+        scheduler: OwnScheduler,
+        rows: IntArray,
+        generator: np.random.Generator,
+    ) -> None:
+        self.problem, self.rows, self.name, self.made = problem, rows, str(scheduler.name), 0
         try:
-            scheduler = copy.deepcopy(self.scheduler)
+            self.scheduler = copy.deepcopy(scheduler)
         except Exception as error:
             raise ModelError(
                 f"scheduler {self.name!r} cannot be copied, but every replication needs one of its own "
                 f"({type(error).__name__}: {error}); define __deepcopy__ for it"
             ) from error
-        return Decider(self, scheduler, spawned(generator, 1)[0])
-
-
-class Decider:
-    """An own scheduler as one run asks it; ``made`` counts its decisions."""
-
-    def __init__(self, asked: Asked, scheduler: OwnScheduler, rng: np.random.Generator) -> None:
-        self.asked, self.scheduler, self.rng = asked, scheduler, rng
-        self.made = 0
+        self.rng = spawned(generator, 1)[0]
 
     def decide(self, model: Model, state: State, places: Places) -> None:
         """Ask whose task starts, and write the answer where the kernel reads it."""
-        moment = Moment(self.asked, self.rng, model, state, places)
+        moment = Moment(self, model, state, places)
         if moment.server is not None and not moment.fitting:
             # The kernel knows that some job wants what is free there, but not where that job is bound.
             state.counters[at.WAITS] = 1
@@ -114,30 +114,27 @@ class Decider:
         counters[at.CHOSEN_TYPE] = moment.type_of(row, counters[at.CHOSEN_SERVER])
 
     def _class(self, job: PresentJob) -> str:
-        return repr(self.asked.problem.job_classes[job.job_class])
+        return repr(self.problem.job_classes[job.job_class])
 
     def _told(self, moment: Moment) -> str:
         """The scheduler, the time and the state."""
-        problem = self.asked.problem
+        problem = self.problem
         present = ", ".join(f"{n!r} {x}" for n, x in zip(problem.job_classes, moment.counts, strict=True))
         free = np.array2string(moment.free, precision=4, separator=", ", threshold=20).replace("\n", "")
-        return f"scheduler {self.asked.name!r} at time {moment.time:.6g} (present: {present}; free: {free})"
+        return f"scheduler {self.name!r} at time {moment.time:.6g} (present: {present}; free: {free})"
 
 
 class Moment:
     """The state of a run as a scheduler sees it: the kernel's arrays, classes in their own order."""
 
-    def __init__(
-        self, asked: Asked, rng: np.random.Generator, model: Model, state: State, places: Places
-    ) -> None:
-        self._asked, self._model, self._state, self._places = asked, model, state, places
-        self.problem: Problem | Cluster = asked.problem
-        self.rng, self.time = rng, float(state.clock[0])
+    def __init__(self, decider: Decider, model: Model, state: State, places: Places) -> None:
+        self._rows, self._model, self._state, self._places = decider.rows, model, state, places
+        self.problem, self.rng, self.time = decider.problem, decider.rng, float(state.clock[0])
         self.server = int(state.counters[at.TOUCHED]) if model.place.bound else None
 
     def _by_class(self, values: IntArray) -> IntArray:
         own = np.empty_like(values)
-        own[self._asked.rows] = values
+        own[self._rows] = values
         return frozen(own)
 
     @cached_property
@@ -232,7 +229,7 @@ class Moment:
         """Jobs of some rows, by arrival."""
         model, bound = self._model, self._model.place.bound
         rows = rows[np.argsort(self._table[rows, at.AGE])]
-        classes, first_type, fits = self._asked.rows.tolist(), model.first_type.tolist(), self._fits.tolist()
+        classes, first_type, fits = self._rows.tolist(), model.first_type.tolist(), self._fits.tolist()
         if bound:
             fits_there = self._state.fits.tolist()
         told = []

@@ -35,7 +35,7 @@ from queueing.simulation.tasks.engine.candidates import (
 from queueing.simulation.tasks.engine.levels import change_level, choose_by_level, join_level
 from queueing.simulation.tasks.engine.servers import bind, count_waits, occupy, place
 from queueing.simulation.tasks.engine.state import ASK, NOBODY, NOT_DRAWN, Log, Model, Places, State
-from queueing.simulation.tasks.rules import placement, schedulers, task_types, workload
+from queueing.simulation.tasks.rules import placement, schedulers, server_choice, task_types, workload
 from queueing.simulation.tasks.rules.schedulers import ASKED, TARGET, Rule
 from queueing.simulation.tasks.rules.workload import draw_tasks, position, uniform
 
@@ -55,7 +55,7 @@ def _next_arrival(model: Model, job: int, now: float) -> float:
 
 @kernel(
     *(candidates, contenders, end_events, levels, placement, schedulers, servers, state_rows, at),
-    *(task_types, workload),
+    *(server_choice, task_types, workload),
 )
 def advance(
     model: Model,

@@ -30,7 +30,6 @@ from fairness.model.cluster import Cluster
 from fairness.model.problem import FloatArray, Problem
 from queueing.model.system import System
 from queueing.simulation.policy_cache import PolicySource
-from queueing.simulation.tasks.engine.decisions import Asked
 from queueing.simulation.tasks.engine.state import Model
 from queueing.simulation.tasks.rules.options import Tasks
 from queueing.simulation.tasks.rules.own_schedulers import OwnScheduler
@@ -46,6 +45,7 @@ from queueing.simulation.tasks.rules.schedulers import (
     is_scheduler,
     make_rule,
 )
+from queueing.simulation.tasks.rules.server_choice import ROUNDING
 from queueing.simulation.tasks.rules.task_types import START, TaskTypes
 from queueing.simulation.tasks.rules.workload import TaskNumbers, possibly_none
 from queueing.states.box import MOST
@@ -54,9 +54,6 @@ __all__ = ["TaskRuns"]
 
 SERVER_SCHEDULERS = (DRFScheduler, FIFOScheduler, TargetScheduler)
 """Those that make sense on servers and for jobs of several types."""
-
-ROUNDING = 1e-12
-"""A task fits if usage exceeds capacity by no more than this part: sums of demands like 0.1 are not exact."""
 
 
 class TaskRuns:
@@ -123,7 +120,6 @@ class TaskRuns:
         self.first_group = _edges(groups)
         self.shares = np.zeros((problem.n_classes, views, problem.n_resources))
         self.events = min(float(events), self.event_rate * horizon)
-        self.asked = Asked(system, scheduler, self.rows) if isinstance(scheduler, OwnScheduler) else None
         self.source = None
         if not isinstance(scheduler, OwnScheduler) and scheduler.policy is not None:
             # The jobs present change with arrivals and departures only.
@@ -240,8 +236,7 @@ def _check(system: System, scheduler: Scheduler, tasks: Tasks) -> bool:
     what = "the simulation of whole tasks, which have laws of their own (Tasks),"
     system.require_poisson(what, None)
     system.require_exponential(what, None)
-    if not system.arrival_rates.any():
-        raise ModelError.of("arrival_rates", "are all 0: there is nothing to simulate; set one above 0")
+    system.require_arrivals()
     if isinstance(scheduler, OwnScheduler):
         return False
     if tasks.placement is None and tasks.types is None and not system.is_cluster:

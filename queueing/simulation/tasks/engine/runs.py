@@ -8,9 +8,11 @@ from fairness.errors import UnstableError
 from fairness.machine.cache_lines import apart, each_apart
 from fairness.machine.memory import require_memory
 from queueing.simulation.state_rows import read_only
+from queueing.simulation.tasks.engine.decisions import Decider
 from queueing.simulation.tasks.engine.events import DONE, TARGET_MISSING, TOO_MANY_JOBS, UNDECIDED, advance
 from queueing.simulation.tasks.engine.preparation import TaskRuns
 from queueing.simulation.tasks.engine.state import ARRIVED, PATH, TASKS_STARTED, Log, new_places, new_state
+from queueing.simulation.tasks.rules.own_schedulers import OwnScheduler
 
 __all__ = ["TaskRun"]
 
@@ -26,7 +28,9 @@ class TaskRun:
         self.runs = runs
         self.rule = runs.rule
         self.reader = None if runs.source is None else runs.source.reader()
-        self.decider = None if runs.asked is None else runs.asked.decider(generator)
+        self.decider = None
+        if isinstance(runs.scheduler, OwnScheduler):
+            self.decider = Decider(runs.system.problem, runs.scheduler, runs.rows, generator)
         self.model = runs.model(generator)
         state = new_state(self.model, runs.max_jobs, runs.most_running, runs.by_level)
         places = None if runs.by_level else new_places(self.model, state)
@@ -53,21 +57,22 @@ class TaskRun:
         if self.places is not None:
             self.places.placed[:] = self.places.lost[:] = 0.0
 
-    def go(self, events: int, horizon: float) -> None:
-        """Go on for a number of events or until the horizon, whichever comes first.
+    def go(self, events: int, horizon: float = np.inf) -> int:
+        """Go on for a number of events or until the horizon, whichever comes first; the number that is made.
 
         Raises
         ------
         UnstableError
             If more jobs than allowed are present.
         """
+        left = events
         while True:
             status, made = advance(
-                self.model, self.rule, self.state, self.places, self.log, self.totals, events, horizon
+                self.model, self.rule, self.state, self.places, self.log, self.totals, left, horizon
             )
-            events -= made
+            left -= made
             if status == DONE:
-                return
+                return events - left
             if status == TOO_MANY_JOBS:
                 raise UnstableError(self._overload())
             if status == UNDECIDED:
@@ -99,7 +104,7 @@ class TaskRun:
         system = self.runs.system
         names = system.problem.job_classes
         present = ", ".join(f"{name!r} {x}" for name, x in zip(names, self.state.present, strict=True))
-        own = self.runs.asked is not None
+        own = self.decider is not None
         why = "it leaves tasks waiting, or " if own else ""
         remedy = "see that it starts what fits" if own else "try blocking=False"
         return (

@@ -14,21 +14,11 @@ import numpy as np
 from queueing.simulation.kernels import part
 from queueing.simulation.tasks.engine import state as at
 from queueing.simulation.tasks.engine.state import NOBODY, Model, Places, State
-from queueing.simulation.tasks.rules.placement import (
-    ALIGNED,
-    BOUND_RANDOM,
-    BOUND_ROUND_ROBIN,
-    CHOICES,
-    FIRST,
-    LEAST_ROOM,
-    RANDOM,
-)
+from queueing.simulation.tasks.rules.placement import BOUND_RANDOM, BOUND_ROUND_ROBIN
+from queueing.simulation.tasks.rules.server_choice import SAME_ROOM, server_choice
 from queueing.simulation.tasks.rules.workload import uniform
 
 __all__ = ["bind", "count_waits", "occupy", "place"]
-
-SAME_ROOM = 1e-12
-"""Scores closer than this are equal: the same fraction computed from different tasks."""
 
 
 @part
@@ -59,41 +49,15 @@ def occupy(model: Model, state: State, places: Places | None, t: int, server: in
 
 
 @part
-def place(model: Model, state: State, places: Places, t: int) -> int:
-    """Server for a task of type t, among those where it fits."""
-    kind = model.place.kind
-    servers = len(state.on)
-    if kind == RANDOM:
-        return _nth(state.fits[:, t], _draw(model, state, places.servers[t]))
-    if kind == CHOICES:
-        best = _nth(state.fits[:, t], _draw(model, state, places.servers[t]))
-        score = _room(model, state, t, best)
-        for _ in range(model.place.choices - 1):
-            server = _nth(state.fits[:, t], _draw(model, state, places.servers[t]))
-            other = _room(model, state, t, server)
-            if other > score + SAME_ROOM or (other >= score - SAME_ROOM and server < best):
-                best, score = server, other
-        return best
-    best = NOBODY
-    score = 0.0
-    for server in range(servers):
-        if state.fits[server, t]:
-            if kind == FIRST:
-                return server
-            if kind == ALIGNED:
-                other = 0.0
-                for r in range(model.held.shape[2]):
-                    capacity = model.capacities[server, r]
-                    if capacity > 0:
-                        free = (capacity - state.used[server, r]) / capacity
-                        other += model.held[server, t, r] / capacity * free
-            else:
-                other = _room(model, state, t, server)
-                if kind == LEAST_ROOM:
-                    other = -other
-            if best == NOBODY or other > score + SAME_ROOM:
-                best, score = server, other
-    return best
+def _fits(model: Model, state: State, t: int, server: int) -> bool:
+    """Whether a task of type t fits on a server."""
+    return bool(state.fits[server, t])
+
+
+@part
+def _held(model: Model, state: State, t: int, server: int, r: int) -> float:
+    """Units of a resource of a server that a task of type t holds there."""
+    return float(model.held[server, t, r])
 
 
 @part
@@ -107,6 +71,24 @@ def _room(model: Model, state: State, t: int, server: int) -> float:
             room += (capacity - state.used[server, r] - model.held[server, t, r]) / capacity
             owned += 1
     return room / owned
+
+
+@part
+def _draw(model: Model, state: State, number: int) -> int:
+    """A uniform number of 0, ..., number - 1."""
+    drawn = int(uniform(model.seeds[at.PLACES], state.counters[at.PLACE_DRAWS]) * number)
+    state.counters[at.PLACE_DRAWS] += 1
+    return drawn
+
+
+_choice = server_choice(_fits, _held, _room, _draw)
+
+
+@part
+def place(model: Model, state: State, places: Places, t: int) -> int:
+    """Server for a task of type t, among those where it fits."""
+    kind, choices = model.place.kind, model.place.choices
+    return _choice(model, state, kind, choices, t, 0, len(state.on), places.fitting)
 
 
 @part
@@ -138,14 +120,6 @@ def bind(model: Model, state: State, places: Places, i: int) -> int:
                 best = server
     places.bound[best] += 1
     return best
-
-
-@part
-def _draw(model: Model, state: State, number: int) -> int:
-    """A uniform number of 0, ..., number - 1."""
-    drawn = int(uniform(model.seeds[at.PLACES], state.counters[at.PLACE_DRAWS]) * number)
-    state.counters[at.PLACE_DRAWS] += 1
-    return drawn
 
 
 @part

@@ -49,8 +49,6 @@ JOB_CLASS, JOB_TASKS, JOB_ARRIVAL, JOB_DEPARTURE, JOB_SERVER = range(5)
 
 NOBODY, ASK = -1, -2
 NOT_DRAWN = -1.0
-NEVER_SERVED = 1e300
-"""Score of a class to which the fluid target gives nothing: after all others."""
 
 
 class Model(NamedTuple):
@@ -110,6 +108,7 @@ class Places(NamedTuple):
     bound: IntArray  # (S,) jobs bound
     level: IntArray  # (J,) scratch: fewest running tasks of a candidate
     ratio: FloatArray  # (J,) scratch: running tasks over target
+    fitting: IntArray  # (S,) scratch: servers where a task fits
     placed: FloatArray  # (n, S) time integrals of the tasks
     lost: FloatArray  # (2,) time fragmented, and time with a job waiting
 
@@ -169,6 +168,7 @@ def new_places(model: Model, state: State) -> Places:
         bound=np.zeros(servers, np.int64),
         level=np.zeros(n_jobs, np.int64),
         ratio=np.zeros(n_jobs),
+        fitting=np.zeros(servers, np.int64),
         placed=np.zeros((n, servers)),
         lost=np.zeros(2),
     )

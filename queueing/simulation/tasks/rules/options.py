@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import numbers
 from dataclasses import dataclass
 
 from numpy.typing import ArrayLike
 
-from fairness.arguments.validation import require_choice
+from fairness.arguments.validation import require_choice, require_whole
 from fairness.errors import ModelError
 from queueing.simulation.tasks.rules.placement import Placement
 from queueing.simulation.tasks.rules.task_types import TaskTypes
@@ -57,8 +56,7 @@ class Tasks:
     def __post_init__(self) -> None:
         task_law(self.per_job)
         require_choice("times", self.times, TASK_TIMES)
-        if not isinstance(self.max_jobs, numbers.Integral) or self.max_jobs < 1:
-            raise ModelError.of("max_jobs", f"must be an integer >= 1; got {self.max_jobs!r}")
+        require_whole("max_jobs", self.max_jobs, 1)
         if not isinstance(self.types, TaskTypes | None):
             raise ModelError.of(
                 "types", f"must be TaskTypes such as TaskTypes([['map', 'reduce']]); got {self.types!r}"

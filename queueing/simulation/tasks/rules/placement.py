@@ -33,11 +33,10 @@ References
 
 from __future__ import annotations
 
-import numbers
 from dataclasses import dataclass
 from typing import NamedTuple, Protocol
 
-from fairness.arguments.validation import require_choice
+from fairness.arguments.validation import require_choice, require_whole
 from fairness.errors import ModelError
 
 __all__ = [
@@ -51,7 +50,7 @@ __all__ = [
     "WorstFit",
 ]
 
-FIRST, LEAST_ROOM, MOST_ROOM, ALIGNED, RANDOM, CHOICES = range(6)
+FIRST, LEAST_ROOM, MOST_ROOM, ALIGNED, CHOICES = range(5)
 BOUND_RANDOM, BOUND_ROUND_ROBIN, BOUND_SHORTEST = range(3)
 
 SCORES = {"remaining": LEAST_ROOM, "alignment": ALIGNED}
@@ -134,7 +133,7 @@ class RandomFit:
 
     def placement_rule(self) -> PlacementRule:
         """The rule in the form that the kernel reads."""
-        return PlacementRule(RANDOM, 0, False)
+        return PlacementRule(CHOICES, 1, False)
 
 
 @dataclass(frozen=True)
@@ -152,7 +151,7 @@ class PowerOfChoices:
     choices: int = 2
 
     def __post_init__(self) -> None:
-        _check_choices(self.choices)
+        require_whole("choices", self.choices, 1)
 
     @property
     def name(self) -> str:
@@ -186,7 +185,7 @@ class OnArrival:
     def __post_init__(self) -> None:
         require_choice("rule", self.rule, ON_ARRIVAL)
         if self.choices is not None:
-            _check_choices(self.choices)
+            require_whole("choices", self.choices, 1)
             if self.rule != "shortest queue":
                 raise ModelError(
                     f"choices={self.choices} has no meaning for the rule {self.rule!r}, which compares no "
@@ -201,8 +200,3 @@ class OnArrival:
     def placement_rule(self) -> PlacementRule:
         """The rule in the form that the kernel reads."""
         return PlacementRule(ON_ARRIVAL.index(self.rule), int(self.choices or 0), True)
-
-
-def _check_choices(choices: object) -> None:
-    if not isinstance(choices, numbers.Integral) or isinstance(choices, bool) or choices < 1:
-        raise ModelError.of("choices", f"must be an integer >= 1; got {choices!r}")

@@ -46,8 +46,7 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from fairness.arguments.validation import require_choice
-from fairness.errors import ModelError
+from fairness.arguments.validation import require_choice, require_flag
 from fairness.model.cluster import Cluster
 from fairness.model.problem import FloatArray, Problem
 from fairness.policies.proportional import ProportionalFair
@@ -78,6 +77,10 @@ SAME_SHARE = 1e-12
 
 SAME_RATIO = 1e-6
 """Ratios to a fluid target closer than this are equal: fluid policies are solved to finite accuracy."""
+
+
+NEVER_SERVED = 1e300
+"""Score of a class, or of a user, to which the fluid target gives nothing: after all others."""
 
 
 class Rule(NamedTuple):
@@ -278,8 +281,7 @@ class FIFOScheduler:
 
 
 def _check_options(blocking: Any, ties: Any) -> None:
-    if not isinstance(blocking, bool | np.bool_):
-        raise ModelError.of("blocking", f"must be True or False; got {blocking!r}")
+    require_flag("blocking", blocking)
     require_choice("ties", ties, TIES)
 
 
