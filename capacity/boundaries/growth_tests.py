@@ -33,8 +33,7 @@ from fairness.protocol.policy import Policy
 from queueing.chain.boxes import CountBoxes
 from queueing.chain.solvers.choose_solver import Automatic
 from queueing.model.system import System
-from queueing.simulation.counts import CountLevel
-from queueing.simulation.options import CountOptions
+from queueing.simulation.counts import CountLevel, CountOptions
 from queueing.simulation.replications import RunLength
 from queueing.simulation.sampling import Effort, estimated
 from queueing.simulation.simulate import simulate

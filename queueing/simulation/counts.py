@@ -30,11 +30,12 @@ References
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from fairness.arguments.validation import Entropy
 from fairness.machine.cache_lines import apart
@@ -45,7 +46,6 @@ from fairness.protocol.policy import Policy, policy_name
 from queueing.model.system import System
 from queueing.simulation import state_rows
 from queueing.simulation.kernels import kernel
-from queueing.simulation.options import CountOptions
 from queueing.simulation.pace import Pace
 from queueing.simulation.policy_cache import PolicySource, largest_grid
 from queueing.simulation.replications import RunLength, estimate_ratio, skewness
@@ -54,18 +54,28 @@ from queueing.simulation.run_length_checks import Measured, Memory, run_warnings
 from queueing.simulation.sampling import Level
 from queueing.simulation.starts import given_start, stationary_start
 from queueing.simulation.state_rows import MISSING, Lookup, find, moved, visit
+from queueing.states.table import Table
 
-__all__ = ["CountLevel"]
+__all__ = ["CountLevel", "CountOptions"]
 
 Run = tuple[FloatArray, tuple[int, ...] | None]
 """Integrals of the job counts and the time, (2 + n_parts, n_classes + 1): halves of the warm-up, then the
 measured parts; and the grid of the table that the replication read, if one."""
 
 
+@dataclass(frozen=True, kw_only=True, eq=False)
+class CountOptions:
+    """Options of ``simulate`` for counts."""
+
+    events: int = 1_000_000
+    start: ArrayLike | None = None
+    table: Table | None = None
+
+
 class CountLevel(Level[Run]):
     """The chain of job counts of a system under a policy."""
 
-    kind = "counts"
+    kind, options = "counts", CountOptions
 
     def __init__(
         self,

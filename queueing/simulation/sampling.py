@@ -64,6 +64,8 @@ class Level(ABC, Generic[S]):
 
     kind: str
     """The level: "counts", "jobs" or "tasks"."""
+    options: type[Any]
+    """Record of what ``simulate`` can tell this level alone: its fields, with their defaults."""
     system: System
     name: str
     """Of the policy or scheduler."""

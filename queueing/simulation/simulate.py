@@ -16,7 +16,8 @@ All start near stationarity but the tasks and recorded jobs, which start empty; 
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
+from dataclasses import fields
 from typing import Any
 
 from numpy.typing import ArrayLike
@@ -32,7 +33,6 @@ from queueing.model.job_trace import JobTrace
 from queueing.model.system import System
 from queueing.simulation.counts import CountLevel
 from queueing.simulation.jobs.sampling import JobLevel
-from queueing.simulation.options import LEVELS, levels_that_know
 from queueing.simulation.replications import RunLength
 from queueing.simulation.results import Simulation
 from queueing.simulation.sampling import Effort, Level, estimated
@@ -45,8 +45,14 @@ __all__ = ["simulate"]
 
 _log = logging.getLogger(__name__)
 
-MAKERS: dict[str, Callable[..., Level[Any]]] = {"counts": CountLevel, "jobs": JobLevel, "tasks": TaskLevel}
-"""What makes a system ready for a level: of (system, policy, length, options of the level)."""
+LEVELS: dict[str, Any] = {level.kind: level for level in (CountLevel, JobLevel, TaskLevel)}
+"""What makes a system ready: of (system, policy, length, options of the level)."""
+
+KNOWN: dict[str, tuple[str, ...]] = {}
+for _name, _level in LEVELS.items():
+    for _option in fields(_level.options):
+        KNOWN[_option.name] = (*KNOWN.get(_option.name, ()), _name)
+"""Levels that know an option; those not named here are known to all."""
 
 
 def simulate(
@@ -215,13 +221,12 @@ def simulate(
     chosen, why = _chosen(system, policy, level, given)
     _log.info("simulation of %s, %s", chosen, why)
     for name in given:
-        known = levels_that_know(name)
-        if chosen not in known:
+        if chosen not in KNOWN[name]:
             raise ModelError(
-                f"{name} is for a simulation of {' or '.join(known)}; this one is of {chosen}, {why}: "
+                f"{name} is for a simulation of {' or '.join(KNOWN[name])}; this one is of {chosen}, {why}: "
                 f"leave {name} out{_otherwise(name)}"
             )
-    own: Any = LEVELS[chosen](**given)
+    own = LEVELS[chosen].options(**given)
     length = RunLength(getattr(own, "events", 1), warmup, replications, confidence)
     effort = Effort(replications, precision, max_replications, rng, n_jobs, progress, time_limit)
 
@@ -229,7 +234,8 @@ def simulate(
         rule: Any = policy  # each level refuses what is none of its own
         if chosen != "tasks" and not isinstance(system.arrivals, JobTrace):
             require_stable(system, rule)
-        return MAKERS[chosen](system, rule, length, own)
+        made: Level[Any] = LEVELS[chosen](system, rule, length, own)
+        return made
 
     return estimated(make, effort)
 
@@ -248,14 +254,14 @@ def _chosen(system: System, policy: object, level: str | None, given: Iterable[s
     if not all(isinstance(process, Poisson) for process in system.arrivals):
         return "jobs", "because arrivals are not Poisson"
     for name in given:
-        if levels_that_know(name) == ("jobs",):
+        if KNOWN[name] == ("jobs",):
             return "jobs", f"because {name} is given"
     return "counts", "for which sizes and arrivals allow"
 
 
 def _otherwise(name: str) -> str:
     """What else than leaving an option out."""
-    if levels_that_know(name) == ("tasks",):
+    if KNOWN[name] == ("tasks",):
         return ", or take a scheduler such as TargetScheduler(policy)"
     if name == "events":
         return ", or give jobs or horizon"

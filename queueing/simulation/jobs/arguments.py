@@ -11,10 +11,11 @@ means of this class.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from itertools import pairwise
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from fairness.arguments.validation import require_number, require_whole
 from fairness.errors import ModelError
@@ -23,8 +24,9 @@ from queueing.model.job_trace import JobTrace
 from queueing.model.laws import Law
 from queueing.model.system import System
 from queueing.simulation.jobs.runs import Phase
+from queueing.states.table import Table
 
-__all__ = ["check_length", "check_levels", "check_tails", "hidden_tails", "run_phases"]
+__all__ = ["JobOptions", "check_length", "check_levels", "check_tails", "hidden_tails", "run_phases"]
 
 DEFAULT_JOBS = 100_000
 """Arrivals per replication unless ``jobs`` or ``horizon`` is given."""
@@ -44,6 +46,19 @@ FEW = 5.0
 MOST_HIDDEN = 0.6
 """Largest part of the second moment of the sizes above that quantile: up to it intervals were measured to
 cover, for sizes as different as two exponentials, Pareto's and the lognormal law."""
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class JobOptions:
+    """Options of ``simulate`` for jobs."""
+
+    jobs: int | None = None
+    horizon: float | None = None
+    batches: bool = False
+    quantiles: Sequence[float] = (0.5, 0.9, 0.99)
+    record: bool = False
+    start: ArrayLike | None = None
+    table: Table | None = None
 
 
 def check_levels(quantiles: Sequence[float]) -> tuple[float, ...]:

@@ -47,6 +47,7 @@ from fairness.protocol.policy import Policy, policy_name
 from queueing.model.job_trace import JobTrace
 from queueing.model.system import System
 from queueing.simulation.jobs.arguments import (
+    JobOptions,
     check_length,
     check_levels,
     check_tails,
@@ -65,7 +66,6 @@ from queueing.simulation.jobs.statistics import (
     phase_totals,
     quantile_estimates,
 )
-from queueing.simulation.options import JobOptions
 from queueing.simulation.pace import Pace
 from queueing.simulation.policy_cache import PolicySource, largest_grid
 from queueing.simulation.replications import RunLength, withheld, without_interval
@@ -88,7 +88,7 @@ class Sample(NamedTuple):
 class JobLevel(Level[Sample]):
     """The jobs of a system, drawn from its laws or recorded, under a policy."""
 
-    kind = "jobs"
+    kind, options = "jobs", JobOptions
 
     def __init__(
         self,

@@ -34,7 +34,7 @@ References
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
 import numpy as np
@@ -43,7 +43,6 @@ from fairness.arguments.validation import Entropy
 from fairness.errors import ModelError
 from fairness.model.problem import FloatArray
 from queueing.model.system import System
-from queueing.simulation.options import TaskOptions
 from queueing.simulation.pace import Pace
 from queueing.simulation.replications import Estimate, RunLength, estimate_ratio, skewness, withheld
 from queueing.simulation.run_length_checks import Measured, Memory, run_warnings
@@ -53,6 +52,7 @@ from queueing.simulation.tasks.engine.preparation import TaskRuns
 from queueing.simulation.tasks.engine.runs import TaskRun
 from queueing.simulation.tasks.engine.state import FRAGMENTED, WAITED
 from queueing.simulation.tasks.results import ServerEvidence, TaskSimulation
+from queueing.simulation.tasks.rules.options import Tasks
 from queueing.simulation.tasks.rules.schedulers import Scheduler
 
 __all__ = ["TaskLevel"]
@@ -72,10 +72,18 @@ class Sample(NamedTuple):
     decisions: int  # of a scheduler in Python
 
 
+@dataclass(frozen=True, kw_only=True)
+class TaskOptions:
+    """Options of ``simulate`` for whole tasks."""
+
+    events: int = 1_000_000
+    tasks: Tasks = field(default_factory=Tasks)
+
+
 class TaskLevel(Level[Sample]):
     """Whole tasks of a system under a scheduler."""
 
-    kind = "tasks"
+    kind, options = "tasks", TaskOptions
 
     def __init__(self, system: System, scheduler: Scheduler, length: RunLength, options: TaskOptions) -> None:
         self.system, self.length, self.effort = system, length, float(length.events)
