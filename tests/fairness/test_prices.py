@@ -12,10 +12,12 @@ CAP, PHI = 1, 2  # rows of the kernel; row 0 holds the weights, column 0 the pri
 
 
 def start(weights, start_prices):
-    """Rows and columns of the kernel for classes without limits."""
-    rows, columns = np.zeros((ROWS, len(weights))), np.zeros((COLUMNS, len(start_prices)))
+    """Space of the kernel for classes without limits."""
+    n, m = len(weights), len(start_prices)
+    rows, columns = np.zeros((ROWS, n)), np.zeros((COLUMNS, m))
     rows[0], rows[CAP], columns[0] = weights, np.inf, start_prices
-    return rows, columns
+    kept = np.empty(m, dtype=np.int64)
+    return prices.Space(rows, columns, np.empty((m, m)), np.empty(m * m), np.empty(m), np.empty(m), kept)
 
 
 def steps_left(monkeypatch, most):
@@ -30,34 +32,34 @@ def test_one_resource_alone_takes_one_step(monkeypatch, alpha, factor):
     # Its usage is a power of its price: the logarithms of both are on a line, wherever the step begins.
     shares, weights = np.array([[0.2], [0.4]]), np.array([0.01, 0.03])
     price = (weights @ shares[:, 0] ** (1 - 1 / alpha)) ** alpha
-    rows, columns = start(weights, [price / factor])
+    space = start(weights, [price / factor])
     newton = steps_left(monkeypatch, 2)  # the second look finds it solved
-    assert newton(shares, np.arange(2), alpha, rows, columns, np.empty((1, 1))) <= 1e-13
-    assert columns[0, 0] == pytest.approx(price, rel=1e-13)
+    assert newton(shares, np.arange(2), alpha, space) <= 1e-13
+    assert space.columns[0, 0] == pytest.approx(price, rel=1e-13)
 
 
 def test_a_price_that_more_than_doubles_grows_by_the_step_itself(monkeypatch):
     # Eight times the capacity: log 8 > 1 is added, 8/(1 + log 8) = 2.6 are left, and their logarithm is < 1.
     shares, weights = np.array([[1.0], [1.0]]), np.array([0.1, 0.7])
-    rows, columns = start(weights, [0.1])
+    space = start(weights, [0.1])
     newton = steps_left(monkeypatch, 3)
-    assert newton(shares, np.arange(2), 1.0, rows, columns, np.empty((1, 1))) <= 1e-13
-    np.testing.assert_allclose(rows[PHI], weights / 0.8, rtol=1e-13)
+    assert newton(shares, np.arange(2), 1.0, space) <= 1e-13
+    np.testing.assert_allclose(space.rows[PHI], weights / 0.8, rtol=1e-13)
 
 
 def test_who_finds_everything_free_pays_for_what_others_leave():
     # Class 0 gets all of resource 0, of which class 1 needs nothing, and half of resource 1 with it.
     shares = np.array([[1.0, 0.5], [0.0, 1.0]])
-    rows, columns = start([3.0, 2.0], [0.0, 0.0])
-    prices._revise_prices(shares, np.arange(2), 1.0, rows, columns)
-    np.testing.assert_allclose(columns[0], [3.0, 2.0 / 0.5])
-    np.testing.assert_allclose(columns[1], [0.0, 0.0], atol=1e-15)
+    space = start([3.0, 2.0], [0.0, 0.0])
+    prices._revise_prices(shares, np.arange(2), 1.0, space.rows, space.columns)
+    np.testing.assert_allclose(space.columns[0], [3.0, 2.0 / 0.5])
+    np.testing.assert_allclose(space.columns[1], [0.0, 0.0], atol=1e-15)
 
 
 def test_what_nobody_uses_is_free():
-    rows, columns = start([1.0], [2.0, 5.0])
-    prices._revise_prices(np.array([[1.0, 0.0]]), np.arange(1), 1.0, rows, columns)
-    assert columns[0].tolist() == [2.0, 0.0]
+    space = start([1.0], [2.0, 5.0])
+    prices._revise_prices(np.array([[1.0, 0.0]]), np.arange(1), 1.0, space.rows, space.columns)
+    assert space.columns[0].tolist() == [2.0, 0.0]
 
 
 def dependent_hessian(rng, n_resources):
@@ -75,9 +77,9 @@ def test_prices_move_where_no_class_notices(n_resources, side):
     factor = hessian.copy()
     factorise(factor)
     load = hessian @ np.linspace(-1, 1, n_resources)  # loads that agree: there are prices that fill everybody
-    assert not prices._exchange(factor, load.copy())
+    assert not prices._exchange(factor, load.copy(), np.empty(n_resources))
     load[-1] += side * 1e-3
-    assert prices._exchange(factor, load)
+    assert prices._exchange(factor, load, np.empty(n_resources))
     # Towards the resource that is too full, away from those it is made of.
     np.testing.assert_allclose(load, -side * unnoticed, rtol=1e-10)
 

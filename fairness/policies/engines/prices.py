@@ -169,7 +169,7 @@ def _newton(shares: Shares, users: IntArray, alpha: float, space: Space) -> floa
         length, blocking, lower = _take_step(space.columns, exchanged)
         if length == np.inf:
             return np.inf
-        before = np.inf if exchanged or length < 1 else residual
+        before = residual if blocking < 0 else np.inf
     return np.inf
 
 
@@ -257,7 +257,7 @@ def _take_step(columns: FloatArray, exchanged: bool) -> tuple[float, int, float]
             p[j] *= np.exp(step[j] / p[j])
         else:
             p[j] += length * step[j]
-        if not p[j] > 0 or (j == blocking and (exchanged or length < 1)):
+        if not p[j] > 0 or j == blocking:
             p[j] = 0.0
             active[j] = 0.0
     return length, blocking, lower
