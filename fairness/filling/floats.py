@@ -34,11 +34,12 @@ from typing import NamedTuple
 import numba
 import numpy as np
 from numba.extending import register_jitable
+from numpy.typing import NDArray
 
 from fairness.machine.kernels import ByResource, IntArray, Shares, columns_of, entry, span
 from fairness.model.problem import FloatArray
 
-__all__ = ["Work", "fill", "work_for"]
+__all__ = ["Work", "fill", "sink", "work_for"]
 
 EQUAL = 1e-15
 """Levels that differ by less than this part are equal but for rounding."""
@@ -65,14 +66,14 @@ def work_for(n_classes: int, n_resources: int) -> Work:
 
 
 @numba.njit(nogil=True)
-def sink(keys: FloatArray, items: IntArray, k: int) -> None:
-    """Move entry k of a heap down to its place."""
+def sink(keys: FloatArray, items: NDArray[np.integer], k: int, size: int) -> None:
+    """Move entry k of a heap of some size down to its place."""
     key, item = keys[k], items[k]
     while True:
         child = 2 * k + 1
-        if child >= keys.size:
+        if child >= size:
             break
-        if child + 1 < keys.size and keys[child + 1] < keys[child]:
+        if child + 1 < size and keys[child + 1] < keys[child]:
             child += 1
         if keys[child] >= key:
             break
@@ -111,7 +112,7 @@ def _bounds(shares: Shares, rates: FloatArray, caps: FloatArray, work: Work) -> 
             items[j] = j
         known = max(known, least)
     for k in range(keys.size // 2 - 1, -1, -1):
-        sink(keys, items, k)
+        sink(keys, items, k, keys.size)
 
 
 @numba.njit(nogil=True, error_model="numpy", forceinline=True)
@@ -169,7 +170,7 @@ def fill(shares: Shares, rates: FloatArray, caps: FloatArray, tasks: FloatArray,
             while stopped < rates.size and levels[stopped] <= reached:
                 stopped += 1
         keys[0] = bound
-        sink(keys, items, 0)
+        sink(keys, items, 0, keys.size)
     for i in range(rates.size):
         if rates[i] > 0.0:
             tasks[i] = rates[i] * levels[i]

@@ -232,6 +232,11 @@ class Tree:
         return frozen(np.maximum(self.minimum - self.lends, 0.0))
 
     @cached_property
+    def is_bounded(self) -> bool:
+        """Whether any queue has a minimum or a maximum."""
+        return bool(self.minimum.any() or np.isfinite(self.maximum).any())
+
+    @cached_property
     def depths(self) -> IntArray:
         """Steps from the root to each node, shape (n_nodes,)."""
         found = np.zeros(self.n_nodes, dtype=np.int64)

@@ -80,6 +80,29 @@ def test_one_queue_is_the_policy_itself(rule: Any) -> None:
         assert np.allclose(Hierarchical(tree, rule)(pool, states), rule(pool, states), rtol=1e-6, atol=1e-9)
 
 
+@pytest.mark.parametrize("rule", FILLING)
+def test_one_queue_without_bounds_is_filled_as_a_pool(rule: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    pool = random_problem(np.random.default_rng(2), 6, 3, kind="sparse", weighted=True, limited=True)
+    states = np.random.default_rng(3).integers(0, 3, (4, 6)).astype(float)
+    bounded = Tree(["all"], [-1], job_classes=pool.job_classes, class_nodes=[0] * 6, maximum=1e300)
+    on_tree = Hierarchical(bounded, rule)(pool, states)
+    # From here on there are no trees.
+    monkeypatch.setattr(hierarchical, "tree_arrays", None)
+    flat = Hierarchical(Tree.flat(pool), rule)
+    tasks, follower = flat(pool, states), flat.follow(pool)
+    np.testing.assert_array_equal(tasks, rule(pool, states))
+    np.testing.assert_array_equal([follower(state).copy() for state in states], tasks)
+    np.testing.assert_allclose(tasks, on_tree, rtol=1e-13)
+    told = allocate(pool, flat, states[0])
+    np.testing.assert_array_equal(told.tasks, tasks[0])
+    assert told.certificate.holds
+    assert told.certificate.residual < 1e-12
+    assert list(told.queues().index) == [flat.tree.path(0)]
+    named = Tree(["all"], [-1], resources=["GPU"], job_classes=pool.job_classes, class_nodes=[0] * 6)
+    with pytest.raises(ModelError, match="of the tree: unknown resource 'GPU'"):
+        Hierarchical(named, rule)(pool, states)
+
+
 @pytest.mark.usefixtures("plain")
 def test_the_example_of_the_paper() -> None:
     tree = Tree(

@@ -41,6 +41,8 @@ from fairness.cloud.model.demands import Flags, IndexArray, Offsets, Rows, Spars
 from fairness.cloud.model.pattern import Lists, Pattern
 from fairness.cloud.model.tiles import map_tiles, tenant_tiles
 from fairness.errors import ModelError
+from fairness.filling import floats
+from fairness.filling.floats import sink
 from fairness.machine.compiling import stored
 from fairness.machine.memory import require_memory
 
@@ -232,27 +234,10 @@ def _level(sums: FloatArray, r: int) -> float:
     return ((1.0 - sums[r, 0]) - sums[r, 1]) / (sums[r, 2] + sums[r, 3])
 
 
-@stored(nogil=True)
-def _sink(keys: FloatArray, heap: IndexArray, k: int, size: int) -> None:
-    """Move entry k down to its place in the heap."""
-    key, item = keys[k], heap[k]
-    while True:
-        child = 2 * k + 1
-        if child >= size:
-            break
-        if child + 1 < size and keys[child + 1] < keys[child]:
-            child += 1
-        if keys[child] >= key:
-            break
-        keys[k], heap[k] = keys[child], heap[child]
-        k = child
-    keys[k], heap[k] = key, item
-
-
-@stored(nogil=True)
+@stored(floats, nogil=True)
 def _heapify(keys: FloatArray, heap: IndexArray) -> None:
     for k in range(len(keys) // 2 - 1, -1, -1):
-        _sink(keys, heap, k, len(keys))
+        sink(keys, heap, k, len(keys))
 
 
 @stored(summing, prefetching, nogil=True)
@@ -278,7 +263,7 @@ def _merge(loads: FloatArray, more: FloatArray) -> None:
         loads[r, 2] += more[r, 2]
 
 
-@stored(summing, prefetching, nogil=True, error_model="numpy")
+@stored(floats, summing, prefetching, nogil=True, error_model="numpy")
 def _fill(rows: Rows, lists: Lists, state: Filling) -> bool:
     """Fill until all have stopped, or a resource is next that is not listed (true), or for a while."""
     starts, columns, values, growth = rows
@@ -298,7 +283,7 @@ def _fill(rows: Rows, lists: Lists, state: Filling) -> bool:
             now = _level(sums, r)
             if now > keys[0]:
                 keys[0] = now
-                _sink(keys, heap, 0, size)
+                sink(keys, heap, 0, size)
                 if heap[0] != r:
                     continue
             if not listed[r]:
@@ -350,6 +335,6 @@ def _fill(rows: Rows, lists: Lists, state: Filling) -> bool:
                 break
         size -= 1
         keys[0], heap[0] = keys[size], heap[size]
-        _sink(keys, heap, 0, size)
+        sink(keys, heap, 0, size)
     progress[0], progress[1] = size, events
     return unlisted

@@ -33,7 +33,7 @@ from fairness.policies.hierarchy.leaves import leaf_factors, tasks_at_leaves
 from fairness.policies.hierarchy.tree_arrays import tree_arrays
 from fairness.policies.maxmin import DRF
 from fairness.protocol.family import Family, family_of
-from fairness.protocol.following import Follower, KernelFollower
+from fairness.protocol.following import Follower, KernelFollower, follow
 from fairness.protocol.policy import Policy, Solution, evaluate, policy_name
 
 __all__ = ["Hierarchical"]
@@ -127,7 +127,7 @@ class Hierarchical:
                 name, f"is for policies that fill the queues; {policy_name(self.policy)} acts at the leaves: "
                 "take DRF()",
             )  # fmt: skip
-        if self.tree.minimum.any() or np.isfinite(self.tree.maximum).any():
+        if self.tree.is_bounded:
             raise ModelError.of(
                 "tree",
                 f"has bounds, which {policy_name(self.policy)} at the leaves cannot keep; leave out minimum "
@@ -144,6 +144,15 @@ class Hierarchical:
         """Whether the queues are filled; else the policy acts at the leaves."""
         return isinstance(self.policy, FillingPolicy)
 
+    def _fills_as_pool(self, problem: Problem) -> bool:
+        """Whether the tree, which must fit the problem, is one queue without bounds: the policy itself."""
+        if self.tree.n_nodes > 1 or self.tree.is_bounded or not self.fills:
+            return False
+        self.tree.require_classes(problem)
+        if self.tree.resources is not None:
+            self.tree.bounds(problem)
+        return True
+
     @property
     def name(self) -> str:
         """Name for tables and legends: H-DRF, H-MMF, H-PF, ..."""
@@ -153,6 +162,8 @@ class Hierarchical:
 
     def __call__(self, problem: Problem, counts: ArrayLike) -> FloatArray:
         """Tasks running per class, shape (..., n_classes)."""
+        if self._fills_as_pool(problem):
+            return self.policy(problem, counts)
         x = problem.check_counts(counts)
         if not self.fills:
             return tasks_at_leaves(self.tree, self.policy, problem, x)
@@ -160,6 +171,8 @@ class Hierarchical:
 
     def follow(self, problem: Problem) -> Follower:
         """One state after the other."""
+        if self._fills_as_pool(problem):
+            return follow(problem, self.policy)
         if not self.fills:
             return lambda counts: self(problem, counts)
         filling = _Filling(self, problem, 1, kernel=fill_states_compiled)
@@ -173,8 +186,10 @@ class Hierarchical:
     def solve(self, problem: Problem, counts: ArrayLike | None = None) -> Solution:
         """Allocation and certificate for one vector of counts."""
         x = problem.check_state(counts)
+        policy: Any = self.policy
+        if self._fills_as_pool(problem):
+            return replace(policy.solve(problem, x), tree=self.tree)
         if not self.fills:
-            policy: Any = self.policy
             factor = leaf_factors(self.tree, problem, x[None, :])[0]
             solution: Solution = policy.solve(problem.replaced(weights=problem.weights * factor), x)
             return replace(solution, tree=self.tree)

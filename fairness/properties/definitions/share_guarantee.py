@@ -62,7 +62,7 @@ class HierarchicalShareGuarantee(Property):
     def applies(self, model: Model) -> bool:
         """Whether the tree, if there is one, has no bounds."""
         tree = self.tree
-        free = tree is None or not (tree.minimum.any() or np.isfinite(tree.maximum).any())
+        free = tree is None or not tree.is_bounded
         return super().applies(model) and free
 
     def judge(self, question: Question) -> Finding:
