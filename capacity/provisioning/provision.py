@@ -214,15 +214,19 @@ def provision(
         evaluations=verifier.evaluations,
         optimal=done and not simulated and (whole or method == BOUND),
     )
+    return _told(result, done, reason, stop)
+
+
+def _told(result: Provision, done: bool, reason: str, stop: BaseException | None) -> Provision:
+    """The result, or that the search has ended before its end."""
+    known = f"best costs {result.cost:.6g}, at least {result.lower_cost:.6g} is needed"
     if stop is not None:
-        known = f"best costs {result.cost:.6g}, at least {result.lower_cost:.6g} is needed"
         raise stopped(stop, known, result, result.gap) from None
     if not done:
         raise NotConvergedError(
             reason
-            or f"the search for whole numbers stopped after {verifier.evaluations} evaluations: "
-            f"best costs {result.cost:.6g}, at least {result.lower_cost:.6g} is needed; take it, or "
-            "raise max_evaluations",
+            or f"the search for whole numbers stopped after {result.evaluations} evaluations: {known}; "
+            "take it, or raise max_evaluations",
             best=result,
             residual=result.gap,
         )

@@ -149,7 +149,17 @@ def dcdrf(
     levels, free = frozen(state.levels), frozen(np.maximum(0.0, state.left))
     trail = frozen(state.trail[:rounds].copy())
     result = Rounds(
-        given, levels, frozen(growth), free, seconds, "DC-DRF", epsilon, rounds, late, left, trail
+        demands=given,
+        levels=levels,
+        growth=frozen(growth),
+        free=free,
+        seconds=seconds,
+        algorithm="DC-DRF",
+        epsilon=epsilon,
+        rounds=rounds,
+        timed_out=late,
+        unfinished=left,
+        round_levels=trail,
     )
     return result._unless_lost(1.0 if why == STUCK else state.misfit(epsilon))
 

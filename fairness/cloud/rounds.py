@@ -218,17 +218,17 @@ def edrf_rounds(
     seconds = {"fill": time.perf_counter() - begin}
     trail = frozen(np.array(reached))
     result = Rounds(
-        given,
-        frozen(levels),
-        frozen(growth),
-        frozen(free),
-        seconds,
-        "EDRF",
-        0.0,
-        len(trail),
-        late,
-        left,
-        trail,
+        demands=given,
+        levels=frozen(levels),
+        growth=frozen(growth),
+        free=frozen(free),
+        seconds=seconds,
+        algorithm="EDRF",
+        epsilon=0.0,
+        rounds=len(trail),
+        timed_out=late,
+        unfinished=left,
+        round_levels=trail,
     )
     if not (trail[0] > 0 and level < np.inf):
         raise NotConvergedError(

@@ -278,18 +278,18 @@ def fill_cluster(
     else:
         stopper = filling.class_first(server_rule, stop, stream)
     return ClusterFilling(
-        cluster,
-        rule,
-        server_rule,
-        x,
-        filling.placement,
-        tuple(filling.order),
-        stopper,
-        {
+        cluster=cluster,
+        rule=rule,
+        server_rule=server_rule,
+        counts=x,
+        placement=filling.placement,
+        order=tuple(filling.order),
+        stopper=stopper,
+        stopped_by={
             (n, i): tuple(cluster.resources[r] for r in ledger.lacking(n, i))
             for n in filling.present
             for i in filling.places[n]
         },
-        amounts,
-        entropy,
+        amounts=amounts,
+        entropy=entropy,
     )

@@ -29,7 +29,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -221,7 +221,7 @@ def poisson_sides(
     ``place`` tells the place of each state of the chain among ``states``.
     """
     lower, upper = np.empty((2, len(states)))
-    _sides(chain.starts, chain.targets, chain.rates, states, place, f, h, rest, lower, upper)
+    _sides(Moves(chain.starts, chain.targets, chain.rates), states, place, f, h, rest, lower, upper)
     return lower, upper
 
 
@@ -244,11 +244,17 @@ def _exact_sides(
     return lower, upper
 
 
+class Moves(NamedTuple):
+    """Those of a chain, state by state."""
+
+    starts: NDArray[np.int64]
+    targets: NDArray[np.int32]
+    rates: FloatArray
+
+
 @stored(intervals, slack, nogil=True, error_model="numpy")
 def _sides(
-    starts: NDArray[np.int64],
-    targets: NDArray[np.int32],
-    rates: FloatArray,
+    moves: Moves,
     states: NDArray[np.int64],
     place: NDArray[np.int64],
     f: FloatArray,
@@ -258,6 +264,7 @@ def _sides(
     upper: FloatArray,
 ) -> None:
     """Bounds of :func:`poisson_sides`, state by state; see the module docstring."""
+    starts, targets, rates = moves
     for i in range(len(states)):
         first, last = starts[states[i]], starts[states[i] + 1]
         large, small, size, tiny = f[i], 0.0, 0.0, 0

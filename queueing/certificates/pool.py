@@ -94,16 +94,16 @@ class Pool:
             raise CertificateError("data", "a class with arrivals demands no resource")
         used = np.flatnonzero(demands.any(axis=0))
         pool = cls(
-            live,
-            problem,
-            np.ascontiguousarray(demands[:, used]),
-            np.ascontiguousarray(above[live][:, used]),
-            _numbers("capacities", capacities, below.shape[1:])[used],
-            _numbers("weights", problem.weights, (n,))[live],
-            _numbers("limits", system.limits, (n,), endless=True)[live],
-            rates[live],
-            _numbers("mean_sizes", np.array([law.mean for law in system.sizes]), (n,))[live],
-            used,
+            classes=live,
+            problem=problem,
+            demands=np.ascontiguousarray(demands[:, used]),
+            demands_above=np.ascontiguousarray(above[live][:, used]),
+            capacities=_numbers("capacities", capacities, below.shape[1:])[used],
+            weights=_numbers("weights", problem.weights, (n,))[live],
+            limits=_numbers("limits", system.limits, (n,), endless=True)[live],
+            arrival_rates=rates[live],
+            mean_sizes=_numbers("mean_sizes", np.array([law.mean for law in system.sizes]), (n,))[live],
+            resources=used,
         )
         for name in ("weights", "limits", "mean_sizes"):
             if not (getattr(pool, name) > 0).all():

@@ -87,10 +87,8 @@ class _Level:
         self.factor = OVERCORRECTION if (block == 2)[self.axes].all() else 1.0
         self.parent = np.empty(law.size, dtype=np.int32)
         weights, rates, killed = np.empty(states), np.empty((2, n, states)), np.empty(states)
-        kernels.aggregate(
-            *(law, up, down, kill, self.shape, block, coarse, self.parent),
-            *(weights, rates[0], rates[1], killed),
-        )
+        blocks = kernels.Box(weights, rates[0], rates[1], killed, coarse)
+        kernels.aggregate(kernels.Box(law, up, down, kill, self.shape), block, blocks, self.parent)
         self.coarser = _Level(weights, rates[0], rates[1], killed, tuple(coarse.tolist()))
 
     def twin(self) -> _Level:

@@ -8,6 +8,8 @@ state is left for good. The equation is, for every state x,
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numba
 import numpy as np
 from numpy.typing import NDArray
@@ -15,7 +17,7 @@ from numpy.typing import NDArray
 from fairness.machine.compiling import stored
 from fairness.model.problem import FloatArray
 
-__all__ = ["aggregate", "residual", "sweep"]
+__all__ = ["Box", "aggregate", "residual", "sweep"]
 
 Whole = NDArray[np.int64]
 
@@ -112,22 +114,24 @@ def residual(
         r[s] = rest
 
 
+class Box(NamedTuple):
+    """The states of a box, or blocks of states: probabilities and rates."""
+
+    law: FloatArray  # (n_states,)
+    up: FloatArray  # (n, n_states)
+    down: FloatArray
+    kill: FloatArray  # (n_states,)
+    shape: Whole  # (n,)
+
+
 @stored(nogil=True)
-def aggregate(
-    law: FloatArray,
-    up: FloatArray,
-    down: FloatArray,
-    kill: FloatArray,
-    shape: Whole,
-    block: Whole,
-    coarse_shape: Whole,
-    parent: NDArray[np.int32],
-    coarse_law: FloatArray,
-    coarse_up: FloatArray,
-    coarse_down: FloatArray,
-    coarse_kill: FloatArray,
-) -> None:
-    """Probabilities of blocks of states, and the mean rates out of them given the block."""
+def aggregate(box: Box, block: Whole, coarse: Box, parent: NDArray[np.int32]) -> None:
+    """Probabilities of blocks of states, and the mean rates out of them given the block.
+
+    ``parent`` is told the block of each state.
+    """
+    law, up, down, kill, shape = box
+    coarse_law, coarse_up, coarse_down, coarse_kill, coarse_shape = coarse
     n = len(shape)
     stride = _strides(coarse_shape)
     count = np.empty(n, dtype=np.int64)

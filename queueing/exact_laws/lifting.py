@@ -30,6 +30,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -154,8 +155,7 @@ def _cleared(values: list[int], modulus: int, top: int, bottom: int) -> list[int
     return whole
 
 
-@dataclass(frozen=True, eq=False)
-class _Factors:
+class _Factors(NamedTuple):
     """Factors of the equations of all states but the empty one, modulo a prime, and the equations' digits."""
 
     lower: Residues
@@ -218,10 +218,8 @@ def _lifted(
         for first in range(0, steps, chunk):
             count = min(chunk, steps - first)
             sums = np.zeros((count, limbs * n_sums, 2), dtype=np.uint64)
-            _lift(
-                factors.lower, factors.rows, factors.inverses, factors.places, factors.rates, factors.right,
-                history, carry, flat, sums, states[first : first + count], first, p, pow(p, -1, 2**64),
-            )  # fmt: skip
+            part = states[first : first + count]
+            _lift(factors, (history, carry), flat, sums, part, first, p, pow(p, -1, 2**64))
             whole = sums[..., 0].astype(object) + (sums[..., 1].astype(object) << 32)
             for f in range(n_sums):
                 parts = (whole[:, f + limb * n_sums] << (modular.BITS * limb) for limb in range(limbs))
@@ -232,14 +230,8 @@ def _lifted(
 
 @stored(modular, nogil=True)
 def _lift(
-    lower: Residues,
-    rows: Residues,
-    inverses: Residues,
-    places: NDArray[np.int64],
-    rates: Residues,
-    right: Residues,
-    history: Residues,
-    carry: NDArray[np.int64],
+    factors: _Factors,
+    carried: tuple[Residues, NDArray[np.int64]],
     weights: Residues,
     sums: NDArray[np.uint64],
     states: Residues,
@@ -247,10 +239,12 @@ def _lift(
     modulus: int,
     odd_inverse: np.uint64,
 ) -> None:
-    """The next digits of z; ``history`` and ``carry`` are carried on. See the module docstring.
+    """The next digits of z; the last digits and the carry are carried on. See the module docstring.
 
     ``odd_inverse`` is the inverse of p modulo 2^64, by which numbers are divided that p divides.
     """
+    lower, rows, inverses, places, rates, right = factors
+    history, carry = carried
     p, p_signed = np.uint64(modulus), np.int64(modulus)
     n_digits, lines, size = rates.shape
     band = lower.shape[1]

@@ -100,18 +100,18 @@ class State(NamedTuple):
             full = np.divide(1.0, rates, out=np.full(m, np.inf), where=live)
             reached = np.divide(1.0 - epsilon, rates, out=np.full(m, np.inf), where=live)
         return cls(
-            sums,
-            full,
-            reached if epsilon else full,
-            np.full(n_tenants, -1.0),
-            np.ones(n_tenants, dtype=np.bool_),
-            np.empty(m),
-            np.empty(n_tenants + 1, dtype=np.int32),
-            np.zeros(-(-m // BLOCK)),
-            np.zeros(-(-m // BLOCK)),
-            np.empty(m, dtype=np.int32),
-            np.zeros(m, dtype=np.bool_),
-            np.array([0, n_tenants, 0, 0, 0, 0]),
+            sums=sums,
+            full=full,
+            reached=reached if epsilon else full,
+            levels=np.full(n_tenants, -1.0),
+            growing=np.ones(n_tenants, dtype=np.bool_),
+            trail=np.empty(m),
+            batch=np.empty(n_tenants + 1, dtype=np.int32),
+            full_floors=np.zeros(-(-m // BLOCK)),
+            reached_floors=np.zeros(-(-m // BLOCK)),
+            due=np.empty(m, dtype=np.int32),
+            spent=np.zeros(m, dtype=np.bool_),
+            progress=np.array([0, n_tenants, 0, 0, 0, 0]),
         )
 
     @property

@@ -37,19 +37,19 @@ TINY = 1e-307
 def _workspace(n: int, m: int) -> Work:
     """Scratch for n classes and m resources."""
     return Work(
-        np.empty(n, dtype=np.int64),
-        np.empty(n),
-        np.empty(n),
-        np.empty(n),
-        np.empty((n, m + 2)),
-        np.empty(m + 2, dtype=np.int64),
-        np.empty(m + 2, dtype=np.int64),
-        np.empty(m + 2),
-        np.empty(m + 2),
-        np.empty((m, m + 2)),
-        np.empty(m + 2),
-        np.empty((m, m + 1)),
-        np.empty(m, dtype=np.int64),
+        owner=np.empty(n, dtype=np.int64),
+        unit=np.empty(n),
+        share=np.empty(n),
+        best=np.empty(n),
+        noisy=np.empty((n, m + 2)),
+        active=np.empty(m + 2, dtype=np.int64),
+        members=np.empty(m + 2, dtype=np.int64),
+        level=np.empty(m + 2),
+        slope=np.empty(m + 2),
+        load=np.empty((m, m + 2)),
+        heaviest=np.empty(m + 2),
+        matrix=np.empty((m, m + 1)),
+        order=np.empty(m, dtype=np.int64),
     )
 
 

@@ -33,7 +33,7 @@ from numba import types
 from numba.extending import overload
 
 from fairness.filling.floats import fill, work_for
-from fairness.machine.compiling import COUNTED
+from fairness.machine.compiling import COUNTED, part
 from fairness.machine.kernels import IntArray, Nonzeros, Shares, entry, span
 from fairness.model.problem import FloatArray
 
@@ -62,66 +62,14 @@ def interior_point(
     Whether the result is a solution is for the caller to certify.
     """
     m = columns.shape[1]
-    weight, cap, phi, bill, room, q, aim_q = rows[0], rows[1], rows[2], rows[3], rows[4], rows[5], rows[6]
-    gain, factor, error, d_phi, d_room, d_q = rows[8], rows[9], rows[10], rows[11], rows[12], rows[13]
-    p, s, omega, gap, aim_p, y, d_s = (
-        columns[0], columns[1], columns[2], columns[3], columns[4], columns[5], columns[6]
-    )  # fmt: skip
-    fill(shares, weight, cap, phi, work_for(weight.size, m))
-    low, high = np.inf, 0.0
-    for i in users:
-        low, high = min(low, weight[i] / phi[i]), max(high, weight[i] / phi[i])
-    unit = np.sqrt(low) * np.sqrt(high)
-    pairs = 0
-    s[:] = 1.0
-    omega[:] = 0.0  # holds 1/omega of the text, 0 for resources without users
-    for i in users:
-        weight[i] /= unit
-        phi[i] *= 0.9
-        bill[i] = (weight[i] / phi[i]) ** alpha
-        room[i] = max(1.0 - phi[i] / cap[i], 0.1)
-        q[i] = 0.1 * bill[i] / (m * room[i]) if cap[i] < np.inf else 0.0
-        pairs += cap[i] < np.inf
-        first, last = span(shares, i)
-        for e in range(first, last):
-            j, a = entry(shares, i, e)
-            s[j] -= a * phi[i]
-            omega[j] = max(omega[j], a / bill[i])
-    for j in range(m):
-        s[j] = max(s[j], 0.1)
-        p[j] = 0.1 / (m * s[j] * omega[j]) if omega[j] > 0 else 0.0
-        pairs += omega[j] > 0
+    phi, bill, room, q, aim_q = rows[2], rows[3], rows[4], rows[5], rows[6]
+    d_phi, d_room, d_q = rows[11], rows[12], rows[13]
+    p, s, omega, aim_p, y, d_s = columns[0], columns[1], columns[2], columns[4], columns[5], columns[6]
+    fill(shares, rows[0], rows[1], phi, work_for(rows.shape[1], m))
+    unit, pairs = _enter(shares, users, alpha, rows, columns)
     steps, most = 0, _ITERATIONS
     while True:
-        omega[:] = 0.0
-        gap[:] = 1.0
-        worst = 0.0
-        mu = 0.0
-        for i in users:
-            cost = q[i]
-            largest = 0.0
-            first, last = span(shares, i)
-            for e in range(first, last):
-                j, a = entry(shares, i, e)
-                cost += a * p[j]
-                gap[j] -= a * phi[i]
-                largest = max(largest, a)
-            for e in range(first, last):
-                j, a = entry(shares, i, e)
-                omega[j] = max(omega[j], a / cost)
-            bill[i] = cost
-            error[i] = np.log(cost) - alpha * np.log(weight[i] / phi[i])
-            # A class too small to be seen in any usage does not hold up the others.
-            seen = min(1.0, largest * phi[i] * users.size)
-            worst = max(worst, abs(error[i]) * seen / min(1.0, alpha), abs(1.0 - phi[i] / cap[i] - room[i]))
-            mu += q[i] * room[i] / cost
-            gain[i] = 1.0 / (alpha * cost / phi[i] + q[i] / (room[i] * cap[i]))
-            factor[i] = np.sqrt(gain[i])
-        for j in range(m):
-            gap[j] -= s[j]
-            if omega[j] > 0:
-                worst = max(worst, abs(gap[j]))
-                mu += p[j] * s[j] * omega[j]
+        worst, mu = _measure(shares, users, alpha, rows, columns)
         mu /= pairs
         # In a tie p_j = s_j = 0, and both tend to 0 like sqrt(mu) only: hence some steps more, if possible.
         if worst <= 1e-11 and mu <= 1e-15 and most > steps + 4:
@@ -129,7 +77,7 @@ def interior_point(
         if (worst <= 1e-11 and mu <= 1e-22) or steps >= most or not worst < np.inf:
             break
         steps += 1
-        gram(shares, users, factor, p, matrix)
+        gram(shares, users, rows[9], p, matrix)
         for j in range(m):
             matrix[j, j] += p[j] * s[j] if omega[j] > 0 else 1.0
         factorise(matrix)
@@ -149,26 +97,13 @@ def interior_point(
         # Complementarity waits for stationarity, or the path stalls at the boundary.
         aim = max(aim, min(2.0 * mu, 0.01 * min(worst, 1.0) ** 2))
         for i in users:
-            if cap[i] < np.inf:
+            if rows[1, i] < np.inf:
                 aim_q[i] += aim * bill[i] - length * length * d_q[i] * d_room[i]
         for j in range(m):
             if omega[j] > 0:
                 aim_p[j] += aim / omega[j] - length * length * p[j] * y[j] * d_s[j]
         length = min(1.0, 0.995 * _direction(shares, users, rows, columns, matrix))
-        # A pair far below the others would block the next steps: predictor and corrector can cycle.
-        for _ in range(10):
-            least, total = np.inf, 0.0
-            for i in users:
-                if cap[i] < np.inf:
-                    pair = (q[i] + length * d_q[i]) * (room[i] + length * d_room[i]) / bill[i]
-                    least, total = min(least, pair), total + pair
-            for j in range(m):
-                if omega[j] > 0:
-                    pair = p[j] * (1.0 + length * y[j]) * (s[j] + length * d_s[j]) * omega[j]
-                    least, total = min(least, pair), total + pair
-            if least * pairs >= 1e-3 * total:
-                break
-            length *= 0.8
+        length = _balanced_length(users, rows, columns, pairs, length)
         for i in users:
             phi[i] += length * d_phi[i]
             room[i] += length * d_room[i]
@@ -180,6 +115,105 @@ def interior_point(
         if not p[j] * omega[j] > s[j]:
             p[j] = 0.0
     return unit
+
+
+@part
+def _enter(
+    shares: Shares, users: IntArray, alpha: float, rows: FloatArray, columns: FloatArray
+) -> tuple[float, int]:
+    """Begin just inside the max-min allocation; the unit of the weights, and the pairs of the path."""
+    m = columns.shape[1]
+    weight, cap, phi, bill, room, q = rows[0], rows[1], rows[2], rows[3], rows[4], rows[5]
+    p, s, omega = columns[0], columns[1], columns[2]
+    low, high = np.inf, 0.0
+    for i in users:
+        low, high = min(low, weight[i] / phi[i]), max(high, weight[i] / phi[i])
+    unit = np.sqrt(low) * np.sqrt(high)
+    pairs = 0
+    for j in range(m):
+        s[j] = 1.0
+        omega[j] = 0.0  # holds 1/omega of the text, 0 for resources without users
+    for i in users:
+        weight[i] /= unit
+        phi[i] *= 0.9
+        bill[i] = (weight[i] / phi[i]) ** alpha
+        room[i] = max(1.0 - phi[i] / cap[i], 0.1)
+        q[i] = 0.1 * bill[i] / (m * room[i]) if cap[i] < np.inf else 0.0
+        pairs += cap[i] < np.inf
+        first, last = span(shares, i)
+        for e in range(first, last):
+            j, a = entry(shares, i, e)
+            s[j] -= a * phi[i]
+            omega[j] = max(omega[j], a / bill[i])
+    for j in range(m):
+        s[j] = max(s[j], 0.1)
+        p[j] = 0.1 / (m * s[j] * omega[j]) if omega[j] > 0 else 0.0
+        pairs += omega[j] > 0
+    return unit, pairs
+
+
+@part
+def _measure(
+    shares: Shares, users: IntArray, alpha: float, rows: FloatArray, columns: FloatArray
+) -> tuple[float, float]:
+    """Errors of the equations and bills at the present point; the worst error, and the sum of the pairs."""
+    weight, cap, phi, bill, room, q = rows[0], rows[1], rows[2], rows[3], rows[4], rows[5]
+    gain, factor, error = rows[8], rows[9], rows[10]
+    p, s, omega, gap = columns[0], columns[1], columns[2], columns[3]
+    for j in range(p.size):
+        omega[j] = 0.0
+        gap[j] = 1.0
+    worst = 0.0
+    mu = 0.0
+    for i in users:
+        cost = q[i]
+        largest = 0.0
+        first, last = span(shares, i)
+        for e in range(first, last):
+            j, a = entry(shares, i, e)
+            cost += a * p[j]
+            gap[j] -= a * phi[i]
+            largest = max(largest, a)
+        for e in range(first, last):
+            j, a = entry(shares, i, e)
+            omega[j] = max(omega[j], a / cost)
+        bill[i] = cost
+        error[i] = np.log(cost) - alpha * np.log(weight[i] / phi[i])
+        # A class too small to be seen in any usage does not hold up the others.
+        seen = min(1.0, largest * phi[i] * users.size)
+        worst = max(worst, abs(error[i]) * seen / min(1.0, alpha), abs(1.0 - phi[i] / cap[i] - room[i]))
+        mu += q[i] * room[i] / cost
+        gain[i] = 1.0 / (alpha * cost / phi[i] + q[i] / (room[i] * cap[i]))
+        factor[i] = np.sqrt(gain[i])
+    for j in range(p.size):
+        gap[j] -= s[j]
+        if omega[j] > 0:
+            worst = max(worst, abs(gap[j]))
+            mu += p[j] * s[j] * omega[j]
+    return worst, mu
+
+
+@part
+def _balanced_length(
+    users: IntArray, rows: FloatArray, columns: FloatArray, pairs: int, length: float
+) -> float:
+    """A step after which no pair is far below the others: predictor and corrector could cycle."""
+    cap, bill, room, q, d_room, d_q = rows[1], rows[3], rows[4], rows[5], rows[12], rows[13]
+    p, s, omega, y, d_s = columns[0], columns[1], columns[2], columns[5], columns[6]
+    for _ in range(10):
+        least, total = np.inf, 0.0
+        for i in users:
+            if cap[i] < np.inf:
+                pair = (q[i] + length * d_q[i]) * (room[i] + length * d_room[i]) / bill[i]
+                least, total = min(least, pair), total + pair
+        for j in range(p.size):
+            if omega[j] > 0:
+                pair = p[j] * (1.0 + length * y[j]) * (s[j] + length * d_s[j]) * omega[j]
+                least, total = min(least, pair), total + pair
+        if least * pairs >= 1e-3 * total:
+            break
+        length *= 0.8
+    return length
 
 
 @numba.njit(nogil=True, error_model="numpy")

@@ -26,7 +26,7 @@ tasks are enclosed with limits between :math:`R_0\ell_i` and infinity, and the c
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -84,14 +84,12 @@ def spare(pool: Pool, numbers: FloatArray, drift: Drift, least: float, most_cell
     cell = np.zeros((2, n))
     bounds = np.zeros((1, n))
     enclose = first_class(many_tasks, scaled, bounds, bounds, bounds, bounds, ROUNDS)
+    direction = Direction(scaled, rates, pool.mean_sizes, scales, int(p), 1.0 / scales)
     stack, place = np.empty((HALVINGS * n + 2, 2, n)), np.zeros(3, dtype=np.int64)
     with Task("proof of the drift in all directions, at most", most_cells, "cells") as work:
         while place[0] < n:
             stop = int(place[2]) + PART
-            failed, value = _cells(
-                *(enclose, scaled, rates, pool.mean_sizes, scales, int(p), 1.0 / scales),
-                *(stop, most_cells, stack, place, cell),
-            )
+            failed, value = _cells(enclose, direction, stop, most_cells, stack, place, cell)
             work.advance(done=float(place[2]))
             if failed:
                 break
@@ -106,15 +104,21 @@ def spare(pool: Pool, numbers: FloatArray, drift: Drift, least: float, most_cell
     return claim
 
 
+class Direction(NamedTuple):
+    """What tells whether T falls in a cell of directions."""
+
+    numbers: FloatArray  # of the policy
+    arrival_rates: FloatArray  # (n,), with what is to spare
+    mean_sizes: FloatArray  # (n,)
+    scales: FloatArray  # (n,)
+    p: int
+    ends: FloatArray  # (n,): the largest counts
+
+
 @stored(intervals, nogil=True, error_model="numpy")
 def _cells(
     enclose: Any,
-    numbers: FloatArray,
-    arrival_rates: FloatArray,
-    mean_sizes: FloatArray,
-    scales: FloatArray,
-    p: int,
-    ends: FloatArray,
+    direction: Direction,
     stop: int,
     most_cells: int,
     stack: FloatArray,
@@ -127,6 +131,7 @@ def _cells(
     The second number is the bound that this cell leaves. ``place`` is how far the work is, from zeros: the
     face, the cells that wait on the ``stack``, the cells that are done; after the last face it is n.
     """
+    numbers, arrival_rates, mean_sizes, scales, p, ends = direction
     n = len(scales)
     lower, upper = np.empty((1, n)), np.empty((1, n))
     # p + 1 roundings of numbers >= 0.

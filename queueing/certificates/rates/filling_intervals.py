@@ -41,7 +41,7 @@ factor within :math:`1 \pm 2^{-53}`; the slack allows for twice as many of twice
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import Any, NamedTuple
 
 import numba
 import numpy as np
@@ -60,6 +60,14 @@ NARROW = 1e-11
 """Relative width of bounds that are not improved further."""
 PIECES = 1000
 """Of the levels in one state, at most."""
+
+
+class Levelled(NamedTuple):
+    """A pool in the terms of its levels: lower and upper bounds."""
+
+    shares: FloatArray  # (2, n, m)
+    growth: FloatArray  # (2, n, m): not read where the share is 0
+    limits: FloatArray  # (2, n)
 
 
 def memory(n: int, _m: int) -> int:
@@ -112,11 +120,13 @@ def enclose_tasks(
     lower[:] = 0.0
     upper[:] = 0.0
     for part in range(numbers.shape[0]):
-        shares = numbers[part, : 2 * matrix].reshape((2, n, m))
-        growth = numbers[part, 2 * matrix : 4 * matrix].reshape((2, n, m))
-        limits = numbers[part, 4 * matrix : 4 * matrix + 2 * n].reshape((2, n))
+        pool = Levelled(
+            numbers[part, : 2 * matrix].reshape((2, n, m)),
+            numbers[part, 2 * matrix : 4 * matrix].reshape((2, n, m)),
+            numbers[part, 4 * matrix : 4 * matrix + 2 * n].reshape((2, n)),
+        )
         copies = numbers[part, -1]
-        _enclose_pool(shares, growth, limits, fewest, most, low, high, rounds, pieces, work)
+        _enclose_pool(pool, fewest, most, low, high, rounds, pieces, work)
         for i in range(n):
             # Three roundings, of numbers >= 0.
             lower[i] = (lower[i] + copies * low[i]) * (1.0 - 2.0 * ULP)
@@ -190,9 +200,7 @@ def _upper_level(held: FloatArray, growth: FloatArray, most: FloatArray, j: int)
 
 @numba.njit(nogil=True, error_model="numpy")
 def _enclose_pool(
-    shares: FloatArray,
-    growth: FloatArray,
-    limits: FloatArray,
+    pool: Levelled,
     fewest: FloatArray,
     most: FloatArray,
     low: FloatArray,
@@ -203,10 +211,10 @@ def _enclose_pool(
 ) -> None:
     """Fill ``low`` and ``high`` (n,) with bounds of the tasks in one pool.
 
-    ``shares``, ``growth`` (2, n, m) and ``limits`` (2, n) are lower and upper bounds; growth is not read
-    where the share is 0. ``rounds`` are the most rounds of bounds, ``pieces`` the most parts of the levels;
+    ``rounds`` are the most rounds of bounds, ``pieces`` the most parts of the levels;
     ``work`` (5, n, m) is work space.
     """
+    shares, growth, limits = pool
     n, m = shares.shape[1:]
     level_low, level_high = work[3, 0], work[4, 0]
     stack = np.empty((pieces + 1, 2, m))

@@ -205,18 +205,18 @@ def _tables(grid: PhaseGrid) -> _Tables:
     """What the compiled sweep reads."""
     moves = [sparse.csr_array(m.T) for c in grid.classes for m in (c.arrive, c.serve)]
     return _Tables(
-        np.concatenate([m.indptr for m in moves]).astype(np.int64),
-        _starts([len(m.indptr) for m in moves]),
-        np.concatenate([m.indices for m in moves]).astype(np.int64),
-        np.concatenate([m.data for m in moves]),
-        _starts([m.nnz for m in moves]),
-        np.concatenate([c.total for c in grid.classes]),
-        np.concatenate([np.asarray(c.serve.sum(axis=1)).ravel() for c in grid.classes]),
-        _starts(grid.sizes),
-        np.array(grid.sizes, dtype=np.int64),
-        np.array(grid.tasks.shape[1:], dtype=np.int64),
-        grid.arrival_rates,
-        np.ascontiguousarray(grid.tasks.reshape(len(grid.classes), -1)),
+        pointers=np.concatenate([m.indptr for m in moves]).astype(np.int64),
+        pointer_starts=_starts([len(m.indptr) for m in moves]),
+        sources=np.concatenate([m.indices for m in moves]).astype(np.int64),
+        weights=np.concatenate([m.data for m in moves]),
+        source_starts=_starts([m.nnz for m in moves]),
+        totals=np.concatenate([c.total for c in grid.classes]),
+        busy=np.concatenate([np.asarray(c.serve.sum(axis=1)).ravel() for c in grid.classes]),
+        class_starts=_starts(grid.sizes),
+        sizes=np.array(grid.sizes, dtype=np.int64),
+        shape=np.array(grid.tasks.shape[1:], dtype=np.int64),
+        arrival_rates=grid.arrival_rates,
+        tasks=np.ascontiguousarray(grid.tasks.reshape(len(grid.classes), -1)),
     )
 
 

@@ -134,7 +134,9 @@ class _Level:
         self.width, self.parent = int(block[-1]), coarse.places(states.heads // block[:-1])
         rates = np.empty((2, len(shape), coarse.n_states))
         coarse_law = np.empty(coarse.n_states)
-        self._aggregate(kernels.Chain(coarse_law, *rates, coarse.rows, coarse.below, coarse.above))
+        self._aggregate(
+            kernels.Chain(coarse_law, rates[0], rates[1], coarse.rows, coarse.below, coarse.above)
+        )
         self.coarser = _Level(coarse_law, rates[0], rates[1], coarse)
 
     @property

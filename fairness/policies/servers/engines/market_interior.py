@@ -129,6 +129,20 @@ def _laplacian(
             ground[other[e]] += part * grounds[node]
 
 
+@numba.njit(nogil=True, error_model="numpy")
+def _eliminate(
+    longer: IntArray, shorter: IntArray, d: FloatArray, sums: FloatArray, matrix: FloatArray,
+    d_longer: FloatArray, d_shorter: FloatArray,
+) -> None:  # fmt: skip
+    """Solve the Newton system for given right sides, of which the longer is eliminated by scalars."""
+    for e in range(d.size):
+        d_shorter[shorter[e]] += d[e] * (d_longer[longer[e]] / sums[longer[e]])
+    solve(matrix, d_shorter)
+    for e in range(d.size):
+        d_longer[longer[e]] += d[e] * d_shorter[shorter[e]]
+    d_longer /= sums
+
+
 @stored(interior, nogil=True, error_model="numpy")
 def interior_market(
     start: IntArray, classes: IntArray, servers: IntArray, by_class: bool, logs: FloatArray,
@@ -186,19 +200,9 @@ def interior_market(
                 d_q[servers[e]] += part
                 d_offset[classes[e]] -= part
             if by_class:
-                for e in range(size):
-                    d_q[servers[e]] += d[e] * (d_offset[classes[e]] / rows[classes[e]])
-                solve(matrix, d_q)
-                for e in range(size):
-                    d_offset[classes[e]] += d[e] * d_q[servers[e]]
-                d_offset /= rows
+                _eliminate(classes, servers, d, rows, matrix, d_offset, d_q)
             else:
-                for e in range(size):
-                    d_offset[classes[e]] += d[e] * (d_q[servers[e]] / columns[servers[e]])
-                solve(matrix, d_offset)
-                for e in range(size):
-                    d_q[servers[e]] += d[e] * d_offset[classes[e]]
-                d_q /= columns
+                _eliminate(servers, classes, d, columns, matrix, d_q, d_offset)
             inverse = 1e-300
             for e in range(size):
                 d_slack[e] = d_q[servers[e]] - d_offset[classes[e]]
