@@ -185,17 +185,15 @@ def provision(
         except (OutOfTime, KeyboardInterrupt) as error:
             stop, done = error, False
             if verifier.best is None and method != BALANCED:
-                known = "no capacities are known yet that keep the targets"
-                raise stopped(stop, known, None) from None
+                raise stopped(stop, "no capacities are known yet that keep the targets", None) from None
             if verifier.best is None:
                 # What keeps the targets under the bound keeps them under balanced fairness.
                 verifier = Verifier(problem, BOUND, rho, sizes, target, program, None, max_evaluations)
             else:
                 choice = verifier.best
-    bought = verifier.problem(choice.servers)
     final = verifier.rates(choice.servers, last=True)
     result = Provision(
-        system=System(bought, rho / sizes, sizes),
+        system=System(verifier.problem(choice.servers), rho / sizes, sizes),
         method=verifier.name,
         evidence=verifier.evidence,
         servers=frozen(choice.servers),
