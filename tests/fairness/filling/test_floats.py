@@ -114,6 +114,22 @@ def test_filling_is_certified_on_large_and_extreme_instances(policy, kind):
             assert allocate(instance, policy, counts).certificate.residual < 1e-13
 
 
+def test_resources_that_are_full_at_one_level_stop_all_there():
+    """Two resources with the same users, one at its limit, and a light one each, ten decades below them.
+
+    What the others leave of the second resource, when the first one is full, is rounding and a bit.
+    """
+    rng = np.random.default_rng(8)
+    for _ in range(20):
+        both = rng.random(6)
+        demands = np.array([*([a, a] for a in both), [1.0, 0.0], [0.0, 1.0]])
+        limits, weights = np.full(8, np.inf), np.r_[np.ones(6), 1e-10, 1e-10]
+        limits[0] = 0.1
+        levels = MaxMin()(Problem(demands, [1.0, 1.0], limits=limits, weights=weights), np.ones(8)) / weights
+        assert levels[0] == 0.1
+        np.testing.assert_allclose(levels[1:], levels[1], rtol=1e-14)
+
+
 def test_one_resource_fills_to_the_water_level():
     """phi = min(limit, level): sorted by limit, the level is where the rest divide what the others leave."""
     rng = np.random.default_rng(5)
