@@ -66,16 +66,16 @@ class ClassRow:
         if "tasks" in row.cells:
             row.fail("tasks", "is no resource; call the column limit, if it is the most tasks of one job")
         return ClassRow(
-            row,
-            row.text("job_class"),
-            units(row, "job_class", *CLASS_COLUMNS),
-            row.optional("weight") or Fraction(1),
-            row.optional("limit"),
-            _names(row.cells.get("servers", "")),
-            row.number("arrival_rate") if "arrival_rate" in row.cells else None,
-            row.optional("mean_size"),
-            row.number("jobs") if "jobs" in row.cells else Fraction(1),
-            row.cells.get("queue"),
+            row=row,
+            name=row.text("job_class"),
+            demands=units(row, "job_class", *CLASS_COLUMNS),
+            weight=row.optional("weight") or Fraction(1),
+            limit=row.optional("limit"),
+            servers=_names(row.cells.get("servers", "")),
+            arrival_rate=row.number("arrival_rate") if "arrival_rate" in row.cells else None,
+            mean_size=row.optional("mean_size"),
+            jobs=row.number("jobs") if "jobs" in row.cells else Fraction(1),
+            queue=row.cells.get("queue"),
         )
 
 
