@@ -1,8 +1,10 @@
-"""What the front door was given and cannot use."""
+"""What the front door was given and cannot use, and the exit codes that say so."""
 
 from __future__ import annotations
 
-__all__ = ["OutputError", "WrongUse"]
+__all__ = ["FAILED", "INTERRUPTED", "WRONG_USE", "OutputError", "WrongUse"]
+
+FAILED, WRONG_USE, INTERRUPTED = 1, 2, 130
 
 
 class WrongUse(Exception):

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from fairness.arguments.validation import require_workers
 from fairness.display.drawing import bars
 from fairness.display.result import Result
+from fairness.machine.bars import bar
 from proofs.catalogue import as_read, statement_named, statements
 from proofs.checking.verdicts import verify
 from proofs.errors import EvidenceError, ProofError
@@ -304,11 +305,10 @@ def check_all(
     if changes and len(known) != 1:
         raise ProofError(f"sizes and changed hypotheses need the id of one statement; got {len(known)}")
     from joblib import Parallel, delayed
-    from tqdm.auto import tqdm
 
     own = not all(as_read(reread(one)) for one in known)
     run = Parallel(n_jobs=1 if own or len(known) == 1 else n_jobs, return_as="generator")
     names: Any = known if own else [one.id for one in known]
     found = run(delayed(check)(one, deep=deep, time_limit=time_limit, **changes) for one in names)
-    bar = tqdm(found, total=len(known), desc="prove", unit="statement", disable=None if progress else True)
-    return Report(tuple(bar))
+    shown = bar(found, what="prove", unit="statement", total=len(known), shown=bool(progress))
+    return Report(tuple(shown))

@@ -19,7 +19,7 @@ from fairness.display.drawing import given_axes, panels
 from fairness.display.lettering import label
 from fairness.display.lines import label_ends, line_styles
 from fairness.display.result import Result
-from fairness.display.tables import rounded_up
+from fairness.display.tables import aligned, rounded_up
 from fairness.display.units import described
 from fairness.display.wording import percent
 from fairness.model.problem import FloatArray
@@ -169,11 +169,7 @@ class LoadCurves(Result):
         table = self.table().reset_index()
         cells = [["class", "load", *self.methods]]
         cells += [[str(row[0]), *(f"{value:.6g}" for value in row[1:])] for row in table.to_numpy()]
-        widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
-        lines = ["mean service rates against the load, tasks per active job"]
-        for first, *rest in cells:
-            columns = [text.rjust(width) for text, width in zip(rest, widths[1:], strict=True)]
-            lines.append(f"  {first.ljust(widths[0])}  {' '.join(columns)}")
+        lines = ["mean service rates against the load, tasks per active job", *aligned(cells)]
         for name, claims in self.evidence().items():
             lines += [
                 f"  {name}: {claim}{'' if math.isnan(worst) else f' {rounded_up(worst, 2):.1e}'}"

@@ -48,7 +48,6 @@ from typing import Any
 
 import numpy as np
 import xarray as xr
-from tqdm.auto import tqdm
 
 from capacity.sweeping.grid import Grid
 from capacity.sweeping.points import STANDARD, Point, StandardOutputs, compute
@@ -57,6 +56,7 @@ from fairness.arguments.validation import A_GENERATOR, Seed, require_workers
 from fairness.display.storage import loads
 from fairness.errors import FairqueuesError, ModelError
 from fairness.machine.backends import BackendError, stream
+from fairness.machine.bars import bar
 from fairness.machine.checkpoint import Checkpoint, digest_of, told
 from fairness.versions import version
 from queueing.simulation.replications import spawn_streams
@@ -196,14 +196,10 @@ def sweep(
                 if errors == "record" or not record.error:
                     results.add(record)
         attrs = {"fairqueues": version(), "entropy": _entropy(root)}
-        bar = tqdm(
-            total=grid.size,
-            initial=len(results.records),
-            desc="sweep",
-            unit="point",
-            disable=True if progress is False else None,
+        done = len(results.records)
+        shown = stack.enter_context(
+            bar(what="sweep", unit="point", total=grid.size, initial=done, shown=progress)
         )
-        stack.enter_context(bar)
         sent: set[int] = set()
         missing = [k for k in range(grid.size) if k not in results.records]
 
@@ -222,7 +218,7 @@ def sweep(
                     results.add(record)
                     if store is not None and str(record.index) not in store.pieces:
                         _write(store, str(record.index), text, partial(results.dataset, attrs))
-                    bar.update()
+                    shown.update()
             except BackendError as error:
                 running = [grid.describe(k) for k in sorted(sent - set(results.records))]
                 raise SweepInterrupted(

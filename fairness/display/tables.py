@@ -9,14 +9,20 @@ from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
 __all__ = ["aligned", "outward", "rounded_down", "rounded_up", "with_half_width"]
 
 
-def aligned(table: Sequence[Sequence[str]]) -> list[str]:
-    """Lines of a table, indented by two: the first column to the left, the others to the right."""
-    width = [max(len(line[k]) for line in table) for k in range(len(table[0]))]
-    lines = []
-    for line in table:
-        cells = [line[0].ljust(width[0]), *(c.rjust(w) for c, w in zip(line[1:], width[1:], strict=True))]
-        lines.append("  " + "  ".join(cells))
-    return lines
+def aligned(table: Sequence[Sequence[str]], words: int = 0) -> list[str]:
+    """Lines of a table, indented by two: the first column and the last ``words`` to the left, others right.
+
+    Examples
+    --------
+    >>> print(*aligned([["class", "tasks", "stopped by"], ["web", "12", "cpu"]], words=1), sep="|")
+      class  tasks  stopped by|  web       12  cpu
+    """
+    columns = list(zip(*table, strict=True))
+    right = range(1, len(columns) - words)
+    for k, column in enumerate(columns):
+        width = max(map(len, column))
+        columns[k] = tuple(cell.rjust(width) if k in right else cell.ljust(width) for cell in column)
+    return ["  " + "  ".join(line).rstrip() for line in zip(*columns, strict=True)]
 
 
 def outward(low: float, high: float) -> tuple[str, str]:

@@ -176,7 +176,6 @@ class ClusterFilling(Result):
                 self.counts,
                 [str(tasks) for tasks in self.tasks],
                 lambda n, i: str(self.placement[n, i]),
-                widths=(8, 12),
             )
             for i, server in enumerate(cluster.servers):
                 used = zip(cluster.resources, self.usage[i], cluster.capacities[i], strict=True)
@@ -239,9 +238,9 @@ def fill_cluster(
     >>> cluster = Cluster([[5, 1], [1, 5]], [[100, 30], [30, 100]])
     >>> fill_cluster(cluster, VirtualShare(), server_rule="joint")
     PS-DSF, task by task, servers by joint: 41 tasks
-      class           jobs   tasks    server 1    server 2
-      class 1            1      19          19           0
-      class 2            1      22           2          20
+      class    jobs  tasks  server 1  server 2
+      class 1     1     19        19         0
+      class 2     1     22         2        20
       server 1: resource 1 97/100, resource 2 29/30
       server 2: resource 1 20/30, resource 2 100/100
       within all capacities, and no task fits anywhere: holds (residual 0.0e+00)

@@ -48,6 +48,7 @@ from fairness.arguments.validation import (
 )
 from fairness.display.drawing import stacked_bars
 from fairness.display.result import Result
+from fairness.display.tables import aligned
 from fairness.errors import ModelError
 from fairness.evidence.pools import Certificate
 from fairness.indivisible.free_resources import ROUNDING, Ledger, Number
@@ -212,14 +213,11 @@ class TaskFilling(Result):
     def summary(self) -> str:
         """What a person wants to read: tasks, shares and what stopped them, order, usage, gap."""
         problem = self.problem
-        first = max(12, *(len(name) + 2 for name in problem.job_classes))
-        lines = [
-            f"{self.rule.name}, task by task",
-            f"  {'class':<{first}}{'jobs':>8}{'tasks':>8}{'dom. share':>14}  stopped by",
-        ]
+        table = [["class", "jobs", "tasks", "dom. share", "stopped by"]]
         for n, name in enumerate(problem.job_classes):
-            row = f"{self.counts[n]:>8g}{self.tasks[n]:>8d}{_text(self.dominant_shares[n]):>14}"
-            lines.append(f"  {name:<{first}}{row}  {self._stop(n)}")
+            jobs, tasks, share = f"{self.counts[n]:g}", str(self.tasks[n]), _text(self.dominant_shares[n])
+            table.append([name, jobs, tasks, share, self._stop(n)])
+        lines = [f"{self.rule.name}, task by task", *aligned(table, words=1)]
         if 0 < len(self.order) <= 40:
             lines.append("  order: " + ", ".join(problem.job_classes[n] for n in self.order))
         used = zip(problem.resources, self.usage, problem.capacities, strict=True)
@@ -289,9 +287,9 @@ def fill_tasks(
     >>> pool = Problem([[1, 4], [3, 1]], [9, 18], job_classes=["A", "B"], resources=["cpu", "ram"])
     >>> fill_tasks(pool, ties=[1, 0])
     DRF, task by task
-      class           jobs   tasks    dom. share  stopped by
-      A                  1       3           2/3  cpu
-      B                  1       2           2/3  cpu
+      class  jobs  tasks  dom. share  stopped by
+      A         1      3         2/3  cpu
+      B         1      2         2/3  cpu
       order: B, A, A, B, A
       in use: cpu 9/9, ram 14/18
       largest gap 0, one task at most 1/3

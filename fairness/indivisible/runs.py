@@ -14,6 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 from fairness.arguments.validation import Entropy, Seed, entropy_of, generator, require_whole, spawned
 from fairness.display.drawing import bars
 from fairness.display.result import Result
+from fairness.display.tables import aligned
 from fairness.indivisible.cluster import fill_cluster
 from fairness.indivisible.server_shares import ClusterRule, DominantShare
 from fairness.model.cluster import Cluster
@@ -69,19 +70,14 @@ class FillingRuns(Result):
 
     def summary(self) -> str:
         """Mean and standard deviation of the placement."""
-        first = max(12, *(len(name) + 2 for name in self.cluster.job_classes))
-        widths = [max(18, len(server) + 2) for server in self.cluster.servers]
-        heads = "".join(f"{server:>{w}}" for server, w in zip(self.cluster.servers, widths, strict=True))
-        lines = [
+        head = (
             f"{self.rule.name}, servers by {self.server_rule}, {len(self.placements)} runs: "
-            f"{self.totals.mean():.2f} tasks (std {self.totals.std(ddof=1):.2f})",
-            f"  {'class':<{first}}{heads}",
-        ]
+            f"{self.totals.mean():.2f} tasks (std {self.totals.std(ddof=1):.2f})"
+        )
+        table = [["class", *self.cluster.servers]]
         for name, mean, std in zip(self.cluster.job_classes, self.mean, self.std, strict=True):
-            cells = (f"{m:.2f} (std {s:.2f})" for m, s in zip(mean, std, strict=True))
-            row = "".join(f"{cell:>{w}}" for cell, w in zip(cells, widths, strict=True))
-            lines.append(f"  {name:<{first}}{row}")
-        return "\n".join(lines)
+            table.append([name, *(f"{m:.2f} (std {s:.2f})" for m, s in zip(mean, std, strict=True))])
+        return "\n".join([head, *aligned(table)])
 
     def plot(self, ax: Axes | None = None) -> Axes:
         """Bars: mean tasks of each class on each server, with one standard deviation to both sides."""

@@ -30,6 +30,7 @@ from fairness.arguments.validation import require_number
 from fairness.display.wording import rough, said
 from fairness.errors import FairqueuesError, ModelError, NotConvergedError
 from fairness.machine.backends import BackendError
+from fairness.machine.bars import Bars
 
 __all__ = [
     "ASIDE",
@@ -225,11 +226,11 @@ class Task:
         self._begin, self._told, self._worked = _clock(), time.monotonic(), _processor()
         self._announced = self._judged = False
         self._lock = RLock()
-        self._bar: Any = None
+        self._bars = Bars()
 
     def __getstate__(self) -> dict[str, Any]:
         """A copy in another process is watched by nobody."""
-        return {**self.__dict__, "_watch": Watch(progress=False), "_bar": None, "_lock": None}
+        return {**self.__dict__, "_watch": Watch(progress=False), "_bars": Bars(), "_lock": None}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         """A copy with a lock of its own."""
@@ -245,8 +246,7 @@ class Task:
     def __exit__(self, *_: object) -> None:
         took = duration(_clock() - self._begin)
         _log.debug("%s: %.4g %s in %s", self.what, self.done, self.unit, took)
-        if self._bar is not None:
-            self._bar.close()
+        self._bars.close()
 
     def advance(self, units: float = 1.0, *, done: float | None = None, total: float | None = None) -> None:
         """Count units that are done, or set how many; OutOfTime if the time is over.
@@ -300,13 +300,7 @@ class Task:
         if callable(watcher):
             watcher(progress)
         elif watcher is not False and self._announced:
-            if self._bar is None:
-                from tqdm.auto import tqdm
-
-                # disable=None: off where standard error is no terminal.
-                self._bar = tqdm(desc=self.what, unit=f" {self.unit}", disable=None, leave=False)
-            self._bar.total, self._bar.n = round(self.total), round(progress.done)
-            self._bar.refresh()
+            self._bars(progress)
 
 
 def stopped(stop: BaseException, known: str, best: Any, residual: float = math.nan) -> BaseException:

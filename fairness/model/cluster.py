@@ -369,4 +369,4 @@ class Cluster(JobClasses):
             table.append([name, f"{self.weights[n]:g}", *(f"{v:g}" for v in self.demands[n]), *own])
         for i, name in enumerate(self.servers):
             table.append([name, "", *(f"{v:g}" for v in self.capacities[i]), *([""] * self.n_servers)])
-        return "\n".join([self._heading, *(line.rstrip() for line in aligned(table))])
+        return "\n".join([self._heading, *aligned(table)])

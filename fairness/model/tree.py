@@ -416,10 +416,7 @@ class Tree:
             table.append(
                 ["  " * int(self.depths[v]) + self.names[v], *numbers, ", ".join(self._submitted[v])]
             )
-        names = [row.pop() for row in table]
-        width = max(len(line) for line in aligned(table))
-        told = zip(aligned(table), names, strict=True)
-        return "\n".join([self._heading, *(f"{line:<{width}}  {name}".rstrip() for line, name in told)])
+        return "\n".join([self._heading, *aligned(table, words=1)])
 
     @cached_property
     def _key(self) -> tuple[Any, ...]:

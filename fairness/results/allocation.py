@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from fairness.display.drawing import stacked_bars
 from fairness.display.result import Result
+from fairness.display.tables import aligned
 from fairness.display.units import described
 from fairness.errors import ModelError
 from fairness.evidence.pools import (
@@ -166,16 +167,14 @@ class Allocation(Result):
     def summary(self) -> str:
         """What a person wants to read: tasks, shares and bottlenecks, utilization, certificate."""
         problem = self.problem
-        lines = [
-            f"{self.name} allocation",
-            f"  {'class':<12}{'jobs':>8}{'tasks':>12}{'dom. share':>12}  stopped by",
-        ]
+        table = [["class", "jobs", "tasks", "dom. share", "stopped by"]]
         for i, name in enumerate(problem.job_classes):
             stop = ", ".join(self.bottlenecks[i]) or ("limit" if self._at_limit[i] else "nothing")
             if self.counts[i] == 0:
                 stop = "no job"
-            row = f"{self.counts[i]:>8g}{self.tasks[i]:>12.6g}{self.dominant_shares[i]:>12.6g}"
-            lines.append(f"  {name:<12}{row}  {stop}")
+            numbers = self.counts[i], self.tasks[i], self.dominant_shares[i]
+            table.append([name, *(f"{number:.6g}" for number in numbers), stop])
+        lines = [f"{self.name} allocation", *aligned(table, words=1)]
         used = (
             f"{name} {u:.6g}/{c:g}" + (" (full)" if full else "")
             for name, u, c, full in zip(
@@ -227,16 +226,12 @@ class Allocation(Result):
 
     def _told_queues(self, tree: Tree) -> list[str]:
         names = ["  " * int(tree.depths[v]) + tree.names[v] for v in tree.in_depth_order]
-        shown = names[:QUEUES]
-        width = max(12, *(len(name) for name in shown))
-        lines = [f"  {'queue':<{width}}{'weight':>8}{'share':>12}  stopped by"]
         frame = self.queues()
-        for name, weight, share, stop in zip(
-            shown, frame["weight"], frame["share"], frame["stopped by"], strict=False
-        ):
-            lines.append(f"  {name:<{width}}{weight:>8g}{share:>12.6g}  {stop}")
-        if len(names) > len(shown):
-            lines.append(f"  ... {len(names) - len(shown)} more queues: see queues()")
+        rows = zip(names[:QUEUES], frame["weight"], frame["share"], frame["stopped by"], strict=False)
+        told = ([name, f"{weight:g}", f"{share:.6g}", stop] for name, weight, share, stop in rows)
+        lines = aligned([["queue", "weight", "share", "stopped by"], *told], words=1)
+        if len(names) > QUEUES:
+            lines.append(f"  ... {len(names) - QUEUES} more queues: see queues()")
         return lines
 
     @property
@@ -292,9 +287,9 @@ def allocate(
     array([3., 2.])
     >>> result
     DRF allocation
-      class           jobs       tasks  dom. share  stopped by
-      A                  1           3    0.666667  cpu
-      B                  1           2    0.666667  cpu
+      class  jobs  tasks  dom. share  stopped by
+      A         1      3    0.666667  cpu
+      B         1      2    0.666667  cpu
       in use: cpu 9/9 (full), ram 14/18
       every class has a saturated resource on which its level is the largest, or is at its limit: holds ...
     """

@@ -147,7 +147,6 @@ class ClusterAllocation(Result):
                 self.counts,
                 [f"{tasks:.6g}" for tasks in self.tasks],
                 lambda n, i: f"{self.placement[n, i]:.6g}",
-                widths=(12, 14),
             )
             for i, server in enumerate(cluster.servers):
                 used = ", ".join(

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fairness.display.drawing import stacked_bars
+from fairness.display.tables import aligned
 from fairness.model.cluster import Cluster
 from fairness.model.problem import FloatArray
 
@@ -23,21 +24,13 @@ def server_table(
     counts: FloatArray,
     tasks: Sequence[str],
     cell: Callable[[int, int], str],
-    *,
-    widths: tuple[int, int],
 ) -> list[str]:
-    """Lines with jobs, tasks and one cell per server for each class; "-" where a class cannot run.
-
-    ``widths`` are the width of the tasks and the least width of a server.
-    """
-    first = max(12, *(len(name) for name in cluster.job_classes))
-    hosts = [max(widths[1], len(server) + 2) for server in cluster.servers]
-    heads = "".join(f"{server:>{w}}" for server, w in zip(cluster.servers, hosts, strict=True))
-    lines = [f"  {'class':<{first}}{'jobs':>8}{'tasks':>{widths[0]}}{heads}"]
+    """Lines with jobs, tasks and one cell per server for each class; "-" where a class cannot run."""
+    table = [["class", "jobs", "tasks", *cluster.servers]]
     for n, name in enumerate(cluster.job_classes):
-        cells = (f"{cell(n, i) if cluster.eligible[n, i] else '-':>{w}}" for i, w in enumerate(hosts))
-        lines.append(f"  {name:<{first}}{counts[n]:>8g}{tasks[n]:>{widths[0]}}{''.join(cells)}")
-    return lines
+        cells = (cell(n, i) if can else "-" for i, can in enumerate(cluster.eligible[n]))
+        table.append([name, f"{counts[n]:g}", tasks[n], *cells])
+    return aligned(table)
 
 
 def tasks_of(names: Sequence[str], tasks: NDArray[Any]) -> list[str]:

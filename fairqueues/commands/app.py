@@ -1,5 +1,8 @@
 """The command ``fairqueues``: its commands, their examples, and one line for whatever goes wrong.
 
+Exit codes: 0 done; 1 a check failed or a result missed its tolerance; 2 wrong use: of the command, of a file,
+of a model; 130 interrupted by Ctrl-C.
+
 The modules of the commands import what they compute with inside their functions, so that ``--help`` and shell
 completion answer at once.
 """
@@ -7,14 +10,15 @@ completion answer at once.
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from inspect import get_annotations
 from typing import Annotated, Any
 
 import typer
 from typer.core import TyperGroup
 
-from fairness.display.lettering import spelled
+from fairness.display.lettering import printed, spelled
 from fairqueues.commands.allocate import allocate
 from fairqueues.commands.audit import audit
 from fairqueues.commands.cloud import cloud
@@ -32,9 +36,10 @@ from fairqueues.commands.simulate import simulate
 from fairqueues.commands.solve import solve
 from fairqueues.commands.sweep import sweep
 from fairqueues.commands.texts import examples, schema, version
-from fairqueues.console.errors import exit_codes
 from fairqueues.console.progress import telling_of_kernels
+from fairqueues.console.remedies import placed
 from fairqueues.console.repository import bench, reproduce
+from fairqueues.errors import FAILED, INTERRUPTED, WRONG_USE, WrongUse
 
 __all__ = ["COMMANDS", "app", "main"]
 
@@ -62,6 +67,72 @@ COMMANDS: dict[str, tuple[Callable[..., Any], str]] = {
     "version": (version, "fairqueues version"),
 }
 """Commands in the order of the help text, each with an example."""
+
+
+# typer brings click along, in some versions under a name of its own: its base class is asked for, not named.
+_UsageError: Any = typer.BadParameter.__mro__[1]
+
+
+@contextmanager
+def exit_codes(command: str, context: Any = None) -> Iterator[None]:
+    """Turn errors that were raised on purpose into one line and an exit code.
+
+    Those that nobody raised on purpose keep their traceback; of those in a Python file that a person named,
+    its line is told.
+
+    ``context`` is that of the group, which knows the command that was called.
+    """
+    try:
+        yield
+    except _UsageError as error:
+        context = error.ctx
+        if context is None or error.__class__.__name__ == "NoArgsIsHelpError":
+            raise
+        path = context.command_path
+        told = error.format_message().strip().rstrip(".")
+        stop(f"{path}: {told} (see '{path} --help')", WRONG_USE)
+    except KeyboardInterrupt as error:
+        kept = "; ".join(getattr(error, "__notes__", ()))
+        stop(f"{command}: interrupted" + (f"; {kept}" if kept else ""), INTERRUPTED)
+    except MemoryError as error:
+        stop(
+            f"{command}: the memory that is free does not suffice ({error or 'no more is known'})", WRONG_USE
+        )
+    except Exception as error:
+        code = _code(error)
+        if code is None:
+            files = sys.modules.get("fairqueues.scenario.python_files")
+            if files is None or (own := files.in_own_file(error)) is None:
+                raise
+            told, code = own, WRONG_USE
+        else:
+            told = placed(str(error), getattr(context, "invoked_subcommand", None))
+        stop(f"{command}: {told}", code)
+
+
+def stop(message: str, code: int) -> None:
+    """Write one line to standard error and leave."""
+    typer.echo(printed(" ".join(message.split())), err=True)
+    raise typer.Exit(code)
+
+
+def _code(error: Exception) -> int | None:
+    """Exit code of an error; None where it was not raised on purpose."""
+    if isinstance(error, WrongUse):
+        return WRONG_USE
+    # Whoever raises one of these has loaded its module.
+    raised = (
+        ("fairness.errors", "NotConvergedError", FAILED),
+        ("fairness.machine.work", "OutOfTime", FAILED),
+        ("proofs.errors", "EvidenceError", FAILED),
+        ("capacity.sweeping.sweep", "SweepInterrupted", FAILED),
+        ("fairness.errors", "FairqueuesError", WRONG_USE),
+        ("proofs.errors", "ProofError", WRONG_USE),
+    )
+    for module, name, code in raised:
+        if isinstance(error, getattr(sys.modules.get(module), name, ())):
+            return code
+    return None
 
 
 class _Group(TyperGroup):

@@ -21,8 +21,7 @@ from typing import TYPE_CHECKING, Any, Self
 import typer
 
 from fairness.display.lettering import printed, unwritable
-from fairqueues.console.errors import FAILED
-from fairqueues.errors import OutputError, WrongUse
+from fairqueues.errors import FAILED, OutputError, WrongUse
 from fairqueues.files import require_writable, write_all
 from fairqueues.report.outcome import Outcome
 from fairqueues.report.tables import is_number, print_line, print_table

@@ -13,9 +13,14 @@ import logging
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
-__all__ = ["Bars", "heard", "listening", "reached", "telling_of_kernels"]
+from fairness.machine.bars import Bars, above, status
+
+if TYPE_CHECKING:
+    from fairness.machine.work import Progress
+
+__all__ = ["heard", "listening", "reached", "telling_of_kernels"]
 
 WORTH_SAYING = 30.0
 """Seconds of work that are said where standard error is no terminal."""
@@ -36,9 +41,7 @@ class _Lines(logging.Handler):
     """A line per record, above the bars of progress."""
 
     def emit(self, record: logging.LogRecord) -> None:
-        from tqdm import tqdm
-
-        tqdm.write(self.format(record), file=sys.stderr)
+        above(self.format(record))
 
 
 def heard() -> bool:
@@ -81,41 +84,11 @@ def _attached(handler: logging.Handler, level: int, names: Sequence[str]) -> Ite
             logger.setLevel(old)
 
 
-class Bars:
-    """Progress of work: a line before what is long starts, and bars that count its units."""
-
-    def __init__(self) -> None:
-        self._bars: dict[str, Any] = {}
-
-    def __call__(self, progress: Any) -> None:
-        """Show a :class:`fairness.machine.work.Progress`."""
-        from tqdm import tqdm
-
-        long = progress.remaining >= WORTH_SAYING
-        if progress.announced and not heard() and (long or sys.stderr.isatty()):
-            tqdm.write(f"{progress}; Ctrl-C stops", file=sys.stderr)
-        bar = self._bars.get(progress.what)
-        if bar is None:
-            if progress.done >= progress.total or not (progress.announced or progress.elapsed > AT_ONCE):
-                return
-            bar = self._bars[progress.what] = tqdm(
-                desc=progress.what,
-                unit=f" {progress.unit}",
-                unit_scale=True,
-                total=round(progress.total),
-                initial=round(progress.done),
-                disable=None,
-                leave=False,
-            )
-        bar.total, bar.n = round(progress.total), round(progress.done)
-        bar.refresh()
-        if progress.done >= progress.total:
-            self._bars.pop(progress.what).close()
-
-    def close(self) -> None:
-        """Take away the bars of work that has ended before it was done."""
-        while self._bars:
-            self._bars.popitem()[1].close()
+def _announced(progress: Progress) -> None:
+    """Say before it starts what is long, once."""
+    long = progress.remaining >= WORTH_SAYING
+    if progress.announced and not heard() and (long or sys.stderr.isatty()):
+        above(f"{progress}; Ctrl-C stops")
 
 
 class _Kernels(logging.Handler):
@@ -127,25 +100,23 @@ class _Kernels(logging.Handler):
         self._line: Any = None
 
     def emit(self, record: logging.LogRecord) -> None:
-        from tqdm import tqdm
-
         from fairness.machine.compiling import BEGUN, ENDED, is_storing
 
         if record.msg == BEGUN:
             if not self._count and not heard():
                 later = "later runs find them stored" if is_storing() else "they cannot be stored"
-                tqdm.write(f"compiling kernels for the first time; {later}", file=sys.stderr)
+                above(f"compiling kernels for the first time; {later}")
             self._count += 1
             self._open += 1
             if self._line is None:
-                self._line = tqdm(bar_format="{desc} [{elapsed}]", leave=False, disable=None)
+                self._line = status(form="{desc} [{elapsed}]")
             self._line.set_description_str(f"compiling kernel {self._count}")
         elif record.msg == ENDED:
             self._open -= 1
             if not self._open:
                 self.close()
         elif not heard():
-            tqdm.write(record.getMessage(), file=sys.stderr)
+            above(record.getMessage())
 
     def close(self) -> None:
         """Take away the line, not what was said."""
@@ -185,8 +156,6 @@ def reached(
     UnstableError nothing; if all give nothing, the first error is raised. With ``refusals`` a run may also
     end with ModelError, and all may give nothing.
     """
-    from tqdm import tqdm
-
     from fairness.errors import ModelError, NotConvergedError, UnstableError
     from fairness.machine.work import OutOfTime, watching
     from fairqueues.console.remedies import placed
@@ -194,14 +163,16 @@ def reached(
     results: dict[str, Any] = {}
     failures: list[tuple[str, Exception]] = []
     kept = (NotConvergedError, OutOfTime, UnstableError, *((ModelError,) if refusals else ()))
-    bars = Bars()
-    with watching(bars, time_limit):
+    bars = Bars(AT_ONCE)
+
+    def shown(progress: Progress) -> None:
+        _announced(progress)
+        bars(progress)
+
+    with watching(shown, time_limit):
         for k, (name, run) in enumerate(runs.items(), 1):
             which = f" ({unit} {k} of {len(runs)})" if len(runs) > 1 else ""
-            # disable=None: off where standard error is no terminal.
-            line = tqdm(
-                bar_format="{desc}", desc=f"{what or command}: {name}{which}", leave=False, disable=None
-            )
+            line = status(f"{what or command}: {name}{which}")
             try:
                 results[name] = run()
             except kept as error:

@@ -13,7 +13,7 @@ from textwrap import wrap
 from typing import TYPE_CHECKING, Any
 
 from fairness.display.lettering import printed
-from fairness.display.tables import outward
+from fairness.display.tables import aligned, outward
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -55,10 +55,8 @@ def _cell(value: Any, digits: int) -> str:
 
 def lines(table: pd.DataFrame) -> list[str]:
     """Lines of aligned text, the heads first."""
-    from fairness.display.tables import aligned
-
     heads, rows = cells(table)
-    return [line.rstrip() for line in aligned([heads, *rows])]
+    return aligned([heads, *rows])
 
 
 def print_table(table: pd.DataFrame, title: str) -> None:

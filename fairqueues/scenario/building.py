@@ -6,7 +6,7 @@ below refuse is told with the line of the key that they name.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path as FilePath
@@ -23,7 +23,7 @@ from fairqueues.scenario.reading import Place
 from fairqueues.scenario.sections import Document, Network, Traffic
 from fairqueues.scenario.toml_text import Path, ScenarioError
 
-__all__ = ["Built", "build_model", "build_policies", "build_system", "located", "policy_for"]
+__all__ = ["Built", "build_model", "build_policies", "build_system", "distinct", "located", "policy_for"]
 
 _T = TypeVar("_T")
 
@@ -48,6 +48,18 @@ def located(place: Place, path: Path) -> Iterator[None]:
         while at and (*path, *at) not in place.lines:
             at = at[:-1]
         raise place.error((*path, *at), str(error)) from None
+
+
+def distinct(specs: Sequence[Any], path: Path, make: Callable[[Any], _T], place: Place) -> tuple[_T, ...]:
+    """What is made of the entries of a list; no two are alike."""
+    found: list[_T] = []
+    for k, spec in enumerate(specs):
+        with located(place, (*path, k)):
+            one = make(spec)
+        if one in found:
+            raise place.error((*path, k), f"{spec!r} is there twice; remove one")
+        found.append(one)
+    return tuple(found)
 
 
 def build_model(document: Document, place: Place) -> Built:
@@ -166,18 +178,15 @@ def policy_for(model: Any, spec: Any, tree: Any, folder: FilePath | None) -> Any
 
 def build_policies(document: Document, model: Any, tree: Any, place: Place) -> tuple[Any, ...]:
     """Policies of a document; they fit the model, and no two are alike."""
-    found: list[Any] = []
-    for k, spec in enumerate(document.policies):
-        with located(place, ("policies", k)):
-            policy = policy_for(model, spec, tree, place.folder)
-        if policy in found:
-            raise place.error(("policies", k), f"{spec!r} is there twice; remove one")
+
+    def fitting(spec: Any) -> Any:
+        policy = policy_for(model, spec, tree, place.folder)
         if model is not None and (isinstance(spec, dict) or ":" in spec):
             # Parameters per class or resource show only here whether they fit; nobody present is cheap.
-            with located(place, ("policies", k)):
-                policy(model, np.zeros(model.n_classes))
-        found.append(policy)
-    return tuple(found)
+            policy(model, np.zeros(model.n_classes))
+        return policy
+
+    return distinct(document.policies, ("policies",), fitting, place)
 
 
 def _laws(

@@ -11,7 +11,7 @@ from typing import Any
 from fairness import Cluster
 from fairness.machine.memory import require_memory
 from fairqueues.scenario import names
-from fairqueues.scenario.building import located
+from fairqueues.scenario.building import distinct, located
 from fairqueues.scenario.content import Content
 from fairqueues.scenario.sweeping import check_sweep
 from fairqueues.scenario.toml_text import Path
@@ -149,14 +149,7 @@ def _audit(scenario: Content, audit: Any) -> None:
         return
     from fairness.properties import property_named
 
-    found = []
-    for k, name in enumerate(audit.properties):
-        path: Path = ("audit", "properties", k)
-        with located(scenario.place, path):
-            one = property_named(name)
-        if one in found:
-            raise scenario.error(path, f"{name!r} is there twice; remove one")
-        found.append(one)
+    distinct(audit.properties, ("audit", "properties"), property_named, scenario.place)
 
 
 _CHECKS = {

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +15,7 @@ from fairness.arguments.plain import near
 from fairness.arguments.validation import FloatArray
 from fairness.errors import ModelError
 from fairqueues.scenario import names
-from fairqueues.scenario.building import located, policy_for
+from fairqueues.scenario.building import distinct, located, policy_for
 from fairqueues.scenario.reading import Place
 from fairqueues.scenario.sections import SECTIONS, Document
 from fairqueues.scenario.toml_text import ScenarioError
@@ -153,11 +154,9 @@ class Content:
         """
         from capacity.sweeping.methods import METHODS
 
-        if not isinstance(spec, str) or spec not in METHODS:
-            return self.policy_named(spec, folder)
-        if isinstance(self.model, Cluster):
+        if isinstance(spec, str) and spec in METHODS and isinstance(self.model, Cluster):
             raise ModelError(f"{spec!r} is known for one pool, but the model has servers; leave it out")
-        return spec
+        return self._method(spec, folder)
 
     @property
     def sweep_methods(self) -> tuple[Any, ...]:
@@ -165,14 +164,8 @@ class Content:
         specs = self.section("sweep").methods
         if specs is None:
             return self.policies
-        found: list[Any] = []
-        for k, spec in enumerate(specs):
-            with located(self.place, ("sweep", "methods", k)):
-                method = self.sweep_method(spec, self.place.folder)
-            if method in found:
-                raise self.error(("sweep", "methods", k), f"{spec!r} is there twice; remove one")
-            found.append(method)
-        return tuple(found)
+        make = partial(self.sweep_method, folder=self.place.folder)
+        return distinct(specs, ("sweep", "methods"), make, self.place)
 
     def rate_method(self, spec: Any, folder: Path | None = None) -> Any:
         """How service rates are found: "balanced", "bound", a policy (its chain) or "simulated:POLICY".
@@ -184,16 +177,17 @@ class Content:
         ModelError
             If the name is unknown.
         """
-        from capacity.sweeping.methods import METHODS
-
-        if isinstance(spec, str) and spec in METHODS:
-            return spec
         if isinstance(spec, str) and spec.startswith("simulated:"):
             from capacity import Simulated
 
             policy = self.policy_named(spec.removeprefix("simulated:"), folder)
             return Simulated(policy, events=EVENTS, replications=REPLICATIONS, rng=self.seed)
-        return self.policy_named(spec, folder)
+        return self._method(spec, folder)
+
+    def _method(self, spec: Any, folder: Path | None) -> Any:
+        from capacity.sweeping.methods import METHODS
+
+        return spec if isinstance(spec, str) and spec in METHODS else self.policy_named(spec, folder)
 
     def policy_named(self, spec: Any, folder: Path | None = None) -> Any:
         """Policy of a name that fits the model and the tree; ModelError as

@@ -142,9 +142,9 @@ def mean_jobs_by_load(system: System, policy: Any, *, shape: Sequence[int] | int
     >>> means = mean_jobs_by_load(System(pool, [1, 1]), DRF(), shape=4)
     >>> means
     mean jobs under DRF as functions of the load, arrivals beyond the box refused
-      class            degree          bits   jobs at 0.5   jobs at 0.9
-      class 1               9            19      0.573716       1.28021
-      class 2               9            19      0.573716       1.28021
+      class    degree  bits  jobs at 0.5  jobs at 0.9
+      class 1       9    19     0.573716      1.28021
+      class 2       9    19     0.573716      1.28021
       box 4 x 4; proved modulo 3 primes (83 bits, 70 are enough)
     >>> means(Fraction(1, 2))[0], means(0.5)
     (Fraction(116894, 203749), array([0.5737157, 0.5737157]))

@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from fairness.display.drawing import bars
 from fairness.display.result import Result
+from fairness.display.tables import aligned
 from fairness.model.problem import FloatArray
 from queueing.model.system import System
 
@@ -76,9 +77,5 @@ def class_table(system: System, **columns: NDArray) -> pd.DataFrame:
 
 def class_lines(table: pd.DataFrame) -> list[str]:
     """Lines of a readable table with six significant digits."""
-    width = max(12, *(len(str(name)) for name in table.columns)) + 2
-    stem = max(5, *(len(str(name)) for name in table.index)) + 2
-    lines = ["  " + "class".ljust(stem) + "".join(str(name).rjust(width) for name in table.columns)]
-    for name, row in table.iterrows():
-        lines.append("  " + str(name).ljust(stem) + "".join(f"{value:.6g}".rjust(width) for value in row))
-    return lines
+    rows = ([str(name), *(f"{value:.6g}" for value in row)] for name, row in table.iterrows())
+    return aligned([["class", *map(str, table.columns)], *rows])

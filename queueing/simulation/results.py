@@ -12,6 +12,7 @@ import numpy as np
 import pandas as pd
 
 from fairness.arguments.validation import Entropy, require_choice
+from fairness.display.tables import aligned
 from fairness.display.wording import named, percent
 from fairness.errors import ModelError
 from fairness.model.problem import FloatArray
@@ -196,12 +197,9 @@ class Simulation(ClassResult):
 
 def estimates_lines(estimates: Mapping[str, Estimate], labels: Sequence[str]) -> list[str]:
     """Text table of estimates: one line per label under a line of headings."""
-    width = max(12, *map(len, labels))
-    lines = ["  " + " " * width + "".join(f"{name.replace('_', ' '):>26}" for name in estimates)]
-    for k, label in enumerate(labels):
-        cells = (f"{_told(e, k):>26}" for e in estimates.values())
-        lines.append(f"  {label:<{width}}" + "".join(cells))
-    return lines
+    heads = ["", *(name.replace("_", " ") for name in estimates)]
+    rows = ([label, *(_told(e, k) for e in estimates.values())] for k, label in enumerate(labels))
+    return aligned([heads, *rows])
 
 
 def _told(estimate: Estimate, k: int) -> str:

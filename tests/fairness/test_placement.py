@@ -78,10 +78,10 @@ def test_summary_of_a_small_cluster():
     result = allocate(CLUSTER, Fixed(((2, 0), (2, 0), (2, 6))), [1, 0.5, 1])
     assert result.summary().splitlines() == [
         "fixed allocation (resource division)",
-        "  class           jobs       tasks          main            io",
-        "  A                  1           2             2             -",
-        "  B                0.5           2             2             -",
-        "  C                  1           8             2             6",
+        "  class  jobs  tasks  main  io",
+        "  A         1      2     2   -",
+        "  B       0.5      2     2   -",
+        "  C         1      8     2   6",
         "  main: cpu 8/8 (full), ram 6/8",
         "  io: cpu 6/6 (full)",  # there is no RAM to speak of
         "  as told: holds (residual 0.0e+00)",

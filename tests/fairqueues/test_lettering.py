@@ -18,7 +18,7 @@ from capacity.studies.heat_maps import heat_map
 from fairness import DRF, PSDSF, Cluster, ModelError, Problem, allocate
 from fairness.display.lettering import folded, label, printed, spelled, unprintable
 from fairness.results.plotting import plot_sharing
-from fairqueues.console.errors import stop
+from fairqueues.commands.app import stop
 from fairqueues.console.figures import class_bars, sweep_lines
 from fairqueues.report.tables import print_line, print_table
 from tests.fairqueues.command_line import program, run

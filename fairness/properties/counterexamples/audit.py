@@ -26,7 +26,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
-from tqdm.auto import tqdm
 
 from fairness.arguments.validation import generator, require_workers
 from fairness.display.drawing import given_axes
@@ -36,6 +35,7 @@ from fairness.display.result import Result
 from fairness.display.storage import dumps, loads
 from fairness.errors import ModelError
 from fairness.machine.backends import stream
+from fairness.machine.bars import bar
 from fairness.machine.checkpoint import Checkpoint
 from fairness.properties.counterexamples.exploring import witness_size
 from fairness.properties.counterexamples.result import SearchResult
@@ -245,9 +245,10 @@ def audit(
             key=lambda key: (not isinstance(asked[key[0]], ClusterPolicy), not props[key[1]].compares),
         )
         results = stream(_cell, ((p, asked[p], props[q], settings) for p, q in missing), n_jobs)
-        shown = None if progress else True
         try:
-            for _, result in tqdm(results, total=len(missing), desc="audit", unit="cell", disable=shown):
+            for _, result in bar(
+                results, what="audit", unit="cell", total=len(missing), shown=bool(progress)
+            ):
                 cells[result.policy, result.property] = result
                 if store is not None:
                     store.write(json.dumps([result.policy, result.property]), dumps(result))
