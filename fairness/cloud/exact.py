@@ -213,6 +213,15 @@ def _filled(
     free, seconds = frozen(np.maximum(0.0, 1.0 - state.used)), {"load": load_seconds, **seconds}
     events = int(state.progress[1])
     result = Edrf(
-        demands, levels, frozen(growth), free, seconds, stoppers, events, pattern, by_resource, frozen(loads)
+        demands,
+        levels,
+        frozen(growth),
+        free,
+        seconds,
+        stoppers=stoppers,
+        events=events,
+        pattern=pattern,
+        by_resource=by_resource,
+        loads=frozen(loads),
     )
     return result._unless_lost(state.misfit)

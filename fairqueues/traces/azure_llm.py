@@ -106,12 +106,14 @@ def read_azure_llm(
             durations = context / reading + generated / writing
             gathering.add(
                 rows,
-                (arrivals, arrivals, arrivals + durations),
-                [np.ones(len(rows)), context + generated],
+                [
+                    ("TIMESTAMP", arrivals),
+                    ("TIMESTAMP", arrivals),
+                    ("GeneratedTokens", arrivals + durations),
+                ],
+                [("TIMESTAMP", np.ones(len(rows))), ("ContextTokens", context + generated)],
                 np.full(len(rows), name, dtype=object),
                 durations=durations,
-                fields=("TIMESTAMP", "TIMESTAMP", "GeneratedTokens"),
-                columns=("TIMESTAMP", "ContextTokens"),
             )
     gathering.notes.append(
         f"durations are not recorded: {reading:g} tokens of context read and {writing:g} generated per second"

@@ -189,12 +189,10 @@ def read_gavel_jobs(
     gathering = Gathering(f"Gavel jobs, {Path(path).name}", ("GPU",), ("devices",), devices="GPU")
     gathering.add(
         rows,
-        (arrivals, arrivals, arrivals + durations),
-        [devices],
+        [("arrival_time", arrivals), ("arrival_time", arrivals), ("total_steps", arrivals + durations)],
+        [("scale_factor", devices)],
         np.array([f"job {k + 1}" for k in range(len(rows))], dtype=object),
         durations=durations,
-        fields=("arrival_time", "arrival_time", "total_steps"),
-        columns=("scale_factor",),
     )
     told = f"{{n}} dropped: no steps on {accelerator}, or not measured there"
     gathering.note(len(every) - len(rows), told)

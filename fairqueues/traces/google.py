@@ -285,10 +285,8 @@ def _add(gathering: Gathering, events: Rows, owners: dict[int, str]) -> None:
     gathering.add(
         tasks,
         # A start without a submission before it: the instance is older than the trace.
-        (np.fmin(arrivals, started), started, ended),
-        [asked[:, 0], asked[:, 1]],
+        [("time", np.fmin(arrivals, started)), ("time", started), ("time", ended)],
+        list(zip(DEMANDS, asked.T, strict=True)),
         np.array(named, dtype=object)[job],
-        fields=("time", "time", "time"),
-        columns=DEMANDS,
         jobs=job,
     )

@@ -229,10 +229,8 @@ def _add(gathering: Gathering, file: Path, parts: list[tuple[Any, ...]]) -> None
     }
     gathering.add(
         Rows(file, lines, shown | {"gpus": gpus}),
-        times,
-        [gpus],
+        list(zip(FIELDS, times, strict=True)),
+        [("gpus", gpus)],
         owners.astype(object),
-        fields=FIELDS,
-        columns=("gpus",),
         jobs=numbers,
     )

@@ -5,7 +5,7 @@ import sys
 
 import pytest
 
-from tests.fairqueues.command_line import TWO
+from tests.fairqueues.commands.command_line import TWO
 from tests.processes import line_of, running
 
 SERVER = """

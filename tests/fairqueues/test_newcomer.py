@@ -25,7 +25,7 @@ from pathlib import Path
 import pytest
 from packaging.requirements import Requirement
 
-from tests.fairqueues.test_docs import FLAGS, ROOT, blocks, check_commands, commands
+from tests.fairqueues.docs.test_docs import FLAGS, ROOT, blocks, check_commands, commands
 
 PAGES = (ROOT / "README.md", ROOT / "docs" / "tutorial.md")
 PACKAGES = ("capacity", "fairness", "fairqueues", "proofs", "queueing")

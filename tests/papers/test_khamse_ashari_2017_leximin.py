@@ -18,7 +18,7 @@ from fairness.protocol.policy import policy_name
 from fairness.testing import KINDS, random_cluster
 from proofs.catalogue.psdsf import counterexamples
 from proofs.prover.library.servers import cluster_of
-from tests.fairness.leximin import prove_leximin
+from tests.oracles.leximin import prove_leximin
 
 F = Fraction
 

@@ -16,7 +16,7 @@ from fairness.policies.servers.psdsf import PSDSF
 from fairness.policies.servers.task_share import CDRF, CDRFH, DRFH, TSF
 from fairness.protocol.policy import policy_name
 from fairness.testing import random_cluster
-from tests.fairness.leximin import prove_leximin
+from tests.oracles.leximin import prove_leximin
 
 F = Fraction
 MECHANISMS = [DRFH(), CDRFH(), CDRF(), TSF(), TSF("dedicated")]

@@ -9,7 +9,7 @@ from proofs.checks import Report
 from proofs.language.polynomials import polynomial
 from proofs.verdicts.verdict import Verdict
 from proofs.verdicts.witnesses import told_witness
-from tests.proofs.statements import own
+from tests.proofs.catalogue.statements import own
 
 TRUE = [
     conjecture("x + y >= 2", ["x > 0", "y > 0", "x*y == 1"]),

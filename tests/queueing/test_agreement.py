@@ -18,8 +18,8 @@ from queueing.chain.transient import transient
 from queueing.enclosures.stationary import stationary
 from queueing.fluid.trajectory import trajectory
 from queueing.model.system import System
-from tests.queueing.chains import SOLVERS, Balanced
-from tests.queueing.simulated import inside
+from tests.queueing.chain.chains import SOLVERS, Balanced
+from tests.queueing.simulation.simulated import inside
 
 POLICIES = (DRF(), ProportionalFair(), MaxMin(), BottleneckMax())
 

@@ -114,21 +114,23 @@ def tree_arrays(
     shares, plain = problem.task_shares[job["index"]], None
     if measure is not problem.task_shares:
         plain = np.pad(measure[job["index"]], ((0, 0), (0, m - 1)))
-    records: list[Any] = [
-        one.view(np.recarray) if compiled else _plain(one)
-        for one in (queue, cell, claim, job, np.zeros(1, RUN))
-    ]
+    records: dict[str, Any] = {
+        name: one.view(np.recarray) if compiled else _plain(one)
+        for name, one in {
+            "queue": queue, "cell": cell, "claim": claim, "job": job, "run": np.zeros(1, RUN)
+        }.items()
+    }  # fmt: skip
     return Work(
-        *records,  # type: ignore[call-arg]
-        child,
-        np.zeros(2 * (n + nodes)),
-        np.zeros(m),
-        shares,
-        shares if plain is None else plain,
-        plain is not None,
-        naive,
-        borrowed,
-        bool(low.any()),
+        **records,
+        child=child,
+        keys=np.zeros(2 * (n + nodes)),
+        scratch=np.zeros(m),
+        shares=shares,
+        measure=shares if plain is None else plain,
+        plain=plain is not None,
+        naive=naive,
+        borrowed=borrowed,
+        guaranteed=bool(low.any()),
     )
 
 

@@ -33,6 +33,9 @@ NEVER_STARTED = ("drop", "refuse")
 BACKWARDS = ("refuse", "drop")
 """What can be done with a task whose times go backwards."""
 
+Columns = Sequence[tuple[str, FloatArray]]
+"""Numbers of tasks, each with what the file calls them."""
+
 STORED = 28.0
 """Bytes of a task that has been found."""
 
@@ -136,12 +139,10 @@ class Gathering:
     def add(
         self,
         rows: Rows,
-        times: Sequence[FloatArray],
-        demands: Sequence[FloatArray],
+        times: Columns,
+        demands: Columns,
         users: NDArray[Any],
         *,
-        fields: Sequence[str],
-        columns: Sequence[str],
         durations: FloatArray | None = None,
         models: NDArray[Any] | None = None,
         jobs: NDArray[Any] | None = None,
@@ -150,19 +151,18 @@ class Gathering:
 
         Parameters
         ----------
-        times : sequence of ndarrays of shape (n_rows,), seconds
-            Arrivals, starts and ends. NaN: it never started, it never ended.
-        demands : sequence of n_resources ndarrays of shape (n_rows,)
-        fields, columns : sequence of str
-            What the file calls the times, and the columns that say the demands.
+        times : sequence of (str, ndarray of shape (n_rows,)), seconds
+            Arrivals, starts and ends, each with what the file calls it. NaN: it never started, never ended.
+        demands : sequence of n_resources (str, ndarray of shape (n_rows,))
+            Each with the column that says it.
         durations : ndarray of shape (n_rows,), seconds
             Default: from starts to ends.
         models : ndarray of shape (n_rows,), optional
             Tuples of models of nodes where a task may run; () for all.
         """
-        arrivals, starts, ends = times
-        self._require_good(rows, times, fields)
-        self._require_units(rows, demands, columns)
+        arrivals, starts, ends = (column for _, column in times)
+        self._require_good(rows, times)
+        self._require_units(rows, demands)
         waits, runs_on = np.isnan(starts), np.isnan(ends)
         wrong = (starts < arrivals) | (ends < starts)
         good = ~wrong
@@ -170,7 +170,7 @@ class Gathering:
         seen = np.concatenate([arrivals[good], starts[~waits & good], ends[~runs_on & good]])
         self.saw(float(np.fmax.reduce(seen, initial=-np.inf)))
         self.note(int(waits.sum()), "{n} dropped: never ran, so that no duration is known")
-        idle = np.logical_and.reduce([held <= 0 for held in demands])
+        idle = np.logical_and.reduce([held <= 0 for _, held in demands])
         self.note(int((idle & ~waits & good).sum()), "{n} dropped: no demand")
         kept = ~(waits | idle | wrong)
         if self._ended == "drop":
@@ -180,7 +180,7 @@ class Gathering:
         lasting = ends - starts if durations is None else durations
         self.note(int((kept & (lasting == 0)).sum()), "{n} dropped: took 0 s")
         kept &= lasting != 0
-        keys = [column[kept] for column in demands]
+        keys = [held[kept] for _, held in demands]
         if models is not None:
             codes, distinct = pd.factorize(models[kept])
             named = np.empty(len(distinct), dtype=object)
@@ -199,12 +199,12 @@ class Gathering:
             self._parts.setdefault(name, []).append(part)
         self._n += int(kept.sum())
 
-    def _require_good(self, rows: Rows, times: Sequence[FloatArray], fields: Sequence[str]) -> None:
+    def _require_good(self, rows: Rows, times: Columns) -> None:
         """ModelError about times that cannot be, or that the caller wants refused."""
-        arrivals, starts, ends = times
+        (arrival, arrivals), (start, starts), (end, ends) = times
         if math.isnan(self._first) and (known := arrivals[~np.isnan(arrivals)]).size:
             self._first = float(known[0])
-        for field, column in zip(fields, times, strict=True):
+        for field, column in times:
             far = np.abs(column - self._first) > LONGEST
             rows.refuse(
                 field,
@@ -214,19 +214,17 @@ class Gathering:
             )
         waits, runs_on = np.isnan(starts), np.isnan(ends)
         if self._started == "refuse":
-            rows.refuse(fields[1], waits, "says that this task never ran; take never_started='drop'")
+            rows.refuse(start, waits, "says that this task never ran; take never_started='drop'")
         if self._ended == "refuse":
-            rows.refuse(
-                fields[2], runs_on & ~waits, "says that this task never ended; take never_ended='cut'"
-            )
+            rows.refuse(end, runs_on & ~waits, "says that this task never ended; take never_ended='cut'")
         if self._backwards == "refuse":
             remedy = "correct the line, or take backwards='drop'"
-            rows.refuse(fields[1], starts < arrivals, f"lies before {fields[0]}; {remedy}")
-            rows.refuse(fields[2], ends < starts, f"lies before {fields[1]}; {remedy}")
+            rows.refuse(start, starts < arrivals, f"lies before {arrival}; {remedy}")
+            rows.refuse(end, ends < starts, f"lies before {start}; {remedy}")
 
-    def _require_units(self, rows: Rows, demands: Sequence[FloatArray], columns: Sequence[str]) -> None:
+    def _require_units(self, rows: Rows, demands: Columns) -> None:
         """ModelError about demands that no node could hold: their unit is another."""
-        for r, (name, held, column) in enumerate(zip(self.resources, demands, columns, strict=True)):
+        for r, (name, (column, held)) in enumerate(zip(self.resources, demands, strict=True)):
             if name == self.devices:
                 broken = (held > 1) & (held != np.floor(held))
                 rows.refuse(column, broken, "is in devices: a part of one, or whole ones")

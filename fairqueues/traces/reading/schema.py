@@ -172,8 +172,7 @@ class TaskTable:
 
     def _add(self, gathering: Gathering, rows: Rows, jobs: Numbered) -> None:
         more: dict[str, Any] = {
-            "columns": [one.column for one in self.amounts],
-            "demands": [one.units(rows) for one in self.amounts],
+            "demands": [(one.column, one.units(rows)) for one in self.amounts],
             "users": rows.texts(self.user) if self.user else np.full(len(rows), "all", dtype=object),
             "jobs": jobs.of(rows.texts(self.jobs)) if self.jobs else None,
         }
@@ -191,7 +190,7 @@ class TaskTable:
                 [arrivals, arrivals, arrivals + more["durations"]],
                 (*fields, *fields, self.duration),
             )
-        gathering.add(rows, times, fields=fields, **more)
+        gathering.add(rows, list(zip(fields, times, strict=True)), **more)
 
 
 @dataclass(frozen=True)

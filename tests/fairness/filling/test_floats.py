@@ -12,7 +12,7 @@ from fairness.machine.kernels import nonzeros
 from fairness.policies.engines.filling import fill_states, progressive_filling
 from fairness.testing import KINDS, random_problem
 from tests.fairness.instances import pools
-from tests.fairness.leximin import pool_leximin
+from tests.oracles.leximin import pool_leximin
 
 
 @pytest.mark.parametrize("kind", KINDS)

@@ -9,8 +9,8 @@ from fairqueues.traces import read_alibaba_2018_machines, read_google_2019
 from queueing import NodeList
 from queueing.recorded import columns
 from queueing.recorded.columns import pieces
-from tests.fairqueues.foreign_files import FILES, READ, write
 from tests.fairqueues.traces.files import EVENTS, written
+from tests.fairqueues.traces.foreign_files import FILES, READ, write
 
 SAVED = (
     '{"format": "fairqueues result, 1", "version": "0.1.0", "digest": "cdb2957a841ca6eefed179f83c9e9e'
