@@ -105,3 +105,34 @@ def test_prices_that_are_given_are_the_start(monkeypatch):
     solve(1)
     assert residuals.max() <= prices.CERTIFIED
     np.testing.assert_allclose(solved[1, 0], solved[0, 0], rtol=1e-12)
+
+
+def test_prices_that_reach_zero_at_once_leave_together():
+    space = start([1.0], [1.0, 2.0, 3.0])
+    columns = space.columns
+    columns[2], columns[3] = 1.0, [-2.0, -4.0, -3.0]  # active; the step
+    assert prices._take_step(columns, False) == (0.5, 0, 1.0)
+    assert columns[0].tolist() == [0.0, 0.0, 1.5]
+    assert columns[2].tolist() == [0.0, 0.0, 1.0]
+
+
+def solved_alone(shares, limits, counts, given):
+    """Tasks of one state and what its prices have become."""
+    shares, given = np.asarray(shares, dtype=float), np.array(given)
+    demanding = shares.any(axis=1)
+    growth = np.where(demanding, 1.0, np.inf)
+    tasks, residuals = np.empty((1, len(limits))), np.empty(1)
+    step = getattr(prices.solve_states, "py_func", prices.solve_states)
+    step(shares, np.array(limits), np.array([counts], dtype=float), tasks, growth, 1.0, given, residuals)
+    return tasks[0], given
+
+
+def test_who_demands_nothing_runs_to_its_limit():
+    tasks, _ = solved_alone([[0.0], [0.5]], [3.0, np.inf], [1.0, 1.0], [0.0])
+    np.testing.assert_allclose(tasks, [3.0, 2.0], rtol=1e-12)
+
+
+def test_nobody_pays_where_nobody_is():
+    tasks, given = solved_alone([[0.5]], [np.inf], [0.0], [7.0])
+    assert tasks.tolist() == [0.0]
+    assert given.tolist() == [0.0]
