@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -57,10 +58,17 @@ CLUSTER = Tree(
 )  # fmt: skip
 YARN = Problem([[1, 4], [1, 1]], [20, 640], job_classes=CLUSTER.job_classes, resources=["vcores", "GiB"])
 
-JUMP = Tree(
-    ["all", "A", "A1", "Z", "B"], [-1, 0, 1, 0, 0], weights=[1, 1, 1, 3, 2],
-    job_classes=["x", "y", "a", "z", "b"], class_nodes=[2, 2, 1, 3, 4],
-)  # fmt: skip
+JUMP_QUEUES = {"x": 2, "y": 2, "a": 1, "z": 3, "b": 4}
+
+
+def jump(names: Sequence[str]) -> Tree:
+    return Tree(
+        ["all", "A", "A1", "Z", "B"], [-1, 0, 1, 0, 0], weights=[1, 1, 1, 3, 2],
+        job_classes=names, class_nodes=[JUMP_QUEUES[name] for name in names],
+    )  # fmt: skip
+
+
+JUMP = jump(list(JUMP_QUEUES))
 """SPLIT with B, whose class uses GPU. When the CPU is full, A1 is behind a until y is at its limit."""
 LIMITED = Problem(
     [CPU, GPU, GPU, CPU, GPU], [190, 190], job_classes=JUMP.job_classes, limits=[99, 24, 999, 999, 999]
@@ -148,9 +156,12 @@ def test_a_limit_that_leaves_only_who_waits_ends_a_stage() -> None:
     # Nor may y wait, or go on after B.
     early = [JUMP_STAGES[0], JUMP_STAGES[1], [40, 24, 40, 150, 126]]
     assert hierarchy_certificate(LIMITED, JUMP, counts, early).residual > 0.03
-    solution = Hierarchical(JUMP).solve(LIMITED, counts)
-    assert np.allclose(solution.tasks, JUMP_STAGES[-1])
-    assert solution.certificate.holds
+    for order in (np.arange(5), np.arange(5)[::-1]):
+        names = [LIMITED.job_classes[i] for i in order]
+        pool = Problem(LIMITED.demands[order], [190, 190], job_classes=names, limits=LIMITED.limits[order])
+        solution = Hierarchical(jump(names)).solve(pool, np.array(counts)[order])
+        assert np.allclose(solution.tasks, np.array(JUMP_STAGES[-1])[order])
+        assert solution.certificate.holds
 
 
 def test_a_stage_of_rounding_says_nothing() -> None:

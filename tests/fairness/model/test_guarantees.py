@@ -128,6 +128,9 @@ def test_more_guaranteed_than_there_is(requests: list[float]) -> None:
 def test_weights_do_not_count_below_guarantees_that_are_too_many() -> None:
     tree, pool = overcommitted(5000, [9000] * 3, weights=[1, 1, 2, 9])
     assert np.allclose(Hierarchical(tree)(pool, [1, 1, 1]), 10_000 / 3)
+    # Nor where each of them, and the whole, is guaranteed all that there is.
+    tree, pool = overcommitted(10_000, [np.inf] * 3, weights=[1, 1, 2, 9])
+    assert np.allclose(Hierarchical(tree)(pool, [1, 1, 1]), 10_000 / 3)
     # What one cannot use, for lack of memory, is there for the guarantees of the others, before the weights.
     wide = pool.replaced(demands=[[1, 0], [1, 1], [1, 0]], capacities=[10_000, 1000])
     tree = Tree.from_dict(

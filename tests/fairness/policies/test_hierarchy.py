@@ -15,12 +15,13 @@ from fairness import (
     Hierarchical,
     MaxMin,
     ModelError,
+    NotConvergedError,
     Problem,
     ProportionalFair,
     Tree,
     allocate,
 )
-from fairness.policies.hierarchy import hierarchical
+from fairness.policies.hierarchy import filling, hierarchical
 from fairness.policies.hierarchy.leaves import leaf_factors
 from fairness.properties.exact.queues import QueueFilling
 from fairness.testing import check_policy, random_problem
@@ -49,7 +50,8 @@ def compare_with_fractions(seed: int) -> None:
         assert np.allclose(tasks, np.array(exact, dtype=float), rtol=1e-9, atol=1e-11), (seed, naive)
 
 
-@pytest.mark.parametrize("seed", range(18))
+# In tree 204 a resource is not full yet when somebody uses up a guarantee of it, in 208 the whole pool's is.
+@pytest.mark.parametrize("seed", [*range(18), 204, 208])
 @pytest.mark.usefixtures("plain")
 def test_filling_follows_the_definition(seed: int) -> None:
     compare_with_fractions(seed)
@@ -59,6 +61,14 @@ def test_filling_follows_the_definition_without_a_compiler(monkeypatch: pytest.M
     # With NUMBA_DISABLE_JIT the compiled kernel is the kernel as it is written.
     monkeypatch.setattr(hierarchical, "fill_states_compiled", hierarchical.fill_states)
     compare_with_fractions(0)
+
+
+@pytest.mark.usefixtures("plain")
+def test_a_filling_that_does_not_end_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    pool, tree, counts = random_queues(0, 14)
+    monkeypatch.setattr(filling, "_event", lambda w, v: False)  # nothing comes of what happens
+    with pytest.raises(NotConvergedError):
+        Hierarchical(tree)(pool, counts)
 
 
 @pytest.mark.long
