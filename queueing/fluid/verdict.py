@@ -173,7 +173,8 @@ def fluid_verdict(
         at random, half near the slowest.
     rng : numpy Generator or seed
     max_evaluations : int
-        Calls of the policy per trajectory.
+        Calls of the policy per trajectory; after one that was given up, of all that follow: with it stability
+        is not to be seen any more, only growth.
     theorems : bool
         False asks for evidence from the policy's allocations even where stability is proved.
 
@@ -286,8 +287,8 @@ def _by_search(
     planned = [*corners, np.full(n, 1.0 / n), *np.eye(n)]
     planned += [stream.dirichlet(np.full(n, 0.7)) for _ in range((starts + 1) // 2)]
     outcomes: list[Outcome] = []
-    extra = starts // 2
-    while planned or extra:
+    extra, left = starts // 2, budget
+    while (planned or extra) and left > 0:
         if planned:
             part = planned.pop(0)
         else:
@@ -296,7 +297,10 @@ def _by_search(
             extra -= 1
         start = np.zeros(system.n_classes)
         start[live] = part
-        outcomes.append(Probe(system, policy, start, budget).outcome())
+        probe = Probe(system, policy, start, left)
+        outcomes.append(probe.outcome())
+        if any(one.kind == "unfinished" for one in outcomes[:-1]):
+            left -= probe.evaluations
         if outcomes[-1].growth > tolerance and outcomes[-1].kind != "unfinished":
             break
     done = tuple(outcomes)

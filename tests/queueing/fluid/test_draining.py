@@ -216,16 +216,40 @@ def test_a_fitted_function_is_told_with_its_drift():
     assert f"of type {verdict.certificate.kind} has drift at most" in verdict.evidence
 
 
+class Careless(DRF):
+    """Serves nobody where the jobs of a class are a millionth of all, or fewer."""
+
+    def __call__(self, problem, counts):
+        few = np.min(counts, axis=-1, keepdims=True) < 1e-6 * np.sum(counts, axis=-1, keepdims=True)
+        return np.where(few, 0.0, super().__call__(problem, counts))
+
+
 def test_a_drift_that_contradicts_the_theorem_next_to_the_faces_is_seen():
-    class Careless(DRF):
-        """Serves nobody where the jobs of a class are a millionth of all, or fewer."""
+    class SaysDRF(Careless):
+        family = DRF().family
 
+    system = System(LINEAR, [0.2, 0.2, 0.2])
+    verdict = fluid_verdict(system, DRF())
+    assert (verdict.status, verdict.basis) == ("stable", "theorem")
+    verdict = fluid_verdict(system, SaysDRF())
+    assert (verdict.status, verdict.basis) == ("undecided", "theorem")
+    assert verdict.certificate.drift >= 0
+
+
+def test_after_a_trajectory_that_was_given_up_little_is_asked():
+    asked = [0]
+
+    class Counted(Careless):
         def __call__(self, problem, counts):
-            few = np.min(counts, axis=-1, keepdims=True) < 1e-6 * np.sum(counts, axis=-1, keepdims=True)
-            return np.where(few, 0.0, super().__call__(problem, counts))
+            asked[0] += 1
+            return super().__call__(problem, counts)
 
-    assert fluid_verdict(System(LINEAR, [0.2, 0.2, 0.2]), DRF()).status == "stable"
-    assert fluid_verdict(System(LINEAR, [0.2, 0.2, 0.2]), Careless()).status == "undecided"
+    verdict = fluid_verdict(System(LINEAR, [0.2, 0.2, 0.2]), Counted(), max_evaluations=500)
+    assert (verdict.status, verdict.basis) == ("undecided", "trajectories")
+    assert "was given up after 500 evaluations" in verdict.evidence
+    # Those before it, itself and all others; small batches are asked again state by state.
+    drained = sum(one.kind == "drained" for one in verdict.outcomes)
+    assert asked[0] <= 3 * 500 * (drained + 2) + 1000
 
 
 @pytest.mark.parametrize(("load", "status"), [(0.3, "stable"), (0.36, "unstable")])
