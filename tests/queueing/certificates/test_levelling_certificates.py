@@ -36,6 +36,7 @@ from queueing.certificates.pool import Pool
 from queueing.certificates.rates.filling_intervals import many_tasks
 from queueing.certificates.rates.interface import rates_of
 from queueing.certificates.rates.levelling import numbers
+from queueing.proved_bounds.price_guess import guess_prices
 
 # The kernel that bounds levelling policies takes long to compile.
 pytestmark = pytest.mark.long
@@ -361,6 +362,7 @@ def test_ps_dsf_of_divided_time_is_pf_on_the_facets() -> None:
         memory = np.zeros(kind.memory(*pool.demands.shape))
         for x in rng.integers(1, 9, (4, 3)):
             lower, upper = np.empty(3), np.empty(3)
+            guess_prices(rates, x, memory)
             kind.tasks(rates, x, lower, upper, memory)
             tasks = allocate(cluster, policy, x).tasks
             assert (lower <= tasks * (1 + 1e-9)).all()

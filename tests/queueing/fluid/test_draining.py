@@ -21,7 +21,7 @@ from fairness.testing import random_problem
 from queueing.fluid.lyapunov import Certificate, known_certificate
 from queueing.fluid.rays import rays
 from queueing.fluid.trajectory import drift, trajectory
-from queueing.fluid.verdict import fluid_verdict
+from queueing.fluid.verdict import Probe, fluid_verdict
 from queueing.model.system import System
 from tests.own_policies import first_round, handed, longest_first, short_first
 
@@ -234,6 +234,11 @@ def test_a_drift_that_contradicts_the_theorem_next_to_the_faces_is_seen():
     verdict = fluid_verdict(system, SaysDRF())
     assert (verdict.status, verdict.basis) == ("undecided", "theorem")
     assert verdict.certificate.drift >= 0
+
+
+def test_a_class_with_a_link_of_its_own_stays_empty():
+    probe = Probe(System(Problem(np.eye(2), [1, 1]), [0.3, 0.4]), DRF(), np.array([1.0, 0.0]), 100)
+    np.testing.assert_allclose(probe.mean_drift(), [0.3 - 1.0, 0.0], atol=1e-8)
 
 
 def test_after_a_trajectory_that_was_given_up_little_is_asked():
