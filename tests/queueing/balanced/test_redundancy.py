@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import math
 from fractions import Fraction
+from functools import cache
 from itertools import combinations
 
 import numpy as np
@@ -103,23 +104,23 @@ def test_what_is_out_of_reach_says_so_at_once():
 def balanced_jobs(k, d):
     """Balanced fairness of what is present, whose balance function is a recursion over fewer jobs."""
     classes = list(combinations(range(k), d))
-    known = {(): 1.0}
 
+    @cache
     def balance(present):
-        if present not in known:
-            servers = len(set().union(*(classes[i] for i in present)))
-            known[present] = sum(balance(fewer) for fewer in without_one(present)) / servers
-        return known[present]
+        servers = len(set().union(*(classes[i] for i, _ in present)))
+        return (
+            sum(jobs * balance(without_one(present, i)) for i, jobs in present) / servers if present else 1.0
+        )
 
-    def without_one(present):
-        return [present[:j] + present[j + 1 :] for j in range(len(present))]
+    def without_one(present, k):
+        return tuple((i, jobs - (i == k)) for i, jobs in present if jobs > (i == k))
 
     @one_state
     def balanced(problem, counts):
         tasks = np.zeros(len(counts))
-        present = tuple(int(i) for i in np.repeat(np.arange(len(counts)), counts.astype(int)))
-        for j, i in enumerate(present):
-            tasks[i] += balance(present[:j] + present[j + 1 :]) / balance(present)
+        present = tuple((int(i), int(counts[i])) for i in np.flatnonzero(counts))
+        for i, jobs in present:
+            tasks[i] = jobs * balance(without_one(present, i)) / balance(present)
         return tasks
 
     return balanced
