@@ -41,7 +41,7 @@ EMPTY = 1e-9
 """Part of the initial jobs at which the rest is drained along its ray."""
 
 GROWN = 1e6
-"""Multiple of the initial jobs at which a trajectory without horizon is called diverging."""
+"""Multiple of the initial work at which a trajectory without horizon is called diverging."""
 
 FAR = 1e150
 """Jobs and times that are no answer: where all progress is rounding, an integrator may step as far."""
@@ -63,8 +63,8 @@ class _Stiff(Exception):
 class Integrator:
     """Integrates piece by piece; a piece has a fixed set E of classes that stay empty.
 
-    Works in units of the initial number of jobs: |x(0)| = 1. ``smallest`` and ``largest`` bound |x|; a piece
-    also ends, with cause "still", where the direction u moves more slowly than ``still``.
+    Works in units of the initial number of jobs: |x(0)| = 1. ``smallest`` bounds |x|, ``largest`` the work over
+    that of the start; a piece also ends, with cause "still", where the direction u moves more slowly than it.
     """
 
     def __init__(
@@ -86,6 +86,7 @@ class Integrator:
         self.budget = max_evaluations
         self.evaluations = 0
         self.u = start / self.scale
+        self.work = system.mean_sizes / (self.u @ system.mean_sizes)
         self.log_size = 0.0
         self.time = 0.0
         self.smallest, self.largest, self.still = EMPTY, GROWN, 0.0
@@ -230,7 +231,7 @@ class Integrator:
 
         watch("emptied", -1, left)
         if self.horizon is None:
-            watch("diverged", 1, lambda s, y: y[n] - math.log(self.largest))
+            watch("diverged", 1, lambda s, y: y[n] + math.log(y[:n] @ self.work) - math.log(self.largest))
         else:
             end = self.horizon
             watch("horizon", 1, lambda s, y: y[n + 1] - end)

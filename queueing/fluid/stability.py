@@ -5,8 +5,8 @@ Three questions, each where the one before has no answer:
 1. *Load.* A resource with load at least 1 keeps its work, whatever the policy.
 2. *Theorem.* Below load 1 filling and alpha-fairness are stable (:mod:`queueing.fluid.lyapunov`).
 3. *Growth.* With one or two classes every ray that attracts is found; with more a few trajectories are
-   followed, roughly, from the middle and from next to each class alone, and one that grows once more as
-   :func:`~queueing.fluid.verdict.fluid_verdict` does. Jobs that grow have no stationary law.
+   followed, roughly, from equal work of all and from next to each class alone, and one that grows once more
+   as :func:`~queueing.fluid.verdict.fluid_verdict` does. Jobs that grow have no stationary law.
 
 Growth that is not found is no proof of stability, and nothing is said then; nor of sizes that are not
 exponential, of jobs with limits, and of policies that depend on more than proportions, which have no fluid
@@ -27,7 +27,7 @@ from fairness.protocol.policy import policy_name
 from queueing.fluid.integration import check_homogeneous
 from queueing.fluid.lyapunov import known_certificate
 from queueing.fluid.rays import rays
-from queueing.fluid.verdict import Outcome, Probe, described, shown
+from queueing.fluid.verdict import Probe, described, grows, jobs_of, shown
 from queueing.model.system import System
 
 __all__ = ["require_stable"]
@@ -93,13 +93,13 @@ def require_stable(system: System, policy: Any) -> None:
 def _growth(system: System, policy: Any) -> tuple[str, FloatArray]:
     """Where jobs grow, in words and as a direction; the words are empty if that is seen nowhere."""
     live = np.flatnonzero(system.arrival_rates > 0)
-    clear = CLEAR * float(system.arrival_rates.sum())
     middle = np.where(system.arrival_rates > 0, 1.0 / len(live), 0.0)
     # A policy of one's own may take long for many jobs; more than proportions mostly show among few.
     few = np.zeros(system.n_classes)
     few[live[:FEW]] = np.arange(1.0, FEW + 1.0)[: len(live)]
     check_homogeneous(system, policy, few, (2,))
     if len(live) <= 2:
+        clear = CLEAR * float(system.arrival_rates.sum())
         for ray in rays(system, policy, resolution=RESOLUTION, growing=True):
             if ray.kind == "attracting" and ray.growth > clear:
                 rate = f"({ray.growth:+.4g} jobs per unit of time)"
@@ -109,17 +109,14 @@ def _growth(system: System, policy: Any) -> tuple[str, FloatArray]:
     left = EVALUATIONS
     for k in (None, *live):
         # Off the faces, where a policy may serve a present class and an absent one by different rules.
-        start = middle if k is None else 0.03 * middle + 0.97 * (np.arange(system.n_classes) == k)
+        work = middle if k is None else 0.03 * middle + 0.97 * (np.arange(system.n_classes) == k)
+        start = jobs_of(system, work)
         look = Probe(system, policy, start, left, rtol=ROUGH, smallest=DRAINED)
-        if _grows(look.outcome(), clear):
+        if grows(system, look.outcome(), least=CLEAR):
             sure = Probe(system, policy, start, SURE).outcome()
-            if _grows(sure, clear):
+            if grows(system, sure, least=CLEAR):
                 return f"from {shown(start)} to {described(sure)}", sure.direction
         left -= look.evaluations
         if left <= 0:
             break
     return "", middle
-
-
-def _grows(one: Outcome, clear: float) -> bool:
-    return one.kind != "unfinished" and one.growth > clear

@@ -16,6 +16,9 @@ trajectories around a direction grow for ever, it has none. What decides, in thi
 
 ``evidence`` says which of these, in words.
 
+A trajectory is followed in units of work, :math:`\sigma_i x_i`: while one long job is served short ones may
+pile up by the million, and yet all of them are little work.
+
 References
 ----------
 .. [1] J. G. Dai, "On positive Harris recurrence of multiclass queueing networks: a unified approach via
@@ -46,7 +49,7 @@ from queueing.model.system import System
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = ["FluidVerdict", "Outcome", "Probe", "described", "fluid_verdict", "shown"]
+__all__ = ["FluidVerdict", "Outcome", "Probe", "described", "fluid_verdict", "grows", "jobs_of", "shown"]
 
 CRITICAL = 1e-9
 """Growth below this part of the arrival rate is not told from 0."""
@@ -73,8 +76,8 @@ class Outcome:
     direction : ndarray of shape (n_classes,)
         At the end: the ray, or a point of the cycle.
     growth : float, jobs per unit of time
-        Of log|x| per unit of s, which is the rate of growth of |x| along a ray; on a cycle its mean, and the
-        mean over the whole trajectory for "drained" and "grown".
+        Rate of growth of |x| along a ray; on a cycle and, for "drained" and "grown", over the whole
+        trajectory the mean rate of the work per unit of it, in jobs of its last direction.
     peak : float
         Largest |x| over the first.
     """
@@ -280,7 +283,6 @@ def _by_search(
     stream: np.random.Generator,
     budget: int,
 ) -> FluidVerdict:
-    tolerance = CRITICAL * float(system.arrival_rates.sum())
     n = len(live)
     # Off the faces, where a policy may serve a present class and an absent one by different rules.
     corners = [np.where(np.arange(n) == i, 1.0 - 0.01 * (n - 1), 0.01) for i in range(n)]
@@ -292,27 +294,27 @@ def _by_search(
         if planned:
             part = planned.pop(0)
         else:
-            slowest = max(outcomes, key=lambda one: (one.growth, one.peak)).start[live]
-            part = 0.7 * slowest + 0.3 * stream.dirichlet(np.full(n, 0.5))
+            slowest = max(outcomes, key=lambda one: (one.growth, one.peak)).start * system.mean_sizes
+            part = 0.7 * slowest[live] / slowest.sum() + 0.3 * stream.dirichlet(np.full(n, 0.5))
             extra -= 1
         start = np.zeros(system.n_classes)
         start[live] = part
-        probe = Probe(system, policy, start, left)
+        probe = Probe(system, policy, jobs_of(system, start), left)
         outcomes.append(probe.outcome())
         if any(one.kind == "unfinished" for one in outcomes[:-1]):
             left -= probe.evaluations
-        if outcomes[-1].growth > tolerance and outcomes[-1].kind != "unfinished":
+        if grows(system, outcomes[-1]):
             break
     done = tuple(outcomes)
     worst = max(done, key=lambda one: one.growth)
     unfinished = [one for one in done if one.kind == "unfinished"]
-    grows = [one for one in done if one.kind != "unfinished" and one.growth > tolerance]
-    if grows:
-        one = grows[0]
+    growing = [one for one in done if grows(system, one)]
+    if growing:
+        one = growing[0]
         where = "ends on" if one.kind in ("ray", "cycle") else "has grown a thousandfold at"
         text = f"the trajectory from {shown(one.start)} {where} {described(one)}"
         return FluidVerdict(system, name, "unstable", "trajectories", text, one.growth, outcomes=done)
-    if unfinished or worst.growth > -tolerance:
+    if unfinished or not all(grows(system, one, sign=-1) for one in done):
         one = unfinished[0] if unfinished else worst
         text = (
             f"the trajectory from {shown(one.start)} was given up after {budget} evaluations at"
@@ -385,8 +387,23 @@ def _faces(
     return np.array(directions), np.array(drifts)
 
 
+def jobs_of(system: System, work: FloatArray) -> FloatArray:
+    """Parts of the classes among the jobs, from those in the work."""
+    jobs: FloatArray = work / system.mean_sizes
+    return jobs / jobs.sum()
+
+
+def grows(system: System, one: Outcome, *, sign: int = 1, least: float = CRITICAL) -> bool:
+    """Whether a trajectory ends in growth (of the opposite sign: in drain) that is told from 0."""
+    work = one.growth * float(one.direction @ system.mean_sizes)
+    return one.kind != "unfinished" and sign * work > least * float(system.loads.sum())
+
+
 class Probe(Integrator):
-    """A trajectory that is followed only until its fate is known."""
+    """A trajectory that is followed, in units of work, only until its fate is known.
+
+    Of the largest mean size: jobs of size :math:`\\sigma_i` count as :math:`\\sigma_i/\\max_k\\sigma_k`.
+    """
 
     def __init__(
         self,
@@ -398,10 +415,16 @@ class Probe(Integrator):
         rtol: float = 1e-7,
         smallest: float = 1.0 / FAR,
     ) -> None:
-        super().__init__(system, policy, start, None, rtol, "LSODA", 1, budget)
-        rate = float(system.arrival_rates.sum())
+        largest = system.mean_sizes.max()
+        self.units = system.mean_sizes / largest
+        work = System(system.problem, system.arrival_rates * self.units, np.full(system.n_classes, largest))
+        super().__init__(work, policy, start * self.units, None, rtol, "LSODA", 1, budget)
+        rate = float(work.arrival_rates.sum())
         self.smallest, self.largest, self.still = smallest, FAR, STILL * rate
         self.start = start
+
+    def _ask(self, states: FloatArray) -> FloatArray:
+        return super()._ask(states / self.units)
 
     def outcome(self) -> Outcome:
         """Follow the pieces until the direction stops or repeats, or the size has changed a lot."""
@@ -427,11 +450,14 @@ class Probe(Integrator):
     def mean_drift(self) -> FloatArray:
         """Drift at the start, its empty classes staying empty where they do."""
         face = self._settle(None, self.u == 0)
-        return face.drift(self.u)
+        return face.drift(self.u) / self.units
 
     def _end(self, kind: str, growth: float) -> Outcome:
-        sizes = np.array(self.counts).sum(axis=1)
-        return Outcome(self.start, kind, frozen(self.u.copy()), growth, float(sizes.max()))
+        jobs = self.u / self.units
+        number = float(jobs.sum())
+        sizes = (np.array(self.counts) / self.units).sum(axis=1)
+        peak = float(sizes.max() / sizes[0])
+        return Outcome(self.start, kind, frozen(jobs / number), growth * number, peak)
 
 
 def described(one: Outcome) -> str:

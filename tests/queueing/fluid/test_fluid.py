@@ -121,6 +121,16 @@ def test_priority_keeps_the_first_class_empty():
     assert not path.counts[path.times > 1.2501, 0].any()
 
 
+def test_more_jobs_than_a_million_times_as_many_are_not_endless():
+    """While the first class is served, at 1e-9 jobs per unit of time, 0.5 others arrive."""
+    system = System(Problem([[1], [1]], [1]), [1e-10, 0.5], mean_sizes=[1e9, 1])
+    path = trajectory(system, priority, [1, 0])
+    assert path.status == "emptied"
+    assert path.counts.sum(axis=1).max() == pytest.approx(0.5e9 / 0.9, rel=1e-6)
+    # The work is that of any order.
+    assert path.emptying_time == pytest.approx(1e9 / 0.4, rel=1e-6)
+
+
 def test_short_first_is_stable_if_and_only_if_both_links_are_idle_often_enough():
     # The long class runs a part (1 - rho_1)(1 - rho_2) of the time: Bonald and Massoulie, SIGMETRICS 2001.
     stable = System(LINEAR, [0.3, 0.4, 0.4])

@@ -91,6 +91,25 @@ def test_on_both_sides_of_known_boundaries(load):
                 require_stable(system, policy)
 
 
+@pytest.mark.parametrize(
+    "seed", [1, *(pytest.param(seed, marks=pytest.mark.long) for seed in (0, 2, 3, 4, 5))]
+)
+def test_short_jobs_that_pile_up_behind_a_long_one_are_no_growth(seed):
+    """Sizes over ten decades: priority on one resource wastes nothing, and so is stable below load 1."""
+    rng = np.random.default_rng(seed)
+    n = 3 + seed % 3
+    loads, sizes = rng.uniform(0.3, 0.95) * rng.dirichlet(np.ones(n)), np.sort(10.0 ** rng.uniform(-5, 5, n))
+    system = System(Problem(np.ones((n, 1)), [1]), (loads / sizes)[::-1], mean_sizes=sizes[::-1])
+    require_stable(system, priority)
+    if n == 3:
+        assert fluid_verdict(system, priority).status == "stable"
+    # Where short jobs wait for long ones, whether they drain does not depend on how long all are.
+    sizes = 10.0 ** rng.uniform(-4, 4, 3)
+    require_stable(System(LINE, 0.95 * EDGE / sizes, sizes), short_first)
+    with pytest.raises(UnstableError, match="short_first is unstable"):
+        require_stable(System(LINE, 1.05 * EDGE / sizes, sizes), short_first)
+
+
 @pytest.mark.parametrize("seed", range(12))
 def test_refused_is_what_the_verdict_refuses(seed):
     """With two classes both are told by the same rays; with three what is refused is unstable there, too."""
