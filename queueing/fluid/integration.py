@@ -63,8 +63,8 @@ class _Stiff(Exception):
 class Integrator:
     """Integrates piece by piece; a piece has a fixed set E of classes that stay empty.
 
-    Works in units of the initial number of jobs: |x(0)| = 1. ``smallest`` bounds |x|, ``largest`` the work over
-    that of the start; a piece also ends, with cause "still", where the direction u moves more slowly than it.
+    Works in units of the initial number of jobs: |x(0)| = 1. ``smallest`` bounds |x|, ``largest`` the work,
+    which is 1 at the start; a piece also ends, with cause "still", where u moves more slowly than ``still``.
     """
 
     def __init__(
