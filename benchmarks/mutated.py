@@ -18,7 +18,7 @@ TESTS: dict[str, tuple[str, ...]] = {
         "tests/fairness/evidence/test_tree_certificates.py", "-k",
         "not compiled and not ever_smaller and not explanation",
     ),
-    "fairness/cloud/engines/filling.py": (
+    "fairness/cloud/engines/eviction.py": (
         "tests/fairness/cloud/test_edrf.py", "tests/fairness/cloud/test_pattern.py", "-k",
         "(edrf and not hard) or tiles_cover", "-W", "ignore::RuntimeWarning",
     ),

@@ -23,8 +23,8 @@ subtracted once, when it is evicted; and y and z, which stand for a sum per dema
   searches two levels per resource, which change only when somebody who demands it is evicted
   (:mod:`fairness.cloud.engines.eviction`).
 
-Nothing drifts, for the same reasons as in :mod:`fairness.cloud.engines.filling`. The result does not depend
-on the number of threads, to the last bit.
+Nothing drifts, for the reasons given there. The result does not depend on the number of
+threads, to the last bit.
 
 References
 ----------
@@ -41,25 +41,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from fairness.arguments.validation import FloatArray, frozen, require_number
-from fairness.cloud.engines.eviction import (
-    DONE,
-    MISFIT,
-    PAUSED,
-    SHARED_EVICTION,
-    STUCK,
-    UNLISTED,
-    State,
-    advance_alone,
-    advance_shared,
-    shared_rows,
-)
-from fairness.cloud.engines.filling import FIRST_LISTED, loads_of, soonest
-from fairness.cloud.engines.threads import check_threads, workers
+from fairness.arguments.validation import frozen, require_number
+from fairness.cloud.engines.eviction import run
+from fairness.cloud.engines.loads import loads_of
+from fairness.cloud.engines.threads import check_threads
 from fairness.cloud.model.demands import SparseDemands
 from fairness.cloud.model.pattern import Pattern
 from fairness.cloud.rounds import Deadline, Rounds
-from fairness.errors import ModelError
 from fairness.machine.memory import require_memory
 
 __all__ = ["dcdrf"]
@@ -143,72 +131,23 @@ def dcdrf(
         growth = given.check_weights(weights) / given.largest
     n_bytes = 130 * given.n_resources + (40 + 8 * number) * given.n_tenants + given.n_entries / 2
     require_memory(n_bytes, f"DC-DRF of {given!r}", "take fewer tenants")
-    state, why, late, seconds = _run(given, growth, epsilon, pattern, limit, number)
+    begin = time.perf_counter()
+    loads = loads_of(given, growth, number)
+    seconds = {"load": time.perf_counter() - begin}
+    passed = None if deadline is None else limit.passed
+    state, _, misfit, more = run(given, growth, loads, epsilon, pattern, threads=number, passed=passed)
     rounds, left = int(state.progress[0]), int(state.progress[1])
-    state.levels[state.growing] = state.level
-    levels, free = frozen(state.levels), frozen(np.maximum(0.0, state.left))
-    trail = frozen(state.trail[:rounds].copy())
     result = Rounds(
         demands=given,
-        levels=levels,
+        levels=state.stops()[0],
         growth=frozen(growth),
-        free=free,
-        seconds=seconds,
+        free=frozen(np.maximum(0.0, state.left)),
+        seconds=seconds | more,
         algorithm="DC-DRF",
         epsilon=epsilon,
         rounds=rounds,
-        timed_out=late,
+        timed_out=limit.late,
         unfinished=left,
-        round_levels=trail,
+        round_levels=frozen(state.trail[:rounds].copy()),
     )
-    return result._unless_lost(1.0 if why == STUCK else state.misfit(epsilon))
-
-
-def _run(
-    demands: SparseDemands,
-    growth: FloatArray,
-    epsilon: float,
-    pattern: Pattern | None,
-    limit: Deadline,
-    threads: int,
-) -> tuple[State, int, bool, dict[str, float]]:
-    """Where the rounds end, why, whether after the deadline, and the seconds of each phase."""
-    begin = time.perf_counter()
-    parts = threads if demands.n_entries >= SHARED_EVICTION else 1
-    advance = advance_alone if parts == 1 else advance_shared
-    rows = shared_rows(demands, parts), demands.columns, demands.values, growth
-    state = State.start(loads_of(demands, growth, threads), demands.n_tenants, epsilon)
-    seconds = {"load": time.perf_counter() - begin, "list": 0.0, "fill": 0.0}
-    part, known = FIRST_LISTED, _nothing(demands) if pattern is None else pattern
-    most = demands.n_resources if limit.seconds is None else 1
-    why, late = PAUSED, False
-    while why in (PAUSED, UNLISTED) and not late:
-        if why == UNLISTED:
-            begin = time.perf_counter()
-            wanted = soonest(state.sums, part)
-            wanted[state.due[: state.progress[5]]] = True
-            counts = state.sums[:, 4]
-            known = Pattern.of(demands, wanted, state.growing, counts=counts, threads=threads)
-            part = 1.0
-            seconds["list"] += time.perf_counter() - begin
-        begin = time.perf_counter()
-        with workers(parts):
-            why = advance(rows, known.arrays, epsilon, most, state)
-        seconds["fill"] += time.perf_counter() - begin
-        # Neither at a resource that is not listed nor within a round.
-        if why in (PAUSED, DONE) and state.progress[3] == state.progress[2]:
-            late = limit.passed()
-    if why == MISFIT:
-        raise ModelError.of(
-            "pattern",
-            "names other tenants than demand a resource: it was made of demands with other non-zero "
-            "entries; leave it out",
-        )
-    return state, why, late, seconds
-
-
-def _nothing(demands: SparseDemands) -> Pattern:
-    m = demands.n_resources
-    listed, tenants = np.zeros(m, dtype=np.bool_), np.empty(0, dtype=np.int32)
-    starts = np.zeros(m + 1, dtype=np.int64)
-    return Pattern(frozen(listed), frozen(starts), frozen(tenants), demands.n_entries, demands.n_tenants)
+    return result._unless_lost(misfit)

@@ -5,7 +5,7 @@ r until a resource that it demands is full; the others go on [1]_ [2]_ (Algorith
 algorithm finds the next full resource by a pass over all entries, once for every resource that fills up.
 Here an entry is touched five times in all: when demands are checked, when each tenant's largest is found,
 when resource loads are summed, when the tenants of a resource are listed, and when its tenant stops
-(:mod:`fairness.cloud.engines.filling`).
+(:mod:`fairness.cloud.engines.eviction`).
 
 References
 ----------
@@ -29,7 +29,8 @@ from scipy import sparse
 from fairness.arguments.validation import FloatArray, frozen
 from fairness.cloud.allocation import CloudAllocation
 from fairness.cloud.certificates import residuals
-from fairness.cloud.engines.filling import fill, loads_of, shift_loads
+from fairness.cloud.engines.eviction import run
+from fairness.cloud.engines.loads import loads_of, shift_loads
 from fairness.cloud.engines.replacement import check_replacement, replaced_rows
 from fairness.cloud.model.demands import IndexArray, SparseDemands
 from fairness.cloud.model.pattern import Pattern
@@ -208,20 +209,18 @@ def _filled(
     load_seconds: float,
 ) -> Edrf:
     """The allocation, once resources' loads are known."""
-    state, pattern, seconds = fill(demands, growth, loads, pattern)
+    state, pattern, misfit, seconds = run(demands, growth, loads, pattern=pattern)
     levels, stoppers = state.stops()
-    free, seconds = frozen(np.maximum(0.0, 1.0 - state.used)), {"load": load_seconds, **seconds}
-    events = int(state.progress[1])
     result = Edrf(
         demands,
         levels,
         frozen(growth),
-        free,
-        seconds,
+        frozen(np.maximum(0.0, state.left)),
+        {"load": load_seconds, **seconds},
         stoppers=stoppers,
-        events=events,
+        events=int(state.progress[2]),
         pattern=pattern,
         by_resource=by_resource,
         loads=frozen(loads),
     )
-    return result._unless_lost(state.misfit)
+    return result._unless_lost(misfit)

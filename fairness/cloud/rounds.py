@@ -122,13 +122,14 @@ class Deadline:
     def __init__(self, seconds: float | None, clock: Callable[[], float]) -> None:
         if seconds is not None:
             require_number("deadline", seconds, above=0, most=np.inf, hint=" (seconds), or None for none")
-        self.seconds = seconds
+        self.seconds, self.late = seconds, False
         self._clock = clock
         self._start = 0.0 if seconds is None else clock()
 
     def passed(self) -> bool:
         """Whether more than the seconds have passed, on one look at the clock."""
-        return self.seconds is not None and self._clock() - self._start > self.seconds
+        self.late = self.seconds is not None and self._clock() - self._start > self.seconds
+        return self.late
 
 
 def edrf_rounds(
@@ -205,15 +206,15 @@ def edrf_rounds(
     survey = _serial_survey if number == 1 else _parallel_survey
     rows = given.starts, given.columns, given.values, growth
     reached: list[float] = []
-    level, left, late = 0.0, n, False
+    level, left = 0.0, n
     with workers(number):
         survey(rows, level, growing, levels, exhausted, tables)
-    while left > 0 and not late and len(reached) != max_rounds:
+    while left > 0 and not limit.late and len(reached) != max_rounds:
         level += _rise(tables[0], free, exhausted)
         reached.append(level)
         with workers(number):
             left = survey(rows, level, growing[:left], levels, exhausted, tables)
-        late = limit.passed()
+        limit.passed()
     levels[growing[:left]] = level
     seconds = {"fill": time.perf_counter() - begin}
     trail = frozen(np.array(reached))
@@ -226,7 +227,7 @@ def edrf_rounds(
         algorithm="EDRF",
         epsilon=0.0,
         rounds=len(trail),
-        timed_out=late,
+        timed_out=limit.late,
         unfinished=left,
         round_levels=trail,
     )

@@ -1,11 +1,29 @@
-r"""A round of DC-DRF: its level, the resources that are exhausted there, and the tenants to be evicted.
+r"""A round: its level, the resources that are exhausted there, and the tenants to be evicted.
 
-With :math:`F_r = \sum_{\text{evicted}} g_{ir} z_i` and :math:`\mu_r` the rate of growing tenants, resource r
-decides the round whose level is :math:`(1 - F_r)/\mu_r` and counts as exhausted from the level
-:math:`(1 - \varepsilon - F_r)/\mu_r` on. Both only rise (:mod:`fairness.cloud.engines.filling`). So outdated
-ones are lower bounds, and one bound serves a block of resources until it is reached. Rounding may lower a
-level by a last bit, and then the bound of its block with it: the resource that decides a round must be found
-exhausted.
+With :math:`F_r = \sum_{\text{evicted}} g_{ir} z_i` and :math:`\mu_r = \sum_{\text{growing}} g_{ir}`, where
+:math:`g_{ir}` is the rate at which tenant i fills resource r, the resource would be full at the level
+:math:`y_r = (1 - F_r)/\mu_r` if nobody stopped before. A tenant that stops at :math:`z \le y_r` moves its
+part from :math:`\mu` to F, and
+
+.. math:: \frac{1 - F_r - g z}{\mu_r - g} \ge \frac{1 - F_r}{\mu_r},
+
+so these levels only *rise*. The lowest is the level of a round, and a resource counts as exhausted from the
+level :math:`(1 - \varepsilon - F_r)/\mu_r` on; with :math:`\varepsilon = 0` it is full, and rounds are the
+events of exact filling. Outdated levels are lower bounds, and one bound serves a block of resources until it
+is reached. Rounding may lower a level by a last bit, and then the bound of its block with it: the resource
+that decides a round must be found exhausted.
+
+Nothing drifts. F only grows, by parts of at most 1 in all. :math:`\mu` is reduced by exactly the products
+that were summed into it, in twice the working precision, and a resource without growing tenants is known by
+their count, not by what is left of :math:`\mu`: that is right to full precision even where its first value
+was ten decades larger.
+
+*Memory.* Tenants stop in an order that has nothing to do with where their rows lie, and waiting for them took
+two thirds of the time. Those that a resource stops are listed first, and rows are fetched some places ahead
+(:mod:`fairness.cloud.engines.prefetch`). What is known of a resource lies in one cache line, fetched one row
+ahead. Who demands a resource is listed for those that will be exhausted first; when another one is next, for
+all of them and the tenants that still grow (:mod:`fairness.cloud.model.pattern`). Whether a tenant grows is a
+byte, so that a million of these stay near.
 
 Evictions of many entries are shared by threads, each of which owns a range of resources (the paper's resource
 tiles). Demands are sorted by resource, so the part of a row that is a thread's own is found by bisection, and
@@ -15,35 +33,28 @@ Smaller evictions are not worth sharing, nor are searches.
 
 from __future__ import annotations
 
+import time
+from collections.abc import Callable
 from typing import NamedTuple
 
 import numba
 import numpy as np
 from numpy.typing import NDArray
 
-from fairness.arguments.validation import FloatArray
+from fairness.arguments.validation import FloatArray, frozen
 from fairness.cloud.engines import prefetch as prefetching
 from fairness.cloud.engines import sums as summing
+from fairness.cloud.engines.loads import FIRST_LISTED, soonest
 from fairness.cloud.engines.prefetch import LINE, prefetch, prefetch_row
 from fairness.cloud.engines.sums import add, table
-from fairness.cloud.engines.threads import PARALLEL
+from fairness.cloud.engines.threads import PARALLEL, workers
 from fairness.cloud.model.demands import Flags, IndexArray, Offsets, Rows, SparseDemands
-from fairness.cloud.model.pattern import Lists
+from fairness.cloud.model.pattern import Lists, Pattern
 from fairness.cloud.model.tiles import map_tiles, resource_tiles, tenant_tiles
+from fairness.errors import ModelError
 from fairness.machine.compiling import stored
 
-__all__ = [
-    "DONE",
-    "MISFIT",
-    "PAUSED",
-    "SHARED_EVICTION",
-    "STUCK",
-    "UNLISTED",
-    "State",
-    "advance_alone",
-    "advance_shared",
-    "shared_rows",
-]
+__all__ = ["SHARED_EVICTION", "State", "run"]
 
 AHEAD = 4
 """Rows that are fetched ahead of the one at work; twice as many have their places looked up."""
@@ -70,6 +81,9 @@ Bounds = tuple[FloatArray, FloatArray, FloatArray, FloatArray, FloatArray]
 DONE, PAUSED, UNLISTED, MISFIT, STUCK = range(5)
 """Why the kernel returned."""
 
+STOPPED, GROWS, LEAVES = range(3)
+"""How a tenant stands; who leaves does so in the round at work."""
+
 
 class State(NamedTuple):
     """Where the rounds stand; the kernel changes it."""
@@ -77,20 +91,22 @@ class State(NamedTuple):
     sums: FloatArray  # (n_resources, 8): F and its compensation, mu and its, number of growing tenants
     full: FloatArray  # level at which a resource decides a round, or a lower bound; infinite without tenants
     reached: FloatArray  # level from which on it counts as exhausted, or a lower bound
-    levels: FloatArray  # z; -1 of growing tenants
-    growing: Flags
+    standing: NDArray[np.uint8]  # (n_tenants,): GROWS, LEAVES or STOPPED
+    events: IndexArray  # (n_tenants,): number of the resource, among those that stopped somebody; -1 of none
+    heights: FloatArray  # (n_resources,): level of each event
+    stoppers: IndexArray  # (n_resources,): resource of each event
     trail: FloatArray  # y_t after each round
     batch: IndexArray  # evicted in this round; one place more than tenants, for writing without a branch
     full_floors: FloatArray  # lower bounds of these, one for each block
     reached_floors: FloatArray
     due: IndexArray  # resources exhausted in this round
     spent: Flags  # whether a resource has been exhausted
-    progress: NDArray[np.int64]  # rounds, growing tenants
+    progress: NDArray[np.int64]  # rounds, growing tenants, events
     # and of this round: evicted tenants, those of them worked through, their entries, exhausted resources
 
     @classmethod
     def start(cls, loads: FloatArray, n_tenants: int, epsilon: float) -> State:
-        """Nobody has been evicted; loads are those of :func:`fairness.cloud.engines.filling.loads_of`."""
+        """Nobody has been evicted; loads are those of :func:`fairness.cloud.engines.loads.loads_of`."""
         m = len(loads)
         sums = table(m, 8)
         sums[:, 2:5] = loads[:, :3]
@@ -103,15 +119,17 @@ class State(NamedTuple):
             sums=sums,
             full=full,
             reached=reached if epsilon else full,
-            levels=np.full(n_tenants, -1.0),
-            growing=np.ones(n_tenants, dtype=np.bool_),
+            standing=np.full(n_tenants, GROWS, dtype=np.uint8),
+            events=np.full(n_tenants, -1, dtype=np.int32),
+            heights=np.empty(m),
+            stoppers=np.empty(m, dtype=np.int32),
             trail=np.empty(m),
             batch=np.empty(n_tenants + 1, dtype=np.int32),
             full_floors=np.zeros(-(-m // BLOCK)),
             reached_floors=np.zeros(-(-m // BLOCK)),
             due=np.empty(m, dtype=np.int32),
             spent=np.zeros(m, dtype=np.bool_),
-            progress=np.array([0, n_tenants, 0, 0, 0, 0]),
+            progress=np.array([0, n_tenants, 0, 0, 0, 0, 0]),
         )
 
     @property
@@ -119,6 +137,12 @@ class State(NamedTuple):
         """Level of growing tenants."""
         rounds = self.progress[0]
         return float(self.trail[rounds - 1]) if rounds else 0.0
+
+    def stops(self) -> tuple[FloatArray, IndexArray]:
+        """Level that each tenant has reached, and the resource that stopped it, or -1; shape (n_tenants,)."""
+        grows = self.events < 0
+        levels = np.where(grows, self.level, self.heights[self.events])
+        return frozen(levels), frozen(np.where(grows, np.int32(-1), self.stoppers[self.events]))
 
     @property
     def left(self) -> FloatArray:
@@ -130,8 +154,9 @@ class State(NamedTuple):
     def misfit(self, epsilon: float) -> float:
         """How much more than epsilon is left of an exhausted resource, or how overfull one is.
 
-        Zero but for rounding, unless rates have been lost
-        (:attr:`fairness.cloud.engines.filling.Filling.misfit`).
+        Zero but for rounding, whatever the order of events, unless rates have been lost: those of tenants
+        that are some 20 decades lighter than others, or beyond what a float holds. It is no number if one of
+        the levels is none.
         """
         left = self.left
         return float(
@@ -263,11 +288,11 @@ def _evict(
 def _advance(rows: Rows, lists: Lists, epsilon: float, most: int, state: State) -> int:
     """At most so many rounds, or until a resource is exhausted that is not listed, or for a while."""
     places, (listed, pattern, tenants) = rows[0], lists
-    sums, full, reached, levels, growing, trail, batch = state[:7]
-    full_floors, reached_floors, due, spent, progress = state[7:]
+    sums, full, reached, standing, numbers, heights, stoppers, trail, batch = state[:9]
+    full_floors, reached_floors, due, spent, progress = state[9:]
     bounds = sums, full, reached, full_floors, reached_floors
-    n, m, tiles = len(growing), len(sums), places.shape[1] - 1
-    rounds, left, found, done, entries, n_due = progress
+    n, m, tiles = len(standing), len(sums), places.shape[1] - 1
+    rounds, left, events, found, done, entries, n_due = progress
     ended, touched, why = 0, 0, PAUSED
     while ended < most and touched < WHILE:
         if done == found:
@@ -291,21 +316,25 @@ def _advance(rows: Rows, lists: Lists, epsilon: float, most: int, state: State) 
                 r, before, demanding = due[k], found, 0
                 for p in range(pattern[r], pattern[r + 1]):
                     i = tenants[p]
-                    demanding += growing[i]
+                    stands = standing[i]
+                    demanding += stands != STOPPED
                     batch[found] = i
-                    found += growing[i] and levels[i] < 0
+                    found += stands == GROWS
                 for p in range(before, found):
-                    levels[batch[p]] = level
+                    standing[batch[p]] = LEAVES
+                    numbers[batch[p]] = events
                 if demanding != sums[r, 4]:
                     return MISFIT
+                heights[events], stoppers[events] = level, r
+                events += found > before
             if found > n // 32:
                 # Rows in the order in which they lie in memory.
                 found = 0
                 for i in range(n):
                     batch[found] = i
-                    found += growing[i] and levels[i] == level
+                    found += standing[i] == LEAVES
             for p in range(found):
-                growing[batch[p]] = False
+                standing[batch[p]] = STOPPED
                 entries += places[batch[p], tiles] - places[batch[p], 0]
             left -= found
             touched += m // 16
@@ -329,11 +358,83 @@ def _advance(rows: Rows, lists: Lists, epsilon: float, most: int, state: State) 
                 if left == 0:
                     why = DONE
                     break
-    progress[0], progress[1], progress[2] = rounds, left, found
-    progress[3], progress[4], progress[5] = done, entries, n_due
+    progress[0], progress[1], progress[2], progress[3] = rounds, left, events, found
+    progress[4], progress[5], progress[6] = done, entries, n_due
     return why
 
 
 _options = {"nogil": True, "error_model": "numpy"}
-advance_alone = stored(summing, prefetching, **_options)(_advance)
-advance_shared = stored(summing, prefetching, **_options, parallel=PARALLEL)(_advance)
+_advance_alone = stored(summing, prefetching, **_options)(_advance)
+_advance_shared = stored(summing, prefetching, **_options, parallel=PARALLEL)(_advance)
+
+
+def run(
+    demands: SparseDemands,
+    growth: FloatArray,
+    loads: FloatArray,
+    epsilon: float = 0.0,
+    pattern: Pattern | None = None,
+    *,
+    threads: int | None = None,
+    passed: Callable[[], bool] | None = None,
+) -> tuple[State, Pattern, float, dict[str, float]]:
+    """Rounds until all tenants have stopped, or the time has passed.
+
+    Parameters
+    ----------
+    demands : SparseDemands
+    growth : ndarray of shape (n_tenants,)
+        Tasks per unit of level.
+    loads : ndarray of shape (n_resources, 4)
+        From :func:`fairness.cloud.engines.loads.loads_of`.
+    epsilon : float
+        Part of a resource that may be left when it counts as exhausted.
+    pattern : Pattern or None
+        Known already.
+    threads : int, optional
+        That list tenants, and share an eviction of many entries. Default: all cores list, and one evicts.
+    passed : callable, optional
+        Asked after each round whether the time is over.
+
+    Returns
+    -------
+    State, pattern that serves the next one, misfit (1 if there was no level), seconds of each phase
+
+    Raises
+    ------
+    ModelError
+        If the pattern does not fit the demands.
+    """
+    begin, m = time.perf_counter(), demands.n_resources
+    parts = threads or 1 if demands.n_entries >= SHARED_EVICTION else 1
+    advance = _advance_alone if parts == 1 else _advance_shared
+    rows = shared_rows(demands, parts), demands.columns, demands.values, growth
+    state = State.start(loads, demands.n_tenants, epsilon)
+    listed, starts, nobody = np.zeros(m, np.bool_), np.zeros(m + 1, np.int64), np.empty(0, np.int32)
+    nothing = frozen(listed), frozen(starts), frozen(nobody)
+    known = pattern or Pattern(*nothing, demands.n_entries, demands.n_tenants)
+    seconds, part = {"list": 0.0, "fill": time.perf_counter() - begin}, FIRST_LISTED
+    why, late = PAUSED, False
+    while why in (PAUSED, UNLISTED) and not late:
+        begin = time.perf_counter()
+        if why == UNLISTED:
+            wanted = soonest(state.sums, part if pattern is None else 1.0)
+            wanted[state.due[: state.progress[6]]] = True
+            grows, counts = state.standing == GROWS, state.sums[:, 4]
+            known = Pattern.of(demands, wanted, grows, counts=counts, threads=threads)
+            pattern = pattern or known
+            seconds["list"] += time.perf_counter() - begin
+            begin = time.perf_counter()
+        with workers(parts):
+            why = advance(rows, known.arrays, epsilon, 1 if passed else m, state)
+        seconds["fill"] += time.perf_counter() - begin
+        # Neither at a resource that is not listed nor within a round.
+        if why in (PAUSED, DONE) and state.progress[4] == state.progress[3]:
+            late = passed is not None and passed()
+    if why == MISFIT:
+        raise ModelError.of(
+            "pattern",
+            "names other tenants than demand a resource: it was made of demands with other non-zero "
+            "entries; leave it out",
+        )
+    return state, pattern or known, 1.0 if why == STUCK else state.misfit(epsilon), seconds

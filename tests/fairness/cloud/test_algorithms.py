@@ -239,9 +239,9 @@ def test_uncompiled_kernels_give_the_same_numbers():
     code = (
         "import sys, numpy as np; from scipy import sparse\n"
         "from fairness.cloud import dcdrf, edrf, edrf_rounds\n"
-        "from fairness.cloud.engines import filling\n"
+        "from fairness.cloud.engines import eviction\n"
         "ds = [sparse.csr_array(np.array(d)) for d in eval(sys.stdin.read())]; d = ds[0]; events = []\n"
-        "for filling.WHILE in (filling.WHILE, 1): events.append([edrf(d).levels.tolist() for d in ds])\n"
+        "for eviction.WHILE in (eviction.WHILE, 1): events.append([edrf(d).levels.tolist() for d in ds])\n"
         "print([events, [r.levels.tolist() for r in (edrf_rounds(d, threads=1), edrf_rounds(d, threads=2),"
         " dcdrf(d, 0.01, threads=1), dcdrf(d, 0.01, threads=2), dcdrf(d, 0.01, deadline=1e9, threads=1))]])"
     )

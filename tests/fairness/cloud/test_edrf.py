@@ -10,7 +10,8 @@ import pytest
 from fairness import DRF, ModelError, NotConvergedError, Problem
 from fairness.cloud import Pattern, SparseDemands, edrf
 from fairness.cloud.certificates import residuals
-from fairness.cloud.engines.filling import fill, loads_of, soonest
+from fairness.cloud.engines.eviction import run
+from fairness.cloud.engines.loads import loads_of, soonest
 from fairness.cloud.instances.families import HARD_FAMILIES
 from tests.fairness.cloud.instances import WORKED, in_fractions, random_rows, sparse_of
 
@@ -91,7 +92,8 @@ def test_extreme_weights(weights):
 def test_misfit_is_what_a_full_resource_lacks_and_what_any_holds_too_much():
     # Resource 0 stops both tenants at level 1/2; resource 1 stops nobody and is used by a quarter.
     demands, growth = sparse_of([[1, F(1, 2)], [1, 0]]), np.ones(2)
-    state, _, seconds = fill(demands, growth, loads_of(demands, growth), None)
+    state, _, found, seconds = run(demands, growth, loads_of(demands, growth))
+    assert found == 0
     assert min(seconds.values()) >= 0
     for used, misfit in [
         ((1, 0.25), 0), ((0.75, 0.25), 0.25), ((1.25, 0.25), 0.25), ((1, 1.5), 0.5), ((0.75, 1.5), 0.5),
@@ -99,9 +101,9 @@ def test_misfit_is_what_a_full_resource_lacks_and_what_any_holds_too_much():
     ]:  # fmt: skip
         # What is held is a sum and what rounding took from it.
         state.sums[:, 0], state.sums[:, 1] = np.array(used) - 0.125, 0.125
-        assert state.misfit == misfit
+        assert state.misfit(0) == misfit
     state.sums[0, 0] = math.nan
-    assert math.isnan(state.misfit)
+    assert math.isnan(state.misfit(0))
 
 
 def test_the_resources_that_fill_up_first_are_found_among_those_that_anybody_demands():
@@ -122,11 +124,11 @@ def test_a_pattern_of_other_entries_is_refused(rows):
         return SparseDemands.from_lists([[(r, 0.5) for r in row] for row in lists], n_resources=3)
 
     pattern = Pattern.of(demands([[0, 1], [0]]))
-    with pytest.raises(ModelError, match=r"pattern names other tenants of resource \d than demand it"):
+    with pytest.raises(ModelError, match="pattern names other tenants than demand a resource"):
         edrf(demands(rows), pattern=pattern)
     # As many for each resource: who is stopped in place of another would leave nobody to stop that one.
     with pytest.raises(ModelError, match="pattern names other tenants"):
-        edrf(demands([[0], [1], [2]]), pattern=Pattern.of(demands([[1], [2], [0]])))
+        edrf(demands([[0], [1], [2]]), [1, 2, 3], pattern=Pattern.of(demands([[1], [2], [0]])))
 
 
 def test_a_pattern_that_is_none_or_of_other_or_some_tenants_is_refused():

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from fairness.cloud import Pattern, SparseDemands, edrf
-from fairness.cloud.engines import filling
+from fairness.cloud.engines import loads as loading
 from fairness.cloud.engines.sums import add, table
 from fairness.cloud.model import tiles
 from tests.fairness.cloud.instances import random_rows
@@ -54,7 +54,7 @@ def test_tiles_cover_all_tenants_once(demands, number, monkeypatch):
         assert max(entries) - min(entries) <= 60
     # Tiles change the order of a sum; compensated, its result hardly.
     np.testing.assert_allclose(Pattern.of(demands).tenants, demands.matrix().tocsc().indices)
-    loads = filling.loads_of(demands, np.ones(400))
+    loads = loading.loads_of(demands, np.ones(400))
     columns = demands.matrix().tocsc()
     exact = [math.fsum(columns.data[a:b]) for a, b in zip(columns.indptr, columns.indptr[1:], strict=False)]
     np.testing.assert_array_equal(loads[:, 0] + loads[:, 1], exact)

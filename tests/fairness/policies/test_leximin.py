@@ -324,14 +324,14 @@ def test_wrong_arguments_are_named(solved):
 
 
 def test_a_failed_program_is_reported(solved, monkeypatch):
-    model = LevelProgram._model
+    model = LevelProgram.model
 
-    def impatient(program):
-        solver = model(program)
+    def impatient(*program, **options):
+        solver = model(*program, **options)
         solver.setOptionValue("simplex_iteration_limit", 0)
         return solver
 
-    monkeypatch.setattr(LevelProgram, "_model", impatient)
+    monkeypatch.setattr(LevelProgram, "model", impatient)
     with pytest.raises(NotConvergedError, match="HiGHS stopped with status 'Iteration limit reached'"):
         leximin(*solved[:3])
 

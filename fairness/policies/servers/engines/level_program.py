@@ -25,9 +25,7 @@ References
 from __future__ import annotations
 
 import math
-from typing import Any
 
-import highspy
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csc_array
@@ -37,8 +35,9 @@ from scipy.sparse.linalg import splu
 from fairness.arguments.validation import FloatArray, frozen
 from fairness.errors import NotConvergedError
 from fairness.evidence.pools import SATURATION
-from fairness.machine.linear_programs import SilentSolver, require_optimum
+from fairness.machine.linear_programs import require_optimum
 from fairness.policies.servers.engines.level_evidence import Level, Pairs
+from fairness.policies.servers.engines.pair_program import PairProgram
 
 __all__ = ["FAR_APART", "LevelProgram"]
 
@@ -52,7 +51,7 @@ LARGE_PROGRAM = 2000
 """Pairs of class and server from which an interior point method finds the first basis faster."""
 
 
-class LevelProgram:
+class LevelProgram(PairProgram):
     r"""The program of the current round.
 
     Columns are the levels :math:`z_{ni} = x_{ni}/(g_n u)` that a class draws from a server, and t; u is a
@@ -68,7 +67,8 @@ class LevelProgram:
     """
 
     def __init__(self, pairs: Pairs, goals: FloatArray) -> None:
-        self.pairs, self.goals = pairs, goals
+        super().__init__(pairs)
+        self.goals = goals
         self.free = np.bincount(pairs.job_class, minlength=pairs.n_classes) > 0
         self.levels = np.zeros(pairs.n_classes)
         self.opened = np.ones(len(pairs.job_class), dtype=bool)
@@ -78,59 +78,28 @@ class LevelProgram:
         equal = pairs.totals(pairs.alone / users[pairs.server])[self.free] / goals[self.free]
         self.unit = 2.0 ** round(float(np.log2(equal).mean()))
         self.scale = np.where(self.free, goals * self.unit, 1.0)
-        self.demanded = np.zeros((pairs.n_servers, pairs.n_resources), dtype=bool)
-        for r in range(pairs.n_resources):
-            self.demanded[pairs.server[pairs.shares[:, r] > 0], r] = True
-        # Rows: demanded resources of servers, then classes.
-        self.first_class = int(self.demanded.sum())
-        self.lower: FloatArray = np.r_[np.full(self.first_class, -np.inf), np.zeros(pairs.n_classes)]
-        self.upper: FloatArray = np.r_[np.ones(self.first_class), np.full(pairs.n_classes, np.inf)]
         # Columns: pairs, then t, then the slacks of the rows.
         self.t = len(pairs.job_class)
-        self.columns = self._columns()
+        rows, n_rows = self.rising, np.arange(len(self.lower))
+        self.columns = self.matrix(
+            self.scale[pairs.job_class],
+            np.ones(self.t),
+            (rows, np.full(len(rows), self.t), np.where(self.free, -1.0, 0.0)),
+            (n_rows, self.t + 1 + n_rows, np.full(len(n_rows), -1.0)),
+        )
         self.interior = self.t >= LARGE_PROGRAM
-        self.solver = self._model()
-        self.basic: NDArray[np.int64] = np.empty(0, dtype=np.int64)
-        self.basis = self.columns
-
-    def _columns(self) -> csc_array:
-        pairs, n_rows = self.pairs, len(self.lower)
-        row = np.full(self.demanded.shape, -1)
-        row[self.demanded] = np.arange(self.first_class)
-        pair, resource = np.nonzero(pairs.shares)
-        use = pairs.shares[pair, resource] * self.scale[pairs.job_class[pair]]
-        rising = self.first_class + np.arange(pairs.n_classes)
-        rows = np.r_[
-            row[pairs.server[pair], resource], self.first_class + pairs.job_class, rising, np.arange(n_rows)
-        ]
-        places = np.r_[pair, np.arange(self.t), np.full(len(rising), self.t), self.t + 1 + np.arange(n_rows)]
-        values = np.r_[use, np.ones(self.t), np.where(self.free, -1.0, 0.0), np.full(n_rows, -1.0)]
-        return csc_array((values, (rows, places)), shape=(n_rows, self.t + 1 + n_rows))
-
-    def _model(self) -> Any:
-        matrix, n_columns, n_rows = self.columns, self.t + 1, len(self.lower)
-        model = highspy.HighsLp()
-        model.num_col_, model.num_row_ = n_columns, n_rows
-        # This stake in t makes the multipliers of order 1, so that the tolerance on them is a relative one.
-        model.col_cost_ = np.r_[np.zeros(self.t), -float(self.free.sum())]
-        model.col_lower_, model.col_upper_ = np.zeros(n_columns), np.full(n_columns, np.inf)
-        model.row_lower_, model.row_upper_ = self.lower, self.upper
-        model.a_matrix_.format_ = highspy.MatrixFormat.kColwise
-        end = matrix.indptr[n_columns]
-        model.a_matrix_.start_ = matrix.indptr[: n_columns + 1]
-        model.a_matrix_.index_, model.a_matrix_.value_ = matrix.indices[:end], matrix.data[:end]
-        solver: Any = SilentSolver(
-            presolve="off",
+        self.solver = self.model(
+            self.columns,
+            # This stake in t makes the multipliers of order 1: the tolerance on them is a relative one.
+            np.r_[np.zeros(self.t), -float(self.free.sum())],
+            np.full(self.t + 1, np.inf),
             simplex_strategy=4,  # primal: the last solution stays feasible from round to round
             primal_simplex_bound_perturbation_multiplier=0.0,  # equalities leave it no room
-            primal_feasibility_tolerance=1e-10,
-            dual_feasibility_tolerance=1e-10,
-            small_matrix_value=1e-12,
             large_matrix_value=1e30,  # the evidence judges the answer, whatever the coefficients
             solver="ipm" if self.interior else "simplex",
         )
-        solver.passModel(model)
-        return solver
+        self.basic: NDArray[np.int64] = np.empty(0, dtype=np.int64)
+        self.basis = self.columns
 
     def _solve(self) -> None:
         """Find the optimal basis."""
@@ -151,8 +120,7 @@ class LevelProgram:
         """Solve, and say which free classes are at their maximum by the dual values."""
         self._solve()
         dual = self._dual_values()
-        prices = np.zeros(self.demanded.shape)
-        prices[self.demanded] = dual[: self.first_class]
+        prices = self.by_place(dual)
         prices[~self.full] = np.maximum(prices[~self.full], 0.0)
         multipliers = -dual[self.first_class :] / self.scale
         multipliers[self.free] = np.maximum(multipliers[self.free], 0.0)

@@ -8,19 +8,17 @@ bound both from above whatever rounding does to the placement (:mod:`fairness.ev
 
 from __future__ import annotations
 
-from typing import Any
-
 import highspy
 import numpy as np
-from scipy.sparse import csc_array
 
 from fairness.arguments.validation import FloatArray
 from fairness.evidence.queue_bounds import BoolArray
 from fairness.evidence.tree_placements import worth_of_tasks
-from fairness.machine.linear_programs import SilentSolver, require_optimum
+from fairness.machine.linear_programs import require_optimum
 from fairness.model.cluster import Cluster
 from fairness.policies.servers.engines.level_evidence import Pairs
 from fairness.policies.servers.engines.level_program import FAR_APART
+from fairness.policies.servers.engines.pair_program import PairProgram
 
 __all__ = ["Room"]
 
@@ -34,7 +32,7 @@ LOOSE = 1e-12
 """Part by which tasks that are placed already may be missed, so that rounding leaves a placement."""
 
 
-class Room:
+class Room(PairProgram):
     r"""The servers, for classes with jobs.
 
     Columns are the parts :math:`x_{ni}/\gamma_{ni}`, the time of a step, and the growth of each class as a
@@ -42,49 +40,20 @@ class Room:
     """
 
     def __init__(self, cluster: Cluster, present: BoolArray) -> None:
-        self.cluster, self.pairs = cluster, Pairs(cluster, present)
-        self.alone = cluster.gamma.sum(axis=1)
-        pairs, n = self.pairs, cluster.n_classes
-        demanded = np.zeros((pairs.n_servers, pairs.n_resources), dtype=bool)
-        np.logical_or.at(demanded, pairs.server, pairs.shares > 0)
-        self.demanded, self.first_class = demanded, int(demanded.sum())
-        row = np.full(demanded.shape, -1)
-        row[demanded] = np.arange(self.first_class)
-        pair, resource = np.nonzero(pairs.shares)
+        pairs, n = Pairs(cluster, present), cluster.n_classes
+        super().__init__(pairs)
+        self.cluster, self.alone = cluster, cluster.gamma.sum(axis=1)
         self.time = len(pairs.job_class)
         self.growth = self.time + 1 + np.arange(n, dtype=np.int32)
-        rising = (self.first_class + np.arange(n)).astype(np.int32)
-        rows = np.r_[row[pairs.server[pair], resource], self.first_class + pairs.job_class, rising, rising]
-        columns = np.r_[pair, np.arange(self.time), np.full(n, self.time), self.growth]
-        values = np.r_[
-            pairs.shares[pair, resource] * pairs.alone[pair],
+        matrix = self.matrix(
+            pairs.alone,
             pairs.alone / self.alone[pairs.job_class],
-            np.full(n, -1.0),
-            np.full(n, -1.0),
-        ]
-        matrix = csc_array((values, (rows, columns)), shape=(self.first_class + n, self.time + 1 + n))
-        self.rising, self.solver = rising, self._model(matrix, n)
-
-    def _model(self, matrix: Any, n: int) -> Any:
-        size, rows = matrix.shape[1], matrix.shape[0]
-        model = highspy.HighsLp()
-        model.num_col_, model.num_row_ = size, rows
-        model.col_cost_, model.col_lower_ = np.zeros(size), np.zeros(size)
-        model.col_upper_ = np.r_[np.full(self.time, np.inf), np.zeros(1 + n)]
-        model.row_lower_ = np.r_[np.full(self.first_class, -np.inf), np.zeros(n)]
-        model.row_upper_ = np.r_[np.ones(self.first_class), np.full(n, np.inf)]
-        model.a_matrix_.format_ = highspy.MatrixFormat.kColwise
-        model.a_matrix_.start_ = matrix.indptr
-        model.a_matrix_.index_, model.a_matrix_.value_ = matrix.indices, matrix.data
-        solver: Any = SilentSolver(
-            presolve="off",
-            primal_feasibility_tolerance=1e-10,
-            dual_feasibility_tolerance=1e-10,
-            small_matrix_value=1e-12,
+            (self.rising, np.full(n, self.time), np.full(n, -1.0)),
+            (self.rising, self.growth, np.full(n, -1.0)),
         )
-        solver.passModel(model)
-        solver.changeObjectiveSense(highspy.ObjSense.kMaximize)
-        return solver
+        most = np.r_[np.full(self.time, np.inf), np.zeros(1 + n)]
+        self.solver = self.model(matrix, np.zeros(len(most)), most)
+        self.solver.changeObjectiveSense(highspy.ObjSense.kMaximize)
 
     def step(self, tasks: FloatArray, speeds: FloatArray, most: float) -> tuple[float, FloatArray | None]:
         """Longest time up to ``most`` that tasks can grow so, and the prices of the servers that end it."""
@@ -153,6 +122,5 @@ class Room:
         require_optimum(self.solver, f"; {FAR_APART}", best=tasks)
         solution = self.solver.getSolution()
         dual = np.abs(np.asarray(solution.row_dual)[: self.first_class])
-        prices = np.zeros(self.demanded.shape)
-        prices[self.demanded] = np.where(dual > LOOSE * dual.max(initial=0.0), dual, 0.0)
+        prices = self.by_place(np.where(dual > LOOSE * dual.max(initial=0.0), dual, 0.0))
         return np.asarray(solution.col_value), prices
