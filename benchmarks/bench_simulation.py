@@ -11,9 +11,9 @@ from benchmarks.harness import Row, best_seconds
 from fairness import DRF, Cluster, Problem
 from queueing.model.system import System
 from queueing.simulation.simulate import simulate
-from queueing.simulation.tasks.rules.options import Tasks
-from queueing.simulation.tasks.rules.placement import BestFit, OnArrival
-from queueing.simulation.tasks.rules.schedulers import BMFScheduler, DRFScheduler, FIFOScheduler, PFScheduler
+from queueing.simulation.tasks.options import Tasks
+from queueing.simulation.tasks.placement import BestFit, OnArrival
+from queueing.simulation.tasks.schedulers import BMFScheduler, DRFScheduler, FIFOScheduler, PFScheduler
 
 __all__ = ["rows"]
 

@@ -48,34 +48,28 @@ from .replays.recorded import Replay
 from .replays.replay import replay
 from .replays.time_series import ReplayPaths
 from .simulation.jobs.results import JobSimulation
-from .simulation.results import Simulation
+from .simulation.results import ServerEvidence, Simulation, TaskSimulation
 from .simulation.simulate import simulate
-from .simulation.tasks import (
+from .simulation.tasks.options import Tasks, TaskTypes
+from .simulation.tasks.own_schedulers import OwnScheduler, PresentJob, SystemState
+from .simulation.tasks.placement import (
     BestFit,
+    FirstFit,
+    OnArrival,
+    Placement,
+    PowerOfChoices,
+    RandomFit,
+    WorstFit,
+)
+from .simulation.tasks.record import TaskTrace, task_trace
+from .simulation.tasks.schedulers import (
     BMFScheduler,
     DRFScheduler,
     FIFOScheduler,
-    FirstFit,
-    FixedTasks,
-    GeometricTasks,
-    OnArrival,
-    OwnScheduler,
     PFScheduler,
-    Placement,
-    PowerOfChoices,
-    PresentJob,
-    RandomFit,
-    ServerEvidence,
-    SystemState,
-    TabulatedTasks,
     TargetScheduler,
-    Tasks,
-    TaskSimulation,
-    TaskTrace,
-    TaskTypes,
-    WorstFit,
-    task_trace,
 )
+from .simulation.tasks.workload import FixedTasks, GeometricTasks, TabulatedTasks
 from .states.table import Table, tabulate
 
 __all__ = [

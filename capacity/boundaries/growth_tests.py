@@ -37,8 +37,8 @@ from queueing.simulation.counts import CountLevel, CountOptions
 from queueing.simulation.replications import RunLength
 from queueing.simulation.sampling import Effort, estimated
 from queueing.simulation.simulate import simulate
-from queueing.simulation.tasks.rules.options import Tasks
-from queueing.simulation.tasks.rules.schedulers import Scheduler, is_scheduler
+from queueing.simulation.tasks.options import Tasks
+from queueing.simulation.tasks.schedulers import Scheduler, is_scheduler
 
 __all__ = ["TASKS", "GrowthTest", "chain_test", "simulation_test"]
 

@@ -35,7 +35,7 @@ from fairness.machine.work import ProgressOption, watching
 from fairness.model.cluster import Cluster
 from fairness.model.problem import Problem
 from fairness.protocol.policy import Policy
-from queueing.simulation.tasks.rules.schedulers import Scheduler
+from queueing.simulation.tasks.schedulers import Scheduler
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -31,8 +31,8 @@ from fairness.model.problem import FloatArray, Problem
 from fairness.protocol.policy import policy_name
 from queueing.fluid.verdict import FluidVerdict, fluid_verdict
 from queueing.model.system import System
-from queueing.simulation.tasks.rules.options import Tasks
-from queueing.simulation.tasks.rules.schedulers import is_scheduler
+from queueing.simulation.tasks.options import Tasks
+from queueing.simulation.tasks.schedulers import is_scheduler
 
 __all__ = ["PolicyPoint", "PolicyRays"]
 

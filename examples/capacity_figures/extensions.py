@@ -23,6 +23,7 @@ from queueing import (
     FirstFit,
     FixedTasks,
     OnArrival,
+    Placement,
     PowerOfChoices,
     RandomFit,
     System,
@@ -34,7 +35,6 @@ from queueing import (
     tabulate,
 )
 from queueing.simulation.replications import Estimate
-from queueing.simulation.tasks import Placement
 
 __all__ = ["extensions"]
 

@@ -1,21 +1,201 @@
-"""A trace, its nodes and the rules of a replay, checked and as arrays for the kernel."""
+r"""A replay made ready: whose turn it is, and the trace, its nodes and the rules as arrays for the kernel.
+
+The schedulers are those of :mod:`queueing.simulation.tasks.schedulers`, with a *user* of the trace in the
+place of a job: what has a share is the user, and what waits are its tasks, the oldest first.
+
+* :func:`~queueing.DRFScheduler`: the user with the smallest weighted dominant share
+  :math:`s_u = \max_r h_{ur}/(w_u C_r)`, where :math:`h_{ur}` is what its running tasks hold and :math:`C_r`
+  the capacity of all nodes together.
+* :func:`~queueing.TargetScheduler`: the user who is furthest below a fluid policy. Where the policy gives a
+  present user :math:`\varphi_u` tasks and its task holds :math:`d_{ur}` on average, weighted by duration,
+  that is the user with the smallest :math:`\max_r h_{ur}/(\varphi_u d_{ur})`; if all its tasks are alike,
+  running tasks over target. The policy sees each present user (one with tasks waiting or running) as one job
+  of its weight: on the pool of all nodes, or, for policies of clusters, on the nodes where some of its tasks
+  may run, if they have all that its mean task holds; equal nodes are taken together. It is asked when the set
+  of present users has changed.
+* :func:`~queueing.FIFOScheduler`: the user of the oldest waiting task.
+
+*Blocking*: if that task does not fit anywhere, all wait. Otherwise the turn goes to the next user, and of a
+user's tasks to the oldest one that fits; under FIFO that is backfilling without reservations. *Ties* go to
+the user of the oldest of the tasks that they would start, or to one of the tied users at random.
+
+Best ranks (``BMFScheduler``) are not defined on servers, see :mod:`queueing.simulation.tasks.runs`:
+bottleneck max fairness is followed as a target.
+"""
 
 from __future__ import annotations
 
-import numpy as np
-from numpy.typing import NDArray
+from collections.abc import Mapping
+from functools import lru_cache
 
-from fairness.arguments.validation import require_choice
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from fairness.arguments.labels import by_label, is_labelled
+from fairness.arguments.validation import (
+    FloatArray,
+    float_array,
+    frozen,
+    require,
+    require_choice,
+    require_shape,
+)
 from fairness.errors import ModelError
 from fairness.machine.memory import require_memory
+from fairness.model.cluster import Cluster
+from fairness.model.problem import Problem
+from fairness.protocol.cluster_policy import ClusterPolicy
+from fairness.protocol.following import follow
 from queueing.recorded.cluster_trace import ClusterTrace
 from queueing.recorded.node_list import NodeList
-from queueing.replays.engine.state import NOBODY, Given
-from queueing.replays.user_order import Turns
-from queueing.simulation.tasks.rules.placement import Placement
-from queueing.simulation.tasks.rules.server_choice import ROUNDING
+from queueing.replays.state import NOBODY, Given
+from queueing.simulation.tasks.placement import ROUNDING, Placement
+from queueing.simulation.tasks.schedulers import (
+    NEVER_SERVED,
+    SAME_RATIO,
+    SAME_SHARE,
+    BMFScheduler,
+    DRFScheduler,
+    FIFOScheduler,
+    Scheduler,
+    TargetScheduler,
+    is_scheduler,
+)
 
-__all__ = ["NEVER_FITS", "prepared", "suited"]
+__all__ = ["Turns", "prepared", "suited", "user_weights"]
+
+ROOM = 2**26
+"""Bytes of answers of a policy that are kept."""
+
+Scores = tuple[FloatArray, FloatArray]
+"""What a unit of each resource adds to the score of a user, (n_users, n_resources); the score without any."""
+
+
+class Turns:
+    """A scheduler's order of the users.
+
+    Attributes
+    ----------
+    blocking, random_ties : bool
+    follows : bool
+        Whether the scores depend on the users present.
+    tolerance : float
+        Scores that are closer, as a part of the smallest, are equal.
+    user_of : ndarray of int32, shape (n_tasks,)
+        Whose turn it is when a task is to start: the user of the trace; under FIFO all are one.
+    n_users : int
+    """
+
+    def __init__(
+        self, trace: ClusterTrace, nodes: NodeList, scheduler: Scheduler, weights: FloatArray
+    ) -> None:
+        if isinstance(scheduler, BMFScheduler):
+            raise ModelError.of(
+                "scheduler",
+                f": {scheduler!r} is not defined on servers; take TargetScheduler(BottleneckMax())",
+            )
+        if not isinstance(scheduler, DRFScheduler | FIFOScheduler | TargetScheduler):
+            why = (
+                "is written in Python, which a replay cannot ask"
+                if is_scheduler(scheduler)
+                else "is none of whole tasks; follow a policy with TargetScheduler(policy)"
+            )
+            raise ModelError.of(
+                "scheduler",
+                f"must be DRFScheduler(), FIFOScheduler(), PFScheduler() or a TargetScheduler; "
+                f"{scheduler!r} {why}",
+            )
+        self.blocking = bool(scheduler.blocking)
+        self.random_ties = getattr(scheduler, "ties", "oldest") == "random"  # FIFO has none
+        self.follows = isinstance(scheduler, TargetScheduler)
+        self.tolerance = SAME_RATIO if self.follows else SAME_SHARE
+        fifo = isinstance(scheduler, FIFOScheduler)
+        self.user_of = np.zeros_like(trace.user_of) if fifo else trace.user_of
+        self.n_users = 1 if fifo else trace.n_users
+        shape = self.n_users, trace.n_resources
+        self._fixed: Scores = np.zeros(shape), np.zeros(self.n_users)
+        if isinstance(scheduler, DRFScheduler):
+            total = np.where(nodes.total_capacities > 0, nodes.total_capacities, np.inf)
+            self._fixed = 1.0 / (weights[:, None] * total), self._fixed[1]
+        elif isinstance(scheduler, TargetScheduler):
+            self._rows = np.unique(trace.user_of)
+            self._problem = _fluid(trace, nodes, scheduler, weights[self._rows])
+            self._follower = follow(self._problem, scheduler.policy)
+            self._asked = lru_cache(max(2, ROOM // (8 * (shape[0] * (shape[1] + 1)))))(self._answer)
+
+    def scores(self, present: NDArray[np.bool_]) -> Scores:
+        """Scores where these users are present, (n_users,)."""
+        return self._asked(present.tobytes()) if self.follows else self._fixed
+
+    def _answer(self, key: bytes) -> Scores:
+        present = np.frombuffer(key, dtype=np.bool_)
+        tasks = np.array(self._follower(present[self._rows].astype(float)))
+        scale, base = np.zeros_like(self._fixed[0]), np.zeros_like(self._fixed[1])
+        amounts = tasks[:, None] * self._problem.demands
+        scale[self._rows] = np.divide(1.0, amounts, out=np.zeros_like(amounts), where=amounts > 0)
+        base[self._rows] = np.where(tasks > 0, 0.0, NEVER_SERVED)
+        return scale, base
+
+
+def user_weights(trace: ClusterTrace, weights: ArrayLike | Mapping[str, float] | None) -> FloatArray:
+    """Weights of the users, (n_users,): all 1, an array in their order, or of some by name.
+
+    Raises
+    ------
+    ModelError
+        If a name is unknown, or a weight is not positive.
+    """
+    if is_labelled(weights):
+        weights = by_label({"users": trace.users}, {"weights": (weights, ("users",))})[1][0]
+    if isinstance(weights, Mapping):
+        places = {name: k for k, name in enumerate(trace.users)}
+        for name in weights:
+            if name not in places:
+                raise ModelError.of(
+                    "weights",
+                    f"names {name!r}, who is no user of the trace; its users: "
+                    f"{', '.join(map(repr, trace.users[:10]))}{', ...' if trace.n_users > 10 else ''}",
+                )
+        weights = [weights.get(name, 1.0) for name in trace.users]
+    values = np.ones(trace.n_users) if weights is None else float_array("weights", weights, 1)
+    require_shape("weights", values, (trace.n_users,), "users", np.empty(trace.n_users))
+    require("weights", values, np.isfinite(values) & (values > 0), "finite and > 0", trace.users)
+    return frozen(values)
+
+
+def _fluid(
+    trace: ClusterTrace, nodes: NodeList, scheduler: TargetScheduler, weights: FloatArray
+) -> Problem | Cluster:
+    """What the policy is asked about: a class per user that occurs."""
+    pool = nodes.pool(trace, by="user")
+    if not isinstance(scheduler.policy, ClusterPolicy):
+        return pool.replaced(weights=weights)
+    _, first, sizes = np.unique(nodes.kind_of, return_index=True, return_counts=True)
+    capacities = nodes.capacities[first] * sizes[:, None]
+    pairs = np.unique(np.stack([trace.user_of, trace.type_of], axis=1), axis=0)
+    allowed = nodes.eligible(trace)[:, first]
+    rows = np.searchsorted(np.unique(trace.user_of), pairs[:, 0])
+    eligible = np.zeros((pool.n_classes, len(first)), dtype=np.bool_)
+    np.logical_or.at(eligible, rows, allowed[pairs[:, 1]])
+    # Of nodes that lack what its mean task needs a class makes no use.
+    eligible &= ((pool.demands[:, None] == 0) | (capacities > 0)).all(axis=2)
+    used = eligible.any(axis=0)
+    try:
+        return Cluster(
+            pool.demands,
+            capacities[used],
+            eligible=eligible[:, used],
+            weights=weights,
+            job_classes=pool.job_classes,
+            resources=pool.resources,
+        )
+    except ModelError as error:
+        raise ModelError.of(
+            "scheduler",
+            f": {scheduler.name} is asked about a cluster whose classes are the users: {error}; "
+            "or follow a policy of pools, for which nodes and constraints are forgotten",
+        ) from error
+
 
 NEVER_FITS = ("refuse", "drop")
 

@@ -23,9 +23,8 @@ from fairness.machine.kernels import IntArray
 from fairness.machine.work import duration
 from queueing.recorded.cluster_trace import ClusterTrace
 from queueing.recorded.node_list import NodeList
-from queueing.replays.engine.state import Indices
-from queueing.replays.snapshots import Started
-from queueing.replays.time_series import ReplayPaths, paths_of
+from queueing.replays.state import Indices
+from queueing.replays.time_series import ReplayPaths, Started, paths_of
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -1,8 +1,8 @@
 r"""``replay``: a recorded cluster's tasks, started again by another scheduler.
 
 At the instant of an event (the end of a task or an arrival) all that ends then leaves, and all that arrives
-then queues up; then tasks start, one by one, as the scheduler says (:mod:`queueing.replays.user_order`), each
-on the node that the placement rule picks (:mod:`queueing.replays.engine.nodes`), until the scheduler waits. A
+then queues up; then tasks start, one by one, as the scheduler says (:mod:`queueing.replays.preparation`),
+each on the node that the placement rule picks (:mod:`queueing.replays.events`), until the scheduler waits. A
 task that has started runs on for its recorded duration: nothing is preempted, or runs faster or slower
 elsewhere. Tasks of one job start one by one, not as a gang.
 """
@@ -23,13 +23,11 @@ from fairness.machine.checkpoint import Checkpoint, digest_of, told
 from fairness.machine.work import OutOfTime, ProgressOption, Task, stopped, watching
 from queueing.recorded.cluster_trace import ClusterTrace
 from queueing.recorded.node_list import NodeList
-from queueing.replays.checkpoints import identity
-from queueing.replays.preparation import prepared, suited
+from queueing.replays.preparation import Turns, prepared, suited, user_weights
 from queueing.replays.recorded import Replay
-from queueing.replays.running import Run
-from queueing.replays.user_order import Turns, user_weights
-from queueing.simulation.tasks.rules.placement import BestFit, Placement
-from queueing.simulation.tasks.rules.schedulers import Scheduler
+from queueing.replays.running import Run, identity
+from queueing.simulation.tasks.placement import BestFit, Placement
+from queueing.simulation.tasks.schedulers import Scheduler
 
 __all__ = ["replay"]
 

@@ -17,7 +17,7 @@ and Little's law gives the mean durations :math:`E[x_i]/\lambda_i` and the mean 
 that the three estimates obey Little's law exactly.
 
 What the policy does is read from a table that grows when the walk leaves it, or, with many classes, from the
-states visited so far (:mod:`queueing.simulation.policy_cache`). The walk stops where it knows nothing, and
+states visited so far (:mod:`queueing.simulation.policy_rows`). The walk stops where it knows nothing, and
 goes on from the same state with the same generator: the state space is never truncated, and the result does
 not depend on the size of the first table.
 
@@ -44,16 +44,14 @@ from fairness.protocol.cluster_policy import ClusterPolicy
 from fairness.protocol.following import Question
 from fairness.protocol.policy import Policy, policy_name
 from queueing.model.system import System
-from queueing.simulation import state_rows
+from queueing.simulation import policy_rows
 from queueing.simulation.kernels import kernel
-from queueing.simulation.pace import Pace
-from queueing.simulation.policy_cache import PolicySource, largest_grid
+from queueing.simulation.policy_rows import MISSING, Lookup, PolicySource, find, largest_grid, moved, visit
 from queueing.simulation.replications import RunLength, estimate_ratio, skewness
 from queueing.simulation.results import Simulation
 from queueing.simulation.run_length_checks import Measured, Memory, run_warnings
-from queueing.simulation.sampling import Level
+from queueing.simulation.sampling import Level, Pace
 from queueing.simulation.starts import given_start, stationary_start
-from queueing.simulation.state_rows import MISSING, Lookup, find, moved, visit
 from queueing.states.table import Table
 
 __all__ = ["CountLevel", "CountOptions"]
@@ -147,7 +145,7 @@ class CountLevel(Level[Run]):
         )
 
 
-@kernel(state_rows)
+@kernel(policy_rows)
 def walk(
     lookup: Lookup,
     ask: Any,

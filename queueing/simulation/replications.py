@@ -25,7 +25,7 @@ positive and slight at the usual levels [2]_. What that takes is added to the qu
 with :math:`d_k = A_k - r B_k` and :math:`d_{kp}` the same of consecutive parts p of a replication: ten
 replications alone say nothing of their skewness, eighty parts do. Of the two estimates of the variance that
 make v, the first knows how parts are correlated, and the second varies less. Intervals stay symmetric. A tail
-of the sizes that no job has shown is not corrected by this; :mod:`queueing.simulation.jobs.arguments` looks
+of the sizes that no job has shown is not corrected by this; :mod:`queueing.simulation.jobs.sampling` looks
 for it.
 
 *Quantiles* are those of all replications together: ranked one by one, those near 0 or 1 are biased by some

@@ -1,4 +1,4 @@
-r"""From replications to a result, at every level: how many, in parallel, until when.
+r"""From replications to a result, at every level: how many, in parallel, until when, and how far they are.
 
 A *sequential* run (``precision``) adds replications until the half-widths of all mean durations are at most
 that part of their values; its intervals cover a little less often than they say, the less so the more
@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import logging
 import math
+import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from contextlib import suppress
@@ -28,12 +29,11 @@ from fairness.errors import ModelError, NotConvergedError
 from fairness.machine.backends import BackendError
 from fairness.machine.work import OutOfTime, ProgressOption, Task, stopped, watching
 from queueing.model.system import System
-from queueing.simulation.pace import Pace
 from queueing.simulation.replications import Estimate, RunLength, Streams, replicate, spawn_streams, withheld
 from queueing.simulation.results import Simulation
 from queueing.states.growing_table import LESS
 
-__all__ = ["Effort", "Level", "estimated"]
+__all__ = ["Effort", "Level", "Pace", "estimated"]
 
 _log = logging.getLogger(__name__)
 
@@ -195,3 +195,59 @@ def _partial(
                 first, entropy
             )
     return known, None
+
+
+SECONDS = 0.05
+"""Between two looks at the clock, about."""
+
+
+class Pace:
+    """Events that one replication has made, told every few hundredths of a second, whatever an event costs.
+
+    Parameters
+    ----------
+    work : Task
+        What they are told to. It may raise, which ends the replication.
+    effort : float
+        Events of a replication, about. The last of them are for the caller to tell, when the replication is
+        kept.
+
+    Attributes
+    ----------
+    stride : int
+        Events to make before the next look at the clock.
+    total : float
+        Events told so far.
+    """
+
+    def __init__(self, work: Task, effort: float) -> None:
+        self._work, self._effort = work, effort
+        self.stride, self.total = 1, 0.0
+        self._since, self._begin = 0, math.nan
+
+    def through(self, events: int, go: Callable[[int], int]) -> None:
+        """Make some events; ``go`` makes as many as it is asked for, or fewer, and says how many."""
+        while events > 0:
+            made = go(min(events, self.stride))
+            self.made(made)
+            events -= made
+
+    def made(self, events: int) -> None:
+        """Count events."""
+        self._since += events
+        if self._since < self.stride:
+            return
+        now = time.monotonic()
+        if math.isnan(self._begin):
+            # The first event may have waited for compilation, which says nothing of the others.
+            self._work.prepared()
+            self._begin = now
+            return
+        if now - self._begin < SECONDS / 2:
+            self.stride *= 2
+        elif now - self._begin > 2 * SECONDS and self.stride > 1:
+            self.stride //= 2
+        told = max(0.0, min(self._since, self._effort - 1 - self.total))
+        self._since, self._begin = 0, now
+        self.total += told
+        self._work.advance(told)

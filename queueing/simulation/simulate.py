@@ -36,9 +36,9 @@ from queueing.simulation.jobs.sampling import JobLevel
 from queueing.simulation.replications import RunLength
 from queueing.simulation.results import Simulation
 from queueing.simulation.sampling import Effort, Level, estimated
-from queueing.simulation.tasks.rules.options import Tasks
-from queueing.simulation.tasks.rules.schedulers import Scheduler, is_scheduler
+from queueing.simulation.tasks.options import Tasks
 from queueing.simulation.tasks.sampling import TaskLevel
+from queueing.simulation.tasks.schedulers import Scheduler, is_scheduler
 from queueing.states.table import Table
 
 __all__ = ["simulate"]

@@ -16,7 +16,7 @@ import numpy as np
 
 from fairness import DRF, Cluster, Problem
 from fairness.protocol.calling import policy_tasks
-from queueing.simulation.tasks import (
+from queueing import (
     BestFit,
     BMFScheduler,
     DRFScheduler,

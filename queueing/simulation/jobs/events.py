@@ -26,10 +26,9 @@ from fairness.machine.cache_lines import each_apart
 from fairness.machine.kernels import IntArray
 from fairness.model.problem import FloatArray
 from fairness.protocol.following import Question
-from queueing.simulation import end_events, state_rows
-from queueing.simulation.end_events import pop, push
-from queueing.simulation.kernels import kernel, part
-from queueing.simulation.state_rows import MISSING, Lookup, find, moved, visit
+from queueing.simulation import kernels, policy_rows
+from queueing.simulation.kernels import kernel, part, pop, push
+from queueing.simulation.policy_rows import MISSING, Lookup, find, moved, visit
 
 __all__ = [
     "BLOCK_USED",
@@ -133,7 +132,7 @@ def _leave(state: State, i: int, now: float) -> bool:
     return bool(row != UNMEASURED)
 
 
-@kernel(end_events, state_rows)
+@kernel(kernels, policy_rows)
 def advance(
     state: State,
     lookup: Lookup,

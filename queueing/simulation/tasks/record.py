@@ -21,11 +21,10 @@ from fairness.model.problem import FloatArray
 from queueing.model.system import System
 from queueing.pictures.durations import LAWS, draw_law, dress
 from queueing.simulation.replications import spawn_streams
-from queueing.simulation.tasks.engine import state as at
-from queueing.simulation.tasks.engine.preparation import TaskRuns
-from queueing.simulation.tasks.engine.runs import TaskRun
-from queueing.simulation.tasks.rules.options import Tasks
-from queueing.simulation.tasks.rules.schedulers import Scheduler
+from queueing.simulation.tasks import state as at
+from queueing.simulation.tasks.options import Tasks
+from queueing.simulation.tasks.runs import TaskRun, TaskRuns
+from queueing.simulation.tasks.schedulers import Scheduler
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -225,7 +224,7 @@ def task_trace(
     Examples
     --------
     >>> from fairness import Problem
-    >>> from queueing.simulation.tasks.rules.schedulers import FIFOScheduler
+    >>> from queueing.simulation.tasks.schedulers import FIFOScheduler
     >>> system = System(Problem([[1]], [2]), arrival_rates=[1.0])
     >>> task_trace(system, FIFOScheduler(), 10.0, tasks=Tasks(per_job=2), rng=1)
     TaskTrace(FIFO; 7 jobs, 13 tasks in 10 units of time)

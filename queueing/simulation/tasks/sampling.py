@@ -2,7 +2,7 @@ r"""Task-level simulation: jobs made of whole tasks, served by "serving the most
 
 A job of class :math:`i` arrives with :math:`K` tasks. They all wait at the job; a task that starts holds its
 demand :math:`a_{ij}` of every resource until it ends; the job leaves with its last task. A scheduler
-(:mod:`queueing.simulation.tasks.rules.schedulers`) says whose task starts when capacity is free. The example
+(:mod:`queueing.simulation.tasks.schedulers`) says whose task starts when capacity is free. The example
 of the talk [1]_ has 16 cores and 16 GB shared by tasks of (4 cores, 1 GB) and (1 core, 4 GB).
 
 What is measured, per class :math:`i`, after a warm-up, which begins in the empty system:
@@ -17,8 +17,8 @@ runs; they are parameters here, by default geometric with mean 100, exponential,
 1,000,000 events (arrivals of jobs and completions of tasks).
 
 On a cluster every task runs on one server, chosen by a placement rule
-(:mod:`queueing.simulation.tasks.rules.placement`); with
-:class:`queueing.simulation.tasks.rules.task_types.TaskTypes` several classes are the types of the tasks of
+(:mod:`queueing.simulation.tasks.placement`); with
+:class:`queueing.simulation.tasks.options.TaskTypes` several classes are the types of the tasks of
 one job.
 
 With whole tasks the loads that can be carried are those inside the convex hull of the feasible whole
@@ -43,17 +43,15 @@ from fairness.arguments.validation import Entropy
 from fairness.errors import ModelError
 from fairness.model.problem import FloatArray
 from queueing.model.system import System
-from queueing.simulation.pace import Pace
 from queueing.simulation.replications import Estimate, RunLength, estimate_ratio, skewness, withheld
+from queueing.simulation.results import ServerEvidence, TaskSimulation
 from queueing.simulation.run_length_checks import Measured, Memory, run_warnings
-from queueing.simulation.sampling import Level
-from queueing.simulation.tasks.engine.events import DEPARTURES, DURATION, JOB_TIME, TASK_TIME
-from queueing.simulation.tasks.engine.preparation import TaskRuns
-from queueing.simulation.tasks.engine.runs import TaskRun
-from queueing.simulation.tasks.engine.state import FRAGMENTED, WAITED
-from queueing.simulation.tasks.results import ServerEvidence, TaskSimulation
-from queueing.simulation.tasks.rules.options import Tasks
-from queueing.simulation.tasks.rules.schedulers import Scheduler
+from queueing.simulation.sampling import Level, Pace
+from queueing.simulation.tasks.events import DEPARTURES, DURATION, JOB_TIME, TASK_TIME
+from queueing.simulation.tasks.options import Tasks
+from queueing.simulation.tasks.runs import TaskRun, TaskRuns
+from queueing.simulation.tasks.schedulers import Scheduler
+from queueing.simulation.tasks.state import FRAGMENTED, WAITED
 
 __all__ = ["TaskLevel"]
 

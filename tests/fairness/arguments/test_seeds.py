@@ -53,7 +53,7 @@ from queueing import (
 )
 from queueing.fluid.circulation import circulate
 from queueing.simulation.replications import spawn_streams
-from queueing.simulation.tasks.rules.schedulers import FIFOScheduler
+from queueing.simulation.tasks.schedulers import FIFOScheduler
 
 POOL = Problem([[10, 1], [1, 10]], [10, 10])
 SERVERS = Cluster([[1, 2], [1, 1]], [[9, 12], [12, 6]])

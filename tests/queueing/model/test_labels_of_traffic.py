@@ -10,7 +10,7 @@ from fairness import DRF, ModelError, Problem, Tree
 from queueing import ClusterTrace, NodeList, System, drift_bound
 from queueing.networks.pictures import plot_network
 from queueing.networks.topology import wireless_cell
-from queueing.replays.user_order import user_weights
+from queueing.replays.preparation import user_weights
 
 TRACE = ClusterTrace(["cpu"], ["cores"], [0, 1], [1, 1], [[1]], [0, 0], ["lab", "web"], [0, 1])
 

@@ -15,7 +15,7 @@ from scipy import stats
 from fairness import DRF, Problem
 from fairness.arguments.validation import require_number
 from fairness.errors import ModelError, UnstableError
-from queueing import simulate, task_trace
+from queueing import FIFOScheduler, simulate, task_trace
 from queueing.balanced.duration_bound import duration_bound
 from queueing.balanced.fairness import balanced_fairness
 from queueing.balanced.plan import balanced_plan
@@ -29,7 +29,6 @@ from queueing.model.arrivals import OnOff, Poisson
 from queueing.model.job_trace import JobTrace
 from queueing.model.laws import Erlang, Exponential
 from queueing.model.system import System
-from queueing.simulation.tasks import FIFOScheduler
 
 POOL = Problem([[10, 1], [1, 10]], [10, 10], job_classes=["A", "B"], resources=["cpu", "ram"])
 

@@ -26,7 +26,7 @@ from queueing import (
     replay,
 )
 from queueing.replays import running
-from queueing.replays.snapshots import Moment, Started
+from queueing.replays.time_series import Moment, Started
 from tests.oracles.replay_reference import RESOURCES, UNITS, random_trace, require_by_definition
 
 WEIGHTS = [1, 2, 3]

@@ -36,8 +36,8 @@ from queueing import (
     simulate,
     tabulate,
 )
-from queueing.simulation.pace import Pace
 from queueing.simulation.replications import QuantileEstimate
+from queueing.simulation.sampling import Pace
 from tests.processes import PATIENCE, at_once, backend_of
 from tests.queueing.simulation.simulated import SURE, off, same
 
@@ -217,7 +217,7 @@ def test_what_is_finished_when_the_backend_fails_is_kept(level, monkeypatch):
 def test_progress_moves_within_a_replication(level, monkeypatch):
     seen = []
     monkeypatch.setattr("fairness.machine.work.SHOWN", -1.0)
-    monkeypatch.setattr("queueing.simulation.pace.SECONDS", 0.0)
+    monkeypatch.setattr("queueing.simulation.sampling.SECONDS", 0.0)
 
     def watch(progress):
         if progress.what == "the simulation":
@@ -237,7 +237,7 @@ def test_progress_moves_within_a_replication(level, monkeypatch):
 
 def test_compilation_is_not_taken_for_the_speed_of_a_run(monkeypatch):
     now = [0.0]
-    monkeypatch.setattr("queueing.simulation.pace.time.monotonic", lambda: now[0])
+    monkeypatch.setattr("queueing.simulation.sampling.time.monotonic", lambda: now[0])
     monkeypatch.setattr("fairness.machine.work.time.process_time", lambda: now[0])
     with Task("the simulation", 1e7, "events") as work:
         pace, stride = Pace(work, 1e9), []
@@ -258,7 +258,7 @@ def test_when_the_clock_is_looked_at_changes_nothing_on_servers(monkeypatch):
         return simulate(system, FIFOScheduler(), tasks=Tasks(per_job=3), events=3000, replications=2, rng=1)
 
     seldom = run()
-    monkeypatch.setattr("queueing.simulation.pace.SECONDS", 0.0)
+    monkeypatch.setattr("queueing.simulation.sampling.SECONDS", 0.0)
     np.testing.assert_array_equal(run().servers.utilization.values, seldom.servers.utilization.values)
 
 

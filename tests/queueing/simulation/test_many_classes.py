@@ -24,7 +24,7 @@ from fairness.protocol.following import follow
 from queueing import Deterministic, JobTrace, System, simulate
 from queueing.balanced.fairness import balanced_fairness
 from queueing.networks.topology import linear_network
-from queueing.simulation import policy_cache
+from queueing.simulation import policy_rows
 
 POOLS = [
     Problem([[1]], [1]),
@@ -39,8 +39,8 @@ def by_visits(monkeypatch):
 
     def run(*arguments, **options):
         with monkeypatch.context() as patch:
-            patch.setattr(policy_cache, "LARGEST_TABLE", 0)
-            patch.setattr(policy_cache, "LARGEST_OF_CLUSTER", 0)
+            patch.setattr(policy_rows, "LARGEST_TABLE", 0)
+            patch.setattr(policy_rows, "LARGEST_OF_CLUSTER", 0)
             return simulate(*arguments, **options)
 
     return run
@@ -58,7 +58,7 @@ def same(one, other):
 @pytest.mark.parametrize("policy", [DRF(), MaxMin(), BottleneckMax()])
 @pytest.mark.parametrize("effort", [{"events": 4000}, {"jobs": 1500}])
 def test_visits_and_tables_agree_to_the_bit(problem, policy, effort, by_visits, monkeypatch):
-    monkeypatch.setattr(policy_cache, "SMALL_TABLE", 2**22)  # states, however short the runs
+    monkeypatch.setattr(policy_rows, "SMALL_TABLE", 2**22)  # states, however short the runs
     system = System.with_load(problem, mix=np.ones(problem.n_classes), load=0.4)
     table, visits = (run(system, policy, replications=2, rng=5, **effort) for run in (simulate, by_visits))
     same(table, visits)
@@ -98,7 +98,7 @@ def test_clusters_and_own_policies(by_visits):
 def test_states_that_were_forgotten_are_asked_for_again(by_visits, monkeypatch):
     system = System.with_load(POOLS[1], mix=[1, 1, 1], load=0.7)
     whole = by_visits(system, DRF(), replications=2, rng=5, events=4000)
-    monkeypatch.setattr(policy_cache, "ROOM", 600)  # some nine states
+    monkeypatch.setattr(policy_rows, "ROOM", 600)  # some nine states
     same(whole, by_visits(system, DRF(), replications=2, rng=5, events=4000))
 
 
@@ -107,7 +107,7 @@ def test_threads_and_processes_give_the_same_runs_and_keep_to_the_time(by_visits
     system = System.with_load(POOLS[1], mix=[1, 1, 1], load=0.7)
     whole = by_visits(system, DRF(), replications=2, rng=5, events=2000)
     same(whole, by_visits(system, DRF(), replications=2, rng=5, events=2000, n_jobs=2))
-    source = pickle.loads(pickle.dumps(policy_cache.PolicySource(thousand_classes(), DRF(), None)))
+    source = pickle.loads(pickle.dumps(policy_rows.PolicySource(thousand_classes(), DRF(), None)))
     assert source.table is None
     assert len(source.reader().at(np.zeros(1000, dtype=np.int64)).tasks) > 1000
     with pytest.raises(NotConvergedError, match="time_limit=0 seconds are over"):

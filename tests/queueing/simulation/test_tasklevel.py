@@ -10,9 +10,7 @@ from scipy import stats
 
 from fairness import DRF, TSF, Cluster, Problem
 from fairness.testing import random_problem
-from queueing import System, Tasks, simulate, task_trace
-from queueing.simulation.replications import spawn_streams
-from queueing.simulation.tasks import (
+from queueing import (
     BestFit,
     BMFScheduler,
     DRFScheduler,
@@ -22,14 +20,19 @@ from queueing.simulation.tasks import (
     PFScheduler,
     PowerOfChoices,
     RandomFit,
+    System,
     TabulatedTasks,
     TargetScheduler,
+    Tasks,
     TaskTypes,
     WorstFit,
+    simulate,
+    task_trace,
 )
-from queueing.simulation.tasks.engine import runs
-from queueing.simulation.tasks.engine.events import TASK_TIME
-from queueing.simulation.tasks.engine.preparation import TaskRuns
+from queueing.simulation.replications import spawn_streams
+from queueing.simulation.tasks import runs
+from queueing.simulation.tasks.events import TASK_TIME
+from queueing.simulation.tasks.runs import TaskRuns
 from queueing.states import growing_table as growth
 from tests.oracles.tasklevel_reference import CLUSTER, HALVES, POOL, RULES, SCHEDULERS, TALK, replay
 from tests.queueing.simulation.simulated import same_trace

@@ -8,8 +8,7 @@ import pytest
 
 from fairness import DRF, TSF, Cluster, Problem
 from fairness.errors import ModelError, UnstableError
-from queueing import System, Tasks, simulate, task_trace
-from queueing.simulation.tasks import (
+from queueing import (
     BestFit,
     BMFScheduler,
     DRFScheduler,
@@ -20,9 +19,13 @@ from queueing.simulation.tasks import (
     OnArrival,
     PFScheduler,
     PowerOfChoices,
+    System,
     TabulatedTasks,
     TargetScheduler,
+    Tasks,
     TaskTypes,
+    simulate,
+    task_trace,
 )
 from tests.oracles.tasklevel_reference import HALVES, POOL, TALK
 

@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 
 from fairness import DRF, Cluster, Problem
-from queueing import System, Tasks, simulate, task_trace
-from queueing.simulation.tasks import (
+from queueing import (
     BestFit,
     BMFScheduler,
     DRFScheduler,
@@ -17,10 +16,14 @@ from queueing.simulation.tasks import (
     GeometricTasks,
     OnArrival,
     RandomFit,
+    System,
     TabulatedTasks,
     TargetScheduler,
+    Tasks,
     TaskTypes,
     WorstFit,
+    simulate,
+    task_trace,
 )
 from tests.oracles.tasklevel_reference import CLUSTER, HALVES, RULES, SCHEDULERS, TALK
 from tests.queueing.simulation.simulated import SURE, erlang_c, off, same

@@ -10,10 +10,9 @@ from scipy import stats
 
 from fairness import DRF, PSDSF, MaxMin, Problem, ProportionalFair
 from queueing import PFScheduler, System, TargetScheduler, Tasks, simulate, task_trace
-from queueing.simulation import policy_cache
-from queueing.simulation.tasks.engine.preparation import TaskRuns
-from queueing.simulation.tasks.engine.runs import TaskRun
-from queueing.simulation.tasks.engine.state import TASKS_STARTED
+from queueing.simulation import policy_rows
+from queueing.simulation.tasks.runs import TaskRun, TaskRuns
+from queueing.simulation.tasks.state import TASKS_STARTED
 from queueing.states.growing_table import largest_counts
 from tests.oracles.tasklevel_reference import HALVES, POOL, TALK, replay
 from tests.queueing.simulation.simulated import SURE, erlang_c
@@ -38,9 +37,9 @@ def test_tables_and_visits_make_the_same_events(problem, policy, states, monkeyp
     assert by_table
     assert run.reader.shape is not None
     assert len(record) > 100
-    monkeypatch.setattr(policy_cache, "LARGEST_TABLE", states)
-    monkeypatch.setattr(policy_cache, "LARGEST_OF_CLUSTER", states)
-    monkeypatch.setattr(policy_cache, "MANY", 20.0)  # a system whose load tells nothing begins with a table
+    monkeypatch.setattr(policy_rows, "LARGEST_TABLE", states)
+    monkeypatch.setattr(policy_rows, "LARGEST_OF_CLUSTER", states)
+    monkeypatch.setattr(policy_rows, "MANY", 20.0)  # a system whose load tells nothing begins with a table
     by_table, run, other = starts()
     assert by_table == (states > 0 and problem.n_classes == 2)
     assert (run.reader.shape is None) or problem is HALVES
@@ -51,7 +50,7 @@ def test_few_changes_need_no_table():
     system = System.with_load(many(8), np.ones(8), 0.7)
     prepared = TaskRuns(system, PFScheduler(), Tasks(per_job=10), 2e5)
     changes = 2e5 * 2 * system.arrival_rates.sum() / prepared.event_rate
-    assert changes < np.prod(1 + largest_counts(system, changes)) < policy_cache.LARGEST_TABLE
+    assert changes < np.prod(1 + largest_counts(system, changes)) < policy_rows.LARGEST_TABLE
     assert prepared.source.table is None
 
 

@@ -1,4 +1,4 @@
-r"""Systems of whole tasks made ready for the kernel: arguments checked, laws and rules as arrays.
+r"""Systems of whole tasks made ready for the kernel, with laws and rules as arrays, and single runs of them.
 
 What a task holds: its demand or, given effective capacities gamma, its nominal share of each resource of the
 server scaled by gamma (:mod:`fairness.model.cluster`). What a scheduler counts: the nominal demands over the
@@ -23,18 +23,19 @@ import math
 
 import numpy as np
 
-from fairness.errors import ModelError
+from fairness.errors import ModelError, UnstableError
+from fairness.machine.cache_lines import apart, each_apart
 from fairness.machine.kernels import IntArray
 from fairness.machine.memory import require_memory
 from fairness.model.cluster import Cluster
 from fairness.model.problem import FloatArray, Problem
 from queueing.model.system import System
-from queueing.simulation.policy_cache import PolicySource
-from queueing.simulation.tasks.engine.state import Model
-from queueing.simulation.tasks.rules.options import Tasks
-from queueing.simulation.tasks.rules.own_schedulers import OwnScheduler
-from queueing.simulation.tasks.rules.placement import BestFit, PlacementRule
-from queueing.simulation.tasks.rules.schedulers import (
+from queueing.simulation.policy_rows import PolicySource, read_only
+from queueing.simulation.tasks.events import DONE, TARGET_MISSING, TOO_MANY_JOBS, UNDECIDED, advance
+from queueing.simulation.tasks.options import START, Tasks, TaskTypes
+from queueing.simulation.tasks.own_schedulers import Decider, OwnScheduler
+from queueing.simulation.tasks.placement import ROUNDING, BestFit, PlacementRule
+from queueing.simulation.tasks.schedulers import (
     ASKED,
     STATIC,
     TARGET,
@@ -45,12 +46,11 @@ from queueing.simulation.tasks.rules.schedulers import (
     is_scheduler,
     make_rule,
 )
-from queueing.simulation.tasks.rules.server_choice import ROUNDING
-from queueing.simulation.tasks.rules.task_types import START, TaskTypes
-from queueing.simulation.tasks.rules.workload import TaskNumbers, possibly_none
+from queueing.simulation.tasks.state import ARRIVED, PATH, TASKS_STARTED, Log, Model, new_places, new_state
+from queueing.simulation.tasks.workload import TaskNumbers, possibly_none
 from queueing.states.box import MOST
 
-__all__ = ["TaskRuns"]
+__all__ = ["TaskRun", "TaskRuns"]
 
 SERVER_SCHEDULERS = (DRFScheduler, FIFOScheduler, TargetScheduler)
 """Those that make sense on servers and for jobs of several types."""
@@ -291,3 +291,101 @@ def _whole_limits(problem: Problem, most: IntArray) -> IntArray:
         )
     whole: FloatArray = np.floor(np.minimum(problem.limits, most))
     return whole.astype(np.int64)
+
+
+FIRST_LOG = 1024
+"""Rows of each log of a recorded run, before any doubling."""
+
+
+class TaskRun:
+    """One run: its state, its totals and, if recorded, its log."""
+
+    def __init__(self, runs: TaskRuns, generator: np.random.Generator, *, record: bool = False) -> None:
+        n = runs.system.n_classes
+        self.runs = runs
+        self.rule = runs.rule
+        self.reader = None if runs.source is None else runs.source.reader()
+        self.decider = None
+        if isinstance(runs.scheduler, OwnScheduler):
+            self.decider = Decider(runs.system.problem, runs.scheduler, runs.rows, generator)
+        self.model = runs.model(generator)
+        state = new_state(self.model, runs.max_jobs, runs.most_running, runs.by_level)
+        places = None if runs.by_level else new_places(self.model, state)
+        self.state = each_apart(state)
+        self.places = None if places is None else each_apart(places)
+        self.totals = apart(np.zeros((4, n)))
+        rows = FIRST_LOG if record else 1
+        self.log = Log(record, np.empty((rows, 5)), np.empty((rows, 5)), np.empty((rows, 1 + 2 * n)))
+
+    @property
+    def now(self) -> float:
+        """Simulated time."""
+        return float(self.state.clock[0])
+
+    def count(self) -> None:
+        """Bring the time integrals of the tasks on servers up to now; their rounding shows when that was."""
+        if self.places is not None:
+            self.places.placed[...] += self.state.on.T * (self.now - self.places.since)
+            self.places.since[...] = self.now
+
+    def forget(self) -> None:
+        """Start the totals afresh."""
+        self.totals[:] = 0.0
+        if self.places is not None:
+            self.places.placed[:] = self.places.lost[:] = 0.0
+
+    def go(self, events: int, horizon: float = np.inf) -> int:
+        """Go on for a number of events or until the horizon, whichever comes first; the number that is made.
+
+        Raises
+        ------
+        UnstableError
+            If more jobs than allowed are present.
+        """
+        left = events
+        while True:
+            status, made = advance(
+                self.model, self.rule, self.state, self.places, self.log, self.totals, left, horizon
+            )
+            left -= made
+            if status == DONE:
+                return events - left
+            if status == TOO_MANY_JOBS:
+                raise UnstableError(self._overload())
+            if status == UNDECIDED:
+                assert self.decider is not None
+                assert self.places is not None
+                self.decider.decide(self.model, self.state, self.places)
+            elif status == TARGET_MISSING:
+                assert self.reader is not None
+                self.rule = self.rule._replace(lookup=read_only(self.reader.at(self.state.present)))
+            else:
+                self._grow_log()
+
+    def _grow_log(self) -> None:
+        counters = self.state.counters
+        need = counters[TASKS_STARTED] + self.runs.most_running, counters[ARRIVED] + 1, counters[PATH] + 1
+        logs = []
+        for rows, used in zip(self.log[1:], need, strict=True):
+            if used > len(rows):
+                require_memory(
+                    16.0 * used * rows.shape[1], "the record of this run", "reduce horizon or arrival_rates"
+                )
+                larger = np.empty((2 * int(used), rows.shape[1]))
+                larger[: len(rows)] = rows
+                rows = larger
+            logs.append(rows)
+        self.log = Log(True, *logs)
+
+    def _overload(self) -> str:
+        system = self.runs.system
+        names = system.problem.job_classes
+        present = ", ".join(f"{name!r} {x}" for name, x in zip(names, self.state.present, strict=True))
+        own = self.decider is not None
+        why = "it leaves tasks waiting, or " if own else ""
+        remedy = "see that it starts what fits" if own else "try blocking=False"
+        return (
+            f"more than max_jobs={self.runs.max_jobs:,} jobs at time {self.now:.6g} under "
+            f"{self.runs.name} (present: {present}); {why}whole tasks carry less than the fluid "
+            f"capacity: reduce arrival_rates, {remedy}, or raise max_jobs"
+        )

@@ -51,12 +51,11 @@ from fairness.model.cluster import Cluster
 from fairness.model.problem import FloatArray, Problem
 from fairness.policies.proportional import ProportionalFair
 from fairness.protocol.policy import Policy, policy_name
-from queueing.simulation.state_rows import Lookup, no_lookup, read_only
-from queueing.simulation.tasks.rules.own_schedulers import OwnScheduler
+from queueing.simulation.policy_rows import Lookup, no_lookup, read_only
+from queueing.simulation.tasks.own_schedulers import OwnScheduler
 
 __all__ = [
     "BMFScheduler",
-    "CompiledScheduler",
     "DRFScheduler",
     "FIFOScheduler",
     "PFScheduler",

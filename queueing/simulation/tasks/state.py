@@ -1,13 +1,16 @@
-r"""State of a run of whole tasks, in the form that the kernel reads: arrays, and what their entries mean.
+r"""State of a run of whole tasks, as arrays that the kernel reads, and its servers: what is in use there.
 
 A pool is one server, whose jobs have one type of task each. There jobs of one class differ in age and in the
 number of tasks that they run only, and the scheduler compares *levels*
-(:mod:`queueing.simulation.tasks.engine.levels`). On several servers, or where jobs have tasks of several
-types, it compares jobs (:mod:`.candidates`), and more is kept of each: :class:`Places`. What every run has is
-in :class:`State`.
+(:mod:`queueing.simulation.tasks.choice`). On several servers, or where jobs have tasks of several types, it
+compares jobs, and more is kept of each: :class:`Places`. What every run has is in :class:`State`.
 
 Functions of the engine get ``places``, or None on a pool by levels. numba knows None as a type of its own and
 compiles only what a run of this kind needs: one source, two kernels, and a pool does not pay for servers.
+
+Time is called *fragmented* while some job could start a task if free capacity were not spread over servers:
+for a type t that a job may start, :math:`\sum_i f_{ir}/h_{tir} \ge 1` for every resource, over the servers
+where t may run.
 """
 
 from __future__ import annotations
@@ -20,10 +23,29 @@ from numpy.typing import NDArray
 from fairness.machine.kernels import IntArray
 from fairness.model.problem import FloatArray
 from queueing.simulation.kernels import part
-from queueing.simulation.tasks.rules.placement import PlacementRule
-from queueing.simulation.tasks.rules.workload import TaskNumbers
+from queueing.simulation.tasks.placement import (
+    BOUND_RANDOM,
+    BOUND_ROUND_ROBIN,
+    SAME_ROOM,
+    PlacementRule,
+    server_choice,
+)
+from queueing.simulation.tasks.workload import TaskNumbers, uniform
 
-__all__ = ["Log", "Model", "Places", "State", "dequeue", "enqueue", "new_places", "new_state"]
+__all__ = [
+    "Log",
+    "Model",
+    "Places",
+    "State",
+    "bind",
+    "count_waits",
+    "dequeue",
+    "enqueue",
+    "new_places",
+    "new_state",
+    "occupy",
+    "place",
+]
 
 # Columns of State.jobs, one row per job present; the last three with places only: the set of types that the
 # job may start, its server (0 if not bound), its place among the active candidates.
@@ -215,3 +237,142 @@ def dequeue(state: State, group: int, row: int) -> None:
         jobs[younger, OLDER] = older
     ends[QUEUED] -= 1
     state.queued[jobs[row, CLASS]] -= 1
+
+
+@part
+def occupy(model: Model, state: State, places: Places | None, t: int, server: int, step: int) -> None:
+    """One task more (+1) or less (-1) on a server: units in use, and what fits there."""
+    _, n, m = model.held.shape
+    state.running[t] += step
+    if places is not None:
+        state.on[server, t] += step
+    for r in range(m):
+        # Afresh from the whole numbers of tasks, so that no rounding accumulates.
+        used = 0.0
+        for k in range(n):
+            tasks = state.running[k] if places is None else state.on[server, k]
+            used += tasks * model.held[server, k, r]
+        state.used[server, r] = used
+    for k in range(n):
+        fits = True
+        if places is not None:
+            fits = model.eligible[server, k]
+        for r in range(m):
+            held = model.held[server, k, r]
+            if held > 0 and state.used[server, r] + held > model.room[server, r]:
+                fits = False
+        if places is not None:
+            places.servers[k] += int(fits) - int(state.fits[server, k])
+        state.fits[server, k] = fits
+
+
+@part
+def _fits(model: Model, state: State, t: int, server: int) -> bool:
+    """Whether a task of type t fits on a server."""
+    return bool(state.fits[server, t])
+
+
+@part
+def _held(model: Model, state: State, t: int, server: int, r: int) -> float:
+    """Units of a resource of a server that a task of type t holds there."""
+    return float(model.held[server, t, r])
+
+
+@part
+def _room(model: Model, state: State, t: int, server: int) -> float:
+    """Mean share of the resources of a server that is free once the task runs there."""
+    room = 0.0
+    owned = 0
+    for r in range(model.held.shape[2]):
+        capacity = model.capacities[server, r]
+        if capacity > 0:
+            room += (capacity - state.used[server, r] - model.held[server, t, r]) / capacity
+            owned += 1
+    return room / owned
+
+
+@part
+def _draw(model: Model, state: State, number: int) -> int:
+    """A uniform number of 0, ..., number - 1."""
+    drawn = int(uniform(model.seeds[PLACES], state.counters[PLACE_DRAWS]) * number)
+    state.counters[PLACE_DRAWS] += 1
+    return drawn
+
+
+_choice = server_choice(_fits, _held, _room, _draw)
+
+
+@part
+def place(model: Model, state: State, places: Places, t: int) -> int:
+    """Server for a task of type t, among those where it fits."""
+    kind, choices = model.place.kind, model.place.choices
+    return _choice(model, state, kind, choices, t, 0, len(state.on), places.fitting)
+
+
+@part
+def bind(model: Model, state: State, places: Places, i: int) -> int:
+    """Server to which an arriving job is bound."""
+    allowed = model.allowed[i]
+    servers = len(allowed)
+    number = 0
+    for server in range(servers):
+        number += allowed[server]
+    kind, choices = model.place.kind, model.place.choices
+    best = NOBODY
+    if kind == BOUND_RANDOM:
+        best = _nth(allowed, _draw(model, state, number))
+    elif kind == BOUND_ROUND_ROBIN:
+        best = (places.turn[i] + 1) % servers
+        while not allowed[best]:
+            best = (best + 1) % servers
+        places.turn[i] = best
+    elif choices > 0:
+        for _ in range(choices):
+            server = _nth(allowed, _draw(model, state, number))
+            fewer = best == NOBODY or places.bound[server] < places.bound[best]
+            if fewer or (places.bound[server] == places.bound[best] and server < best):
+                best = server
+    else:
+        for server in range(servers):
+            if allowed[server] and (best == NOBODY or places.bound[server] < places.bound[best]):
+                best = server
+    places.bound[best] += 1
+    return best
+
+
+@part
+def _nth(where: np.ndarray, number: int) -> int:
+    """The place of true number ``number``, counted from 0."""
+    for server in range(len(where)):
+        if where[server]:
+            if number == 0:
+                return server
+            number -= 1
+    return NOBODY
+
+
+@part
+def count_waits(model: Model, state: State, places: Places, elapsed: float) -> None:
+    """Time with a candidate, and time with one whose task the free amounts together would hold."""
+    servers, n, m = model.held.shape
+    waits = False
+    for t in range(n):
+        if places.wanted[t] > 0:
+            waits = True
+            together = True
+            for r in range(m):
+                tasks = 0.0
+                demanded = False
+                for server in range(servers):
+                    if model.held[server, t, r] > 0:
+                        demanded = True
+                        free = model.capacities[server, r] - state.used[server, r]
+                        tasks += free / model.held[server, t, r]
+                if demanded and tasks < 1.0 - SAME_ROOM:
+                    together = False
+                    break
+            if together:
+                places.lost[FRAGMENTED] += elapsed
+                break
+    if waits:
+        places.lost[WAITED] += elapsed

@@ -6,7 +6,7 @@ tasks are started until the scheduler waits. Running tasks wait for their ends i
 durations costs the same.
 
 The events, their order and the random numbers are the same whether jobs are compared by level or one by one
-(:mod:`queueing.simulation.tasks.engine.state`), so one server gives the run of the pool, bit by bit.
+(:mod:`queueing.simulation.tasks.state`), so one server gives the run of the pool, bit by bit.
 
 The kernel stops between two steps, with a status, when it needs something from its driver: room in the log,
 what the fluid target gives to the jobs present, the decision of a scheduler in Python; and goes on from there
@@ -18,28 +18,39 @@ from __future__ import annotations
 import numpy as np
 
 from fairness.model.problem import FloatArray
-from queueing.simulation import end_events, state_rows
-from queueing.simulation.end_events import pop, push
-from queueing.simulation.kernels import kernel, part
-from queueing.simulation.state_rows import MISSING, find
-from queueing.simulation.tasks.engine import candidates, contenders, levels, servers
-from queueing.simulation.tasks.engine import state as at
-from queueing.simulation.tasks.engine.candidates import (
+from queueing.simulation import kernels, policy_rows
+from queueing.simulation.kernels import kernel, part, pop, push
+from queueing.simulation.policy_rows import MISSING, find
+from queueing.simulation.tasks import choice, options, placement, schedulers, workload
+from queueing.simulation.tasks import state as at
+from queueing.simulation.tasks.choice import (
     change_candidate,
+    change_level,
+    choose_by_level,
     choose_candidate,
     draw_parts,
     fitting_type,
     join,
+    join_level,
     startable,
 )
-from queueing.simulation.tasks.engine.levels import change_level, choose_by_level, join_level
-from queueing.simulation.tasks.engine.servers import bind, count_waits, occupy, place
-from queueing.simulation.tasks.engine.state import ASK, NOBODY, NOT_DRAWN, Log, Model, Places, State
-from queueing.simulation.tasks.rules import placement, schedulers, server_choice, task_types, workload
-from queueing.simulation.tasks.rules.schedulers import ASKED, TARGET, Rule
-from queueing.simulation.tasks.rules.workload import draw_tasks, position, uniform
+from queueing.simulation.tasks.schedulers import ASKED, TARGET, Rule
+from queueing.simulation.tasks.state import (
+    ASK,
+    NOBODY,
+    NOT_DRAWN,
+    Log,
+    Model,
+    Places,
+    State,
+    bind,
+    count_waits,
+    occupy,
+    place,
+)
+from queueing.simulation.tasks.workload import draw_tasks, position, uniform
 
-__all__ = ["DONE", "LOG_FULL", "TARGET_MISSING", "TOO_MANY_JOBS", "UNDECIDED", "advance"]
+__all__ = ["DONE", "TARGET_MISSING", "TOO_MANY_JOBS", "UNDECIDED", "advance"]
 
 DONE, TOO_MANY_JOBS, TARGET_MISSING, UNDECIDED, LOG_FULL = range(5)
 
@@ -53,10 +64,7 @@ def _next_arrival(model: Model, job: int, now: float) -> float:
     return now - np.log1p(-uniform(model.seeds[at.ARRIVALS], 3 * job)) / model.arrival_rate
 
 
-@kernel(
-    *(candidates, contenders, end_events, levels, placement, schedulers, servers, state_rows, at),
-    *(server_choice, task_types, workload),
-)
+@kernel(choice, kernels, options, placement, policy_rows, schedulers, at, workload)
 def advance(
     model: Model,
     rule: Rule,

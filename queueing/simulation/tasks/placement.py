@@ -21,6 +21,8 @@ With the free amounts :math:`f_{ir}` the rules of the first kind are
 With one resource the alignment grows with the free amount: it then is worst fit, not best fit. Scores that
 differ by less than 1e-12 are equal, and the first server wins.
 
+The kernel of the rules leaves it to each engine what a server is: a whole task's, or a node of a replay.
+
 References
 ----------
 .. [1] R. Grandl, G. Ananthanarayanan, S. Kandula, S. Rao and A. Akella, "Multi-resource packing for
@@ -33,13 +35,18 @@ References
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol
 
 from fairness.arguments.validation import require_choice, require_whole
 from fairness.errors import ModelError
+from fairness.machine.kernels import IntArray
+from queueing.simulation.kernels import part
 
 __all__ = [
+    "ROUNDING",
+    "SAME_ROOM",
     "BestFit",
     "FirstFit",
     "OnArrival",
@@ -48,6 +55,7 @@ __all__ = [
     "PowerOfChoices",
     "RandomFit",
     "WorstFit",
+    "server_choice",
 ]
 
 FIRST, LEAST_ROOM, MOST_ROOM, ALIGNED, CHOICES = range(5)
@@ -200,3 +208,76 @@ class OnArrival:
     def placement_rule(self) -> PlacementRule:
         """The rule in the form that the kernel reads."""
         return PlacementRule(ON_ARRIVAL.index(self.rule), int(self.choices or 0), True)
+
+
+SAME_ROOM = 1e-12
+"""Scores closer than this are equal: the same fraction computed from different tasks."""
+
+ROUNDING = 1e-12
+"""A task fits if usage exceeds capacity by no more than this part: sums of demands like 0.1 are not exact."""
+
+NONE = -1
+
+
+def server_choice(
+    fits: Callable[..., bool],
+    held: Callable[..., float],
+    room: Callable[..., float],
+    draw: Callable[..., int],
+) -> Callable[..., int]:
+    """A kernel ``place(model, state, kind, choices, t, first, last, fitting)`` of some engine.
+
+    It gives the server, of those from ``first`` to ``last`` - 1, for a task of type t, or -1 where it fits on
+    none; ``model`` has the ``capacities`` and ``state`` what is ``used``, (n_servers, n_resources), and in
+    ``fitting`` there is room for all servers.
+
+    Parameters
+    ----------
+    fits, held, room : callable
+        Of (model, state, t, server), helpers of kernels: whether a task fits; the units that it holds there,
+        of a resource that comes last; the mean share that is free once it runs there.
+    draw : callable
+        Of (model, state, number): a uniform number of 0, ..., number - 1.
+    """
+
+    @part
+    def alignment(model: Any, state: Any, t: int, server: int) -> float:
+        aligned = 0.0
+        for r in range(model.capacities.shape[1]):
+            capacity = model.capacities[server, r]
+            if capacity > 0:
+                free = (capacity - state.used[server, r]) / capacity
+                aligned += held(model, state, t, server, r) / capacity * free
+        return aligned
+
+    @part
+    def place(
+        model: Any, state: Any, kind: int, choices: int, t: int, first: int, last: int, fitting: IntArray
+    ) -> int:
+        found, best, score = 0, NONE, 0.0
+        for server in range(first, last):
+            if fits(model, state, t, server):
+                if kind == FIRST:
+                    return server
+                if kind == CHOICES:
+                    fitting[found] = server
+                    found += 1
+                    continue
+                other = (
+                    alignment(model, state, t, server) if kind == ALIGNED else room(model, state, t, server)
+                )
+                if kind == LEAST_ROOM:
+                    other = -other
+                if best == NONE or other > score + SAME_ROOM:
+                    best, score = server, other
+        if found == 0:
+            return best
+        for k in range(choices):
+            server = fitting[draw(model, state, found)]
+            other = room(model, state, t, server)
+            equal = other >= score - SAME_ROOM and server < best
+            if k == 0 or other > score + SAME_ROOM or equal:
+                best, score = server, other
+        return best
+
+    return place
