@@ -1,6 +1,6 @@
 r"""The generator of the chain of job counts, for other tools.
 
-On the box :math:`0 \le x_i < K_i` the chain (:mod:`queueing.chain.stationary_estimate`) moves from x to
+On the box :math:`0 \le x_i < K_i` the chain (:mod:`queueing.chain.stationary`) moves from x to
 :math:`x + e_i` at rate
 :math:`\lambda_i`, unless :math:`x_i = K_i - 1`, and to :math:`x - e_i` at rate :math:`\varphi_i(x)/\sigma_i`.
 

@@ -55,7 +55,7 @@ from queueing.chain.solvers.box_rates import box_rates, outflow
 from queueing.chain.solvers.choose_solver import Solver
 from queueing.chain.solvers.poisson import PoissonWeights
 from queueing.chain.solvers.uniformisation import BLOCK, Moves, steps
-from queueing.chain.stationary_estimate import BOXES, estimated_law
+from queueing.chain.stationary import BOXES, estimated_law
 from queueing.chain.stationary_law import Stationary
 from queueing.chain.tagged_truncation import moment_errors
 from queueing.model.system import System, check_system
@@ -97,7 +97,7 @@ class TaggedDuration(Result):
     residual : float
         Largest violation of the equations of the first two moments, over their right sides.
     tail_mass : float
-        Estimate of the probability outside the box (see :mod:`queueing.chain.stationary_estimate`).
+        Estimate of the probability outside the box (see :mod:`queueing.chain.stationary`).
     tolerance : float
         Largest error of :meth:`survival` by the truncation of uniformisation, for the chain on the box.
     """

@@ -1,6 +1,6 @@
 r"""The law of the job counts at given times, from any start, by uniformisation.
 
-The chain of :mod:`queueing.chain.stationary_estimate` on a box, arrivals that would leave it being lost, has
+The chain of :mod:`queueing.chain.stationary` on a box, arrivals that would leave it being lost, has
 a generator :math:`Q` with rates out of at most :math:`q`. With :math:`P = I + Q/q` and :math:`N_t` Poisson of
 mean :math:`qt` [1]_,
 

@@ -27,7 +27,7 @@ from queueing.certificates.errors import CertificateError
 from queueing.certificates.families import BY_CELLS, FAMILIES, certified, pool_of
 from queueing.chain.solvers.choose_solver import Automatic
 from queueing.chain.solvers.growing_box import extended
-from queueing.chain.stationary_estimate import estimated_law
+from queueing.chain.stationary import estimated_law
 from queueing.chain.stationary_law import Stationary
 from queueing.enclosures.building import Builder
 from queueing.enclosures.drift_search import Outlook, Plan, candidates, falls, has_lemma, planned
