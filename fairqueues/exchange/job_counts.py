@@ -37,7 +37,7 @@ from fairness.protocol.cluster_policy import ClusterPolicy
 from fairness.protocol.policy import Policy
 from fairqueues.exchange.chain_files import Columns, file_names, require_moves, write_files
 from fairqueues.files import require_writable
-from queueing.chain.solvers.box_rates import box_rates
+from queueing.chain.solvers.balance import box_rates
 from queueing.model.finite_chain import FiniteChain
 from queueing.model.system import System
 from queueing.states.box import box_name, check_box, count_states

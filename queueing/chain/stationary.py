@@ -25,6 +25,7 @@ References
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
@@ -40,8 +41,7 @@ from queueing.chain.solvers.choose_solver import Solver, check_solver
 from queueing.chain.stationary_law import Stationary
 from queueing.fluid.stability import require_stable
 from queueing.model.system import System, check_system
-from queueing.states.box import check_box
-from queueing.states.precision import check_limits, check_parts
+from queueing.states.box import check_box, require_part
 from queueing.states.table import Table, check_table
 
 __all__ = ["BOXES", "estimated_law", "stationary"]
@@ -211,8 +211,8 @@ def estimated_law(
     active = system.arrival_rates > 0
     solver = check_solver(solver)
     check_table("table", table, system.problem, policy)
-    check_parts(tail=tail)
-    check_limits(max_states=max_states)
+    require_part("tail", tail)
+    require_number("max_states", max_states, least=1, most=math.inf)
     plain = all(law.memoryless for law, here in zip(system.sizes, active, strict=True) if here)
     if not plain and active.sum() > PHASED:
         raise ModelError(

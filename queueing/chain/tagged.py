@@ -51,7 +51,7 @@ from fairness.errors import ModelError, NotConvergedError
 from fairness.machine.memory import require_memory
 from fairness.model.problem import FloatArray
 from fairness.protocol.policy import Policy
-from queueing.chain.solvers.box_rates import box_rates, outflow
+from queueing.chain.solvers.balance import box_rates, outflow
 from queueing.chain.solvers.choose_solver import Solver
 from queueing.chain.solvers.poisson import PoissonWeights
 from queueing.chain.solvers.uniformisation import BLOCK, Moves, steps
@@ -60,8 +60,7 @@ from queueing.chain.stationary_law import Stationary
 from queueing.chain.tagged_truncation import moment_errors
 from queueing.model.system import System, check_system
 from queueing.pictures.durations import LAWS, draw_law, draw_quantiles, dress, quantile_words
-from queueing.states.box import along, box_name, check_box, count_states, sides
-from queueing.states.precision import check_parts
+from queueing.states.box import along, box_name, check_box, count_states, require_part, sides
 from queueing.states.table import Table, death_rates, tabulate
 
 if TYPE_CHECKING:
@@ -286,7 +285,7 @@ def tagged_duration(
     (2.3321, array([2.9997, 5.6625]), True)
     """
     check_system(system)
-    check_parts(tolerance=tolerance)
+    require_part("tolerance", tolerance)
     if not tolerance < 1e-3:
         raise ModelError.of("tolerance", f"must be below 0.001; got {tolerance}")
     max_steps = require_whole("max_steps", max_steps, 1)

@@ -13,9 +13,9 @@ from fairness.machine.work import OutOfTime, watching
 from fairness.testing import KINDS, random_problem
 from queueing.balanced.fairness import balanced_fairness
 from queueing.chain import box_chain, coarse_chain, tails, truncation
+from queueing.chain import box_chain as nested
 from queueing.chain.boxes import CountBoxes
 from queueing.chain.solvers import aggregation, elimination, mixture
-from queueing.chain.solvers import growing_box as nested
 from queueing.chain.solvers.balance import balance_residual
 from queueing.chain.solvers.choose_solver import Automatic, Elimination, Multilevel, Product, check_solver
 from queueing.chain.solvers.elimination import eliminate_box
