@@ -55,8 +55,8 @@ TESTS: dict[str, tuple[str, ...]] = {
     "queueing/certificates/intervals.py": (
         "tests/queueing/certificates/test_certificate_intervals.py", "-m", "",
     ),
-    "queueing/drift_bounds/certificate.py": (
-        "tests/queueing/drift_bounds/test_drift_bounds.py", "-k",
+    "queueing/certificates/drift_certificate.py": (
+        "tests/queueing/enclosures/test_drift_bounds.py", "-k",
         "tampered or finite or single_server or function_has",
     ),
     "proofs/checking/cases.py": (

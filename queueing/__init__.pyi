@@ -2,18 +2,17 @@ from .balanced.duration_bound import DurationBound, duration_bound
 from .balanced.fairness import BalancedFairness, balanced_fairness
 from .balanced.plan import BalancedPlan, balanced_plan
 from .certificates.chain_certificate import ChainCertificate
+from .certificates.drift_certificate import DriftCertificate
 from .certificates.errors import CertificateError
 from .chain.admission import Admission, admission
 from .chain.solvers.choose_solver import Automatic, Elimination, Multilevel, Product
+from .chain.stationary import stationary
 from .chain.stationary_law import Stationary
 from .chain.tagged import TaggedDuration, tagged_duration
 from .chain.transient import Transient, transient
-from .drift_bounds.bounds import DriftBound
-from .drift_bounds.certificate import DriftCertificate
-from .drift_bounds.drift_bound import drift_bound
 from .enclosures.enclose import enclose
 from .enclosures.finite_chains import enclose_chain
-from .enclosures.stationary import stationary
+from .enclosures.moment_programs.drift_bound import drift_bound
 from .exact_laws.by_load import MeanJobsByLoad, mean_jobs_by_load
 from .exact_laws.exact_law import ExactStationary
 from .exact_laws.exact_means import exact_means
@@ -41,6 +40,7 @@ from .model.system import System
 from .model.trace_fit import TraceFit, fit_trace
 from .proved_bounds.chain_enclosure import ChainEnclosure
 from .proved_bounds.check import check_certificate
+from .proved_bounds.drift_bounds import DriftBound
 from .proved_bounds.enclosure import AtLeast, Enclosure
 from .recorded.cluster_trace import ClusterTrace
 from .recorded.node_list import NodeList

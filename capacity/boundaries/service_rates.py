@@ -32,8 +32,7 @@ from queueing.balanced.fairness import balanced_fairness
 from queueing.balanced.plan import balanced_plan
 from queueing.chain.lower_sets.faces import Bound, Faces
 from queueing.chain.lower_sets.set_chain import set_seconds
-from queueing.chain.stationary_estimate import BOXES
-from queueing.enclosures.stationary import stationary
+from queueing.chain.stationary import BOXES, stationary
 from queueing.model.system import System
 from queueing.states.table import Table, tabulate
 

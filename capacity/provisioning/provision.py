@@ -56,7 +56,6 @@ from fairness.machine.work import OutOfTime, ProgressOption, stopped, watching
 from fairness.model.problem import FloatArray, Problem
 from fairness.protocol.policy import Policy
 from queueing.model.system import System
-from queueing.states.precision import check_limits
 
 __all__ = ["provision"]
 
@@ -241,7 +240,7 @@ def _effort(simulated: bool, precision: float | None, max_states: int | None, ma
             "max_states", "is for chains and balanced fairness; a simulation has no box: leave it out"
         )
     if max_states is not None:
-        check_limits(max_states=max_states)
+        require_number("max_states", max_states, least=1, most=math.inf)
     require_whole("max_evaluations", max_evaluations, 1)
     return precision
 

@@ -64,8 +64,8 @@ from fairness.model.problem import FloatArray, Problem
 from fairness.protocol.policy import Policy, policy_name
 from queueing.balanced.fairness import balanced_fairness
 from queueing.chain.solvers.choose_solver import Automatic
+from queueing.chain.stationary import stationary
 from queueing.enclosures.enclose import enclose
-from queueing.enclosures.stationary import stationary
 from queueing.model.system import System
 from queueing.states.table import Table, tabulate
 

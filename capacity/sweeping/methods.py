@@ -13,7 +13,7 @@ from fairness.errors import ModelError
 from fairness.protocol.policy import policy_name
 from queueing.balanced.duration_bound import duration_bound
 from queueing.balanced.fairness import balanced_fairness
-from queueing.enclosures.stationary import stationary
+from queueing.chain.stationary import stationary
 from queueing.model.system import System
 
 __all__ = ["BALANCED", "BOUND", "METHODS", "method_label", "solved"]

@@ -1,6 +1,6 @@
 r"""The generator of the chain of job counts, for other tools.
 
-On the box :math:`0 \le x_i < K_i` the chain (:mod:`queueing.chain.stationary_estimate`) moves from x to
+On the box :math:`0 \le x_i < K_i` the chain (:mod:`queueing.chain.stationary`) moves from x to
 :math:`x + e_i` at rate
 :math:`\lambda_i`, unless :math:`x_i = K_i - 1`, and to :math:`x - e_i` at rate :math:`\varphi_i(x)/\sigma_i`.
 
@@ -37,7 +37,7 @@ from fairness.protocol.cluster_policy import ClusterPolicy
 from fairness.protocol.policy import Policy
 from fairqueues.exchange.chain_files import Columns, file_names, require_moves, write_files
 from fairqueues.files import require_writable
-from queueing.chain.solvers.box_rates import box_rates
+from queueing.chain.solvers.balance import box_rates
 from queueing.model.finite_chain import FiniteChain
 from queueing.model.system import System
 from queueing.states.box import box_name, check_box, count_states

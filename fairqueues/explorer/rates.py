@@ -29,7 +29,7 @@ from fairness.protocol.policy import Policy, batches
 from fairqueues.explorer.model import Row, State
 from queueing.balanced.duration_bound import duration_bound
 from queueing.balanced.fairness import balanced_fairness
-from queueing.chain.stationary_estimate import estimated_law
+from queueing.chain.stationary import estimated_law
 from queueing.chain.stationary_law import Stationary
 from queueing.model.system import System
 

@@ -31,6 +31,7 @@ References
 from __future__ import annotations
 
 import logging
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -39,7 +40,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from fairness.arguments.validation import Seed, generator, require_whole
+from fairness.arguments.validation import Seed, generator, require_number, require_whole
 from fairness.display.wording import rough
 from fairness.errors import ModelError
 from fairness.machine.memory import gibibytes, require_memory
@@ -54,7 +55,6 @@ from queueing.model.class_results import MomentTable, class_lines
 from queueing.model.system import System, check_system
 from queueing.pictures.counts import Chosen, plot_law, two_classes
 from queueing.states.box import box_name, check_box, count_states, pair_law, sides
-from queueing.states.precision import check_limits
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -331,7 +331,7 @@ def balanced_fairness(
     >>> law.mean_durations[[0, -1]].round(4), len(law.groups)
     (array([2.0397, 2.0397]), 2)
     """
-    check_limits(max_states=max_states)
+    require_number("max_states", max_states, least=1, most=math.inf)
     if shape is not None or distribution:
         return _on_box(system, shape, tail, max_states, distribution)
     groups, found = steps(system, tail)

@@ -7,6 +7,7 @@ its servers can run (:mod:`queueing.certificates.facets`).
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -124,6 +125,19 @@ class Pool:
         """Shares of the resources that a task of each class holds, as fractions of the floats."""
         capacities = [Fraction(c) for c in self.capacities]
         return [[Fraction(a) / c for a, c in zip(row, capacities, strict=True)] for row in self.demands]
+
+    def binding(self, classes: Sequence[int]) -> list[int]:
+        """Resources that some of the classes demand and that no other one dominates; of equal ones the first.
+
+        A resource of which all hold at most the share that they hold of another one never binds before it.
+        """
+        columns = [[self.shares[i][j] for i in classes] for j in range(self.demands.shape[1])]
+        kept: list[int] = []
+        for j in sorted(range(len(columns)), key=lambda j: (-sum(columns[j]), j)):
+            known = (all(a <= b for a, b in zip(columns[j], columns[k], strict=True)) for k in kept)
+            if any(columns[j]) and not any(known):
+                kept.append(j)
+        return sorted(kept)
 
     @cached_property
     def loads(self) -> tuple[Interval, ...]:

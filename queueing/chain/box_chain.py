@@ -1,4 +1,10 @@
-"""The chain of counts on a box, or on a part of it, ready for the ladder of solvers."""
+r"""The chain of counts on a box, or on a part of it, ready for the ladder of solvers.
+
+A large box is not solved from scratch: the law on the box with half as many states along every axis costs
+:math:`2^{-n}` times as much for :math:`n` classes, is itself found in this way, and continued geometrically,
+by the decay of the law (:mod:`queueing.chain.tails`), it is the first guess. Only what the smaller box cut
+off is left to be found.
+"""
 
 from __future__ import annotations
 
@@ -12,17 +18,16 @@ from scipy import sparse
 
 from fairness.machine.work import Task
 from fairness.model.problem import FloatArray
-from queueing.chain.solvers.balance import balance_residual
-from queueing.chain.solvers.box_rates import box_rates
+from queueing.chain.solvers.balance import balance_residual, box_rates
 from queueing.chain.solvers.choose_solver import Chain
 from queueing.chain.solvers.elimination import box_bandwidth, eliminate_box, elimination_bytes
-from queueing.chain.solvers.growing_box import nested_multilevel
 from queueing.chain.solvers.mixture import MEMORY
 from queueing.chain.solvers.multilevel import Convergence, multilevel
-from queueing.states.box import count_states, marginal_laws
+from queueing.chain.tails import decay
+from queueing.states.box import along, count_states, marginal_laws
 from queueing.states.lower_set import LowerSet
 
-__all__ = ["BoxChain", "box_work", "chain_bytes", "cheap_work"]
+__all__ = ["BoxChain", "box_work", "chain_bytes", "cheap_work", "extended", "nested_multilevel"]
 
 CYCLES = 20
 """Cycles that a box usually takes, a guess."""
@@ -32,6 +37,12 @@ NARROW = 50
 """Band up to which a long box is eliminated: multilevel takes as long."""
 LONG = 4e9
 """Multiplications up to which it is."""
+
+
+SMALL = 40_000
+"""Boxes of at most so many states are solved from the given guess."""
+ROUGH = 1e-6
+"""Largest tolerance on the smaller boxes."""
 
 
 class BoxChain(Chain):
@@ -137,3 +148,86 @@ def chain_bytes(method: str, n_axes: int, shape: Sequence[int]) -> float:
     if method == "elimination":
         return own + elimination_bytes(states, box_bandwidth(shape))
     return own + 8.0 * (2 * MEMORY + n_axes) * (method == "multilevel") * states
+
+
+def nested_multilevel(
+    up: FloatArray,
+    down: FloatArray,
+    start: FloatArray,
+    *,
+    rough: bool,
+    tolerance: float,
+    max_cycles: int,
+    told: Callable[[], object],
+) -> tuple[FloatArray, Convergence]:
+    """Stationary law by :func:`queueing.chain.solvers.multilevel.multilevel`, box after box, each twice the
+    one before.
+
+    Parameters
+    ----------
+    up : ndarray of shape (n,), jobs per unit of time
+        Arrival rates.
+    down : ndarray of shape (n, *shape), jobs per unit of time
+        Death rates. From every state of the box jobs must leave until none is left.
+    start : ndarray of shape ``shape``
+        First guess.
+    rough : bool
+        Whether the guess is rough: then only its corner is read, as the guess for the smallest box.
+    tolerance : float
+    max_cycles : int
+        Per box.
+    told : callable
+        Called after every cycle.
+
+    Returns
+    -------
+    law : ndarray of shape ``shape``
+    convergence : Convergence
+        On the whole box.
+    """
+    shape = start.shape
+    if rough and start.size > SMALL:
+        corner = tuple(slice(-(-size // 2) if size > 3 else size) for size in shape)
+        # A law that is not quite reached there is still the better guess.
+        law, _ = nested_multilevel(
+            up,
+            down[(slice(None), *corner)],
+            start[corner],
+            rough=True,
+            tolerance=max(tolerance, ROUGH),
+            max_cycles=max_cycles,
+            told=told,
+        )
+        law, convergence = _whole(up, down, extended(law, shape), tolerance, max_cycles, told)
+        # A law that piled up at the end of the smaller box may be a worse guess than a rough one.
+        if convergence.reached:
+            return law, convergence
+    return _whole(up, down, start, tolerance, max_cycles, told)
+
+
+def _whole(
+    up: FloatArray,
+    down: FloatArray,
+    start: FloatArray,
+    tolerance: float,
+    max_cycles: int,
+    told: Callable[[], object],
+) -> tuple[FloatArray, Convergence]:
+    rates, states = np.ascontiguousarray(down).reshape(len(up), -1), LowerSet.box(start.shape)
+    law, convergence = multilevel(
+        up[:, None], rates, states, start, tolerance=tolerance, max_cycles=max_cycles, told=told
+    )
+    return law.reshape(start.shape), convergence
+
+
+def extended(law: FloatArray, larger: Sequence[int]) -> FloatArray:
+    """The law on a larger box, continued geometrically along every axis: a first guess."""
+    guess = law
+    for axis, (size, marginal) in enumerate(zip(larger, marginal_laws(law), strict=True)):
+        more = size - guess.shape[axis]
+        if more > 0:
+            _, ratio = decay(marginal)
+            edge = np.take(guess, [-1], axis=axis)
+            powers = min(ratio, 0.999) ** np.arange(1, more + 1)
+            guess = np.concatenate([guess, edge * along(powers, axis, guess.ndim)], axis=axis)
+    return guess

@@ -24,10 +24,9 @@ from fairness.model.problem import FloatArray
 from fairness.protocol.policy import Policy, policy_name
 from queueing.balanced.fairness import balanced_fairness
 from queueing.balanced.tail_bound import StoreAndForward
-from queueing.chain.box_chain import BoxChain, box_work, chain_bytes, cheap_work
+from queueing.chain.box_chain import BoxChain, box_work, chain_bytes, cheap_work, extended
 from queueing.chain.solvers.balance import EPSILON
 from queueing.chain.solvers.choose_solver import Solution, Solver, chosen, solved
-from queueing.chain.solvers.growing_box import extended
 from queueing.chain.stationary_law import Stationary
 from queueing.chain.tails import Tails
 from queueing.chain.truncation import truncation_error

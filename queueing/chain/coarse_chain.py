@@ -31,7 +31,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from fairness.model.problem import FloatArray
-from queueing.chain.solvers.box_rates import box_rates
+from queueing.chain.solvers.balance import box_rates
 from queueing.chain.solvers.poisson_steps import PoissonStep, poisson_step
 from queueing.states.box import along
 from queueing.states.lower_set import LowerSet

@@ -51,17 +51,16 @@ from fairness.errors import ModelError, NotConvergedError
 from fairness.machine.memory import require_memory
 from fairness.model.problem import FloatArray
 from fairness.protocol.policy import Policy
-from queueing.chain.solvers.box_rates import box_rates, outflow
+from queueing.chain.solvers.balance import box_rates, outflow
 from queueing.chain.solvers.choose_solver import Solver
 from queueing.chain.solvers.poisson import PoissonWeights
 from queueing.chain.solvers.uniformisation import BLOCK, Moves, steps
-from queueing.chain.stationary_estimate import BOXES, estimated_law
+from queueing.chain.stationary import BOXES, estimated_law
 from queueing.chain.stationary_law import Stationary
 from queueing.chain.tagged_truncation import moment_errors
 from queueing.model.system import System, check_system
 from queueing.pictures.durations import LAWS, draw_law, draw_quantiles, dress, quantile_words
-from queueing.states.box import along, box_name, check_box, count_states, sides
-from queueing.states.precision import check_parts
+from queueing.states.box import along, box_name, check_box, count_states, require_part, sides
 from queueing.states.table import Table, death_rates, tabulate
 
 if TYPE_CHECKING:
@@ -97,7 +96,7 @@ class TaggedDuration(Result):
     residual : float
         Largest violation of the equations of the first two moments, over their right sides.
     tail_mass : float
-        Estimate of the probability outside the box (see :mod:`queueing.chain.stationary_estimate`).
+        Estimate of the probability outside the box (see :mod:`queueing.chain.stationary`).
     tolerance : float
         Largest error of :meth:`survival` by the truncation of uniformisation, for the chain on the box.
     """
@@ -286,7 +285,7 @@ def tagged_duration(
     (2.3321, array([2.9997, 5.6625]), True)
     """
     check_system(system)
-    check_parts(tolerance=tolerance)
+    require_part("tolerance", tolerance)
     if not tolerance < 1e-3:
         raise ModelError.of("tolerance", f"must be below 0.001; got {tolerance}")
     max_steps = require_whole("max_steps", max_steps, 1)

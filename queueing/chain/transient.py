@@ -1,6 +1,6 @@
 r"""The law of the job counts at given times, from any start, by uniformisation.
 
-The chain of :mod:`queueing.chain.stationary_estimate` on a box, arrivals that would leave it being lost, has
+The chain of :mod:`queueing.chain.stationary` on a box, arrivals that would leave it being lost, has
 a generator :math:`Q` with rates out of at most :math:`q`. With :math:`P = I + Q/q` and :math:`N_t` Poisson of
 mean :math:`qt` [1]_,
 
@@ -48,12 +48,10 @@ from fairness.errors import ModelError, NotConvergedError
 from fairness.machine.memory import require_memory
 from fairness.model.problem import FloatArray
 from fairness.protocol.policy import Policy
-from queueing.chain.solvers.balance import EPSILON
-from queueing.chain.solvers.box_rates import outflow
+from queueing.chain.solvers.balance import EPSILON, outflow
 from queueing.chain.solvers.uniformisation import Moves, pass_through
 from queueing.model.system import System, check_system
-from queueing.states.box import box_name, check_box, check_shape, count_states, marginal_laws
-from queueing.states.precision import check_parts
+from queueing.states.box import box_name, check_box, check_shape, count_states, marginal_laws, require_part
 from queueing.states.table import Table, check_table, departure_rates, tabulate
 
 if TYPE_CHECKING:
@@ -207,7 +205,7 @@ def transient(
     >>> bool(law.truncation.max() <= 1e-12), bool(law.box_error.max() < 1e-6)
     (True, True)
     """
-    check_parts(tolerance=tolerance)
+    require_part("tolerance", tolerance)
     check_system(system).require_poisson("transient")
     system.require_exponential("transient")
     check_table("table", table, system.problem, policy)

@@ -25,9 +25,9 @@ from fairness.protocol.policy import Policy, policy_name
 from queueing.certificates.certificate import Certificate, Functional
 from queueing.certificates.errors import CertificateError
 from queueing.certificates.families import BY_CELLS, FAMILIES, certified, pool_of
+from queueing.chain.box_chain import extended
 from queueing.chain.solvers.choose_solver import Automatic
-from queueing.chain.solvers.growing_box import extended
-from queueing.chain.stationary_estimate import estimated_law
+from queueing.chain.stationary import estimated_law
 from queueing.chain.stationary_law import Stationary
 from queueing.enclosures.building import Builder
 from queueing.enclosures.drift_search import Outlook, Plan, candidates, falls, has_lemma, planned
@@ -36,7 +36,6 @@ from queueing.enclosures.power_search import planned_power, powers
 from queueing.model.system import System, check_system
 from queueing.proved_bounds.enclosure import AtLeast, Enclosure
 from queueing.states.box import box_name
-from queueing.states.precision import check_limits
 
 __all__ = ["enclose"]
 
@@ -127,7 +126,7 @@ def enclose(
     system.require_stable()
     system.require_scale()
     width = require_number("width", width, above=0, below=1)
-    check_limits(max_states=max_states)
+    require_number("max_states", max_states, least=1, most=math.inf)
     live = np.flatnonzero(system.arrival_rates > 0)
     if not 1 <= len(live) <= MOST_CLASSES:
         raise ModelError.of(

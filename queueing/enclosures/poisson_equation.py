@@ -36,7 +36,7 @@ from scipy.sparse.linalg import LinearOperator, SuperLU, gmres, splu
 from fairness.machine.memory import require_memory
 from fairness.machine.work import Task
 from fairness.model.problem import FloatArray
-from queueing.chain.solvers.box_rates import box_rates, outflow
+from queueing.chain.solvers.balance import box_rates, outflow
 from queueing.enclosures.multigrid import Multigrid
 from queueing.states.box import box_name
 

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fairness.arguments.labels import as_named
-from fairness.arguments.validation import refuse_foreign
+from fairness.arguments.validation import refuse_foreign, require_number
 from fairness.errors import ModelError
 from fairness.model.cluster import Cluster
 from fairness.model.problem import FloatArray, Problem
@@ -28,6 +28,7 @@ __all__ = [
     "marginal_laws",
     "mean_counts",
     "pair_law",
+    "require_part",
     "sides",
 ]
 
@@ -36,6 +37,17 @@ SMALLEST = 1e-290
 
 MOST = 2**53
 """Most states of one class: beyond any memory, and beyond what floats count."""
+
+
+LEAST = 1e-250
+"""Smallest tail or tolerance of a chain: the probabilities of its states add up to such a part of 1."""
+
+
+def require_part(name: str, value: float) -> None:
+    """Refuse a tolerance or a tail that is not between 0 and 1, or is lost in floats."""
+    part = require_number(name, value, above=0, below=1)
+    if part < LEAST:
+        raise ModelError.of(name, f"must be at least {LEAST:g}, or parts of it are no floats; got {value!r}")
 
 
 def check_shape(shape: Sequence[int] | int, problem: Problem | Cluster) -> tuple[int, ...]:

@@ -14,8 +14,8 @@ from fairness import DRF, BottleneckMax, MaxMin, Problem, ProportionalFair
 from fairness.testing import KINDS, random_problem
 from queueing import simulate
 from queueing.balanced.fairness import balanced_fairness
+from queueing.chain.stationary import stationary
 from queueing.chain.transient import transient
-from queueing.enclosures.stationary import stationary
 from queueing.fluid.trajectory import trajectory
 from queueing.model.system import System
 from tests.queueing.chain.chains import SOLVERS, Balanced

@@ -67,7 +67,6 @@ the largest :math:`W_k\gamma_{ki}/\varphi_k` of all on server i, which are the o
 from __future__ import annotations
 
 from collections.abc import Mapping
-from fractions import Fraction
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -140,7 +139,7 @@ def aversion(pool: Pool, policy: str, parameters: Mapping[str, Any]) -> float:
         raise CertificateError("data", f"alpha must be a float > 0, at most 64; got {alpha!r}")
     if policy == "BMF":
         for classes in _groups(pool):
-            if len(classes) > 2 and len(_kept(pool, classes)) > 1:
+            if len(classes) > 2 and len(pool.binding(classes)) > 1:
                 raise CertificateError(
                     "data",
                     f"BMF of {len(classes)} classes that share several resources is not PF, and has no "
@@ -152,7 +151,7 @@ def aversion(pool: Pool, policy: str, parameters: Mapping[str, Any]) -> float:
 def numbers(pool: Pool, policy: str, parameters: Mapping[str, Any]) -> FloatArray:
     """One row: alpha, the number of resources that matter, capacities, demands and shares of these."""
     alpha = aversion(pool, policy, parameters)
-    kept = _kept(pool, list(range(pool.n)))
+    kept = pool.binding(range(pool.n))
     demands, capacities = pool.demands[:, kept], pool.capacities[kept]
     head = np.array([alpha, len(kept)])
     return np.concatenate([head, capacities, demands.ravel(), (demands / capacities).ravel()])[None]
@@ -171,27 +170,6 @@ def _groups(pool: Pool) -> list[list[int]]:
         joined = [k for g in linked for k in g] + [i]
         groups = [g for g in groups if g not in linked] + [joined]
     return groups
-
-
-def _kept(pool: Pool, classes: list[int]) -> list[int]:
-    """Resources that these classes demand, without those that others imply.
-
-    Resource k is left out if some j that stays has a_ij/C_j >= a_ik/C_k for all classes i.
-    """
-    exact = {
-        j: [Fraction(a) / Fraction(pool.capacities[j]) for a in pool.demands[classes, j]]
-        for j in range(pool.demands.shape[1])
-        if pool.demands[classes, j].any()
-    }
-    kept: list[int] = []
-    for k, own in exact.items():
-        if not any(_implies(exact[j], own) for j in kept):
-            kept = [j for j in kept if not _implies(own, exact[j])] + [k]
-    return kept
-
-
-def _implies(one: list[Fraction], other: list[Fraction]) -> bool:
-    return all(a >= b for a, b in zip(one, other, strict=True))
 
 
 @register_jitable

@@ -10,6 +10,7 @@ from fairness.machine.compiling import stored
 from fairness.machine.work import Task
 from fairness.model.problem import FloatArray
 from queueing.chain.lower_sets.faces import Bound
+from queueing.chain.solvers.balance import balance_residual, gathered
 from queueing.chain.solvers.choose_solver import Chain
 from queueing.chain.solvers.mixture import MEMORY
 from queueing.chain.solvers.multilevel import Convergence, multilevel
@@ -65,14 +66,12 @@ class SetChain(Chain):
 
     def rates(self) -> sparse.csr_array:
         """Rates from row to column, without a diagonal."""
-        rows, columns, values = [], [], []
+        moves = []
         for i in range(self.axes):
             less, more = self.set.pairs(i)
-            rows += [less, more]
-            columns += [more, less]
-            values += [np.full(len(less), self.up[i]), self.down[i, more]]
-        entries = np.concatenate(values), (np.concatenate(rows), np.concatenate(columns))
-        return sparse.csr_array(sparse.coo_array(entries, shape=(self.states, self.states)))
+            moves.append((less, more, np.full(len(less), self.up[i])))
+            moves.append((more, less, self.down[i, more]))
+        return gathered(moves, self.states)
 
     def iterated(self, tolerance: float, max_cycles: int) -> tuple[FloatArray, Convergence]:
         """Law by multilevel, from the law on a smaller set."""
@@ -120,15 +119,7 @@ class SetChain(Chain):
 
     def residual(self, law: FloatArray) -> float:
         """Sum of the violations of all balance equations over the total flow."""
-        surplus, total = np.zeros(law.shape), 0.0
-        for i in range(self.axes):
-            less, more = self.set.pairs(i)
-            births, deaths = self.up[i] * law[less], self.down[i, more] * law[more]
-            total += float(births.sum() + deaths.sum())
-            births -= deaths
-            surplus[more] += births
-            surplus[less] -= births
-        return float(np.abs(surplus).sum() / total)
+        return balance_residual(self.up, self.down, law, self.set.pairs)
 
 
 def set_bytes(n_axes: int, states: float) -> float:

@@ -30,6 +30,7 @@ from numpy.typing import NDArray
 from scipy import sparse, special
 
 from fairness.model.problem import FloatArray
+from queueing.chain.solvers.balance import gathered
 from queueing.model.phase_type import PhaseType
 from queueing.states.box import along
 
@@ -112,13 +113,7 @@ def class_states(law: PhaseType, size: int) -> ClassStates:
     logs = special.gammaln(total + 1.0) - special.gammaln(counts + 1.0).sum(axis=1)
     mixing = np.exp(logs + counts @ np.log(weights))
     mixing /= np.bincount(total, mixing)[total]
-    return ClassStates(total, mixing, _gathered(arrivals, n), _gathered(services, n), finish)
-
-
-def _gathered(parts: Sequence[tuple[NDArray, NDArray, FloatArray]], n: int) -> sparse.csr_array:
-    """Sparse array from its rows, columns and values, in parts."""
-    rows, columns, values = (np.concatenate(part) for part in zip(*parts, strict=True))
-    return sparse.csr_array(sparse.coo_array((values, (rows, columns)), shape=(n, n)))
+    return ClassStates(total, mixing, gathered(arrivals, n), gathered(services, n), finish)
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,22 +1,62 @@
-r"""Evidence for a law on a box: how far it is from balance, and what rounding alone does to its means.
+r"""Rates of a chain of counts that moves one job at a time, and evidence for its law.
 
-The chain gains a job of class i at the rate ``up[i]``, constant or per state, and loses one at rate
-``down[i]`` of shape ``shape``; what would leave the box does not happen.
+The evidence is how far a law is from balance, and what rounding alone does to its means. The chain gains a
+job of class i at the rate ``up[i]``, constant or per state, and loses one at rate ``down[i]`` of shape
+``shape``; what would leave the box does not happen.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
 
 from fairness.model.problem import FloatArray
 from queueing.states.box import mean_counts, sides
 
-__all__ = ["EPSILON", "balance_residual", "rounding_error"]
+__all__ = ["EPSILON", "balance_residual", "box_rates", "gathered", "outflow", "rounding_error"]
 
 EPSILON = float(np.finfo(float).eps)
+
+
+def outflow(up: FloatArray, down: FloatArray) -> FloatArray:
+    """Rate out of each state, from arrival rates (n,) and death rates (n, *shape)."""
+    out: FloatArray = down.sum(axis=0)
+    for i, rate in enumerate(up):
+        low, _ = sides(i)
+        out[low] += rate
+    return out
+
+
+def box_rates(up: FloatArray, down: FloatArray, inside: NDArray[np.bool_] | None = None) -> sparse.csr_array:
+    """Rates from row to column, without a diagonal, between the states ``inside``; by default all.
+
+    ``up`` has shape (n,) or (n, *shape), ``down`` (n, *shape); what would leave the box does not happen.
+    """
+    shape = down.shape[1:]
+    if inside is None:
+        inside = np.ones(shape, dtype=bool)
+    states = int(inside.sum())
+    number = np.full(shape, -1)
+    number[inside] = np.arange(states)
+    moves = []
+    for i in range(len(down)):
+        low, high = sides(i)
+        both = inside[high] & inside[low]
+        below, above = number[low][both], number[high][both]
+        moves.append((below, above, np.broadcast_to(up[i], shape)[low][both]))
+        moves.append((above, below, down[i][high][both]))
+    return gathered(moves, states)
+
+
+def gathered(moves: Sequence[tuple[NDArray[Any], NDArray[Any], FloatArray]], states: int) -> sparse.csr_array:
+    """Rates of some moves, (from, to, rate) in parts, as an array."""
+    rows, columns, values = (np.concatenate(part) for part in zip(*moves, strict=True))
+    return sparse.csr_array(sparse.coo_array((values, (rows, columns)), shape=(states, states)))
 
 
 def rounding_error(marginals: Sequence[FloatArray], eliminated: int = 0) -> float:
@@ -31,13 +71,22 @@ def rounding_error(marginals: Sequence[FloatArray], eliminated: int = 0) -> floa
     return 4.0 * EPSILON * (4.0 + jobs + math.sqrt(eliminated) + longest / 10)
 
 
-def balance_residual(up: FloatArray, down: FloatArray, law: FloatArray) -> float:
-    """Sum of |inflow - outflow| over the sum of all flows; ``up`` per class, or per class and state."""
+def balance_residual(
+    up: FloatArray,
+    down: FloatArray,
+    law: FloatArray,
+    neighbours: Callable[[int], tuple[Any, Any]] = sides,
+) -> float:
+    """Sum of |inflow - outflow| over the sum of all flows; ``up`` per class, or per class and state.
+
+    ``neighbours`` gives, for a class, the places of the states in which one more job of it may arrive, and
+    those of the states that this leads to; by default on a box.
+    """
     if not len(up):
         return 0.0
     surplus, total = np.zeros(law.shape), 0.0
     for i, rate in enumerate(up):
-        low, high = sides(i)
+        low, high = neighbours(i)
         births = (rate[low] if rate.ndim else rate) * law[low]
         deaths = down[i][high] * law[high]
         total += float(births.sum() + deaths.sum())

@@ -33,7 +33,7 @@ from fairness.model.problem import FloatArray
 from queueing.chain.solvers.balance import rounding_error
 from queueing.chain.solvers.elimination import eliminate, elimination_bytes, narrow_order
 from queueing.chain.solvers.multilevel import Convergence
-from queueing.states.precision import check_parts
+from queueing.states.box import require_part
 
 __all__ = [
     "Automatic",
@@ -88,7 +88,7 @@ class _Iterative(Solver):
     max_cycles: int | None = None
 
     def __post_init__(self) -> None:
-        check_parts(tolerance=self.tolerance)
+        require_part("tolerance", self.tolerance)
         if self.max_cycles is not None:
             object.__setattr__(self, "max_cycles", require_whole("max_cycles", self.max_cycles, 1))
 

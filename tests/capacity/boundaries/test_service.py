@@ -19,7 +19,7 @@ from fairness import DRF, TSF, Cluster, ModelError, NotConvergedError, Problem, 
 from fairness.testing import KINDS, random_problem
 from queueing.balanced.duration_bound import duration_bound
 from queueing.balanced.fairness import balanced_fairness
-from queueing.enclosures.stationary import stationary
+from queueing.chain.stationary import stationary
 from queueing.model.laws import Deterministic, Hyperexponential
 from queueing.model.system import System
 

@@ -17,7 +17,7 @@ from capacity.provisioning.provision import provision
 from fairness import DRF, ModelError, NotConvergedError, Problem, ProportionalFair
 from queueing.balanced.duration_bound import duration_bound
 from queueing.balanced.fairness import balanced_fairness
-from queueing.enclosures.stationary import stationary
+from queueing.chain.stationary import stationary
 from queueing.model.system import System
 
 TALK = np.array([[1, 0.1], [0.1, 1]])

@@ -14,7 +14,7 @@ from fairness import DRF, MaxMin, Problem, ProportionalFair
 from queueing import simulate
 from queueing.balanced.fairness import balanced_fairness
 from queueing.chain.solvers.choose_solver import Elimination
-from queueing.enclosures.stationary import stationary
+from queueing.chain.stationary import stationary
 from queueing.model.system import System
 from tests.queueing.chain.chains import processor_sharing_law
 from tests.queueing.simulation.simulated import erlang_c, inside

@@ -25,7 +25,7 @@ from fairness.errors import ModelError
 from queueing.balanced import plan as balanced_plans
 from queueing.balanced.duration_bound import duration_bound
 from queueing.balanced.fairness import balanced_fairness
-from queueing.enclosures.stationary import stationary
+from queueing.chain.stationary import stationary
 from queueing.model.system import System
 from queueing.simulation.simulate import simulate
 

@@ -12,7 +12,7 @@ from fairness.errors import ModelError, NotConvergedError
 from fairness.testing import KINDS, random_problem
 from queueing.chain.admission import admission
 from queueing.chain.solvers.choose_solver import Elimination, Multilevel, Product
-from queueing.enclosures.stationary import stationary
+from queueing.chain.stationary import stationary
 from queueing.model.system import System
 from tests.own_policies import sharing
 from tests.queueing.chain.chains import EXAMPLE, SOLVERS, rational_law

@@ -13,15 +13,15 @@ from fairness.machine.work import OutOfTime, watching
 from fairness.testing import KINDS, random_problem
 from queueing.balanced.fairness import balanced_fairness
 from queueing.chain import box_chain, coarse_chain, tails, truncation
+from queueing.chain import box_chain as nested
 from queueing.chain.boxes import CountBoxes
 from queueing.chain.solvers import aggregation, elimination, mixture
-from queueing.chain.solvers import growing_box as nested
 from queueing.chain.solvers.balance import balance_residual
 from queueing.chain.solvers.choose_solver import Automatic, Elimination, Multilevel, Product, check_solver
 from queueing.chain.solvers.elimination import eliminate_box
+from queueing.chain.stationary import stationary
 from queueing.chain.tagged import tagged_duration
 from queueing.chain.transient import transient
-from queueing.enclosures.stationary import stationary
 from queueing.model.laws import Erlang
 from queueing.model.system import System
 from queueing.states.lower_set import LowerSet
@@ -546,7 +546,7 @@ def test_class_without_arrivals():
 
 def test_no_state_is_asked_for_twice(monkeypatch):
     # It asks of its own.
-    monkeypatch.setattr("queueing.chain.stationary_estimate.require_stable", lambda *asked: None)
+    monkeypatch.setattr("queueing.chain.stationary.require_stable", lambda *asked: None)
     calls = []
 
     def policy(problem, counts):

@@ -14,7 +14,7 @@ from queueing.chain import box_chain
 from queueing.chain.admission import admission
 from queueing.chain.solvers.choose_solver import Automatic, Elimination, Multilevel, Product
 from queueing.chain.solvers.multilevel import Convergence
-from queueing.enclosures.stationary import stationary
+from queueing.chain.stationary import stationary
 from queueing.model.system import System
 from queueing.states.box import marginal_laws, mean_counts
 from tests.own_policies import priority

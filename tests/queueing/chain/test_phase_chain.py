@@ -13,7 +13,7 @@ from queueing import simulate
 from queueing.balanced.fairness import balanced_fairness
 from queueing.chain.phases.states import class_states, count_phase_states
 from queueing.chain.solvers.choose_solver import Automatic, Elimination, Multilevel, Product
-from queueing.enclosures.stationary import stationary
+from queueing.chain.stationary import stationary
 from queueing.model.laws import Deterministic, Erlang, Exponential, Hyperexponential, Law, TruncatedPareto
 from queueing.model.phase_type import PhaseType, coxian, fit_phases, phases_of
 from queueing.model.system import System

@@ -8,8 +8,8 @@ from scipy.linalg import expm
 from fairness import DRF, MaxMin, Problem, ProportionalFair
 from fairness.errors import ModelError, NotConvergedError, UnstableError
 from queueing import simulate
+from queueing.chain.stationary import stationary
 from queueing.chain.tagged import tagged_duration
-from queueing.enclosures.stationary import stationary
 from queueing.model.system import System
 from queueing.states.table import tabulate
 from tests.queueing.chain.chains import EXAMPLE, random_system, rate_matrix, stepped

@@ -12,8 +12,8 @@ from fairness import DRF, MaxMin, Problem, ProportionalFair
 from fairness.errors import ModelError, NotConvergedError
 from queueing.chain.solvers import uniformisation as module
 from queueing.chain.solvers.choose_solver import Elimination
+from queueing.chain.stationary import stationary
 from queueing.chain.transient import transient
-from queueing.enclosures.stationary import stationary
 from queueing.model.system import System
 from queueing.states.table import tabulate
 from tests.queueing.chain.chains import EXAMPLE, random_system, rate_matrix, stepped

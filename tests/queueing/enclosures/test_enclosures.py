@@ -29,7 +29,7 @@ from fairness.machine import work
 from fairness.machine.work import OutOfTime
 from queueing import AtLeast, CertificateError, Erlang, System, check_certificate, enclose, stationary
 from queueing.certificates.certificate import Functional
-from queueing.chain.solvers.box_rates import box_rates
+from queueing.chain.solvers.balance import box_rates
 from queueing.enclosures.building import Builder
 from queueing.enclosures.enclose import _Search
 from queueing.enclosures.poisson_equation import LEFT, PoissonEquation, faces

@@ -20,9 +20,9 @@ from queueing.balanced.duration_bound import duration_bound
 from queueing.balanced.fairness import balanced_fairness
 from queueing.balanced.plan import balanced_plan
 from queueing.chain.admission import admission
+from queueing.chain.stationary import stationary
 from queueing.chain.tagged import tagged_duration
 from queueing.chain.transient import transient
-from queueing.enclosures.stationary import stationary
 from queueing.fluid.trajectory import drift, trajectory
 from queueing.fluid.verdict import fluid_verdict
 from queueing.model.arrivals import OnOff, Poisson

@@ -12,7 +12,7 @@ from fairness.errors import ModelError, NotConvergedError, UnstableError
 from fairness.testing import random_problem
 from queueing import JobTrace, read_trace, simulate
 from queueing.balanced.fairness import balanced_fairness
-from queueing.enclosures.stationary import stationary
+from queueing.chain.stationary import stationary
 from queueing.model.arrivals import OnOff, Poisson, Renewal
 from queueing.model.laws import (
     Deterministic,

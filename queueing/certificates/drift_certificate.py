@@ -1,6 +1,6 @@
 r"""The proof of one bound: multipliers of rows, and the check that they prove it.
 
-Let the columns z >= 0 of :mod:`queueing.drift_bounds.moments` satisfy the drift equations
+Let the columns z >= 0 of :mod:`queueing.certificates.moments.moments` satisfy the drift equations
 :math:`\sum_c A_{ac} z_c = b_a` and the rows :math:`\sum_c G_{rc} z_c \ge h_r`, some of which are equations.
 For a target :math:`\sum_c t_c z_c = \sum_i w_i E[x_i]` let
 
@@ -16,7 +16,7 @@ has :math:`\pm f + Qg \le \pm c` everywhere. For the means of the drifts to be 0
 have finite means. What shows that is one of these:
 
 - that all :math:`\alpha` are 0: then the rows bound f in every state;
-- a theorem (:func:`queueing.drift_bounds.families.finite_moments`);
+- a theorem (:func:`queueing.certificates.moments.families.finite_moments`);
 - an upper bound of the sum of all jobs whose :math:`\alpha` are all >= 0. Then g >= 0 and :math:`\min(g, m)`
   is bounded, has mean drift 0, and drifts no more than g where g <= m, and down elsewhere; let m grow;
 - in a lower bound, that all counts in g have a positive weight: infinite means satisfy it.
@@ -36,9 +36,9 @@ from numpy.typing import ArrayLike
 
 from fairness.model.problem import FloatArray
 from queueing.certificates.errors import CertificateError
+from queueing.certificates.moments.families import finite_moments, moments_of
+from queueing.certificates.moments.moments import Coefficients, Moments, Numbers, combined
 from queueing.certificates.pool import Pool
-from queueing.drift_bounds.families import finite_moments, moments_of
-from queueing.drift_bounds.moments import Coefficients, Moments, Numbers, combined
 from queueing.model.system import System
 
 __all__ = ["Cut", "DriftCertificate", "slacks"]
@@ -60,7 +60,7 @@ class DriftCertificate:
     ----------
     system : System
     policy : str
-        By name: :mod:`queueing.drift_bounds.families`.
+        By name: :mod:`queueing.certificates.moments.families`.
     parameters : dict
     weights : tuple of Fraction
         w >= 0 of each class of the system in the sum.

@@ -21,13 +21,13 @@ from fairness import (
     UnstableError,
 )
 from queueing import Erlang, System, balanced_fairness, drift_bound, simulate, stationary
+from queueing.certificates.drift_certificate import Cut
 from queueing.certificates.errors import CertificateError
+from queueing.certificates.moments.families import moments_of
+from queueing.certificates.moments.label_moments import RatioMoments
+from queueing.certificates.moments.moments import Numbers
 from queueing.certificates.pool import Pool
-from queueing.drift_bounds.certificate import Cut
-from queueing.drift_bounds.drift_bound import _told
-from queueing.drift_bounds.families import moments_of
-from queueing.drift_bounds.label_moments import RatioMoments
-from queueing.drift_bounds.moments import Numbers
+from queueing.enclosures.moment_programs.drift_bound import _told
 
 POLICIES = [
     ProportionalFair(),

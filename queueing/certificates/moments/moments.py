@@ -11,7 +11,7 @@ resource that is full, one class's tasks that are bounded by another's) gives li
 inequalities between these numbers, or between parts of them. :class:`Moments` lists the numbers, all of them
 >= 0 (its *columns*), says how jobs and work are made of them, and lists the inequalities (its *rows*). A
 linear program over them bounds the means; multipliers of the rows are the proof
-(:mod:`queueing.drift_bounds.certificate`).
+(:mod:`queueing.certificates.drift_certificate`).
 
 All coefficients are fractions, made of the floats of the model, each of which is meant exactly.
 """
@@ -53,10 +53,8 @@ class Numbers:
         None where a job may run any number of tasks.
     shares : tuple of tuple of Fraction
         a_ij/C_j, without resources that never bind before another one.
-    all_shares : tuple of tuple of Fraction
-        The same with them.
-    classes, resources : tuple of int
-        Indices in the system of these classes, and of the resources of ``all_shares``.
+    pool : Pool
+        With all resources.
     """
 
     arrival_rates: tuple[Fraction, ...]
@@ -65,30 +63,22 @@ class Numbers:
     weights: tuple[Fraction, ...]
     limits: tuple[Fraction | None, ...]
     shares: tuple[tuple[Fraction, ...], ...]
-    all_shares: tuple[tuple[Fraction, ...], ...]
-    classes: tuple[int, ...]
-    resources: tuple[int, ...]
+    pool: Pool
 
     @classmethod
     def of(cls, pool: Pool) -> Numbers:
         """The numbers of a pool."""
         rates = tuple(map(Fraction, pool.arrival_rates.tolist()))
         sizes = tuple(map(Fraction, pool.mean_sizes.tolist()))
-        capacities = list(map(Fraction, pool.capacities.tolist()))
-        shares = [
-            [Fraction(a) / c for a, c in zip(row, capacities, strict=True)] for row in pool.demands.tolist()
-        ]
-        kept = _binding(list(zip(*shares, strict=True)))
+        kept = pool.binding(range(pool.n))
         return cls(
             rates,
             tuple(1 / size for size in sizes),
             tuple(rate * size for rate, size in zip(rates, sizes, strict=True)),
             tuple(map(Fraction, pool.weights.tolist())),
             tuple(None if limit == float("inf") else Fraction(limit) for limit in pool.limits.tolist()),
-            tuple(tuple(row[j] for j in kept) for row in shares),
-            tuple(map(tuple, shares)),
-            tuple(pool.classes.tolist()),
-            tuple(pool.resources.tolist()),
+            tuple(tuple(row[j] for j in kept) for row in pool.shares),
+            pool,
         )
 
     @property
@@ -108,15 +98,6 @@ class Numbers:
     def used(self, job_class: int) -> list[int]:
         """Resources that a class demands."""
         return [j for j in range(self.m) if self.shares[job_class][j]]
-
-
-def _binding(columns: list[tuple[Fraction, ...]]) -> list[int]:
-    """Columns that no other one dominates; of equal ones the first."""
-    kept: list[int] = []
-    for j in sorted(range(len(columns)), key=lambda j: (-sum(columns[j]), j)):
-        if not any(all(a <= b for a, b in zip(columns[j], columns[k], strict=True)) for k in kept):
-            kept.append(j)
-    return sorted(kept)
 
 
 class Moments(ABC):
@@ -162,9 +143,16 @@ class Moments(ABC):
         """
         return dict(_drift_rows(self))
 
-    @abstractmethod
     def sizes(self) -> list[float]:
         """Rough size of each column, which scales the linear program."""
+        rho = [float(load) for load in self.numbers.loads]
+        jobs = [load * float(max(row)) for load, row in zip(rho, self.numbers.shares, strict=True)]
+        return [self._size(what, rho, jobs) for what in self.columns]
+
+    def _size(self, what: tuple[Any, ...], rho: list[float], jobs: list[float]) -> float:
+        """That of one column: jobs are near the loads in shares, tasks near the loads."""
+        kind, first, *rest = what
+        return jobs[first] if kind in ("n", "N") else rho[first] * jobs[rest[0]]
 
     def blocks(self) -> list[list[list[int]]]:
         """Square matrices of columns that are moments of products, and so positive semidefinite."""

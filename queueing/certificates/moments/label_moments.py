@@ -41,7 +41,7 @@ from fractions import Fraction
 from itertools import combinations, product
 from typing import Any
 
-from queueing.drift_bounds.moments import Coefficients, Moments, Numbers, Row, combined
+from queueing.certificates.moments.moments import Coefficients, Moments, Numbers, Row, combined
 
 __all__ = ["LevelMoments", "RatioMoments"]
 
@@ -102,19 +102,6 @@ class _LabelMoments(Moments):
     @abstractmethod
     def _couplings(self, i: int, k: int, h: int, j: int) -> Iterator[Row]:
         """Rows for i with label h and k with label j."""
-
-    def sizes(self) -> list[float]:
-        """Jobs are near the loads in shares, tasks near the loads."""
-        rho = [float(load) for load in self.numbers.loads]
-        jobs = [load * float(max(row)) for load, row in zip(rho, self.numbers.shares, strict=True)]
-        found = [0.0] * len(self.columns)
-        for what, column in self.columns.items():
-            found[column] = self._size(what, rho, jobs)
-        return found
-
-    def _size(self, what: tuple[Any, ...], rho: list[float], jobs: list[float]) -> float:
-        kind, first, second = what[:3]
-        return jobs[first] if kind == "N" else rho[first] * jobs[second]
 
 
 class LevelMoments(_LabelMoments):

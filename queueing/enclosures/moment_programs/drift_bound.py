@@ -3,10 +3,10 @@ r"""Bounds of mean counts without a chain: quadratic functions of the counts, fo
 *Comparison.* If :math:`f + Qg \le c` in all states, where Q is the generator and g has mean drift 0, then
 :math:`E f \le c`. Here f is a weighted sum of the counts and g quadratic, so that f + Qg is linear in the
 counts, the tasks and their products :math:`x_k\varphi_i`. What is known of a policy in every state makes this
-a linear program (:mod:`queueing.drift_bounds.moments`), of a size that grows with the square of the number of
-classes, and not with the number of states. Its multipliers, made exact, are the proof
-(:mod:`queueing.drift_bounds.certificate`). [1]_, [2]_, [3]_ have the method for queueing networks, [4]_ one
-function for PF.
+a linear program (:mod:`queueing.certificates.moments.moments`), of a size that grows with the square of the
+number of classes, and not with the number of states. Its multipliers, made exact, are the proof
+(:mod:`queueing.certificates.drift_certificate`). [1]_, [2]_, [3]_ have the method for queueing networks,
+[4]_ one function for PF.
 
 On one resource the bounds meet under filling, PF and BMF, which then are discriminatory processor sharing.
 Otherwise quadratic functions leave a gap, which grows with the load.
@@ -41,17 +41,17 @@ from fairness.exact.outward import above, below
 from fairness.machine.work import ProgressOption, Task, watching
 from fairness.model.problem import FloatArray
 from fairness.protocol.policy import Policy, policy_name
+from queueing.certificates.drift_certificate import DriftCertificate
 from queueing.certificates.errors import CertificateError
 from queueing.certificates.families import certified
+from queueing.certificates.moments.families import finite_moments, moments_of
+from queueing.certificates.moments.free_moments import FreeMoments
+from queueing.certificates.moments.moments import Moments, Numbers
 from queueing.certificates.pool import Pool
-from queueing.drift_bounds.bounds import DriftBound
-from queueing.drift_bounds.certificate import DriftCertificate
-from queueing.drift_bounds.families import finite_moments, moments_of
-from queueing.drift_bounds.free_moments import FreeMoments
-from queueing.drift_bounds.moments import Moments, Numbers
-from queueing.drift_bounds.program import MomentProgram
-from queueing.drift_bounds.rounding import Spare, exact, repaired, repaired_freely
+from queueing.enclosures.moment_programs.moment_program import MomentProgram
+from queueing.enclosures.moment_programs.rounding import Spare, exact, repaired, repaired_freely
 from queueing.model.system import System, check_system
+from queueing.proved_bounds.drift_bounds import DriftBound
 
 __all__ = ["drift_bound"]
 

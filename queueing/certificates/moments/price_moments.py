@@ -23,11 +23,14 @@ squares contain the bound that is known in closed form (Bonald and Massoulié's 
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from fractions import Fraction
+from functools import cached_property
 from itertools import combinations
+from typing import Any
 
-from queueing.drift_bounds.moments import Coefficients, Moments, Numbers, Row, combined
+from queueing.certificates.moments.moments import Coefficients, Moments, Numbers, Row, combined
 
 __all__ = ["PriceMoments"]
 
@@ -104,15 +107,11 @@ class PriceMoments(Moments):
                 vector[1 + a], vector[1 + b] = 1 / rho[members[a]], -1 / rho[members[b]]
                 yield j, vector
 
-    def sizes(self) -> list[float]:
+    @cached_property
+    def _price(self) -> float:
+        return sum(map(float, self.numbers.weights))
+
+    def _size(self, what: tuple[Any, ...], rho: list[float], jobs: list[float]) -> float:
         """Tasks are near their loads, prices near the weights of a job per class."""
-        rho = [float(load) for load in self.numbers.loads]
-        price = sum(map(float, self.numbers.weights))
-        found = [price] * len(self.columns)
-        for what, column in self.columns.items():
-            kind, *rest = what
-            if kind == "Y":
-                found[column] *= rho[rest[0]]
-            elif kind == "T":
-                found[column] *= rho[rest[0]] * rho[rest[1]]
-        return found
+        *classes, _ = what[1:]
+        return math.prod((rho[k] for k in classes), start=self._price)

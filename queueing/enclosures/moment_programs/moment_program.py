@@ -3,7 +3,7 @@ r"""Linear programs over moments, with cuts for the matrices that are positive s
 Of the infinitely many inequalities :math:`v^\top M v \ge 0` of a block M those are added that solutions
 violate most: eigenvectors with negative eigenvalues of a running mean of the solutions, which moves less than
 the corners do, or else of the last one. What is returned are multipliers in floating point, which
-:mod:`queueing.drift_bounds.rounding` makes exact; nothing of this module is trusted.
+:mod:`queueing.enclosures.moment_programs.rounding` makes exact; nothing of this module is trusted.
 """
 
 from __future__ import annotations
@@ -18,8 +18,8 @@ from numpy.typing import NDArray
 from fairness.machine.linear_programs import SilentSolver, require_optimum
 from fairness.machine.work import Task
 from fairness.model.problem import FloatArray
-from queueing.drift_bounds.certificate import Cut
-from queueing.drift_bounds.moments import Coefficients, Moments
+from queueing.certificates.drift_certificate import Cut
+from queueing.certificates.moments.moments import Coefficients, Moments
 
 __all__ = ["MomentProgram", "Multipliers"]
 

@@ -11,9 +11,9 @@ from fairness.display.drawing import bound_bars
 from fairness.display.result import Result
 from fairness.exact.outward import above, below
 from fairness.model.problem import FloatArray
+from queueing.certificates.drift_certificate import DriftCertificate
 from queueing.certificates.errors import CertificateError
-from queueing.drift_bounds.certificate import DriftCertificate
-from queueing.drift_bounds.families import names_of
+from queueing.certificates.moments.families import names_of
 from queueing.model.system import System
 
 if TYPE_CHECKING:

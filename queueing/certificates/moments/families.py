@@ -5,13 +5,13 @@ A policy is told as data, a name and numbers, so that a proof can be checked wit
 ========= =================================== ==========================================================
 name      policy                              moments
 ========= =================================== ==========================================================
-"PF"      proportional fairness               :class:`~queueing.drift_bounds.price_moments.PriceMoments`
-"MMF",    max-min fairness of tasks,          :class:`~queueing.drift_bounds.label_moments.LevelMoments`
+"PF"      proportional fairness               :class:`.PriceMoments`
+"MMF",    max-min fairness of tasks,          :class:`.LevelMoments`
 "DRF",    of dominant shares (EDRF by its     with one level per class
 "Asset"   weights), of sums of shares
 "BMF"     bottleneck max fairness             the same, with one level per class and resource
-"alpha"   alpha-fairness                      :class:`~queueing.drift_bounds.label_moments.RatioMoments`
-"any"     any policy                          :class:`~queueing.drift_bounds.free_moments.FreeMoments`
+"alpha"   alpha-fairness                      :class:`.RatioMoments`
+"any"     any policy                          :class:`.FreeMoments`
 ========= =================================== ==========================================================
 
 Under PF, filling and alpha-fairness with alpha >= 1, without limits, all moments are finite below load 1: the
@@ -26,13 +26,12 @@ from decimal import Context, Decimal
 from fractions import Fraction
 from typing import Any
 
-from fairness.filling.fractions import growth_rates
 from queueing.certificates.errors import CertificateError
-from queueing.certificates.rates.filling import GROWTH
-from queueing.drift_bounds.free_moments import FreeMoments
-from queueing.drift_bounds.label_moments import LevelMoments, RatioMoments
-from queueing.drift_bounds.moments import Moments, Numbers
-from queueing.drift_bounds.price_moments import PriceMoments
+from queueing.certificates.moments.free_moments import FreeMoments
+from queueing.certificates.moments.label_moments import LevelMoments, RatioMoments
+from queueing.certificates.moments.moments import Moments, Numbers
+from queueing.certificates.moments.price_moments import PriceMoments
+from queueing.certificates.rates.filling import GROWTH, exact_growth
 
 __all__ = ["finite_moments", "moments_of", "names_of"]
 
@@ -57,9 +56,7 @@ def moments_of(policy: str, parameters: Mapping[str, Any], numbers: Numbers) -> 
         ]
         return LevelMoments(numbers, rates, one_level=False)
     if policy in GROWTH:
-        given = parameters.get("resource_weights")
-        own = None if given is None else _resource_weights(given, numbers)
-        growth = growth_rates(GROWTH[policy], numbers.all_shares, numbers.weights, own)
+        growth = exact_growth(numbers.pool, policy, parameters)
         return LevelMoments(numbers, [[rate] * numbers.m for rate in growth], one_level=True)
     if policy == "alpha":
         alpha = parameters.get("alpha")
@@ -81,19 +78,6 @@ def names_of(policy: str, parameters: Mapping[str, Any], shown: str) -> tuple[st
     if policy == "alpha":
         return (f"alpha={parameters['alpha']:g}",)
     return (policy, {"PF": "alpha=1", "MMF": "alpha=inf"}.get(policy, policy))
-
-
-def _resource_weights(given: Any, numbers: Numbers) -> list[list[float]]:
-    """Weights of the classes with arrivals, of those of all classes and resources."""
-    rows = isinstance(given, tuple | list) and all(isinstance(row, tuple | list) for row in given)
-    if not (
-        rows
-        and len(given) > max(numbers.classes)
-        and all(len(row) > max(numbers.resources) for row in given)
-        and all(isinstance(v, float) and 0 < v < float("inf") for row in given for v in row)
-    ):
-        raise CertificateError("data", "resource_weights must be a float > 0 for each class and resource")
-    return [[given[i][j] for j in numbers.resources] for i in numbers.classes]
 
 
 def _ratio(numbers: Numbers, i: int, k: int, alpha: float) -> Fraction:

@@ -16,10 +16,10 @@ from fractions import Fraction
 import numpy as np
 
 from fairness.model.problem import FloatArray
-from queueing.drift_bounds.certificate import Cut, DriftCertificate, slacks
-from queueing.drift_bounds.free_moments import FreeMoments
-from queueing.drift_bounds.moments import Moments
-from queueing.drift_bounds.program import Multipliers
+from queueing.certificates.drift_certificate import Cut, DriftCertificate, slacks
+from queueing.certificates.moments.free_moments import FreeMoments
+from queueing.certificates.moments.moments import Moments
+from queueing.enclosures.moment_programs.moment_program import Multipliers
 
 __all__ = ["Spare", "exact", "repaired", "repaired_freely"]
 

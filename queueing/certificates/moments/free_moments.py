@@ -17,7 +17,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from fractions import Fraction
 
-from queueing.drift_bounds.moments import Coefficients, Moments, Numbers, Row
+from queueing.certificates.moments.moments import Coefficients, Moments, Numbers, Row
 
 __all__ = ["FreeMoments"]
 
@@ -62,14 +62,4 @@ class FreeMoments(Moments):
         if numbers.limits[job_class] is not None:
             before = sum(limit is not None for limit in numbers.limits[:job_class])
             found.append(numbers.n * numbers.m + before)
-        return found
-
-    def sizes(self) -> list[float]:
-        """Jobs are near the loads in shares, tasks near the loads."""
-        rho = [float(load) for load in self.numbers.loads]
-        jobs = [load * float(max(row)) for load, row in zip(rho, self.numbers.shares, strict=True)]
-        found = [0.0] * len(self.columns)
-        for what, column in self.columns.items():
-            kind, *rest = what
-            found[column] = jobs[rest[0]] if kind == "n" else rho[rest[0]] * jobs[rest[1]]
         return found

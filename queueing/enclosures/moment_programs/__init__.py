@@ -1,0 +1,1 @@
+"""Bounds without a chain: linear programs over moments, whose multipliers become proofs."""
