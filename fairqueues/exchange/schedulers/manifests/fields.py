@@ -17,7 +17,7 @@ from fairness.arguments.quantities import quantity
 from fairness.errors import ModelError
 from fairqueues.exchange.schedulers.parts import Unread
 from fairqueues.json_text import JsonLines, json_data
-from fairqueues.scenario.toml_text import Path, dotted
+from fairqueues.scenario.place import Path, dotted
 
 __all__ = ["Document", "Field", "json_document", "yaml_documents"]
 
