@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import copy
+import inspect
+import re
+from collections.abc import Callable
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, get_args
 
 import typer
 
 from fairqueues.console import completion
 
 __all__ = [
+    "AnyFile",
     "AsCsv",
     "AsJson",
     "Backend",
@@ -30,8 +35,8 @@ __all__ = [
     "Title",
     "Verbose",
     "argument",
+    "documented",
     "option",
-    "scenario_file",
 ]
 
 
@@ -61,14 +66,46 @@ def argument(told: str, metavar: str, **more: Any) -> Any:
     return typer.Argument(metavar=metavar, help=told, show_default=False, **more)
 
 
-def scenario_file(told: str) -> Any:
-    """An argument that is a scenario file."""
-    return argument(told, "FILE", autocompletion=completion.scenarios)
+def documented(function: Callable[..., Any]) -> str:
+    """Give the options of a command what its docstring says of its parameters; the docstring without them.
+
+    Behind the name of a parameter stands what its value is called in help texts, if it is called anything.
+    One that the signature says nothing more of is an option of its name, or an argument without a default.
+    """
+    head, _, entries = inspect.getdoc(function).partition("\n\nParameters\n----------\n")  # type: ignore
+    told = {m[1]: (m[2], " ".join(m[3].split())) for m in _ENTRY.finditer(f"{entries}\n")}
+    signature = inspect.signature(function, eval_str=True)
+    parameters = []
+    for one in signature.parameters.values():
+        if one.name in told:
+            kind, *given = get_args(one.annotation) if _is_annotated(one.annotation) else (one.annotation,)
+            required = one.default is one.empty
+            flag = ["--" + one.name.replace("_", "-")] if one.default is False else []
+            info = copy.copy(given[0]) if given else (typer.Argument() if required else typer.Option(*flag))
+            info.metavar, info.help = told[one.name]
+            info.show_default = info.show_default and not isinstance(info, typer.models.ArgumentInfo)
+            one = one.replace(annotation=Annotated[kind, info])
+        parameters.append(one)
+    function.__signature__ = signature.replace(parameters=parameters)  # type: ignore[attr-defined]
+    function.__annotations__ = {one.name: one.annotation for one in parameters}
+    return head
 
 
+_ENTRY = re.compile(r"^(\w+)(?: : (.*))?\n((?:    .*\n)+)", re.MULTILINE)
+
+
+def _is_annotated(annotation: Any) -> bool:
+    return hasattr(annotation, "__metadata__")
+
+
+AnyFile = Annotated[Path | None, typer.Argument(autocompletion=completion.scenarios)]
 File = Annotated[
-    Path, scenario_file("Scenario file (TOML or JSON), - for standard input, or the name of a shipped one.")
-]
+    Path,
+    argument(
+        "Scenario file (TOML or JSON), - for standard input, or the name of a shipped one.",
+        "FILE", autocompletion=completion.scenarios,
+    ),
+]  # fmt: skip
 Policies = Annotated[
     list[str] | None,
     option(
