@@ -8,7 +8,6 @@ from typing import Annotated
 import typer
 
 from fairqueues.console import completion
-from fairqueues.console.options import AsJson
 from fairqueues.errors import WrongUse
 
 __all__ = ["examples", "schema", "version"]
@@ -46,8 +45,14 @@ def schema() -> None:
     typer.echo(json.dumps(scenario_schema(), indent=1))
 
 
-def version(as_json: AsJson = False) -> None:
-    """Print the versions of fairqueues and of what its results may depend on."""
+def version(as_json: Annotated[bool, typer.Option("--json")] = False) -> None:
+    """Print the versions of fairqueues and of what its results may depend on.
+
+    Parameters
+    ----------
+    as_json
+        One JSON object on standard output.
+    """
     from fairqueues.report.outcome import versions
 
     found = versions()
