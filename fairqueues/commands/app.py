@@ -12,7 +12,6 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from inspect import get_annotations
 from typing import Annotated, Any
 
 import typer
@@ -36,6 +35,7 @@ from fairqueues.commands.simulate import simulate
 from fairqueues.commands.solve import solve
 from fairqueues.commands.sweep import sweep
 from fairqueues.commands.texts import examples, schema, version
+from fairqueues.console.options import documented
 from fairqueues.console.progress import telling_of_kernels
 from fairqueues.console.remedies import placed
 from fairqueues.console.repository import bench, reproduce
@@ -184,11 +184,10 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 for _name, (_function, _example) in COMMANDS.items():
+    _told = documented(_function)
     # Given as such, since of a docstring the list of commands shows what fits a line, and an ellipsis.
-    _short = (_function.__doc__ or "").strip().splitlines()[0]
-    # Evaluated once, and not whenever the command is called.
-    _function.__annotations__ = get_annotations(_function, eval_str=True)
-    app.command(_name, short_help=_short, epilog=f"\b\nExample:\n  {_example}")(_function)
+    _short = _told.splitlines()[0]
+    app.command(_name, help=_told, short_help=_short, epilog=f"\b\nExample:\n  {_example}")(_function)
 
 
 def main() -> None:

@@ -5,10 +5,12 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated, Any
 
+import typer
+
 from fairqueues.console import completion
 from fairqueues.console.command import Call, command
 from fairqueues.console.inputs import labelled
-from fairqueues.console.options import Policies, option, scenario_file
+from fairqueues.console.options import AnyFile, Policies
 from fairqueues.errors import WrongUse
 from fairqueues.report.outcome import Evidence
 
@@ -18,23 +20,27 @@ __all__ = ["audit"]
 @command("jobs", "seed", figures=False, report=False, writes="resume")
 def audit(
     call: Call,
-    file: Annotated[Path | None, scenario_file("Scenario with policies and [audit].")] = None,
+    file: AnyFile = None,
     policy: Policies = None,
     properties: Annotated[
-        list[str] | None,
-        option(
-            "Such as SI, EF, SP; may be repeated. Default: all.",
-            "KEY",
-            "--property",
-            autocompletion=completion.properties,
-        ),
+        list[str] | None, typer.Option("--property", autocompletion=completion.properties)
     ] = None,
-    budget: Annotated[
-        int | None, option("Models asked per cell (default 2000).", "N", min=1, max=10**9)
-    ] = None,
-    resume: Annotated[Path | None, option("Keep finished cells here, and go on from there.", "FILE")] = None,
+    budget: Annotated[int | None, typer.Option(min=1, max=10**9)] = None,
+    resume: Path | None = None,
 ) -> None:
-    """Ask every policy about every property; a cross comes with a smallest witness, confirmed exactly."""
+    """Ask every policy about every property; a cross comes with a smallest witness, confirmed exactly.
+
+    Parameters
+    ----------
+    file : FILE
+        Scenario with policies and [audit].
+    properties : KEY
+        Such as SI, EF, SP; may be repeated. Default: all.
+    budget : N
+        Models asked per cell (default 2000).
+    resume : FILE
+        Keep finished cells here, and go on from there.
+    """
     scenario = None if file is None else call.read(file)
     policies = _policies(scenario, policy)
 

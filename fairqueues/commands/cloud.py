@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import time
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
+import typer
+
 from fairqueues.console.command import Call, command
-from fairqueues.console.options import option, scenario_file
+from fairqueues.console.options import AnyFile
 from fairqueues.errors import WrongUse
 from fairqueues.report.outcome import certificates
 
@@ -20,18 +21,36 @@ __all__ = ["cloud"]
 @command("seed")
 def cloud(
     call: Call,
-    file: Annotated[Path | None, scenario_file("Scenario with [cloud].")] = None,
-    tenants: Annotated[int | None, option("Instead of those of the file.", "N", min=1)] = None,
-    resources: Annotated[int | None, option("Instead of those of the file.", "N", min=1)] = None,
-    profile: Annotated[str | None, option("Of the demands, such as G0 (default).", "NAME")] = None,
-    epsilon: Annotated[float | None, option("Approximation of DC-DRF.", "E", min=0.0)] = None,
-    deadline: Annotated[
-        float | None, option("Let the controller choose epsilon.", "SECONDS", min=0.0)
-    ] = None,
-    rounds: Annotated[int | None, option("Also EDRF by rounds, at most so many.", "N", min=1)] = None,
-    intervals: Annotated[int, option("Of the controller, with --deadline.", "N", min=1, max=1_000_000)] = 20,
+    file: AnyFile = None,
+    tenants: Annotated[int | None, typer.Option(min=1)] = None,
+    resources: Annotated[int | None, typer.Option(min=1)] = None,
+    profile: str | None = None,
+    epsilon: Annotated[float | None, typer.Option(min=0.0)] = None,
+    deadline: Annotated[float | None, typer.Option(min=0.0)] = None,
+    rounds: Annotated[int | None, typer.Option(min=1)] = None,
+    intervals: Annotated[int, typer.Option(min=1, max=1_000_000)] = 20,
 ) -> None:
-    """Share resources among a cloud of tenants: exactly, by DC-DRF with epsilon, and under a deadline."""
+    """Share resources among a cloud of tenants: exactly, by DC-DRF with epsilon, and under a deadline.
+
+    Parameters
+    ----------
+    file : FILE
+        Scenario with [cloud].
+    tenants : N
+        Instead of those of the file.
+    resources : N
+        Instead of those of the file.
+    profile : NAME
+        Of the demands, such as G0 (default).
+    epsilon : E
+        Approximation of DC-DRF.
+    deadline : SECONDS
+        Let the controller choose epsilon.
+    rounds : N
+        Also EDRF by rounds, at most so many.
+    intervals : N
+        Of the controller, with --deadline.
+    """
     scenario = None if file is None else call.read(file)
     section = scenario.section("cloud") if scenario is not None and scenario.has("cloud") else None
 

@@ -6,9 +6,11 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
+import typer
+
 from fairness.errors import ModelError
 from fairqueues.console.command import Call, command
-from fairqueues.console.options import Certificate, argument, option
+from fairqueues.console.options import Certificate
 from fairqueues.report.outcome import Evidence
 
 if TYPE_CHECKING:
@@ -22,30 +24,26 @@ __all__ = ["enclose"]
 @command(writes="certificate")
 def enclose(
     call: Call,
-    file: Annotated[
-        Path,
-        argument(
-            "NAME.tra (PRISM; NAME.sta, .lab and .srew are read with it), NAME.mtx (Matrix Market) "
-            "or NAME.drn (Storm); may be compressed (.gz).",
-            "CHAIN",
-        ),
-    ],
-    of: Annotated[
-        list[str] | None,
-        option("Reward, variable or label; may be repeated. Default: all that are numbers.", "NAME"),
-    ] = None,
-    width: Annotated[
-        float | None,
-        option(
-            "Largest difference of the bounds, part of the mean. Default: 1e-12.", "W", show_default=False
-        ),
-    ] = None,
+    file: Path,
+    of: list[str] | None = None,
+    width: Annotated[float | None, typer.Option(show_default=False)] = None,
     certificate: Certificate = None,
-    exact: Annotated[
-        bool, option("Compute the means as fractions instead of bounds.", None, "--exact")
-    ] = False,
+    exact: bool = False,
 ) -> None:
-    """Enclose stationary means of a finite chain between proved bounds."""
+    """Enclose stationary means of a finite chain between proved bounds.
+
+    Parameters
+    ----------
+    file : CHAIN
+        NAME.tra (PRISM; NAME.sta, .lab and .srew are read with it), NAME.mtx (Matrix Market) or NAME.drn
+        (Storm); may be compressed (.gz).
+    of : NAME
+        Reward, variable or label; may be repeated. Default: all that are numbers.
+    width : W
+        Largest difference of the bounds, part of the mean. Default: 1e-12.
+    exact
+        Compute the means as fractions instead of bounds.
+    """
     from fairqueues.exchange import read_chain
     from queueing import enclose_chain
 

@@ -6,10 +6,12 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any
 
+import typer
+
 from fairqueues.console import completion
 from fairqueues.console.command import Call, command, stacked
 from fairqueues.console.inputs import chosen, numbers
-from fairqueues.console.options import Counts, File, Policies, argument, option
+from fairqueues.console.options import Counts, File, Policies
 from fairqueues.report.outcome import certificates
 
 if TYPE_CHECKING:
@@ -22,17 +24,20 @@ __all__ = ["explain"]
 def explain(
     call: Call,
     file: File,
-    job_class: Annotated[
-        str,
-        argument(
-            "Name of the job class, or its number from 1 on.", "CLASS", autocompletion=completion.classes
-        ),
-    ],
+    job_class: Annotated[str, typer.Argument(autocompletion=completion.classes)],
     policy: Policies = None,
     counts: Counts = None,
-    places: Annotated[int, option("Most resources (of servers) whose capacity is changed.", "N", min=0)] = 24,
+    places: Annotated[int, typer.Option(min=0)] = 24,
 ) -> None:
-    """Say why a class runs what it runs: what stops it, who holds that, and what would change it."""
+    """Say why a class runs what it runs: what stops it, who holds that, and what would change it.
+
+    Parameters
+    ----------
+    job_class : CLASS
+        Name of the job class, or its number from 1 on.
+    places : N
+        Most resources (of servers) whose capacity is changed.
+    """
     scenario = call.read(file)
     # The first policy of the file: one explanation is what a person reads.
     policies = chosen(scenario, policy)

@@ -5,9 +5,11 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any
 
+import typer
+
 from fairqueues.console.command import Call, command
 from fairqueues.console.inputs import chosen, numbers
-from fairqueues.console.options import File, Policies, option
+from fairqueues.console.options import File, Policies
 from fairqueues.report.outcome import Evidence
 
 if TYPE_CHECKING:
@@ -21,13 +23,21 @@ def fluid(
     call: Call,
     file: File,
     policy: Policies = None,
-    start: Annotated[str | None, option("Jobs at time 0 instead of [fluid].", "X,Y,...")] = None,
-    horizon: Annotated[float | None, option("Stop the trajectory here.", "T", min=0.0)] = None,
-    verdict: Annotated[
-        bool, option("Only verdicts, which become the table of --csv and --out.", None, "--verdict")
-    ] = False,
+    start: str | None = None,
+    horizon: Annotated[float | None, typer.Option(min=0.0)] = None,
+    verdict: bool = False,
 ) -> None:
-    """Judge the fluid limit of every policy and follow it from a start."""
+    """Judge the fluid limit of every policy and follow it from a start.
+
+    Parameters
+    ----------
+    start : X,Y,...
+        Jobs at time 0 instead of [fluid].
+    horizon : T
+        Stop the trajectory here.
+    verdict
+        Only verdicts, which become the table of --csv and --out.
+    """
     scenario = call.read(file)
     policies = chosen(scenario, policy)
     system = scenario.system

@@ -7,42 +7,30 @@ from typing import Annotated
 
 import typer
 
-from fairqueues.console.options import argument, option
 from fairqueues.errors import WrongUse
 
 __all__ = ["import_files"]
 
 
 def import_files(
-    files: Annotated[
-        list[Path],
-        argument(
-            "Kueue, Volcano, nodes, pods (YAML, JSON), fair-scheduler.xml, capacity-scheduler.xml, CSV.",
-            "FILES...",
-        ),
-    ],
-    output: Annotated[
-        Path | None,
-        option("Scenario file to write; default: print it.", "FILE.toml", "--output", "-o"),
-    ] = None,
-    capacity: Annotated[
-        list[str] | None,
-        option(
-            "Units of a resource in all, 64 or 2Ti, instead of those of the files; may be repeated.",
-            "RESOURCE=UNITS",
-        ),
-    ] = None,
-    servers: Annotated[
-        bool | None,
-        option(
-            "Keep servers apart, or add them up; default: apart, unless there are queues or pods.",
-            None,
-            "--servers/--pool",
-            show_default=False,
-        ),
-    ] = None,
+    files: list[Path],
+    output: Annotated[Path | None, typer.Option("--output", "-o")] = None,
+    capacity: list[str] | None = None,
+    servers: Annotated[bool | None, typer.Option("--servers/--pool", show_default=False)] = None,
 ) -> None:
-    """Make a scenario of the files of a cluster, and say what is not carried over; contacts no cluster."""
+    """Make a scenario of the files of a cluster, and say what is not carried over; contacts no cluster.
+
+    Parameters
+    ----------
+    files : FILES...
+        Kueue, Volcano, nodes, pods (YAML, JSON), fair-scheduler.xml, capacity-scheduler.xml, CSV.
+    output : FILE.toml
+        Scenario file to write; default: print it.
+    capacity : RESOURCE=UNITS
+        Units of a resource in all, 64 or 2Ti, instead of those of the files; may be repeated.
+    servers
+        Keep servers apart, or add them up; default: apart, unless there are queues or pods.
+    """
     from fairqueues.exchange import read_cluster
     from fairqueues.files import require_writable, write_all
 

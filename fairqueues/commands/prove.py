@@ -12,7 +12,6 @@ import typer
 
 from fairqueues.console import completion
 from fairqueues.console.command import Call, command
-from fairqueues.console.options import argument, option
 from fairqueues.errors import OutputError, WrongUse
 from fairqueues.files import write_all
 from fairqueues.report.outcome import Evidence
@@ -23,30 +22,39 @@ __all__ = ["prove"]
 @command("jobs", figures=False, report=False, writes="latex")
 def prove(
     call: Call,
-    names: Annotated[
-        list[str] | None,
-        argument(
-            "Statements of the papers by id (default: all), or a file with your own, .py or .toml.",
-            "ID|MINE.py",
-            autocompletion=completion.statements,
-        ),
-    ] = None,
-    list_all: Annotated[bool, option("Only list the statements.", None, "--list")] = False,
-    verify: Annotated[bool, option("Check all evidence again.", None, "--verify")] = False,
-    drop: Annotated[
-        list[str] | None, option("Hypothesis to leave out, of one statement; may be repeated.", "NAME")
-    ] = None,
-    deep: Annotated[bool, option("Larger sizes.", None, "--deep")] = False,
-    time_limit: Annotated[float, option("For each statement.", "SECONDS", min=0.001)] = 60.0,
-    coq: Annotated[
-        Path | None, option("Write the polynomial certificates for coqc to check.", "FOLDER")
-    ] = None,
-    lean: Annotated[Path | None, option("Write them as text for Lean 4 with Mathlib.", "FOLDER")] = None,
-    latex: Annotated[
-        Path | None, option("Write statements, proofs and witnesses in LaTeX.", "FILE.tex")
-    ] = None,
+    names: Annotated[list[str] | None, typer.Argument(autocompletion=completion.statements)] = None,
+    list_all: Annotated[bool, typer.Option("--list")] = False,
+    verify: bool = False,
+    drop: list[str] | None = None,
+    deep: bool = False,
+    time_limit: Annotated[float, typer.Option(min=0.001)] = 60.0,
+    coq: Path | None = None,
+    lean: Path | None = None,
+    latex: Path | None = None,
 ) -> None:
-    """Prove, support or refute statements of the papers, or your own; every verdict carries its evidence."""
+    """Prove, support or refute statements of the papers, or your own; every verdict carries its evidence.
+
+    Parameters
+    ----------
+    names : ID|MINE.py
+        Statements of the papers by id (default: all), or a file with your own, .py or .toml.
+    list_all
+        Only list the statements.
+    verify
+        Check all evidence again.
+    drop : NAME
+        Hypothesis to leave out, of one statement; may be repeated.
+    deep
+        Larger sizes.
+    time_limit : SECONDS
+        For each statement.
+    coq : FOLDER
+        Write the polynomial certificates for coqc to check.
+    lean : FOLDER
+        Write them as text for Lean 4 with Mathlib.
+    latex : FILE.tex
+        Write statements, proofs and witnesses in LaTeX.
+    """
 
     folders = {name: folder for name, folder in (("coq", coq), ("lean", lean)) if folder is not None}
     for folder in folders.values():

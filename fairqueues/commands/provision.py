@@ -6,10 +6,12 @@ from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
 
+import typer
+
 from fairqueues.console import completion
 from fairqueues.console.command import Call, command
 from fairqueues.console.inputs import settings
-from fairqueues.console.options import File, option
+from fairqueues.console.options import File
 from fairqueues.report.outcome import Evidence
 
 __all__ = ["provision"]
@@ -19,16 +21,15 @@ __all__ = ["provision"]
 def provision(
     call: Call,
     file: File,
-    method: Annotated[
-        str,
-        option(
-            "balanced, bound, a policy (its chain), or simulated:POLICY.",
-            "NAME",
-            autocompletion=completion.methods,
-        ),
-    ] = "balanced",
+    method: Annotated[str, typer.Option(autocompletion=completion.methods)] = "balanced",
 ) -> None:
-    """Buy the cheapest capacities with which the traffic keeps its targets, with a proven lower bound."""
+    """Buy the cheapest capacities with which the traffic keeps its targets, with a proven lower bound.
+
+    Parameters
+    ----------
+    method : NAME
+        balanced, bound, a policy (its chain), or simulated:POLICY.
+    """
     scenario = call.read(file)
     targets = scenario.section("targets")
     system = scenario.system

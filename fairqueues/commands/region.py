@@ -9,10 +9,12 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
+import typer
+
 from fairqueues.console import completion
 from fairqueues.console.command import Call, command, stacked
 from fairqueues.console.inputs import chosen, is_cluster, method_name, numbers, settings, sourced
-from fairqueues.console.options import File, Policies, option
+from fairqueues.console.options import File, Policies
 from fairqueues.errors import WrongUse
 
 if TYPE_CHECKING:
@@ -43,41 +45,35 @@ LISTED = {Kind.STABILITY: "stability", Kind.PACKING: "whole tasks"}
 def region(
     call: Call,
     file: File,
-    kind: Annotated[
-        Kind | None,
-        option(
-            "Loads that some policy carries (stability), that keep a mean service rate (service), "
-            "that this policy carries (policy), that fit as whole tasks (packing)."
-        ),
-    ] = None,
+    kind: Kind | None = None,
     policy: Policies = None,
-    rate: Annotated[
-        str | None, option("Least mean tasks of an active job, for kind service.", "G,...")
-    ] = None,
-    points: Annotated[
-        int | None, option("Directions, for kinds service and policy.", "N", min=2, max=10_000)
-    ] = None,
-    section: Annotated[
-        list[str] | None,
-        option(
-            "Only loads of this class, of two or three, beside the file's loads of the others; may be "
-            "repeated.",
-            "CLASS",
-            autocompletion=completion.classes,
-        ),
-    ] = None,
-    ray: Annotated[
-        str | None, option("Mix whose largest multiple is found; else the file's loads.", "LOAD,...")
-    ] = None,
-    volume: Annotated[
-        bool, option("Estimate the volume too, for dozens of classes.", None, "--volume")
-    ] = False,
+    rate: str | None = None,
+    points: Annotated[int | None, typer.Option(min=2, max=10_000)] = None,
+    section: Annotated[list[str] | None, typer.Option(autocompletion=completion.classes)] = None,
+    ray: str | None = None,
+    volume: bool = False,
 ) -> None:
     """Compute the region of loads, with facets, boundary points and evidence.
 
     Of many classes, whose vertices cannot be listed, it shows the facets, whether the loads of the file fit,
     and the largest multiple of them that fits; --section cuts through a few classes. Kinds service and
     policy tell, of more than three classes, how far the loads of the file, or the mix of --ray, can grow.
+
+    Parameters
+    ----------
+    kind
+        Loads that some policy carries (stability), that keep a mean service rate (service), that this policy
+        carries (policy), that fit as whole tasks (packing).
+    rate : G,...
+        Least mean tasks of an active job, for kind service.
+    points : N
+        Directions, for kinds service and policy.
+    section : CLASS
+        Only loads of this class, of two or three, beside the file's loads of the others; may be repeated.
+    ray : LOAD,...
+        Mix whose largest multiple is found; else the file's loads.
+    volume
+        Estimate the volume too, for dozens of classes.
     """
     scenario = call.read(file)
     table = scenario.section("region")

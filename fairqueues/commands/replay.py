@@ -9,10 +9,12 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
+import typer
+
 from fairqueues.console import completion
 from fairqueues.console.command import Call, command, stacked
 from fairqueues.console.inputs import told_apart
-from fairqueues.console.options import option, scenario_file
+from fairqueues.console.options import AnyFile
 from fairqueues.errors import WrongUse
 
 if TYPE_CHECKING:
@@ -53,51 +55,54 @@ class NeverFits(StrEnum):
 @command("seed", "time_limit", writes="checkpoint")
 def replay(
     call: Call,
-    file: Annotated[
-        Path | None,
-        scenario_file("Scenario file with [trace], or the name of a shipped one; instead of --trace."),
-    ] = None,
-    trace: Annotated[
-        Path | None,
-        option("Tasks of a recorded cluster; goes with --nodes. Default: synthetic.", "FILE"),
-    ] = None,
-    nodes: Annotated[Path | None, option("Its nodes.", "FILE")] = None,
-    schema: Annotated[
-        Schema,
-        option("What the files are; saved: by save() of ClusterTrace and NodeList; tasks: CSV of your own."),
-    ] = Schema.SAVED,
+    file: AnyFile = None,
+    trace: Path | None = None,
+    nodes: Path | None = None,
+    schema: Schema = Schema.SAVED,
     scheduler: Annotated[
-        list[str] | None,
-        option(
-            "fifo, drf, or a policy to follow (pf, bmf, tsf, mine.py:priority); may be repeated. "
-            "Default: the schedulers in [simulation] of FILE, else its policies, else fifo, drf.",
-            "NAME",
-            "--scheduler",
-            "-s",
-            autocompletion=completion.schedulers,
-        ),
+        list[str] | None, typer.Option("--scheduler", "-s", autocompletion=completion.schedulers)
     ] = None,
-    placement: Annotated[
-        str | None,
-        option("Rule of placement, such as first-fit. Default: that of FILE, else best-fit.", "NAME"),
-    ] = None,
-    blocking: Annotated[
-        bool, option("A task that fits nowhere keeps those behind it waiting.", None, "--blocking")
-    ] = False,
-    load: Annotated[
-        float | None, option("Let tasks arrive faster or slower: to load L if none waited.", "L", min=0.0)
-    ] = None,
-    weight: Annotated[
-        list[str] | None, option("Weight of a user instead of 1; may be repeated.", "USER=W")
-    ] = None,
-    until: Annotated[float | None, option("End of the record, seconds of the trace.", "T")] = None,
-    never_fits: Annotated[NeverFits, option("Tasks that fit on no node.")] = NeverFits.REFUSE,
-    tasks: Annotated[
-        int | None, option(f"Tasks of the synthetic trace. Default: {TASKS}.", "N", min=1, max=10**8)
-    ] = None,
-    checkpoint: Annotated[Path | None, option("Keep what is done here, of one scheduler.", "FILE")] = None,
+    placement: str | None = None,
+    blocking: bool = False,
+    load: Annotated[float | None, typer.Option(min=0.0)] = None,
+    weight: list[str] | None = None,
+    until: float | None = None,
+    never_fits: NeverFits = NeverFits.REFUSE,
+    tasks: Annotated[int | None, typer.Option(min=1, max=10**8)] = None,
+    checkpoint: Path | None = None,
 ) -> None:
-    """Replay the tasks of a cluster trace under schedulers: waits, slowdowns, shares, idle capacity."""
+    """Replay the tasks of a cluster trace under schedulers: waits, slowdowns, shares, idle capacity.
+
+    Parameters
+    ----------
+    file : FILE
+        Scenario file with [trace], or the name of a shipped one; instead of --trace.
+    trace : FILE
+        Tasks of a recorded cluster; goes with --nodes. Default: synthetic.
+    nodes : FILE
+        Its nodes.
+    schema
+        What the files are; saved: by save() of ClusterTrace and NodeList; tasks: CSV of your own.
+    scheduler : NAME
+        fifo, drf, or a policy to follow (pf, bmf, tsf, mine.py:priority); may be repeated. Default: the
+        schedulers in [simulation] of FILE, else its policies, else fifo, drf.
+    placement : NAME
+        Rule of placement, such as first-fit. Default: that of FILE, else best-fit.
+    blocking
+        A task that fits nowhere keeps those behind it waiting.
+    load : L
+        Let tasks arrive faster or slower: to load L if none waited.
+    weight : USER=W
+        Weight of a user instead of 1; may be repeated.
+    until : T
+        End of the record, seconds of the trace.
+    never_fits
+        Tasks that fit on no node.
+    tasks : N
+        Tasks of the synthetic trace. Default: 2000.
+    checkpoint : FILE
+        Keep what is done here, of one scheduler.
+    """
     _require_one_trace(file, trace, nodes, schema, tasks)
     scenario = None if file is None else call.read(file, fitted=False)
     wanted = [] if scheduler or scenario is None else _listed(scenario, blocking)

@@ -6,10 +6,12 @@ from enum import StrEnum
 from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any
 
+import typer
+
 from fairness.display.wording import percent
 from fairqueues.console.command import Call, command, stacked
 from fairqueues.console.inputs import chosen, loaded, settings
-from fairqueues.console.options import File, Load, Policies, option
+from fairqueues.console.options import File, Load, Policies
 from fairqueues.errors import WrongUse
 from fairqueues.report.outcome import Evidence
 
@@ -36,19 +38,28 @@ def simulate(
     file: File,
     policy: Policies = None,
     load: Load = None,
-    level: Annotated[Level | None, option("Jobs with sizes, counts of jobs, or whole tasks.")] = None,
-    events: Annotated[int | None, option("Events (or jobs) per replication.", "N", min=1, max=10**12)] = None,
-    replications: Annotated[int | None, option("Independent runs.", "N", min=2, max=100_000)] = None,
-    precision: Annotated[
-        float | None, option("Relative half-width to reach, for jobs.", "P", min=0.0)
-    ] = None,
-    max_replications: Annotated[
-        int | None, option("Most runs to reach the precision.", "N", min=2, max=100_000)
-    ] = None,
+    level: Level | None = None,
+    events: Annotated[int | None, typer.Option(min=1, max=10**12)] = None,
+    replications: Annotated[int | None, typer.Option(min=2, max=100_000)] = None,
+    precision: Annotated[float | None, typer.Option(min=0.0)] = None,
+    max_replications: Annotated[int | None, typer.Option(min=2, max=100_000)] = None,
 ) -> None:
     """Simulate every policy, or the schedulers of the file at level tasks, with common random numbers.
 
     Where a precision is missed the result so far is shown and written, and the exit code is 1.
+
+    Parameters
+    ----------
+    level
+        Jobs with sizes, counts of jobs, or whole tasks.
+    events : N
+        Events (or jobs) per replication.
+    replications : N
+        Independent runs.
+    precision : P
+        Relative half-width to reach, for jobs.
+    max_replications : N
+        Most runs to reach the precision.
     """
     scenario = call.read(file)
     system = loaded(scenario, load)

@@ -8,18 +8,21 @@ from typing import Annotated
 import typer
 
 from fairqueues.console import completion
-from fairqueues.console.options import AsJson, argument
 from fairqueues.errors import WrongUse
 
 __all__ = ["examples", "schema", "version"]
 
 
 def examples(
-    name: Annotated[
-        str | None, argument("Print this one.", "NAME", autocompletion=completion.shipped)
-    ] = None,
+    name: Annotated[str | None, typer.Argument(autocompletion=completion.shipped)] = None,
 ) -> None:
-    """List the shipped scenarios, or print one to start from; every FILE may be such a name."""
+    """List the shipped scenarios, or print one to start from; every FILE may be such a name.
+
+    Parameters
+    ----------
+    name : NAME
+        Print this one.
+    """
     from fairqueues.console.inputs import example
     from fairqueues.console.inputs import examples as shipped
     from fairqueues.scenario import Scenario
@@ -42,8 +45,14 @@ def schema() -> None:
     typer.echo(json.dumps(scenario_schema(), indent=1))
 
 
-def version(as_json: AsJson = False) -> None:
-    """Print the versions of fairqueues and of what its results may depend on."""
+def version(as_json: Annotated[bool, typer.Option("--json")] = False) -> None:
+    """Print the versions of fairqueues and of what its results may depend on.
+
+    Parameters
+    ----------
+    as_json
+        One JSON object on standard output.
+    """
     from fairqueues.report.outcome import versions
 
     found = versions()

@@ -16,20 +16,7 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from fairqueues.console.inputs import read
-from fairqueues.console.options import (
-    AsCsv,
-    AsJson,
-    Backend,
-    BackendOption,
-    Jobs,
-    Out,
-    Report,
-    Seed,
-    Size,
-    TimeLimit,
-    Title,
-    Verbose,
-)
+from fairqueues.console.options import OUTPUT, SHARED, Backend
 from fairqueues.console.output import Delivery
 from fairqueues.console.progress import listening, reached
 from fairqueues.report.outcome import Evidence, Outcome
@@ -40,15 +27,6 @@ if TYPE_CHECKING:
     from fairqueues.scenario import Scenario
 
 __all__ = ["Call", "command", "stacked"]
-
-_OUTPUT = {
-    "as_json": (AsJson, False), "as_csv": (AsCsv, False), "out": (Out, None), "report": (Report, None),
-    "size": (Size, None), "title": (Title, True),
-}  # fmt: skip
-_SHARED = {
-    "jobs": (Jobs, 1), "backend": (BackendOption, Backend.LOKY), "seed": (Seed, None),
-    "time_limit": (TimeLimit, None),
-}  # fmt: skip
 
 
 class Call:
@@ -163,7 +141,7 @@ def command(
         Decorator of a function whose first argument, a :class:`Call`, stands for these options.
     """
     absent = () if figures else ("size", "title")
-    output = {n: option for n, option in _OUTPUT.items() if n not in absent and (report or n != "report")}
+    output = {n: option for n, option in OUTPUT.items() if n not in absent and (report or n != "report")}
 
     def decorated(function: Callable[..., None]) -> Callable[..., None]:
         own = list(inspect.signature(function, eval_str=True).parameters.values())[1:]
@@ -179,12 +157,8 @@ def command(
                 function(Call(context.info_name or "", to, given), **arguments)
 
         kind = inspect.Parameter.KEYWORD_ONLY
-        options = {name: _SHARED[name] for name in shared} | output | {"verbose": (Verbose, 0)}
-        added = [
-            inspect.Parameter(name, kind, default=default, annotation=option)
-            for name, (option, default) in options.items()
-        ]
         first = inspect.Parameter("context", kind, annotation=typer.Context)
+        added = [*(SHARED[name] for name in shared), *output.values(), SHARED["verbose"]]
         parameters = [first, *(parameter.replace(kind=kind) for parameter in own), *added]
         run.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
         run.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}

@@ -14,7 +14,7 @@ from fairness.files import WRITTEN, text_of
 from fairqueues.errors import WrongUse
 
 if TYPE_CHECKING:
-    from fairqueues.scenario.reading import Place
+    from fairqueues.scenario.place import Place
     from proofs import Statement
 
 __all__ = ["SUFFIXES", "own_statements"]
@@ -75,7 +75,8 @@ def _of_python(text: str, file: Path) -> tuple[Statement, ...]:
 
 
 def _of_toml(text: str, file: Path) -> tuple[Statement, ...]:
-    from fairqueues.scenario.reading import Place, toml_tables
+    from fairqueues.scenario.place import Place
+    from fairqueues.scenario.reading import toml_tables
 
     text = text.replace("\r\n", "\n")
     data = toml_tables(text, str(file))

@@ -15,7 +15,7 @@ from typing import Annotated
 
 import typer
 
-from fairqueues.console.options import argument, option
+from fairqueues.console.options import option
 from fairqueues.errors import OutputError, WrongUse
 from fairqueues.files import require_writable
 
@@ -47,12 +47,9 @@ def _offered(known: Callable[[Path], list[str]]) -> Callable[[str], list[str]]:
 
 
 def reproduce(
-    sources: Annotated[
-        list[str] | None,
-        argument("Such as drf or psdsf. Default: all.", "SOURCE", autocompletion=_offered(_sources)),
-    ] = None,
-    folder: Annotated[Path, option("Where the pages go.", "DIR")] = Path("out"),
-    full: Annotated[bool, option("Longer simulations and finer curves.", None, "--full")] = False,
+    sources: Annotated[list[str] | None, typer.Argument(autocompletion=_offered(_sources))] = None,
+    folder: Path = Path("out"),
+    full: bool = False,
     place: Checkout = None,
 ) -> None:
     """Redraw the figures and tables of the papers, with a page for each source.
@@ -64,6 +61,15 @@ def reproduce(
       pip download --no-deps --no-binary fairqueues fairqueues
       tar xf fairqueues-*.tar.gz
       fairqueues reproduce --checkout fairqueues-*/
+
+    Parameters
+    ----------
+    sources : SOURCE
+        Such as drf or psdsf. Default: all.
+    folder : DIR
+        Where the pages go.
+    full
+        Longer simulations and finer curves.
     """
     root = checkout(place)
     known = _sources(root)
@@ -79,15 +85,17 @@ def reproduce(
 
 
 def bench(
-    topics: Annotated[
-        list[str] | None,
-        argument("Such as filling. Default: all.", "TOPIC", autocompletion=_offered(_topics)),
-    ] = None,
+    topics: Annotated[list[str] | None, typer.Argument(autocompletion=_offered(_topics))] = None,
     place: Checkout = None,
 ) -> None:
     """Measure speed as ratios against a yardstick of the same run.
 
     The scripts are where those of "fairqueues reproduce" are: see its --help.
+
+    Parameters
+    ----------
+    topics : TOPIC
+        Such as filling. Default: all.
     """
     root = checkout(place)
     _require_known("topic", topics, _topics(root))

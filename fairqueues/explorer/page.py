@@ -26,7 +26,7 @@ from fairness.errors import FairqueuesError
 from fairness.model.problem import FloatArray
 from fairqueues.explorer.examples import Examples
 from fairqueues.explorer.fields import FieldErrors
-from fairqueues.explorer.figures import RatesFigure, SharingFigure, TasksFigure, figures_of
+from fairqueues.explorer.figures import figures_of
 from fairqueues.explorer.model import ALL_CLASSES, CLASSES, POLICIES, RESOURCES, State, nice_above
 from fairqueues.explorer.palette import DAY, NIGHT
 from fairqueues.explorer.rates import Rates
@@ -59,8 +59,8 @@ class Page:
         self.notice = notice
         self.examples = tuple(examples)
         self.figures = figures_of(state)
-        self.rates = next(figure for figure in self.figures if isinstance(figure, RatesFigure))
-        self.sharing = next(f for f in self.figures if isinstance(f, SharingFigure | TasksFigure))
+        by_name = {figure.name: figure for figure in self.figures}
+        self.rates, self.sharing = by_name["rates"], by_name["sharing"]
         self.request, self.answer = TextInput(), TextInput()
 
     def show(self, state: State, dark: bool = False, seconds: float = ANSWER) -> dict[str, Any]:

@@ -1,4 +1,7 @@
-"""What the keys of a scenario file may hold: numbers, names and specifications, which are also JSON schemas.
+"""What a table of a scenario file is, and what its keys may hold, which are also JSON schemas.
+
+A key is declared with its type, its default and the sentence that says what it is; numbers, names and
+specifications are the types of this module.
 
 Numbers are integers, floats or fractions written as text, ``"1/3"``; all finite, except limits.
 """
@@ -11,9 +14,16 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 from operator import ge, gt, lt
-from typing import Annotated, Any
+from typing import Annotated, Any, ClassVar
 
-from pydantic import AfterValidator, Field, GetCoreSchemaHandler, GetJsonSchemaHandler
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    ConfigDict,
+    Field,
+    GetCoreSchemaHandler,
+    GetJsonSchemaHandler,
+)
 from pydantic_core import PydanticCustomError, core_schema
 
 from fairness.display.lettering import unprintable
@@ -37,10 +47,35 @@ __all__ = [
     "Repeats",
     "Row",
     "SchedulerSpec",
+    "Section",
     "Seed",
     "Several",
     "Words",
 ]
+
+
+class Section(BaseModel):
+    """A table of the file: no keys but its own.
+
+    Attributes
+    ----------
+    needs : tuple of {"model", "traffic"}
+        What else the scenario must have.
+    """
+
+    model_config = ConfigDict(
+        extra="forbid", frozen=True, populate_by_name=True, use_attribute_docstrings=True
+    )
+    needs: ClassVar[tuple[str, ...]] = ()
+
+    def check(self, scenario: Any) -> None:
+        """Refuse what does not fit the rest of the scenario; what is checked can be computed with.
+
+        Raises
+        ------
+        ScenarioError
+        """
+
 
 _FRACTION = r"^[+-]?[0-9]{1,100}/0*[1-9][0-9]{0,99}$"
 

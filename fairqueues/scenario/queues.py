@@ -11,15 +11,15 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 import numpy as np
+from pydantic import ConfigDict, Field
 
 from fairness import Cluster, FairqueuesError, ModelError, Problem, Tree
 from fairness.arguments.plain import near
 from fairness.evidence.reserves import require_reserves
-from fairqueues.scenario.reading import Place
-from fairqueues.scenario.sections import Queue, Queues
-from fairqueues.scenario.toml_text import Path
+from fairqueues.scenario.key_types import Bound, Name, NotNegative, Positive, Section
+from fairqueues.scenario.place import Path, Place
 
-__all__ = ["ROOT", "build_tree", "table_of_trees", "tree_table"]
+__all__ = ["ROOT", "Queue", "Queues", "table_of_trees", "tree_table"]
 
 ROOT = "root"
 """Name of the root, with which the paths of :meth:`fairness.Tree.path` begin."""
@@ -27,74 +27,87 @@ ROOT = "root"
 _BOUNDS = ("minimum", "maximum", "lends")
 
 
-def build_tree(section: Queues, model: Problem | Cluster, place: Place) -> Tree:
-    """Tree of the table [tree], which fits the model.
+class Queue(Section):
+    """A queue of the tree, by its path below the root."""
 
-    Raises
-    ------
-    ScenarioError
-        If a path leads nowhere, a class or resource is unknown, a class is in no queue or in two, or bounds
-        contradict each other or the capacities of a pool.
-    """
-    queues: dict[str, Queue] = dict(section.__pydantic_extra__)
-    top = queues.pop("/", Queue.model_validate({}))
-    nested: dict[str, Any] = _queue("/", top, model, place)
-    found: dict[tuple[str, ...], dict[str, Any]] = {(): nested}
-    submitted: dict[str, str] = {}
-    for key, queue in section.__pydantic_extra__.items():
-        for k, name in enumerate(queue.classes):
-            if submitted.setdefault(name, key) != key:
-                told = f"the class {name!r} is in {submitted[name]!r} too; keep one of them"
-                raise place.error(("tree", key, "classes", k), told)
-    for key in sorted(queues, key=lambda key: key.count("/")):
-        queue, at = queues[key], ("tree", key)
-        way = tuple(key.split("/"))
-        if not all(name.strip() for name in way):
-            raise place.error(at, 'a queue is a path of names below the root, such as "research/vision"')
-        if way[:-1] not in found:
-            above = "/".join(way[:-1])
-            raise place.error(at, f"there is no queue {above!r} above it; {_queue_near(above, queues)}")
-        found[way] = _queue(key, queue, model, place)
-        found[way[:-1]].setdefault("queues", {})[way[-1]] = found[way]
-    for name in model.job_classes:
-        if name not in submitted:
-            raise place.error(
-                ("tree",), f'the class {name!r} is in no queue; add it to the classes of one, "/" is the root'
-            )
-    try:
-        tree = Tree.from_dict({ROOT: nested})
-        if isinstance(model, Problem):
-            require_reserves(tree, model)
-        return tree
-    except FairqueuesError as error:
-        raise place.error(_place(error, list(_in_order(nested))), str(error)) from None
+    weight: Positive = 1
+    """Weight among its siblings."""
+    classes: list[Name] = Field([])
+    """Names of the classes that submit to it."""
+    minimum: dict[Name, NotNegative] = Field({}, examples=[{"cpu": 4}])
+    """Guaranteed units, by resource."""
+    maximum: dict[Name, Bound] = Field({})
+    """Most units of all below it, by resource."""
+    lends: dict[Name, Bound] = Field({})
+    """Most of its guarantee that others may use while it is idle, by resource; default: all."""
+
+    def data(self, key: str, model: Problem | Cluster, place: Place) -> dict[str, Any]:
+        """As plain data for :meth:`fairness.Tree.from_dict`; its names are those of the model."""
+        named = [("classes", k, name, "class", model.job_classes) for k, name in enumerate(self.classes)]
+        named += [(b, r, r, "resource", model.resources) for b in _BOUNDS for r in getattr(self, b)]
+        for name, at, word, what, known in named:
+            if word not in known:
+                raise place.error(("tree", key, name, at), f"unknown {what} {word!r}; {near(word, known)}")
+        if key == "/" and self.weight != 1:
+            told = "the root has no siblings to be weighed against; remove it"
+            raise place.error(("tree", key, "weight"), told)
+        # The bounds of the root name every resource, so that the tree has those of the model, in their order.
+        every = dict.fromkeys(model.resources, 0) if key == "/" else {}
+        return self.model_dump() | {"minimum": every | self.minimum}
 
 
-def _queue_near(name: str, queues: dict[str, Queue]) -> str:
+class Queues(Section):
+    """Queues within queues, each by its path below the root, "research/vision"; "/" is the root."""
+
+    model_config = ConfigDict(
+        extra="allow", json_schema_extra={"examples": [{"research": {"weight": 2, "classes": ["A"]}}]}
+    )
+    __pydantic_extra__: dict[str, Queue]
+
+    def build(self, model: Problem | Cluster, place: Place) -> Tree:
+        """Tree of queues, which fits the model.
+
+        Raises
+        ------
+        ScenarioError
+            If a path leads nowhere, a class or resource is unknown, a class is in no queue or in two, or
+            bounds contradict each other or the capacities of a pool.
+        """
+        queues: dict[str, Queue] = dict(self.__pydantic_extra__)
+        top = queues.pop("/", Queue.model_validate({}))
+        nested = top.data("/", model, place)
+        found: dict[tuple[str, ...], dict[str, Any]] = {(): nested}
+        submitted: dict[str, str] = {}
+        for key, queue in self.__pydantic_extra__.items():
+            for k, name in enumerate(queue.classes):
+                if submitted.setdefault(name, key) != key:
+                    told = f"the class {name!r} is in {submitted[name]!r} too; keep one of them"
+                    raise place.error(("tree", key, "classes", k), told)
+        for key in sorted(queues, key=lambda key: key.count("/")):
+            at, way = ("tree", key), tuple(key.split("/"))
+            if not all(name.strip() for name in way):
+                raise place.error(at, 'a queue is a path of names below the root, such as "research/vision"')
+            if way[:-1] not in found:
+                above = "/".join(way[:-1])
+                raise place.error(at, f"there is no queue {above!r} above it; {_queue_near(above, queues)}")
+            found[way] = queues[key].data(key, model, place)
+            found[way[:-1]].setdefault("queues", {})[way[-1]] = found[way]
+        for name in model.job_classes:
+            if name not in submitted:
+                told = f'the class {name!r} is in no queue; add it to the classes of one, "/" is the root'
+                raise place.error(("tree",), told)
+        try:
+            tree = Tree.from_dict({ROOT: nested})
+            if isinstance(model, Problem):
+                require_reserves(tree, model)
+            return tree
+        except FairqueuesError as error:
+            raise place.error(_place(error, list(_in_order(nested))), str(error)) from None
+
+
+def _queue_near(name: str, queues: Iterable[str]) -> str:
     known = [key for key in queues if key != name and key.count("/") == name.count("/")]
     return near(name, known, f"add {name!r} = {{}}")
-
-
-def _queue(key: str, queue: Queue, model: Problem | Cluster, place: Place) -> dict[str, Any]:
-    """A queue as plain data for :meth:`fairness.Tree.from_dict`; its names are those of the model."""
-    for k, name in enumerate(queue.classes):
-        if name not in model.job_classes:
-            told = f"unknown class {name!r}; {near(name, model.job_classes)}"
-            raise place.error(("tree", key, "classes", k), told)
-    for bound in _BOUNDS:
-        for name in getattr(queue, bound):
-            if name not in model.resources:
-                told = f"unknown resource {name!r}; {near(name, model.resources)}"
-                raise place.error(("tree", key, bound, name), told)
-    if key == "/" and queue.weight != 1:
-        raise place.error(
-            ("tree", key, "weight"), "the root has no siblings to be weighed against; remove it"
-        )
-    # The bounds of the root name every resource, so that the tree has those of the model, in their order.
-    every = dict.fromkeys(model.resources, 0) if key == "/" else {}
-    bounds = {bound: dict(getattr(queue, bound)) for bound in _BOUNDS}
-    bounds["minimum"] = every | bounds["minimum"]
-    return {"weight": queue.weight, "classes": list(queue.classes), **bounds}
 
 
 def _in_order(nested: dict[str, Any]) -> Iterator[tuple[str, ...]]:
@@ -130,7 +143,7 @@ def table_of_trees(policies: Iterable[Any], model: Problem | Cluster) -> dict[st
 
 
 def tree_table(tree: Tree, model: Problem | Cluster) -> dict[str, Any]:
-    """The table [tree] of a tree, from which :func:`build_tree` makes it again.
+    """The table [tree] of a tree, from which :meth:`Queues.build` makes it again.
 
     Examples
     --------

@@ -7,7 +7,6 @@ import os
 import re
 import tomllib
 from collections.abc import Mapping, Sequence
-from functools import cached_property
 from pathlib import Path as FilePath
 from typing import Any, get_args
 
@@ -16,61 +15,13 @@ from pydantic import BaseModel, ValidationError
 from fairness.arguments.plain import near
 from fairness.errors import ModelError
 from fairness.files import WRITTEN, text_of
-from fairqueues.json_text import JsonLines, json_data
-from fairqueues.scenario.sections import SECTIONS, Document, Queue, Queues
-from fairqueues.scenario.toml_text import Path, ScenarioError, dotted, key_lines, syntax_line
+from fairqueues.json_text import json_data
+from fairqueues.scenario.place import Path, Place, ScenarioError
+from fairqueues.scenario.queues import Queue, Queues
+from fairqueues.scenario.sections import SECTIONS, Document
+from fairqueues.scenario.toml_text import syntax_line
 
-__all__ = ["Place", "read_document", "read_text", "toml_tables"]
-
-
-class Place:
-    """Where things stand in a text: makes the errors about it.
-
-    Parameters
-    ----------
-    text : str
-        Valid TOML or JSON.
-    name : str
-        File name for messages.
-    folder : Path, optional
-        Where files are that it names.
-    """
-
-    def __init__(self, text: str, name: str, folder: FilePath | None = None) -> None:
-        self.text, self.name, self.folder = text, name, folder
-        self.files: list[FilePath] = []
-        """Files of data that were asked for with :meth:`beside`."""
-        self.is_json = name.lower().endswith(".json") or text.lstrip()[:1] == "{"
-        """Whether it is meant as JSON: it begins with a brace, as no TOML does, or its file is called so."""
-
-    @cached_property
-    def lines(self) -> dict[Path, int] | JsonLines:
-        """Line of every key, table and element."""
-        return JsonLines(self.text) if self.is_json else key_lines(self.text)
-
-    def beside(self, file: str) -> FilePath:
-        """Path of a file of data that the text names, seen from the folder where it stands."""
-        self.files.append(FilePath(file) if self.folder is None else self.folder / file)
-        return self.files[-1]
-
-    def error(self, path: Path, message: str, at: Path | None = None) -> ScenarioError:
-        """Error about the key or element at a path, with the line of that of ``at`` if it differs."""
-        known = path if at is None else at
-        while known not in self.lines:
-            known = known[:-1]
-        where = f", {dotted(path)}" if path else ""
-        message = f"{self.name}, line {self.lines[known]}{where}: {' '.join(message.split())}"
-        last = max((k for k, part in enumerate(path) if isinstance(part, str)), default=None)
-        if last is None:
-            return ScenarioError(message)
-        return ScenarioError(message, argument=str(path[last]), index=path[last + 1 :])
-
-    def require_length(
-        self, path: Path, given: Any, count: int, per: str = "job classes", rule: str = "give one for each"
-    ) -> None:
-        """Error if there are not so many entries."""
-        if len(given) != count:
-            raise self.error(path, f"{path[-1]} has {len(given)} entries for {count} {per}; {rule}")
+__all__ = ["read_document", "read_text", "toml_tables"]
 
 
 def read_text(path: str | os.PathLike[str]) -> str:

@@ -1,4 +1,4 @@
-"""What was recorded, as a scenario names it: jobs of its classes, or the tasks and nodes of a cluster.
+"""What was recorded, the table [trace]: jobs of the classes, or the tasks and nodes of a cluster.
 
 Recorded jobs are the traffic of a model: their arrivals and sizes are those of the file. Of a recorded
 cluster classes, rates and laws are estimated (:mod:`queueing.model.trace_fit`); the record itself is for a
@@ -8,17 +8,20 @@ replay.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
-from fairqueues.scenario.building import Built, located
-from fairqueues.scenario.reading import Place
-from fairqueues.scenario.sections import Document, Queues, Trace
+from pydantic import Field
+
+from fairqueues.scenario.key_types import Count, Name, Positive, Section
+from fairqueues.scenario.models import Built
+from fairqueues.scenario.place import Place
+from fairqueues.scenario.queues import Queues
 
 if TYPE_CHECKING:
     from fairness import Cluster, Problem
     from queueing import ClusterTrace, NodeList, System, TraceFit
 
-__all__ = ["Recorded", "build_recorded"]
+__all__ = ["Recorded", "Trace"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,49 +42,73 @@ class Recorded:
         return self.system.problem
 
 
-def build_recorded(trace: Trace, document: Document, built: Built, place: Place) -> Recorded:
-    """Read the files of [trace].
+class Trace(Section):
+    """What was recorded: jobs of the classes, or the tasks and nodes of a cluster, which make a model."""
 
-    Raises
-    ------
-    ScenarioError
-        If they are not what the reader reads, or another table says what the record says.
-    """
-    from queueing import System, read_trace
+    reader: Literal["jobs", "saved", "tasks", "alibaba-gpu-2023", "philly"] = Field(
+        description='What the files are: "jobs" of the classes (CSV); "tasks" of a cluster (CSV), or "saved" '
+        "ones; or a public trace."
+    )
+    file: Name
+    """File of the jobs or tasks, seen from the folder of this one."""
+    nodes: Name | None = None
+    """File of the nodes of the cluster."""
+    columns: dict[str, Name] = Field({}, examples=[{"arrival_time": "submit"}])
+    """What the file calls its columns, for "jobs" and "tasks"."""
+    devices: Name | None = None
+    """Resource that "tasks" count in devices."""
+    load: Positive | None = None
+    """Let tasks arrive faster or slower: relative load of the busiest resource."""
+    classes: Count = 8
+    """Most classes that stand for the tasks."""
+    sizes: Literal["phases", "exponential", "recorded"] = "phases"
+    """Laws that stand for the durations of the tasks."""
 
-    if document.traffic is not None or built.loads is not None:
-        given = "traffic" if document.traffic is not None else "network.traffic"
-        raise place.error(("trace",), f"is what arrives, but there is [{given}] too; remove one of them")
-    if trace.reader == "jobs":
+    def build(self, built: Built, given: str, place: Place) -> Recorded:
+        """Read the files.
+
+        Parameters
+        ----------
+        built : Built
+            What other tables make.
+        given : str
+            The table that says already what arrives, if there is one.
+        place : Place
+
+        Raises
+        ------
+        ScenarioError
+            If they are not what the reader reads, or another table says what the record says.
+        """
+        from queueing import System, read_trace
+
+        if given:
+            raise place.error(("trace",), f"is what arrives, but there is [{given}] too; remove one of them")
+        models = "[pool], [cluster] or [network]"
+        if self.reader != "jobs":
+            if built.model is not None:
+                told = f"makes a model of its own of a recorded cluster; remove {models}"
+                raise place.error(("trace",), told)
+            return self._cluster(place)
         for key in ("nodes", "classes", "sizes", "load", "devices"):
-            if key in trace.model_fields_set:
+            if key in self.model_fields_set:
                 raise place.error(("trace", key), 'is for a recorded cluster; with reader = "jobs" remove it')
         if built.model is None:
-            raise place.error(
-                ("trace",), 'reader = "jobs" needs their classes; add [pool], [cluster] or [network]'
-            )
-        with located(place, ("trace",)):
-            jobs = read_trace(place.beside(trace.file), built.model, columns=trace.columns)
+            raise place.error(("trace",), f'reader = "jobs" needs their classes; add {models}')
+        with place.located("trace"):
+            jobs = read_trace(place.beside(self.file), built.model, columns=self.columns)
             return Recorded(System.from_trace(jobs))
-    if built.model is not None:
-        raise place.error(
-            ("trace",),
-            "makes a model of its own of a recorded cluster; remove [pool], [cluster] or [network]",
-        )
-    if trace.nodes is None:
-        raise place.error(("trace",), "the key 'nodes' is missing; give the file of the nodes")
-    return _cluster(trace, place)
 
+    def _cluster(self, place: Place) -> Recorded:
+        from fairqueues.traces.readers import read_recorded
+        from queueing import System, fit_trace
 
-def _cluster(trace: Trace, place: Place) -> Recorded:
-    from fairqueues.traces.readers import read_recorded
-    from queueing import System, fit_trace
-
-    assert trace.nodes is not None  # checked by the caller
-    with located(place, ("trace",)):
-        files = place.beside(trace.file), place.beside(trace.nodes)
-        tasks, nodes = read_recorded(trace.reader, *files, columns=trace.columns, devices=trace.devices)
-        if trace.load is not None:
-            tasks = nodes.at_load(tasks, float(trace.load))
-        fit = fit_trace(tasks, nodes, classes=trace.classes, sizes=trace.sizes)
-        return Recorded(System.from_trace(fit), (tasks, nodes), fit)
+        if self.nodes is None:
+            raise place.error(("trace",), "the key 'nodes' is missing; give the file of the nodes")
+        with place.located("trace"):
+            files = place.beside(self.file), place.beside(self.nodes)
+            tasks, nodes = read_recorded(self.reader, *files, columns=self.columns, devices=self.devices)
+            if self.load is not None:
+                tasks = nodes.at_load(tasks, float(self.load))
+            fit = fit_trace(tasks, nodes, classes=self.classes, sizes=self.sizes)
+            return Recorded(System.from_trace(fit), (tasks, nodes), fit)

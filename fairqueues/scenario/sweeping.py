@@ -12,17 +12,16 @@ import math
 import re
 from dataclasses import dataclass
 from itertools import product
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
+from pydantic import Field
 
 from fairness.arguments.plain import near
 from fairness.display.wording import rough
-from fairqueues.scenario.building import build_model, build_system
-from fairqueues.scenario.content import Content
-from fairqueues.scenario.sections import Document, Sweep
+from fairqueues.scenario.key_types import Name, Number, Policy, Section, Several
 
-__all__ = ["SweptModel", "axis_values", "check_sweep", "dimension", "first_load"]
+__all__ = ["Sweep", "SweptModel", "dimension"]
 
 LARGEST_GRID = 1_000_000
 """Points; more would not end, and their results would not be looked at."""
@@ -51,7 +50,7 @@ class SweptModel:
     Its ``repr`` tells the whole scenario, so that a checkpoint knows whether it belongs to it.
     """
 
-    scenario: Content
+    scenario: Any
 
     def __call__(self, **values: float) -> Any:
         """System at a point; a ModelError if there is none."""
@@ -59,9 +58,8 @@ class SweptModel:
         data = scenario.document.model_dump(exclude_unset=True)
         for key in scenario.section("sweep").over:
             _change(scenario, data, key, values[dimension(key)])
-        document = Document.model_validate(data)
-        assert document.traffic is not None
-        return build_system(document.traffic, build_model(document, scenario.place), scenario.place)
+        document = type(scenario.document).model_validate(data)
+        return document.traffic.build(document.model(scenario.place), scenario.place)
 
     def __repr__(self) -> str:
         kept = self.scenario.document.model_dump(exclude_unset=True, exclude={"sweep", "title", "source"})
@@ -83,15 +81,78 @@ def dimension(parameter: str) -> str:
     return word if word.isidentifier() else f"_{word}"
 
 
-def axis_values(scenario: Content) -> dict[str, list[float]]:
-    """Values of each dimension of the sweep, as :func:`capacity.sweep` takes them."""
-    return {dimension(key): _values(axis) for key, axis in scenario.section("sweep").over.items()}
+class Span(Section):
+    """Equally spaced values."""
+
+    start: Number
+    """First value."""
+    stop: Number
+    """Last value."""
+    number: Several
+    """How many."""
 
 
-def first_load(sweep: Sweep) -> float | None:
-    """First value of a sweep over the load, for a file that gives it nowhere else."""
-    values = _values(sweep.over["load"]) if "load" in sweep.over else []
-    return values[0] if values and values[0] > 0 else None
+class Sweep(Section):
+    """A grid of parameters."""
+
+    needs = ("model",)
+
+    over: dict[str, Span | list[Number]] = Field(
+        min_length=1, examples=[{"load": {"start": 0.1, "stop": 0.9, "number": 9}}]
+    )
+    """Values, or {start, stop, number}, by parameter."""
+    methods: list[Policy] | None = Field(
+        None,
+        min_length=1,
+        description='What is evaluated: policies, "balanced" fairness and the "bound" of it; default: the '
+        "policies of the file.",
+        examples=[["balanced", "bound", "drf"]],
+    )
+    outputs: list[Literal["mean_jobs", "mean_durations", "service_rates", "tail_mass", "residual"]] = Field(
+        ["mean_jobs", "mean_durations", "service_rates"], min_length=1
+    )
+    """What to keep of each point."""
+    checkpoint: Name | None = None
+    """File that a killed sweep goes on from."""
+
+    @property
+    def values(self) -> dict[str, list[float]]:
+        """Values of each parameter."""
+        return {key: _values(axis) for key, axis in self.over.items()}
+
+    @property
+    def first_load(self) -> float | None:
+        """First value of a sweep over the load, for a file that gives it nowhere else."""
+        values = self.values.get("load")
+        return values[0] if values and values[0] > 0 else None
+
+    def check(self, scenario: Any) -> None:
+        """Parameters are known, their values distinct and in range, and the points not too many."""
+        if not scenario.has("traffic"):
+            raise scenario.error(("sweep",), "needs [traffic]: arrival_rates, or loads, or mix and load")
+        words: dict[str, str] = {}
+        for key, values in self.values.items():
+            path = ("sweep", "over", key)
+            places = _places(scenario, key)
+            word = dimension(key)
+            if word in words:
+                told = f"{key!r} and {words[word]!r} have the same name {word!r}; rename one"
+                raise scenario.error(path, told)
+            words[word] = key
+            if not values:
+                raise scenario.error(path, "the list is empty; give at least one value")
+            if len(set(values)) < len(values):
+                twice = next(v for v in values if values.count(v) > 1)
+                raise scenario.error(path, f"{twice:g} is there twice; give distinct values")
+            zero = places[1] in ("demands", "capacities", "arrival_rates", "loads", "mix")
+            if any(v < 0 or (v == 0 and not zero) for v in values):
+                bad = min(values)
+                raise scenario.error(path, f"got {bad:g}; {key} must be {'>= 0' if zero else '> 0'}")
+        points = math.prod(map(len, self.values.values())) * max(1, len(scenario.sweep_methods))
+        if points > LARGEST_GRID:
+            told = f"{rough(points, 3)} points, more than {LARGEST_GRID:,.0f}; take fewer values"
+            raise scenario.error(("sweep", "over"), told)
+        SweptModel(scenario)(**{word: self.values[key][0] for word, key in words.items()})
 
 
 def _values(axis: Any) -> list[float]:
@@ -100,45 +161,7 @@ def _values(axis: Any) -> list[float]:
     return [float(v) for v in np.linspace(float(axis.start), float(axis.stop), axis.number)]
 
 
-def check_sweep(scenario: Content, sweep: Any) -> None:
-    """Refuse a sweep over unknown parameters, with wrong values, or with too many points.
-
-    Raises
-    ------
-    ScenarioError
-    """
-    if not scenario.has("traffic"):
-        raise scenario.error(("sweep",), "needs [traffic]: arrival_rates, or loads, or mix and load")
-    words: dict[str, str] = {}
-    for key, axis in sweep.over.items():
-        path = ("sweep", "over", key)
-        places = _places(scenario, key)
-        word = dimension(key)
-        if word in words:
-            raise scenario.error(path, f"{key!r} and {words[word]!r} have the same name {word!r}; rename one")
-        words[word] = key
-        values = _values(axis)
-        if not values:
-            raise scenario.error(path, "the list is empty; give at least one value")
-        if len(set(values)) < len(values):
-            twice = next(v for v in values if values.count(v) > 1)
-            raise scenario.error(path, f"{twice:g} is there twice; give distinct values")
-        zero = places[1] in ("demands", "capacities", "arrival_rates", "loads", "mix")
-        if any(v < 0 or (v == 0 and not zero) for v in values):
-            bad = min(values)
-            raise scenario.error(path, f"got {bad:g}; {key} must be {'>= 0' if zero else '> 0'}")
-    grid = math.prod(len(_values(axis)) for axis in sweep.over.values())
-    points = grid * max(1, len(scenario.sweep_methods))
-    if points > LARGEST_GRID:
-        raise scenario.error(
-            ("sweep", "over"),
-            f"{rough(points, 3)} points, more than {LARGEST_GRID:,.0f}; take fewer values",
-        )
-    first = {word: values[0] for word, values in axis_values(scenario).items()}
-    SweptModel(scenario)(**first)
-
-
-def _places(scenario: Content, key: str) -> tuple[Any, ...]:
+def _places(scenario: Any, key: str) -> tuple[Any, ...]:
     """Path into the data that a parameter changes; an error, with the nearest, if there is none."""
     known = _known(scenario)
     if key == "load" and key not in known:
@@ -150,7 +173,7 @@ def _places(scenario: Content, key: str) -> tuple[Any, ...]:
     return known[key]
 
 
-def _known(scenario: Content) -> dict[str, tuple[Any, ...]]:
+def _known(scenario: Any) -> dict[str, tuple[Any, ...]]:
     """Parameters that can be swept, with the paths of their numbers."""
     model, traffic = scenario.model, scenario.document.traffic
     found: dict[str, tuple[Any, ...]] = {}
@@ -175,7 +198,7 @@ def _known(scenario: Content) -> dict[str, tuple[Any, ...]]:
     return found
 
 
-def _change(scenario: Content, data: dict[str, Any], key: str, value: float) -> None:
+def _change(scenario: Any, data: dict[str, Any], key: str, value: float) -> None:
     """Write a value where a parameter stands, spelling out the defaults that it needs."""
     section, name, *entry = _places(scenario, key)
     table: Any = data.setdefault(section, {})

@@ -1,4 +1,4 @@
-"""TOML texts: where a key or an element stands, the error that says so, and data written for people.
+"""TOML texts: where a key or an element stands, and data written for people.
 
 The parser of the standard library forgets positions, and its maintainers do not want it to remember them
 (CPython issue 115516); tomlkit keeps the text of everything, but not its place either. So the lines are
@@ -19,10 +19,9 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from fairness.arguments.plain import plain
-from fairness.errors import ModelError
 from fairqueues.json_text import Path
 
-__all__ = ["Path", "ScenarioError", "dotted", "key_lines", "syntax_line", "toml"]
+__all__ = ["key_lines", "syntax_line", "toml"]
 
 _WIDTH = 100
 _BARE = re.compile(r"[A-Za-z0-9_-]+")
@@ -35,24 +34,6 @@ _STRINGS = (
     re.compile(r'"(?:[^"\\\n]|\\.)*"'),
     re.compile(r"'[^'\n]*'"),
 )
-
-
-class ScenarioError(ModelError):
-    """A scenario file is wrong; the message is one line that names file, line and key."""
-
-
-def dotted(path: Path) -> str:
-    """Path as a message shows it.
-
-    Examples
-    --------
-    >>> dotted(("pool", "demands", 0, 1))
-    'pool.demands[0][1]'
-    """
-    text = ""
-    for part in path:
-        text += f"[{part}]" if isinstance(part, int) else f".{part}" if text else part
-    return text
 
 
 def syntax_line(error: tomllib.TOMLDecodeError, text: str) -> int:

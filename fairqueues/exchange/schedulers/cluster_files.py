@@ -23,8 +23,8 @@ from fairness.errors import ModelError
 from fairness.files import text_of
 from fairness.machine.memory import require_memory
 from fairqueues.exchange.schedulers.joining import joined
-from fairqueues.exchange.schedulers.manifests.fields import Document, Field, json_document, yaml_documents
-from fairqueues.exchange.schedulers.manifests.kubernetes import Pods, read_node, read_pod
+from fairqueues.exchange.schedulers.manifests.fields import Field, json_document, yaml_documents
+from fairqueues.exchange.schedulers.manifests.kubernetes import Kubernetes
 from fairqueues.exchange.schedulers.manifests.kueue import Kueue
 from fairqueues.exchange.schedulers.manifests.volcano import Volcano
 from fairqueues.exchange.schedulers.parts import Parts, Unread
@@ -39,6 +39,9 @@ __all__ = ["ImportedCluster", "read_cluster"]
 
 BYTES = 16.0
 """Of memory that a byte of a file takes: its text, and its values."""
+
+Systems = Mapping[str, Kueue | Volcano | Kubernetes]
+"""Systems whose objects are read, by the group of their API."""
 
 SYSTEMS = (
     "Kueue or Volcano queues, nodes and pods (YAML, JSON), fair-scheduler.xml, capacity-scheduler.xml, or "
@@ -157,13 +160,12 @@ def read_cluster(
     """
     if not files:
         raise ModelError(f"no file is given; give {SYSTEMS}")
-    parts, kueue, volcano, pods = Parts(), Kueue(), Volcano(), Pods([])
+    parts, kueue = Parts(), Kueue()
+    systems: Systems = {"kueue.x-k8s.io": kueue, "scheduling.volcano.sh": Volcano(), "": Kubernetes()}
     for file in files:
-        _read(Path(file), parts, kueue, volcano, pods)
-    kueue.put_together(parts)
-    volcano.put_together(parts)
-    if pods.found or pods.ended or pods.held:
-        pods.grouped(parts)
+        _read(Path(file), parts, systems)
+    for system in systems.values():
+        system.put_together(parts)
     given = None
     if capacities is not None:
         given = {}
@@ -191,7 +193,7 @@ def _grouped(unread: list[Unread]) -> tuple[Unread, ...]:
     )
 
 
-def _read(path: Path, parts: Parts, kueue: Kueue, volcano: Volcano, pods: Pods) -> None:
+def _read(path: Path, parts: Parts, systems: Systems) -> None:
     """Add what a file says."""
     if path.is_file():
         size = float(path.stat().st_size)
@@ -218,32 +220,21 @@ def _read(path: Path, parts: Parts, kueue: Kueue, volcano: Volcano, pods: Pods) 
         if not documents:
             raise ModelError(f"{name}: nothing is in it; give {SYSTEMS}")
         for document in documents:
-            _objects(document, document.root, parts, kueue, volcano, pods)
+            _objects(document.root, parts, systems)
     else:
         raise ModelError(f"{name}: no file that is known by its ending or its first sign; give {SYSTEMS}")
 
 
-def _objects(
-    document: Document, one: Field, parts: Parts, kueue: Kueue, volcano: Volcano, pods: Pods
-) -> None:
+def _objects(one: Field, parts: Parts, systems: Systems) -> None:
     """Take an object of Kubernetes, or those of a list."""
     version, kind = one["apiVersion"].text(), one["kind"].text()
     if kind.endswith("List"):
         inner = kind.removesuffix("List")
         for item in one["items"].entries():
             if inner and item["kind"].value is None:  # the items of a typed list may not repeat its kind
-                item = Field(document, item.path, {"apiVersion": version, "kind": inner, **item.value})
-            _objects(document, item, parts, kueue, volcano, pods)
+                item = Field(item.document, item.path, {"apiVersion": version, "kind": inner, **item.value})
+            _objects(item, parts, systems)
         return
-    group = version.rpartition("/")[0]
-    if (version, kind) == ("v1", "Node"):
-        read_node(one, parts)
-    elif (version, kind) == ("v1", "Pod"):
-        read_pod(one, parts, pods)
-    elif not (
-        (group == "kueue.x-k8s.io" and kueue.read(one, parts))
-        or (group == "scheduling.volcano.sh" and volcano.read(one, parts))
-    ):
-        parts.unread.append(
-            Unread(document.file, one.line, f"{version} {kind}", "objects of this kind are not read")
-        )
+    system = systems.get(version.rpartition("/")[0])
+    if system is None or not system.read(one, parts):
+        parts.leave(one, f"{version} {kind}", "objects of this kind are not read")

@@ -16,7 +16,7 @@ from typing import Any
 from fairness.errors import ModelError
 from fairness.model.csv_tables import unknown_server
 from fairqueues.exchange.schedulers.manifests.kubernetes import without_held
-from fairqueues.exchange.schedulers.parts import Jobs, Parts, Queue, QueuePath, Server
+from fairqueues.exchange.schedulers.parts import Jobs, Parts, Queue, QueuePath, Server, total_of
 from fairqueues.exchange.schedulers.quantities import byte_unit, is_bytes
 
 __all__ = ["joined"]
@@ -206,11 +206,7 @@ def _total(
                 f"server, or capacities (--capacity RESOURCE=UNITS){_not_read(parts)}"
             )
         return dict(parts.quotas)
-    found: dict[str, Fraction] = {}
-    for server in servers:
-        for resource, amount in server.capacities.items():
-            found[resource] = found.get(resource, Fraction(0)) + amount
-    return found
+    return total_of(server.capacities for server in servers)
 
 
 def _placed(

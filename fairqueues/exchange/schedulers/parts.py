@@ -6,17 +6,47 @@ Amounts of resources are fractions in the units of their system: cores and bytes
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any
 
 from fairness.errors import ModelError
 
-__all__ = ["Amounts", "Jobs", "Parts", "Queue", "QueuePath", "Server", "Unread"]
+__all__ = [
+    "Amounts",
+    "Jobs",
+    "Parts",
+    "Queue",
+    "QueuePath",
+    "Server",
+    "Unread",
+    "largest_of",
+    "total_of",
+]
 
 QueuePath = tuple[str, ...]
 """Names from below the root to a queue."""
+
+
+def total_of(amounts: Iterable[Mapping[Any, Fraction]]) -> dict[Any, Fraction]:
+    """The sum of amounts, by resource.
+
+    Examples
+    --------
+    >>> total_of([{"cpu": Fraction(1)}, {"cpu": Fraction(2), "gpu": Fraction(1)}])
+    {'cpu': Fraction(3, 1), 'gpu': Fraction(1, 1)}
+    """
+    found: dict[Any, Fraction] = {}
+    for one in amounts:
+        for resource, amount in one.items():
+            found[resource] = found.get(resource, Fraction(0)) + amount
+    return found
+
+
+def largest_of(one: Mapping[str, Fraction], other: Mapping[str, Fraction]) -> dict[str, Fraction]:
+    """The larger one of two amounts, by resource."""
+    return {r: max(one.get(r, Fraction(0)), other.get(r, Fraction(0))) for r in {**one, **other}}
 
 
 @dataclass(frozen=True)
@@ -175,6 +205,10 @@ class Parts:
     unread: list[Unread] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
     _places: dict[tuple[str, object], str] = field(default_factory=dict)
+
+    def leave(self, one: Any, field: str, why: str) -> None:
+        """Say that a field, which knows its file and line, is not carried over."""
+        self.unread.append(Unread(one.file, one.line, field, why))
 
     def another(self, kind: str, name: object, place: str) -> str | None:
         """Where something of the same kind and name stands already; else its own place is remembered."""

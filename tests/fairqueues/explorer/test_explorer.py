@@ -236,7 +236,9 @@ def test_curves_come_bit_by_bit_and_end_as_those_computed_at_once() -> None:
         assert np.array_equal(curve.rates, whole[name].rates, equal_nan=True)
     assert [row[0] for row in answer["rates"]] == ["load (tasks)", *whole]
     assert "…" not in json.dumps(answer)
-    assert page.rates.curves.data["method"] == [name for name in whole for _ in range(2)]
+    lines = page.rates.sources["line"].data
+    hues = [hue for hue, job_class in zip(lines["colour"], lines["class"], strict=True) if job_class]
+    assert hues == [DAY.hue(state, name) for name in whole for _ in range(2)]
 
 
 def test_a_defect_of_a_curve_is_said_and_ends_the_wish_for_more(
@@ -306,15 +308,15 @@ def test_drift_points_along_the_drift_and_the_path_begins_at_the_start() -> None
 def test_page_answers_wrong_fields_and_keeps_the_last_good_state() -> None:
     page = Page(State())
     page.show(State())
-    before = {k: list(v) for k, v in page.sharing.points.data.items()}
+    before = {k: list(v) for k, v in page.sharing.sources["point"].data.items()}
     answer = page.reply({"fields": State().texts | {"demands-0-0": "-2"}, "policy": "DRF"})
     assert answer == {"errors": {"demands-0-0": "must be 0 or more; got -2"}}
-    assert {k: list(v) for k, v in page.sharing.points.data.items()} == before
+    assert {k: list(v) for k, v in page.sharing.sources["point"].data.items()} == before
     answer = page.reply({"fields": State().texts | {"demands-0-0": "2"}, "policy": "PF"})
     assert answer["errors"] == {}
     assert State.from_query(answer["query"]) == page.state
     assert page.state.policy == "PF"
-    assert list(page.sharing.points.data["x"]) != before["x"]
+    assert list(page.sharing.sources["point"].data["x"]) != before["x"]
     json.dumps(answer)
 
 
@@ -512,12 +514,16 @@ def test_the_ends_of_curves_are_marked_with_the_reason(monkeypatch: pytest.Monke
     monkeypatch.setitem(CHAIN_STATES, 2, 100)
     page = Page(replace(changed(State(), demands_0_0="1.171875"), shown=("DRF", "PF")))
     page.rates.update(page.state)
-    ends = page.rates.ends.data
-    assert set(ends["method"]) == {"DRF", "PF"}
-    for method, load, end, why in zip(ends["method"], ends["load"], ends["from"], ends["why"], strict=True):
-        assert page.rates.view.curves[method].loads[-1] == load < end < 0.95
-        assert "exceeds max_states=100" in why
-        assert "raise" not in why
+    data = page.rates.sources["point"].data
+    marked = list(zip(data["marker"], data["x"], data["told"], strict=True))
+    ends = {told.partition(" ")[0]: (load, told) for sign, load, told in marked if sign == "x"}
+    assert set(ends) == {"DRF", "PF"}
+    for method, (load, told) in ends.items():
+        curve = page.rates.view.curves[method]
+        assert curve.loads[-1] == load < curve.end < 0.95
+        assert told.startswith(f"{method} has no point from load {curve.end:.4g} on: ")
+        assert "exceeds max_states=100" in told
+        assert "raise" not in told
     assert page.rates.keys[-1]["mark"] == "cross"
 
 

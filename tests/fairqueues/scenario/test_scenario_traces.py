@@ -5,7 +5,7 @@ import pytest
 from fairness import DRF, Hierarchical, ModelError, Problem
 from fairqueues.commands.replay import Schema
 from fairqueues.scenario import Scenario, ScenarioError
-from fairqueues.scenario.sections import Trace
+from fairqueues.scenario.recorded import Trace
 from fairqueues.traces import read_tasks
 from fairqueues.traces.readers import READERS, read_recorded
 from queueing import (

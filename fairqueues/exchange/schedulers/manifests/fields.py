@@ -15,9 +15,9 @@ from typing import Any, NoReturn
 
 from fairness.arguments.quantities import quantity
 from fairness.errors import ModelError
-from fairqueues.exchange.schedulers.parts import Unread
+from fairqueues.exchange.schedulers.parts import Parts
 from fairqueues.json_text import JsonLines, json_data
-from fairqueues.scenario.toml_text import Path, dotted
+from fairqueues.scenario.place import Path, dotted
 
 __all__ = ["Document", "Field", "json_document", "yaml_documents"]
 
@@ -48,6 +48,11 @@ class Field:
     value: Any
 
     @property
+    def file(self) -> str:
+        """File of the document."""
+        return self.document.file
+
+    @property
     def line(self) -> int:
         """Line of the file, from 1; of the nearest field above it that is there."""
         return self.document.line(self.path)
@@ -56,12 +61,12 @@ class Field:
     def place(self) -> str:
         """File, line and field, as messages begin."""
         name = f", {dotted(self.path)}" if self.path else ""
-        return f"{self.document.file}, line {self.line}{name}"
+        return f"{self.file}, line {self.line}{name}"
 
     @property
     def name(self) -> str:
         """File and field: what costs nothing to say; the line is looked for in the text."""
-        return f"{self.document.file}, {dotted(self.path)}" if self.path else self.document.file
+        return f"{self.file}, {dotted(self.path)}" if self.path else self.file
 
     def fail(self, said: str) -> NoReturn:
         """ModelError that names file, line and field."""
@@ -127,12 +132,11 @@ class Field:
         """A mapping of resources to quantities."""
         return {key: one.amount() for key, one in self.items()}
 
-    def name_unread(self, known: Sequence[str], reasons: Mapping[str, str], unread: list[Unread]) -> None:
+    def name_unread(self, known: Sequence[str], reasons: Mapping[str, str], parts: Parts) -> None:
         """Name the fields of a mapping that are not known, with the reasons why they are not carried over."""
         for key, one in self.items():
             if key not in known and one.value not in (None, [], {}, "None"):
-                why = reasons.get(key, "unknown field, not read")
-                unread.append(Unread(self.document.file, one.line, dotted(one.path), why))
+                parts.leave(one, dotted(one.path), reasons.get(key, "unknown field, not read"))
 
 
 def _short(value: Any) -> str:

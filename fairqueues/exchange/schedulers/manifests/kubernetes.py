@@ -20,15 +20,15 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import Any
 
 from fairqueues.exchange.schedulers.manifests.constraints import Condition, constraints_of, runs_on, tolerated
 from fairqueues.exchange.schedulers.manifests.fields import Field
-from fairqueues.exchange.schedulers.parts import Jobs, Parts, Server, Unread
+from fairqueues.exchange.schedulers.parts import Jobs, Parts, Server, largest_of, total_of
 
-__all__ = ["Pods", "read_node", "read_pod"]
+__all__ = ["Kubernetes", "without_held"]
 
 _QUEUE_LABEL = "kueue.x-k8s.io/queue-name"
 _QUEUE_ANNOTATIONS = ("scheduling.volcano.sh/queue-name", "volcano.sh/queue-name")
@@ -56,14 +56,23 @@ _WITHOUT_EFFECT = frozenset(
 
 
 @dataclass
-class Pods:
-    """Pods that were read, to be grouped when all are there."""
+class Kubernetes:
+    """Nodes and pods; the pods are grouped when all are there."""
 
-    found: list[tuple[Field, dict[str, Fraction]]]
+    found: list[tuple[Field, dict[str, Fraction]]] = field(default_factory=list)
     ended: int = 0
     held: int = 0
 
-    def grouped(self, parts: Parts) -> None:
+    def read(self, one: Field, parts: Parts) -> bool:
+        """Take an object; False if it is no node and no pod."""
+        kind = one["kind"].text()
+        if kind == "Node":
+            _read_node(one, parts)
+        elif kind == "Pod":
+            self._read_pod(one, parts)
+        return kind in ("Node", "Pod")
+
+    def put_together(self, parts: Parts) -> None:
         """Add the jobs that the pods make, and say what was done."""
         conditions: dict[str, Condition] = {}
         by_owner: dict[Any, list[tuple[Field, dict[str, Fraction]]]] = {}
@@ -104,6 +113,21 @@ class Pods:
         ]
         _name_the_rest(self.found, parts)
 
+    def _read_pod(self, pod: Field, parts: Parts) -> None:
+        """Remember a pod that has not ended; take one that belongs to its node off the node."""
+        if pod["status"]["phase"].value in ("Succeeded", "Failed"):
+            self.ended += 1
+            return
+        demands = _requests(pod["spec"])
+        owner, node = _controller(pod), pod["spec"]["nodeName"].value
+        if owner is not None and node and owner["kind"].text() in ("DaemonSet", "Node"):
+            self.held += 1
+            # A pod is one of those that its node may have.
+            held = demands | {"pods": Fraction(1)}
+            parts.held[node] = total_of([parts.held.get(node, {}), held])
+            return
+        self.found.append((pod, demands))
+
 
 def _hashable(demands: Mapping[str, Fraction]) -> tuple[tuple[str, Fraction], ...]:
     return tuple(sorted(demands.items()))
@@ -138,7 +162,7 @@ def _queue(pod: Field) -> str | None:
     return "Volcano queue default" if pod["spec"]["schedulerName"].value == "volcano" else None
 
 
-def read_node(node: Field, parts: Parts) -> None:
+def _read_node(node: Field, parts: Parts) -> None:
     """Add a node as a server."""
     name = node["metadata"]["name"].text()
     if other := parts.another("server", name, node.name):
@@ -157,64 +181,33 @@ def read_node(node: Field, parts: Parts) -> None:
         taints.append(("node.kubernetes.io/unschedulable", "", "NoSchedule"))
     for key, one in spec.items():
         if key not in _NODE and not parts.another("field of nodes", key, node.name):
-            why = "unknown field, not read"
-            parts.unread.append(Unread(node.document.file, one.line, f"spec.{key}", why))
+            parts.leave(one, f"spec.{key}", "unknown field, not read")
     labels = {key: one.value or "" for key, one in node["metadata"]["labels"].items()}
     for key, _, effect in taints:
         if effect == "PreferNoSchedule" and not parts.another("taint", key, node.name):
-            why = "PreferNoSchedule forbids nothing"
-            parts.unread.append(Unread(node.document.file, node.line, f"taint {key}", why))
+            parts.leave(node, f"taint {key}", "PreferNoSchedule forbids nothing")
     parts.servers.append(Server(name, node.name, allocatable.amounts(), labels, tuple(taints)))
-
-
-def read_pod(pod: Field, parts: Parts, pods: Pods) -> None:
-    """Remember a pod that has not ended; take one that belongs to its node off the node."""
-    if pod["status"]["phase"].value in ("Succeeded", "Failed"):
-        pods.ended += 1
-        return
-    demands = _requests(pod["spec"])
-    owner = _controller(pod)
-    node = pod["spec"]["nodeName"].value
-    if owner is not None and node and owner["kind"].text() in ("DaemonSet", "Node"):
-        pods.held += 1
-        held = parts.held.setdefault(node, {})
-        for resource, amount in (demands | {"pods": Fraction(1)}).items():
-            held[resource] = held.get(resource, Fraction(0)) + amount
-        return
-    pods.found.append((pod, demands))
 
 
 def _requests(spec: Field) -> dict[str, Fraction]:
     """What the scheduler reserves for a pod."""
-    total = _sum(_container(one) for one in spec["containers"].entries())
+    total = total_of(_container(one) for one in spec["containers"].entries())
     sidecars: dict[str, Fraction] = {}
     peak: dict[str, Fraction] = {}
     for one in spec["initContainers"].entries():
         if one["restartPolicy"].value == "Always":
-            sidecars = _sum([sidecars, _container(one)])
-            peak = _largest(peak, sidecars)
+            sidecars = total_of([sidecars, _container(one)])
+            peak = largest_of(peak, sidecars)
         else:
-            peak = _largest(peak, _sum([sidecars, _container(one)]))
-    found = _largest(_sum([total, sidecars]), peak)
+            peak = largest_of(peak, total_of([sidecars, _container(one)]))
+    found = largest_of(total_of([total, sidecars]), peak)
     found |= _container(spec)  # resources of the whole pod take the place of the sums
-    return {r: v for r, v in _sum([found, spec["overhead"].amounts()]).items() if v > 0}
+    return {r: v for r, v in total_of([found, spec["overhead"].amounts()]).items() if v > 0}
 
 
 def _container(one: Field) -> dict[str, Fraction]:
     resources = one["resources"]
     return resources["limits"].amounts() | resources["requests"].amounts()
-
-
-def _sum(amounts: Any) -> dict[str, Fraction]:
-    found: dict[str, Fraction] = {}
-    for one in amounts:
-        for resource, amount in one.items():
-            found[resource] = found.get(resource, Fraction(0)) + amount
-    return found
-
-
-def _largest(one: dict[str, Fraction], other: dict[str, Fraction]) -> dict[str, Fraction]:
-    return {r: max(one.get(r, Fraction(0)), other.get(r, Fraction(0))) for r in {**one, **other}}
 
 
 def without_held(parts: Parts) -> list[Server]:
@@ -263,4 +256,4 @@ def _name_the_rest(found: list[tuple[Field, dict[str, Fraction]]], parts: Parts)
                     )
     for name, (one, why) in first.items():
         pods = "1 pod" if number[name] == 1 else f"{number[name]} pods"
-        parts.unread.append(Unread(one.document.file, one.line, name, f"{why} ({pods})"))
+        parts.leave(one, name, f"{why} ({pods})")

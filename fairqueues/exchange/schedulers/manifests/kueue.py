@@ -35,7 +35,7 @@ from fractions import Fraction
 from fairness.errors import ModelError
 from fairqueues.exchange.schedulers.manifests.constraints import FORBIDDING, tolerated
 from fairqueues.exchange.schedulers.manifests.fields import Field
-from fairqueues.exchange.schedulers.parts import Amounts, Jobs, Parts, Queue, QueuePath, Server, Unread
+from fairqueues.exchange.schedulers.parts import Amounts, Jobs, Parts, Queue, QueuePath, Server, total_of
 
 __all__ = ["Flavors", "Kueue"]
 
@@ -87,11 +87,11 @@ class Kueue:
             name = f"{one['metadata']['namespace'].text('default')}/{name}"
             self._new(one, name, self.local)
             self.local[name] = one
-            one["spec"].name_unread(("clusterQueue",), _NOT_CARRIED, parts.unread)
+            one["spec"].name_unread(("clusterQueue",), _NOT_CARRIED, parts)
         elif kind == "ResourceFlavor":
             self._new(one, name, self.flavors)
             self.flavors[name] = one
-            one["spec"].name_unread(("nodeLabels", "nodeTaints", "tolerations"), _NOT_CARRIED, parts.unread)
+            one["spec"].name_unread(("nodeLabels", "nodeTaints", "tolerations"), _NOT_CARRIED, parts)
         else:
             return False
         return True
@@ -137,16 +137,15 @@ class Kueue:
             parts.add_queue(_bounded(one, self._chain(name), names, len(roots) == 1, None))
             members = [q for q in every if q.parent == name]
             if one.borrowing and any(q.lending for q in members):
-                spec = one.place["spec"]["resourceGroups"]
                 why = "a borrowingLimit counts what members reserve in Kueue, here only what they use"
-                parts.unread.append(Unread(spec.document.file, spec.line, f"Cohort {name}", why))
+                parts.leave(one.place["spec"]["resourceGroups"], f"Cohort {name}", why)
         for one in self.queues.values():
             covers = frozenset(names[key] for key in one.nominal)
             queue = _bounded(one, self._path(one), names, len(roots) == 1, covers)
             parts.add_queue(queue, f"ClusterQueue {one.name}")
         for one in roots:
-            for key, amount in one.nominal.items():
-                parts.quotas[names[key]] = parts.quotas.get(names[key], Fraction(0)) + amount
+            own = {names[key]: amount for key, amount in one.nominal.items()}
+            parts.quotas = total_of([parts.quotas, own])
         for local, place in self.local.items():
             target = place["spec"]["clusterQueue"]
             if target.text() not in self.queues:
@@ -188,10 +187,7 @@ class Kueue:
         below = [q for q in self.queues.values() if q.parent and cohort in self._chain(q.parent)]
         below += [q for q in self.cohorts.values() if q.parent and cohort in self._chain(q.parent)]
         place = own.place if own else next(q for q in below if q.parent == cohort).place
-        nominal = dict(own.nominal) if own else {}
-        for one in below:
-            for key, amount in one.nominal.items():
-                nominal[key] = nominal.get(key, Fraction(0)) + amount
+        nominal = total_of(one.nominal for one in [*([own] if own else []), *below])
         if own is None:
             return _Quotas(place, cohort, None, Fraction(1), nominal, {}, {})
         return replace(own, nominal=nominal)
@@ -222,7 +218,7 @@ def _quotas(one: Field, name: str, parts: Parts) -> _Quotas:
     """Quotas of a ClusterQueue or a Cohort."""
     spec, cohort = one["spec"], one["kind"].text() == "Cohort"
     keys = ("parentName", "parent") if cohort else ("cohortName", "cohort")
-    spec.name_unread((*keys, "resourceGroups", "fairSharing"), _NOT_CARRIED, parts.unread)
+    spec.name_unread((*keys, "resourceGroups", "fairSharing"), _NOT_CARRIED, parts)
     parent = next((spec[key].text() for key in keys if spec[key].value), None)
     weight = spec["fairSharing"]["weight"]
     factor = Fraction(1) if weight.value is None else weight.amount()
@@ -253,7 +249,7 @@ def _quotas(one: Field, name: str, parts: Parts) -> _Quotas:
                                 "is for members of a cohort; add the cohort, or leave the limit out"
                             )
                         amounts[key] = quota[limit].amount()
-                quota.name_unread(_QUOTA, {}, parts.unread)
+                quota.name_unread(_QUOTA, {}, parts)
             if sorted(names) != sorted(covered):
                 flavor["resources"].fail(
                     f"has quotas for {', '.join(names) or 'nothing'}, but coveredResources are "

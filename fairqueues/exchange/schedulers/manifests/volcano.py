@@ -19,7 +19,7 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 
 from fairqueues.exchange.schedulers.manifests.fields import Field
-from fairqueues.exchange.schedulers.parts import Amounts, Parts, Queue
+from fairqueues.exchange.schedulers.parts import Amounts, Parts, Queue, largest_of
 
 __all__ = ["Volcano"]
 
@@ -50,7 +50,7 @@ class Volcano:
         if name in self.queues:
             one["metadata"]["name"].fail(f"queue {name!r} is there twice; keep one of them")
         self.queues[name] = one
-        one["spec"].name_unread(_OWN, _NOT_CARRIED, parts.unread)
+        one["spec"].name_unread(_OWN, _NOT_CARRIED, parts)
         return True
 
     def put_together(self, parts: Parts) -> None:
@@ -124,9 +124,7 @@ class Volcano:
     def _queue(one: Field, path: tuple[str, ...], weight: Fraction) -> Queue:
         spec = one["spec"]
         kept, deserved = spec["guarantee"]["resource"].amounts(), spec["deserved"].amounts()
-        minimum = {
-            r: max(kept.get(r, Fraction(0)), deserved.get(r, Fraction(0))) for r in {**kept, **deserved}
-        }
+        minimum = largest_of(kept, deserved)
         lends = {r: minimum[r] - amount for r, amount in kept.items()}
         maximum = spec["capability"].amounts()
         for resource, amount in minimum.items():

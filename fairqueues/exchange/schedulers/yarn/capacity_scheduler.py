@@ -18,7 +18,7 @@ import re
 from fractions import Fraction
 
 from fairness.errors import ModelError
-from fairqueues.exchange.schedulers.parts import Amounts, Parts, Queue, QueuePath, Unread
+from fairqueues.exchange.schedulers.parts import Amounts, Parts, Queue, QueuePath
 from fairqueues.exchange.schedulers.yarn.elements import Element
 
 __all__ = ["PREFIX", "read_capacity_scheduler"]
@@ -59,7 +59,7 @@ def read_capacity_scheduler(root: Element, parts: Parts) -> None:
         whole = given.of((), key)
         if whole is not None and not re.fullmatch(r"100(\.0*)?|-1(\.0*)?|1(\.0*)?w", whole.text):
             why = f"is {whole.text}; here root has the whole cluster"
-            parts.unread.append(Unread(whole.file, whole.line, f"{PREFIX}root.{key}", why))
+            parts.leave(whole, f"{PREFIX}root.{key}", why)
     parts.add_queue(Queue((), top.place))
     waiting: list[tuple[QueuePath, Amounts, Amounts]] = [((), _WHOLE, _WHOLE)]
     for path, capacity, most in waiting:  # grows while it is read
@@ -111,8 +111,7 @@ class _Properties:
         for name, value in self.values.items():
             if name not in self.used:
                 ending = next((key for key in _NOT_CARRIED if re.search(rf"\.{key}(\.|$)", name)), "")
-                why = _NOT_CARRIED.get(ending, "unknown property, not read")
-                parts.unread.append(Unread(value.file, value.line, name, why))
+                parts.leave(value, name, _NOT_CARRIED.get(ending, "unknown property, not read"))
 
 
 def _siblings(

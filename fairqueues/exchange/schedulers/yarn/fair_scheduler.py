@@ -16,7 +16,7 @@ from __future__ import annotations
 import re
 from fractions import Fraction
 
-from fairqueues.exchange.schedulers.parts import Amounts, Parts, Queue, Unread
+from fairqueues.exchange.schedulers.parts import Amounts, Parts, Queue
 from fairqueues.exchange.schedulers.yarn.elements import Element
 
 __all__ = ["read_fair_scheduler", "resources_of"]
@@ -105,8 +105,7 @@ def _queue(
 def _name_fields(one: Element, known: tuple[str, ...], parts: Parts) -> None:
     for child in one.elements:
         if child.tag not in known:
-            why = _NOT_CARRIED.get(child.tag, "unknown element, not read")
-            parts.unread.append(Unread(child.file, child.line, f"<{child.tag}>", why))
+            parts.leave(child, f"<{child.tag}>", _NOT_CARRIED.get(child.tag, "unknown element, not read"))
 
 
 def resources_of(one: Element) -> Amounts:
