@@ -9,7 +9,6 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
-import pandas as pd
 
 from fairness.arguments.validation import Entropy, require_choice
 from fairness.display.tables import aligned
@@ -21,6 +20,7 @@ from queueing.model.system import System
 from queueing.simulation.replications import Estimate, QuantileEstimate
 
 if TYPE_CHECKING:
+    import pandas as pd
     from matplotlib.axes import Axes
 
 __all__ = ["Simulation", "estimates_lines"]

@@ -33,10 +33,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
-import pandas as pd
 
 from fairness.arguments.validation import Entropy
 from fairness.errors import ModelError
@@ -72,6 +71,9 @@ from queueing.simulation.replications import RunLength, withheld, without_interv
 from queueing.simulation.run_length_checks import Measured, Memory, relaxations, run_warnings
 from queueing.simulation.sampling import Level
 from queueing.simulation.starts import given_start, stationary_start
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 __all__ = ["JobLevel"]
 
@@ -207,6 +209,8 @@ class JobLevel(Level[Sample]):
 
     def _recorded(self, outcomes: Sequence[Outcome]) -> pd.DataFrame:
         """The measured jobs in the order of arrival, sample by sample."""
+        import pandas as pd
+
         names = np.array(self.system.problem.job_classes, dtype=object)
         phases = [np.repeat(np.arange(len(o.time)), np.diff(o.edges)) for o in outcomes]
         before = np.cumsum([0] + [len(o.time) for o in outcomes[:-1]])

@@ -7,8 +7,6 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-import pandas as pd
-
 from fairness.display.drawing import bars
 from fairness.display.result import Result
 from fairness.machine.kernels import IntArray
@@ -17,6 +15,7 @@ from queueing.simulation.replications import Estimate
 from queueing.simulation.results import Simulation
 
 if TYPE_CHECKING:
+    import pandas as pd
     from matplotlib.axes import Axes
 
 __all__ = ["ServerEvidence", "TaskSimulation"]
@@ -55,6 +54,8 @@ class ServerEvidence(Result):
 
     def to_dataframe(self) -> pd.DataFrame:
         """Utilisation, one row per server and one column per resource."""
+        import pandas as pd
+
         return pd.DataFrame(
             self.utilization.value,
             index=pd.Index(self.servers, name="server"),
