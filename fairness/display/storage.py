@@ -30,7 +30,6 @@ from types import FunctionType
 from typing import Any, NoReturn
 
 import numpy as np
-import pandas as pd
 
 from fairness.display.expressions import expression_of, is_expression, told
 from fairness.display.saved_types import SavedType, saved_type, type_called
@@ -206,6 +205,8 @@ class _Writer:
         return {"part": self._places[id(value)]}
 
     def _part(self, value: Any) -> dict[str, Any]:
+        import pandas as pd
+
         if isinstance(value, np.ndarray) and value.dtype != object:
             part = {"array": _bits(np.asarray(value))}
             return part if value.flags.writeable else part | {"frozen": True}
@@ -296,6 +297,8 @@ class _Reader:
         return _MADE[kind]([self.value(one) for one in item])
 
     def _part(self, part: dict[str, Any]) -> Any:
+        import pandas as pd
+
         if "array" in part:
             array = _array(part["array"])
             array.flags.writeable = "frozen" not in part

@@ -1,12 +1,54 @@
-"""Tables in plain text for summaries, and bounds with the digits that are known."""
+"""Tables by their columns and in plain text, and bounds with the digits that are known."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
+from typing import TYPE_CHECKING, Any
 
-__all__ = ["aligned", "outward", "rounded_down", "rounded_up", "with_half_width"]
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = ["Columns", "aligned", "outward", "rounded_down", "rounded_up", "with_half_width"]
+
+
+@dataclass(frozen=True)
+class Columns:
+    """A table by its columns: what is printed of it needs no data frame.
+
+    Parameters
+    ----------
+    columns : mapping of str to sequence
+    keys : int
+        How many columns, the first ones, tell the rows apart: the index of the data frame.
+
+    Examples
+    --------
+    >>> Columns.stacked({"DRF": Columns({"job_class": ["A", "B"], "tasks": [3.0, 2.0]})}, "policy")
+    Columns(columns={'policy': ['DRF', 'DRF'], 'job_class': ['A', 'B'], 'tasks': [3.0, 2.0]}, keys=2)
+    """
+
+    columns: Mapping[str, Sequence[Any]]
+    keys: int = 1
+
+    @classmethod
+    def stacked(cls, tables: Mapping[str, Columns], key: str) -> Columns:
+        """Tables with the same columns below each other, by their names."""
+        first = next(iter(tables.values()))
+        names = [name for name, table in tables.items() for _ in next(iter(table.columns.values()))]
+        first_columns = first.columns
+            name: [v for table in tables.values() for v in table.columns[name]] for name in first.columns
+        }
+        return cls({key: names, **below}, 1 + first.keys)
+
+    def to_dataframe(self) -> pd.DataFrame:
+        """The table for pandas."""
+        import pandas as pd
+
+        names = list(self.columns)
+        return pd.DataFrame(dict(self.columns)).set_index(names[: self.keys])
 
 
 def aligned(table: Sequence[Sequence[str]], words: int = 0) -> list[str]:

@@ -11,7 +11,6 @@ from collections.abc import Iterator, Sequence
 from itertools import combinations
 
 import numpy as np
-from scipy.optimize import nnls
 
 from fairness.arguments.validation import FloatArray
 from fairness.exact.linear_algebra import Number, affine_solutions
@@ -80,6 +79,8 @@ def joined_segments(one: tuple[Point, ...], other: tuple[Point, ...], tol: Numbe
 
 def hull_distance(vertices: tuple[Point, ...], target: FloatArray) -> float:
     """Largest relative distance of the target from the nearest convex combination of the vertices."""
+    from scipy.optimize import nnls
+
     points = np.array([[float(v) for v in p] for p in vertices]).T
     scale = np.maximum(np.abs(points).max(axis=1), np.abs(target))
     scale[scale == 0] = 1.0

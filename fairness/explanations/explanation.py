@@ -7,7 +7,6 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import pandas as pd
 
 from fairness.display.colours import part_colour
 from fairness.display.drawing import SHORT, given_axes, legend_beside, name_rows
@@ -23,6 +22,7 @@ from fairness.results.allocation import Allocation
 from fairness.results.cluster_allocation import ClusterAllocation
 
 if TYPE_CHECKING:
+    import pandas as pd
     from matplotlib.axes import Axes
 
 __all__ = ["Explanation"]
@@ -85,6 +85,8 @@ class Explanation(Result):
 
         Columns: server (on a cluster), resource, units and part of the capacity.
         """
+        import pandas as pd
+
         held, rows = self._held, []
         for stop in self.stops:
             if stop.cause == "resource":
@@ -104,6 +106,8 @@ class Explanation(Result):
         The first row is what the class runs. ``rate`` is the one-sided derivative, tasks per resource unit,
         ``rate_error`` how well it is known.
         """
+        import pandas as pd
+
         now = Case("now", "now", self.tasks, 0.0)
         columns = ["kind", "tasks", "change", "rate", "rate_error"]
         rows = [[getattr(case, name) for name in columns] for case in (now, *self._cases)]
@@ -180,6 +184,8 @@ class Explanation(Result):
 
     def plot_holders(self, ax: Axes | None = None) -> Axes:
         """Bars: who holds what stops the class; the class itself is hatched. Empty if no resource does."""
+        import pandas as pd
+
         frame = self.holders().reset_index()
         hosts = frame["server"] if "server" in frame else pd.Series("", index=frame.index)
         places = [

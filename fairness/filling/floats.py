@@ -31,11 +31,10 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-import numba
 import numpy as np
-from numba.extending import register_jitable
 from numpy.typing import NDArray
 
+from fairness.machine.compiling import helper
 from fairness.machine.kernels import ByResource, IntArray, Shares, columns_of, entry, span
 from fairness.model.problem import FloatArray
 
@@ -54,7 +53,7 @@ class Work(NamedTuple):
     items: IntArray  # (n_resources,): and the resource
 
 
-@register_jitable
+@helper()
 def work_for(n_classes: int, n_resources: int) -> Work:
     """Work space for :func:`fill`, for any number of states."""
     return Work(
@@ -65,7 +64,7 @@ def work_for(n_classes: int, n_resources: int) -> Work:
     )
 
 
-@numba.njit(nogil=True)
+@helper(nogil=True)
 def sink(keys: FloatArray, items: NDArray[np.integer], k: int, size: int) -> None:
     """Move entry k of a heap of some size down to its place."""
     key, item = keys[k], items[k]
@@ -82,7 +81,7 @@ def sink(keys: FloatArray, items: NDArray[np.integer], k: int, size: int) -> Non
     keys[k], items[k] = key, item
 
 
-@numba.njit(nogil=True, error_model="numpy", forceinline=True)
+@helper(nogil=True, error_model="numpy", forceinline=True)
 def _bounds(shares: Shares, rates: FloatArray, caps: FloatArray, work: Work) -> None:
     """Limits, and the heap of bounds; those of resources that nobody fills are infinite.
 
@@ -115,7 +114,7 @@ def _bounds(shares: Shares, rates: FloatArray, caps: FloatArray, work: Work) -> 
         sink(keys, items, k, keys.size)
 
 
-@numba.njit(nogil=True, error_model="numpy", forceinline=True)
+@helper(nogil=True, error_model="numpy", forceinline=True)
 def _revised(columns: ByResource, j: int, known: float, rates: FloatArray, levels: FloatArray) -> float:
     """Bound of resource j when nothing is full below the level known: no less, infinite if nobody fills it.
 
@@ -139,7 +138,7 @@ def _revised(columns: ByResource, j: int, known: float, rates: FloatArray, level
     return max(known, (1.0 - (early + late * known)) / stay)
 
 
-@numba.njit(nogil=True, error_model="numpy", forceinline=True)
+@helper(nogil=True, error_model="numpy", forceinline=True)
 def fill(shares: Shares, rates: FloatArray, caps: FloatArray, tasks: FloatArray, work: Work) -> None:
     """Fill ``tasks`` (n_classes,) of the classes that have a rate; those of others stay as they are.
 

@@ -22,12 +22,12 @@ import traceback
 import warnings
 from collections.abc import Callable, Generator, Iterable, Iterator
 from contextlib import closing
-from typing import Any
-
-import joblib
-from joblib.parallel import get_active_backend
+from typing import TYPE_CHECKING, Any
 
 from fairness.errors import NotConvergedError
+
+if TYPE_CHECKING:
+    import joblib
 
 __all__ = ["BackendError", "Failure", "stream"]
 
@@ -90,6 +90,9 @@ def stream(
     >>> sorted(stream(abs, [(-1,), (2,)], n_jobs=2, prefer="threads"))
     [(0, 1), (1, 2)]
     """
+    import joblib
+    from joblib.parallel import get_active_backend
+
     calls: Iterator[Call] = ((function, number, task) for number, task in enumerate(tasks))
     backend, _ = get_active_backend(prefer=prefer)
     outcomes: Generator[tuple[int, Any], None, None]
@@ -128,6 +131,8 @@ def _attempt(function: Callable[..., Any], number: int, task: tuple[Any, ...]) -
 
 
 def _by_joblib(calls: Iterator[Call], run: joblib.Parallel) -> Generator[Any, None, None]:
+    import joblib
+
     results = run(joblib.delayed(_attempt)(*call) for call in calls)
     try:
         for result in results:  # noqa: UP028 - "yield from" would close the results before the warning is off
@@ -140,6 +145,8 @@ def _by_joblib(calls: Iterator[Call], run: joblib.Parallel) -> Generator[Any, No
 
 
 def _in_rounds(calls: Iterator[Call], n_jobs: int | None) -> Generator[Any, None, None]:
+    import joblib
+
     n_tasks = _PER_WORKER * joblib.effective_n_jobs(n_jobs)
     while batch := list(itertools.islice(calls, n_tasks)):
         results = joblib.Parallel(n_jobs=n_jobs, batch_size=1)(

@@ -1,19 +1,21 @@
-"""Kernels are compiled once and stored, wherever something can be stored.
+"""Kernels: loops in plain Python, compiled where that pays, and interpreted where the work is small.
 
-numba keeps a compiled kernel in a file beside its source, or in the cache folder of the user
-(``cache=True``). Where it can write to neither - a read-only file system, a package inside a zip file, a full
-disk - it raises, when the kernel is defined or when it is first called. A kernel computes the same without
-its file: it is then compiled in each process that uses it, and the first one says so.
+To compile a kernel takes seconds, once per machine; what two users ask takes it less than a millisecond, also
+uncompiled. So :meth:`Kernel.small` tells by the *work of a request* which of the two serves it: at most
+:data:`SMALL` steps are interpreted, until a kernel has been interpreted for :data:`PATIENCE` steps, as long as
+compiling takes. The work is that of the request as a whole, :class:`asked`, and not of a batch of it, so that
+the numbers of a state do not depend on the states beside it. Both ways run the same source; where it adds,
+multiplies, divides and takes roots, and logarithms and powers are those of :mod:`fairness.machine.kernels`,
+they give the same bits.
 
-numba stores a compiled kernel together with everything it calls, and compiles it anew when the file it stands
-in has changed. Changes in *other* files go unnoticed: a kernel that calls a helper from another module would
-go on running the helper of yesterday, and so would a helper with a stored copy of its own. Hence the rule: a
-helper that kernels of other files call is compiled as a part of them, by ``numba.njit`` without ``cache``; a
-kernel with such helpers names their modules, ``@stored(kernels, interior)``, and is looked up by the sources
-of these too.
+A helper that kernels call - a :data:`part` - is a plain function, which compiled kernels absorb. A kernel that
+an interpreted one calls is interpreted, too. numba itself is imported when something is compiled.
 
-A file that names a type which has moved since, or that is cut off, is forgotten, and its kernel compiled
-anew.
+Compiled kernels are stored by :mod:`fairness.machine.stored_kernels`. numba stores a kernel together with
+everything it calls, and compiles it anew when the file it stands in has changed. Changes in *other* files go
+unnoticed: a kernel that calls a helper from another module would go on running the helper of yesterday. Hence
+the rule: a kernel with such helpers names their modules, ``@stored(kernels, interior)``, and is looked up by
+the sources of these too.
 
 Views of arrays are cheap where numba does not count the references to them, which can take two thirds of the
 time of a small kernel. Nothing is counted in a *part*: a helper that allocates nothing and returns no array,
@@ -30,82 +32,224 @@ import hashlib
 import inspect
 import logging
 import os
-import pickle
 from collections.abc import Callable
+from contextvars import ContextVar, Token
+from functools import cache, cached_property, update_wrapper
 from types import ModuleType
-from typing import Any
+from typing import Any, TypeVar
 
-import numba
-from numba.core.caching import FunctionCache
+import numpy as np
 
-from fairness.machine.work import ASIDE
-
-__all__ = ["BEGUN", "COUNTED", "ENDED", "UNCOUNTED", "first_class", "inlined", "is_storing", "part", "stored"]
+__all__ = [
+    "BEGUN",
+    "COUNTED",
+    "ENDED",
+    "PATIENCE",
+    "SMALL",
+    "UNCOUNTED",
+    "Kernel",
+    "asked",
+    "compiled_as",
+    "compiler",
+    "first_class",
+    "helper",
+    "inlined",
+    "is_storing",
+    "part",
+    "say_not_stored",
+    "stored",
+]
 
 _log = logging.getLogger(__name__)
 
 BEGUN, ENDED = "compiling %s for the first time", "compiled %s in %.1f s"
 """What the log is told of a kernel, by its name."""
 
-_UNREADABLE = (ImportError, AttributeError, EOFError, pickle.UnpicklingError)
-"""Of a file that is cut off, or names a type that stands elsewhere since: numba reads it before its stamp."""
+SMALL = 1e6
+"""Steps that are interpreted: of about a microsecond each."""
+PATIENCE = 4e6
+"""Steps of a kernel that are interpreted in one process before it is compiled after all."""
 
 UNCOUNTED: dict[str, Any] = {"nogil": True, "error_model": "numpy", "_nrt": False}
 """Options of a kernel that allocates nothing and calls parts."""
 COUNTED: dict[str, Any] = UNCOUNTED | {"_nrt": True}
 """Options of what parts call and allocates something."""
 
-part: Callable[..., Any] = numba.njit(**UNCOUNTED)
-"""Decorator of a helper that allocates nothing and returns no array."""
-
-inlined: Callable[..., Any] = numba.njit(**UNCOUNTED, forceinline=True)
-"""A part that is called so often that to hand over its arrays would cost as much as its work."""
-
-_TOLD = "FAIRQUEUES_NOT_STORED"
+_SAID = "FAIRQUEUES_NOT_STORED"
 """In the environment, which the workers of a process inherit: that it has been said."""
 
+_Function = TypeVar("_Function", bound=Callable[..., Any])
 
-class _Store(FunctionCache):
-    """The files of a kernel; a kernel that cannot be read or written there is compiled for this process."""
+_untold: list[Callable[[Any], None]] = []
+"""What numba is told of helpers when it is imported."""
+_interpreting: ContextVar[bool] = ContextVar("_interpreting", default=False)
+_asked: ContextVar[asked | None] = ContextVar("_asked", default=None)
 
-    def __init__(self, function: Callable[..., Any], made_of: str) -> None:
-        super().__init__(function)
-        self._made_of = made_of
-        self._kernel = f"{function.__module__}.{function.__qualname__}"
-        self._begun = ASIDE.begin()
 
-    def _index_key(self, sig: Any, codegen: Any) -> tuple[Any, ...]:
-        return (*super()._index_key(sig, codegen), self._made_of)
+@cache
+def compiler() -> Any:
+    """numba, which knows all helpers from now on."""
+    import numba
 
-    def load_overload(self, sig: Any, target_context: Any) -> Any:
-        found = None
+    while _untold:
+        _untold.pop(0)(numba)
+    return numba
+
+
+def _tell(told: Callable[[Any], None]) -> None:
+    """Tell numba something, when it is there."""
+    _untold.append(told)
+    if compiler.cache_info().currsize:
+        compiler.__wrapped__()
+
+
+def helper(**options: Any) -> Callable[[_Function], _Function]:
+    """Decorate what kernels call: compiled and stored as a part of them; Python calls it as it is.
+
+    Parameters
+    ----------
+    **options
+        Of :func:`numba.njit`, without ``cache``.
+    """
+
+    def decorate(function: _Function) -> _Function:
+        def told(numba: Any) -> None:
+            compiled = numba.njit(**options)(function)
+            if compiled is not function:  # with NUMBA_DISABLE_JIT it is the function itself
+                named.dispatcher, named._numba_type_ = compiled, numba.types.Dispatcher(compiled)
+
+        named: Any = function
+        named.py_func = function
+        _tell(told)
+        return function
+
+    return decorate
+
+
+part: Callable[[_Function], _Function] = helper(**UNCOUNTED)
+"""Decorator of a helper that allocates nothing and returns no array."""
+
+inlined: Callable[[_Function], _Function] = helper(**UNCOUNTED, forceinline=True)
+"""A part that is called so often that to hand over its arrays would cost as much as its work."""
+
+
+def compiled_as(choose: Callable[..., Any]) -> Callable[[_Function], _Function]:
+    """Decorate a function that compiled kernels replace by another one, which depends on the types.
+
+    ``choose`` is given numba's types of the arguments, as by :func:`numba.extending.overload`.
+    """
+
+    def decorate(function: _Function) -> _Function:
+        def told(numba: Any) -> None:
+            numba.extending.overload(function, strict=False)(choose)
+
+        _tell(told)
+        return function
+
+    return decorate
+
+
+class asked:
+    """A context: what is computed in it belongs to one request, of so many states or events in all.
+
+    Kernels are chosen once in it. In one request all that is asked belongs to the outer one.
+
+    Examples
+    --------
+    >>> @stored()
+    ... def twice(x):
+    ...     return 2 * x
+    >>> twice.small(1.0)(21)
+    42
+    >>> with asked(1e9):
+    ...     twice.small(1.0) is twice
+    True
+    """
+
+    def __init__(self, states: float) -> None:
+        self.states, self._chosen = float(states), dict[Any, bool]()
+
+    def __enter__(self) -> None:
+        self._token: Token[asked | None] | None = _asked.set(self) if _asked.get() is None else None
+
+    def __exit__(self, *_: object) -> None:
+        if self._token is not None:
+            _asked.reset(self._token)
+
+    def chooses(self, kernel: Kernel, states: float, steps: float) -> bool:
+        """Whether this kernel is interpreted, with so many steps a state, at least so many states."""
+        if kernel not in self._chosen:
+            work = max(self.states, states) * steps
+            self._chosen[kernel] = work <= SMALL and kernel.spent <= PATIENCE
+            kernel.spent += work if self._chosen[kernel] else 0.0
+        return self._chosen[kernel]
+
+
+class Kernel:
+    """A function that numba compiles when it is called, or that is interpreted: see :func:`stored`.
+
+    Attributes
+    ----------
+    py_func : callable
+        The function as it is written.
+    spent : float
+        Steps that were interpreted in this process.
+    """
+
+    def __init__(
+        self, function: Callable[..., Any], helpers: tuple[ModuleType, ...], options: dict[str, Any]
+    ) -> None:
+        update_wrapper(self, function)
+        self.py_func, self.spent = function, 0.0
+        self._helpers, self._options = helpers, options
+
+    def __call__(self, *arguments: Any) -> Any:
+        """Compiled, unless an interpreted kernel asks."""
+        return (self.py_func if _interpreting.get() else self.dispatcher)(*arguments)
+
+    def __reduce__(self) -> str:
+        return self.__qualname__  # type: ignore[attr-defined, no-any-return]
+
+    def small(self, steps: float, states: float = 1) -> Callable[..., Any]:
+        """The kernel for a request: interpreted where that has few steps, compiled otherwise.
+
+        Parameters
+        ----------
+        steps : float
+            About how many microseconds a state or event takes when it is interpreted.
+        states : float
+            How many there are, unless :class:`asked` says that there are more.
+        """
+        return self.interpreted if (_asked.get() or asked(0)).chooses(self, states, steps) else self
+
+    def interpreted(self, *arguments: Any) -> Any:
+        """Call the function as it is written, and so all that it calls."""
+        token = _interpreting.set(True)
         try:
-            found = super().load_overload(sig, target_context)
-        except OSError as error:
-            _tell(error)
-        except _UNREADABLE as error:
-            _log.info("what was stored of %s cannot be read (%s)", self._kernel, error)
-            self._forget()
-        if found is None:  # then it is compiled now
-            self._begun = ASIDE.begin()
-            _log.info(BEGUN, self._kernel)
-        return found
+            # As in compiled code, which knows no warnings.
+            with np.errstate(all="ignore"):
+                return self.py_func(*arguments)
+        finally:
+            _interpreting.reset(token)
 
-    def _forget(self) -> None:
-        try:
-            self.flush()
-        except OSError as error:
-            _tell(error)
+    @cached_property
+    def dispatcher(self) -> Any:
+        """What numba makes of the function: compiled when it is called with types that are not stored."""
+        compiled = compiler().njit(**self._options)(self.py_func)
+        if compiled is not self.py_func:  # with NUMBA_DISABLE_JIT it is the function itself
+            from fairness.machine.stored_kernels import store
 
-    def save_overload(self, sig: Any, data: Any) -> None:
-        try:
-            super().save_overload(sig, data)
-        except OSError as error:
-            _tell(error)
-        _log.info(ENDED, self._kernel, ASIDE.end(self._begun))
+            sources = "".join(inspect.getsource(module) for module in self._helpers)
+            made_of = hashlib.sha256(f"{sorted(self._options.items())}{sources}".encode()).hexdigest()
+            store(compiled, made_of)
+        return compiled
+
+    @property
+    def _numba_type_(self) -> Any:
+        return compiler().types.Dispatcher(self.dispatcher)
 
 
-def stored(*helpers: ModuleType, **options: Any) -> Callable[[Callable[..., Any]], Any]:
+def stored(*helpers: ModuleType, **options: Any) -> Callable[[Callable[..., Any]], Kernel]:
     """Decorate a kernel: like ``numba.njit(cache=True, **options)``, but without a file if there can be none.
 
     Parameters
@@ -129,40 +273,29 @@ def stored(*helpers: ModuleType, **options: Any) -> Callable[[Callable[..., Any]
     >>> twice(21)
     42
     """
-    compiled = numba.njit(**options)
-    sources = "".join(inspect.getsource(module) for module in helpers)
-    made_of = hashlib.sha256(f"{sorted(options.items())}{sources}".encode()).hexdigest()
-
-    def decorate(function: Callable[..., Any]) -> Any:
-        kernel: Any = compiled(function)
-        if kernel is not function:  # with NUMBA_DISABLE_JIT it is the function itself
-            try:
-                kernel._cache = _Store(function, made_of)
-            except (RuntimeError, OSError) as error:  # RuntimeError: of numba, which finds no place
-                _tell(error)
-        return kernel
-
-    return decorate
+    return lambda function: Kernel(function, helpers, options)
 
 
 def first_class(kernel: Any, *arguments: Any) -> Any:
     """A kernel, compiled for such arguments, that other kernels can be given and call."""
-    if not hasattr(kernel, "overloads"):  # with NUMBA_DISABLE_JIT it is the function itself
-        return kernel
+    numba = compiler()
+    compiled = getattr(kernel, "dispatcher", kernel)
+    if not hasattr(compiled, "overloads"):  # with NUMBA_DISABLE_JIT it is the function itself
+        return compiled
     signature = tuple(numba.typeof(argument) for argument in arguments)
-    kernel.compile(signature)
-    return numba.types.CompileResultWAP(kernel.overloads[signature])
+    compiled.compile(signature)
+    return numba.types.CompileResultWAP(compiled.overloads[signature])
 
 
 def is_storing() -> bool:
     """Whether nothing has kept this process or the one that started it from storing kernels."""
-    return _TOLD not in os.environ
+    return _SAID not in os.environ
 
 
-def _tell(error: Exception) -> None:
+def say_not_stored(error: Exception) -> None:
     """Say once, for this process and its workers, that compiled kernels are not stored."""
     if is_storing():
-        os.environ[_TOLD] = "1"
+        os.environ[_SAID] = "1"
         _log.warning(
             "compiled kernels cannot be stored, and each process compiles them anew (%s); a writable folder "
             "in NUMBA_CACHE_DIR, or in XDG_CACHE_HOME for a package inside a zip file, spares that time",

@@ -11,14 +11,14 @@ serves both, with :func:`span` and :func:`entry`::
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import types
-from numba.extending import overload
 from numpy.typing import NDArray
 
+from fairness.machine.compiling import compiled_as, compiler
 from fairness.model.problem import FloatArray
 
 __all__ = [
@@ -29,6 +29,8 @@ __all__ = [
     "Shares",
     "columns_of",
     "entry",
+    "exp",
+    "log",
     "nonzeros",
     "span",
 ]
@@ -74,11 +76,28 @@ def _listed(there: NDArray[np.bool_], values: FloatArray) -> tuple[IntArray, Int
     return start, columns, values[rows, columns]
 
 
+# numba chooses when it knows the type (strict: lambdas cannot carry the annotations).
+
+
+def _columns_for(shares: Any) -> Callable[..., Any]:
+    if _is_matrix(shares):
+        return lambda shares: shares.T
+    return lambda shares: shares.columns
+
+
+@compiled_as(_columns_for)
 def columns_of(shares: Shares) -> ByResource:
     """Task shares with a row per resource."""
     return shares.columns if isinstance(shares, Nonzeros) else shares.T
 
 
+def _span_for(shares: Any, i: Any) -> Callable[..., Any]:
+    if _is_matrix(shares):
+        return lambda shares, i: (0, shares.shape[1])
+    return lambda shares, i: (shares.start[i], shares.start[i + 1])
+
+
+@compiled_as(_span_for)
 def span(shares: Shares | ByResource, i: int) -> tuple[int, int]:
     """First entry of class i, and the one after its last."""
     if isinstance(shares, Nonzeros | Columns):
@@ -86,36 +105,44 @@ def span(shares: Shares | ByResource, i: int) -> tuple[int, int]:
     return 0, shares.shape[1]
 
 
-def entry(shares: Shares | ByResource, i: int, e: int) -> tuple[int, float]:
-    """Resource and share of entry e of class i; in a matrix the share may be 0."""
-    if isinstance(shares, Nonzeros):
-        return int(shares.resource[e]), float(shares.share[e])
-    if isinstance(shares, Columns):
-        return int(shares.job_class[e]), float(shares.share[e])
-    return e, float(shares[i, e])
-
-
-# The same for numba, which chooses when it knows the type (strict: lambdas cannot carry the annotations).
-
-
-@overload(span, strict=False)
-def _span(shares: Any, i: Any) -> Callable[..., Any]:
-    if isinstance(shares, types.Array):
-        return lambda shares, i: (0, shares.shape[1])
-    return lambda shares, i: (shares.start[i], shares.start[i + 1])
-
-
-@overload(entry, strict=False)
-def _entry(shares: Any, i: Any, e: Any) -> Callable[..., Any]:
-    if isinstance(shares, types.Array):
+def _entry_for(shares: Any, i: Any, e: Any) -> Callable[..., Any]:
+    if _is_matrix(shares):
         return lambda shares, i, e: (e, shares[i, e])
     if shares.instance_class is Columns:
         return lambda shares, i, e: (shares.job_class[e], shares.share[e])
     return lambda shares, i, e: (shares.resource[e], shares.share[e])
 
 
-@overload(columns_of, strict=False)
-def _columns_of(shares: Any) -> Callable[..., Any]:
-    if isinstance(shares, types.Array):
-        return lambda shares: shares.T
-    return lambda shares: shares.columns
+@compiled_as(_entry_for)
+def entry(shares: Shares | ByResource, i: int, e: int) -> tuple[int, float]:
+    """Resource and share of entry e of class i; in a matrix the share may be 0."""
+    if isinstance(shares, Nonzeros):
+        return int(shares.resource[e]), shares.share[e]
+    if isinstance(shares, Columns):
+        return int(shares.job_class[e]), shares.share[e]
+    return e, shares[i, e]
+
+
+def _is_matrix(shares: Any) -> bool:
+    return isinstance(shares, compiler().types.Array)
+
+
+# The C library's, to the last bit, whether compiled or not; numpy has its own.
+
+
+@compiled_as(lambda x: lambda x: np.log(x))
+def log(x: float) -> float:
+    """Natural logarithm; -inf of 0."""
+    if x > 0:
+        return math.log(x)
+    return -math.inf if x == 0 else math.nan
+
+
+@compiled_as(lambda x: lambda x: np.exp(x))
+def exp(x: float) -> float:
+    """Exponential function; inf where it is larger than any float."""
+    return math.exp(x) if x < _LARGEST_POWER else x + math.inf
+
+
+_LARGEST_POWER = 709.782712893384
+"""Logarithm of the largest float."""

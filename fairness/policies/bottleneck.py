@@ -40,6 +40,9 @@ from fairness.protocol.policy import Solution, evaluate
 
 __all__ = ["BottleneckMax", "bottleneck_batch"]
 
+STEPS = 20
+"""Microseconds per entry of the task shares and state, interpreted."""
+
 
 @dataclass(frozen=True)
 class BottleneckMax:
@@ -139,7 +142,8 @@ def bottleneck_batch(task_shares: ArrayLike, weights: ArrayLike) -> FloatArray:
     limits = np.full_like(ones, np.inf)
     # Read-only, like the arrays of a Problem: the kernel is compiled once for both.
     shares, limits, ones = (np.broadcast_to(array, array.shape) for array in (shares, limits, ones))
-    bmf_states(shares, limits, mass, tasks, ones, residuals, True)
+    kernel = bmf_states.small(STEPS * shares[0].size, len(shares))
+    kernel(shares, limits, mass, tasks, ones, residuals, True)
     _require_certified(residuals, tasks, "problem")
     return tasks
 
@@ -153,7 +157,8 @@ def _one_problem(
     residuals: FloatArray,
 ) -> None:
     """Fill ``tasks`` and ``residuals`` of many states of one problem."""
-    bmf_states(task_shares[None], limits, counts, tasks, weights, residuals, True)
+    kernel = bmf_states.small(STEPS * task_shares.size, len(counts))
+    kernel(task_shares[None], limits, counts, tasks, weights, residuals, True)
 
 
 def _require_certified(residuals: FloatArray, tasks: FloatArray, what: str) -> None:

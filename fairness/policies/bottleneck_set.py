@@ -36,7 +36,6 @@ from itertools import combinations, product
 from typing import TYPE_CHECKING
 
 import numpy as np
-import pandas as pd
 from numpy.typing import ArrayLike
 
 from fairness.arguments.labels import as_named
@@ -52,6 +51,7 @@ from fairness.exact.small_polytopes import Point, distinct, enumerate_vertices, 
 from fairness.model.problem import FloatArray, Problem
 
 if TYPE_CHECKING:
+    import pandas as pd
     from matplotlib.axes import Axes
 
 __all__ = ["AT_LIMIT", "NO_JOB", "BottleneckPiece", "BottleneckSet", "all_bottleneck_max"]
@@ -151,6 +151,8 @@ class BottleneckSet(Result):
 
     def to_dataframe(self) -> pd.DataFrame:
         """One row per vertex, indexed by piece and vertex: dimension of the piece, tasks of each class."""
+        import pandas as pd
+
         rows = [
             (k, v, piece.dimension, *(float(t) for t in vertex))
             for k, piece in enumerate(self.pieces)

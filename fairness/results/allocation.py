@@ -7,12 +7,11 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
-import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
 from fairness.display.drawing import stacked_bars
 from fairness.display.result import Result
-from fairness.display.tables import aligned
+from fairness.display.tables import Columns, aligned
 from fairness.display.units import described
 from fairness.errors import ModelError
 from fairness.evidence.pools import (
@@ -33,6 +32,7 @@ from fairness.results.cluster_allocation import ClusterAllocation
 from fairness.results.placements import tasks_of
 
 if TYPE_CHECKING:
+    import pandas as pd
     import xarray as xr
     from matplotlib.axes import Axes
 
@@ -123,17 +123,27 @@ class Allocation(Result):
         """Relative duality gap, for policies that solve an optimisation problem."""
         return self.certificate.duality_gap
 
-    def to_dataframe(self) -> pd.DataFrame:
+    def to_columns(self) -> Columns:
         """One row per class: jobs, tasks, dominant share, usage of each resource, bottlenecks."""
         problem = self.problem
-        frame = pd.DataFrame(
-            {"jobs": self.counts, "tasks": self.tasks, "dominant_share": self.dominant_shares},
-            index=pd.Index(problem.job_classes, name="job_class"),
+        usage = {
+            f"usage of {resource}": self.tasks * problem.demands[:, j]
+            for j, resource in enumerate(problem.resources)
+        }
+        return Columns(
+            {
+                "job_class": problem.job_classes,
+                "jobs": self.counts,
+                "tasks": self.tasks,
+                "dominant_share": self.dominant_shares,
+                **usage,
+                "bottlenecks": [", ".join(names) for names in self.bottlenecks],
+            }
         )
-        for j, resource in enumerate(problem.resources):
-            frame[f"usage of {resource}"] = self.tasks * problem.demands[:, j]
-        frame["bottlenecks"] = [", ".join(names) for names in self.bottlenecks]
-        return frame
+
+    def to_dataframe(self) -> pd.DataFrame:
+        """One row per class: jobs, tasks, dominant share, usage of each resource, bottlenecks."""
+        return self.to_columns().to_dataframe()
 
     def to_dataset(self) -> xr.Dataset:
         """Everything with labels: dims job_class and resource; the policy is a coordinate without dim.
@@ -208,6 +218,8 @@ class Allocation(Result):
         all         1.0          12.0        CPU
         all/lab     0.5           6.0        CPU
         """
+        import pandas as pd
+
         if self.tree is None:
             raise ModelError(
                 f"{self.name} divides among classes, not among queues; take Hierarchical(tree, policy)"

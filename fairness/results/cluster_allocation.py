@@ -7,11 +7,11 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import pandas as pd
 from numpy.typing import NDArray
 
 from fairness.arguments.validation import FloatArray
 from fairness.display.result import Result
+from fairness.display.tables import Columns
 from fairness.display.units import described
 from fairness.evidence.clusters import server_usage, time_shares, virtual_dominant_shares
 from fairness.evidence.pools import SATURATION, Certificate
@@ -20,6 +20,7 @@ from fairness.protocol.cluster_policy import ClusterPolicy
 from fairness.results.placements import placement_bars, server_table
 
 if TYPE_CHECKING:
+    import pandas as pd
     import xarray as xr
     from matplotlib.axes import Axes
 
@@ -100,13 +101,15 @@ class ClusterAllocation(Result):
         """Tasks over gamma, (n_classes, n_servers); infinite where a class cannot run."""
         return virtual_dominant_shares(self.cluster, self.tasks)
 
+    def to_columns(self) -> Columns:
+        """One row per class: jobs, total tasks, tasks on each server."""
+        placed = {f"tasks on {server}": self.placement[:, i] for i, server in enumerate(self.cluster.servers)}
+        classes = self.cluster.job_classes
+        return Columns({"job_class": classes, "jobs": self.counts, "tasks": self.tasks, **placed})
+
     def to_dataframe(self) -> pd.DataFrame:
         """One row per class: jobs, total tasks, tasks on each server."""
-        columns = {"jobs": self.counts, "tasks": self.tasks}
-        columns |= {
-            f"tasks on {server}": self.placement[:, i] for i, server in enumerate(self.cluster.servers)
-        }
-        return pd.DataFrame(columns, index=pd.Index(self.cluster.job_classes, name="job_class"))
+        return self.to_columns().to_dataframe()
 
     def to_dataset(self) -> xr.Dataset:
         """Everything with labels: dims job_class, server, resource; the policy is a coordinate."""

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
+from fairness.display.tables import Columns
 from fairqueues.console.inputs import read
 from fairqueues.console.options import OUTPUT, SHARED, Backend
 from fairqueues.console.output import Delivery
@@ -94,7 +95,7 @@ class Call:
     def deliver(
         self,
         what: str,
-        table: pd.DataFrame,
+        table: pd.DataFrame | Columns,
         evidence: Iterable[Evidence] = (),
         *,
         notes: Iterable[str] = (),
@@ -112,8 +113,11 @@ class Call:
         )
 
 
-def stacked(results: Mapping[str, Any], key: str) -> pd.DataFrame:
-    """The tables of results below each other, by their names."""
+def stacked(results: Mapping[str, Any], key: str) -> pd.DataFrame | Columns:
+    """The tables of results below each other, by their names; without a data frame where all can do so."""
+    if all(hasattr(one, "to_columns") for one in results.values()):
+        return Columns.stacked({name: one.to_columns() for name, one in results.items()}, key)
+
     import pandas as pd
 
     return pd.concat({name: one.to_dataframe() for name, one in results.items()}, names=[key])

@@ -107,6 +107,8 @@ class Delivery:
     def __call__(self, outcome: Outcome) -> None:
         """Write the files, print the result, and leave with exit code 1 if a check failed."""
         command = command_line(self.context, outcome.seed)
+        if self.as_json or self.as_csv or self.out or self.report is not None:
+            outcome = outcome.with_frame()
         writers = dict(outcome.files)
         writers |= {path: partial(_write, outcome=outcome, command=command, to=self) for path in self.out}
         if self.report is not None:

@@ -8,11 +8,11 @@ from __future__ import annotations
 import math
 import platform
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from fairness.display.tables import rounded_down, rounded_up
+from fairness.display.tables import Columns, rounded_down, rounded_up
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -70,7 +70,7 @@ class Outcome:
     Parameters
     ----------
     title : str
-    table : DataFrame
+    table : DataFrame or Columns
         Tidy; its index are the keys, its columns the values.
     evidence : tuple of Evidence
     brief : DataFrame, optional
@@ -96,7 +96,7 @@ class Outcome:
     """
 
     title: str
-    table: pd.DataFrame
+    table: Any
     evidence: tuple[Evidence, ...] = ()
     tables: Mapping[str, pd.DataFrame] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
@@ -113,6 +113,11 @@ class Outcome:
     def missed(self) -> tuple[str, ...]:
         """Why the exit code is 1: failures, and evidence that does not hold."""
         return (*self.failures, *(str(e) for e in self.evidence if e.holds is False))
+
+    def with_frame(self) -> Outcome:
+        """The same with a data frame as the table, which machines are given."""
+        known = isinstance(self.table, Columns)
+        return replace(self, table=self.table.to_dataframe()) if known else self
 
     def to_json(self, command: str) -> dict[str, Any]:
         """One object: inputs, results, evidence, versions, seed."""

@@ -7,13 +7,13 @@ with the keys; no digit and no word is left out.
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from shutil import get_terminal_size
 from textwrap import wrap
 from typing import TYPE_CHECKING, Any
 
 from fairness.display.lettering import printed
-from fairness.display.tables import aligned, outward
+from fairness.display.tables import Columns, aligned, outward
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -28,23 +28,36 @@ _LONGEST = 24
 """Signs of a word that is not cut."""
 
 
-def cells(table: pd.DataFrame, digits: int = 6) -> tuple[list[str], list[list[str]]]:
+def cells(table: pd.DataFrame | Columns, digits: int = 6) -> tuple[list[str], list[list[str]]]:
     """Heads and rows as text, with so many significant digits, the index first.
 
     Of columns called ``x_lower`` and ``x_upper``, proved bounds, as many are shown as tell them apart,
     rounded outward.
     """
-    named = any(name is not None for name in table.index.names)
-    flat = table.reset_index() if named else table
-    names = [str(name) for name in flat.columns]
-    rows = [[_cell(value, digits) for value in row] for row in flat.itertuples(index=False)]
+    names, columns = _named(table)
+    rows = [[_cell(value, digits) for value in row] for row in zip(*columns, strict=True)]
     for k, name in enumerate(names):
         other = f"{name.removesuffix('_lower')}_upper"
         if name.endswith("_lower") and other in names:
             m = names.index(other)
-            for row, low, high in zip(rows, flat[name], flat[other], strict=True):
+            for row, low, high in zip(rows, columns[k], columns[m], strict=True):
                 row[k], row[m] = outward(float(low), float(high))
     return [printed(name).replace("_", " ") for name in names], rows
+
+
+def _named(table: pd.DataFrame | Columns) -> tuple[list[str], list[Sequence[Any]]]:
+    """Names of the columns, those of a named index first, and the columns."""
+    if isinstance(table, Columns):
+        return list(table.columns), list(table.columns.values())
+    flat = table.reset_index() if _keys(table) else table
+    return [str(name) for name in flat.columns], [flat.iloc[:, k].tolist() for k in range(flat.shape[1])]
+
+
+def _keys(table: pd.DataFrame | Columns) -> int:
+    """How many columns tell the rows apart, 0 if nobody says so."""
+    if isinstance(table, Columns):
+        return table.keys
+    return table.index.nlevels if any(name is not None for name in table.index.names) else 0
 
 
 def _cell(value: Any, digits: int) -> str:
@@ -53,13 +66,13 @@ def _cell(value: Any, digits: int) -> str:
     return f"{value:.{digits}g}" if isinstance(value, float) else printed(value)
 
 
-def lines(table: pd.DataFrame) -> list[str]:
+def lines(table: pd.DataFrame | Columns) -> list[str]:
     """Lines of aligned text, the heads first."""
     heads, rows = cells(table)
     return aligned([heads, *rows])
 
 
-def print_table(table: pd.DataFrame, title: str) -> None:
+def print_table(table: pd.DataFrame | Columns, title: str) -> None:
     """Print to standard output, as wide as the terminal; of a table without columns the title alone."""
     title = printed(title)
     if not len(table.columns):
@@ -81,8 +94,7 @@ def print_table(table: pd.DataFrame, title: str) -> None:
         return
     heads, rows = cells(table, digits=4)
     # Without keys the first column tells the rows apart.
-    keys = table.index.nlevels if any(name is not None for name in table.index.names) else 1
-    for columns, widths in _blocks(heads, rows, keys, console.width):
+    for columns, widths in _blocks(heads, rows, _keys(table) or 1, console.width):
         block = _drawn([heads[k] for k in columns], [[row[k] for k in columns] for row in rows], widths)
         # What is too wide all the same, a number on a very narrow terminal, runs over.
         Console(width=max(_total(widths), console.width)).print(block)

@@ -32,7 +32,6 @@ from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.signal import lfilter
 from scipy.special import gammaln
 
 from fairness.machine.memory import require_memory
@@ -179,6 +178,8 @@ class LinearLaw:
     @property
     def marginals(self) -> tuple[FloatArray, ...]:
         """Law of each count, up to the tail LISTED."""
+        from scipy.signal import lfilter
+
         require_memory(24.0 * sum(self.shape), "the laws of job counts", "reduce the load")
         order, sizes = self._order, self.shape
         laws: list[FloatArray] = [np.empty(0)] * len(order)

@@ -52,7 +52,6 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
-import pandas as pd
 
 from fairness.errors import ModelError
 from fairness.model.problem import FloatArray
@@ -60,6 +59,7 @@ from queueing.model.class_results import ClassResult, class_lines, class_table
 from queueing.model.system import System, check_system
 
 if TYPE_CHECKING:
+    import pandas as pd
     from matplotlib.axes import Axes
 
 __all__ = ["DurationBound", "duration_bound"]

@@ -15,8 +15,6 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING
 
-import pandas as pd
-
 from fairness.arguments.validation import require_number
 from fairness.display.drawing import bars
 from fairness.display.result import Result
@@ -33,6 +31,7 @@ from queueing.model.system import System, check_system
 from queueing.states.box import box_name, count_states
 
 if TYPE_CHECKING:
+    import pandas as pd
     from matplotlib.axes import Axes
 
 __all__ = ["BalancedPlan", "GroupLaw", "Step", "balanced_plan", "check_tail", "steps"]
@@ -130,6 +129,8 @@ class BalancedPlan(Result):
 
     def to_dataframe(self) -> pd.DataFrame:
         """One row per component: method, groups, classes, box, states, memory and time."""
+        import pandas as pd
+
         steps = self.steps
         columns = {
             "method": [step.method for step in steps],

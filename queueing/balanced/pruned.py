@@ -51,7 +51,6 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.optimize import brentq
 
 from fairness.machine.memory import require_memory
 from fairness.machine.work import Task
@@ -217,6 +216,8 @@ def _tried(run: Pruning) -> Trial | None:
 
 def _extrapolated(run: Pruning, trials: list[Trial]) -> Pruning | None:
     """The threshold for the tail, and what it takes, from three trials; None if it is out of range."""
+    from scipy.optimize import brentq
+
     places = [math.log(trial.depth) for trial in trials]
 
     def at(depth: float, logs: list[float]) -> float:

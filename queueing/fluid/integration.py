@@ -22,7 +22,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.integrate import solve_ivp
 
 from fairness.errors import ModelError, NotConvergedError
 from fairness.model.problem import FloatArray
@@ -198,6 +197,8 @@ class Integrator:
             return self._followed(face, self.method, self.budget)
 
     def _followed(self, face: Face, method: str, most: int) -> str | int:
+        from scipy.integrate import solve_ivp
+
         n = self.n
         present = np.flatnonzero(~face.empty)
 

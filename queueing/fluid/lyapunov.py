@@ -31,7 +31,6 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from scipy.optimize import linprog
 
 from fairness.arguments.validation import frozen
 from fairness.model.problem import FloatArray
@@ -148,6 +147,8 @@ def fitted_certificate(
 
 def _program(rows: FloatArray, least: FloatArray) -> FloatArray | None:
     """Weights w >= least with sum 1 and the smallest max of rows @ w; None if that is not negative."""
+    from scipy.optimize import linprog
+
     n = rows.shape[1]
     solution = linprog(
         np.append(np.zeros(n), 1.0),

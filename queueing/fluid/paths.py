@@ -5,14 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-import pandas as pd
-
 from fairness.display.drawing import curves
 from fairness.display.result import Result
 from fairness.model.problem import FloatArray
 from queueing.model.system import System
 
 if TYPE_CHECKING:
+    import pandas as pd
     from matplotlib.axes import Axes
 
 __all__ = ["FluidEvent", "Trajectory"]
@@ -74,6 +73,8 @@ class Trajectory(Result):
 
     def to_dataframe(self) -> pd.DataFrame:
         """One row per time: jobs of every class."""
+        import pandas as pd
+
         names = pd.Index(self.system.problem.job_classes, name="job_class")
         return pd.DataFrame(self.counts, index=pd.Index(self.times, name="time"), columns=names)
 

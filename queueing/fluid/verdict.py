@@ -32,7 +32,6 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
-import pandas as pd
 
 from fairness.arguments.validation import Entropy, Seed, entropy_of, frozen, generator, require_whole
 from fairness.display.drawing import bars
@@ -47,6 +46,7 @@ from queueing.fluid.rays import Ray, rays
 from queueing.model.system import System
 
 if TYPE_CHECKING:
+    import pandas as pd
     from matplotlib.axes import Axes
 
 __all__ = ["FluidVerdict", "Outcome", "Probe", "described", "fluid_verdict", "grows", "jobs_of", "shown"]
@@ -132,6 +132,8 @@ class FluidVerdict(Result):
 
     def to_dataframe(self) -> pd.DataFrame:
         """One row per ray or trajectory: kind, growth, direction."""
+        import pandas as pd
+
         found: tuple[Ray | Outcome, ...] = self.rays or self.outcomes
         frame = pd.DataFrame({"kind": [one.kind for one in found], "growth": [one.growth for one in found]})
         for i, name in enumerate(self.system.problem.job_classes):

@@ -5,7 +5,6 @@ from __future__ import annotations
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
 from fairness.display.drawing import bars
@@ -15,6 +14,7 @@ from fairness.model.problem import FloatArray
 from queueing.model.system import System
 
 if TYPE_CHECKING:
+    import pandas as pd
     from matplotlib.axes import Axes
 
 __all__ = ["ClassResult", "LittleMeans", "MomentTable", "class_lines", "class_table"]
@@ -71,6 +71,8 @@ class MomentTable(LittleMeans):
 
 def class_table(system: System, **columns: NDArray) -> pd.DataFrame:
     """One row per class: its load, then the given columns, each of shape (n_classes,)."""
+    import pandas as pd
+
     index = pd.Index(system.problem.job_classes, name="job_class")
     return pd.DataFrame({"load": system.loads, **columns}, index=index)
 

@@ -31,7 +31,6 @@ from dataclasses import dataclass
 from typing import Any, TypeVar
 
 import numpy as np
-from scipy.optimize import linprog
 from scipy.sparse import csc_array, hstack, vstack
 
 from fairness.arguments.validation import FloatArray
@@ -255,6 +254,8 @@ def _raised(cluster: Cluster, worth: FloatArray, prices: FloatArray) -> FloatArr
 
 def _optimum(cost: FloatArray, matrix: Any, bounds: FloatArray) -> tuple[FloatArray, FloatArray]:
     """Minimise cost * z over matrix z <= bounds, z >= 0; the point and the multipliers >= 0 of the rows."""
+    from scipy.optimize import linprog
+
     result = linprog(
         cost,
         A_ub=matrix,

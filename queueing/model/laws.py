@@ -42,7 +42,6 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy import optimize, special
 
 from fairness.arguments.validation import float_array, frozen, require, require_number
 from fairness.errors import ModelError
@@ -268,6 +267,8 @@ class Hyperexponential(Law):
 
     def unseen_work(self, jobs: float, power: int = 1) -> float:
         """Part of E[S^power] that comes from sizes above the quantile of level 1 - 1/jobs."""
+        from scipy import optimize
+
         if jobs <= 1:
             return 1.0
         p, m = np.array(self.probabilities), np.array(self.means) / self.mean
@@ -327,6 +328,8 @@ class TruncatedPareto(_ByMean):
 
     def _moment(self, k: int, lowest: float = 1.0) -> float:
         """E[X^k; X > lowest] for smallest value 1, largest ``ratio``."""
+        from scipy import special
+
         gap, logs = k - self.shape, math.log(self.ratio / lowest)
         # Integral of x^(gap - 1) from lowest to ratio; exprel is regular at gap 0.
         integral = float(np.exp(gap * math.log(lowest))) * logs * float(special.exprel(gap * logs))
@@ -376,6 +379,8 @@ class Lognormal(_ByMean):
 
     def unseen_work(self, jobs: float, power: int = 1) -> float:
         """Part of E[S^power] that comes from sizes above the quantile of level 1 - 1/jobs."""
+        from scipy import special
+
         deviation = math.sqrt(math.log1p(self.scv))
         return float(special.ndtr(power * deviation - special.ndtri(1 - 1 / max(jobs, 1))))
 

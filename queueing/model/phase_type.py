@@ -41,7 +41,6 @@ from typing import Self
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy import optimize
 
 from fairness.arguments.validation import float_array, frozen, require_number, require_whole
 from fairness.errors import ModelError
@@ -194,6 +193,8 @@ class PhaseType(Law):
 
     def unseen_work(self, jobs: float, power: int = 1) -> float:
         """Part of E[S^power] that comes from sizes above the quantile of level 1 - 1/jobs."""
+        from scipy import optimize
+
         if jobs <= 1:
             return 1.0
         unit = self.with_mean(1.0)

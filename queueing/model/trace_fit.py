@@ -37,7 +37,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import stats
 
 from fairness.arguments.validation import FloatArray, frozen, require_choice, require_whole
 from fairness.display.colours import part_colour
@@ -152,6 +151,8 @@ class TraceFit(Result):
 
         False also where there are too few tasks to tell.
         """
+        from scipy import stats
+
         low, high = stats.chi2.ppf([DOUBT / 2, 1 - DOUBT / 2], WINDOWS - 1) / (WINDOWS - 1)
         with np.errstate(invalid="ignore"):
             return np.asarray((self.dispersion >= low) & (self.dispersion <= high))

@@ -9,7 +9,6 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
-import pandas as pd
 
 from fairness.arguments.validation import Entropy, require_choice
 from fairness.display.drawing import bars
@@ -24,6 +23,7 @@ from queueing.model.system import System
 from queueing.simulation.replications import Estimate, QuantileEstimate
 
 if TYPE_CHECKING:
+    import pandas as pd
     from matplotlib.axes import Axes
 
 __all__ = ["ServerEvidence", "Simulation", "TaskSimulation", "estimates_lines"]
@@ -252,6 +252,8 @@ class ServerEvidence(Result):
 
     def to_dataframe(self) -> pd.DataFrame:
         """Utilisation, one row per server and one column per resource."""
+        import pandas as pd
+
         return pd.DataFrame(
             self.utilization.value,
             index=pd.Index(self.servers, name="server"),

@@ -58,7 +58,6 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
-from scipy import stats
 
 from fairness.model.problem import FloatArray
 from queueing.balanced.tail_bound import binding_resources
@@ -277,6 +276,8 @@ def run_warnings(memory: Memory, run: Measured) -> tuple[str, ...]:
 
 def _tested(parts: FloatArray, batches: bool, length: str) -> list[str]:
     """Rules 3 and 4."""
+    from scipy import stats
+
     values = parts[..., np.isfinite(parts).reshape(-1, parts.shape[-1]).all(axis=0)]
     values = values[..., np.ptp(values.reshape(-1, values.shape[-1]), axis=0) > 0]
     count, pieces, n = values.shape

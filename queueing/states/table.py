@@ -13,7 +13,6 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-import joblib
 import numpy as np
 from numpy.typing import NDArray
 
@@ -261,6 +260,8 @@ def evaluate(
                 seconds = max(time.monotonic() - begin, 1e-6)
                 chunk = unit * int(min(most, max(unit, chunk * min(8.0, CHUNK_SECONDS / seconds))) // unit)
         else:
+            import joblib
+
             # States with many jobs of many classes may take longer: several chunks for each worker.
             share = math.ceil(len(missing) / (8 * joblib.effective_n_jobs(n_jobs)))
             chunk = unit * max(1, math.ceil(min(most, share) / unit))

@@ -13,10 +13,9 @@ from __future__ import annotations
 
 from typing import Any
 
-import numba
 import numpy as np
 
-from fairness.machine.compiling import COUNTED, inlined, part, stored
+from fairness.machine.compiling import COUNTED, helper, inlined, part, stored
 from fairness.model.problem import FloatArray
 from fairness.policies.engines import cap_path
 from fairness.policies.engines.cap_path import Work, follow_cap, sum_column
@@ -33,7 +32,7 @@ TINY = 1e-307
 """Tasks below this have lost their digits to underflow."""
 
 
-@numba.njit(**COUNTED)
+@helper(**COUNTED)
 def _workspace(n: int, m: int) -> Work:
     """Scratch for n classes and m resources."""
     return Work(

@@ -26,6 +26,8 @@ __all__ = ["FillingPolicy", "fill_states", "progressive_filling"]
 
 LARGE, SPARSE = 4000, 1 / 4
 """Entries from which a matrix of task shares is searched for its nonzeros, and the part that pays to list."""
+STEPS = 5
+"""Microseconds per entry of the task shares and state, interpreted."""
 
 
 def progressive_filling(
@@ -34,7 +36,8 @@ def progressive_filling(
     """Fill ``tasks`` (n_states, n_classes); growth is infinite for classes without demand."""
     sparse = task_shares.size >= LARGE and np.count_nonzero(task_shares) <= SPARSE * task_shares.size
     shares = nonzeros(task_shares) if sparse else task_shares
-    fill_states(shares, limits, counts, tasks, growth, 1.0, np.empty(task_shares.shape[1]), np.empty(0))
+    kernel = fill_states.small(STEPS * task_shares.size, len(counts))
+    kernel(shares, limits, counts, tasks, growth, 1.0, np.empty(task_shares.shape[1]), np.empty(0))
 
 
 @stored(kernels, floats, nogil=True, error_model="numpy")

@@ -27,14 +27,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-import numba
 import numpy as np
-from numba import types
-from numba.extending import overload
 
 from fairness.filling.floats import fill, work_for
-from fairness.machine.compiling import COUNTED, part
-from fairness.machine.kernels import IntArray, Nonzeros, Shares, entry, span
+from fairness.machine.compiling import COUNTED, compiled_as, compiler, helper, part
+from fairness.machine.kernels import IntArray, Nonzeros, Shares, entry, log, span
 from fairness.model.problem import FloatArray
 
 __all__ = ["BLOCK", "COLUMNS", "ROWS", "factorise", "gram", "gram_of_many", "interior_point", "solve"]
@@ -50,7 +47,7 @@ _PAIR = 20  # terms of a matrix product in the time of one pair of nonzeros
 _ITERATIONS = 150  # 8 to 15 are usual; up to 70 occur for alpha = 0.05
 
 
-@numba.njit(nogil=True, error_model="numpy")
+@helper(nogil=True, error_model="numpy")
 def interior_point(
     shares: Shares, users: IntArray, alpha: float, rows: FloatArray, columns: FloatArray, matrix: FloatArray
 ) -> float:
@@ -93,9 +90,12 @@ def interior_point(
             after += (q[i] + length * d_q[i]) * (room[i] + length * d_room[i]) / bill[i]
         for j in range(m):
             after += p[j] * (1.0 + length * y[j]) * (s[j] + length * d_s[j]) * omega[j]
-        aim = min(1.0, after / pairs / mu) ** 3 * mu
+        # Products and not powers, of which the last bit depends on who computes them.
+        left = min(1.0, after / pairs / mu)
+        aim = left * left * left * mu
         # Complementarity waits for stationarity, or the path stalls at the boundary.
-        aim = max(aim, min(2.0 * mu, 0.01 * min(worst, 1.0) ** 2))
+        wrong = min(worst, 1.0)
+        aim = max(aim, min(2.0 * mu, 0.01 * (wrong * wrong)))
         for i in users:
             if rows[1, i] < np.inf:
                 aim_q[i] += aim * bill[i] - length * length * d_q[i] * d_room[i]
@@ -178,7 +178,7 @@ def _measure(
             j, a = entry(shares, i, e)
             omega[j] = max(omega[j], a / cost)
         bill[i] = cost
-        error[i] = np.log(cost) - alpha * np.log(weight[i] / phi[i])
+        error[i] = log(cost) - alpha * log(weight[i] / phi[i])
         # A class too small to be seen in any usage does not hold up the others.
         seen = min(1.0, largest * phi[i] * users.size)
         worst = max(worst, abs(error[i]) * seen / min(1.0, alpha), abs(1.0 - phi[i] / cap[i] - room[i]))
@@ -216,7 +216,7 @@ def _balanced_length(
     return length
 
 
-@numba.njit(nogil=True, error_model="numpy")
+@helper(nogil=True, error_model="numpy")
 def _direction(
     shares: Shares, users: IntArray, rows: FloatArray, columns: FloatArray, matrix: FloatArray
 ) -> float:
@@ -260,6 +260,12 @@ def _direction(
     return 1.0 / inverse if inverse > 0 else np.inf
 
 
+def _gram_for(shares: Any, users: Any, factor: Any, scale: Any, matrix: Any) -> Callable[..., Any]:
+    kernel = gram_of_few if isinstance(shares, compiler().types.Array) else gram_of_many
+    return lambda shares, users, factor, scale, matrix: kernel(shares, users, factor, scale, matrix)
+
+
+@compiled_as(_gram_for)
 def gram(shares: Shares, users: IntArray, factor: FloatArray, scale: FloatArray, matrix: FloatArray) -> None:
     """Put B'B into ``matrix`` (its lower triangle at least), where b_ij = factor_i a_ij scale_j."""
     if isinstance(shares, Nonzeros):
@@ -268,13 +274,7 @@ def gram(shares: Shares, users: IntArray, factor: FloatArray, scale: FloatArray,
         gram_of_few(shares, users, factor, scale, matrix)
 
 
-@overload(gram, strict=False)
-def _gram(shares: Any, users: Any, factor: Any, scale: Any, matrix: Any) -> Callable[..., Any]:
-    kernel = gram_of_few if isinstance(shares, types.Array) else gram_of_many
-    return lambda shares, users, factor, scale, matrix: kernel(shares, users, factor, scale, matrix)
-
-
-@numba.njit(nogil=True, error_model="numpy")
+@helper(nogil=True, error_model="numpy")
 def gram_of_few(
     shares: FloatArray, users: IntArray, factor: FloatArray, scale: FloatArray, matrix: FloatArray
 ) -> None:
@@ -289,7 +289,7 @@ def gram_of_few(
                     matrix[j, k] += left * (factor[i] * shares[i, k] * scale[k])
 
 
-@numba.njit(**COUNTED)
+@helper(**COUNTED)
 def gram_of_many(
     shares: Nonzeros, users: IntArray, factor: FloatArray, scale: FloatArray, matrix: FloatArray
 ) -> None:
@@ -308,7 +308,7 @@ def gram_of_many(
     if _PAIR * pairs < 0.5 * users.size * float(kept.size) ** 2:
         for i in users:
             for e in range(start[i], start[i + 1]):
-                left = factor[i] ** 2 * share[e] * scale[resource[e]]
+                left = factor[i] * factor[i] * share[e] * scale[resource[e]]
                 if left != 0.0:
                     line = matrix[resource[e]]
                     for f in range(start[i], e + 1):
@@ -332,7 +332,7 @@ def gram_of_many(
                     matrix[kept[r], kept[c]] += product[r - left_end, c - left_end]
 
 
-@numba.njit(**COUNTED)
+@helper(**COUNTED)
 def factorise(matrix: FloatArray) -> None:
     """Cholesky factor in place, in the lower triangle; a dependent row (duplicated resource) is left out."""
     m = matrix.shape[0]
@@ -353,7 +353,7 @@ def factorise(matrix: FloatArray) -> None:
         put_back(panel, matrix, low)
 
 
-@numba.njit(nogil=True, error_model="numpy")
+@helper(nogil=True, error_model="numpy")
 def put_back(panel: FloatArray, matrix: FloatArray, low: int) -> None:
     """Write transposed columns from ``low`` on into the matrix; numba takes seconds to compile ``[:] =``."""
     for r in range(panel.shape[1]):
@@ -361,7 +361,7 @@ def put_back(panel: FloatArray, matrix: FloatArray, low: int) -> None:
             matrix[low + r, low + c] = panel[c, r]
 
 
-@numba.njit(nogil=True, error_model="numpy")
+@helper(nogil=True, error_model="numpy")
 def _factorise_panel(panel: FloatArray, matrix: FloatArray, low: int) -> None:
     """Cholesky factor of the columns of a matrix from ``low`` on, in place, or in a transposed copy."""
     for k in range(panel.shape[0]):
@@ -377,7 +377,7 @@ def _factorise_panel(panel: FloatArray, matrix: FloatArray, low: int) -> None:
         panel[k, k] = root
 
 
-@numba.njit(nogil=True, error_model="numpy")
+@helper(nogil=True, error_model="numpy")
 def solve(matrix: FloatArray, vector: FloatArray) -> None:
     """Solve L L' x = vector in place."""
     m = vector.size

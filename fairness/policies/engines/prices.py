@@ -34,7 +34,7 @@ import numpy as np
 from fairness.filling import floats
 from fairness.machine import kernels
 from fairness.machine.compiling import COUNTED, part, stored
-from fairness.machine.kernels import IntArray, Shares, entry, nonzeros, span
+from fairness.machine.kernels import IntArray, Shares, entry, exp, log, nonzeros, span
 from fairness.model.problem import FloatArray
 from fairness.policies.engines import interior
 from fairness.policies.engines.interior import BLOCK, COLUMNS, ROWS, factorise, gram, interior_point, solve
@@ -43,6 +43,9 @@ __all__ = ["CERTIFIED", "price_kernel", "solve_states", "tasks_at"]
 
 CERTIFIED = 1e-10
 """Largest residual (excess over a capacity, or slack of a priced resource) of a solved state."""
+
+STEPS = 20
+"""Microseconds per entry of the task shares and state, interpreted."""
 
 _SHARP = 1e-13  # Newton stops here: errors are squared, so the step that arrives goes on to rounding errors
 _SLACK = 0.1  # usage of a resource so far below its capacity that its price may well be 0
@@ -222,7 +225,7 @@ def _find_step(shares: Shares, users: IntArray, space: Space) -> bool:
         for r in range(k):
             usage = 1.0 + right[r]
             if p[kept[r]] > 0 and usage > _SLACK:
-                right[r] = usage * np.log(usage)
+                right[r] = usage * log(usage)
         solve(small, right)
         # A resource overflows but needs no price, when the others' new prices already mend it.
         again = False
@@ -254,7 +257,7 @@ def _take_step(columns: FloatArray, exchanged: bool) -> tuple[float, int, float]
         lower = p[blocking] * (1.0 + load[blocking])
     for j in range(p.size):
         if length == 1.0 and abs(step[j]) < p[j]:
-            p[j] *= np.exp(step[j] / p[j])
+            p[j] *= exp(step[j] / p[j])
         else:
             p[j] += length * step[j]
         if not p[j] > 0 or j == blocking:
@@ -370,4 +373,5 @@ def price_kernel(
     exceeds :data:`CERTIFIED` its tasks are not a solution.
     """
     shares = task_shares if prices.size <= BLOCK else nonzeros(task_shares)
-    solve_states(shares, limits, counts, tasks, growth, alpha, prices, residuals)
+    kernel = solve_states.small(STEPS * task_shares.size, len(counts))
+    kernel(shares, limits, counts, tasks, growth, alpha, prices, residuals)

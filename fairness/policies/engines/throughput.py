@@ -33,14 +33,18 @@ References
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.optimize import OptimizeResult, linprog
 
 from fairness.errors import NotConvergedError
 from fairness.evidence.pools import Certificate
 from fairness.model.problem import FloatArray, Problem
 from fairness.protocol.policy import Solution, evaluate, unit_prices
+
+if TYPE_CHECKING:
+    from scipy.optimize import OptimizeResult
 
 __all__ = ["throughput_solution", "throughput_tasks"]
 
@@ -269,6 +273,8 @@ def _newton_step(pull: FloatArray, slope: FloatArray) -> FloatArray:
 
 
 def _program(counts: FloatArray, objective: FloatArray, **rules: object) -> OptimizeResult:
+    from scipy.optimize import linprog
+
     result = linprog(objective, **rules, method="highs-ds", options=_TOLERANCES)
     if result.status != 0:
         _fail(counts, f"the linear program was not solved: {result.message}")

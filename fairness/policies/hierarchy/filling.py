@@ -67,30 +67,29 @@ References
 from __future__ import annotations
 
 import numpy as np
-from numba.extending import register_jitable
 from numpy.typing import NDArray
 
-from fairness.machine.compiling import stored
+from fairness.machine.compiling import helper, stored
 from fairness.model.problem import FloatArray
 from fairness.policies.hierarchy import filling_state as state
 from fairness.policies.hierarchy import queue_usage, tree_arrays
 from fairness.policies.hierarchy.queue_usage import keep, reassess, settle
 from fairness.policies.hierarchy.tree_arrays import Work
 
-__all__ = ["fill_states", "fill_states_compiled"]
+__all__ = ["fill_states"]
 
 FEW = 16
 """A queue is summed anew after so many events in it, or as many as it has children if these are more."""
 
 
-@register_jitable
+@helper()
 def _often(w: Work, v: int) -> bool:
     """Count an event in queue v; whether it is to be summed anew."""
     w.queue[v].changes += 1
     return bool(w.queue[v].changes >= max(FEW, w.queue[v].size))
 
 
-@register_jitable
+@helper()
 def _class_event(w: Work, v: int, place: int) -> bool:
     """A class reaches its limit, or the level reaches the class; whether the queue must be summed anew."""
     q = w.queue[v]
@@ -115,7 +114,7 @@ def _class_event(w: Work, v: int, place: int) -> bool:
     return False
 
 
-@register_jitable
+@helper()
 def _queue_event(w: Work, c: int) -> bool:
     """The level reaches a child queue that waited; whether the parent must be summed anew."""
     q = w.queue[c]
@@ -128,7 +127,7 @@ def _queue_event(w: Work, c: int) -> bool:
     return False
 
 
-@register_jitable
+@helper()
 def _event(w: Work, v: int) -> bool:
     """What was planned happens in queue v; whether what it holds has jumped."""
     q = w.queue[v]
@@ -159,7 +158,7 @@ def _event(w: Work, v: int) -> bool:
     return state.plan(w, v)
 
 
-@register_jitable
+@helper()
 def _tell(w: Work, c: int, jumped: bool) -> bool:
     """The parent of queue c learns what has happened in it; whether what the parent holds has jumped."""
     q = w.queue[c]
@@ -176,7 +175,7 @@ def _tell(w: Work, c: int, jumped: bool) -> bool:
     return state.plan(w, q.parent)
 
 
-@register_jitable
+@helper()
 def _record(w: Work, stages: FloatArray) -> None:
     """Add the tasks of this moment to the stages."""
     row = w.run[0].rows
@@ -192,7 +191,7 @@ def _record(w: Work, stages: FloatArray) -> None:
             stages[row, job.index] = job.rate * (q.level if job.state == state.RISING else job.at)
 
 
-@register_jitable
+@helper()
 def _stage_ends(w: Work, v: int) -> bool:
     """Whether what happens next in queue v ends a stage of the certificate.
 
@@ -208,7 +207,7 @@ def _stage_ends(w: Work, v: int) -> bool:
     return bool(w.queue[v].live > 1 and w.queue[v].risers == 1)
 
 
-@register_jitable
+@helper()
 def _run(w: Work, stages: FloatArray) -> bool:
     """Fill until all is stopped; False if that does not end."""
     n, m = w.shares.shape
@@ -252,6 +251,7 @@ def _run(w: Work, stages: FloatArray) -> bool:
     return False
 
 
+@stored(tree_arrays, state, queue_usage, nogil=True, error_model="numpy")
 def fill_states(
     task_shares: FloatArray,
     limits: FloatArray,
@@ -291,6 +291,3 @@ def fill_states(
             job = w.job[k]
             if job.rate > 0:
                 tasks[row, job.index] = job.rate * job.at
-
-
-fill_states_compiled = stored(tree_arrays, state, queue_usage, nogil=True, error_model="numpy")(fill_states)

@@ -14,8 +14,8 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba.extending import register_jitable
 
+from fairness.machine.compiling import helper
 from fairness.policies.hierarchy.tree_arrays import Work
 
 __all__ = ["advance", "change", "class_key", "follow", "give", "plan", "queue_key", "set_key", "status_of"]
@@ -34,7 +34,7 @@ NOW = 1e-14
 INF = np.inf
 
 
-@register_jitable
+@helper()
 def set_key(w: Work, v: int, place: int, key: float) -> None:
     """Clock of queue v at which something happens to a child; the least is at the top of a tournament."""
     start, i = 2 * w.queue[v].offset, w.queue[v].size + place
@@ -45,7 +45,7 @@ def set_key(w: Work, v: int, place: int, key: float) -> None:
         i //= 2
 
 
-@register_jitable
+@helper()
 def winner(w: Work, v: int) -> int:
     """Place of the child to which something happens first."""
     start, size, i = 2 * w.queue[v].offset, w.queue[v].size, 1
@@ -54,7 +54,7 @@ def winner(w: Work, v: int) -> int:
     return i - size
 
 
-@register_jitable
+@helper()
 def class_key(w: Work, v: int, k: int) -> float:
     """Clock of queue v at which a class of its own is at its limit, or the level at it."""
     job = w.job[k]
@@ -63,7 +63,7 @@ def class_key(w: Work, v: int, k: int) -> float:
     return float(job.most / job.rate if job.state == RISING else job.at)
 
 
-@register_jitable
+@helper()
 def queue_key(w: Work, c: int) -> float:
     """Clock of the parent at which something happens in queue c, or the level is at it."""
     q = w.queue[c]
@@ -72,31 +72,31 @@ def queue_key(w: Work, c: int) -> float:
     return float(q.share / q.weight if q.status == AHEAD and not w.queue[q.parent].stuck else INF)
 
 
-@register_jitable
+@helper()
 def status_of(level: float, least: float) -> int:
     """What a live child of this level does."""
     return RISING if level <= least * (1 + EQUAL) else AHEAD
 
 
-@register_jitable
+@helper()
 def covered(cell: Any) -> float:
     """What a queue holds of a resource by guarantees: up to its own all, else what those below it do."""
     return float(min(cell.held, cell.free) if cell.free > 0 else cell.promised)
 
 
-@register_jitable
+@helper()
 def covering(cell: Any) -> float:
     """Speed of what is covered."""
     return float((0.0 if reached(cell) else cell.gain) if cell.free > 0 else cell.promising)
 
 
-@register_jitable
+@helper()
 def reached(cell: Any) -> bool:
     """Whether a queue holds as much as its own guarantee covers."""
     return bool(cell.held >= cell.free * (1 - EQUAL))
 
 
-@register_jitable
+@helper()
 def counted(w: Work, v: int, j: int) -> float:
     """What of resource j counts in the share of queue v: -INF where nothing does."""
     if v == 0 or not (w.plain or w.naive or not w.cell[w.queue[v].parent, j].shut):
@@ -110,19 +110,19 @@ def counted(w: Work, v: int, j: int) -> float:
     return float(beyond if w.borrowed else cell.held)
 
 
-@register_jitable
+@helper()
 def counting(w: Work, cell: Any) -> float:
     """Speed of what counts."""
     return float(cell.gain - covering(cell) if w.borrowed else cell.gain)
 
 
-@register_jitable
+@helper()
 def uses_up(cell: Any) -> bool:
     """Whether a queue uses all that is kept for it."""
     return bool(cell.used >= cell.kept * (1 - EQUAL))
 
 
-@register_jitable
+@helper()
 def plan(w: Work, v: int) -> bool:
     """Share and slope of queue v, and what happens next in it, on its own clock; whether the share jumps."""
     q = w.queue[v]
@@ -172,7 +172,7 @@ def plan(w: Work, v: int) -> bool:
     return bool(jumps)
 
 
-@register_jitable
+@helper()
 def advance(w: Work, v: int, time: float) -> None:
     """Let the clock of queue v run."""
     if time <= 0:
@@ -190,7 +190,7 @@ def advance(w: Work, v: int, time: float) -> None:
         q.level += time
 
 
-@register_jitable
+@helper()
 def follow(w: Work, c: int) -> None:
     """Bring a rising child queue up to the clock of its parent."""
     q = w.queue[c]
@@ -199,7 +199,7 @@ def follow(w: Work, c: int) -> None:
     q.since = clock
 
 
-@register_jitable
+@helper()
 def give(w: Work, c: int) -> None:
     """Speeds of queue c on the clock of its parent, by what it does there."""
     q = w.queue[c]
@@ -216,7 +216,7 @@ def give(w: Work, c: int) -> None:
         cell.growth_above = 0.0 if cell.lacks else q.factor * cell.growth
 
 
-@register_jitable
+@helper()
 def speeds_above(w: Work, c: int, sign: float) -> None:
     """Add the speeds of queue c to those of its parent, or take them away."""
     for j in range(w.scratch.size):
@@ -226,7 +226,7 @@ def speeds_above(w: Work, c: int, sign: float) -> None:
         above.promising += sign * cell.promising_above
 
 
-@register_jitable
+@helper()
 def change(w: Work, c: int) -> None:
     """Tell the parent of queue c how it goes on from here."""
     speeds_above(w, c, -1.0)

@@ -28,7 +28,7 @@ from fairness.evidence.trees import hierarchy_certificate
 from fairness.model.problem import FloatArray, Problem
 from fairness.model.tree import Tree
 from fairness.policies.engines.filling import FillingPolicy
-from fairness.policies.hierarchy.filling import fill_states, fill_states_compiled
+from fairness.policies.hierarchy.filling import fill_states
 from fairness.policies.hierarchy.leaves import leaf_factors, tasks_at_leaves
 from fairness.policies.hierarchy.tree_arrays import tree_arrays
 from fairness.policies.maxmin import DRF
@@ -38,11 +38,8 @@ from fairness.protocol.policy import Policy, Solution, evaluate, policy_name
 
 __all__ = ["Hierarchical"]
 
-SMALL = 100
-"""States times queues and classes that are filled without compiling, which takes many seconds once."""
-PATIENCE = 30_000
-"""What is filled so in one process before it is compiled after all: that has taken as long. The numbers are
-the same, bit for bit."""
+STEPS = 300
+"""Microseconds per queue or class and state, interpreted."""
 AT_LEAVES = ("filling", "alpha-fair", "bottleneck-max")
 """Families of policies that share a pool among classes by weights; filling where alpha is infinite."""
 LARGEST_RECORD = 10_000_000
@@ -175,7 +172,7 @@ class Hierarchical:
             return follow(problem, self.policy)
         if not self.fills:
             return lambda counts: self(problem, counts)
-        filling = _Filling(self, problem, 1, kernel=fill_states_compiled)
+        filling = _Filling(self, problem, 1, kernel=fill_states)
         follower = KernelFollower(problem, filling.kernel, *filling.parameters)
 
         def tasks(counts: FloatArray) -> FloatArray:
@@ -198,17 +195,6 @@ class Hierarchical:
         return Solution(
             tasks, filling.certificate(x, tasks), levels=job_levels(x, tasks, filling.growth), tree=self.tree
         )
-
-
-_spent = [0]
-
-
-def _kernel(size: int) -> Callable[..., Any]:
-    """The kernel as it is written, or compiled, for so many states times queues and classes."""
-    if size > SMALL or _spent[0] > PATIENCE:
-        return fill_states_compiled
-    _spent[0] += size
-    return fill_states
 
 
 class _Filling:
@@ -240,10 +226,10 @@ class _Filling:
         # A resource may be full more than once: guarantees that nobody can use are lent.
         rows = min(4 * int(bounds) + 100, max(LARGEST_RECORD // n - 2, 0)) if record else 0
         self.failed, self.stages = np.zeros(n_states, dtype=bool), np.zeros((rows, n))
-        self.kernel = kernel or _kernel(n_states * (n + policy.tree.n_nodes))
+        self.kernel = kernel or fill_states.small(STEPS * (n + policy.tree.n_nodes), n_states)
         self.work = tree_arrays(
             policy.tree, problem, self.measure, naive=policy.naive, borrowed=policy.measure == "borrowed",
-            compiled=self.kernel is not fill_states,
+            compiled=self.kernel is fill_states,
         )  # fmt: skip
         self.parameters = (self.growth, self.work, self.failed, self.stages)
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from numba.extending import register_jitable
 
+from fairness.machine.compiling import helper
 from fairness.policies.hierarchy import filling_state as state
 from fairness.policies.hierarchy.tree_arrays import Work
 
@@ -20,7 +20,7 @@ when guarantees change, in another order than they have grown."""
 HALVINGS = 64
 
 
-@register_jitable
+@helper()
 def find_least(w: Work, v: int) -> float:
     """Bring the children of queue v up to date; its level, and what its child queues do."""
     q = w.queue[v]
@@ -57,7 +57,7 @@ def find_least(w: Work, v: int) -> float:
     return float(least)
 
 
-@register_jitable
+@helper()
 def settle(w: Work, v: int) -> bool:
     """Sum up queue v from its children; whether what it holds has jumped."""
     least, q = find_least(w, v), w.queue[v]
@@ -112,7 +112,7 @@ def settle(w: Work, v: int) -> bool:
     return state.plan(w, v) or jumped
 
 
-@register_jitable
+@helper()
 def reassess(w: Work, top: int) -> bool:
     """Who is stopped or waits below a queue, and what all of them hold; whether that has jumped there."""
     catch_up(w, top)
@@ -129,7 +129,7 @@ def reassess(w: Work, top: int) -> bool:
     return jumped
 
 
-@register_jitable
+@helper()
 def catch_up(w: Work, top: int) -> None:
     """Bring all below a queue up to its clock."""
     for v in range(top, w.queue[top].last):
@@ -141,7 +141,7 @@ def catch_up(w: Work, top: int) -> None:
                 w.job[k].at = q.level
 
 
-@register_jitable
+@helper()
 def stop(w: Work, top: int) -> None:
     """Stop the classes below a queue that need what is full there, or above and not kept for them.
 
@@ -164,7 +164,7 @@ def stop(w: Work, top: int) -> None:
                     job.state = state.STOPPED if shut == HARD else state.WAITING
 
 
-@register_jitable
+@helper()
 def keep(w: Work) -> None:
     """Keep what is guaranteed, or once it is lent the reserves; what counts as used, and who lacks what."""
     for v in range(w.queue[0].last - 1, -1, -1):
@@ -188,7 +188,7 @@ def keep(w: Work) -> None:
                 w.job[k].state = state.AHEAD
 
 
-@register_jitable
+@helper()
 def claims(w: Work, top: int) -> bool:
     """What is claimed below a queue, whose classes may have stopped, and above it; whether that differs."""
     differs = False
@@ -208,7 +208,7 @@ def claims(w: Work, top: int) -> bool:
     return differs
 
 
-@register_jitable
+@helper()
 def claims_of(w: Work, v: int) -> bool:
     """What queue v claims of each resource, by those below it; whether that differs from before."""
     differs = False
@@ -233,7 +233,7 @@ def claims_of(w: Work, v: int) -> bool:
     return differs
 
 
-@register_jitable
+@helper()
 def guarantee(w: Work) -> None:
     """What is guaranteed to each queue, by the claims, and what of it is its own."""
     for v in range(w.queue[0].last):
@@ -251,7 +251,7 @@ def guarantee(w: Work) -> None:
             w.cell[v, 0].free = free_measure(w, v)
 
 
-@register_jitable
+@helper()
 def part(claim: Any, level: float) -> float:
     """What a queue has of guarantees that are more than there is, at a level."""
     return float(
@@ -259,7 +259,7 @@ def part(claim: Any, level: float) -> float:
     )
 
 
-@register_jitable
+@helper()
 def division(w: Work, v: int, j: int) -> float:
     """Level at which the children of queue v have together what is guaranteed to it."""
     low, high = 0.0, 1.0
@@ -276,7 +276,7 @@ def division(w: Work, v: int, j: int) -> float:
     return low
 
 
-@register_jitable
+@helper()
 def free_measure(w: Work, v: int) -> float:
     """Of a measure that is none of resources: what any class below queue v has within the guarantees."""
     found = state.INF

@@ -30,7 +30,6 @@ from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.optimize import brentq, minimize_scalar
 
 from fairness.arguments.validation import frozen
 from fairness.machine.compiling import stored
@@ -86,6 +85,8 @@ class Bound:
 
     def reach(self, weights: FloatArray, tail: float) -> float:
         """Level c that sum_i weights[i] x_i exceeds with probability at most ``tail``."""
+        from scipy.optimize import brentq, minimize_scalar
+
         on = weights > 0
         gain, free, ceiling, own = self.gain[on], self.free, self.ceiling[on], weights[on]
 

@@ -8,7 +8,6 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
-import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
 from fairness.arguments.validation import float_array
@@ -24,6 +23,7 @@ from queueing.simulation.replications import Estimate, QuantileEstimate, estimat
 from queueing.simulation.results import Simulation, estimates_lines
 
 if TYPE_CHECKING:
+    import pandas as pd
     from matplotlib.axes import Axes
 
 __all__ = ["JobSimulation"]

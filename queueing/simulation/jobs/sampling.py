@@ -41,10 +41,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
-import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
 from fairness.arguments.validation import Entropy, require_number, require_whole
@@ -79,6 +78,9 @@ from queueing.simulation.run_length_checks import Measured, Memory, relaxations,
 from queueing.simulation.sampling import Level, Pace
 from queueing.simulation.starts import given_start, stationary_start
 from queueing.states.table import Table
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 __all__ = ["JobLevel"]
 
@@ -320,6 +322,8 @@ class JobLevel(Level[Sample]):
 
     def _recorded(self, outcomes: Sequence[Outcome]) -> pd.DataFrame:
         """The measured jobs in the order of arrival, sample by sample."""
+        import pandas as pd
+
         names = np.array(self.system.problem.job_classes, dtype=object)
         phases = [np.repeat(np.arange(len(o.time)), np.diff(o.edges)) for o in outcomes]
         before = np.cumsum([0] + [len(o.time) for o in outcomes[:-1]])

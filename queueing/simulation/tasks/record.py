@@ -7,7 +7,6 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
-import pandas as pd
 
 from fairness.arguments.validation import Entropy, Seed, require_choice, require_number
 from fairness.display.colours import part_line
@@ -27,6 +26,7 @@ from queueing.simulation.tasks.runs import TaskRun, TaskRuns
 from queueing.simulation.tasks.schedulers import Scheduler
 
 if TYPE_CHECKING:
+    import pandas as pd
     from matplotlib.axes import Axes
 
 __all__ = ["TaskTrace", "task_trace"]
@@ -127,6 +127,8 @@ class TaskTrace(Result):
 
     def to_dataframe(self) -> pd.DataFrame:
         """One row per task by start: job, class, arrival of the job, start, end, server if any."""
+        import pandas as pd
+
         problem = self.system.problem
         names = np.array(problem.job_classes, dtype=object)
         columns = {
