@@ -83,212 +83,22 @@ class PresentJob(NamedTuple):
         return self.waiting + self.running
 
 
-class SystemState(Protocol):
-    """What a scheduler sees of the system when it decides; valid until it has answered.
+class SystemState:
+    """What a scheduler sees of the system when it decides: the kernel's arrays, classes in their own order.
 
-    Arrays cannot be written. Jobs come in the order of their arrival.
-    """
-
-    @property
-    def time(self) -> float:
-        """Now; the run began at 0."""
-        ...
-
-    @property
-    def problem(self) -> Problem | Cluster:
-        """The pool or the cluster."""
-        ...
-
-    @property
-    def rng(self) -> np.random.Generator:
-        """The random numbers of this replication, for a scheduler that draws."""
-        ...
-
-    @property
-    def counts(self) -> IntArray:
-        """Jobs present, (n_classes,)."""
-        ...
-
-    @property
-    def running(self) -> IntArray:
-        """Running tasks, (n_classes,)."""
-        ...
-
-    @property
-    def waiting(self) -> IntArray:
-        """Tasks that have not started, (n_classes,)."""
-        ...
-
-    @property
-    def placement(self) -> IntArray:
-        """Running tasks on servers, (n_classes, n_servers); a pool is one server."""
-        ...
-
-    @property
-    def free(self) -> FloatArray:
-        """Units not in use; of the shape of the capacities."""
-        ...
-
-    @property
-    def server(self) -> int | None:
-        """The server that is to be filled, if jobs are bound to servers."""
-        ...
-
-    @property
-    def jobs(self) -> tuple[PresentJob, ...]:
-        """All jobs present."""
-        ...
-
-    @property
-    def candidates(self) -> tuple[PresentJob, ...]:
-        """Jobs that may start a task, whether it fits or not; if jobs are bound, those of ``server``."""
-        ...
-
-    @property
-    def fitting(self) -> tuple[PresentJob, ...]:
-        """Candidates whose task fits: one of them may be chosen. Never empty."""
-        ...
-
-    def servers_of(self, job: PresentJob) -> tuple[int, ...]:
-        """Servers on which a task that the job may start fits."""
-        ...
-
-
-Answer = PresentJob | tuple[PresentJob, int] | None
-"""A job, a job and a server for its task, or None to wait."""
-
-
-@runtime_checkable
-class OwnScheduler(Protocol):
-    """A scheduler of whole tasks written in Python.
-
-    Examples
-    --------
-    The job with the fewest tasks left first: it leaves soonest.
-
-    >>> from fairness import Problem
-    >>> from queueing import System, Tasks, task_trace
-    >>> class ShortestRemaining:
-    ...     name = "shortest remaining"
-    ...
-    ...     def choose(self, state):
-    ...         return min(state.fitting, key=lambda job: job.remaining)
-    >>> system = System(Problem([[1]], [2]), arrival_rates=[1.0])
-    >>> task_trace(system, ShortestRemaining(), 10.0, tasks=Tasks(per_job=2), rng=1)
-    TaskTrace(shortest remaining; 7 jobs, 12 tasks in 10 units of time)
-    """
-
-    @property
-    def name(self) -> str:
-        """Name for tables and legends."""
-        ...
-
-    def choose(self, state: SystemState) -> Answer:
-        """The job of ``state.fitting`` whose task starts now, or None to wait until the next event.
-
-        On a cluster, ``(job, server)`` starts it on this server; otherwise the placement rule says where.
-        """
-        ...
-
-
-class Decider:
-    """An own scheduler as one run asks it: a copy of it, with random numbers of its own.
-
-    Parameters
-    ----------
-    problem : Problem or Cluster
-    scheduler : OwnScheduler
-    rows : ndarray of shape (n_classes,)
-        Class of each task type, in the order of the kernel.
-    generator : numpy Generator
-        That of the run.
+    It is valid until the scheduler has answered. Arrays cannot be written. Jobs come in the order of their
+    arrival.
 
     Attributes
     ----------
-    made : int
-        Decisions so far.
+    problem : Problem or Cluster
+    rng : numpy Generator
+        The random numbers of this replication, for a scheduler that draws.
+    time : float
+        Now; the run began at 0.
+    server : int or None
+        The server that is to be filled, if jobs are bound to servers.
     """
-
-    def __init__(
-        self,
-        problem: Problem | Cluster,
-        scheduler: OwnScheduler,
-        rows: IntArray,
-        generator: np.random.Generator,
-    ) -> None:
-        self.problem, self.rows, self.name, self.made = problem, rows, str(scheduler.name), 0
-        try:
-            self.scheduler = copy.deepcopy(scheduler)
-        except Exception as error:
-            raise ModelError(
-                f"scheduler {self.name!r} cannot be copied, but every replication needs one of its own "
-                f"({type(error).__name__}: {error}); define __deepcopy__ for it"
-            ) from error
-        self.rng = spawned(generator, 1)[0]
-
-    def decide(self, model: Model, state: State, places: Places) -> None:
-        """Ask whose task starts, and write the answer where the kernel reads it."""
-        moment = Moment(self, model, state, places)
-        if moment.server is not None and not moment.fitting:
-            # The kernel knows that some job wants what is free there, but not where that job is bound.
-            state.counters[at.WAITS] = 1
-            return
-        self.made += 1
-        try:
-            answer = self.scheduler.choose(moment)
-        except OutOfTime:
-            raise
-        except Exception as error:
-            raise ModelError(
-                f"{self._told(moment)} failed with {type(error).__name__}: {error}; mend its choose"
-            ) from error
-        counters = state.counters
-        if answer is None:
-            counters[at.WAITS] = 1
-            return
-        job: Any = answer
-        server: Any = None
-        if type(answer) is tuple and len(answer) == 2:
-            job, server = answer
-        if not isinstance(job, PresentJob):
-            raise ModelError(
-                f"{self._told(moment)} answered {answer!r}; give a job of state.fitting, a pair of such a "
-                "job and a server, or None to wait"
-            )
-        row = moment.row(job)
-        if row == NOBODY:
-            raise ModelError(
-                f"{self._told(moment)} chose job {job.number} of class {self._class(job)}, which has no task "
-                "that it may start; give a job of state.fitting, or None to wait"
-            )
-        servers = moment.servers_of(job)
-        if not servers:
-            raise ModelError(
-                f"{self._told(moment)} chose job {job.number} of class {self._class(job)}, whose task does "
-                "not fit; give a job of state.fitting, or None to wait"
-            )
-        if server is not None and not (isinstance(server, Integral) and server in servers):
-            raise ModelError(
-                f"{self._told(moment)} chose server {server!r} for job {job.number} of class "
-                f"{self._class(job)}, whose task fits on {list(servers)}; give one of state.servers_of(job)"
-            )
-        counters[at.CHOSEN] = row
-        counters[at.CHOSEN_SERVER] = NOBODY if server is None else int(server)
-        counters[at.CHOSEN_TYPE] = moment.type_of(row, counters[at.CHOSEN_SERVER])
-
-    def _class(self, job: PresentJob) -> str:
-        return repr(self.problem.job_classes[job.job_class])
-
-    def _told(self, moment: Moment) -> str:
-        """The scheduler, the time and the state."""
-        problem = self.problem
-        present = ", ".join(f"{n!r} {x}" for n, x in zip(problem.job_classes, moment.counts, strict=True))
-        free = np.array2string(moment.free, precision=4, separator=", ", threshold=20).replace("\n", "")
-        return f"scheduler {self.name!r} at time {moment.time:.6g} (present: {present}; free: {free})"
-
-
-class Moment:
-    """The state of a run as a scheduler sees it: the kernel's arrays, classes in their own order."""
 
     def __init__(self, decider: Decider, model: Model, state: State, places: Places) -> None:
         self._rows, self._model, self._state, self._places = decider.rows, model, state, places
@@ -312,7 +122,7 @@ class Moment:
 
     @cached_property
     def placement(self) -> IntArray:
-        """Running tasks on servers, (n_classes, n_servers)."""
+        """Running tasks on servers, (n_classes, n_servers); a pool is one server."""
         return self._by_class(self._state.on.T)
 
     @cached_property
@@ -326,7 +136,7 @@ class Moment:
 
     @cached_property
     def free(self) -> FloatArray:
-        """Units not in use, of the shape of the capacities."""
+        """Units not in use; of the shape of the capacities."""
         free: FloatArray = self._model.capacities - self._state.used
         return frozen(free.reshape(self.problem.capacities.shape))
 
@@ -338,12 +148,12 @@ class Moment:
 
     @cached_property
     def candidates(self) -> tuple[PresentJob, ...]:
-        """Jobs that may start a task."""
+        """Jobs that may start a task, whether it fits or not; if jobs are bound, those of ``server``."""
         return self._shown(self._candidates)
 
     @cached_property
     def fitting(self) -> tuple[PresentJob, ...]:
-        """Candidates whose task fits."""
+        """Candidates whose task fits: one of them may be chosen. Never empty."""
         return tuple(job for job in self.candidates if job.fits)
 
     def servers_of(self, job: PresentJob) -> tuple[int, ...]:
@@ -421,6 +231,139 @@ class Moment:
                 )
             )
         return tuple(told)
+
+
+Answer = PresentJob | tuple[PresentJob, int] | None
+"""A job, a job and a server for its task, or None to wait."""
+
+
+@runtime_checkable
+class OwnScheduler(Protocol):
+    """A scheduler of whole tasks written in Python.
+
+    Examples
+    --------
+    The job with the fewest tasks left first: it leaves soonest.
+
+    >>> from fairness import Problem
+    >>> from queueing import System, Tasks, task_trace
+    >>> class ShortestRemaining:
+    ...     name = "shortest remaining"
+    ...
+    ...     def choose(self, state):
+    ...         return min(state.fitting, key=lambda job: job.remaining)
+    >>> system = System(Problem([[1]], [2]), arrival_rates=[1.0])
+    >>> task_trace(system, ShortestRemaining(), 10.0, tasks=Tasks(per_job=2), rng=1)
+    TaskTrace(shortest remaining; 7 jobs, 12 tasks in 10 units of time)
+    """
+
+    @property
+    def name(self) -> str:
+        """Name for tables and legends."""
+        ...
+
+    def choose(self, state: SystemState) -> Answer:
+        """The job of ``state.fitting`` whose task starts now, or None to wait until the next event.
+
+        On a cluster, ``(job, server)`` starts it on this server; otherwise the placement rule says where.
+        """
+        ...
+
+
+class Decider:
+    """An own scheduler as one run asks it: a copy of it, with random numbers of its own.
+
+    Parameters
+    ----------
+    problem : Problem or Cluster
+    scheduler : OwnScheduler
+    rows : ndarray of shape (n_classes,)
+        Class of each task type, in the order of the kernel.
+    generator : numpy Generator
+        That of the run.
+
+    Attributes
+    ----------
+    made : int
+        Decisions so far.
+    """
+
+    def __init__(
+        self,
+        problem: Problem | Cluster,
+        scheduler: OwnScheduler,
+        rows: IntArray,
+        generator: np.random.Generator,
+    ) -> None:
+        self.problem, self.rows, self.name, self.made = problem, rows, str(scheduler.name), 0
+        try:
+            self.scheduler = copy.deepcopy(scheduler)
+        except Exception as error:
+            raise ModelError(
+                f"scheduler {self.name!r} cannot be copied, but every replication needs one of its own "
+                f"({type(error).__name__}: {error}); define __deepcopy__ for it"
+            ) from error
+        self.rng = spawned(generator, 1)[0]
+
+    def decide(self, model: Model, state: State, places: Places) -> None:
+        """Ask whose task starts, and write the answer where the kernel reads it."""
+        moment = SystemState(self, model, state, places)
+        if moment.server is not None and not moment.fitting:
+            # The kernel knows that some job wants what is free there, but not where that job is bound.
+            state.counters[at.WAITS] = 1
+            return
+        self.made += 1
+        try:
+            answer = self.scheduler.choose(moment)
+        except OutOfTime:
+            raise
+        except Exception as error:
+            raise ModelError(
+                f"{self._told(moment)} failed with {type(error).__name__}: {error}; mend its choose"
+            ) from error
+        counters = state.counters
+        if answer is None:
+            counters[at.WAITS] = 1
+            return
+        job: Any = answer
+        server: Any = None
+        if type(answer) is tuple and len(answer) == 2:
+            job, server = answer
+        if not isinstance(job, PresentJob):
+            raise ModelError(
+                f"{self._told(moment)} answered {answer!r}; give a job of state.fitting, a pair of such a "
+                "job and a server, or None to wait"
+            )
+        row = moment.row(job)
+        if row == NOBODY:
+            raise ModelError(
+                f"{self._told(moment)} chose job {job.number} of class {self._class(job)}, which has no task "
+                "that it may start; give a job of state.fitting, or None to wait"
+            )
+        servers = moment.servers_of(job)
+        if not servers:
+            raise ModelError(
+                f"{self._told(moment)} chose job {job.number} of class {self._class(job)}, whose task does "
+                "not fit; give a job of state.fitting, or None to wait"
+            )
+        if server is not None and not (isinstance(server, Integral) and server in servers):
+            raise ModelError(
+                f"{self._told(moment)} chose server {server!r} for job {job.number} of class "
+                f"{self._class(job)}, whose task fits on {list(servers)}; give one of state.servers_of(job)"
+            )
+        counters[at.CHOSEN] = row
+        counters[at.CHOSEN_SERVER] = NOBODY if server is None else int(server)
+        counters[at.CHOSEN_TYPE] = moment.type_of(row, counters[at.CHOSEN_SERVER])
+
+    def _class(self, job: PresentJob) -> str:
+        return repr(self.problem.job_classes[job.job_class])
+
+    def _told(self, moment: SystemState) -> str:
+        """The scheduler, the time and the state."""
+        problem = self.problem
+        present = ", ".join(f"{n!r} {x}" for n, x in zip(problem.job_classes, moment.counts, strict=True))
+        free = np.array2string(moment.free, precision=4, separator=", ", threshold=20).replace("\n", "")
+        return f"scheduler {self.name!r} at time {moment.time:.6g} (present: {present}; free: {free})"
 
 
 def _types_of(first: int, last: int, mask: int) -> list[int]:
