@@ -15,10 +15,10 @@ from fairness.display.lettering import folded, label
 from fairness.display.result import Result
 from fairness.display.wording import many
 from fairness.evidence.pools import SATURATION
-from fairness.explanations.holdings import Holdings, holdings
 from fairness.explanations.queues import Rung
 from fairness.explanations.records import VISIBLE, Case, Stop
-from fairness.explanations.telling import sentences
+from fairness.explanations.resource_use import Holdings, holdings
+from fairness.explanations.sentences import sentences
 from fairness.results.any_allocation import AnyAllocation
 
 if TYPE_CHECKING:

@@ -16,8 +16,8 @@ from fairness.arguments.validation import FloatArray
 from fairness.evidence.pools import SATURATION
 from fairness.evidence.queue_bounds import QueueBounds
 from fairness.evidence.tree_placements import pooled
-from fairness.explanations.alterations import Alteration, Model
 from fairness.explanations.records import Stop
+from fairness.explanations.what_if import Alteration, Model
 from fairness.model.tree import Tree
 from fairness.policies.hierarchy.hierarchical import Hierarchical
 from fairness.policies.hierarchy.leaves import leaf_factors

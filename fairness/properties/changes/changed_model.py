@@ -17,7 +17,7 @@ import numpy as np
 from fairness.errors import ModelError
 from fairness.model.cluster import Cluster
 from fairness.model.problem import Problem
-from fairness.properties.changes.lies import Lie
+from fairness.properties.changes.misreports import Lie
 from fairness.properties.changes.parts import (
     Row,
     distinct_users,

@@ -19,9 +19,9 @@ from fairness.display.wording import (
     units,
 )
 from fairness.evidence.pools import SATURATION
-from fairness.explanations.holdings import Holdings
 from fairness.explanations.queues import Rung
 from fairness.explanations.records import VISIBLE, Case, Stop
+from fairness.explanations.resource_use import Holdings
 from fairness.results.any_allocation import AnyAllocation
 from fairness.results.cluster_allocation import ClusterAllocation
 

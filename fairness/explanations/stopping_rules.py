@@ -27,9 +27,9 @@ from numpy.typing import NDArray
 
 from fairness.arguments.validation import FloatArray
 from fairness.evidence.pools import job_shares
-from fairness.explanations.holdings import Holdings
 from fairness.explanations.queues import at_leaves, queue_stops, tree_of
 from fairness.explanations.records import Stop
+from fairness.explanations.resource_use import Holdings
 from fairness.protocol.family import ByFamily
 from fairness.results.allocation import Allocation
 from fairness.results.any_allocation import AnyAllocation
@@ -73,7 +73,7 @@ def stops(policy: Any, allocation: AnyAllocation, held: Holdings, i: int) -> tup
     Examples
     --------
     >>> from fairness import DRF, Problem, allocate
-    >>> from fairness.explanations.holdings import holdings
+    >>> from fairness.explanations.resource_use import holdings
     >>> result = allocate(Problem([[1, 4], [3, 1]], [9, 18]), DRF())
     >>> (stop,) = stops(DRF(), result, holdings(result), 0)
     >>> stop.resource, round(stop.value, 4), stop.together

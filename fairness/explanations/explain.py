@@ -20,15 +20,15 @@ from fairness.arguments.plain import near
 from fairness.arguments.validation import FloatArray, require_whole
 from fairness.catalogue import CATALOGUE, CLUSTER_CATALOGUE
 from fairness.errors import ModelError, NotConvergedError
-from fairness.explanations.alterations import Model, alterations, amount_of, with_capacity
 from fairness.explanations.explanation import Explanation
-from fairness.explanations.holdings import holdings
-from fairness.explanations.notions import stops
 from fairness.explanations.queues import Rung, queue_alterations, tree_of, way
 from fairness.explanations.records import Case
+from fairness.explanations.resource_use import holdings
 from fairness.explanations.sensitivity import one_sided_rate
-from fairness.explanations.telling import in_words
+from fairness.explanations.sentences import in_words
+from fairness.explanations.stopping_rules import stops
 from fairness.explanations.uniqueness import choice_of
+from fairness.explanations.what_if import Model, alterations, amount_of, with_capacity
 from fairness.machine.work import OutOfTime, ProgressOption, Task, stopped, watching
 from fairness.model.problem import Problem
 from fairness.protocol.calling import policy_tasks
