@@ -4,7 +4,7 @@ from .display.printing.saving import savefig
 from .display.result import Result
 from .errors import FairqueuesError, InfeasibleError, ModelError, NotConvergedError, UnstableError
 from .evidence.pools import Certificate
-from .explanations.asking import explain
+from .explanations.explain import explain
 from .explanations.explanation import Explanation
 from .machine.backends import BackendError
 from .model.cluster import Cluster

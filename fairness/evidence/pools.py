@@ -224,6 +224,6 @@ def _largest_on_saturated(problem: Problem, counts: FloatArray, tasks: FloatArra
         deficit = np.where(largest > 0, 1.0 - rank / largest, 0.0)
     violation = np.where(np.isnan(rank), np.inf, np.maximum(deficit, slack))
     best = np.min(violation, axis=1)
-    room = 1.0 - tasks / (np.where(counts > 0, counts, 1.0) * problem.limits)
+    room = 1.0 - tasks / problem.most_tasks(counts)
     best = np.minimum(best, np.maximum(room, 0.0))
     return max(residual, float(np.max(best[live]))) + rounding(problem.n_classes)

@@ -193,5 +193,4 @@ def part_of(amounts: FloatArray, bounds: FloatArray, at_zero: FloatArray | float
 
 def room_below_limits(problem: Problem, counts: FloatArray, tasks: FloatArray) -> FloatArray:
     """Part of its limit that a class has free, (n_classes,); 1 where it has none."""
-    most = np.where(counts > 0, counts, 1.0) * problem.limits
-    return np.maximum(1.0 - tasks / most, 0.0)
+    return np.maximum(1.0 - tasks / problem.most_tasks(counts), 0.0)

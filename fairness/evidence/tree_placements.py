@@ -31,14 +31,16 @@ from fairness.model.tree import Tree
 __all__ = ["growth_bounds", "hierarchy_placement_certificate", "pooled", "worth_of_tasks"]
 
 
-def pooled(cluster: Cluster) -> Problem:
-    """The pool of all servers together.
+def pooled(cluster: Problem | Cluster) -> Problem:
+    """The pool of all servers together; a pool is that already.
 
     Examples
     --------
     >>> pooled(Cluster([[1]], [[2], [3]])).capacities
     array([5.])
     """
+    if isinstance(cluster, Problem):
+        return cluster
     return Problem(
         cluster.demands,
         cluster.total_capacities,

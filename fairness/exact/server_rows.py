@@ -27,19 +27,18 @@ def distinct_servers(model: Problem | Cluster) -> dict[ServerRows, list[int]]:
     >>> distinct_servers(Problem([[2], [3]], [7]))
     {((Fraction(2, 7),), (Fraction(3, 7),)): [0]}
     """
-    numbers = as_fractions(model)
-    demands, capacities = numbers[:2]
-    result: dict[ServerRows, list[int]] = {}
+    demands, capacities, *gamma = as_fractions(model)
+    runs, result = model.runs, dict[ServerRows, list[int]]()
     for i, row in enumerate([capacities] if isinstance(model, Problem) else capacities):
         shares: list[tuple[Fraction, ...] | None] = []
         for n, needs in enumerate(demands):
-            if model.blocked[n] if isinstance(model, Problem) else not model.eligible[n, i]:
+            if not runs[n, i]:
                 shares.append(None)
                 continue
             nominal = [d / c if d else Fraction(0) for d, c in zip(needs, row, strict=True)]
             if model.given_gamma is not None:
                 # A task that runs twice as fast holds its resources half the time.
-                speed = 1 / (max(nominal) * numbers[2][n][i])
+                speed = 1 / (max(nominal) * gamma[0][n][i])
                 nominal = [share * speed for share in nominal]
             shares.append(tuple(nominal))
         result.setdefault(tuple(shares), []).append(i)

@@ -14,12 +14,11 @@ from fairness.display.lettering import folded, label
 from fairness.display.result import Result
 from fairness.display.wording import many
 from fairness.evidence.pools import SATURATION
-from fairness.explanations.holdings import Holdings, holdings
 from fairness.explanations.queues import Rung
 from fairness.explanations.records import VISIBLE, Case, Stop
-from fairness.explanations.telling import sentences
-from fairness.results.allocation import Allocation
-from fairness.results.cluster_allocation import ClusterAllocation
+from fairness.explanations.resource_use import Holdings, holdings
+from fairness.explanations.sentences import sentences
+from fairness.results.any_allocation import AnyAllocation
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -50,7 +49,7 @@ class Explanation(Result):
         Under a policy with a tree of queues: the queues from the root to the class, and the class.
     """
 
-    allocation: Allocation | ClusterAllocation
+    allocation: AnyAllocation
     job_class: str
     stops: tuple[Stop, ...]
     _cases: tuple[Case, ...]
@@ -66,10 +65,8 @@ class Explanation(Result):
     @property
     def index(self) -> int:
         """Number of the class."""
-        model = (
-            self.allocation.problem if isinstance(self.allocation, Allocation) else self.allocation.cluster
-        )
-        return model.job_classes.index(self.job_class)
+        names: tuple[str, ...] = self.allocation.model.job_classes
+        return names.index(self.job_class)
 
     @property
     def tasks(self) -> float:

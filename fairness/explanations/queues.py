@@ -16,9 +16,8 @@ from fairness.arguments.validation import FloatArray
 from fairness.evidence.pools import SATURATION
 from fairness.evidence.queue_bounds import QueueBounds
 from fairness.evidence.tree_placements import pooled
-from fairness.explanations.alterations import Alteration, Model
 from fairness.explanations.records import Stop
-from fairness.model.problem import Problem
+from fairness.explanations.what_if import Alteration, Model
 from fairness.model.tree import Tree
 from fairness.policies.hierarchy.hierarchical import Hierarchical
 from fairness.policies.hierarchy.leaves import leaf_factors
@@ -111,7 +110,7 @@ def way(tree: Tree, model: Model, counts: FloatArray, units: FloatArray, i: int)
 
 def _why_less(tree: Tree, model: Model, counts: FloatArray, units: FloatArray, v: int, r: int) -> str:
     """What keeps classes below queue v from what is guaranteed to it of resource r; "" if nothing."""
-    pool = model if isinstance(model, Problem) else pooled(model)
+    pool = pooled(model)
     bounds = QueueBounds(pool, tree, counts > 0)
     used = tree.totals(pool, units[:, r])[v]
     if used >= bounds.minimum[v, r] * (1.0 - SATURATION):
@@ -142,7 +141,7 @@ def queue_stops(tree: Tree, model: Model, units: FloatArray, i: int) -> Iterator
     A queue that has not used up its reserve is not stopped by what is full above it
     (:mod:`fairness.evidence.queue_bounds`).
     """
-    pool = model if isinstance(model, Problem) else pooled(model)
+    pool = pooled(model)
     bounds = QueueBounds(pool, tree, np.ones(pool.n_classes, dtype=np.bool_))
     counted = bounds.counted_of(units)
     full, used_up = bounds.full(counted), counted >= bounds.reserve * (1.0 - SATURATION)

@@ -13,6 +13,7 @@ from fairness.explanations.queues import at_leaves
 from fairness.policies.bottleneck_set import all_bottleneck_max
 from fairness.protocol.family import ByFamily
 from fairness.results.allocation import Allocation
+from fairness.results.any_allocation import AnyAllocation
 from fairness.results.cluster_allocation import ClusterAllocation
 
 __all__ = ["choice_of"]
@@ -24,7 +25,7 @@ UNKNOWN_OTHERS = "BMF need not be unique from three resources on; other allocati
 UNIQUE_TOTALS = "The tasks are the only ones; where they run, and who holds what, need not be."
 
 
-def choice_of(policy: Any, allocation: Allocation | ClusterAllocation, i: int) -> str:
+def choice_of(policy: Any, allocation: AnyAllocation, i: int) -> str:
     """What class i could run in other allocations of the policy, in words; empty where there are none.
 
     Examples
@@ -81,7 +82,7 @@ def _(policy: Any, allocation: Allocation, i: int) -> str:
 
 
 @_choice.register("on a tree")
-def _(policy: Any, allocation: Allocation | ClusterAllocation, i: int) -> str:
+def _(policy: Any, allocation: AnyAllocation, i: int) -> str:
     if isinstance(allocation, Allocation) and not policy.fills:
         return choice_of(policy.policy, at_leaves(policy, allocation), i)
     return ""

@@ -42,10 +42,10 @@ from fairness.errors import ModelError
 from fairness.evidence.pools import Certificate
 from fairness.indivisible.free_resources import Ledger, Number
 from fairness.indivisible.placement import Placing
+from fairness.indivisible.priority_queue import make_ties
 from fairness.indivisible.rational_model import ClusterAmounts, Numbers, array, number, overfull
 from fairness.indivisible.rules import STOPS
 from fairness.indivisible.server_shares import ClusterRule, DominantShare
-from fairness.indivisible.turns import make_ties
 from fairness.model.cluster import Cluster
 from fairness.model.problem import FloatArray
 from fairness.results.placements import placement_bars, server_table

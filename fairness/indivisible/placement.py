@@ -1,7 +1,7 @@
 """The engine of :func:`fairness.indivisible.fill_cluster`: who is served where, task by task.
 
 The server rules are defined in :mod:`fairness.indivisible.cluster`. Levels only rise and what is free only
-shrinks, so all of them use heaps (:mod:`fairness.indivisible.turns`), and what does not fit is dropped.
+shrinks, so all of them use heaps (:mod:`fairness.indivisible.priority_queue`); what does not fit is dropped.
 """
 
 from __future__ import annotations
@@ -12,9 +12,9 @@ from functools import partial
 import numpy as np
 
 from fairness.indivisible.free_resources import ROUNDING, Ledger, Number
+from fairness.indivisible.priority_queue import LowestFirst, Ties
 from fairness.indivisible.rational_model import ClusterAmounts
 from fairness.indivisible.server_shares import ClusterRule, Level
-from fairness.indivisible.turns import LowestFirst, Ties
 from fairness.model.cluster import Cluster
 from fairness.model.problem import FloatArray
 

@@ -52,9 +52,9 @@ from fairness.display.tables import aligned
 from fairness.errors import ModelError
 from fairness.evidence.pools import Certificate
 from fairness.indivisible.free_resources import ROUNDING, Ledger, Number
+from fairness.indivisible.priority_queue import make_ties
 from fairness.indivisible.rational_model import Numbers, PoolAmounts, array, number, overfull
 from fairness.indivisible.rules import LowestShare, PoolRule, Started
-from fairness.indivisible.turns import make_ties
 from fairness.model.problem import FloatArray, Problem
 from fairness.results.placements import tasks_of
 

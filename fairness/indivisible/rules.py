@@ -40,8 +40,8 @@ import numpy as np
 from fairness.arguments.validation import require_choice
 from fairness.errors import ModelError
 from fairness.indivisible.free_resources import Ledger, Number
+from fairness.indivisible.priority_queue import LowestFirst, Ties
 from fairness.indivisible.rational_model import PoolAmounts
-from fairness.indivisible.turns import LowestFirst, Ties
 from fairness.model.problem import FloatArray, Problem
 
 __all__ = [

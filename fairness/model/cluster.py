@@ -256,6 +256,21 @@ class Cluster(JobClasses):
         """Where a class can run, shape (n_classes, n_servers)."""
         return self.gamma > 0
 
+    @property
+    def runs(self) -> NDArray[np.bool_]:
+        """Where a class can run, shape (n_classes, n_servers)."""
+        return self.eligible
+
+    @property
+    def needs(self) -> NDArray[np.bool_]:
+        """Where a class asks for a resource, shape (n_classes, n_servers, n_resources)."""
+        return (self.demands > 0)[:, None, :] & self.eligible[:, :, None]
+
+    @property
+    def server_names(self) -> tuple[str, ...]:
+        """Names of the servers."""
+        return self.servers
+
     @cached_property
     def task_shares(self) -> FloatArray:
         """Share of a resource of a server that one task holds there, (n_classes, n_servers, n_resources).

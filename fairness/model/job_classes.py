@@ -20,6 +20,7 @@ class JobClasses(ABC):
     """What every model knows about its classes, and how it becomes another model, or plain data."""
 
     demands: FloatArray
+    capacities: FloatArray
     job_classes: tuple[str, ...]
     resources: tuple[str, ...]
     _told: str
@@ -60,6 +61,45 @@ class JobClasses(ABC):
     @abstractmethod
     def total_capacities(self) -> FloatArray:
         """Units of each resource in all, shape (n_resources,)."""
+
+    @property
+    @abstractmethod
+    def task_shares(self) -> FloatArray:
+        """Share of each resource that one task holds, (n_classes, n_resources), with servers between."""
+
+    @property
+    @abstractmethod
+    def runs(self) -> NDArray[np.bool_]:
+        """Where a class can run, shape (n_classes, n_servers)."""
+
+    @property
+    @abstractmethod
+    def needs(self) -> NDArray[np.bool_]:
+        """Where a class asks for a resource, shape (n_classes, n_servers, n_resources)."""
+
+    @property
+    def server_names(self) -> tuple[str, ...]:
+        """Names of the servers; the only one of a pool is called ""."""
+        return ("",)
+
+    @property
+    def server_capacities(self) -> FloatArray:
+        """Units of each resource of each server, shape (n_servers, n_resources)."""
+        return self.capacities.reshape(-1, self.n_resources)
+
+    @property
+    def server_shares(self) -> FloatArray:
+        """Share of each resource that one task holds, shape (n_classes, n_servers, n_resources)."""
+        return self.task_shares.reshape(self.n_classes, -1, self.n_resources)
+
+    def place(self, server: int, resource: int) -> str:
+        """A resource in words, and where it is."""
+        host = self.server_names[server]
+        return f"{self.resources[resource]}{f' on {host}' if host else ''}"
+
+    def most_tasks(self, counts: FloatArray) -> FloatArray:
+        """Tasks that the jobs of each class can run at most; without limits infinite."""
+        return np.full(np.shape(counts), np.inf)
 
     @property
     def given_gamma(self) -> Any:

@@ -207,6 +207,21 @@ class Problem(JobClasses):
         """Units of each resource, shape (n_resources,)."""
         return self.capacities
 
+    @property
+    def runs(self) -> NDArray[np.bool_]:
+        """Where a class can run, shape (n_classes, 1)."""
+        return ~self.blocked[:, None]
+
+    @property
+    def needs(self) -> NDArray[np.bool_]:
+        """Where a class asks for a resource, shape (n_classes, 1, n_resources)."""
+        return (self.demands > 0)[:, None, :]
+
+    def most_tasks(self, counts: FloatArray) -> FloatArray:
+        """Tasks that the jobs of each class can run at most, shape (..., n_classes)."""
+        # A count of 0 times an infinite limit must not be formed.
+        return np.where(counts > 0, counts, 1.0) * self.limits
+
     @cached_property
     def blocked(self) -> NDArray[np.bool_]:
         """Classes, shape (n_classes,), that demand a resource of capacity 0 and so never run."""

@@ -22,6 +22,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -362,6 +363,43 @@ class Tree:
             level = np.flatnonzero(self.depths == depth)
             np.add.at(sums, self.parents[level], sums[level])
         return sums
+
+    def parts(
+        self, home: Sequence[int], weights: Sequence[Any], present: Sequence[bool]
+    ) -> tuple[list[Any], list[Any]]:
+        """Part of the whole that is due to each class and to each queue, by weights down the tree.
+
+        Parameters
+        ----------
+        home : sequence of int
+            Queue of each class.
+        weights : sequence of numbers
+            Of the classes; where they are fractions, so are the parts.
+        present : sequence of bool
+            Which classes count; queues without one have no part, nor weigh anything.
+
+        Examples
+        --------
+        >>> tree = Tree(["all", "lab"], [-1, 0], job_classes=["x", "y"], class_nodes=[0, 1])
+        >>> tree.parts([0, 1], [3.0, 1.0], [True, True])
+        ([0.75, 0.25], [1.0, 0.25])
+        """
+        exact = isinstance(weights[0], Fraction)
+        own = [Fraction(w) if exact else w for w in self.weights.tolist()]
+        one = weights[0] / weights[0]
+        below, some = [0 * one] * self.n_nodes, [False] * self.n_nodes
+        for n, v in enumerate(home):
+            below[v] += weights[n] if present[n] else 0
+            some[v] |= present[n]
+        for v in range(self.n_nodes - 1, 0, -1):
+            below[self.parents[v]] += own[v] if some[v] else 0
+            some[self.parents[v]] |= some[v]
+        queues = [one]
+        for v, parent in enumerate(self.parents[1:].tolist(), start=1):
+            queues.append(queues[parent] * own[v] / below[parent] if some[v] else 0 * one)
+        return [
+            queues[v] * weights[n] / below[v] if present[n] else 0 * one for n, v in enumerate(home)
+        ], queues
 
     def to_dataframe(self) -> pd.DataFrame:
         """One row per queue, labelled by its path: weight, classes and bounds."""

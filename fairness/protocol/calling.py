@@ -187,8 +187,7 @@ def policy_tasks(
         use = np.einsum("...ni,nir->...ir", values, problem.task_shares)
         most = np.ones(problem.n_resources)
     else:
-        # A count of 0 times an infinite limit must not be formed.
-        over = values > (1 + EXCESS) * np.where(counts > 0, counts, 1.0) * problem.limits
+        over = values > (1 + EXCESS) * problem.most_tasks(counts)
         if over.any():
             place = tuple(int(v) for v in np.argwhere(over)[0])
             _require_same_alone(problem, policy, counts, values, place[:-1])

@@ -7,15 +7,12 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from fairness.display.drawing import stacked_bars
-from fairness.display.result import Result
 from fairness.display.tables import Columns, aligned
-from fairness.display.units import described
 from fairness.errors import ModelError
 from fairness.evidence.pools import (
-    SATURATION,
     Certificate,
     feasibility_certificate,
     job_shares,
@@ -28,6 +25,7 @@ from fairness.model.tree import Tree
 from fairness.protocol.calling import call_policy, check_answer
 from fairness.protocol.cluster_policy import ClusterPolicy
 from fairness.protocol.policy import CertifyingPolicy, Policy, Solution, policy_name
+from fairness.results.any_allocation import AnyAllocation
 from fairness.results.cluster_allocation import ClusterAllocation
 from fairness.results.placements import tasks_of
 
@@ -43,7 +41,7 @@ QUEUES = 40
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Allocation(Result):
+class Allocation(AnyAllocation):
     """What a policy gives to the classes of a problem; made by :func:`allocate`.
 
     Attributes
@@ -76,8 +74,15 @@ class Allocation(Result):
     levels: FloatArray | None = None
     tree: Tree | None = None
 
-    _dispensable = ("policy",)
-    upgraded = staticmethod(ClusterAllocation.upgraded)
+    @property
+    def model(self) -> Problem:
+        """The problem."""
+        return self.problem
+
+    @property
+    def placed(self) -> FloatArray:
+        """The tasks, as on one server."""
+        return self.tasks[:, None]
 
     @cached_property
     def usage(self) -> FloatArray:
@@ -89,11 +94,6 @@ class Allocation(Result):
     def utilization(self) -> FloatArray:
         """Usage over capacity, shape (n_resources,); 1 where the capacity is 0."""
         return relative_usage(self.problem, self.tasks)
-
-    @cached_property
-    def saturated(self) -> NDArray[np.bool_]:
-        """Resources, shape (n_resources,), with less than 1e-9 of the capacity free."""
-        return self.utilization >= 1.0 - SATURATION
 
     @cached_property
     def shares(self) -> FloatArray:
@@ -111,12 +111,6 @@ class Allocation(Result):
         names = self.problem.resources
         stops = self.saturated & (self.problem.demands > 0)
         return tuple(tuple(names[j] for j in np.flatnonzero(row)) for row in stops)
-
-    @cached_property
-    def _at_limit(self) -> NDArray[np.bool_]:
-        # A count of 0 times an infinite limit must not be formed.
-        most = np.where(self.counts > 0, self.counts, 1.0) * self.problem.limits
-        return self.tasks >= most * (1.0 - SATURATION)
 
     @property
     def duality_gap(self) -> float | None:
@@ -150,8 +144,6 @@ class Allocation(Result):
 
         So ``xr.concat([a.to_dataset(), b.to_dataset()], "policy")`` puts policies side by side.
         """
-        import xarray as xr
-
         problem = self.problem
         data: dict[str, tuple[tuple[str, ...], Any]] = {
             "counts": (("job_class",), self.counts),
@@ -164,15 +156,7 @@ class Allocation(Result):
             "utilization": (("resource",), self.utilization),
             "saturated": (("resource",), self.saturated),
         }
-        for name, dim in (("levels", "job_class"), ("prices", "resource")):
-            if (values := getattr(self, name)) is not None:
-                data[name] = ((dim,), values)
-        labels = {
-            "job_class": list(problem.job_classes),
-            "resource": list(problem.resources),
-            "policy": self.name,
-        }
-        return described(xr.Dataset(data, labels, {"certificate": str(self.certificate)}))
+        return self._dataset(data)
 
     def summary(self) -> str:
         """What a person wants to read: tasks, shares and bottlenecks, utilization, certificate."""

@@ -7,16 +7,14 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from fairness.arguments.validation import FloatArray
-from fairness.display.result import Result
 from fairness.display.tables import Columns
-from fairness.display.units import described
 from fairness.evidence.clusters import server_usage, time_shares, virtual_dominant_shares
-from fairness.evidence.pools import SATURATION, Certificate
+from fairness.evidence.pools import Certificate
 from fairness.model.cluster import Cluster
 from fairness.protocol.cluster_policy import ClusterPolicy
+from fairness.results.any_allocation import AnyAllocation
 from fairness.results.placements import placement_bars, server_table
 
 if TYPE_CHECKING:
@@ -28,7 +26,7 @@ __all__ = ["ClusterAllocation"]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class ClusterAllocation(Result):
+class ClusterAllocation(AnyAllocation):
     """What a policy gives to the classes of a cluster; made by :func:`fairness.allocate`.
 
     Attributes
@@ -64,12 +62,15 @@ class ClusterAllocation(Result):
     prices: FloatArray | None = None
     details: dict[str, Any] = field(default_factory=dict)
 
-    _dispensable = ("policy",)
+    @property
+    def model(self) -> Cluster:
+        """The cluster."""
+        return self.cluster
 
-    @staticmethod
-    def upgraded(fields: dict[str, Any], written: int) -> dict[str, Any]:
-        """Fields of today from those of the first format, which kept the name of a policy alone."""
-        return fields | {"policy": None, "name": fields["policy"]}
+    @property
+    def placed(self) -> FloatArray:
+        """The placement."""
+        return self.placement
 
     @cached_property
     def tasks(self) -> FloatArray:
@@ -85,11 +86,6 @@ class ClusterAllocation(Result):
     def utilization(self) -> FloatArray:
         """Usage over capacity, shape (n_servers, n_resources); 1 where the capacity is 0."""
         return server_usage(self.cluster, self.placement)
-
-    @cached_property
-    def saturated(self) -> NDArray[np.bool_]:
-        """Resources of servers, (n_servers, n_resources), with less than 1e-9 of the capacity free."""
-        return self.utilization >= 1.0 - SATURATION
 
     @cached_property
     def time_shares(self) -> FloatArray:
@@ -113,8 +109,6 @@ class ClusterAllocation(Result):
 
     def to_dataset(self) -> xr.Dataset:
         """Everything with labels: dims job_class, server, resource; the policy is a coordinate."""
-        import xarray as xr
-
         cluster = self.cluster
         data: dict[str, tuple[tuple[str, ...], Any]] = {
             "counts": (("job_class",), self.counts),
@@ -128,17 +122,7 @@ class ClusterAllocation(Result):
             "utilization": (("server", "resource"), self.utilization),
             "time_shares": (("server",), self.time_shares),
         }
-        for name, dim in (("levels", "job_class"), ("prices", "server")):
-            if (values := getattr(self, name)) is not None:
-                data[name] = ((dim,), values)
-        labels = {
-            "job_class": list(cluster.job_classes),
-            "server": list(cluster.servers),
-            "resource": list(cluster.resources),
-            "policy": self.name,
-        }
-        attrs = {"division": self.division, "certificate": str(self.certificate)}
-        return described(xr.Dataset(data, labels, attrs))
+        return self._dataset(data, division=self.division)
 
     def summary(self) -> str:
         """What a person wants to read: the placement, utilization of every server, certificate."""

@@ -37,8 +37,8 @@ from fairness.arguments.validation import float_array, rationals, require, requi
 from fairness.display.colours import part_colour
 from fairness.display.drawing import given_axes, legend_beside
 from fairness.display.result import Result
+from fairness.indivisible.priority_queue import check_order
 from fairness.indivisible.rational_model import Numbers
-from fairness.indivisible.turns import check_order
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

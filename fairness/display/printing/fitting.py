@@ -20,9 +20,9 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from fairness.display.printing.font_sizes import parts, raise_letters, scale
 from fairness.display.printing.labels import break_lines, break_names, grow, thin_numbers, turn_names
 from fairness.display.printing.legends import drop_names, inches, move_legends
-from fairness.display.printing.letters import parts, raise_letters, scale
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

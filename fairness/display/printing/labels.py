@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from fairness.display.lettering import DOLLAR
-from fairness.display.printing.letters import parts, points_of
+from fairness.display.printing.font_sizes import parts, points_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

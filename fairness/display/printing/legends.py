@@ -6,7 +6,7 @@ import math
 from typing import TYPE_CHECKING, Any
 
 from fairness.display.lines import END
-from fairness.display.printing.letters import parts
+from fairness.display.printing.font_sizes import parts
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

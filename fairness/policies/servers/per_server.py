@@ -56,14 +56,11 @@ class PerServerDRF(ClusterPolicy):
         """Placement and evidence for one vector of counts (all 1 when None)."""
         x = cluster.check_state(counts)
         placement, levels = np.zeros_like(cluster.gamma), np.zeros_like(cluster.gamma)
-        residual, capacities = 0.0, np.ones(cluster.n_resources)
-        for i in range(cluster.n_servers):
-            users = np.flatnonzero(cluster.eligible[:, i] & (x > 0))
-            if users.size:
-                pool = Problem(cluster.task_shares[users, i], capacities, weights=cluster.weights[users])
-                solution = DRF().solve(pool, x[users])
-                placement[users, i], levels[users, i] = solution.tasks, solution.levels
-                residual = max(residual, solution.certificate.residual)
+        residual = 0.0
+        for i, (users, pool) in enumerate(self._pools(cluster)):
+            solution = DRF().solve(pool, x[users])
+            placement[users, i], levels[users, i] = solution.tasks, solution.levels
+            residual = max(residual, solution.certificate.residual)
         claim = "on every server each class has a full resource of which its level is the largest"
         return ClusterSolution(placement, Certificate(claim, residual), details={"levels": levels})
 

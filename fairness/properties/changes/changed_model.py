@@ -17,7 +17,7 @@ import numpy as np
 from fairness.errors import ModelError
 from fairness.model.cluster import Cluster
 from fairness.model.problem import Problem
-from fairness.properties.changes.lies import Lie
+from fairness.properties.changes.misreports import Lie
 from fairness.properties.changes.parts import (
     Row,
     distinct_users,
@@ -180,7 +180,7 @@ class Grow(Change):
         self.validate(model)
         capacities = as_given(model)[1]
         old = capacities if self.server is None else capacities[self.server]
-        name = "the pool" if isinstance(model, Problem) else model.servers[self.server or 0]
+        name = model.server_names[self.server or 0] or "the pool"
         return f"{name} grows from {row_text(old)} to {row_text(self._grown(old))}"
 
     def neighbours(self, model: Model, rng: np.random.Generator) -> Iterator[Grow]:

@@ -32,7 +32,7 @@ import numpy as np
 from fairness.model.problem import Problem
 from fairness.model.tree import Tree
 from fairness.properties.protocol.arithmetic import Reading, quotient, read, shown, total_alone
-from fairness.properties.protocol.property import Finding, Model, Numbers, Property, Question
+from fairness.properties.protocol.property import Finding, Model, Property, Question
 
 __all__ = ["HierarchicalShareGuarantee"]
 
@@ -70,8 +70,9 @@ class HierarchicalShareGuarantee(Property):
         reading, model = read(question), question.model
         tree = Tree.flat(model) if self.tree is None else self.tree
         home = tree.require_classes(model).tolist()
-        classes, queues = _parts(reading, tree, home)
         alone = total_alone(reading)
+        told, queues = tree.parts(home, reading.weights.tolist(), (alone > 0).tolist())
+        classes = np.array(told, dtype=reading.weights.dtype)
         has = reading.tasks
         short = 1 - quotient(has, classes * alone, 1)
         worst = int(np.argmax(short))
@@ -93,30 +94,6 @@ class HierarchicalShareGuarantee(Property):
                 )
             violation = max(violation, lacks)
         return Finding(self.name, violation, tuple(sorted(users)), text, reading.tolerance)
-
-
-def _parts(reading: Reading, tree: Tree, home: list[int]) -> tuple[Numbers, list[Any]]:
-    """What is guaranteed to the classes, as an array, and to the queues."""
-    exact = reading.is_exact
-    runs = (total_alone(reading) > 0).tolist()
-    weights = [type(reading.weights[0])(w) if exact else w for w in tree.weights.tolist()]
-    below: list[Any] = [0] * tree.n_nodes
-    demanding = [False] * tree.n_nodes
-    for n, v in enumerate(home):
-        below[v] += reading.weights[n] if runs[n] else 0
-        demanding[v] |= runs[n]
-    for v in range(tree.n_nodes - 1, 0, -1):
-        parent = int(tree.parents[v])
-        below[parent] += weights[v] if demanding[v] else 0
-        demanding[parent] |= demanding[v]
-    parts: list[Any] = [reading.weights[0] / reading.weights[0]]
-    for v in range(1, tree.n_nodes):
-        parent = int(tree.parents[v])
-        parts.append(parts[parent] * weights[v] / below[parent] if demanding[v] else 0)
-    classes = [
-        parts[v] * reading.weights[n] / below[v] if runs[n] else 0 * parts[0] for n, v in enumerate(home)
-    ]
-    return np.array(classes, dtype=object if exact else float), parts
 
 
 def _held(reading: Reading, tree: Tree, home: list[int]) -> list[Any]:

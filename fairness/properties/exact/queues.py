@@ -44,16 +44,7 @@ def whole_weights(tree: Tree, problem: Problem) -> list[int]:
     [1, 1, 2]
     """
     home = tree.require_classes(problem).tolist()
-    own = [F(w) for w in problem.weights.tolist()]
-    inside = [F(0)] * tree.n_nodes
-    for n, v in enumerate(home):
-        inside[v] += own[n]
-    for v in reversed(range(1, tree.n_nodes)):
-        inside[int(tree.parents[v])] += F(float(tree.weights[v])) if inside[v] else 0
-    part = [F(1)] * tree.n_nodes
-    for v in range(1, tree.n_nodes):
-        part[v] = part[int(tree.parents[v])] * F(float(tree.weights[v])) / (inside[v] or 1)
-    weights = [w * part[v] for w, v in zip(own, home, strict=True)]
+    weights, _ = tree.parts(home, [F(w) for w in problem.weights.tolist()], [True] * problem.n_classes)
     whole = lcm(*(w.denominator for w in weights))
     return [int(w * whole) for w in weights]
 

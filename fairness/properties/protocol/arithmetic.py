@@ -31,7 +31,6 @@ from fairness.arguments.validation import float_array, rationals
 from fairness.errors import ModelError
 from fairness.model.cluster import Cluster
 from fairness.model.division import check_division
-from fairness.model.problem import Problem
 from fairness.properties.protocol.property import TOLERANCE, Change, Model, Number, Numbers, Question
 
 __all__ = [
@@ -107,7 +106,7 @@ def read(question: Question) -> Reading:
         infinite or no number, or is of fractions while the model is not rational.
     """
     model, allocation, division = question.model, question.allocation, question.division
-    if isinstance(model, Problem) and model.limits.min() < np.inf:
+    if model.most_tasks(np.ones(model.n_classes)).min() < np.inf:
         raise ModelError("limits play no part in properties; remove them from the problem")
     given = np.asarray(as_named("allocation", allocation, model, *model.answer_axes))
     exact = given.dtype == object
@@ -278,17 +277,15 @@ def task_shares(model: Model, exact: bool = False) -> Numbers:
 
     0 where the class cannot run; in fractions if asked.
     """
-    if isinstance(model, Cluster):
-        return _cluster_shares(model) if exact else model.task_shares
-    if exact:
-        demands, capacities = (np.array(v, dtype=object) for v in model.as_fractions())
-        shares = quotient(demands, np.broadcast_to(capacities, demands.shape), Fraction(0))
-    else:
-        shares = model.task_shares
-    # A class that demands what is not there cannot run.
-    if model.blocked.any():
-        shares = np.where(model.blocked[:, None], 0, shares)
-    return shares[:, None, :]
+    runs = model.runs[:, :, None]
+    if not exact:
+        return np.where(runs, model.server_shares, 0)
+    demands, capacities, *gamma = (np.array(v, dtype=object) for v in model.as_fractions())
+    rows = np.broadcast_to(capacities.reshape(-1, model.n_resources), model.needs.shape)
+    shares: Numbers = quotient(demands[:, None, :], rows, Fraction(0)) * runs
+    if gamma:  # where it is given, a task holds its nominal shares times nominal gamma over gamma
+        shares = shares * quotient(1, gamma[0] * shares.max(axis=2), Fraction(0))[:, :, None]
+    return shares
 
 
 def given_gamma(model: Model) -> Numbers | None:
@@ -310,15 +307,6 @@ def unit_of(row: Any) -> Any:
         return max(row) / 10
     bottom = lcm(*(Fraction(v).denominator for v in row))
     return 1 if bottom == 1 else Fraction(1, bottom)
-
-
-def _cluster_shares(cluster: Cluster) -> Numbers:
-    demands, capacities, gamma = (np.array(v, dtype=object) for v in cluster.as_fractions())
-    shape = (cluster.n_classes, cluster.n_servers, cluster.n_resources)
-    nominal = quotient(demands[:, None, :], np.broadcast_to(capacities[None], shape), Fraction(0))
-    nominal = nominal * cluster.eligible[:, :, None]
-    # Where gamma is given, a task holds its nominal shares times nominal gamma over gamma.
-    return nominal * quotient(1, gamma * nominal.max(axis=2), Fraction(0))[:, :, None]
 
 
 def _fractions(values: Numbers) -> Numbers:

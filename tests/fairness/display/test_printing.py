@@ -13,8 +13,8 @@ from matplotlib.text import Text
 
 from capacity import load_curves, stability_region
 from fairness import ModelError, Problem, savefig
+from fairness.display.printing.font_sizes import smallest_letter
 from fairness.display.printing.labels import break_lines
-from fairness.display.printing.letters import smallest_letter
 from fairness.display.printing.saving import SIZES, drawn_file, printed
 from queueing import System
 from tests.test_results import MAKERS, made

@@ -28,8 +28,8 @@ from fairness import (
     explain,
     one_state,
 )
-from fairness.explanations.alterations import amount_of, with_capacity
 from fairness.explanations.sensitivity import one_sided_rate
+from fairness.explanations.what_if import amount_of, with_capacity
 from fairness.properties.exact.enclosure import enclose
 from fairness.testing import random_cluster, random_problem
 

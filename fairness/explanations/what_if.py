@@ -16,6 +16,7 @@ import numpy as np
 from fairness.arguments.validation import FloatArray
 from fairness.errors import ModelError
 from fairness.model.cluster import Cluster
+from fairness.model.cluster_arguments import alone
 from fairness.model.problem import Problem
 from fairness.properties.changes.parts import rebuilt
 from fairness.properties.protocol.arithmetic import quotient
@@ -68,8 +69,8 @@ def amount_of(capacity: float) -> float:
 def with_capacity(model: Model, server: int, resource: int, added: float) -> Model:
     """The model with so much more of a resource of a server; a pool is server 0."""
     capacities = np.array(model.capacities)
-    here = resource if isinstance(model, Problem) else (server, resource)
-    capacities[here] = max(0.0, capacities[here] + added)
+    rows = capacities.reshape(model.n_servers, -1)
+    rows[server, resource] = max(0.0, rows[server, resource] + added)
     return rebuilt(model, _scaled(model, np.array(model.demands), capacities))
 
 
@@ -93,14 +94,10 @@ def _on_every_server(cluster: Model, i: int) -> Model:
 def _scaled(model: Model, demands: FloatArray, capacities: FloatArray) -> dict[str, Any]:
     """Arguments with other demands or capacities; a given gamma grows like the nominal one."""
     changed: dict[str, Any] = {"demands": demands, "capacities": capacities}
-    if isinstance(model, Cluster) and model.given_gamma is not None:
-        before, after = _alone(model.demands, model.capacities), _alone(demands, capacities)
-        changed["gamma"] = model.gamma * quotient(after, before, 0.0)
+    if model.given_gamma is not None:
+        after = alone(demands, capacities)
+        # A class that demands nothing any more is for the constructor to refuse.
+        after[np.isinf(after)] = 0.0
+        before: Any = np.array(model.given_gamma, dtype=float)
+        changed["gamma"] = before * quotient(after, alone(model.demands, model.capacities), 0.0)
     return changed
-
-
-def _alone(demands: FloatArray, capacities: FloatArray) -> FloatArray:
-    """Tasks of each class alone on each server by demands and capacities, (n_classes, n_servers)."""
-    shape = (len(demands), *capacities.shape)
-    tasks = quotient(capacities, np.broadcast_to(demands[:, None, :], shape), np.inf).min(axis=2)
-    return np.where(np.isfinite(tasks), tasks, 0.0)

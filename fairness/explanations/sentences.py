@@ -19,10 +19,10 @@ from fairness.display.wording import (
     units,
 )
 from fairness.evidence.pools import SATURATION
-from fairness.explanations.holdings import Holdings
 from fairness.explanations.queues import Rung
 from fairness.explanations.records import VISIBLE, Case, Stop
-from fairness.results.allocation import Allocation
+from fairness.explanations.resource_use import Holdings
+from fairness.results.any_allocation import AnyAllocation
 from fairness.results.cluster_allocation import ClusterAllocation
 
 __all__ = ["in_words", "sentences"]
@@ -32,7 +32,7 @@ JUMP, FIRST_BIT = 1e-2, 1e-1
 
 
 def sentences(
-    allocation: Allocation | ClusterAllocation,
+    allocation: AnyAllocation,
     held: Holdings,
     i: int,
     stops: Sequence[Stop],
@@ -56,9 +56,7 @@ def sentences(
 class _Teller:
     """Sentences about one class of an allocation."""
 
-    def __init__(
-        self, allocation: Allocation | ClusterAllocation, held: Holdings, i: int, stops: Sequence[Stop]
-    ) -> None:
+    def __init__(self, allocation: AnyAllocation, held: Holdings, i: int, stops: Sequence[Stop]) -> None:
         self.allocation, self.held, self.i = allocation, held, i
         self.name, self.tasks = held.job_classes[i], float(allocation.tasks[i])
         self.now = {in_words(stop, held) for stop in stops}
@@ -178,10 +176,8 @@ class _Teller:
 
     def _elsewhere(self, stops: Sequence[Stop]) -> Iterator[str]:
         """Servers where the class cannot run, or that do not stop it."""
-        if isinstance(self.allocation, Allocation):
-            return
-        cluster = self.allocation.cluster
-        shut = [cluster.servers[s] for s in np.flatnonzero(~cluster.eligible[self.i])]
+        model = self.allocation.model
+        shut = [model.server_names[s] for s in np.flatnonzero(~model.runs[self.i])]
         if shut:
             yield f"It cannot run on {named(shut, 'other servers')}."
 
@@ -202,17 +198,14 @@ class _Teller:
 
     def _room(self) -> str:
         """How many more tasks would fit with all others as they are."""
-        if isinstance(self.allocation, Allocation):
-            shares = self.allocation.problem.task_shares[None, self.i]
-            free = 1.0 - self.allocation.utilization[None]
-        else:
-            shares, free = self.allocation.cluster.task_shares[self.i], 1.0 - self.allocation.utilization
+        model = self.allocation.model
+        shares = model.server_shares[self.i]
+        free = 1.0 - self.allocation.utilization.reshape(shares.shape)
         with np.errstate(divide="ignore", invalid="ignore"):
             fits = np.where(shares > 0, np.maximum(free, 0.0) / shares, np.inf).min(axis=-1)
-        more = float(fits[np.isfinite(fits)].sum())
-        if isinstance(self.allocation, Allocation):
-            limit = self.allocation.counts[self.i] * self.allocation.problem.limits[self.i]
-            more = min(more if np.isfinite(fits).all() else np.inf, limit - self.tasks)
+        ends = np.isfinite(fits)
+        limit = model.most_tasks(self.allocation.counts)[self.i] - self.tasks
+        more = float(min(fits[ends].sum() if ends.any() else np.inf, limit))
         return f"there is room for {number_of_tasks(more)} more"
 
     def _place(self, stop: Stop) -> str:

@@ -27,11 +27,12 @@ from numpy.typing import NDArray
 
 from fairness.arguments.validation import FloatArray
 from fairness.evidence.pools import job_shares
-from fairness.explanations.holdings import Holdings
 from fairness.explanations.queues import at_leaves, queue_stops, tree_of
 from fairness.explanations.records import Stop
+from fairness.explanations.resource_use import Holdings
 from fairness.protocol.family import ByFamily
 from fairness.results.allocation import Allocation
+from fairness.results.any_allocation import AnyAllocation
 from fairness.results.cluster_allocation import ClusterAllocation
 
 __all__ = ["Notion", "notion", "stops"]
@@ -66,15 +67,13 @@ def notion(policy: Any, allocation: Any, held: Holdings) -> Notion:
     return Notion(_candidates(held), np.full(held.parts.shape, np.nan), "", "full")
 
 
-def stops(
-    policy: Any, allocation: Allocation | ClusterAllocation, held: Holdings, i: int
-) -> tuple[Stop, ...]:
+def stops(policy: Any, allocation: AnyAllocation, held: Holdings, i: int) -> tuple[Stop, ...]:
     """What keeps class i from more tasks, by the policy's own notion.
 
     Examples
     --------
     >>> from fairness import DRF, Problem, allocate
-    >>> from fairness.explanations.holdings import holdings
+    >>> from fairness.explanations.resource_use import holdings
     >>> result = allocate(Problem([[1, 4], [3, 1]], [9, 18]), DRF())
     >>> (stop,) = stops(DRF(), result, holdings(result), 0)
     >>> stop.resource, round(stop.value, 4), stop.together
@@ -83,15 +82,14 @@ def stops(
     if allocation.counts[i] == 0:
         return (Stop("no job"),)
     absent = np.argwhere(held.demanded[i] & (held.capacities == 0))
-    if isinstance(allocation, Allocation) and absent.size:
+    if absent.size:
         return tuple(Stop("no capacity", resource=held.resources[j]) for _, j in absent)
     found = []
-    if isinstance(allocation, Allocation) and allocation._at_limit[i]:
-        most = float(allocation.counts[i] * allocation.problem.limits[i])
+    if allocation._at_limit[i]:
+        most = float(allocation.model.most_tasks(allocation.counts)[i])
         found.append(Stop("limit", value=most, measure="most tasks of its jobs"))
     if (tree := tree_of(policy)) is not None:
-        model = allocation.problem if isinstance(allocation, Allocation) else allocation.cluster
-        found.extend(queue_stops(tree, model, held.units.sum(axis=1), i))
+        found.extend(queue_stops(tree, allocation.model, held.units.sum(axis=1), i))
     meant: Notion = notion(policy, allocation, held)
     places = meant.stopped[i] & held.full
     if not places.any() and not found:

@@ -20,23 +20,22 @@ from fairness.arguments.plain import near
 from fairness.arguments.validation import FloatArray, require_whole
 from fairness.catalogue import CATALOGUE, CLUSTER_CATALOGUE
 from fairness.errors import ModelError, NotConvergedError
-from fairness.explanations.alterations import Model, alterations, amount_of, with_capacity
 from fairness.explanations.explanation import Explanation
-from fairness.explanations.holdings import holdings
-from fairness.explanations.notions import stops
 from fairness.explanations.queues import Rung, queue_alterations, tree_of, way
 from fairness.explanations.records import Case
+from fairness.explanations.resource_use import holdings
 from fairness.explanations.sensitivity import one_sided_rate
-from fairness.explanations.telling import in_words
+from fairness.explanations.sentences import in_words
+from fairness.explanations.stopping_rules import stops
 from fairness.explanations.uniqueness import choice_of
+from fairness.explanations.what_if import Model, alterations, amount_of, with_capacity
 from fairness.machine.work import OutOfTime, ProgressOption, Task, stopped, watching
-from fairness.model.cluster import Cluster
 from fairness.model.problem import Problem
 from fairness.protocol.calling import policy_tasks
 from fairness.protocol.cluster_policy import ClusterPolicy
 from fairness.protocol.policy import CertifyingPolicy, policy_name
-from fairness.results.allocation import Allocation, allocate
-from fairness.results.cluster_allocation import ClusterAllocation
+from fairness.results.allocation import allocate
+from fairness.results.any_allocation import AnyAllocation
 
 __all__ = ["explain"]
 
@@ -51,7 +50,7 @@ SOLVES = 12
 
 
 def explain(
-    allocation: Allocation | ClusterAllocation,
+    allocation: AnyAllocation,
     job_class: str | int,
     policy: Any = None,
     *,
@@ -105,13 +104,13 @@ def explain(
     >>> round(why.cases["with twice the weight"].tasks, 4)
     4.1538
     """
-    if not isinstance(allocation, Allocation | ClusterAllocation):
+    if not isinstance(allocation, AnyAllocation):
         raise ModelError.of(
             "allocation",
             f"must be what allocate() gives; got {type(allocation).__name__}; use allocate first",
         )
     require_whole("places", places, 0)
-    model = _model(allocation)
+    model = allocation.model
     i = _index(model, job_class)
     asked = _asked(model, allocation, policy)
     compared = _compared(model, allocation, asked) if others is None else list(others)
@@ -148,8 +147,8 @@ def explain(
 class _Question:
     """What class i would run if ...; each answer is an allocation of the policy."""
 
-    def __init__(self, allocation: Allocation | ClusterAllocation, policy: Any, i: int) -> None:
-        self.model, self.policy, self.counts, self.i = _model(allocation), policy, allocation.counts, i
+    def __init__(self, allocation: AnyAllocation, policy: Any, i: int) -> None:
+        self.model, self.policy, self.counts, self.i = allocation.model, policy, allocation.counts, i
         self.here = float(policy_tasks(self.model, policy, self.counts)[i])
         certified = isinstance(policy, CertifyingPolicy | ClusterPolicy)
         self.noise = EXACT + 10 * allocation.certificate.residual if certified else UNKNOWN
@@ -190,8 +189,8 @@ class _Question:
 
     def capacity(self, server: int, resource: int) -> Iterator[Case]:
         """One unit more of a place, and one less, with the derivative to that side."""
-        capacity = float(self.model.capacities.reshape(-1, self.model.n_resources)[server, resource])
-        amount, place = amount_of(capacity), _place(self.model, server, resource)
+        capacity = float(self.model.server_capacities[server, resource])
+        amount, place = amount_of(capacity), self.model.place(server, resource)
         unit = "one unit" if amount == 1 else f"{amount:.4g} units"
 
         def at(added: float) -> float:
@@ -214,10 +213,6 @@ class _Question:
     def under(self, policy: Any, name: str) -> Case:
         """The same under another policy."""
         return self.case("policy", f"under {name}", lambda: self.tasks(self.model, policy=policy))
-
-
-def _model(allocation: Allocation | ClusterAllocation) -> Model:
-    return allocation.problem if isinstance(allocation, Allocation) else allocation.cluster
 
 
 def _task(model: Model, i: int, places: int, others: int) -> Task:
@@ -246,7 +241,7 @@ def _index(model: Model, job_class: str | int) -> int:
     return int(job_class)
 
 
-def _asked(model: Model, allocation: Allocation | ClusterAllocation, policy: Any) -> Any:
+def _asked(model: Model, allocation: AnyAllocation, policy: Any) -> Any:
     """The policy of the allocation, which gives it again."""
     asked = allocation.policy if policy is None else policy
     if asked is None:
@@ -266,47 +261,32 @@ def _asked(model: Model, allocation: Allocation | ClusterAllocation, policy: Any
     return asked
 
 
-def _compared(model: Model, allocation: Allocation | ClusterAllocation, asked: Any) -> list[Any]:
+def _compared(model: Model, allocation: AnyAllocation, asked: Any) -> list[Any]:
     catalogue = CATALOGUE if isinstance(model, Problem) else CLUSTER_CATALOGUE
     # That of the leaves of a tree is asked about as "without queues".
     known = {allocation.name, getattr(getattr(asked, "policy", None), "name", None)}
     return [entry.policy for entry in catalogue if entry.name not in known]
 
 
-def _places(allocation: Allocation | ClusterAllocation, model: Model, i: int) -> list[tuple[int, int]]:
+def _places(allocation: AnyAllocation, model: Model, i: int) -> list[tuple[int, int]]:
     """Places by how much they have to do with class i; those that nobody needs are left out."""
     present = allocation.counts > 0
-    usable = model.demands[:, None, :] > 0
-    if isinstance(allocation, ClusterAllocation):
-        usable = usable & allocation.cluster.eligible[:, :, None]
-        full, held = allocation.saturated, allocation.placement[i][:, None] * model.task_shares[i]
-    else:
-        full, held = allocation.saturated[None], (allocation.tasks[i] * model.task_shares[i])[None]
-    mine = usable[i]
+    held = allocation.placed[i][:, None] * model.server_shares[i]
+    full, mine = allocation.saturated.reshape(held.shape), model.needs[i]
     rank = np.where(mine & full, 0, np.where(full, 1, np.where(mine, 2, 3)))
     order = np.lexsort((-held.ravel(), rank.ravel()))
-    needed = usable[present].any(axis=0).ravel()
+    needed = model.needs[present].any(axis=0).ravel()
     return [(int(k) // model.n_resources, int(k) % model.n_resources) for k in order if needed[k]]
 
 
-def _place(model: Model, server: int, resource: int) -> str:
-    name = model.resources[resource]
-    return name if isinstance(model, Problem) else f"{name} on {model.servers[server]}"
-
-
-def _equal_part(
-    model: Model, allocation: Allocation | ClusterAllocation, i: int, rungs: Sequence[Rung]
-) -> Iterator[Case]:
+def _equal_part(model: Model, allocation: AnyAllocation, i: int, rungs: Sequence[Rung]) -> Iterator[Case]:
     """What its part by weight of everything would run, alone: the sharing incentive compares with it."""
     mass = allocation.counts * model.weights
     if allocation.counts[i] == 0 or np.count_nonzero(mass) < 2:
         return
     part = math.prod(rung.part for rung in rungs) if rungs else float(mass[i] / mass.sum())
-    if isinstance(model, Cluster):
-        tasks = part * float(model.gamma[i].sum())
-    else:
-        largest = float(model.task_shares[i].max())
-        most = float(allocation.counts[i] * model.limits[i])
-        tasks = 0.0 if model.blocked[i] else min(most, part / largest if largest > 0 else np.inf)
+    largest = model.server_shares[i][model.runs[i]].max(axis=1)
+    alone = np.divide(1.0, largest, out=np.full_like(largest, np.inf), where=largest > 0).sum()
+    tasks = float(min(model.most_tasks(allocation.counts)[i], part * alone))
     words = f"with {100 * part:.3g} % of everything for itself"
     yield Case("equal part", words, tasks, tasks - float(allocation.tasks[i]), amount=part)

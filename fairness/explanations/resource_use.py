@@ -13,8 +13,7 @@ from numpy.typing import NDArray
 
 from fairness.arguments.validation import FloatArray
 from fairness.evidence.pools import SATURATION
-from fairness.results.allocation import Allocation
-from fairness.results.cluster_allocation import ClusterAllocation
+from fairness.results.any_allocation import AnyAllocation
 
 __all__ = ["TIME", "Holdings", "holdings"]
 
@@ -59,7 +58,7 @@ class Holdings:
         return f"the {TIME} of {host}" if self.in_time else f"{name} on {host}"
 
 
-def holdings(allocation: Allocation | ClusterAllocation) -> Holdings:
+def holdings(allocation: AnyAllocation) -> Holdings:
     """Who holds what in an allocation.
 
     Examples
@@ -69,41 +68,21 @@ def holdings(allocation: Allocation | ClusterAllocation) -> Holdings:
     array([[ 3., 12.],
            [ 6.,  2.]])
     """
-    if isinstance(allocation, Allocation):
-        pool = allocation.problem
-        return Holdings(
-            pool.job_classes,
-            ("",),
-            pool.resources,
-            pool.demands[:, None, :] > 0,
-            (allocation.tasks[:, None] * pool.task_shares)[:, None, :],
-            (allocation.tasks[:, None] * pool.demands)[:, None, :],
-            pool.capacities[None],
-            allocation.saturated[None],
-        )
-    cluster = allocation.cluster
-    if allocation.division == "time":
-        gamma = np.where(cluster.eligible, cluster.gamma, 1.0)
-        parts = np.where(cluster.eligible, allocation.placement / gamma, 0.0)[:, :, None]
-        return Holdings(
-            cluster.job_classes,
-            cluster.servers,
-            (TIME,),
-            cluster.eligible[:, :, None],
-            parts,
-            parts,
-            np.ones((cluster.n_servers, 1)),
-            parts.sum(axis=0) >= 1.0 - SATURATION,
-            in_time=True,
-        )
-    parts = allocation.placement[:, :, None] * cluster.task_shares
+    model, held = allocation.model, allocation.placed[:, :, None]
+    if getattr(allocation, "division", "resource") == "time":
+        alone = np.where(model.runs, model.gamma, 1.0)[:, :, None]
+        parts = np.where(model.runs[:, :, None], held / alone, 0.0)
+        full, whole = parts.sum(axis=0) >= 1.0 - SATURATION, np.ones((model.n_servers, 1))
+        places = (model.job_classes, model.server_names, (TIME,), model.runs[:, :, None])
+        return Holdings(*places, parts, parts, whole, full, in_time=True)
+    parts, capacities = held * model.server_shares, model.server_capacities
     return Holdings(
-        cluster.job_classes,
-        cluster.servers,
-        cluster.resources,
-        cluster.task_shares > 0,
+        model.job_classes,
+        model.server_names,
+        model.resources,
+        model.needs,
         parts,
-        parts * cluster.capacities,
-        cluster.capacities,
-        allocation.saturated,
+        held * model.demands[:, None, :] if model.given_gamma is None else parts * capacities,
+        capacities,
+        allocation.saturated.reshape(capacities.shape),
     )
