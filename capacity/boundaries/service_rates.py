@@ -145,6 +145,7 @@ class _Balanced(RateModel):
 
 
 class _Chain(RateModel):
+    policy: Policy
     evidence = "Markov chain, error estimated from the tail"
     instead = f"{FASTER}, or Simulated(policy) as the method"
 

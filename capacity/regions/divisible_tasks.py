@@ -64,6 +64,7 @@ from fairness.arguments.validation import require_whole
 from fairness.display.wording import rough
 from fairness.errors import ModelError
 from fairness.exact.double_description import Facet, Point
+from fairness.exact.linear_algebra import whole
 from fairness.exact.minkowski_sum import Body
 from fairness.exact.pivoting import Corner
 from fairness.exact.server_rows import as_fractions, distinct_servers
@@ -265,11 +266,7 @@ class PoolRegion(StabilityRegion):
         demands, capacities = as_fractions(self.model)
         rows = []
         for j in resources:
-            row = [*(demands[i][j] for i in self.live), capacities[j]]
-            common = math.lcm(*(v.denominator for v in row))
-            whole = [int(v * common) for v in row]
-            divisor = math.gcd(*whole)
-            *normal, offset = (v // divisor for v in whole)
+            *normal, offset = whole([*(demands[i][j] for i in self.live), capacities[j]])[1]
             rows.append((tuple(normal), offset))
         return rows
 

@@ -88,7 +88,7 @@ class _Level:
         weights, rates = np.empty(coarse.n_states), np.empty((2, len(shape), coarse.n_states))
         aggregate(chain_on(states, law, up, down), width, rows, chain_on(coarse, weights, *rates))
         killed = np.bincount(self.parent, law * kill) / weights
-        self.coarser = _Level(weights, *rates, killed, coarse.shape)
+        self.coarser = _Level(weights, rates[0], rates[1], killed, coarse.shape)
 
     def twin(self) -> _Level:
         """The same box with work space of its own, for another thread."""

@@ -158,7 +158,7 @@ class _Level:
         rates = np.empty((2, len(shape), coarse.n_states))
         coarse_law = np.empty(coarse.n_states)
         self._aggregate(chain_on(coarse, coarse_law, *rates))
-        self.coarser = _Level(coarse_law, *rates, coarse)
+        self.coarser = _Level(coarse_law, rates[0], rates[1], coarse)
 
     def _aggregate(self, coarse: kernels.Chain) -> None:
         kernels.aggregate(self.chain, self.width, self.parent, coarse)
