@@ -7,7 +7,7 @@ from .many_classes.slices import RegionSection, region_section
 from .many_classes.volume_estimate import VolumeEstimate, region_volume
 from .provisioning.answer import Provision
 from .provisioning.provision import provision
-from .regions.divisible_tasks import StabilityRegion, stability_region
+from .regions.divisible_tasks import PoolRegion, StabilityRegion, stability_region
 from .regions.inequalities import Facets
 from .regions.load_region import LoadEvidence, Support
 from .regions.stability import StabilityVerdict, is_stable
@@ -26,6 +26,7 @@ __all__ = [
     "PackingRegion",
     "PolicyPoint",
     "PolicyRegion",
+    "PoolRegion",
     "Provision",
     "RegionSection",
     "ServicePoint",

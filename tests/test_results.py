@@ -133,7 +133,8 @@ MAKERS = {
     "Trajectory": lambda: queueing.trajectory(SYSTEM, Priced(), [3.0, 2.0]),
     "FluidVerdict": lambda: queueing.fluid_verdict(SYSTEM, BottleneckMax()),
     "StabilityVerdict": lambda: capacity.is_stable(SYSTEM),
-    "StabilityRegion": lambda: capacity.stability_region(POOL),
+    "StabilityRegion": lambda: capacity.stability_region(CLUSTER),
+    "PoolRegion": lambda: capacity.stability_region(POOL),
     "RegionSection": lambda: capacity.region_section(capacity.stability_region(THREE), [0, 1], [0, 0, 1]),
     "VolumeEstimate": lambda: capacity.region_volume(capacity.stability_region(POOL), precision=0.2, rng=1),
     "PackingRegion": lambda: capacity.packing_region(POOL),
@@ -303,7 +304,7 @@ def test_is_frozen(name):
 
 
 EXTRA = {
-    "StabilityRegion": [{"loads": [[1, 1], [9, 1]]}],
+    "PoolRegion": [{"loads": [[1, 1], [9, 1]]}],
     "HeavyTraffic": [{"job_class": 1}],
     "LoadCurves": [{"job_class": 1, "names": False}],
     "Stationary": [{"job_classes": [1]}],

@@ -42,7 +42,6 @@ from capacity.sweeping.methods import METHODS
 from fairness.arguments.validation import frozen, require, require_whole
 from fairness.display.colours import part_colour
 from fairness.display.lettering import label
-from fairness.errors import ModelError
 from fairness.machine.work import ProgressOption, watching
 from fairness.model.problem import FloatArray, Problem
 from fairness.protocol.policy import Policy
@@ -291,8 +290,5 @@ def _rays(
     if not isinstance(method, Simulated):
         model = rate_model(problem, method, mean_sizes, max_states)
         return ServiceRays(model, frozen(rate), precision)
-    if max_states is not None:
-        raise ModelError.of(
-            "max_states", "is for chains and balanced fairness; a simulation has no box: leave it out"
-        )
+    method.refuse_box(max_states)
     return SimulatedRays(problem, method, mean_sizes, frozen(rate), precision)

@@ -80,8 +80,13 @@ class RateModel(ABC):
         self.problem = empty.require_pool("a region of service", "policy_stability_region or load_curves")
         self.mean_sizes = empty.mean_sizes
 
+    policy: Policy | None = None
+    """The policy that is asked, if one is."""
+
     def alone(self) -> FloatArray:
         """Tasks of a job that is alone, (n_classes,): the rates at load 0."""
+        if self.policy is not None:
+            return np.diagonal(policy_tasks(self.problem, self.policy, np.eye(self.problem.n_classes))).copy()
         longest = np.maximum(self.problem.task_shares.max(axis=1), 1.0 / self.problem.limits)
         return np.divide(1.0, longest, out=np.zeros_like(longest), where=~self.problem.blocked)
 
@@ -140,24 +145,22 @@ class _Balanced(RateModel):
 
 
 class _Chain(RateModel):
+    policy: Policy
     evidence = "Markov chain, error estimated from the tail"
     instead = f"{FASTER}, or Simulated(policy) as the method"
 
     def __init__(self, problem: Problem, policy: Policy, mean_sizes: ArrayLike, max_states: int) -> None:
         super().__init__(problem, mean_sizes)
         self.name = policy_name(policy)
-        self._policy, self._max_states = policy, max_states
+        self.policy, self._max_states = policy, max_states
         self._table: Table | None = None
-
-    def alone(self) -> FloatArray:
-        return np.diagonal(policy_tasks(self.problem, self._policy, np.eye(self.problem.n_classes))).copy()
 
     def rates(self, loads: FloatArray, tail: float) -> Rates:
         with advised(SIMULATED, "tail", "shape", "simulate", "balanced_fairness"):
             try:
                 law = stationary(
                     self._system(loads),
-                    self._policy,
+                    self.policy,
                     tail=tail,
                     max_states=self._max_states,
                     table=self._table,
@@ -191,13 +194,13 @@ class _Chain(RateModel):
         """Hold a table for the next chain: the policy does not depend on the loads."""
         old = self._table
         if old is None:
-            self._table = tabulate(self.problem, self._policy, shape)
+            self._table = tabulate(self.problem, self.policy, shape)
             return
         union = np.maximum(old.shape, shape)
         if (union > old.shape).any():
             # Boxes of very different shapes: their union would be mostly states that no chain visits.
             wide = union.prod() > 2 * (np.prod(old.shape) + np.prod(shape))
-            self._table = tabulate(self.problem, self._policy, shape if wide else union.tolist(), known=old)
+            self._table = tabulate(self.problem, self.policy, shape if wide else union.tolist(), known=old)
 
 
 def _enclosed(

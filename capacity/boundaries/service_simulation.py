@@ -48,7 +48,6 @@ from capacity.boundaries.service_rays import ServicePoint, ServiceRays
 from fairness.arguments.validation import require_whole
 from fairness.errors import ModelError, NotConvergedError, UnstableError
 from fairness.model.problem import FloatArray, Problem
-from fairness.protocol.calling import policy_tasks
 from fairness.protocol.policy import Policy, policy_name
 from queueing.model.laws import Law
 from queueing.model.system import System
@@ -113,6 +112,14 @@ class Simulated:
         if not 0.5 <= self.confidence < 1:
             raise ModelError.of("confidence", f"must be at least 0.5 and below 1; got {self.confidence}")
 
+    @staticmethod
+    def refuse_box(max_states: int | None) -> None:
+        """ModelError if a limit on boxes is given."""
+        if max_states is not None:
+            raise ModelError.of(
+                "max_states", "is for chains and balanced fairness; a simulation has no box: leave it out"
+            )
+
 
 class SimulatedRates(RateModel):
     """Service rates with intervals, by simulation."""
@@ -122,13 +129,8 @@ class SimulatedRates(RateModel):
 
     def __init__(self, problem: Problem, method: Simulated, mean_sizes: ArrayLike) -> None:
         super().__init__(problem, mean_sizes)
-        self.method = method
+        self.method, self.policy = method, method.policy
         self.name = f"{policy_name(method.policy)}, simulated"
-
-    def alone(self) -> FloatArray:
-        return np.diagonal(
-            policy_tasks(self.problem, self.method.policy, np.eye(self.problem.n_classes))
-        ).copy()
 
     def rates(self, loads: FloatArray, tail: float) -> Rates:
         """One run of the first length; ``tail`` has no meaning here."""

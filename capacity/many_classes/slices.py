@@ -27,8 +27,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.spatial import HalfspaceIntersection
 
-from capacity.regions.divisible_tasks import StabilityRegion
-from capacity.regions.load_region import LoadRegion
+from capacity.regions.divisible_tasks import PoolRegion
+from capacity.regions.load_region import LoadRegion, check_region
 from capacity.regions.loads import checked_loads
 from fairness.arguments.labels import as_named
 from fairness.arguments.plain import near
@@ -53,7 +53,7 @@ SHOWN = 6
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
-class RegionSection(StabilityRegion):
+class RegionSection(PoolRegion):
     """Loads of some classes that fit beside given loads of the others; made by :func:`region_section`.
 
     It answers as the stability region of a pool of these classes: facets, vertices, volume, ``contains``,
@@ -72,6 +72,8 @@ class RegionSection(StabilityRegion):
 
     region: LoadRegion = field(kw_only=True)
     loads: FloatArray = field(kw_only=True)
+
+    _called = "RegionSection"
 
     def summary(self) -> str:
         """The inequalities that bound the section, and the loads of the other classes."""
@@ -129,10 +131,7 @@ def region_section(
       [B] < 0.5  (resource 2)
       beside fixed loads: long 0.5
     """
-    if not isinstance(region, LoadRegion):
-        raise ModelError.of(
-            "region", f"must be a StabilityRegion or PackingRegion; got {type(region).__name__}"
-        )
+    check_region(region)
     chosen = _numbers(region.job_classes, job_classes)
     given: Any = np.zeros(region.n_classes) if loads is None else loads
     fixed = checked_loads(region.model, given, batch=False, least=0).copy()
@@ -144,7 +143,7 @@ def region_section(
             f"of the other classes do not fit by themselves: their relative load is {taken:.6g}; make them "
             "smaller",
         )
-    if isinstance(region, StabilityRegion) and isinstance(region.model, Problem):
+    if isinstance(region, PoolRegion):
         model = _left(region.model, chosen, given)
     else:
         model = _enclosing(region, chosen, fixed)

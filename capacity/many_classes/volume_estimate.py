@@ -47,7 +47,7 @@ from scipy import stats
 
 from capacity.many_classes.hit_and_run import sweeps
 from capacity.regions.inequalities import in_units
-from capacity.regions.load_region import LoadRegion
+from capacity.regions.load_region import LoadRegion, check_region
 from fairness.arguments.validation import Entropy, Seed, frozen, require_number
 from fairness.display.colours import NEUTRAL
 from fairness.display.drawing import given_axes, legend_beside
@@ -143,7 +143,7 @@ class VolumeEstimate(Result):
         """The estimate with its interval, and what it rests on."""
         return "\n".join(
             [
-                f"volume of {type(self.region).__name__} of {self.region.n_classes} classes: about "
+                f"volume of {self.region._called} of {self.region.n_classes} classes: about "
                 f"{self.value:.4g} (logarithm {self.logarithm:.4f}), "
                 f"± {100 * self.relative_half_width:.2g} % with confidence {self.confidence:g}",
                 f"  an estimate by simulated annealing: {len(self.chains)} independent chains, "
@@ -214,10 +214,7 @@ def region_volume(
     >>> abs(found.value * math.factorial(20) - 1) < 2 * found.relative_half_width
     True
     """
-    if not isinstance(region, LoadRegion):
-        raise ModelError.of(
-            "region", f"must be a StabilityRegion or PackingRegion; got {type(region).__name__}"
-        )
+    check_region(region)
     precision = require_number("precision", precision, least=1e-3, most=0.2)
     confidence = require_number("confidence", confidence, above=0, below=1)
     if region.pinned or region.free:

@@ -235,10 +235,8 @@ def _effort(simulated: bool, precision: float | None, max_states: int | None, ma
     if precision is None:
         precision = 0.01 if simulated else 1e-6
     precision = require_number("precision", precision, least=1e-3 if simulated else 1e-10, most=0.1)
-    if simulated and max_states is not None:
-        raise ModelError.of(
-            "max_states", "is for chains and balanced fairness; a simulation has no box: leave it out"
-        )
+    if simulated:
+        Simulated.refuse_box(max_states)
     if max_states is not None:
         require_number("max_states", max_states, least=1, most=math.inf)
     require_whole("max_evaluations", max_evaluations, 1)

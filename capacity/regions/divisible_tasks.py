@@ -46,23 +46,25 @@ References
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from capacity.regions.inequalities import ROUNDING, Facets, necessary
 from capacity.regions.load_region import LoadRegion
-from capacity.regions.loads import checked_loads
+from capacity.regions.loads import checked_loads, checked_model
 from capacity.regions.servers import least_facets, server_mixes
 from capacity.regions.vertices import walked
 from fairness.arguments.validation import require_whole
 from fairness.display.wording import rough
 from fairness.errors import ModelError
 from fairness.exact.double_description import Facet, Point
+from fairness.exact.linear_algebra import whole
 from fairness.exact.minkowski_sum import Body
 from fairness.exact.pivoting import Corner
 from fairness.exact.server_rows import as_fractions, distinct_servers
@@ -71,7 +73,7 @@ from fairness.model.cluster import Cluster
 from fairness.model.problem import FloatArray, Problem
 from queueing.model.cluster_load import LoadEvidence, Support, relative_load, support
 
-__all__ = ["StabilityRegion", "stability_region"]
+__all__ = ["PoolRegion", "StabilityRegion", "stability_region"]
 
 MOST_CLASSES = 6
 """A notebook lists the vertices of a pool up to here: beyond they may be thousands, and take minutes."""
@@ -80,6 +82,8 @@ MOST_CLASSES = 6
 @dataclass(frozen=True, eq=False, repr=False)
 class StabilityRegion(LoadRegion):
     """All class loads that a pool or a cluster can carry; made by :func:`stability_region`.
+
+    That of a pool is a :class:`PoolRegion`.
 
     Attributes
     ----------
@@ -91,17 +95,20 @@ class StabilityRegion(LoadRegion):
         pool.
     """
 
+    model: Any  # a Cluster here, of a PoolRegion a Problem
     max_vertices: int = field(default=20_000, kw_only=True)
+
+    _called = "StabilityRegion"
+
+    @classmethod
+    def of_fields(cls, fields: Mapping[str, Any]) -> type[StabilityRegion]:
+        """The class of a region that was saved: there once was one for both models."""
+        return PoolRegion if cls is StabilityRegion and isinstance(fields["model"], Problem) else cls
 
     @cached_property
     def pinned(self) -> tuple[int, ...]:
         """Classes that must have load 0, because they demand a resource of capacity 0 (of pools only)."""
-        return () if isinstance(self.model, Cluster) else _numbers(self.model.blocked)
-
-    @cached_property
-    def free(self) -> tuple[int, ...]:
-        """Classes that may have any load, because they demand nothing (of pools only)."""
-        return () if isinstance(self.model, Cluster) else _numbers(~self.model.demands.any(axis=1))
+        return ()
 
     @property
     def is_rational(self) -> bool:
@@ -109,36 +116,9 @@ class StabilityRegion(LoadRegion):
         return self.model.is_rational
 
     @property
-    def facet_names(self) -> tuple[str, ...]:
-        """Of a pool the resources that bound the region; of a cluster "facet 1", "facet 2", ..."""
-        if isinstance(self.model, Cluster):
-            return super().facet_names
-        return tuple(self.model.resources[j] for j in self._resources[0])
-
-    @property
     def redundant(self) -> tuple[str, ...]:
         """Resources of a pool that the others imply; a resource of capacity 0 pins classes and is not one."""
-        if isinstance(self.model, Cluster):
-            return ()
-        return tuple(self.model.resources[j] for j in self._resources[1])
-
-    @cached_property
-    def facets(self) -> Facets:
-        """Facets other than loads >= 0 as arrays: normals @ loads < offsets; ``A, b = region.facets``.
-
-        Of a pool the demands on the resources that bound it, and their capacities.
-        """
-        if isinstance(self.model, Cluster):
-            return super().facets
-        kept = list(self._resources[0])
-        return Facets(np.ascontiguousarray(self.model.demands[:, kept].T), self.model.capacities[kept])
-
-    @property
-    def _exact_rows(self) -> list[tuple[Sequence[Fraction], Fraction]]:
-        if isinstance(self.model, Cluster):
-            return super()._exact_rows
-        demands, capacities = as_fractions(self.model)
-        return [([row[j] for row in demands], capacities[j]) for j in self._resources[0]]
+        return ()
 
     def judge(self, loads: ArrayLike) -> LoadEvidence:
         """Relative load of loads >= 0, shape (n_classes,), with a placement and prices as evidence.
@@ -159,18 +139,7 @@ class StabilityRegion(LoadRegion):
         >>> evidence.prices.round(6), evidence.earnings.round(6)
         (array([0.1, 0.1]), array([0.4, 0.6]))
         """
-        rho, model = checked_loads(self.model, loads, batch=False, least=0), self.model
-        if isinstance(model, Cluster):
-            return relative_load(model, rho)
-        blocked = np.array(model.blocked)
-        prices = np.where(blocked, np.inf, 0.0)
-        if rho[blocked].any():
-            return LoadEvidence(rho, np.inf, np.inf, np.zeros((len(rho), 1)), prices, np.zeros(1))
-        busiest = int((rho @ model.task_shares).argmax())
-        part = float(self._relative_loads(rho))
-        if part > 0:
-            prices = np.where(blocked, np.inf, model.task_shares[:, busiest])
-        return LoadEvidence(rho, part, part, rho[:, None], prices, np.array([float(part > 0)]))
+        return relative_load(self.model, checked_loads(self.model, loads, batch=False, least=0))
 
     def support(self, direction: ArrayLike) -> Support:
         """Most that the servers earn at prices per task of shape (n_classes,), and where.
@@ -188,9 +157,80 @@ class StabilityRegion(LoadRegion):
         >>> round(best.value, 9), best.load.round(6)
         (0.181818182, array([0.090909, 0.090909]))
         """
+        return support(self.model, checked_loads(self.model, direction, batch=False, name="direction"))
+
+    def _found_facets(self) -> list[Facet]:
+        least = least_facets(self.model)
+        if least > self.max_facets:
+            raise ModelError(
+                f"the region has at least {rough(least, 3)} facets, counting those of the regions of "
+                f"fewer classes, more than max_facets={self.max_facets:,}; merge classes or servers, "
+                "raise max_facets, or take region_section for a few classes (support, contains, slack, "
+                "max_scale and boundary work without facets)"
+            )
+        return super()._found_facets()
+
+    @cached_property
+    def _bodies(self) -> tuple[Body, ...]:
+        return tuple(
+            Body.around(server_mixes(rows), len(members))
+            for rows, members in distinct_servers(self.model).items()
+        )
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class PoolRegion(StabilityRegion):
+    """All class loads that a pool can carry: its facets are resources, its vertices are walked."""
+
+    model: Problem
+
+    @cached_property
+    def pinned(self) -> tuple[int, ...]:
+        """Classes that must have load 0, because they demand a resource of capacity 0."""
+        return _numbers(self.model.blocked)
+
+    @cached_property
+    def free(self) -> tuple[int, ...]:
+        """Classes that may have any load, because they demand nothing."""
+        return _numbers(~self.model.demands.any(axis=1))
+
+    @property
+    def facet_names(self) -> tuple[str, ...]:
+        """The resources that bound the region."""
+        return tuple(self.model.resources[j] for j in self._resources[0])
+
+    @property
+    def redundant(self) -> tuple[str, ...]:
+        """Resources that the others imply; a resource of capacity 0 pins classes and is not one."""
+        return tuple(self.model.resources[j] for j in self._resources[1])
+
+    @cached_property
+    def facets(self) -> Facets:
+        """Facets other than loads >= 0 as arrays: the demands on the resources that bound, and capacities."""
+        kept = list(self._resources[0])
+        return Facets(np.ascontiguousarray(self.model.demands[:, kept].T), self.model.capacities[kept])
+
+    @property
+    def _exact_rows(self) -> list[tuple[Sequence[Fraction], Fraction]]:
+        demands, capacities = as_fractions(self.model)
+        return [([row[j] for row in demands], capacities[j]) for j in self._resources[0]]
+
+    def judge(self, loads: ArrayLike) -> LoadEvidence:
+        """Relative load of loads >= 0, with prices as evidence; see :meth:`StabilityRegion.judge`."""
+        rho, model = checked_loads(self.model, loads, batch=False, least=0), self.model
+        blocked = np.array(model.blocked)
+        prices = np.where(blocked, np.inf, 0.0)
+        if rho[blocked].any():
+            return LoadEvidence(rho, np.inf, np.inf, np.zeros((len(rho), 1)), prices, np.zeros(1))
+        busiest = int((rho @ model.task_shares).argmax())
+        part = float(self._relative_loads(rho))
+        if part > 0:
+            prices = np.where(blocked, np.inf, model.task_shares[:, busiest])
+        return LoadEvidence(rho, part, part, rho[:, None], prices, np.array([float(part > 0)]))
+
+    def support(self, direction: ArrayLike) -> Support:
+        """Most that the pool earns at prices per task; see :meth:`StabilityRegion.support`."""
         prices, model = checked_loads(self.model, direction, batch=False, name="direction"), self.model
-        if isinstance(model, Cluster):
-            return support(model, prices)
         for n in self.free:
             if prices[n] > 0:
                 raise ModelError.of(
@@ -207,8 +247,6 @@ class StabilityRegion(LoadRegion):
         return Support(best.value, best.bound, placement[:, 0], placement)
 
     def _relative_loads(self, rho: FloatArray) -> FloatArray:
-        if isinstance(self.model, Cluster):
-            return super()._relative_loads(rho)
         with np.errstate(over="ignore"):
             usage, capacities = rho @ self.model.demands, self.model.capacities
         empty = np.where(usage > 0, np.inf, 0.0)
@@ -217,48 +255,27 @@ class StabilityRegion(LoadRegion):
 
     @cached_property
     def _resources(self) -> tuple[list[int], list[int]]:
-        """Resources of a pool with a capacity: those that matter and those that the others imply."""
+        """Resources with a capacity: those that matter and those that the others imply."""
         kept = np.flatnonzero(self.model.capacities > 0).tolist()
         tolerance = Fraction(0) if self.is_rational else Fraction(ROUNDING)
         matter = [kept[k] for k in necessary(self._rows(kept), tolerance)]
         return matter, [j for j in kept if j not in matter]
 
     def _rows(self, resources: list[int]) -> list[Facet]:
-        """Demands of the live classes and capacity of a pool's resources, integers without common factor."""
+        """Demands of the live classes and capacity of resources, integers without common factor."""
         demands, capacities = as_fractions(self.model)
         rows = []
         for j in resources:
-            row = [*(demands[i][j] for i in self.live), capacities[j]]
-            common = math.lcm(*(v.denominator for v in row))
-            whole = [int(v * common) for v in row]
-            divisor = math.gcd(*whole)
-            *normal, offset = (v // divisor for v in whole)
+            *normal, offset = whole([*(demands[i][j] for i in self.live), capacities[j]])[1]
             rows.append((tuple(normal), offset))
         return rows
 
     def _found_facets(self) -> list[Facet]:
-        if isinstance(self.model, Cluster):
-            least = least_facets(self.model)
-            if least > self.max_facets:
-                raise ModelError(
-                    f"the region has at least {rough(least, 3)} facets, counting those of the regions of "
-                    f"fewer classes, more than max_facets={self.max_facets:,}; merge classes or servers, "
-                    "raise max_facets, or take region_section for a few classes (support, contains, slack, "
-                    "max_scale and boundary work without facets)"
-                )
-            return super()._found_facets()
         return self._rows(self._resources[0])
 
     @cached_property
-    def _bodies(self) -> tuple[Body, ...]:
-        return tuple(
-            Body.around(server_mixes(rows), len(members))
-            for rows, members in distinct_servers(self.model).items()
-        )
-
-    @cached_property
     def _bases(self) -> list[Corner]:
-        """The walk over a pool's vertices."""
+        """The walk over the vertices."""
         refusal = (
             f"the region has more than {self.max_vertices:,} vertices (one where more facets meet than there "
             "are classes counts as several); merge classes, raise max_vertices, or take region_section for a "
@@ -269,14 +286,10 @@ class StabilityRegion(LoadRegion):
 
     @cached_property
     def _points(self) -> tuple[Point, ...]:
-        if isinstance(self.model, Cluster):
-            return super()._points
         return tuple(sorted({self._padded(vertex, Fraction(0)) for vertex, *_ in self._bases}))
 
     @cached_property
     def _volume(self) -> Fraction | float:
-        if isinstance(self.model, Cluster):
-            return super()._volume
         if self.pinned:
             return Fraction(0)
         if self.free:
@@ -295,15 +308,11 @@ class StabilityRegion(LoadRegion):
 
     @property
     def _named(self) -> tuple[FloatArray, FloatArray, tuple[str, ...]]:
-        """Of a pool all resources: the redundant ones may be full at a vertex as well."""
-        if isinstance(self.model, Cluster):
-            return super()._named
+        """All resources: the redundant ones may be full at a vertex as well."""
         return self.model.demands.T, self.model.capacities, self.model.resources
 
     @property
     def _facet_remarks(self) -> Sequence[str]:
-        if isinstance(self.model, Cluster):
-            return super()._facet_remarks
         return [f"  ({name})" for name in self.facet_names]
 
     def summary(self) -> str:
@@ -314,13 +323,11 @@ class StabilityRegion(LoadRegion):
             lines.insert(at, f"  redundant resources: {', '.join(self.redundant)}")
         return "\n".join(lines)
 
-    @property
-    def _quick(self) -> bool:
-        return super()._quick if isinstance(self.model, Cluster) else True
+    _quick = True
 
     @property
     def _listed(self) -> bool:
-        return super()._listed if isinstance(self.model, Cluster) else self.n_classes <= MOST_CLASSES
+        return self.n_classes <= MOST_CLASSES
 
 
 def _numbers(chosen: ArrayLike) -> tuple[int, ...]:
@@ -389,10 +396,10 @@ def stability_region(
     >>> region.boundary([1, 9])
     array([1., 9.])
     """
-    if not isinstance(model, (Problem, Cluster)):
-        raise ModelError.of("model", f"must be a Problem or a Cluster; got {type(model).__name__}")
-    return StabilityRegion(
-        model,
+    checked_model(model)
+    kind = PoolRegion if isinstance(model, Problem) else StabilityRegion
+    return kind(
+        model,  # type: ignore[arg-type]
         max_vertices=require_whole("max_vertices", max_vertices, 1),
         max_facets=require_whole("max_facets", max_facets, 1),
         progress=progress,

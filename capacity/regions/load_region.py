@@ -39,7 +39,16 @@ from queueing.model.cluster_load import LoadEvidence, Support
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = ["LoadEvidence", "LoadRegion", "Support"]
+__all__ = ["LoadEvidence", "LoadRegion", "Support", "check_region"]
+
+
+def check_region(region: Any) -> LoadRegion:
+    """The region; refuse what is none."""
+    if not isinstance(region, LoadRegion):
+        raise ModelError.of(
+            "region", f"must be a StabilityRegion or PackingRegion; got {type(region).__name__}"
+        )
+    return region
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -61,6 +70,11 @@ class LoadRegion(Result):
     max_facets: int = field(default=2000, kw_only=True)
     progress: ProgressOption = field(default=None, kw_only=True)
     time_limit: float | None = field(default=None, kw_only=True)
+
+    @property
+    @abstractmethod
+    def _called(self) -> str:
+        """What a person reads that it is."""
 
     @property
     def job_classes(self) -> tuple[str, ...]:
@@ -334,7 +348,7 @@ class LoadRegion(Result):
 
     def summary(self) -> str:
         """The inequalities that bound the region, and what does not."""
-        lines = [f"{type(self).__name__} of {self.n_classes} classes: loads >= 0 (tasks) with"]
+        lines = [f"{self._called} of {self.n_classes} classes: loads >= 0 (tasks) with"]
         for normal, offset, name in zip(*self.facets, self._facet_remarks, strict=True):
             lines.append(f"  {inequality(normal.tolist(), offset, self.job_classes)}{name}")
         for told, which in (("load must be 0", self.pinned), ("any load fits", self.free)):
@@ -345,7 +359,7 @@ class LoadRegion(Result):
     def __repr__(self) -> str:
         if self._quick:
             return self.summary()
-        return f"{type(self).__name__} of {self.n_classes} classes on {self.n_servers} servers"
+        return f"{self._called} of {self.n_classes} classes on {self.n_servers} servers"
 
     def _table(self) -> pd.DataFrame | None:
         return self.to_dataframe() if self._listed else None

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import ArrayLike
 
@@ -10,7 +12,14 @@ from fairness.errors import ModelError
 from fairness.model.cluster import Cluster
 from fairness.model.problem import Problem
 
-__all__ = ["checked_loads"]
+__all__ = ["checked_loads", "checked_model"]
+
+
+def checked_model(model: Any) -> Problem | Cluster:
+    """The model; refuse what is none."""
+    if not isinstance(model, (Problem, Cluster)):
+        raise ModelError.of("model", f"must be a Problem or a Cluster; got {type(model).__name__}")
+    return model
 
 
 def checked_loads(

@@ -49,7 +49,7 @@ from capacity.regions.configurations import Configurations, maximal_configuratio
 from capacity.regions.divisible_tasks import StabilityRegion, stability_region
 from capacity.regions.inequalities import ROUNDING
 from capacity.regions.load_region import LoadRegion
-from capacity.regions.loads import checked_loads
+from capacity.regions.loads import checked_loads, checked_model
 from fairness.arguments.validation import FloatArray, require_whole
 from fairness.errors import ModelError
 from fairness.exact.minkowski_sum import Body
@@ -97,6 +97,8 @@ class PackingRegion(LoadRegion):
     """
 
     packings: tuple[Packing, ...]
+
+    _called = "PackingRegion"
 
     @property
     def is_rational(self) -> bool:
@@ -332,10 +334,7 @@ def packing_region(
     >>> region.exact_volume, region.exact_loss
     (Fraction(7, 2), Fraction(1, 7))
     """
-    if not isinstance(model, (Problem, Cluster)):
-        raise ModelError.of(
-            "model", f"must be a fairness.Problem or a fairness.Cluster; got {type(model).__name__}"
-        )
+    checked_model(model)
     limit = require_whole("max_configurations", max_configurations, 1)
     facets = require_whole("max_facets", max_facets, 1)
     if isinstance(model, Problem):

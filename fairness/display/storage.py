@@ -333,7 +333,8 @@ class _Reader:
         if written < row.format:
             fields = cls.upgraded(fields, written)
         _require_fields(cls, fields)
-        made = object.__new__(cls)
+        # What was one type may be several today.
+        made = object.__new__(cls.of_fields(fields) if hasattr(cls, "of_fields") else cls)
         made.__dict__.update(fields)
         return made
 

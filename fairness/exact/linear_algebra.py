@@ -6,11 +6,12 @@ The rows of a system are lists of coefficients with the right side at the end. N
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable, Sequence
 from fractions import Fraction
 from typing import Any
 
-__all__ = ["Number", "affine_solutions", "determinant", "dot", "reduced"]
+__all__ = ["Number", "affine_solutions", "determinant", "dot", "reduced", "whole"]
 
 Number = Any
 """Fraction in exact computations, float otherwise."""
@@ -19,6 +20,20 @@ Number = Any
 def dot(first: Iterable[Fraction | int], second: Iterable[Fraction | int]) -> Fraction:
     """Sum of the products."""
     return Fraction(0) + sum(u * v for u, v in zip(first, second, strict=True) if u and v)
+
+
+def whole(values: Sequence[Fraction]) -> tuple[Fraction, list[int]]:
+    """The factor that makes fractions, not all 0, integers without a common divisor, and these integers.
+
+    Examples
+    --------
+    >>> whole([Fraction(1, 2), Fraction(3, 4)])
+    (Fraction(4, 1), [2, 3])
+    """
+    common = math.lcm(*(value.denominator for value in values))
+    numerators = [value.numerator * (common // value.denominator) for value in values]
+    divisor = math.gcd(*numerators)
+    return Fraction(common, divisor), [v // divisor for v in numerators]
 
 
 def reduced(

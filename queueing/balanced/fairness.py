@@ -47,12 +47,12 @@ from fairness.machine.memory import gibibytes, require_memory
 from fairness.machine.work import duration
 from fairness.model.problem import FloatArray
 from queueing.balanced.groups import Component, Groups, thinned
-from queueing.balanced.plan import GroupLaw, check_tail, steps
+from queueing.balanced.plan import GroupLaw, check_balanced, steps
 from queueing.balanced.pruned import PrunedLaw
 from queueing.balanced.recursion import BoxLaw, box_bytes, box_seconds
 from queueing.balanced.tail_bound import INSTEAD, StoreAndForward
 from queueing.model.class_results import MomentTable, class_lines
-from queueing.model.system import System, check_system
+from queueing.model.system import System
 from queueing.pictures.counts import Chosen, plot_law, two_classes
 from queueing.states.box import box_name, check_box, count_states, pair_law, sides
 
@@ -344,10 +344,7 @@ def _on_box(
     system: System, shape: Sequence[int] | int | None, tail: float, max_states: int, distribution: bool
 ) -> BalancedFairness:
     """The law on a box of counts, each class by itself."""
-    check_system(system).require_pool("balanced fairness")
-    system.require_poisson("balanced fairness")
-    system.require_stable()
-    check_tail(tail)
+    check_balanced(system, tail)
     bound = StoreAndForward.of(system)
     if shape is None:
         sizes = bound.box(tail)

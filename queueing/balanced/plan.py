@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.axes import Axes
 
-__all__ = ["BalancedPlan", "GroupLaw", "Step", "balanced_plan", "check_tail", "steps"]
+__all__ = ["BalancedPlan", "GroupLaw", "Step", "balanced_plan", "check_balanced", "steps"]
 
 WORTH_PRUNING = 1.0
 """Seconds on a box from which trial runs of the pruned recursion pay."""
@@ -215,17 +215,17 @@ def balanced_plan(system: System, *, tail: float = 1e-12) -> BalancedPlan:
     return BalancedPlan(system, members, tuple(found))
 
 
-def check_tail(tail: float) -> None:
-    """Refuse what is no probability."""
+def check_balanced(system: System, tail: float) -> None:
+    """Refuse a system whose law under balanced fairness is not known, and what is no probability."""
+    check_system(system).require_pool("balanced fairness")
+    system.require_poisson("balanced fairness")
+    system.require_stable()
     require_number("tail", tail, above=0, below=1, hint=", a probability")
 
 
 def steps(system: System, tail: float, prune: bool = True) -> tuple[Groups, list[Step]]:
     """Groups of a system, and how each component is solved; pruned only where that is allowed."""
-    check_system(system).require_pool("balanced fairness")
-    system.require_poisson("balanced fairness")
-    system.require_stable()
-    check_tail(tail)
+    check_balanced(system, tail)
     groups = merge_classes(system)
     # What a box may leave out: every group its part.
     return groups, [_step(c, tail * len(c.groups) / len(groups.members), prune) for c in groups.components]

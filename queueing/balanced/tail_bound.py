@@ -40,6 +40,7 @@ from fairness.errors import ModelError, UnstableError
 from fairness.machine.compiling import stored
 from fairness.machine.memory import require_memory
 from fairness.model.problem import FloatArray
+from queueing.model.class_loads import binding_resources
 from queueing.model.system import System
 from queueing.states.box import SMALLEST
 
@@ -157,18 +158,6 @@ def free_shares(gain: FloatArray, resources: Sequence[str], least: float = 0.0) 
             f"the load of resource {name!r} is 1 up to rounding; reduce arrival_rates or mean_sizes"
         )
     return free
-
-
-def binding_resources(shares: FloatArray) -> NDArray[np.intp]:
-    """Indices of the columns of ``shares`` (n_classes, n_resources) that no other column dominates.
-
-    A resource of which every class uses no more than of another one never binds alone.
-    """
-    kept: list[int] = []
-    for j in np.argsort(-shares.sum(axis=0), kind="stable"):
-        if shares[:, j].any() and not any((shares[:, j] <= shares[:, k]).all() for k in kept):
-            kept.append(int(j))
-    return np.array(sorted(kept), dtype=np.intp)
 
 
 @stored(nogil=True)

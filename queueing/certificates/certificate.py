@@ -11,6 +11,7 @@ told in :mod:`queueing.certificates.checking`.
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -18,6 +19,7 @@ from fairness.display.drawing import bound_bars
 from fairness.display.result import Result
 from fairness.errors import ModelError
 from fairness.model.problem import FloatArray
+from queueing.certificates.intervals import Interval, total
 from queueing.model.system import System
 
 if TYPE_CHECKING:
@@ -53,6 +55,19 @@ class Functional:
     job_class: int | None = None
     other_class: int | None = None
     level: int = 0
+
+    @property
+    def factors(self) -> list[int | None]:
+        """Classes whose counts are multiplied, None for all jobs; as many as the degree of the function."""
+        both = [self.job_class, self.job_class if self.other_class is None else self.other_class]
+        return both[: {"jobs": 1, "products": 2, "at least": 0}[self.kind]]
+
+    def largest(self, counts: Mapping[int, Interval]) -> Interval:
+        """Product of the factors, and so at least the function, where the counts are at most these."""
+        bound = Interval.of(1.0)
+        for k in self.factors:
+            bound = bound * (total(counts.values()) if k is None else counts.get(k, Interval(0.0, 0.0)))
+        return bound
 
     @property
     def name(self) -> str:

@@ -87,7 +87,6 @@ from queueing.certificates.rates.interface import no_guess, rates_of
 __all__ = ["Bounds", "proved"]
 
 KINDS = {"jobs": JOBS, "products": PRODUCTS, "at least": AT_LEAST}
-DEGREES = {"jobs": 1, "products": 2, "at least": 0}
 SECONDS = 4e-7
 """Time per state, functional and class, about."""
 LARGEST = 1e100
@@ -344,8 +343,7 @@ class _Checker:
 
     def _growth(self, one: Functional) -> float:
         """K: f is at most this times U outside."""
-        c, drift, degree = self.certificate, self.certificate.drift, DEGREES[one.kind]
-        bound = Interval.of(1.0)
+        c, drift, degree = self.certificate, self.certificate.drift, len(one.factors)
         if drift.theta > 0:
             if not (Interval.of(drift.theta) * self.radius).low >= degree:
                 raise CertificateError("outside", f"theta T_A must be at least {degree} for {one.name}")
@@ -356,10 +354,7 @@ class _Checker:
                     "outside", f"the exponent must be at least {degree + 1} for {one.name}"
                 )
             each = {int(k): Interval.of(float(c.shape[k])) for k in self.pool.classes}
-        factors = [one.job_class, one.job_class if one.other_class is None else one.other_class][:degree]
-        for k in factors:
-            bound = bound * (total(each.values()) if k is None else each.get(k, Interval(0.0, 0.0)))
-        return bound.high
+        return one.largest(each).high
 
     def _state(self, index: int) -> tuple[int, ...]:
         shape = self.certificate.shape

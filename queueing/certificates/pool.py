@@ -24,6 +24,7 @@ from fairness.model.problem import FloatArray, Problem
 from queueing.certificates.errors import CertificateError
 from queueing.certificates.facets import cluster_facets
 from queueing.certificates.intervals import Interval, largest, smallest, total
+from queueing.model.class_loads import binding_resources
 from queueing.model.system import System
 
 __all__ = ["Pool"]
@@ -127,17 +128,8 @@ class Pool:
         return [[Fraction(a) / c for a, c in zip(row, capacities, strict=True)] for row in self.demands]
 
     def binding(self, classes: Sequence[int]) -> list[int]:
-        """Resources that some of the classes demand and that no other one dominates; of equal ones the first.
-
-        A resource of which all hold at most the share that they hold of another one never binds before it.
-        """
-        columns = [[self.shares[i][j] for i in classes] for j in range(self.demands.shape[1])]
-        kept: list[int] = []
-        for j in sorted(range(len(columns)), key=lambda j: (-sum(columns[j]), j)):
-            known = (all(a <= b for a, b in zip(columns[j], columns[k], strict=True)) for k in kept)
-            if any(columns[j]) and not any(known):
-                kept.append(j)
-        return sorted(kept)
+        """Resources that some of the classes demand and that no other one dominates; exactly."""
+        return binding_resources(np.array([self.shares[i] for i in classes], dtype=object)).tolist()
 
     @cached_property
     def loads(self) -> tuple[Interval, ...]:

@@ -11,6 +11,7 @@ nothing, and elsewhere so little that :math:`\kappa` grows by less than a given 
 from __future__ import annotations
 
 import functools
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
@@ -22,6 +23,7 @@ from fairness.protocol.policy import Policy
 from queueing.certificates.certificate import Certificate, Drift, Functional
 from queueing.certificates.errors import CertificateError
 from queueing.certificates.families import family, pool_of
+from queueing.certificates.intervals import Interval
 from queueing.enclosures.poisson_equation import PoissonEquation
 from queueing.model.system import System
 from queueing.proved_bounds.check import check_certificate
@@ -94,7 +96,7 @@ class Builder:
             row[...] = _value(one, counts)
         scales = drift.scales[live]
         least = min(scales * box) / scales if drift.theta > 0 else np.array(box, dtype=float)
-        most = dict(zip(live.tolist(), least, strict=True))
+        most = {k: Interval.of(count) for k, count in zip(live.tolist(), least, strict=True)}
         most_tasks = np.array([tasks.high for tasks in self.pool.most_tasks])
         rates: FloatArray = up + most_tasks / system.mean_sizes[live]
         likely = np.maximum(law.reshape(box) / law.sum(), 1e-300)
@@ -107,7 +109,7 @@ class Builder:
         if total is not None:
             h[total] = h[parts].sum(axis=0)
         steps = np.array([sum(r * _step(one, i) for i, r in enumerate(rates)) for one in h])
-        growth = np.array([_growth(one, most) for one in self.functionals])
+        growth = np.array([one.largest(most).high for one in self.functionals])
         delta = (1.0 + MARGIN) * (steps + growth) / drift.gamma
         nothing = np.full(len(h), np.inf)
         claims_nothing = Certificate(
@@ -140,25 +142,7 @@ def _value(one: Functional, counts: Mapping[int, Any]) -> Any:
     def count(k: int | None) -> Any:
         return sum(counts.values()) if k is None else counts.get(k, 0)
 
-    y = count(one.job_class)
-    if one.kind == "jobs":
-        return y
-    if one.kind == "at least":
-        return y >= one.level
-    return y * (y if one.other_class is None else count(one.other_class))
-
-
-def _growth(one: Functional, most: Mapping[int, float]) -> float:
-    """Bound of the functional next to the box, from those of the counts."""
-    if one.kind == "at least":
-        return 1.0
-    places = [one.job_class]
-    if one.kind == "products":
-        places.append(one.job_class if one.other_class is None else one.other_class)
-    result = 1.0
-    for k in places:
-        result *= sum(most.values()) if k is None else most.get(k, 0.0)
-    return result
+    return count(one.job_class) >= one.level if one.kind == "at least" else math.prod(map(count, one.factors))
 
 
 def _source(up: FloatArray, box: tuple[int, ...], scales: FloatArray, drift: Drift) -> FloatArray:

@@ -24,8 +24,10 @@ import numpy as np
 
 from fairness.model.problem import FloatArray
 from queueing.certificates.certificate import Drift
+from queueing.certificates.drifts.decay import TRIED, bends
 from queueing.certificates.errors import CertificateError
 from queueing.certificates.families import BY_CELLS, levelling_numbers
+from queueing.certificates.intervals import Interval
 from queueing.certificates.pool import Pool
 from queueing.certificates.rates.alpha_fair import TIME_DIVISION, aversion
 from queueing.certificates.rates.filling import growth
@@ -46,9 +48,7 @@ ALIKE = 1.2
 """Scales that are no further apart are taken as one."""
 ROOM = 1e-6
 """Of the spare, for rounding."""
-CELLS = 64
-"""Of z from 0 to 1."""
-ABSORBED = np.concatenate([[0.0], 2.0 ** -np.arange(1.0, 12.0, 0.5)])
+ABSORBED = np.concatenate([[0.0], TRIED])
 """Values of a, in units of the spare."""
 STEEP = 2.0 ** -np.arange(0.0, 6.0, 0.5)
 """Values of theta times max b, in units of the spare."""
@@ -257,7 +257,7 @@ def decay(pool: Pool, one: Candidate, radius: float) -> tuple[FloatArray, FloatA
     slow = fall.min(axis=2, keepdims=True)
     left, left_back = np.empty((2, len(a), len(b)))
     for i, step in enumerate(s):
-        bent, back, low, high = _bends(p, step)
+        bent, back, low, high = bends(Interval.of(p), step)
         left[:, i] = np.minimum(bent - a * low, 1.0 - (1.0 + a) * low).max(axis=1)
         left_back[:, i] = np.minimum(back - a * low, (1.0 - a) * high).max(axis=1)
     np.maximum(left, 0.0, out=left)
@@ -272,27 +272,6 @@ def decay(pool: Pool, one: Candidate, radius: float) -> tuple[FloatArray, FloatA
     gamma = theta[:, :, 0] * ((1.0 - a[:, 0]) * slow[:, :, 0] * gain - lost - served)
     gamma[gain <= 0] = -np.inf
     return theta[:, 0, 0], gamma.max(axis=1)
-
-
-def _bends(p: float, step: float) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
-    """How far T bends on cells of z, up and down, and z^(p-1) at their ends; see the lemma of the decay."""
-    factor, down = (p - 1.0) * 0.5 * step, (p - 1.0) * 0.5 * step / (1.0 - step)
-    if p >= 2:
-        ends = np.arange(CELLS + 1) / CELLS
-        first, last = ends[:-1], ends[1:]
-        further, nearer = np.minimum(1.0, last + step), np.maximum(0.0, first - step)
-        bent = factor * further ** (p - 2.0) * (1.0 - first**p)
-        back = down * last ** (p - 2.0) * (1.0 - nearer**p)
-        return bent, back, first ** (p - 1.0), last ** (p - 1.0)
-    ends = step ** (1.0 - np.arange(CELLS + 1) / CELLS)
-    first, last = ends[:-1], ends[1:]
-    nearer = np.maximum(0.5 * first, first - step)
-    return (
-        np.append(step ** (p - 1.0) / p, factor * first ** (p - 2.0) * (1.0 - first**p)),
-        np.append(np.inf, down * nearer ** (p - 2.0) * (1.0 - nearer**p)),
-        np.append(0.0, first ** (p - 1.0)),
-        np.append(step ** (p - 1.0), last ** (p - 1.0)),
-    )
 
 
 def planned(

@@ -53,7 +53,6 @@ MORE = 0.3
 """Part of what a box fell short of the width by, that the next is planned for."""
 SPENT = 0.1
 """Part of the flow through the faces that may be spent on rounding."""
-DEGREES = {"jobs": 1, "products": 2, "at least": 0}
 FURTHEST = 100.0
 """Times ``max_states``: so large boxes are planned, to say how many states are needed."""
 FURTHER = 1.25
@@ -285,7 +284,7 @@ class _Search:
     def _planned(self, part: float) -> Plan | None:
         """A box for this part of the width, as far as floats can tell."""
         means = [self._mean(one) for one in self.builder.functionals]
-        degrees = [DEGREES[one.kind] for one in self.builder.functionals]
+        degrees = [len(one.factors) for one in self.builder.functionals]
         slow = 1.5 * self.pool.n / (1.0 - self.pool.load.high)
 
         def loss(side: float) -> float:

@@ -38,13 +38,13 @@ from scipy.sparse.linalg import LinearOperator, gmres
 
 from fairness.errors import NotConvergedError
 from fairness.model.problem import FloatArray
+from queueing.chain.solvers.aggregation import aggregate
+from queueing.chain.solvers.multilevel import OVERCORRECTION, blocks_on, chain_on
 from queueing.enclosures import relaxation as kernels
+from queueing.states.lower_set import LowerSet
 
 __all__ = ["ROUNDS", "Multigrid"]
 
-OVERCORRECTION = 1.5
-SLOWER = 4.0
-"""Classes that move more seldom than the busiest by this factor are not aggregated yet."""
 COARSEST = 400
 """Boxes of at most so many states are solved by elimination."""
 FAINT = 1e-200
@@ -77,19 +77,18 @@ class _Level:
         if law.size <= COARSEST or len(self.axes) <= 1:
             self.factors = self._factors()
             return
-        pace = down @ law
-        block = np.where((self.shape > 1) & (pace * SLOWER >= pace.max()), 2, 1)
-        coarse = -(-self.shape // block)
-        n, states = len(shape), int(coarse.prod())
+        states = LowerSet.box(shape)
+        block, coarse, rows = blocks_on(states, down @ law)
+        width = int(block[-1])
         # A box that is hardly smaller is not visited twice: the cycle would cost more than its finest box.
         self.visits = VISITS if (block == 2).sum() > 1 else 1
         # Blocks along some axes only are the slow classes' own chain: its answer is right as it is.
         self.factor = OVERCORRECTION if (block == 2)[self.axes].all() else 1.0
-        self.parent = np.empty(law.size, dtype=np.int32)
-        weights, rates, killed = np.empty(states), np.empty((2, n, states)), np.empty(states)
-        blocks = kernels.Box(weights, rates[0], rates[1], killed, coarse)
-        kernels.aggregate(kernels.Box(law, up, down, kill, self.shape), block, blocks, self.parent)
-        self.coarser = _Level(weights, rates[0], rates[1], killed, tuple(coarse.tolist()))
+        self.parent = (coarse.rows[rows, None] + np.arange(shape[-1]) // width).ravel().astype(np.int32)
+        weights, rates = np.empty(coarse.n_states), np.empty((2, len(shape), coarse.n_states))
+        aggregate(chain_on(states, law, up, down), width, rows, chain_on(coarse, weights, *rates))
+        killed = np.bincount(self.parent, law * kill) / weights
+        self.coarser = _Level(weights, rates[0], rates[1], killed, coarse.shape)
 
     def twin(self) -> _Level:
         """The same box with work space of its own, for another thread."""

@@ -1,4 +1,4 @@
-r"""The steps of multigrid for Poisson's equation on a box: sweeps along lines, residuals, a box of blocks.
+r"""The steps of multigrid for Poisson's equation on a box: sweeps along lines, and residuals.
 
 States are numbered in C order. Rates of moves that would leave the box are 0; ``kill`` is the rate at which a
 state is left for good. The equation is, for every state x,
@@ -8,8 +8,6 @@ state is left for good. The equation is, for every state x,
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 import numba
 import numpy as np
 from numpy.typing import NDArray
@@ -17,7 +15,7 @@ from numpy.typing import NDArray
 from fairness.machine.compiling import stored
 from fairness.model.problem import FloatArray
 
-__all__ = ["Box", "aggregate", "residual", "sweep"]
+__all__ = ["residual", "sweep"]
 
 Whole = NDArray[np.int64]
 
@@ -112,51 +110,3 @@ def residual(
             if fall > 0:
                 rest -= fall * (h[s - stride[i]] - here)
         r[s] = rest
-
-
-class Box(NamedTuple):
-    """The states of a box, or blocks of states: probabilities and rates."""
-
-    law: FloatArray  # (n_states,)
-    up: FloatArray  # (n, n_states)
-    down: FloatArray
-    kill: FloatArray  # (n_states,)
-    shape: Whole  # (n,)
-
-
-@stored(nogil=True)
-def aggregate(box: Box, block: Whole, coarse: Box, parent: NDArray[np.int32]) -> None:
-    """Probabilities of blocks of states, and the mean rates out of them given the block.
-
-    ``parent`` is told the block of each state.
-    """
-    law, up, down, kill, shape = box
-    coarse_law, coarse_up, coarse_down, coarse_kill, coarse_shape = coarse
-    n = len(shape)
-    stride = _strides(coarse_shape)
-    count = np.empty(n, dtype=np.int64)
-    coarse_law[:] = 0.0
-    coarse_up[:] = 0.0
-    coarse_down[:] = 0.0
-    coarse_kill[:] = 0.0
-    for s in range(law.size):
-        rest, place = s, 0
-        for i in range(n - 1, -1, -1):
-            count[i] = rest % shape[i]
-            rest //= shape[i]
-            place += (count[i] // block[i]) * stride[i]
-        parent[s] = place
-        weight = law[s]
-        coarse_law[place] += weight
-        coarse_kill[place] += weight * kill[s]
-        for i in range(n):
-            if count[i] % block[i] == block[i] - 1:
-                coarse_up[i, place] += weight * up[i, s]
-            if count[i] % block[i] == 0:
-                coarse_down[i, place] += weight * down[i, s]
-    for place in range(coarse_law.size):
-        weight = coarse_law[place]
-        coarse_kill[place] /= weight
-        for i in range(n):
-            coarse_up[i, place] /= weight
-            coarse_down[i, place] /= weight

@@ -37,13 +37,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fairness.errors import ModelError
+from fairness.exact.linear_algebra import whole
 from fairness.machine.work import Task
 from fairness.protocol.calling import policy_tasks
 from queueing.exact_laws.rational_tasks import exact_tasks
 from queueing.model.system import System, check_system
 from queueing.states.box import box_name, check_box
 
-__all__ = ["BalanceEquations", "Equations", "Integers", "balance_equations", "check_exact", "whole_rates"]
+__all__ = ["BalanceEquations", "Equations", "Integers", "balance_equations", "check_exact"]
 
 Integers = NDArray[Any]
 """Object array of Python's integers."""
@@ -184,12 +185,11 @@ def balance_equations(
     scales = []
     for k, rates in enumerate(deaths):
         births = [rate if more[i, k] >= 0 else Fraction(0) for i, rate in enumerate(arrival_rates)]
-        scale, whole = whole_rates([*births, *rates])
-        up[:, k], down[:, k] = whole[:n], whole[n:]
+        scale, numbers = whole([*births, *rates])
+        up[:, k], down[:, k] = numbers[:n], numbers[n:]
         scales.append(scale)
-    common = math.lcm(*(scale.denominator for scale in scales))
-    weights = np.array([scale.numerator * (common // scale.denominator) for scale in scales], dtype=object)
-    return BalanceEquations(shape, counts, less, more, up, down, weights // math.gcd(*weights.tolist()))
+    weights = np.array(whole(scales)[1], dtype=object)
+    return BalanceEquations(shape, counts, less, more, up, down, weights)
 
 
 def _death_rates(
@@ -212,11 +212,3 @@ def _death_rates(
                 "policy", f"serves nobody in the state {tuple(state)}, so jobs would never leave it"
             )
     return deaths
-
-
-def whole_rates(rates: list[Fraction]) -> tuple[Fraction, list[int]]:
-    """The factor that makes the rates integers without a common divisor, and these integers."""
-    common = math.lcm(*(rate.denominator for rate in rates))
-    whole = [rate.numerator * (common // rate.denominator) for rate in rates]
-    divisor = math.gcd(*whole)
-    return Fraction(common, divisor), [v // divisor for v in whole]

@@ -21,6 +21,7 @@ from fairness.display.colours import part_line
 from fairness.display.drawing import given_axes, legend_beside
 from fairness.display.lettering import label
 from fairness.errors import ModelError
+from fairness.exact.server_rows import as_fractions
 from fairness.protocol.policy import policy_name
 from queueing.exact_laws.balance_equations import balance_equations, check_exact
 from queueing.exact_laws.load_images import functions_of_load
@@ -157,7 +158,7 @@ def mean_jobs_by_load(system: System, policy: Any, *, shape: Sequence[int] | int
             f"has {states:,} states; the polynomials of more than {MOST_STATES:,} are too long; give a "
             "smaller shape, or take exact_stationary at single loads",
         )
-    demands, capacities = _rational(system)
+    demands, capacities = as_fractions(system.problem)
     rates, means = system.as_fractions()
     load = max(
         sum((r * m * row[j] for r, m, row in zip(rates, means, demands, strict=True)), Fraction(0)) / capacity
@@ -184,11 +185,3 @@ def mean_jobs_by_load(system: System, policy: Any, *, shape: Sequence[int] | int
         proved.n_bits,
         proved.bound_bits,
     )
-
-
-def _rational(system: System) -> tuple[list[list[Fraction]], list[Fraction]]:
-    problem = system.problem
-    if problem.is_rational:
-        return problem.as_fractions()
-    rows = [[Fraction(v) for v in row] for row in problem.demands.tolist()]
-    return rows, [Fraction(v) for v in problem.capacities.tolist()]

@@ -27,8 +27,9 @@ from scipy import sparse
 from scipy.sparse.csgraph import reverse_cuthill_mckee
 
 from fairness.arguments.validation import FloatArray
+from fairness.exact.linear_algebra import whole
 from fairness.machine.work import OutOfTime, ProgressOption, stopped, watching
-from queueing.exact_laws.balance_equations import Equations, Integers, whole_rates
+from queueing.exact_laws.balance_equations import Equations, Integers
 from queueing.exact_laws.lifting import require_feasible, solve_sums
 from queueing.model.finite_chain import FiniteChain, check_chain
 
@@ -127,15 +128,13 @@ class _ChainEquations(Equations):
         sources = np.repeat(np.arange(n), np.diff(chain.starts))
         leads, target = place[sources], place[chain.targets]
         require_feasible(self.name, n, float(np.abs(leads - target).max(initial=1)), REMEDY)
-        whole, scales = np.empty(len(target), dtype=object), [Fraction(1)] * n
+        speeds, scales = np.empty(len(target), dtype=object), [Fraction(1)] * n
         for x in range(n):
             here = slice(chain.starts[x], chain.starts[x + 1])
             listed: FloatArray = chain.rates[here]
             if len(listed):
-                scales[place[x]], whole[here] = whole_rates([Fraction(rate) for rate in listed.tolist()])
-        common = math.lcm(*(scale.denominator for scale in scales))
-        weights: Integers = np.array([int(scale * common) for scale in scales], dtype=object)
-        self.weights = weights // math.gcd(*weights.tolist())
+                scales[place[x]], speeds[here] = whole([Fraction(rate) for rate in listed.tolist()])
+        self.weights: Integers = np.array(whole(scales)[1], dtype=object)
         # One line for each rate into a state, in the order of the states.
         by_target = np.argsort(target, kind="stable")
         incoming = np.bincount(target, minlength=n)
@@ -143,6 +142,6 @@ class _ChainEquations(Equations):
         lines = max(1, int(incoming.max(initial=0)))
         self.sources, self.speeds = np.full((lines, n), -1), np.zeros((lines, n), dtype=object)
         self.sources[line, target[by_target]] = leads[by_target]
-        self.speeds[line, target[by_target]] = whole[by_target]
+        self.speeds[line, target[by_target]] = speeds[by_target]
         self.out = np.zeros(n, dtype=object)
-        np.add.at(self.out, leads, whole)
+        np.add.at(self.out, leads, speeds)

@@ -31,6 +31,7 @@ from numpy.typing import NDArray
 from fairness.arguments.validation import FloatArray
 from fairness.errors import ModelError
 from fairness.exact.linear_algebra import dot, reduced
+from fairness.exact.server_rows import as_fractions
 from fairness.filling.fractions import fill, growth_rates
 from fairness.model.problem import Problem
 from fairness.properties.exact import pools
@@ -64,11 +65,7 @@ class RationalPool:
     @classmethod
     def of(cls, problem: Problem) -> RationalPool:
         """Read a problem."""
-        if problem.is_rational:
-            demands, capacities = problem.as_fractions()
-        else:
-            demands = [[Fraction(v) for v in row] for row in problem.demands.tolist()]
-            capacities = [Fraction(v) for v in problem.capacities.tolist()]
+        demands, capacities = as_fractions(problem)
         shares = [
             [d / c if c > 0 else Fraction(0) for d, c in zip(row, capacities, strict=True)] for row in demands
         ]

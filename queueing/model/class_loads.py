@@ -36,7 +36,7 @@ from fairness.model.problem import FloatArray, Problem
 from queueing.model.cluster_load import LoadEvidence, relative_load
 from queueing.model.laws import Law
 
-__all__ = ["ClassLoads"]
+__all__ = ["ClassLoads", "binding_resources"]
 
 
 class ClassLoads:
@@ -193,3 +193,16 @@ class ClassLoads:
         return np.divide(
             top, bottom, out=np.full(np.broadcast_shapes(top.shape, bottom.shape), np.nan), where=live
         )
+
+
+def binding_resources(shares: NDArray[Any]) -> NDArray[np.intp]:
+    """Indices of the columns of ``shares`` (n_classes, n_resources) that no other column dominates.
+
+    A resource of which every class uses no more than of another one never binds alone. Of equal columns the
+    first is kept; entries are floats, or fractions.
+    """
+    kept: list[int] = []
+    for j in np.argsort(-shares.sum(axis=0), kind="stable"):
+        if shares[:, j].any() and not any((shares[:, j] <= shares[:, k]).all() for k in kept):
+            kept.append(int(j))
+    return np.array(sorted(kept), dtype=np.intp)

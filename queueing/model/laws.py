@@ -57,7 +57,9 @@ __all__ = [
     "Law",
     "Lognormal",
     "TruncatedPareto",
+    "at_least_tiny",
     "exponential_laws",
+    "positive",
 ]
 
 
@@ -125,7 +127,7 @@ class Exponential(_ByMean):
     def sample(self, generator: np.random.Generator, size: int) -> FloatArray:
         """Independent values, (size,)."""
         # Never 0: a job of size 0 has no slowdown.
-        return self.mean * _at_least_tiny(generator.standard_exponential(size))
+        return self.mean * at_least_tiny(generator.standard_exponential(size))
 
 
 def exponential_laws(means: list[float]) -> tuple[Exponential, ...]:
@@ -195,7 +197,7 @@ class Erlang(_ByMean):
 
     def sample(self, generator: np.random.Generator, size: int) -> FloatArray:
         """Independent values, (size,)."""
-        return _at_least_tiny(generator.standard_gamma(self.phases, size) * (self.mean / self.phases))
+        return at_least_tiny(generator.standard_gamma(self.phases, size) * (self.mean / self.phases))
 
 
 @dataclass(frozen=True, init=False)
@@ -234,7 +236,7 @@ class Hyperexponential(Law):
     @classmethod
     def fit(cls, scv: float, mean: float = 1.0) -> Self:
         """Two exponentials with balanced means, from the squared coefficient of variation (>= 1) and mean."""
-        c2, m = _positive("scv", scv), _positive("mean", mean)
+        c2, m = positive("scv", scv), positive("mean", mean)
         if c2 < 1:
             raise ModelError.of("scv", f"of a hyperexponential law is >= 1; got {c2:g}; take Erlang below 1")
         root = math.sqrt((c2 - 1) / (c2 + 1))
@@ -256,14 +258,14 @@ class Hyperexponential(Law):
 
     def with_mean(self, mean: float) -> Self:
         """The law of the same shape with another mean."""
-        return type(self)(self.probabilities, np.multiply(self.means, _positive("mean", mean) / self.mean))
+        return type(self)(self.probabilities, np.multiply(self.means, positive("mean", mean) / self.mean))
 
     def sample(self, generator: np.random.Generator, size: int) -> FloatArray:
         """Independent values, (size,)."""
         # Two numbers per value side by side, so that blocks of any size give the same values.
         u = generator.random((size, 2))
         phase = np.searchsorted(np.cumsum(self.probabilities)[:-1], u[:, 0], side="right")
-        return _at_least_tiny(np.array(self.means)[phase] * -np.log1p(-u[:, 1]))
+        return at_least_tiny(np.array(self.means)[phase] * -np.log1p(-u[:, 1]))
 
     def unseen_work(self, jobs: float, power: int = 1) -> float:
         """Part of E[S^power] that comes from sizes above the quantile of level 1 - 1/jobs."""
@@ -375,7 +377,7 @@ class Lognormal(_ByMean):
         """Independent values, (size,)."""
         variance = math.log1p(self.scv)
         normal = generator.standard_normal(size)
-        return _at_least_tiny(self.mean * np.exp(math.sqrt(variance) * normal - variance / 2))
+        return at_least_tiny(self.mean * np.exp(math.sqrt(variance) * normal - variance / 2))
 
     def unseen_work(self, jobs: float, power: int = 1) -> float:
         """Part of E[S^power] that comes from sizes above the quantile of level 1 - 1/jobs."""
@@ -432,7 +434,7 @@ class Empirical(Law):
 
     def with_mean(self, mean: float) -> Self:
         """The law of the same shape with another mean."""
-        return type(self)(self.values * (_positive("mean", mean) / self.mean))
+        return type(self)(self.values * (positive("mean", mean) / self.mean))
 
     def sample(self, generator: np.random.Generator, size: int) -> FloatArray:
         """Values drawn with replacement, (size,)."""
@@ -455,14 +457,16 @@ class Empirical(Law):
         return f"Empirical({len(self.values)} values, mean {self.mean:.6g}, scv {self.scv:.6g})"
 
 
-def _positive(name: str, value: float) -> float:
+def positive(name: str, value: float) -> float:
+    """A number of a law that must be > 0."""
     return require_number(f"{name} of a law", value, above=0)
 
 
 def _set_positive(law: Law, *names: str) -> None:
     for name in names:
-        object.__setattr__(law, name, _positive(name, getattr(law, name)))
+        object.__setattr__(law, name, positive(name, getattr(law, name)))
 
 
-def _at_least_tiny(values: FloatArray) -> FloatArray:
+def at_least_tiny(values: FloatArray) -> FloatArray:
+    """Values >= 0 without a 0, in place: a job of size 0 has no slowdown."""
     return np.maximum(values, np.finfo(float).tiny, out=values)

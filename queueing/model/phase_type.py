@@ -42,11 +42,11 @@ from typing import Self
 import numpy as np
 from numpy.typing import ArrayLike
 
-from fairness.arguments.validation import float_array, frozen, require_number, require_whole
+from fairness.arguments.validation import float_array, frozen, require_whole
 from fairness.errors import ModelError
 from fairness.machine.compiling import stored
 from fairness.model.problem import FloatArray
-from queueing.model.laws import Erlang, Exponential, Hyperexponential, Law
+from queueing.model.laws import Erlang, Exponential, Hyperexponential, Law, at_least_tiny, positive
 from queueing.model.scipy_law import as_law
 
 __all__ = ["PhaseType", "coxian", "fit_phases", "phases_of"]
@@ -180,7 +180,7 @@ class PhaseType(Law):
 
     def with_mean(self, mean: float) -> Self:
         """The law of the same shape with another mean."""
-        return type(self)(self.initial, self.rates * (self.mean / _positive("mean", mean)))
+        return type(self)(self.initial, self.rates * (self.mean / positive("mean", mean)))
 
     def sample(self, generator: np.random.Generator, size: int) -> FloatArray:
         """Independent values, (size,)."""
@@ -189,7 +189,7 @@ class PhaseType(Law):
         jumps = self.rates / total[:, None]
         np.fill_diagonal(jumps, 0.0)
         _run_through(generator, np.cumsum(self.initial), np.cumsum(jumps, axis=1), 1.0 / total, values)
-        return np.maximum(values, np.finfo(float).tiny, out=values)
+        return at_least_tiny(values)
 
     def unseen_work(self, jobs: float, power: int = 1) -> float:
         """Part of E[S^power] that comes from sizes above the quantile of level 1 - 1/jobs."""
@@ -281,7 +281,7 @@ def fit_phases(mean: float, scv: float) -> PhaseType:
     >>> fit_phases(1, 0.4), fit_phases(2, 9)
     (PhaseType(3 phases, mean 1, scv 0.4), PhaseType(2 phases, mean 2, scv 9))
     """
-    m, c2 = _positive("mean", mean), _positive("scv", scv)
+    m, c2 = positive("mean", mean), positive("scv", scv)
     if c2 > 1:
         return phases_of(Hyperexponential.fit(c2, m))
     k = _fewest(c2)
@@ -322,7 +322,7 @@ def coxian(mean: float, scv: float) -> PhaseType:
     array([[-2.  ,  0.25],
            [ 0.  , -0.25]])
     """
-    m, c2 = _positive("mean", mean), _positive("scv", scv)
+    m, c2 = positive("mean", mean), positive("scv", scv)
     if c2 >= 0.5:
         p, second = 1 / (2 * c2), 1 / (m * c2)
         return PhaseType([1.0, 0.0], [[-2 / m, p * 2 / m], [0.0, -second]])
@@ -356,10 +356,6 @@ def _reaching(moves: FloatArray, goal: np.ndarray) -> np.ndarray:
     for _ in range(len(goal)):
         reached = reached | ((moves > 0) @ reached)
     return reached
-
-
-def _positive(name: str, value: float) -> float:
-    return require_number(f"{name} of a phase-type law", value, above=0)
 
 
 @stored(nogil=True)

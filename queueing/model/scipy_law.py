@@ -13,10 +13,9 @@ from typing import Any, Self
 
 import numpy as np
 
-from fairness.arguments.validation import require_number
 from fairness.errors import ModelError
 from fairness.model.problem import FloatArray
-from queueing.model.laws import Erlang, Exponential, Law
+from queueing.model.laws import Erlang, Exponential, Law, at_least_tiny, positive
 
 __all__ = ["ScipyLaw", "as_law"]
 
@@ -80,7 +79,7 @@ class ScipyLaw(Law):
                 f"must have finite mean and variance; {name} has {mean:g} and {variance:g}: truncate it, or "
                 "take TruncatedPareto",
             )
-        object.__setattr__(self, "factor", require_number("factor of a law", self.factor, above=0))
+        object.__setattr__(self, "factor", positive("factor", self.factor))
 
     @property
     def mean(self) -> float:
@@ -94,13 +93,12 @@ class ScipyLaw(Law):
 
     def with_mean(self, mean: float) -> Self:
         """The law of the same shape with another mean."""
-        mean = require_number("mean of a law", mean, above=0)
-        return replace(self, factor=mean / float(self.distribution.mean()))
+        return replace(self, factor=positive("mean", mean) / float(self.distribution.mean()))
 
     def sample(self, generator: np.random.Generator, size: int) -> FloatArray:
         """Independent values, (size,)."""
         values = np.asarray(self.distribution.ppf(generator.random(size)), dtype=float) * self.factor
-        return np.maximum(values, np.finfo(float).tiny)
+        return at_least_tiny(values)
 
     def unseen_work(self, jobs: float, power: int = 1) -> float:
         """Part of E[S^power] that comes from sizes above the quantile of level 1 - 1/jobs."""

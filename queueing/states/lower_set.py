@@ -25,7 +25,7 @@ from fairness.arguments.validation import frozen
 from fairness.errors import ModelError
 from fairness.model.problem import FloatArray
 
-__all__ = ["LowerSet", "guessed_states"]
+__all__ = ["LowerSet", "Whole", "guessed_states"]
 
 Whole = NDArray[np.int64]
 

@@ -65,7 +65,7 @@ from queueing.certificates.errors import CertificateError
 from queueing.certificates.intervals import Interval, above, below, largest, power_bounds, total
 from queueing.certificates.pool import Pool
 
-__all__ = ["decay", "radius"]
+__all__ = ["TRIED", "bends", "decay", "radius"]
 
 CELLS = 64
 """Of z; a power of 2, so that their ends are floats."""
@@ -90,9 +90,9 @@ def decay(drift: Drift, pool: Pool, shape: tuple[int, ...], spare: float) -> flo
         raise CertificateError(
             "drift", f"the box is too small for V: T_A = {least:.6g}, max b/T_A = {widest}"
         )
-    bends = [_bends(Interval.of(drift.exponent), (b / least).high) for b in scales]
+    bent = [bends(Interval.of(drift.exponent), (b / least).high) for b in scales]
     jumps = [_exponentials(b * theta) for b in scales]
-    return max(_decay(theta, pool, scales, bends, jumps, spare, float(a)) for a in (0.0, *(spare * TRIED)))
+    return max(_decay(theta, pool, scales, bent, jumps, spare, float(a)) for a in (0.0, *(spare * TRIED)))
 
 
 def _decay(
@@ -140,8 +140,8 @@ def _exponentials(y: Interval) -> tuple[Interval, Interval]:
     return Interval.of(high), Interval.of(low)
 
 
-def _bends(p: Interval, s: float) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
-    """Of each cell bounds of both left-hand sides, and of z^(p-1) from below and above."""
+def bends(p: Interval, s: float) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
+    """Of each cell of z bounds of both left-hand sides, and of z^(p-1) from below and above; s = b/T_A."""
     if p.low < 2:
         return _bends_below_two(p, s)
     ends = np.arange(CELLS + 1) / CELLS

@@ -60,9 +60,19 @@ from queueing.chain.solvers.balance import rounding_error
 from queueing.chain.solvers.elimination import Numbering, birth_death_law, eliminate_counts
 from queueing.chain.solvers.mixture import Mixture
 from queueing.states.box import SMALLEST
-from queueing.states.lower_set import LowerSet
+from queueing.states.lower_set import LowerSet, Whole
 
-__all__ = ["PLAIN", "SLOW", "Convergence", "extrapolated_error", "moved_means", "multilevel"]
+__all__ = [
+    "OVERCORRECTION",
+    "PLAIN",
+    "SLOW",
+    "Convergence",
+    "blocks_on",
+    "chain_on",
+    "extrapolated_error",
+    "moved_means",
+    "multilevel",
+]
 
 OVERCORRECTION = 1.5
 SLOWER = 4.0
@@ -114,6 +124,22 @@ class Convergence:
     reached: bool
 
 
+def chain_on(states: LowerSet, law: FloatArray, up: FloatArray, down: FloatArray) -> kernels.Chain:
+    """A chain on a set of states as the kernels want it."""
+    return kernels.Chain(law, up, down, states.rows, states.below, states.above)
+
+
+def blocks_on(states: LowerSet, pace: FloatArray) -> tuple[Whole, LowerSet, Whole]:
+    """Blocks of two along the axes of busy classes, the set of these, and the row of it in which each row is.
+
+    ``pace`` tells how often the jobs of each class come and go, (n,).
+    """
+    shape = np.array(states.shape)
+    block = np.where((shape > 1) & (pace * SLOWER >= pace.max()), 2, 1)
+    coarse = states.coarsened(block.tolist())
+    return block, coarse, coarse.places(states.heads // block[:-1])
+
+
 class _Level:
     """One set of states: its law, its rates and how it is aggregated."""
 
@@ -121,28 +147,18 @@ class _Level:
         self.law, self.up, self.down = law, up, down
         shape = np.array(states.shape, dtype=np.int64)
         self.axes = np.flatnonzero(shape > 1).tolist()
-        self.layout = states.rows, states.below, states.above
+        self.chain = chain_on(states, law, up, down)
         self.coarser: _Level | None = None
         self.power, self.isotropic = 1.0, False
         if law.size <= COARSEST or len(self.axes) == 1:
             self.numbering = Numbering.of(states)
             return
-        pace = kernels.paces(law, down, shape)
-        block = np.where((shape > 1) & (pace * SLOWER >= pace.max()), 2, 1)
-        self.isotropic = bool((block == 2)[self.axes].all())
-        coarse = states.coarsened(block.tolist())
-        self.width, self.parent = int(block[-1]), coarse.places(states.heads // block[:-1])
+        block, coarse, self.parent = blocks_on(states, kernels.paces(law, down, shape))
+        self.isotropic, self.width = bool((block == 2)[self.axes].all()), int(block[-1])
         rates = np.empty((2, len(shape), coarse.n_states))
         coarse_law = np.empty(coarse.n_states)
-        self._aggregate(
-            kernels.Chain(coarse_law, rates[0], rates[1], coarse.rows, coarse.below, coarse.above)
-        )
+        self._aggregate(chain_on(coarse, coarse_law, *rates))
         self.coarser = _Level(coarse_law, rates[0], rates[1], coarse)
-
-    @property
-    def chain(self) -> kernels.Chain:
-        """As the kernels want it."""
-        return kernels.Chain(self.law, self.up, self.down, *self.layout)
 
     def _aggregate(self, coarse: kernels.Chain) -> None:
         kernels.aggregate(self.chain, self.width, self.parent, coarse)
@@ -170,8 +186,8 @@ class _Level:
             coarser.cycle(2)
             coarser.law *= before.sum() / coarser.law.sum()
             kernels.correct(
-                *(self.law, self.layout[0], self.width, self.parent),
-                *(coarser.layout[0], coarser.law, before, self.power),
+                *(self.law, self.chain.rows, self.width, self.parent),
+                *(coarser.chain.rows, coarser.law, before, self.power),
             )
             for k, axis in enumerate(self.axes):
                 change = self.sweep(axis, bool((k + len(self.axes)) % 2))

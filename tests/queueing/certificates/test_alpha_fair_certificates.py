@@ -433,7 +433,7 @@ def test_steps_of_the_norm_are_as_the_lemma_says(p):
 
     counts = counts[norm(counts) >= least]
     for i in range(2):
-        bends = decays._bends(Interval.of(p), (Interval.of(b[i]) / least).high)
+        bends = decays.bends(Interval.of(p), (Interval.of(b[i]) / least).high)
         length, step = norm(counts), np.eye(2, dtype=int)[i]
         z = b[i] * counts[:, i] / length
         some = counts[:, i] > 0

@@ -10,7 +10,6 @@ import pytest
 from fairness import DRF, AlphaFair, AssetFair, BottleneckMax, MaxMin, Problem, ProportionalFair
 from queueing import System, stationary
 from queueing.certificates.certificate import Certificate, Drift, Functional
-from queueing.certificates.checking import DEGREES
 from queueing.certificates.drifts.alpha_fair import scales_of_targets
 from queueing.certificates.drifts.decay import radius
 from queueing.certificates.errors import CertificateError
@@ -167,7 +166,7 @@ def spoiled(which, trials, seed, most, power=False):
         n = system.n_classes
         named = {2: Functional("products", 0, n - 1), 3: Functional("at least", n - 1, level=4)}
         of = tuple((values, named.get(k, one)) for k, (values, one) in enumerate(OF))
-        of = tuple((values, one) for values, one in of if DEGREES[one.kind] <= most)
+        of = tuple((values, one) for values, one in of if len(one.factors) <= most)
         certificate = made(rng, system, *POLICIES[which], of, power)
         if certificate is None:
             continue

@@ -209,7 +209,7 @@ def test_steps_of_the_norm_bend_at_most_as_the_lemma_says():
     cell = np.minimum((z * decay_of_v.CELLS).astype(int), decay_of_v.CELLS - 1)
     for p in (2.0, 2.5, 4.0, 12.0, 40.0):
         for s in (0.3, 0.03, 1e-3):
-            forth, back, _, _ = decay_of_v._bends(Interval.of(p), s)
+            forth, back, _, _ = decay_of_v.bends(Interval.of(p), s)
             up = ((1 + (z + s) ** p - z**p) ** (1 / p) - 1) / s
             assert (up - z ** (p - 1) <= forth[cell] + 1e-11).all()
             some = z >= s
