@@ -12,7 +12,7 @@ from itertools import product
 from math import prod
 from typing import Any
 
-from proofs.definitions.registry import Case, define
+from proofs.definitions.registry import Case, define, define_on_both
 
 __all__ = ["minmax"]
 
@@ -24,6 +24,7 @@ def bundles_in(demand: Sequence[int], units: Sequence[int]) -> int:
     return min(u // d for u, d in zip(units, demand, strict=True) if d)
 
 
+@define
 def minmax(demands: Units, capacities: Sequence[int], order: Sequence[int], ahead: int = 1) -> list[int]:
     """Bundles one by one: among agents whose next one fits, to the one with the smallest share after it.
 
@@ -76,7 +77,7 @@ def _case(demands: Units, capacities: Sequence[int], order: Sequence[int], ahead
     return {"demands": demands, "capacities": list(capacities), "bundles": x}, good
 
 
-@define
+@define_on_both
 def minmax_bundles(demands: Any, capacities: Any) -> list[int]:
     """Bundles of SequentialMinMax, ties to the first agent."""
     return minmax(demands, capacities, range(len(demands)))
@@ -101,7 +102,7 @@ def minmax_fair_random(rng: random.Random, ahead: int = 1) -> Case:
     return _case(demands, capacities, rng.sample(range(n), n), ahead)
 
 
-@define
+@define_on_both
 def minmax_envy_of_other(demands: Any, capacities: Any) -> dict[str, Any]:
     """Claimed: nobody envies another who gives one of its bundles away, for some way to break ties."""
     orders = [range(len(demands)), range(len(demands) - 1, -1, -1)]
@@ -110,7 +111,7 @@ def minmax_envy_of_other(demands: Any, capacities: Any) -> dict[str, Any]:
     return {"bundles": found, "envy": after, "holds": not all(after)}
 
 
-@define
+@define_on_both
 def lowest_share_incentive(demands: Any, capacities: Any) -> dict[str, Any]:
     """Claimed: serving the lowest present share has the sharing incentive, for some way to break ties."""
     orders = [range(len(demands)), range(len(demands) - 1, -1, -1)]

@@ -11,6 +11,8 @@ from proofs.definitions.cloud.rounds import (
     Filling,
     algorithm_1,
     algorithm_2,
+    dcdrf_tasks,
+    edrf_tasks,
     entitlements,
     instances,
     sharing_incentive,
@@ -18,7 +20,7 @@ from proofs.definitions.cloud.rounds import (
 )
 from proofs.definitions.exact import Matrix, Row
 from proofs.definitions.pools.filling import tasks_with
-from proofs.definitions.registry import Case, define, fraction, fractions
+from proofs.definitions.registry import Case, define, define_on_both, fraction, fractions
 
 __all__ = ["light_tenants", "work"]
 
@@ -82,43 +84,48 @@ def edrf_lies(n: int, m: int, largest: int, members: int) -> Iterator[Case]:
         honest = algorithm_1(demands).tasks(demands)
         for group in combinations(range(n), members):
             for lies in product(claims, repeat=members):
-                got = _with_lies(demands, dict(zip(group, lies, strict=True)))
+                got = with_lies(demands, dict(zip(group, lies, strict=True)))
                 case = {"demands": demands, "members": [i + 1 for i in group], "lies": lies}
                 told = {"honest": honest, "with the lies": got}
                 yield case | told, any(got[i] <= honest[i] for i in group)
 
 
-def _with_lies(demands: Matrix, lies: dict[int, Row]) -> Row:
+@define_on_both
+def with_lies(demands: Matrix, lies: dict[int, Row]) -> Row:
     """Tasks that each agent can run by its true demand with what EDRF gives it for the claims."""
-    held = algorithm_1([lies.get(i, row) for i, row in enumerate(demands)]).held
-    return [tasks_with(row, own) for row, own in zip(demands, held, strict=True)]
+    claimed = [lies.get(i, row) for i, row in enumerate(demands)]
+    return [
+        tasks_with(row, [x * d for d in told])
+        for row, told, x in zip(demands, claimed, edrf_tasks(claimed), strict=True)
+    ]
 
 
-@define
+@define_on_both
 def edrf_group_lie(demands: Any, lies: Any) -> dict[str, Any]:
     """Tasks of the first agents, honest and with their lies; claimed: none has more unless one has less."""
     given, claims = fractions(demands), fractions(lies)
-    honest = algorithm_1(given).tasks(given)[: len(claims)]
-    got = _with_lies(given, dict(enumerate(claims)))[: len(claims)]
+    honest = edrf_tasks(given)[: len(claims)]
+    got = with_lies(given, dict(enumerate(claims)))[: len(claims)]
     pays = all(g >= t for g, t in zip(got, honest, strict=True)) and got != honest
     return {"honest": honest, "with the lies": got, "holds": not pays}
 
 
-@define
+@define_on_both
 def dcdrf_gain_by_lie(demands: Any, epsilon: Any, lie: Any) -> dict[str, Any]:
     """Dominant share of tenant 1, honest and with a lie; claimed: at most 1/(1 - epsilon) times as much."""
-    given, e = fractions(demands), fraction(epsilon)
-    honest = algorithm_2(given, e).tasks(given)[0] * max(given[0])
-    lied = tasks_with(given[0], algorithm_2([fractions(lie), *given[1:]], e).held[0]) * max(given[0])
+    given, e, said = fractions(demands), fraction(epsilon), fractions(lie)
+    honest = dcdrf_tasks(given, e)[0] * max(given[0])
+    given_for_it = [dcdrf_tasks([said, *given[1:]], e)[0] * d for d in said]
+    lied = tasks_with(given[0], given_for_it) * max(given[0])
     told = {"honest": honest, "with the lie": lied, "factor": lied / honest, "gain": lied - honest}
     return told | {"holds": lied * (1 - e) <= honest}
 
 
-@define
+@define_on_both
 def dcdrf_loss(demands: Any, epsilon: Any) -> dict[str, Any]:
     """Tasks by EDRF and by DC-DRF; claimed: nobody loses more than the factor 1/(1 - epsilon)."""
     given, e = fractions(demands), fraction(epsilon)
-    exact, rough = algorithm_1(given).tasks(given), algorithm_2(given, e).tasks(given)
+    exact, rough = edrf_tasks(given), dcdrf_tasks(given, e)
     holds = all(r >= (1 - e) * x for r, x in zip(rough, exact, strict=True))
     return {"EDRF": exact, "DC-DRF": rough, "holds": holds}
 

@@ -18,7 +18,7 @@ from typing import Any
 
 from proofs.definitions.exact import Matrix, Row, usage
 from proofs.definitions.pools.filling import drf_tasks, is_feasible, tasks_with
-from proofs.definitions.registry import Case, define, fractions
+from proofs.definitions.registry import Case, define, define_on_both, fractions
 from proofs.errors import ProofError
 
 __all__ = ["started_tasks", "whole_task_order"]
@@ -60,6 +60,7 @@ def ceei_tasks(demands: Any, capacities: Any, prices: Any) -> Row:
     return tasks
 
 
+@define_on_both
 def allocated(policy: str, demands: Any, capacities: Any, prices: Any = None) -> Row:
     """Tasks under "drf", "asset" or "ceei"; the last needs the prices of its equilibrium."""
     if policy == "ceei":
@@ -80,7 +81,7 @@ def levels_and_full(
         yield {"demands": a, "capacities": c, "tasks": tasks}, len(set(level)) == 1 and full
 
 
-@define
+@define_on_both
 def sharing_incentive(policy: str, demands: Any, capacities: Any, prices: Any = None) -> dict[str, Any]:
     """Whether each of n users runs what the n-th part of every resource would run."""
     a, c = fractions(demands), fractions(capacities)
@@ -89,7 +90,7 @@ def sharing_incentive(policy: str, demands: Any, capacities: Any, prices: Any = 
     return {"tasks": tasks, "alone": alone, "holds": all(x >= y for x, y in zip(tasks, alone, strict=True))}
 
 
-@define
+@define_on_both
 def bottleneck_fairness(policy: str, demands: Any, capacities: Any, prices: Any = None) -> dict[str, Any]:
     """Whether each of n users holds the n-th part of the resource that is dominant for all.
 
@@ -108,7 +109,7 @@ def bottleneck_fairness(policy: str, demands: Any, capacities: Any, prices: Any 
     return {"tasks": tasks, "shares": held, "holds": all(h * len(a) == 1 for h in held)}
 
 
-@define
+@define_on_both
 def truthfulness(
     policy: str, demands: Any, capacities: Any, claim: Any, prices: Any = None, claimed_prices: Any = None
 ) -> dict[str, Any]:
@@ -120,7 +121,7 @@ def truthfulness(
     return {"honest": honest, "lying": lying, "holds": lying <= honest}
 
 
-@define
+@define_on_both
 def population_monotonicity(
     policy: str, demands: Any, capacities: Any, prices: Any = None, later_prices: Any = None
 ) -> dict[str, Any]:
@@ -131,7 +132,7 @@ def population_monotonicity(
     return {"before": before, "after": after, "holds": kept}
 
 
-@define
+@define_on_both
 def resource_monotonicity(
     policy: str, demands: Any, capacities: Any, more: Any, prices: Any = None, later_prices: Any = None
 ) -> dict[str, Any]:
@@ -190,7 +191,7 @@ def whole_task_order(
         order.append(i + 1)
 
 
-@define
+@define_on_both
 def started_tasks(demands: Any, capacities: Any, factors: Any = None, ties: Any = None) -> list[int]:
     """Whole tasks of each user at the end."""
     order = whole_task_order(demands, capacities, factors, ties)
@@ -219,7 +220,7 @@ def machine_deviation(demand: int, capacity: int, machines: int) -> dict[str, An
     return {"whole": whole, "divisible": divisible, "holds": divisible - whole <= 1}
 
 
-@define
+@define_on_both
 def dominant_resources_are(demands: Any, capacities: Any, printed: Any) -> dict[str, Any]:
     """Whether the dominant resources are those that are printed."""
     found = dominant_resources(demands, capacities)

@@ -1,10 +1,13 @@
 """Definitions in plain fractions: each stands twice, the two are apart and agree, and notice what is wrong.
 
+Comparisons of what they give are written once, run on both, and written again in tests/oracles/comparisons.
+
 That both agree on what the catalogue asks is what its verdicts say (test_catalogue).
 """
 
 import ast
 import random
+from dataclasses import replace
 from fractions import Fraction as F
 from pathlib import Path
 
@@ -14,9 +17,9 @@ import proofs.definitions
 from proofs import ProofError, SumSchema, statements
 from proofs.catalogue import statement_named
 from proofs.catalogue.bonald_roberts.queues import EXAMPLE
-from proofs.checking.cases import cases_of
+from proofs.checking.cases import Disagreement, cases_of, counterexample
 from proofs.claims import Computation, Counterexample, Enumeration, Search
-from proofs.definitions import definition, fractions, plain
+from proofs.definitions import definition, fractions, plain, registry
 from proofs.definitions.cloud.families import light_tenants, work
 from proofs.definitions.cloud.rounds import algorithm_1, algorithm_2, instances
 from proofs.definitions.exact import InfeasibleError, determinant, largest, possible, solved, usage, vertices
@@ -36,6 +39,7 @@ from proofs.definitions.servers import points
 from proofs.definitions.servers.shares import Servers, fits, is_leximin
 from proofs.language.relations import relation
 from proofs.prover.library import library_value
+from tests.oracles.comparisons import cloud, pools, servers
 from tests.proofs.instances import random_pool, random_tenants
 
 HERE = Path(proofs.definitions.__file__).parent
@@ -49,6 +53,7 @@ CLAIMS = [
     (s.id, step.claim) for s in statements() for step in s.ask(s.question()) if isinstance(step.claim, DRAWN)
 ]
 FUNCTIONS = sorted({claim.function for _, claim in CLAIMS})
+ON_BOTH = set(registry._ON_BOTH)
 
 
 def test_all_but_the_simulation_are_defined_twice():
@@ -70,6 +75,44 @@ def test_second_definitions_call_nothing_of_the_first(path):
             own = name.startswith("proofs.definitions.second")
             library = name.split(".")[0] in ("fairness", "queueing", "capacity", "numpy", "scipy")
             assert own or name in allowed or not (name.startswith("proofs") or library), name
+
+
+WRITTEN_AGAIN = {
+    name: function
+    for room in (cloud, pools, servers)
+    for name, function in vars(room).items()
+    if name in FUNCTIONS and name in ON_BOTH
+}
+
+
+def test_comparisons_are_those_that_are_written_again():
+    assert set(WRITTEN_AGAIN) == ON_BOTH & set(FUNCTIONS)
+    for name in ON_BOTH:
+        assert second_definition(name).function is not definition(name)
+
+
+@pytest.mark.parametrize("name", sorted(WRITTEN_AGAIN))
+def test_a_comparison_written_again_says_the_same(name):
+    for claim in (c for _, c in CLAIMS if c.function == name):
+        told = plain(WRITTEN_AGAIN[name](**claim.arguments))
+        values = plain(definition(name)(**claim.arguments))
+        assert told == (values if not isinstance(values, dict) else {key: values[key] for key in told})
+
+
+def test_comparisons_run_on_second_definitions(monkeypatch):
+    """A mistake in a second definition is seen by what compares its values, and by nothing else."""
+    again = second_definition("tdrf_tasks")
+    claim = next(c for _, c in CLAIMS if c.function == "nobody_starves")
+
+    def wrong(demands, capacities, joined, start=0):
+        return [F(1, 7) for _ in demands]
+
+    monkeypatch.setitem(registry._AGAIN, "tdrf_tasks", replace(again, function=wrong))
+    with pytest.raises(Disagreement):
+        counterexample(claim)
+    assert definition("nobody_starves")(**claim.arguments)["holds"] is False
+    bundles = next(c for _, c in CLAIMS if c.function == "lowest_share_incentive")
+    assert counterexample(bundles)[1] is False
 
 
 def judged(claim, case):

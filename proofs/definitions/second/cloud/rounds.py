@@ -165,7 +165,8 @@ def edrf_is_dcdrf(
     )
 
 
-def _with_lies(demands: Matrix, lies: Mapping[int, Row]) -> Row:
+def with_lies(demands: Matrix, lies: Mapping[int, Row]) -> Row:
+    """Tasks by assignments, with what the claims of some bring them."""
     claimed = [lies.get(i, row) for i, row in enumerate(demands)]
     given = _remembered(tuple(map(tuple, claimed)))
     return [runs(row, [x * d for d in told]) for row, told, x in zip(demands, claimed, given, strict=True)]
@@ -185,45 +186,9 @@ def edrf_lies(case: Mapping[str, Any], n: int, m: int, largest: int, members: in
     """Honest and lying tasks by assignments; some member does not gain."""
     demands, group = fractions(case["demands"]), [i - 1 for i in case["members"]]
     honest = _remembered(tuple(map(tuple, demands)))
-    got = _with_lies(demands, dict(zip(group, fractions(case["lies"]), strict=True)))
+    got = with_lies(demands, dict(zip(group, fractions(case["lies"]), strict=True)))
     told = [fractions(case["honest"]), fractions(case["with the lies"])]
     return told == [honest, got] and min(got[i] - honest[i] for i in group) <= 0
-
-
-@define_again
-def edrf_group_lie(demands: Any, lies: Any) -> dict[str, Any]:
-    """Tasks of the group by assignments."""
-    given, size = fractions(demands), len(lies)
-    honest, got = level_tasks(given)[:size], _with_lies(given, dict(enumerate(fractions(lies))))[:size]
-    changes = [g - t for g, t in zip(got, honest, strict=True)]
-    return {"honest": honest, "with the lies": got, "holds": min(changes) < 0 or max(changes) == 0}
-
-
-@define_again
-def dcdrf_gain_by_lie(demands: Any, epsilon: Any, lie: Any) -> dict[str, Any]:
-    """Dominant share of tenant 1 by levels."""
-    given, e, said = fractions(demands), fraction(epsilon), fractions(lie)
-    honest = level_run(given, e).tasks(given)[0] * max(given[0])
-    told = [said, *given[1:]]
-    lied = runs(given[0], [level_run(told, e).tasks(told)[0] * d for d in said]) * max(given[0])
-    return {
-        "honest": honest,
-        "with the lie": lied,
-        "factor": lied / honest,
-        "holds": lied <= honest / (1 - e),
-    }
-
-
-@define_again
-def dcdrf_loss(demands: Any, epsilon: Any) -> dict[str, Any]:
-    """Tasks with max-min fair levels, and by levels with epsilon."""
-    given, e = fractions(demands), fraction(epsilon)
-    exact, rough = level_tasks(given), level_run(given, e).tasks(given)
-    return {
-        "EDRF": exact,
-        "DC-DRF": rough,
-        "holds": min(r / x for r, x in zip(rough, exact, strict=True)) >= 1 - e,
-    }
 
 
 def _lonely_cases(most: int, epsilons: Sequence[Any]) -> int:
