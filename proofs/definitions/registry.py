@@ -78,10 +78,11 @@ _ON_BOTH: set[str] = set()
 
 @dataclass(frozen=True)
 class Second:
-    """A second definition, and how many cases an enumeration has by its own count."""
+    """A second definition; of an enumeration the number of cases by its count, or whether it gives them."""
 
     function: Callable[..., Any]
     cases: Callable[..., int] | None = None
+    gives: bool = False
 
 
 def define(function: F) -> F:
@@ -107,7 +108,8 @@ def define_on_both(function: F) -> F:
     """Define a function of this package that compares what other definitions give; decorator.
 
     It is written once. Its second definition is the same code, in which the names of functions that stand
-    twice mean their second definitions: so what is compared is confirmed, and the comparison is not.
+    twice mean their second definitions: so what is compared is confirmed, and the comparison is not. Of an
+    enumeration or a search both give the same cases one by one.
     """
     _ON_BOTH.add(function.__name__)
     return define(function)
@@ -172,17 +174,19 @@ def definition(name: str) -> Callable[..., Any]:
 def second_definition(name: str) -> Second | None:
     """The second definition of that name, if there is one."""
     _load()
-    return Second(_on_second(definition(name))) if name in _ON_BOTH else _AGAIN.get(name)
+    return Second(_on_second(definition(name)), gives=True) if name in _ON_BOTH else _AGAIN.get(name)
 
 
 def _on_second(function: Callable[..., Any]) -> Callable[..., Any]:
     """The same code, which calls the second definitions of what it calls by name."""
-    scope = dict(function.__globals__)
+    scope, twice = function.__globals__, dict[str, Any]()
     for name in names_in(function.__code__):
         known = scope.get(name)
         if known is not None and known is _FUNCTIONS.get(name) and (again := second_definition(name)):
-            scope[name] = again.function
-    return FunctionType(function.__code__, scope, argdefs=function.__defaults__)
+            twice[name] = again.function
+    if not twice:
+        raise ProofError(f"{function.__name__!r} itself calls nothing that stands twice")
+    return FunctionType(function.__code__, scope | twice, argdefs=function.__defaults__)
 
 
 def names_in(code: CodeType) -> set[str]:

@@ -14,7 +14,7 @@ from typing import Any
 
 from proofs.definitions.registry import Case, define, define_on_both
 
-__all__ = ["minmax"]
+__all__ = ["sequential_minmax"]
 
 Units = Sequence[Sequence[int]]
 
@@ -25,7 +25,9 @@ def bundles_in(demand: Sequence[int], units: Sequence[int]) -> int:
 
 
 @define
-def minmax(demands: Units, capacities: Sequence[int], order: Sequence[int], ahead: int = 1) -> list[int]:
+def sequential_minmax(
+    demands: Units, capacities: Sequence[int], order: Sequence[int], ahead: int = 1
+) -> list[int]:
     """Bundles one by one: among agents whose next one fits, to the one with the smallest share after it.
 
     With ``ahead`` 0 to the one with the smallest share before it. Ties go to who is first in ``order``.
@@ -72,7 +74,7 @@ def envy(demands: Units, bundles: Sequence[int], spared: int, removed: int) -> l
 
 
 def _case(demands: Units, capacities: Sequence[int], order: Sequence[int], ahead: int) -> Case:
-    x = minmax(demands, capacities, order, ahead)
+    x = sequential_minmax(demands, capacities, order, ahead)
     good = pareto(demands, capacities, x) and shares(demands, capacities, x) and not envy(demands, x, 1, 0)
     return {"demands": demands, "capacities": list(capacities), "bundles": x}, good
 
@@ -80,7 +82,7 @@ def _case(demands: Units, capacities: Sequence[int], order: Sequence[int], ahead
 @define_on_both
 def minmax_bundles(demands: Any, capacities: Any) -> list[int]:
     """Bundles of SequentialMinMax, ties to the first agent."""
-    return minmax(demands, capacities, range(len(demands)))
+    return sequential_minmax(demands, capacities, range(len(demands)))
 
 
 @define
@@ -106,7 +108,7 @@ def minmax_fair_random(rng: random.Random, ahead: int = 1) -> Case:
 def minmax_envy_of_other(demands: Any, capacities: Any) -> dict[str, Any]:
     """Claimed: nobody envies another who gives one of its bundles away, for some way to break ties."""
     orders = [range(len(demands)), range(len(demands) - 1, -1, -1)]
-    found = [minmax(demands, capacities, order) for order in orders]
+    found = [sequential_minmax(demands, capacities, order) for order in orders]
     after = [envy(demands, x, 0, 1) for x in found]
     return {"bundles": found, "envy": after, "holds": not all(after)}
 
@@ -115,7 +117,7 @@ def minmax_envy_of_other(demands: Any, capacities: Any) -> dict[str, Any]:
 def lowest_share_incentive(demands: Any, capacities: Any) -> dict[str, Any]:
     """Claimed: serving the lowest present share has the sharing incentive, for some way to break ties."""
     orders = [range(len(demands)), range(len(demands) - 1, -1, -1)]
-    found = [minmax(demands, capacities, order, ahead=0) for order in orders]
+    found = [sequential_minmax(demands, capacities, order, ahead=0) for order in orders]
     part = [bundles_in([len(demands) * d for d in row], capacities) for row in demands]
     return {
         "bundles": found,

@@ -137,7 +137,7 @@ def pf_lie(
     return _compared(fractions(demands)[liar], fractions(lie), honest[liar], given[liar])
 
 
-@define
+@define_on_both
 def drf_lies(n: int, m: int, largest: int) -> Iterator[Case]:
     """Every lie of the first user in every pool with whole demands up to ``largest``: none is of use."""
     ones = [ONE] * m

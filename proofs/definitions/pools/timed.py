@@ -41,7 +41,7 @@ def exchanged(contributions: Any, needs: Any, order: Any = None) -> list[Row]:
     ]
 
 
-@define
+@define_on_both
 def exchange_loses_nothing(users: int, largest: int) -> Iterator[Case]:
     """Users of two resources, in need of one or both: nobody ends with less of what it can use."""
     rows = list(product(range(largest + 1), repeat=2))
@@ -226,7 +226,7 @@ def stops_when_full(demands: Any, capacities: Any) -> dict[str, Any]:
     return {"tasks": tasks, "still fit": fits, "holds": not fits}
 
 
-@define
+@define_on_both
 def integer_thresholds(
     demands: Any, capacities: Any, first: int, thresholds: Any, tasks: Any
 ) -> Iterator[Case]:

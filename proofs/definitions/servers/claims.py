@@ -14,17 +14,17 @@ from proofs.definitions.exact import Matrix, totals
 from proofs.definitions.registry import define, define_on_both, fractions
 from proofs.definitions.servers.shares import (
     Servers,
-    fits_servers,
+    cluster_fits,
     leximin_tasks,
     psdsf_tasks,
     uniform_tasks,
 )
 
-__all__ = ["is_allocation", "used"]
+__all__ = ["is_cluster_allocation", "used"]
 
 
 @define_on_both
-def is_allocation(
+def is_cluster_allocation(
     cluster: Any, placement: Any, mechanism: str = "PS-DSF", prices: Any = None, division: str = "resource"
 ) -> bool:
     """Whether the placement is one of the mechanism.
@@ -56,14 +56,14 @@ def no_better_placement(cluster: Any, placement: Any, better: Any) -> dict[str, 
     """Claim: no feasible placement gives some more and none less than a PS-DSF one (divided resources)."""
     first, second = totals(fractions(placement)), totals(fractions(better))
     dominates = first != second and all(a <= b for a, b in zip(first, second, strict=True))
-    refuted = is_allocation(cluster, placement) and fits_servers(cluster, better) and dominates
+    refuted = is_cluster_allocation(cluster, placement) and cluster_fits(cluster, better) and dominates
     return {"PS-DSF": first, "feasible": second, "holds": not refuted}
 
 
 @define_on_both
 def one_allocation(cluster: Any, placement: Any, other: Any) -> dict[str, Any]:
     """Claim: if both placements are PS-DSF with divided resources, they give the same tasks."""
-    certified = is_allocation(cluster, placement) and is_allocation(cluster, other)
+    certified = is_cluster_allocation(cluster, placement) and is_cluster_allocation(cluster, other)
     first, second = totals(fractions(placement)), totals(fractions(other))
     return {"one": first, "other": second, "holds": not (certified and first != second)}
 
@@ -76,7 +76,7 @@ def truth_pays(cluster: Any, placement: Any, lie: Any, after: Any) -> dict[str, 
     honest = model.eligible[1:] == told.eligible[1:] and all(
         told.eligible[0][i] <= model.eligible[0][i] for i in model.servers
     )
-    certified = honest and is_allocation(cluster, placement) and is_allocation(lied, after)
+    certified = honest and is_cluster_allocation(cluster, placement) and is_cluster_allocation(lied, after)
     first, second = totals(fractions(placement)), totals(fractions(after))
     return {"truth": first, "lie": second, "holds": not (certified and second[0] > first[0])}
 
@@ -93,8 +93,8 @@ def claims_pay_nothing(
     lied = {**cluster, "eligible": lie}
     certified = (
         model.eligible[1:] == Servers.of(lied).eligible[1:]
-        and is_allocation(cluster, x, mechanism, prices)
-        and is_allocation(lied, y, mechanism, later)
+        and is_cluster_allocation(cluster, x, mechanism, prices)
+        and is_cluster_allocation(lied, y, mechanism, later)
     )
     runs = sum((tasks for i, tasks in enumerate(y[0]) if model.eligible[0][i]), Fraction(0))
     return {
@@ -111,7 +111,9 @@ def truth_pays_in_time(cluster: Any, placement: Any, lie: Any, after: Any) -> di
     model, x, y = Servers.of(cluster), fractions(placement), fractions(after)
     lied = {**cluster, "demands": [lie, *cluster["demands"][1:]]}
     told = Servers.of(lied)
-    certified = is_allocation(cluster, x, division="time") and is_allocation(lied, y, division="time")
+    certified = is_cluster_allocation(cluster, x, division="time") and is_cluster_allocation(
+        lied, y, division="time"
+    )
     time = [tasks / alone if alone else Fraction(0) for tasks, alone in zip(y[0], told.gamma[0], strict=True)]
     runs = sum((t * g for t, g in zip(time, model.gamma[0], strict=True)), Fraction(0))
     return {
@@ -136,7 +138,7 @@ def shares_of_common_bottleneck(
     common = all(model.gamma[n][i] * model.demands[n][r] == model.capacities[i][r] for n, i in pairs)
     amount = [t * model.demands[n][r] / model.weights[n] for n, t in enumerate(totals(x))]
     unfair = any(x[p][i] > 0 and amount[p] > amount[n] for n, i in pairs for p in model.users)
-    certified = common and is_allocation(cluster, x, mechanism, prices)
+    certified = common and is_cluster_allocation(cluster, x, mechanism, prices)
     return {"tasks": totals(x), "weighted amounts": amount, "holds": not (certified and unfair)}
 
 
@@ -146,7 +148,7 @@ def resource_fully_used(
 ) -> dict[str, Any]:
     """Claim: the mechanism uses all of the resource on the servers."""
     part = pooled_use(cluster, placement, servers, resource)
-    certified = is_allocation(cluster, placement, mechanism, prices)
+    certified = is_cluster_allocation(cluster, placement, mechanism, prices)
     return {"part in use": part, "holds": not (certified and part < 1)}
 
 
@@ -155,7 +157,7 @@ def split_runs_no_more(cluster: Any, mechanism: str, placement: Any, prices: Any
     """Claim: the mechanism gives each user the tasks of a uniform split of every server, or more."""
     model, x = Servers.of(cluster), fractions(placement)
     uniform, tasks = uniform_tasks(model), totals(x)
-    certified = is_allocation(cluster, x, mechanism, prices)
+    certified = is_cluster_allocation(cluster, x, mechanism, prices)
     short = any(t < u for t, u in zip(tasks, uniform, strict=True))
     return {"tasks": tasks, "uniform": uniform, "holds": not (certified and short)}
 
@@ -175,6 +177,6 @@ def stable_on_ray(cluster: Any, jobs: Any, placement: Any, growth: Any, optimal:
     loads = [t + speed * w for t, w in zip(tasks, model.weights, strict=True)]
     spare = all(
         model.usage(y, i, r) < model.capacities[i][r] for i in model.servers for r in model.resources
-    ) and fits_servers(cluster, y)
-    grows = is_allocation(weighted, x) and speed > 0 and spare and totals(y) == loads
+    ) and cluster_fits(cluster, y)
+    grows = is_cluster_allocation(weighted, x) and speed > 0 and spare and totals(y) == loads
     return {"PS-DSF": tasks, "loads": loads, "holds": not grows}

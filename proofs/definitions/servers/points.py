@@ -14,7 +14,7 @@ from typing import Any
 
 from proofs.definitions.exact import ZERO, Row, solution, totals
 from proofs.definitions.registry import Case, define, define_on_both, fractions
-from proofs.definitions.servers.claims import is_allocation
+from proofs.definitions.servers.claims import is_cluster_allocation
 from proofs.definitions.servers.shares import Servers, is_psdsf
 
 __all__ = ["psdsf_points"]
@@ -67,7 +67,7 @@ def false_claim_hurts_nobody_else(cluster: Any, placement: Any, lie: Any, after:
     lied = {**cluster, "eligible": lie}
     others_are_honest = model.eligible[1:] == Servers.of(lied).eligible[1:]
     certified = all(
-        is_allocation(stated, tasks) and psdsf_points(Servers.of(stated)) == [totals(tasks)]
+        is_cluster_allocation(stated, tasks) and psdsf_points(Servers.of(stated)) == [totals(tasks)]
         for stated, tasks in ((cluster, x), (lied, y))
     )
     runs = sum((tasks for i, tasks in enumerate(y[0]) if model.eligible[0][i]), ZERO)

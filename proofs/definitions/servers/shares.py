@@ -263,7 +263,7 @@ def psdsf_tasks(cluster: Any, placement: Any, division: str) -> dict[str, Any]:
 
 
 @define
-def fits_servers(cluster: Any, placement: Any) -> bool:
+def cluster_fits(cluster: Any, placement: Any) -> bool:
     """Whether a placement fits when resources are divided."""
     return fits(Servers.of(cluster), fractions(placement), "resource")
 

@@ -27,7 +27,9 @@ def whole(demand: Sequence[int], units: Sequence[int]) -> int:
 
 
 @define_again
-def minmax(demands: Units, capacities: Sequence[int], order: Sequence[int], ahead: int = 1) -> list[int]:
+def sequential_minmax(
+    demands: Units, capacities: Sequence[int], order: Sequence[int], ahead: int = 1
+) -> list[int]:
     """Bundles by events; ties go to who is first in the order."""
     one = [1 / runs([Fraction(d) for d in row], [Fraction(c) for c in capacities]) for row in demands]
     waiting = [(ahead * one[i], rank, i) for rank, i in enumerate(order)]
@@ -77,7 +79,7 @@ def minmax_fair(
     case: Mapping[str, Any], n: int, m: int, largest: int, capacities: Sequence[int], ahead: int = 1
 ) -> bool:
     """Bundles by events, and what is asked of them."""
-    found = minmax(case["demands"], capacities, range(n), ahead)
+    found = sequential_minmax(case["demands"], capacities, range(n), ahead)
     return found == case["bundles"] and _fair(case["demands"], capacities, found)
 
 
@@ -86,7 +88,7 @@ def minmax_fair_random(case: Mapping[str, Any], ahead: int = 1) -> bool:
     """The same, with ties in some order."""
     demands, capacities, told = case["demands"], case["capacities"], case["bundles"]
     orders = permutations(range(len(demands)))
-    reached = any(minmax(demands, capacities, order, ahead) == told for order in orders)
+    reached = any(sequential_minmax(demands, capacities, order, ahead) == told for order in orders)
     return reached and _fair(demands, capacities, told)
 
 

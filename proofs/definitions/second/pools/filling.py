@@ -177,14 +177,6 @@ def _multisets(kinds: int, size: int) -> int:
     return prod(range(kinds, kinds + size)) // prod(range(1, size + 1))
 
 
-@define_again(cases=lambda n, m, largest: ((largest + 1) ** m - 1) ** (n + 1))
-def drf_lies(case: Mapping[str, Any], n: int, m: int, largest: int) -> bool:
-    """The first user runs no more of its tasks with what the lie brings it."""
-    a, said = fractions(case["demands"]), fractions(case["lie"])
-    honest, given = drf_tasks(a, [1] * m), drf_tasks([said, *a[1:]], [1] * m)
-    return runs(a[0], [given[0] * d for d in said]) <= honest[0]
-
-
 @define_again(cases=lambda n, m, largest: ((largest + 1) ** m - 1) ** n)
 def drf_bottlenecks(case: Mapping[str, Any], n: int, m: int, largest: int) -> bool:
     """If those of higher levels leave, each user still demands something full: there is no room for it."""

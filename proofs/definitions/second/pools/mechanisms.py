@@ -12,8 +12,8 @@ from collections.abc import Iterator, Mapping
 from fractions import Fraction
 from typing import Any
 
-from proofs.definitions.exact import ONE, ZERO, Matrix, Row, max_min, runs, usage
-from proofs.definitions.registry import define_again, fraction, fractions
+from proofs.definitions.exact import ONE, ZERO, Matrix, Row, max_min, usage
+from proofs.definitions.registry import define_again, fractions
 from proofs.definitions.second.pools.filling import pf_tasks
 from proofs.errors import ProofError
 
@@ -116,20 +116,3 @@ def whole_task_order(
             return order
         order.append(i + 1)
     raise ArithmeticError("tasks never end")
-
-
-@define_again(
-    cases=lambda largest_demand, largest_capacity, poorest=True: (
-        (largest_capacity - largest_demand + 1) ** 2 * largest_demand**4
-    )
-)
-def whole_task_gaps(
-    case: Mapping[str, Any], largest_demand: int, largest_capacity: int, poorest: bool = True
-) -> bool:
-    """Shares by merged levels, and their difference beside the larger share of one task."""
-    a, c = case["demands"], case["capacities"]
-    order = whole_task_order(a, c, poorest=poorest)
-    one = [1 / runs(fractions(row), fractions(c)) for row in a]
-    held = [order.count(i) * v for i, v in enumerate(one, 1)]
-    gap = max(held) - min(held)
-    return held == [fraction(h) for h in case["shares"]] and gap <= max(one)

@@ -7,13 +7,11 @@ in the part that both lines have.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from fractions import Fraction
 from typing import Any
 
 from proofs.definitions.exact import ZERO, Matrix, Row, max_min, runs, usage
 from proofs.definitions.registry import define_again, fraction, fractions
-from proofs.definitions.second.pools.mechanisms import whole_task_order
 
 __all__: list[str] = []
 
@@ -41,19 +39,6 @@ def exchanged(contributions: Any, needs: Any, order: Any = None) -> Matrix:
         [h * (1 if d else 0) for h, d in zip(row, want, strict=True)]
         for row, want in zip(held, use, strict=True)
     ]
-
-
-@define_again(cases=lambda users, largest: ((largest + 1) ** 2 * 3) ** users)
-def exchange_loses_nothing(case: Mapping[str, Any], users: int, largest: int) -> bool:
-    """Nobody has less of what it needs than it brought, by swaps along lines."""
-    after = exchanged(case["contributions"], case["needs"])
-    lost = [
-        fraction(brought) - h
-        for rows in zip(case["contributions"], case["needs"], after, strict=True)
-        for brought, need, h in zip(*rows, strict=True)
-        if need
-    ]
-    return after == fractions(case["after"]) and max(lost) <= 0
 
 
 @define_again
@@ -127,15 +112,3 @@ def ratio_optimum(demands: Any, capacities: Any, ratio: Any) -> Row:
     mixture = [q * x + y for x, y in zip(*a, strict=True)]
     y = runs(mixture, fractions(capacities))
     return [q * y, y]
-
-
-@define_again
-def integer_thresholds(
-    case: Mapping[str, Any], demands: Any, capacities: Any, first: int, thresholds: Any, tasks: Any
-) -> bool:
-    """Merged levels with this k, between the thresholds that the case lies between."""
-    k = fraction(case["k"])
-    order = whole_task_order(demands, capacities, [1, k], [first, 3 - first])
-    got = [order.count(1), order.count(2)]
-    piece = max([0, *(n for n, limit in enumerate(thresholds, 1) if fraction(limit) <= k)])
-    return got == case["tasks"] == tasks[piece]

@@ -187,7 +187,7 @@ def psdsf_tasks(cluster: Any, placement: Any, division: str) -> dict[str, Any]:
 
 
 @define_again
-def fits_servers(cluster: Any, placement: Any) -> bool:
+def cluster_fits(cluster: Any, placement: Any) -> bool:
     """No server is overfull, and nothing runs where it cannot."""
     return it_fits(Park.of(cluster), fractions(placement), "resource")
 
