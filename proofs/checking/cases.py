@@ -179,13 +179,18 @@ def cases_of(claim: Enumeration | Search) -> Iterator[tuple[Any, bool]]:
     Which random cases a seed means is settled here alone.
     """
     again = second_definition(claim.function)
-    for given in _given(claim):
+    others = _given(claim, again.function, SECOND) if again is not None and again.gives else None
+    for given in _given(claim, definition(claim.function)):
         if not isinstance(given, tuple) or len(given) != 2 or type(given[1]) is not bool:
             raise ProofError(
                 f"{claim.function} gives a case and whether it has the property, True or False; got {given!r}"
             )
         case, holds = plain(given[0]), given[1]
-        if again is not None:
+        if others is not None:
+            other = plain(next(others, None))
+            if canonical(other) != canonical([case, holds]):
+                raise Disagreement(f"a case is {[case, holds]} by the first and {other} by the second")
+        elif again is not None:
             other = _again(again.function, claim, _copied(case))
             if type(other) is not bool:
                 raise ProofError(f"the second {claim.function} judges with True or False; got {other!r}")
@@ -195,20 +200,21 @@ def cases_of(claim: Enumeration | Search) -> Iterator[tuple[Any, bool]]:
                     f"case {case} {has[holds]} the property by the first and {has[other]} it by the second"
                 )
         yield case, holds
+    if others is not None and next(others, None) is not None:
+        raise Disagreement(f"{claim.function} has more cases by the second than by the first")
 
 
-def _given(claim: Enumeration | Search) -> Iterator[Any]:
+def _given(claim: Enumeration | Search, function: Callable[..., Any], way: str = FIRST) -> Iterator[Any]:
     if isinstance(claim, Search):
-        function = definition(claim.function)
         for k in range(claim.number):
-            yield asked(FIRST, function, random.Random(f"{claim.seed} {k}"), **_arguments(claim))
+            yield asked(way, function, random.Random(f"{claim.seed} {k}"), **_arguments(claim))
         return
-    cases, end = asked(FIRST, iter, _call(claim)), object()
-    while (given := asked(FIRST, next, cases, end)) is not end:
+    cases, end = asked(way, iter, asked(way, function, **_arguments(claim))), object()
+    while (given := asked(way, next, cases, end)) is not end:
         yield given
 
 
-def _call(claim: Computation | Counterexample | Enumeration) -> Any:
+def _call(claim: Computation | Counterexample) -> Any:
     return asked(FIRST, definition(claim.function), **_arguments(claim))
 
 

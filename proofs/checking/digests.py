@@ -16,6 +16,8 @@ from collections.abc import Callable, Iterator
 from types import CodeType
 from typing import Any
 
+from proofs.definitions.registry import names_in
+
 __all__ = ["Running", "canonical", "definition_digest"]
 
 LENGTH = 32
@@ -65,7 +67,7 @@ def _used(function: Any) -> list[Any]:
         found[id(part)] = part
         for member in _members(part):
             scope = getattr(member, "__globals__", {})
-            for name in _names(member.__code__):
+            for name in names_in(member.__code__):
                 other = scope.get(name)
                 if (inspect.isfunction(other) or inspect.isclass(other)) and _ours(other, home):
                     pending.append(other)
@@ -89,14 +91,6 @@ def _members(part: Any) -> Iterator[Any]:
     inner = inspect.unwrap(part)
     if inspect.isfunction(inner):
         yield inner
-
-
-def _names(code: CodeType) -> set[str]:
-    names = set(code.co_names)
-    for constant in code.co_consts:
-        if isinstance(constant, CodeType):
-            names |= _names(constant)
-    return names
 
 
 def _read(part: Any) -> str:

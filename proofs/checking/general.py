@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from proofs.checking.queries import check_met
-from proofs.checking.refutations import check_assignment, check_refutation, premises
+from proofs.checking.refutations import check_assignment, check_refutation, premise, premises
 from proofs.claims import Chained, Implication, Induction, SumSchema
 from proofs.errors import EvidenceError
 from proofs.language.polynomials import Polynomial, polynomial
@@ -32,6 +32,7 @@ __all__ = [
     "check_instance",
     "check_met_by_instance",
     "check_sums",
+    "summand",
     "with_sums",
 ]
 
@@ -67,17 +68,17 @@ def with_sums(plain: Implication, sums: Mapping[str, Mapping[str, Any]]) -> Impl
     for name, data in sums.items():
         if name in known:
             raise EvidenceError(f"a sum has the name of the hypothesis {name!r}")
-        p, sign = _summand(known, data)
+        p, sign = summand(known, data)
         for index in sorted(indices_in(Relation(p, sign))):
             p = summed(p, index)
         held[name] = repr(Relation(p, sign))
     return Implication(held, plain.conclusion)
 
 
-def _summand(known: Mapping[str, Relation], data: Mapping[str, Any]) -> tuple[Polynomial, str]:
-    """What is summed, and that it is >= 0 or 0."""
+def summand(known: Mapping[str, Relation], data: Mapping[str, Any]) -> tuple[Polynomial, str]:
+    """What is summed, in plain variables, and that it is >= 0 or 0."""
     if set(data) == {"equation", "cofactor"}:
-        equation = _named(known, data["equation"])
+        equation = premise(known, data["equation"])
         if equation.sign != "==":
             raise EvidenceError(f"cofactors belong to equations; {data['equation']!r} is {equation}")
         return polynomial(plain_text(data["cofactor"])) * equation.left, "=="
@@ -86,17 +87,11 @@ def _summand(known: Mapping[str, Relation], data: Mapping[str, Any]) -> tuple[Po
     square = polynomial(plain_text(data["square"]))
     p = square * square
     for name in data["factors"]:
-        factor = _named(known, name)
+        factor = premise(known, name)
         if factor.sign == "==":
             raise EvidenceError(f"a sum multiplies by the equation {name!r}; equations have cofactors")
         p = p * factor.left
     return p, ">="
-
-
-def _named(known: Mapping[str, Relation], name: str) -> Relation:
-    if name not in known:
-        raise EvidenceError(f"{name!r} is no hypothesis")
-    return known[name]
 
 
 def check_chain(claim: Chained, evidence: Evidence) -> None:

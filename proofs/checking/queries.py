@@ -19,7 +19,18 @@ from proofs.language.polynomials import Polynomial
 from proofs.language.relations import Relation, relation
 from proofs.verdicts.verdict import NEVER
 
-__all__ = ["SOLVERS", "ask", "assertion", "check_met", "check_unsat", "model_values", "smt_query", "symbol"]
+__all__ = [
+    "SOLVERS",
+    "ask",
+    "ask_if_there",
+    "assertion",
+    "check_met",
+    "check_unsat",
+    "model_values",
+    "query_of",
+    "smt_query",
+    "symbol",
+]
 
 LONGEST = 600_000
 """Milliseconds that checking one query may take."""
@@ -31,11 +42,16 @@ SOLVERS = ("z3", "cvc5")
 def smt_query(claim: Implication) -> str:
     """The hypotheses and the negated conclusion over the reals; unsatisfiable if the claim is true."""
     asserted = {**claim.relations, NEGATION: relation(claim.conclusion).negated}
-    names = sorted(set().union(*(r.left.variables for r in asserted.values())))
-    lines = ["(set-logic QF_NRA)", *(f"(declare-fun {symbol(name)} () Real)" for name in names)]
-    for name, r in asserted.items():
-        lines += [f"; {' '.join(name.split())}", f"(assert {assertion(r)})"]
-    return "\n".join([*lines, "(check-sat)", ""])
+    return query_of(
+        claim.variables,
+        (f"; {' '.join(name.split())}\n(assert {assertion(r)})" for name, r in asserted.items()),
+    )
+
+
+def query_of(names: Iterable[str], asserted: Iterable[str]) -> str:
+    """The query whether real values of the variables meet what these lines assert."""
+    declared = (f"(declare-fun {symbol(name)} () Real)" for name in names)
+    return "\n".join(["(set-logic QF_NRA)", *declared, *asserted, "(check-sat)", ""])
 
 
 def symbol(name: str) -> str:
@@ -72,6 +88,14 @@ def ask(solver: str, query: str, milliseconds: int) -> tuple[str, Any]:
     if find_spec(solver) is None:
         raise ImportError(f"this needs the SMT solver {solver}: pip install 'fairqueues[exact]'")
     return _z3(query, milliseconds) if solver == "z3" else (ask_cvc5(query, milliseconds / 1000), None)
+
+
+def ask_if_there(solver: str, query: str, seconds: float) -> tuple[str, Any]:
+    """As :func:`ask`; "not asked" where the solver is not installed."""
+    try:
+        return ask(solver, query, int(1000 * seconds))
+    except ImportError:
+        return "not asked", None
 
 
 def _z3(query: str, milliseconds: int) -> tuple[str, Any]:

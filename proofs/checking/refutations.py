@@ -27,7 +27,7 @@ from proofs.errors import EvidenceError
 from proofs.language.polynomials import Polynomial, polynomial
 from proofs.language.relations import Relation, relation
 
-__all__ = ["check_assignment", "check_refutation", "check_values", "premises", "rests_on_negation"]
+__all__ = ["check_assignment", "check_refutation", "check_values", "premise", "premises", "rests_on_negation"]
 
 
 def premises(claim: Implication) -> dict[str, Relation]:
@@ -48,13 +48,13 @@ def check_refutation(claim: Implication, evidence: Mapping[str, Any]) -> None:
         square = polynomial(term["square"])
         product, strict = polynomial(c) * square * square, bool(square.constant)
         for name in term["factors"]:
-            factor = _premise(known, name)
+            factor = premise(known, name)
             if factor.sign == "==":
                 raise EvidenceError(f"term {k} multiplies by the equation {name!r}; equations have cofactors")
             product, strict = product * factor.left, strict and factor.strict
         total, positive = total + product, positive or strict
     for name, cofactor in evidence["cofactors"].items():
-        equation = _premise(known, name)
+        equation = premise(known, name)
         if equation.sign != "==":
             raise EvidenceError(f"cofactors belong to equations; {name!r} is {equation}")
         total = total + polynomial(cofactor) * equation.left
@@ -77,7 +77,8 @@ def rests_on_negation(evidence: Mapping[str, Any]) -> bool:
     return NEGATION in needed | set(evidence["cofactors"])
 
 
-def _premise(known: Mapping[str, Relation], name: str) -> Relation:
+def premise(known: Mapping[str, Relation], name: str) -> Relation:
+    """The premise of that name; raises EvidenceError if there is none."""
     if name not in known:
         raise EvidenceError(f"{name!r} is no hypothesis")
     return known[name]
@@ -93,9 +94,7 @@ def check_assignment(claim: Implication, evidence: Mapping[str, Any]) -> None:
 
 def _read(claim: Implication, given: Mapping[str, Any]) -> dict[str, Fraction]:
     """A value for every variable of a claim, and for nothing else."""
-    relations = [*claim.relations.values(), relation(claim.conclusion)]
-    variables: set[str] = set().union(*(r.left.variables for r in relations))
-    if different := variables ^ set(given):
+    if different := set(claim.variables) ^ set(given):
         raise EvidenceError(
             f"values belong to all variables of the claim, see {min(different)!r}; without values that meet "
             "them, hypotheses may contradict each other, and anything would follow"

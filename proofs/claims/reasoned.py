@@ -75,6 +75,12 @@ class Implication:
         """The hypotheses, read."""
         return {name: relation(text) for name, text in self.hypotheses.items()}
 
+    @property
+    def variables(self) -> list[str]:
+        """Variables of the hypotheses and of the conclusion, in order."""
+        read = (*self.relations.values(), relation(self.conclusion))
+        return sorted(set().union(*(r.left.variables for r in read)))
+
 
 def _texts(hypotheses: Mapping[str, str], conclusion: str) -> dict[str, str]:
     """A copy of the hypotheses.

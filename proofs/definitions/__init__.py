@@ -2,6 +2,7 @@
 
 Short, slow and obvious. Claims name these functions; the prover settles them with the library where it can,
 and evidence is checked with these, and with those of :mod:`proofs.definitions.second` where there are two.
+What only compares their values is written once and run on both.
 """
 
 from proofs.definitions.registry import (

@@ -1,7 +1,8 @@
 """The functions that claims name, and the plain data that they take and give.
 
 A definition may stand here twice: a second function of the same name, written apart from the first and by
-another way (:func:`define_again`). Checking then runs both, and what they disagree on is no evidence.
+another way (:func:`define_again`). Checking then runs both, and what they disagree on is no evidence. What
+only compares the values of such definitions is written once and run on both (:func:`define_on_both`).
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import cache
 from pathlib import Path
+from types import CodeType, FunctionType
 from typing import Any, TypeVar, overload
 
 from proofs.errors import ProofError
@@ -22,10 +24,12 @@ __all__ = [
     "Second",
     "define",
     "define_again",
+    "define_on_both",
     "definition",
     "fraction",
     "fractions",
     "is_of_papers",
+    "names_in",
     "plain",
     "second_definition",
     "second_method",
@@ -69,14 +73,16 @@ LARGEST = 10**MOST_DIGITS
 
 _FUNCTIONS: dict[str, Callable[..., Any]] = {}
 _AGAIN: dict[str, Second] = {}
+_ON_BOTH: set[str] = set()
 
 
 @dataclass(frozen=True)
 class Second:
-    """A second definition, and how many cases an enumeration has by its own count."""
+    """A second definition; of an enumeration the number of cases by its count, or whether it gives them."""
 
     function: Callable[..., Any]
     cases: Callable[..., int] | None = None
+    gives: bool = False
 
 
 def define(function: F) -> F:
@@ -96,6 +102,17 @@ def define(function: F) -> F:
         raise ProofError(f"two functions are called {name!r}: in {place} and here; give yours another name")
     _FUNCTIONS[name] = function
     return function
+
+
+def define_on_both(function: F) -> F:
+    """Define a function of this package that compares what other definitions give; decorator.
+
+    It is written once. Its second definition is the same code, in which the names of functions that stand
+    twice mean their second definitions: so what is compared is confirmed, and the comparison is not. Of an
+    enumeration or a search both give the same cases one by one.
+    """
+    _ON_BOTH.add(function.__name__)
+    return define(function)
 
 
 @overload
@@ -157,7 +174,25 @@ def definition(name: str) -> Callable[..., Any]:
 def second_definition(name: str) -> Second | None:
     """The second definition of that name, if there is one."""
     _load()
-    return _AGAIN.get(name)
+    return Second(_on_second(definition(name)), gives=True) if name in _ON_BOTH else _AGAIN.get(name)
+
+
+def _on_second(function: Callable[..., Any]) -> Callable[..., Any]:
+    """The same code, which calls the second definitions of what it calls by name."""
+    scope, twice = function.__globals__, dict[str, Any]()
+    for name in names_in(function.__code__):
+        known = scope.get(name)
+        if known is not None and known is _FUNCTIONS.get(name) and (again := second_definition(name)):
+            twice[name] = again.function
+    if not twice:
+        raise ProofError(f"{function.__name__!r} itself calls nothing that stands twice")
+    return FunctionType(function.__code__, scope | twice, argdefs=function.__defaults__)
+
+
+def names_in(code: CodeType) -> set[str]:
+    """Names that compiled code, and the code within it, looks up outside."""
+    inner = (constant for constant in code.co_consts if isinstance(constant, CodeType))
+    return set(code.co_names).union(*map(names_in, inner))
 
 
 def second_method(name: str) -> str:

@@ -16,7 +16,7 @@ from fractions import Fraction
 from proofs.kernels.coq_inductions import induction_theorem
 from proofs.kernels.coq_sums import PREAMBLE as SUMS
 from proofs.kernels.coq_sums import sums_theorem
-from proofs.kernels.identifiers import safe
+from proofs.kernels.identifiers import COMPARED, safe
 from proofs.kernels.signs import Language, signed_terms, sum_is_positive, wrapped
 from proofs.kernels.theorems import Section, Theorem, sections
 from proofs.language.relations import Relation
@@ -61,7 +61,7 @@ Proof. intros differs same; rewrite <- same; exact differs. Qed.
 """What every file begins with: the reals, and what the proofs cite."""
 
 COQ = Language(
-    relations={">=": "0 <= {}", ">": "0 < {}", "==": "{} = 0", "!=": "{} <> 0"},
+    relations=COMPARED,
     number="(ltac:(lra) : {1})",
     weaker="(Rlt_le _ _ {})",
     square="(pow2_ge_0 _)",

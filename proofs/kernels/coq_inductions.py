@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from proofs.kernels.identifiers import identifiers, safe
+from proofs.kernels.identifiers import COMPARED, identifiers, safe
 from proofs.language.relations import Relation, relation
 
 __all__ = ["induction_theorem"]
@@ -15,7 +15,6 @@ __all__ = ["induction_theorem"]
 Data = Mapping[str, Any]
 Lemma = tuple[str, tuple[str, ...]]
 
-COMPARED = {">=": "0 <= {}", ">": "0 < {}", "==": "{} = 0", "!=": "{} <> 0"}
 CARRIED = {">=": "le_as", ">": "lt_as", "==": "eq_as", "!=": "ne_as"}
 
 

@@ -13,12 +13,12 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from math import prod
 from typing import Any
 
+from proofs.checking.general import summand
 from proofs.checking.refutations import premises
 from proofs.claims import NEGATION, Implication
-from proofs.kernels.identifiers import identifiers, safe
+from proofs.kernels.identifiers import COMPARED, identifiers, safe
 from proofs.language.polynomials import Monomial, Polynomial, polynomial
 from proofs.language.relations import Relation, relation
 from proofs.language.sums import indices_in, plain_text, summand_of, summed
@@ -75,8 +75,6 @@ Ltac same known :=
         | apply (eq_as _ _ known); field ].
 """
 """Sums over lists, and that they are linear."""
-
-COMPARED = {">=": "0 <= {}", ">": "0 < {}", "==": "{} = 0", "!=": "{} <> 0"}
 
 
 class Unsupported(Exception):
@@ -250,15 +248,14 @@ def _sorted_out(given: Mapping[str, str]) -> tuple[list[str], list[str], list[st
 
 def _sum(k: int, data: Data, known: Mapping[str, Relation], cited: _Cited, names: _Names) -> Iterator[str]:
     """That the sum is >= 0, or 0, and what it is in the variables of the identity."""
+    p, _ = summand(known, data)
     if "equation" in data:
         cofactor, equation = polynomial(plain_text(data["cofactor"])), known[data["equation"]]
-        p = cofactor * equation.left
         text = f"({names.text(cofactor)}) * ({names.text(equation.left)})"
         proof = f"zero_multiple _ _ {cited.proof(data['equation'])}"
         lemma, compared, carried = "total_zero", "{} = 0", "eq_as"
     else:
         square = polynomial(plain_text(data["square"]))
-        p = prod((known[name].left for name in data["factors"]), start=square * square)
         factors = [cited.factor(name) for name in data["factors"]]
         if square != ONE or not factors:
             factors.append((f"({names.text(square)})^2", "(pow2_ge_0 _)"))

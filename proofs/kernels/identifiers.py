@@ -1,11 +1,14 @@
-"""Names that Coq and Lean take: letters of ASCII, none of their words, no two alike; text for comments."""
+"""Names that Coq and Lean take: letters of ASCII, none of their words, no two alike; signs, and comments."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterable
 
-__all__ = ["identifiers", "safe"]
+__all__ = ["COMPARED", "identifiers", "safe"]
+
+COMPARED = {">=": "0 <= {}", ">": "0 < {}", "==": "{} = 0", "!=": "{} <> 0"}
+"""How Coq compares a term with 0, by sign."""
 
 _COQ = """
 as at by cofix else end exists exists2 fix for forall fun if IF in is let match mod return then using where

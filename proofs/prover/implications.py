@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from proofs.checking.queries import ask, model_values, smt_query
+from proofs.checking.queries import ask_if_there, model_values, smt_query
 from proofs.checking.refutations import check_assignment, rests_on_negation
 from proofs.claims import Implication
 from proofs.errors import EvidenceError
@@ -100,12 +100,7 @@ def meeting(claim: Implication, deadline: float) -> dict[str, Fraction] | str:
 
 def _for_all(claim: Implication, values: dict[str, Fraction]) -> dict[str, Fraction]:
     """Values with one for every variable of the claim, also for those that no hypothesis mentions."""
-    return {name: values.get(name, Fraction(0)) for name in _names(claim)}
-
-
-def _names(claim: Implication) -> list[str]:
-    relations = [*claim.relations.values(), relation(claim.conclusion)]
-    return sorted(set().union(*(r.left.variables for r in relations)))
+    return {name: values.get(name, Fraction(0)) for name in claim.variables}
 
 
 def _violating(claim: Implication) -> Callable[[dict[str, Fraction]], bool]:
@@ -123,7 +118,7 @@ def lucky_witness(claim: Implication) -> dict[str, Fraction] | None:
 
     All tries are looked at together in floating point; what seems to be a witness is asked in fractions.
     """
-    names, violates = _names(claim), _violating(claim)
+    names, violates = claim.variables, _violating(claim)
     drawn = np.random.default_rng(0).integers(len(SMALL), size=(len(names), TRIES))
     values = dict(zip(names, np.array(SMALL, dtype=float)[drawn], strict=True))
     promising = np.ones(TRIES, dtype=bool)
@@ -186,11 +181,8 @@ def _beyond_products(claim: Implication, deadline: float) -> Answer:
 
 
 def _asked(solver: str, query: str, deadline: float, most: float) -> tuple[str, Any]:
-    """The answer of a solver and its model; "not asked" where it is not installed."""
-    try:
-        return ask(solver, query, int(1000 * min(deadline - time.monotonic(), most)))
-    except ImportError:
-        return "not asked", None
+    """The answer of a solver and its model within the time that is left, and at most."""
+    return ask_if_there(solver, query, min(deadline - time.monotonic(), most))
 
 
 def _refuted(claim: Implication, model: Any) -> Answer:
@@ -210,7 +202,7 @@ def _rational_witness(claim: Implication, model: Any) -> dict[str, Fraction] | N
     """Values of a model of z3, or fractions near them, that violate the claim."""
     violates = _violating(claim)
     for digits in (3, 6, 12, 24):
-        values = model_values(model, _names(claim), digits)
+        values = model_values(model, claim.variables, digits)
         if values is None:
             return None
         if violates(values):

@@ -12,9 +12,9 @@ from itertools import product
 from math import prod
 from typing import Any
 
-from proofs.definitions.registry import Case, define
+from proofs.definitions.registry import Case, define, define_on_both
 
-__all__ = ["minmax"]
+__all__ = ["sequential_minmax"]
 
 Units = Sequence[Sequence[int]]
 
@@ -24,7 +24,10 @@ def bundles_in(demand: Sequence[int], units: Sequence[int]) -> int:
     return min(u // d for u, d in zip(units, demand, strict=True) if d)
 
 
-def minmax(demands: Units, capacities: Sequence[int], order: Sequence[int], ahead: int = 1) -> list[int]:
+@define
+def sequential_minmax(
+    demands: Units, capacities: Sequence[int], order: Sequence[int], ahead: int = 1
+) -> list[int]:
     """Bundles one by one: among agents whose next one fits, to the one with the smallest share after it.
 
     With ``ahead`` 0 to the one with the smallest share before it. Ties go to who is first in ``order``.
@@ -71,15 +74,15 @@ def envy(demands: Units, bundles: Sequence[int], spared: int, removed: int) -> l
 
 
 def _case(demands: Units, capacities: Sequence[int], order: Sequence[int], ahead: int) -> Case:
-    x = minmax(demands, capacities, order, ahead)
+    x = sequential_minmax(demands, capacities, order, ahead)
     good = pareto(demands, capacities, x) and shares(demands, capacities, x) and not envy(demands, x, 1, 0)
     return {"demands": demands, "capacities": list(capacities), "bundles": x}, good
 
 
-@define
+@define_on_both
 def minmax_bundles(demands: Any, capacities: Any) -> list[int]:
     """Bundles of SequentialMinMax, ties to the first agent."""
-    return minmax(demands, capacities, range(len(demands)))
+    return sequential_minmax(demands, capacities, range(len(demands)))
 
 
 @define
@@ -101,20 +104,20 @@ def minmax_fair_random(rng: random.Random, ahead: int = 1) -> Case:
     return _case(demands, capacities, rng.sample(range(n), n), ahead)
 
 
-@define
+@define_on_both
 def minmax_envy_of_other(demands: Any, capacities: Any) -> dict[str, Any]:
     """Claimed: nobody envies another who gives one of its bundles away, for some way to break ties."""
     orders = [range(len(demands)), range(len(demands) - 1, -1, -1)]
-    found = [minmax(demands, capacities, order) for order in orders]
+    found = [sequential_minmax(demands, capacities, order) for order in orders]
     after = [envy(demands, x, 0, 1) for x in found]
     return {"bundles": found, "envy": after, "holds": not all(after)}
 
 
-@define
+@define_on_both
 def lowest_share_incentive(demands: Any, capacities: Any) -> dict[str, Any]:
     """Claimed: serving the lowest present share has the sharing incentive, for some way to break ties."""
     orders = [range(len(demands)), range(len(demands) - 1, -1, -1)]
-    found = [minmax(demands, capacities, order, ahead=0) for order in orders]
+    found = [sequential_minmax(demands, capacities, order, ahead=0) for order in orders]
     part = [bundles_in([len(demands) * d for d in row], capacities) for row in demands]
     return {
         "bundles": found,

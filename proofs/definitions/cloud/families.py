@@ -11,6 +11,9 @@ from proofs.definitions.cloud.rounds import (
     Filling,
     algorithm_1,
     algorithm_2,
+    dcdrf_levels,
+    dcdrf_tasks,
+    edrf_tasks,
     entitlements,
     instances,
     sharing_incentive,
@@ -18,9 +21,9 @@ from proofs.definitions.cloud.rounds import (
 )
 from proofs.definitions.exact import Matrix, Row
 from proofs.definitions.pools.filling import tasks_with
-from proofs.definitions.registry import Case, define, fraction, fractions
+from proofs.definitions.registry import Case, define, define_on_both, fraction, fractions
 
-__all__ = ["light_tenants", "work"]
+__all__ = ["dcdrf_operations", "light_tenants"]
 
 
 def _family(n: int, m: int, largest: int, least: int, weights: Sequence[Any]) -> Iterator[tuple[Matrix, Any]]:
@@ -28,11 +31,11 @@ def _family(n: int, m: int, largest: int, least: int, weights: Sequence[Any]) ->
     return product(instances(n, m, largest, least), weights)
 
 
-@define
+@define_on_both
 def edrf_rounds_of(n: int, m: int, largest: int, least: int, weights: Sequence[Any]) -> Iterator[Case]:
     """EDRF takes one round."""
     for demands, w in _family(n, m, largest, least, weights):
-        rounds = algorithm_1(demands, w).rounds
+        rounds = len(dcdrf_levels(demands, 0, w)["levels"])
         yield {"demands": demands, "weights": w, "rounds": rounds}, rounds == 1
 
 
@@ -66,12 +69,13 @@ def _is_fair(demands: Matrix, weights: Any, result: Filling, epsilon: Fraction) 
     )
 
 
-@define
+@define_on_both
 def edrf_is_dcdrf(n: int, m: int, largest: int, epsilon: Any, weights: Sequence[Any]) -> Iterator[Case]:
     """Algorithm 2 with this epsilon and Algorithm 1 take the same rounds to the same allocation."""
     for demands, w in _family(n, m, largest, 0, weights):
-        one, two = algorithm_1(demands, w), algorithm_2(demands, fraction(epsilon), w)
-        yield {"demands": demands, "weights": w}, (one.held, one.levels) == (two.held, two.levels)
+        one, two = dcdrf_levels(demands, 0, w), dcdrf_levels(demands, epsilon, w)
+        same = edrf_tasks(demands, w) == dcdrf_tasks(demands, epsilon, w)
+        yield {"demands": demands, "weights": w}, same and one["levels"] == two["levels"]
 
 
 @define
@@ -82,43 +86,48 @@ def edrf_lies(n: int, m: int, largest: int, members: int) -> Iterator[Case]:
         honest = algorithm_1(demands).tasks(demands)
         for group in combinations(range(n), members):
             for lies in product(claims, repeat=members):
-                got = _with_lies(demands, dict(zip(group, lies, strict=True)))
+                got = edrf_with_lies(demands, dict(zip(group, lies, strict=True)))
                 case = {"demands": demands, "members": [i + 1 for i in group], "lies": lies}
                 told = {"honest": honest, "with the lies": got}
                 yield case | told, any(got[i] <= honest[i] for i in group)
 
 
-def _with_lies(demands: Matrix, lies: dict[int, Row]) -> Row:
+@define_on_both
+def edrf_with_lies(demands: Matrix, lies: dict[int, Row]) -> Row:
     """Tasks that each agent can run by its true demand with what EDRF gives it for the claims."""
-    held = algorithm_1([lies.get(i, row) for i, row in enumerate(demands)]).held
-    return [tasks_with(row, own) for row, own in zip(demands, held, strict=True)]
+    claimed = [lies.get(i, row) for i, row in enumerate(demands)]
+    return [
+        tasks_with(row, [x * d for d in told])
+        for row, told, x in zip(demands, claimed, edrf_tasks(claimed), strict=True)
+    ]
 
 
-@define
+@define_on_both
 def edrf_group_lie(demands: Any, lies: Any) -> dict[str, Any]:
     """Tasks of the first agents, honest and with their lies; claimed: none has more unless one has less."""
     given, claims = fractions(demands), fractions(lies)
-    honest = algorithm_1(given).tasks(given)[: len(claims)]
-    got = _with_lies(given, dict(enumerate(claims)))[: len(claims)]
+    honest = edrf_tasks(given)[: len(claims)]
+    got = edrf_with_lies(given, dict(enumerate(claims)))[: len(claims)]
     pays = all(g >= t for g, t in zip(got, honest, strict=True)) and got != honest
     return {"honest": honest, "with the lies": got, "holds": not pays}
 
 
-@define
+@define_on_both
 def dcdrf_gain_by_lie(demands: Any, epsilon: Any, lie: Any) -> dict[str, Any]:
     """Dominant share of tenant 1, honest and with a lie; claimed: at most 1/(1 - epsilon) times as much."""
-    given, e = fractions(demands), fraction(epsilon)
-    honest = algorithm_2(given, e).tasks(given)[0] * max(given[0])
-    lied = tasks_with(given[0], algorithm_2([fractions(lie), *given[1:]], e).held[0]) * max(given[0])
+    given, e, said = fractions(demands), fraction(epsilon), fractions(lie)
+    honest = dcdrf_tasks(given, e)[0] * max(given[0])
+    given_for_it = [dcdrf_tasks([said, *given[1:]], e)[0] * d for d in said]
+    lied = tasks_with(given[0], given_for_it) * max(given[0])
     told = {"honest": honest, "with the lie": lied, "factor": lied / honest, "gain": lied - honest}
     return told | {"holds": lied * (1 - e) <= honest}
 
 
-@define
+@define_on_both
 def dcdrf_loss(demands: Any, epsilon: Any) -> dict[str, Any]:
     """Tasks by EDRF and by DC-DRF; claimed: nobody loses more than the factor 1/(1 - epsilon)."""
     given, e = fractions(demands), fraction(epsilon)
-    exact, rough = algorithm_1(given).tasks(given), algorithm_2(given, e).tasks(given)
+    exact, rough = edrf_tasks(given), dcdrf_tasks(given, e)
     holds = all(r >= (1 - e) * x for r, x in zip(rough, exact, strict=True))
     return {"EDRF": exact, "DC-DRF": rough, "holds": holds}
 
@@ -143,44 +152,46 @@ def dcdrf_lonely_loss(most: int, epsilons: Sequence[Any]) -> Iterator[Case]:
                 )
 
 
-def _lemma_3_1(result: Filling, epsilon: Fraction) -> tuple[Fraction, Fraction]:
-    """(1 - epsilon)^(rounds - 1), and the least ratio of two rates of demanded resources."""
-    mu = [v for v in map(sum, zip(*result.rates, strict=True)) if v]
-    return (1 - epsilon) ** (result.rounds - 1), Fraction(min(mu), max(mu))
+@define_on_both
+def dcdrf_lemma_3_1(
+    demands: Matrix, epsilon: Fraction, weights: Any, frozen: bool
+) -> tuple[int, Fraction, Fraction]:
+    """Rounds, (1 - epsilon)^(rounds - 1), and the least ratio of two rates of demanded resources."""
+    run = dcdrf_levels(demands, epsilon, weights, frozen)
+    rounds, mu = len(run["levels"]), [v for v in run["rates"] if v]
+    return rounds, (1 - epsilon) ** (rounds - 1), Fraction(min(mu), max(mu))
 
 
-@define
+@define_on_both
 def dcdrf_lemma_rounds(
     n: int, m: int, largest: int, epsilons: Sequence[Any], weights: Sequence[Any], frozen: bool
 ) -> Iterator[Case]:
     """Lemma 3.1 in fractions: one round, or (1 - epsilon)^(rounds - 1) > c, the least ratio of two rates."""
     for demands, w in _family(n, m, largest, 0, weights):
         for e in fractions(epsilons):
-            result = algorithm_2(demands, e, w, frozen=frozen)
-            case = {"demands": demands, "weights": w, "epsilon": e, "rounds": result.rounds}
-            power, c = _lemma_3_1(result, e)
-            yield case | {"c": c}, result.rounds == 1 or power > c
+            rounds, power, c = dcdrf_lemma_3_1(demands, e, w, frozen)
+            case = {"demands": demands, "weights": w, "epsilon": e, "rounds": rounds}
+            yield case | {"c": c}, rounds == 1 or power > c
 
 
-@define
+@define_on_both
 def dcdrf_lemma_chain(most: int, epsilon: Any, frozen: bool) -> Iterator[Case]:
     """The same of tenants who fill one resource each and need a quarter of all later ones; weights 3^-k."""
     e = fraction(epsilon)
     for m in range(1, most + 1):
         demands = [[Fraction(0)] * k + [Fraction(1)] + [Fraction(1, 4)] * (m - k - 1) for k in range(m)]
-        result = algorithm_2(demands, e, [Fraction(1, 3**k) for k in range(m)], frozen=frozen)
-        power, c = _lemma_3_1(result, e)
-        yield {"tenants": m, "rounds": result.rounds, "c": c}, result.rounds == 1 or power > c
+        rounds, power, c = dcdrf_lemma_3_1(demands, e, [Fraction(1, 3**k) for k in range(m)], frozen)
+        yield {"tenants": m, "rounds": rounds, "c": c}, rounds == 1 or power > c
 
 
-@define
+@define_on_both
 def dcdrf_rounds_equal(
     n: int, m: int, largest: int, epsilons: Sequence[Any], weights: Sequence[Any]
 ) -> Iterator[Case]:
     """Levels rise by 1/(1 - epsilon) at least from round to round, and n (1 - epsilon)^(rounds - 1) >= 1."""
     for demands, w in _family(n, m, largest, 0, weights):
         for e in fractions(epsilons):
-            levels = algorithm_2(demands, e, w).levels
+            levels = dcdrf_levels(demands, e, w)["levels"]
             steep = all(y <= (1 - e) * z for y, z in pairwise(levels))
             case = {"demands": demands, "weights": w, "epsilon": e, "rounds": len(levels)}
             yield case, steep and n * (1 - e) ** (len(levels) - 1) >= 1
@@ -191,38 +202,38 @@ def alone(m: int) -> Matrix:
     return [[Fraction(int(k == r)) for k in range(m)] for r in range(m)]
 
 
-@define
+@define_on_both
 def dcdrf_rounds_alone(weights: Sequence[Any], epsilon: Any, factor: int) -> dict[str, Any]:
     """Rounds of tenants of one resource each, beside factor / -log(1 - epsilon), natural logarithm.
 
     Claimed: rounds are no more, that is (1 - epsilon)^(-rounds) <= e^factor; as e < 3, less than 3^factor.
     """
-    rounds = algorithm_2(alone(len(weights)), fraction(epsilon), weights).rounds
+    rounds = len(dcdrf_levels(alone(len(weights)), epsilon, weights)["levels"])
     power, most = (1 / (1 - fraction(epsilon))) ** rounds, 3**factor
     return {"rounds": rounds, "(1 - epsilon)^-rounds": power, "3^factor": most, "holds": power < most}
 
 
-@define
+@define_on_both
 def dcdrf_rounds_quarter(most: int) -> Iterator[Case]:
     """Loads of m resources that fall to a quarter each, epsilon = 1/2: as many rounds as resources."""
     for m in range(1, most + 1):
         weights = [Fraction(1, 4**k) for k in range(m)]
-        rounds = algorithm_2(alone(m), Fraction(1, 2), weights).rounds
+        rounds = len(dcdrf_levels(alone(m), Fraction(1, 2), weights)["levels"])
         yield {"resources": m, "rounds": rounds}, rounds == m
 
 
-@define
+@define_on_both
 def dcdrf_thawed(demands: Any, epsilon: Any, weights: Any = None) -> dict[str, Any]:
     """Rounds when rates are updated; claimed: one, or (1 - epsilon)^(rounds - 1) > c, as in Lemma 3.1."""
     given, e = fractions(demands), fraction(epsilon)
-    result = algorithm_2(given, e, weights)
-    power, c = _lemma_3_1(result, e)
-    frozen = algorithm_2(given, e, weights, frozen=True).rounds
-    told = {"rounds": result.rounds, "rounds with rates frozen": frozen, "power": power, "c": c}
-    return told | {"holds": result.rounds == 1 or power > c}
+    rounds, power, c = dcdrf_lemma_3_1(given, e, weights, frozen=False)
+    frozen, *_ = dcdrf_lemma_3_1(given, e, weights, frozen=True)
+    told = {"rounds": rounds, "rounds with rates frozen": frozen, "power": power, "c": c}
+    return told | {"holds": rounds == 1 or power > c}
 
 
-def work(demands: Matrix, epsilon: Fraction, weights: Any = None) -> dict[str, int]:
+@define
+def dcdrf_operations(demands: Matrix, epsilon: Fraction, weights: Any = None) -> dict[str, int]:
     """Tenants N, resources R, longest vector B, entries of demands, rounds I, operations by line."""
     result = algorithm_2(demands, epsilon, weights)
     lengths = [sum(1 for v in row if v) for row in demands]
@@ -236,14 +247,14 @@ def _within(w: dict[str, int], line_16: str) -> tuple[int, int]:
     return spent, w["N"] * w["B"] + w["I"] * (w["N"] + w["R"])
 
 
-@define
+@define_on_both
 def dcdrf_work(
     n: int, m: int, largest: int, epsilons: Sequence[Any], line_16: str, constant: int
 ) -> Iterator[Case]:
     """Operations are at most constant times |N|B + I|N| + I|R|; lines 8, 17, 23 touch a demand once."""
     for demands in instances(n, m, largest):
         for e in fractions(epsilons):
-            w = work(demands, e)
+            w = dcdrf_operations(demands, e)
             spent, unit = _within(w, line_16)
             once = (
                 w["line 8"] == w["line 17"] == w["line 23"] == w["entries"]
@@ -254,32 +265,32 @@ def dcdrf_work(
             yield {"demands": demands, "epsilon": e} | w, once and spent <= constant * unit
 
 
-@define
+@define_on_both
 def dcdrf_work_light(most: int, line_16: str, constant: int) -> Iterator[Case]:
     """The same when many light tenants of long vectors stay to the end; see :func:`light_tenants`."""
     for k in range(1, most + 1):
         demands, weights = light_tenants(k, k, 4 * k)
-        w = work(demands, Fraction(0), weights)
+        w = dcdrf_operations(demands, Fraction(0), weights)
         spent, unit = _within(w, line_16)
         yield {"rounds": k, "tenants": len(demands)} | w, spent <= constant * unit
 
 
-@define
+@define_on_both
 def dcdrf_work_per_demand(rounds: int, length: int, many: int, constant: int) -> dict[str, Any]:
     """Line 16 if it looks at all demands of a tenant until one is exhausted; claimed: within the constant."""
     demands, weights = light_tenants(rounds, length, many)
-    w = work(demands, Fraction(0), weights)
+    w = dcdrf_operations(demands, Fraction(0), weights)
     unit = _within(w, "16")[1]
     told = {name: w[name] for name in ("N", "R", "B", "I", "line 16, per demand")}
     return told | {"|N|B + I|N| + I|R|": unit, "holds": w["line 16, per demand"] <= constant * unit}
 
 
-@define
+@define_on_both
 def dcdrf_work_grows(most: int) -> Iterator[Case]:
     """With k demands of 4 k light tenants that line 16 is at least k/5 times |N|B + I|N| + I|R|."""
     for k in range(1, most + 1):
         demands, weights = light_tenants(k, k, 4 * k)
-        w = work(demands, Fraction(0), weights)
+        w = dcdrf_operations(demands, Fraction(0), weights)
         yield {"k": k} | w, 5 * w["line 16, per demand"] >= k * _within(w, "16")[1]
 
 

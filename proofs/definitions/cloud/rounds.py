@@ -23,6 +23,7 @@ __all__ = [
     "Filling",
     "algorithm_1",
     "algorithm_2",
+    "dcdrf_levels",
     "entitlements",
     "instances",
     "sharing_incentive",
@@ -159,6 +160,13 @@ def weighted_envy_freeness(demands: Matrix, entitled: Matrix, held: Matrix, task
         <= tasks[i]
         for i, j in pairs
     )
+
+
+@define
+def dcdrf_levels(demands: Any, epsilon: Any, weights: Any = None, frozen: bool = False) -> dict[str, Row]:
+    """Levels after the rounds of Algorithm 2, and the sums of the rates of each resource."""
+    run = algorithm_2(fractions(demands), fraction(epsilon), weights, frozen=frozen)
+    return {"levels": run.levels, "rates": [sum(column) for column in zip(*run.rates, strict=True)]}
 
 
 @define

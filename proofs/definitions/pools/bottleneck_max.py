@@ -27,7 +27,7 @@ from proofs.definitions.pools.filling import (
     saturated,
     tasks_with,
 )
-from proofs.definitions.registry import Case, define, fractions
+from proofs.definitions.registry import Case, define, define_on_both, fractions
 
 __all__: list[str] = []
 
@@ -97,7 +97,7 @@ def _is_fixed_point(a: Matrix, x: Row) -> bool:
     return levels == moved and x == [tasks_with(row, levels) for row in a]
 
 
-@define
+@define_on_both
 def bmf_lie(demands: Any, capacities: Any, liar: int, lie: Any) -> dict[str, Any]:
     """What one user gains under BMF by stating other demands, where both allocations are unique."""
     false = [lie if i == liar else row for i, row in enumerate(demands)]
@@ -109,7 +109,7 @@ def bmf_lie(demands: Any, capacities: Any, liar: int, lie: Any) -> dict[str, Any
     return {"honest": honest[0][liar], "with the lie": runs, "holds": runs <= honest[0][liar]}
 
 
-@define
+@define_on_both
 def bmf_improved(demands: Any, capacities: Any, better: Any) -> dict[str, Any]:
     """Product of the tasks of the only BMF allocation, and of another that fits."""
     a, c, y = fractions(demands), fractions(capacities), fractions(better)

@@ -11,7 +11,7 @@ from itertools import product
 from typing import Any
 
 from proofs.definitions.exact import ONE, ZERO, Matrix, Row, usage
-from proofs.definitions.registry import Case, define, fractions
+from proofs.definitions.registry import Case, define, define_on_both, fractions
 
 __all__ = [
     "are_optimal_prices",
@@ -114,7 +114,7 @@ def used(demands: Any, tasks: Any) -> Row:
     return usage(fractions(demands), fractions(tasks))
 
 
-@define
+@define_on_both
 def mmf_in_other_tasks(demands: Any, capacities: Any, factors: Any) -> dict[str, Any]:
     """Max-min fair tasks before and after the work of each user is cut into tasks so many times as large."""
     factors = fractions(factors)
@@ -125,7 +125,7 @@ def mmf_in_other_tasks(demands: Any, capacities: Any, factors: Any) -> dict[str,
     return {"before": before, "after": after, "holds": same}
 
 
-@define
+@define_on_both
 def pf_lie(
     demands: Any, capacities: Any, prices: Any, liar: int, lie: Any, lie_prices: Any
 ) -> dict[str, Any]:
@@ -137,7 +137,7 @@ def pf_lie(
     return _compared(fractions(demands)[liar], fractions(lie), honest[liar], given[liar])
 
 
-@define
+@define_on_both
 def drf_lies(n: int, m: int, largest: int) -> Iterator[Case]:
     """Every lie of the first user in every pool with whole demands up to ``largest``: none is of use."""
     ones = [ONE] * m

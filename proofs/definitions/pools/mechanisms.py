@@ -18,7 +18,7 @@ from typing import Any
 
 from proofs.definitions.exact import Matrix, Row, usage
 from proofs.definitions.pools.filling import drf_tasks, is_feasible, tasks_with
-from proofs.definitions.registry import Case, define, fractions
+from proofs.definitions.registry import Case, define, define_on_both, fractions
 from proofs.errors import ProofError
 
 __all__ = ["started_tasks", "whole_task_order"]
@@ -60,7 +60,8 @@ def ceei_tasks(demands: Any, capacities: Any, prices: Any) -> Row:
     return tasks
 
 
-def allocated(policy: str, demands: Any, capacities: Any, prices: Any = None) -> Row:
+@define_on_both
+def pool_tasks(policy: str, demands: Any, capacities: Any, prices: Any = None) -> Row:
     """Tasks under "drf", "asset" or "ceei"; the last needs the prices of its equilibrium."""
     if policy == "ceei":
         return ceei_tasks(demands, capacities, prices)
@@ -74,22 +75,22 @@ def levels_and_full(
     """Three users on two resources: shares, dominant or summed, are equal, and some resource is full."""
     rows = [row for row in product(range(least_demand, largest_demand + 1), repeat=2) if any(row)]
     for a, c in product(product(rows, repeat=3), product(range(1, largest_capacity + 1), repeat=2)):
-        tasks, part = allocated(policy, a, c), shares(fractions(a), fractions(c))
+        tasks, part = pool_tasks(policy, a, c), shares(fractions(a), fractions(c))
         level = [x * (max(row) if policy == "drf" else sum(row)) for x, row in zip(tasks, part, strict=True)]
         full = any(u == c_j for u, c_j in zip(usage(fractions(a), tasks), c, strict=True))
         yield {"demands": a, "capacities": c, "tasks": tasks}, len(set(level)) == 1 and full
 
 
-@define
+@define_on_both
 def sharing_incentive(policy: str, demands: Any, capacities: Any, prices: Any = None) -> dict[str, Any]:
     """Whether each of n users runs what the n-th part of every resource would run."""
     a, c = fractions(demands), fractions(capacities)
-    tasks = allocated(policy, a, c, prices)
+    tasks = pool_tasks(policy, a, c, prices)
     alone = [tasks_with(row, [c_j / len(a) for c_j in c]) for row in a]
     return {"tasks": tasks, "alone": alone, "holds": all(x >= y for x, y in zip(tasks, alone, strict=True))}
 
 
-@define
+@define_on_both
 def bottleneck_fairness(policy: str, demands: Any, capacities: Any, prices: Any = None) -> dict[str, Any]:
     """Whether each of n users holds the n-th part of the resource that is dominant for all.
 
@@ -103,35 +104,35 @@ def bottleneck_fairness(policy: str, demands: Any, capacities: Any, prices: Any 
     common = [j for j in range(len(c)) if all(row[j] == max(row) for row in part)]
     if not common:
         raise ProofError("no resource is dominant for all users")
-    tasks = allocated(policy, a, c, prices)
+    tasks = pool_tasks(policy, a, c, prices)
     held = [x * row[common[0]] for x, row in zip(tasks, part, strict=True)]
     return {"tasks": tasks, "shares": held, "holds": all(h * len(a) == 1 for h in held)}
 
 
-@define
+@define_on_both
 def truthfulness(
     policy: str, demands: Any, capacities: Any, claim: Any, prices: Any = None, claimed_prices: Any = None
 ) -> dict[str, Any]:
     """Whether the first user runs no more tasks of hers by claiming other demands."""
     a, c, said = fractions(demands), fractions(capacities), fractions(claim)
-    honest = allocated(policy, a, c, prices)[0]
-    got = allocated(policy, [said, *a[1:]], c, claimed_prices)[0]
+    honest = pool_tasks(policy, a, c, prices)[0]
+    got = pool_tasks(policy, [said, *a[1:]], c, claimed_prices)[0]
     lying = tasks_with(a[0], [got * d for d in said])
     return {"honest": honest, "lying": lying, "holds": lying <= honest}
 
 
-@define
+@define_on_both
 def population_monotonicity(
     policy: str, demands: Any, capacities: Any, prices: Any = None, later_prices: Any = None
 ) -> dict[str, Any]:
     """Whether nobody loses tasks when the last user leaves."""
     a, c = fractions(demands), fractions(capacities)
-    before, after = allocated(policy, a, c, prices)[:-1], allocated(policy, a[:-1], c, later_prices)
+    before, after = pool_tasks(policy, a, c, prices)[:-1], pool_tasks(policy, a[:-1], c, later_prices)
     kept = all(y >= x for x, y in zip(before, after, strict=True))
     return {"before": before, "after": after, "holds": kept}
 
 
-@define
+@define_on_both
 def resource_monotonicity(
     policy: str, demands: Any, capacities: Any, more: Any, prices: Any = None, later_prices: Any = None
 ) -> dict[str, Any]:
@@ -145,7 +146,7 @@ def resource_monotonicity(
     a, c, larger = fractions(demands), fractions(capacities), fractions(more)
     if any(new < old for old, new in zip(c, larger, strict=True)):
         raise ProofError("a capacity falls")
-    before, after = allocated(policy, a, c, prices), allocated(policy, a, larger, later_prices)
+    before, after = pool_tasks(policy, a, c, prices), pool_tasks(policy, a, larger, later_prices)
     kept = all(y >= x for x, y in zip(before, after, strict=True))
     return {"before": before, "after": after, "holds": kept}
 
@@ -190,14 +191,14 @@ def whole_task_order(
         order.append(i + 1)
 
 
-@define
+@define_on_both
 def started_tasks(demands: Any, capacities: Any, factors: Any = None, ties: Any = None) -> list[int]:
     """Whole tasks of each user at the end."""
     order = whole_task_order(demands, capacities, factors, ties)
     return [order.count(i + 1) for i in range(len(demands))]
 
 
-@define
+@define_on_both
 def whole_task_gaps(largest_demand: int, largest_capacity: int, poorest: bool = True) -> Iterator[Case]:
     """Two users on two resources, all small integers: no two dominant shares differ by more than a task's."""
     amounts = range(1, largest_demand + 1)
@@ -219,7 +220,7 @@ def machine_deviation(demand: int, capacity: int, machines: int) -> dict[str, An
     return {"whole": whole, "divisible": divisible, "holds": divisible - whole <= 1}
 
 
-@define
+@define_on_both
 def dominant_resources_are(demands: Any, capacities: Any, printed: Any) -> dict[str, Any]:
     """Whether the dominant resources are those that are printed."""
     found = dominant_resources(demands, capacities)

@@ -18,7 +18,7 @@ from typing import Any
 from proofs.definitions.exact import Row, usage
 from proofs.definitions.pools.filling import drf_tasks, tasks_with
 from proofs.definitions.pools.mechanisms import started_tasks, whole_task_order
-from proofs.definitions.registry import Case, define, fraction, fractions
+from proofs.definitions.registry import Case, define, define_on_both, fraction, fractions
 
 __all__ = ["exchanged"]
 
@@ -41,7 +41,7 @@ def exchanged(contributions: Any, needs: Any, order: Any = None) -> list[Row]:
     ]
 
 
-@define
+@define_on_both
 def exchange_loses_nothing(users: int, largest: int) -> Iterator[Case]:
     """Users of two resources, in need of one or both: nobody ends with less of what it can use."""
     rows = list(product(range(largest + 1), repeat=2))
@@ -54,7 +54,7 @@ def exchange_loses_nothing(users: int, largest: int) -> Iterator[Case]:
             yield {"contributions": contributions, "needs": needs, "after": after}, kept
 
 
-@define
+@define_on_both
 def exchange_has_holdings(contributions: Any, needs: Any, user: int, printed: Any) -> dict[str, Any]:
     """Whether some order of the users leaves a user with the printed holdings."""
     orders = permutations(range(1, len(contributions) + 1))
@@ -117,28 +117,28 @@ def ratio_optimum(demands: Any, capacities: Any, ratio: Any) -> Row:
     return [q * y, y]
 
 
-@define
+@define_on_both
 def ratio_optimum_is(demands: Any, capacities: Any, ratio: Any, printed: Any) -> dict[str, Any]:
     """Whether the largest (x, y) with x = ratio y is the printed one."""
     found = ratio_optimum(demands, capacities, ratio)
     return {"tasks": found, "printed": printed, "holds": found == fractions(printed)}
 
 
-@define
+@define_on_both
 def joining_times(demands: Any, capacities: Any, joined: Any, printed: Any) -> dict[str, Any]:
     """Whether TDRF gives the printed tasks."""
     found = tdrf_tasks(demands, capacities, joined)
     return {"tasks": found, "printed": printed, "holds": found == fractions(printed)}
 
 
-@define
+@define_on_both
 def nobody_starves(demands: Any, capacities: Any, joined: Any, start: Any) -> dict[str, Any]:
     """Whether every user runs something."""
     found = tdrf_tasks(demands, capacities, joined, start)
     return {"tasks": found, "holds": min(found) > 0}
 
 
-@define
+@define_on_both
 def late_sharing_incentive(demands: Any, capacities: Any, joined: Any) -> dict[str, Any]:
     """Whether under TDRF each of n users runs what the n-th part of every resource would run."""
     a, c = fractions(demands), fractions(capacities)
@@ -147,7 +147,7 @@ def late_sharing_incentive(demands: Any, capacities: Any, joined: Any) -> dict[s
     return {"tasks": tasks, "alone": alone, "holds": all(x >= y for x, y in zip(tasks, alone, strict=True))}
 
 
-@define
+@define_on_both
 def early_joining(demands: Any, capacities: Any, joined: Any, earlier: Any) -> dict[str, Any]:
     """Whether the last user gains nothing by joining earlier, and idling until it needs anything."""
     honest = tdrf_tasks(demands, capacities, joined)[-1]
@@ -155,7 +155,7 @@ def early_joining(demands: Any, capacities: Any, joined: Any, earlier: Any) -> d
     return {"honest": honest, "early": early, "holds": early <= honest}
 
 
-@define
+@define_on_both
 def overstated_contribution(contributions: Any, needs: Any, claim: Any) -> dict[str, Any]:
     """Whether the first user holds no more of anything that it needs by overstating what it brings."""
     honest = exchanged(contributions, needs)[0]
@@ -167,7 +167,7 @@ def overstated_contribution(contributions: Any, needs: Any, claim: Any) -> dict[
     }
 
 
-@define
+@define_on_both
 def longer_stay(demands: Any, capacities: Any, joined: Any, left: Any) -> dict[str, Any]:
     """Whether the user who stays longest has the largest dominant share while all are there."""
     tasks = tdrf_tasks(demands, capacities, joined)
@@ -180,7 +180,7 @@ def longer_stay(demands: Any, capacities: Any, joined: Any, left: Any) -> dict[s
     return {"stay": stay, "share": share, "holds": longest == max(share)}
 
 
-@define
+@define_on_both
 def only_what_was_brought(contributions: Any, needs: Any) -> dict[str, Any]:
     """Whether the exchange leaves each user with at most its contribution, resource by resource."""
     after, brought = exchanged(contributions, needs), fractions(contributions)
@@ -202,7 +202,7 @@ def all_positive(demands: Any) -> dict[str, Any]:
     return {"zeros": zeros, "holds": not zeros}
 
 
-@define
+@define_on_both
 def timed_pareto(contributions: Any, demands: Any, capacities: Any) -> dict[str, Any]:
     """Whether DRF of the whole pool cannot give everybody more than the exchange and Algorithm 2 do."""
     after, a = exchanged(contributions, demands), fractions(demands)
@@ -213,7 +213,7 @@ def timed_pareto(contributions: Any, demands: Any, capacities: Any) -> dict[str,
     return {"supported": supported, "started": more, "drf": pooled, "holds": not better}
 
 
-@define
+@define_on_both
 def stops_when_full(demands: Any, capacities: Any) -> dict[str, Any]:
     """Whether no user fits another whole task when Algorithm 2 stops."""
     a, tasks = fractions(demands), started_tasks(demands, capacities)
@@ -226,7 +226,7 @@ def stops_when_full(demands: Any, capacities: Any) -> dict[str, Any]:
     return {"tasks": tasks, "still fit": fits, "holds": not fits}
 
 
-@define
+@define_on_both
 def integer_thresholds(
     demands: Any, capacities: Any, first: int, thresholds: Any, tasks: Any
 ) -> Iterator[Case]:

@@ -13,7 +13,8 @@ from random import Random
 from typing import Any
 
 from proofs.definitions.exact import ZERO, Row, solution, totals
-from proofs.definitions.registry import Case, define, fractions
+from proofs.definitions.registry import Case, define, define_on_both, fractions
+from proofs.definitions.servers.claims import is_cluster_allocation
 from proofs.definitions.servers.shares import Servers, is_psdsf
 
 __all__ = ["psdsf_points"]
@@ -55,7 +56,7 @@ def psdsf_points(model: Servers) -> list[Row]:
     return found
 
 
-@define
+@define_on_both
 def false_claim_hurts_nobody_else(cluster: Any, placement: Any, lie: Any, after: Any) -> dict[str, Any]:
     """Claim: if user 1 also reports servers that it cannot use and runs no less, nobody else runs less.
 
@@ -63,11 +64,11 @@ def false_claim_hurts_nobody_else(cluster: Any, placement: Any, lie: Any, after:
     must be the only PS-DSF allocations there are.
     """
     model, x, y = Servers.of(cluster), fractions(placement), fractions(after)
-    told = Servers.of({**cluster, "eligible": lie})
-    others_are_honest = model.eligible[1:] == told.eligible[1:]
+    lied = {**cluster, "eligible": lie}
+    others_are_honest = model.eligible[1:] == Servers.of(lied).eligible[1:]
     certified = all(
-        is_psdsf(servers, tasks, "resource") and psdsf_points(servers) == [totals(tasks)]
-        for servers, tasks in ((model, x), (told, y))
+        is_cluster_allocation(stated, tasks) and psdsf_points(Servers.of(stated)) == [totals(tasks)]
+        for stated, tasks in ((cluster, x), (lied, y))
     )
     runs = sum((tasks for i, tasks in enumerate(y[0]) if model.eligible[0][i]), ZERO)
     first, second = totals(x), totals(y)

@@ -263,6 +263,12 @@ def psdsf_tasks(cluster: Any, placement: Any, division: str) -> dict[str, Any]:
 
 
 @define
+def cluster_fits(cluster: Any, placement: Any) -> bool:
+    """Whether a placement fits when resources are divided."""
+    return fits(Servers.of(cluster), fractions(placement), "resource")
+
+
+@define
 def leximin_tasks(cluster: Any, placement: Any, share: str, prices: Any) -> dict[str, Any]:
     """Tasks of each user in a placement, and whether its shares are max-min fair, by prices."""
     model, x = Servers.of(cluster), fractions(placement)

@@ -6,6 +6,7 @@ import random
 from collections.abc import Iterable
 from dataclasses import replace
 from fractions import Fraction
+from functools import partial
 from numbers import Rational
 from typing import Any
 
@@ -22,6 +23,7 @@ from proofs.symbolic.decisions.formulas import (
     negated,
     relation_of,
     relations_in,
+    true_by,
 )
 
 __all__ = ["Ground"]
@@ -99,18 +101,15 @@ class Ground:
         """Yes, if a known point meets the conditions."""
         if _names(made) <= {symbol.name for symbol in self.letters}:
             for k, point in enumerate(self.points):
-                if all(self._true(f, k) for f in made):
+                if all(true_by(f, partial(self._true, k)) for f in made):
                     return Decision("yes", point, ("a point",))
         return None
 
-    def _true(self, formula: Formula, k: int) -> bool:
-        """Whether a formula holds at the k-th point; what is known of a relation is kept."""
-        if not isinstance(formula, Relation):
-            every = all if formula[0] == "and" else any
-            return every(self._true(part, k) for part in formula[1])
-        truths = self._truths.setdefault(formula, [])
+    def _true(self, k: int, r: Relation) -> bool:
+        """Whether a relation holds at the k-th point; what is known is kept."""
+        truths = self._truths.setdefault(r, [])
         while len(truths) <= k:
-            truths.append(formula.holds(self.points[len(truths)]))
+            truths.append(r.holds(self.points[len(truths)]))
         return truths[k]
 
     def _decided(self, made: tuple[Formula, ...], both: bool, time_limit: float) -> Decision:

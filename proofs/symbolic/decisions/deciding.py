@@ -15,7 +15,7 @@ from typing import Any
 import sympy
 
 from fairness.machine.work import current_watch
-from proofs.checking.queries import ask, assertion, model_values, symbol
+from proofs.checking.queries import ask_if_there, assertion, model_values, query_of, symbol
 from proofs.language.relations import Relation
 from proofs.symbolic.decisions.formulas import Formula, conjunction, holds, relations_in
 from proofs.symbolic.decisions.sign_tables import sign_table
@@ -102,31 +102,17 @@ def _in_one_letter(formulas: tuple[Formula, ...], name: str) -> Decision:
 
 
 def _by_solvers(formulas: tuple[Formula, ...], names: list[str], both: bool, seconds: float) -> Decision:
-    query = _query(formulas, names)
-    answer, model = _asked("z3", query, seconds)
+    query = query_of(names, (f"(assert {_text(formula)})" for formula in formulas))
+    answer, model = ask_if_there("z3", query, seconds)
     if answer == "sat":
         return Decision("yes", _values(model, names, formulas), ("z3",))
-    if both or answer == "unknown":
-        second, _ = _asked("cvc5", query, seconds)
+    if both or answer != "unsat":
+        second, _ = ask_if_there("cvc5", query, seconds)
         if second == "sat":
             return Decision("open" if answer == "unsat" else "yes", by=("cvc5",))
         if second == "unsat":
             return Decision("no", by=("z3", "cvc5") if answer == "unsat" else ("cvc5",))
     return Decision("no", by=("z3",)) if answer == "unsat" else Decision("open")
-
-
-def _asked(solver: str, query: str, seconds: float) -> tuple[str, Any]:
-    """The answer of a solver and its model; "unknown" where it is not installed."""
-    try:
-        return ask(solver, query, int(1000 * seconds))
-    except ImportError:
-        return "unknown", None
-
-
-def _query(formulas: tuple[Formula, ...], names: list[str]) -> str:
-    lines = ["(set-logic QF_NRA)", *(f"(declare-fun {symbol(name)} () Real)" for name in names)]
-    lines += [f"(assert {_text(formula)})" for formula in formulas]
-    return "\n".join([*lines, "(check-sat)", ""])
 
 
 def _text(formula: Formula) -> str:

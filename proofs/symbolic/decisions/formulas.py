@@ -25,9 +25,11 @@ __all__ = [
     "holds_by_signs",
     "is_rational",
     "negated",
+    "poly_of",
     "polynomial_of",
     "relation_of",
     "relations_in",
+    "true_by",
 ]
 
 Formula = Relation | tuple[str, tuple[Any, ...]]
@@ -119,20 +121,30 @@ def relations_in(formulas: Iterable[Formula]) -> list[Relation]:
     return found
 
 
+def true_by(formula: Formula, truth: Callable[[Relation], bool]) -> bool:
+    """Whether a formula holds by what its relations say."""
+    if isinstance(formula, Relation):
+        return truth(formula)
+    every = all if formula[0] == "and" else any
+    return every(true_by(part, truth) for part in formula[1])
+
+
 def holds(formula: Formula, values: Mapping[str, Fraction | int]) -> bool:
     """Whether a formula holds at a point."""
-    if isinstance(formula, Relation):
-        return formula.holds(values)
-    every = all if formula[0] == "and" else any
-    return every(holds(part, values) for part in formula[1])
+    return true_by(formula, lambda r: r.holds(values))
 
 
 def holds_by_signs(formula: Formula, sign: Callable[[Polynomial], int]) -> bool:
     """Whether a formula holds where its polynomials have these signs: -1, 0 or 1."""
-    if isinstance(formula, Relation):
-        return sign(formula.left) in _KEPT[formula.sign]
-    every = all if formula[0] == "and" else any
-    return every(holds_by_signs(part, sign) for part in formula[1])
+    return true_by(formula, lambda r: sign(r.left) in _KEPT[r.sign])
+
+
+def poly_of(p: Polynomial, *letters: Any) -> Any:
+    """A polynomial as one of sympy in these letters, over the rationals."""
+    terms = {
+        tuple(dict(m).get(one.name, 0) for one in letters): sympy.Rational(c) for m, c in p.terms.items()
+    }
+    return sympy.Poly.from_dict(terms or {(0,) * len(letters): 0}, *letters, domain="QQ")
 
 
 def exact(number: Any) -> Fraction:

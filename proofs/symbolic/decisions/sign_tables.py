@@ -17,7 +17,7 @@ from typing import Any
 import sympy
 
 from proofs.language.polynomials import Polynomial
-from proofs.symbolic.decisions.formulas import Formula, exact, holds_by_signs, relations_in
+from proofs.symbolic.decisions.formulas import Formula, exact, holds_by_signs, poly_of, relations_in
 
 __all__ = ["SignTable", "sign_table", "simple_between"]
 
@@ -54,8 +54,7 @@ class SignTable:
         """A point of a piece: the root itself, or the rational sample."""
         if piece % 2:
             return self.roots[piece // 2]
-        sample = self.samples[piece // 2]
-        return sympy.Rational(sample.numerator, sample.denominator)
+        return sympy.Rational(self.samples[piece // 2])
 
 
 def sign_table(formulas: Iterable[Formula], letter: str) -> SignTable:
@@ -108,10 +107,7 @@ def sign_table(formulas: Iterable[Formula], letter: str) -> SignTable:
 
 
 def _factored(p: Polynomial, symbol: Any) -> tuple[Any, list[tuple[Any, int]]]:
-    terms = {
-        (dict(m).get(symbol.name, 0),): sympy.Rational(c.numerator, c.denominator) for m, c in p.terms.items()
-    }
-    constant, factors = sympy.Poly.from_dict(terms or {(0,): 0}, symbol, domain="QQ").factor_list()
+    constant, factors = poly_of(p, symbol).factor_list()
     return constant, [(f, k) for f, k in factors if f.degree()]
 
 

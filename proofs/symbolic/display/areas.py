@@ -29,7 +29,14 @@ import numpy as np
 import sympy
 
 from proofs.language.polynomials import Polynomial
-from proofs.symbolic.decisions.formulas import Formula, exact, holds, holds_by_signs, relations_in
+from proofs.symbolic.decisions.formulas import (
+    Formula,
+    exact,
+    holds,
+    holds_by_signs,
+    poly_of,
+    relations_in,
+)
 from proofs.symbolic.decisions.sign_tables import simple_between
 
 if TYPE_CHECKING:
@@ -157,7 +164,9 @@ class _Cutting:
         self.factors = {r.left: factors_of(r.left, letters) for r in relations_in([formula])}
         found: set[Any] = set().union(*self.factors.values())
         self.sides = [f for f in found if not f.degree(1)]
-        self.floor, self.roof = (self._poly(letters[1] - _number(end)) for end in (self.low, self.high))
+        self.floor, self.roof = (
+            self._poly(letters[1] - sympy.Rational(end)) for end in (self.low, self.high)
+        )
         self.curves = sorted({f for f in found if f.degree(1)} | {self.floor, self.roof}, key=str)
 
     def _poly(self, expression: Any) -> Any:
@@ -187,7 +196,9 @@ class _Cutting:
         places: dict[Fraction, list[Any]] = {}
         for f in factors:
             sides = [side for side in self.sides if side.as_expr() == f.as_expr()]
-            for (a, b), _ in f.intervals(eps=NARROW, inf=_number(self.left), sup=_number(self.right)):
+            for (a, b), _ in f.intervals(
+                eps=NARROW, inf=sympy.Rational(self.left), sup=sympy.Rational(self.right)
+            ):
                 places[exact(a + b) / 2] = sides
         return {place: places[place] for place in sorted(places) if self.left < place < self.right}
 
@@ -198,7 +209,7 @@ class _Cutting:
         columns = float(left) + float(right - left) * inner
         paths, owners = [], []
         for f in self.curves:
-            count = sympy.Poly(f.as_expr().subs(x, _number(middle)), y, domain="QQ").count_roots()
+            count = sympy.Poly(f.as_expr().subs(x, sympy.Rational(middle)), y, domain="QQ").count_roots()
             paths += list(_roots(self._coefficients(f, np.append(columns, float(middle))), count))
             owners += [f] * count
         order = np.argsort([path[-1] for path in paths])
@@ -271,9 +282,7 @@ class _Cutting:
 
 def factors_of(p: Polynomial, letters: tuple[Any, Any]) -> frozenset[Any]:
     """The irreducible factors of a polynomial in two letters, with leading coefficients 1."""
-    terms = {tuple(dict(m).get(one.name, 0) for one in letters): _number(c) for m, c in p.terms.items()}
-    whole = sympy.Poly.from_dict(terms or {(0, 0): 0}, *letters, domain="QQ")
-    return frozenset(f.monic() for f, _ in whole.factor_list()[1])
+    return frozenset(f.monic() for f, _ in poly_of(p, *letters).factor_list()[1])
 
 
 def vanishes(f: Any, x: float, y: float) -> bool:
@@ -309,7 +318,3 @@ def _roots(coefficients: np.ndarray, count: int) -> np.ndarray:
     # How many are real is known; near the ends of an interval two of them all but meet.
     nearest = np.argsort(abs(roots.imag), axis=1, kind="stable")[:, :count]
     return np.sort(np.take_along_axis(roots, nearest, axis=1).real, axis=1).T
-
-
-def _number(value: Fraction) -> Any:
-    return sympy.Rational(value.numerator, value.denominator)

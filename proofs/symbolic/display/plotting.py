@@ -92,7 +92,7 @@ def areas_of_cells(
     left out.
     """
     mine = {symbol.name: symbol for symbol in form.problem.letters}
-    told = {mine[name]: sympy.Rational(value.numerator, value.denominator) for name, value in values.items()}
+    told = {mine[name]: sympy.Rational(value) for name, value in values.items()}
     known = conjunction([relation.subs(told) for relation in form.problem.assumptions])
     found, earlier = list[Areas](), list[Formula]()
     for cell in form.cells:

@@ -16,7 +16,7 @@ from proofs.symbolic.decisions.assumptions import Ground
 from proofs.symbolic.decisions.formulas import exact
 from proofs.symbolic.model.reading import expression, relations
 
-__all__ = ["SymbolicProblem", "entries"]
+__all__ = ["SymbolicProblem", "contradiction", "entries"]
 
 
 class SymbolicProblem:
@@ -118,9 +118,7 @@ class SymbolicProblem:
     def _validate(self) -> None:
         ground = self.ground
         if sympy.false in self.assumptions or ground.can(()).answer == "no":
-            raise ModelError.of(
-                "assume", "contradicts itself: no values of the letters meet it; drop a relation"
-            )
+            raise contradiction()
         checks: list[tuple[str, Any, Any, tuple[Any, ...]]] = [
             (f"demands[{i}, {j}]", self.demands[i, j], sympy.Ge, ("demands", i, j))
             for i in range(self.n_classes)
@@ -232,6 +230,11 @@ def _table(demands: Any) -> list[list[Any]]:
     ):
         raise ModelError.of("demands", f"must be rows of one length, one per class; got {demands!r:.100}")
     return rows
+
+
+def contradiction() -> ModelError:
+    """The error of assumptions that no values of the letters meet."""
+    return ModelError.of("assume", "contradicts itself: no values of the letters meet it; drop a relation")
 
 
 def entries(name: str, given: Any, n: int) -> tuple[Any, ...]:

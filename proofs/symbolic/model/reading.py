@@ -61,7 +61,7 @@ def expression(value: Any, argument: str = "value", *index: Any) -> Any:
     if isinstance(value, Integral):
         return sympy.Integer(int(value))
     if isinstance(value, Fraction):
-        return sympy.Rational(value.numerator, value.denominator)
+        return sympy.Rational(value)
     if isinstance(value, sympy.Expr):
         return _with_letters(value, argument, index)
     if isinstance(value, float) or hasattr(value, "__float__"):
@@ -147,7 +147,7 @@ def _compared(kind: Any, left: Any, right: Any, divisors: list[Any]) -> tuple[An
 
 def _symbolic(p: Polynomial) -> Any:
     """A polynomial as an expression of sympy."""
-    terms = (sympy.Rational(c.numerator, c.denominator) * sympy.Mul(*(letter(n) ** e for n, e in monomial))
+    terms = (sympy.Rational(c) * sympy.Mul(*(letter(n) ** e for n, e in monomial))
              for monomial, c in p.terms.items())  # fmt: skip
     return sympy.Add(*terms)
 

@@ -21,6 +21,7 @@ from proofs.symbolic.cells import Cell
 from proofs.symbolic.decisions.assumptions import Ground
 from proofs.symbolic.decisions.covering import complete, proved_by
 from proofs.symbolic.decisions.formulas import conjunction, negated
+from proofs.symbolic.model.problem import contradiction
 from proofs.symbolic.model.reading import expression, letter, relations
 from proofs.symbolic.parameters.answer import Parameters
 from proofs.symbolic.parameters.claims import Claim, claimed
@@ -91,7 +92,7 @@ def where(
     asked = Claim(asked.formula, both, asked.words).at(at or {})
     letters = _letters(asked, over)
     if sympy.false in asked.assumptions:
-        raise ModelError.of("assume", "contradicts itself: no values of the letters meet it; drop a relation")
+        raise contradiction()
     with watching(time_limit=time_limit):
         try:
             return _in_one(asked, letters) if len(letters) == 1 else _in_many(asked, letters)
@@ -182,7 +183,7 @@ def _in_one(asked: Claim, letters: tuple[Any, ...]) -> Parameters:
     known = conjunction(asked.assumptions)
     allowed = intervals_of(known, letters[0].name)
     if not allowed:
-        raise ModelError.of("assume", "contradicts itself: no values of the letters meet it; drop a relation")
+        raise contradiction()
     found = intervals_of((*known, *conjunction((asked.formula,))), letters[0].name)
     cells = ((),) if found == allowed else tuple(one.conditions(letters[0]) for one in found)
     return Parameters(asked.words, letters, asked.assumptions, cells, found, "proved by sign tables")
@@ -191,7 +192,7 @@ def _in_one(asked: Claim, letters: tuple[Any, ...]) -> Parameters:
 def _in_many(asked: Claim, letters: tuple[Any, ...]) -> Parameters:
     ground = Ground(letters, asked.assumptions)
     if ground.can(()).answer == "no":
-        raise ModelError.of("assume", "contradicts itself: no values of the letters meet it; drop a relation")
+        raise contradiction()
     (formula,) = conjunction((asked.formula,))
     for cells, excluded in ((((),), negated(formula)), ((), formula)):
         decision = ground.can((excluded,), both=True, time_limit=PATIENCE)

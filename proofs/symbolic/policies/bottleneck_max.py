@@ -42,6 +42,7 @@ from proofs.symbolic.decisions.assumptions import Ground
 from proofs.symbolic.model.problem import SymbolicProblem
 from proofs.symbolic.policies.linear_cases import Case, linear_cases
 from proofs.symbolic.policies.overlaps import agree, apart, distinct, settled
+from proofs.symbolic.policies.simplifying import emptied
 
 __all__ = ["bottleneck_cells"]
 
@@ -168,7 +169,5 @@ def _cell(
     if conditions is None:
         return None
     tasks = tuple(masses[i] * level[place[b]] / shares[i][b] for i, b in enumerate(beta))
-    equated = any(c.rel_op == "==" for c in conditions)
-    full = {j for j, left in rest.items() if left == 0 or (equated and ground.sign(left, conditions) == 0)}
-    full |= set(used)
-    return settled(ground, Cell(conditions, tasks, tuple(sorted(full)), bottlenecks=beta, free=tuple(free)))
+    full = tuple(sorted({*used, *emptied(ground, rest, conditions)}))
+    return settled(ground, Cell(conditions, tasks, full, bottlenecks=beta, free=tuple(free)))

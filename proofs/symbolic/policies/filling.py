@@ -165,4 +165,4 @@ def resource_weights(family: Family, n: int, m: int) -> list[list[Any]]:
 def _weight(v: float) -> Any:
     """A weight as a fraction: 1/3 for the float nearest to it, else the decimal."""
     simple = Fraction(v).limit_denominator(SIMPLE)
-    return sympy.Rational(simple.numerator, simple.denominator) if float(simple) == v else expression(v)
+    return sympy.Rational(simple) if float(simple) == v else expression(v)

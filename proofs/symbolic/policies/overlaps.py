@@ -13,7 +13,7 @@ from proofs.symbolic.cells import Cell
 from proofs.symbolic.decisions.assumptions import Ground
 from proofs.symbolic.decisions.formulas import is_rational
 from proofs.symbolic.display.lettering import grouped
-from proofs.symbolic.policies.simplifying import needed, simplest, within
+from proofs.symbolic.policies.simplifying import needed, simplest, vanishes, within
 
 __all__ = ["agree", "apart", "distinct", "projected", "settled"]
 
@@ -26,14 +26,9 @@ def agree(ground: Ground, cells: Sequence[Cell]) -> bool:
         for other in cells[:k]:
             both = (*one.conditions, *other.conditions)
             differences = (simplest(s - t) for s, t in zip(one.tasks, other.tasks, strict=True))
-            if not all(d == 0 or _vanishes(ground, d, both) for d in differences):
+            if not all(d == 0 or vanishes(ground, d, both) for d in differences):
                 return False
     return True
-
-
-def _vanishes(ground: Ground, expression: Any, given: tuple[Any, ...]) -> bool:
-    top, _ = sympy.fraction(sympy.cancel(expression))
-    return ground.implies(sympy.Eq(top, 0, evaluate=False), given)
 
 
 def apart(ground: Ground, cells: Sequence[Cell]) -> list[Cell]:
@@ -102,7 +97,7 @@ def _retold(ground: Ground, cell: Cell, cells: Sequence[Cell]) -> Cell:
         # Prices that solve the same equations are as good, if they are none below 0.
         weak = (sympy.Ge(p, 0, evaluate=False) for p in other.prices or ())
         differences = (s - t for s, t in zip(cell.tasks, other.tasks, strict=True))
-        if all(_vanishes(ground, d, cell.conditions) for d in differences) and all(
+        if all(vanishes(ground, d, cell.conditions) for d in differences) and all(
             ground.knows(relation, cell.conditions) for relation in weak
         ):
             return replace(other, conditions=cell.conditions, bottlenecks=cell.bottlenecks)

@@ -36,7 +36,7 @@ from proofs.symbolic.decisions.assumptions import Ground
 from proofs.symbolic.model.problem import SymbolicProblem
 from proofs.symbolic.policies.linear_cases import linear_cases
 from proofs.symbolic.policies.overlaps import apart, settled
-from proofs.symbolic.policies.simplifying import simplest
+from proofs.symbolic.policies.simplifying import emptied, simplest
 from proofs.symbolic.policies.two_resources import TwoPrices
 
 __all__ = ["proportional_cells"]
@@ -172,8 +172,7 @@ class _Priced:
             per_unit = [
                 simplest(p / self.problem.capacities[j]) for j, p in zip(self.priced, prices, strict=True)
             ]
-            equated = any(c.rel_op == "==" for c in told)
-            full = [j for j, v in left.items() if v == 0 or (equated and self.ground.sign(v, told) == 0)]
+            full = emptied(self.ground, left, told)
             yield self._cell(told, per_unit, [simplest(task) for task in tasks], full)
 
     def _cell(

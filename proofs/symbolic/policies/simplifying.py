@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -13,7 +13,7 @@ from proofs.symbolic.decisions.assumptions import Ground
 from proofs.symbolic.decisions.formulas import conjunction, negated
 from proofs.symbolic.display.lettering import grouped, length
 
-__all__ = ["joined", "needed", "simplest", "within"]
+__all__ = ["emptied", "joined", "needed", "simplest", "vanishes", "within"]
 
 
 def simplest(value: Any) -> Any:
@@ -70,13 +70,23 @@ def _is_thin(ground: Ground, cell: Cell) -> bool:
 
 def _agree(ground: Ground, thin: Cell, other: Cell) -> bool:
     """Whether on a thin cell the tasks are those of another, written otherwise."""
-    for one, two in zip(thin.tasks, other.tasks, strict=True):
-        top, bottom = sympy.fraction(sympy.together(one - two))
-        if not ground.implies(sympy.Ne(bottom, 0), thin.conditions):
-            return False
-        if not ground.implies(sympy.Eq(top, 0), thin.conditions):
-            return False
-    return True
+    differences = [one - two for one, two in zip(thin.tasks, other.tasks, strict=True)]
+    bottoms = (sympy.fraction(sympy.together(d))[1] for d in differences)
+    return all(ground.implies(sympy.Ne(bottom, 0), thin.conditions) for bottom in bottoms) and all(
+        vanishes(ground, d, thin.conditions) for d in differences
+    )
+
+
+def vanishes(ground: Ground, expression: Any, given: tuple[Any, ...]) -> bool:
+    """Whether a quotient is known to be 0 where the given relations hold."""
+    top, _ = sympy.fraction(sympy.cancel(expression))
+    return ground.implies(sympy.Eq(top, 0, evaluate=False), given)
+
+
+def emptied(ground: Ground, left: Mapping[int, Any], conditions: Sequence[Any]) -> list[int]:
+    """Resources of which nothing is left where the conditions hold; what is left is given by resource."""
+    equated = any(c.rel_op == "==" for c in conditions)
+    return [j for j, v in left.items() if v == 0 or (equated and ground.sign(v, conditions) == 0)]
 
 
 def _union(ground: Ground, one: Cell, other: Cell) -> tuple[Any, ...] | None:

@@ -1,10 +1,13 @@
 """Definitions in plain fractions: each stands twice, the two are apart and agree, and notice what is wrong.
 
+Comparisons of what they give are written once, run on both, and written again in tests/oracles/comparisons.
+
 That both agree on what the catalogue asks is what its verdicts say (test_catalogue).
 """
 
 import ast
 import random
+from dataclasses import replace
 from fractions import Fraction as F
 from pathlib import Path
 
@@ -14,10 +17,11 @@ import proofs.definitions
 from proofs import ProofError, SumSchema, statements
 from proofs.catalogue import statement_named
 from proofs.catalogue.bonald_roberts.queues import EXAMPLE
-from proofs.checking.cases import cases_of
+from proofs.checking import cases as checking_cases
+from proofs.checking.cases import Disagreement, cases_of, counterexample
 from proofs.claims import Computation, Counterexample, Enumeration, Search
-from proofs.definitions import definition, fractions, plain
-from proofs.definitions.cloud.families import light_tenants, work
+from proofs.definitions import definition, fractions, plain, registry
+from proofs.definitions.cloud.families import dcdrf_operations, light_tenants
 from proofs.definitions.cloud.rounds import algorithm_1, algorithm_2, instances
 from proofs.definitions.exact import InfeasibleError, determinant, largest, possible, solved, usage, vertices
 from proofs.definitions.pools import bottleneck_max, filling, mechanisms, timed
@@ -36,6 +40,8 @@ from proofs.definitions.servers import points
 from proofs.definitions.servers.shares import Servers, fits, is_leximin
 from proofs.language.relations import relation
 from proofs.prover.library import library_value
+from tests.oracles.comparisons import cloud, pools, servers
+from tests.oracles.comparisons.judges import JUDGES
 from tests.proofs.instances import random_pool, random_tenants
 
 HERE = Path(proofs.definitions.__file__).parent
@@ -49,6 +55,7 @@ CLAIMS = [
     (s.id, step.claim) for s in statements() for step in s.ask(s.question()) if isinstance(step.claim, DRAWN)
 ]
 FUNCTIONS = sorted({claim.function for _, claim in CLAIMS})
+ON_BOTH = set(registry._ON_BOTH)
 
 
 def test_all_but_the_simulation_are_defined_twice():
@@ -72,9 +79,74 @@ def test_second_definitions_call_nothing_of_the_first(path):
             assert own or name in allowed or not (name.startswith("proofs") or library), name
 
 
+WRITTEN_AGAIN = {
+    name: function
+    for room in (cloud, pools, servers)
+    for name, function in vars(room).items()
+    if name in FUNCTIONS and name in ON_BOTH and name not in JUDGES
+}
+
+
+def test_comparisons_are_those_that_are_written_again():
+    assert set(WRITTEN_AGAIN) | set(JUDGES) == ON_BOTH & set(FUNCTIONS)
+    for name in ON_BOTH:
+        assert second_definition(name).function is not definition(name)
+
+
+@pytest.mark.parametrize("name", sorted(WRITTEN_AGAIN))
+def test_a_comparison_written_again_says_the_same(name):
+    for claim in (c for _, c in CLAIMS if c.function == name):
+        told = plain(WRITTEN_AGAIN[name](**claim.arguments))
+        values = plain(definition(name)(**claim.arguments))
+        assert told == (values if not isinstance(values, dict) else {key: values[key] for key in told})
+
+
+def test_comparisons_run_on_second_definitions(monkeypatch):
+    """A mistake in a second definition is seen by what compares its values, and by nothing else."""
+    again = second_definition("tdrf_tasks")
+    claim = next(c for _, c in CLAIMS if c.function == "nobody_starves")
+
+    def wrong(demands, capacities, joined, start=0):
+        return [F(1, 7) for _ in demands]
+
+    monkeypatch.setitem(registry._AGAIN, "tdrf_tasks", replace(again, function=wrong))
+    with pytest.raises(Disagreement):
+        counterexample(claim)
+    assert definition("nobody_starves")(**claim.arguments)["holds"] is False
+    bundles = next(c for _, c in CLAIMS if c.function == "lowest_share_incentive")
+    assert counterexample(bundles)[1] is False
+
+
+def test_another_case_by_the_second_definition_is_noticed(monkeypatch):
+    """Both give the cases of an enumeration: another value, one case more, one less."""
+    claim = next(c for _, c in CLAIMS if c.function == "dcdrf_rounds_quarter")
+    again = second_definition("dcdrf_levels")
+
+    def longer(demands, epsilon, weights=None, frozen=False):
+        told = again.function(demands, epsilon, weights, frozen)
+        return told | {"levels": [*told["levels"], F(9)]}
+
+    assert all(holds for _, holds in cases_of(claim))
+    monkeypatch.setitem(registry._AGAIN, "dcdrf_levels", replace(again, function=longer))
+    with pytest.raises(Disagreement, match="by the first and"):
+        list(cases_of(claim))
+    for change, said in (([-1], "None by the second"), ([1], "more cases by the second")):
+
+        def other(name, change=change):
+            def cases(most):
+                return definition("dcdrf_rounds_quarter")(most + change[0])
+
+            return replace(again, function=cases, gives=True)
+
+        monkeypatch.setattr(checking_cases, "second_definition", other)
+        with pytest.raises(Disagreement, match=said):
+            list(cases_of(claim))
+
+
 def judged(claim, case):
-    """What the second definition says of a case, as plain data."""
-    return second_definition(claim.function).function(plain(case), **claim.arguments)
+    """What the second definition, or the one of tests, says of a case, as plain data."""
+    again = JUDGES.get(claim.function) or second_definition(claim.function)
+    return again.function(plain(case), **claim.arguments)
 
 
 def poorer(value):
@@ -132,6 +204,20 @@ def test_another_number_in_a_case_is_noticed(name):
         judged(claim, poorer(plain(case))) for (case, _), _ in zip(cases_of(claim), range(5), strict=False)
     ]
     assert False in told
+
+
+@pytest.mark.parametrize("claim", [c for _, c in CLAIMS if c.function in JUDGES], ids=lambda c: c.function)
+def test_cases_judged_again_are_judged_the_same(claim):
+    given = [(plain(case), holds) for (case, holds), _ in zip(cases_of(claim), range(10), strict=False)]
+    assert [judged(claim, case) for case, _ in given] == [holds for _, holds in given]
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("claim", [c for _, c in CLAIMS if c.function in JUDGES], ids=lambda c: c.function)
+def test_all_cases_judged_again_are_judged_the_same(claim):
+    again, cases = JUDGES[claim.function], list(cases_of(claim))
+    assert all(judged(claim, plain(case)) == holds for case, holds in cases)
+    assert again.cases is None or again.cases(**claim.arguments) == len(cases)
 
 
 # The same functions on other arguments than those of the catalogue, and the library where it is exact.
@@ -475,7 +561,7 @@ def test_definitions_refuse_what_they_do_not_mean():
 
 def test_work_of_an_instance_counted_by_hand():
     """One round ends for both tenants with the resource that they share; they have three demands."""
-    counted = work([[F(1), F(0)], [F(1), F(1)]], F(0), [3, 1])
+    counted = dcdrf_operations([[F(1), F(0)], [F(1), F(1)]], F(0), [3, 1])
     assert counted["I"] == 1
     # One resource is full after one round, and both tenants demand it.
     assert [counted[f"line {k}"] for k in ("8", "13", "15", "16", "17", "18", "23")] == [3, 2, 2, 2, 3, 2, 3]

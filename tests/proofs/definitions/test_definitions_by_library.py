@@ -17,7 +17,7 @@ from fairness.properties.exact.enclosure import enclose
 from fairness.timed.tdrf import TDRF, integer_tdrf
 from proofs import ProofError
 from proofs.definitions import definition, fractions
-from proofs.definitions.cloud.bundles import minmax
+from proofs.definitions.cloud.bundles import sequential_minmax
 from proofs.definitions.cloud.rounds import algorithm_1, algorithm_2, entitlements
 from proofs.definitions.pools import timed
 from proofs.definitions.pools.filling import is_bottleneck_max
@@ -198,7 +198,7 @@ def test_bundles_agree_with_the_library():
         problem, order = Problem(demands, capacities), rng.sample(range(n), n)
         for ahead, rule in ((1, SequentialMinMax()), (0, LowestShare("skip"))):
             theirs = fill_tasks(problem, rule, ties=order).tasks.tolist()
-            assert minmax(demands, capacities, order, ahead) == theirs
+            assert sequential_minmax(demands, capacities, order, ahead) == theirs
 
 
 def test_tdrf_is_that_of_the_library():

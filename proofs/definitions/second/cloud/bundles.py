@@ -26,7 +26,10 @@ def whole(demand: Sequence[int], units: Sequence[int]) -> int:
     return int(runs([Fraction(d) for d in demand], [Fraction(u) for u in units]))
 
 
-def sequence(demands: Units, capacities: Sequence[int], order: Sequence[int], ahead: int) -> list[int]:
+@define_again
+def sequential_minmax(
+    demands: Units, capacities: Sequence[int], order: Sequence[int], ahead: int = 1
+) -> list[int]:
     """Bundles by events; ties go to who is first in the order."""
     one = [1 / runs([Fraction(d) for d in row], [Fraction(c) for c in capacities]) for row in demands]
     waiting = [(ahead * one[i], rank, i) for rank, i in enumerate(order)]
@@ -71,18 +74,12 @@ def _fair(demands: Units, capacities: Sequence[int], bundles: Sequence[int]) -> 
     )
 
 
-@define_again
-def minmax_bundles(demands: Any, capacities: Any) -> list[int]:
-    """Bundles by events."""
-    return sequence(demands, capacities, range(len(demands)), 1)
-
-
 @define_again(cases=lambda n, m, largest, capacities, ahead=1: ((largest + 1) ** m - 1) ** n)
 def minmax_fair(
     case: Mapping[str, Any], n: int, m: int, largest: int, capacities: Sequence[int], ahead: int = 1
 ) -> bool:
     """Bundles by events, and what is asked of them."""
-    found = sequence(case["demands"], capacities, range(n), ahead)
+    found = sequential_minmax(case["demands"], capacities, range(n), ahead)
     return found == case["bundles"] and _fair(case["demands"], capacities, found)
 
 
@@ -91,29 +88,8 @@ def minmax_fair_random(case: Mapping[str, Any], ahead: int = 1) -> bool:
     """The same, with ties in some order."""
     demands, capacities, told = case["demands"], case["capacities"], case["bundles"]
     orders = permutations(range(len(demands)))
-    reached = any(sequence(demands, capacities, order, ahead) == told for order in orders)
+    reached = any(sequential_minmax(demands, capacities, order, ahead) == told for order in orders)
     return reached and _fair(demands, capacities, told)
-
-
-@define_again
-def minmax_envy_of_other(demands: Any, capacities: Any) -> dict[str, Any]:
-    """Bundles with ties to the first and to the last, and who envies after one is removed."""
-    n = len(demands)
-    found = [sequence(demands, capacities, order, 1) for order in (range(n), range(n)[::-1])]
-    envy = [
-        [(i, j) for i, j in product(range(n), repeat=2) if i != j and wants(demands, x, i, j, 1) > x[i]]
-        for x in found
-    ]
-    return {"bundles": found, "envy": envy, "holds": [] in envy}
-
-
-@define_again
-def lowest_share_incentive(demands: Any, capacities: Any) -> dict[str, Any]:
-    """Bundles by events that wait with the share before the bundle."""
-    n, part = len(demands), fair_part(demands, capacities)
-    found = [sequence(demands, capacities, order, 0) for order in (range(n), range(n)[::-1])]
-    short = [any(x < y for x, y in zip(bundles, part, strict=True)) for bundles in found]
-    return {"bundles": found, "bundles in the n-th part": part, "holds": not all(short)}
 
 
 def _outcomes(pair: Sequence[int], capacity: int, efficient: bool, fair: str) -> list[tuple[int, ...]]:

@@ -12,7 +12,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
-from itertools import pairwise
 from math import comb
 from typing import Any
 
@@ -85,12 +84,6 @@ def level_tasks(demands: Matrix, weights: Any = None) -> Row:
     return max_min(demands, [ONE] * len(demands[0]), rates)
 
 
-def ratio_of_loads(run: LevelRun) -> Fraction:
-    """Least over largest sum of growth of a resource that anybody demands."""
-    loads = [load for column in zip(*run.growth, strict=True) if (load := sum(column, ZERO))]
-    return min(loads) / max(loads)
-
-
 def families(n: int, m: int, largest: int, weights: Sequence[Any], least: int = 0) -> int:
     """Number of multisets of n demands from least to largest, not all 0, times the weights."""
     kinds = (largest - least + 1) ** m - (least == 0)
@@ -115,6 +108,13 @@ def _is_fair(demands: Matrix, weights: Any, epsilon: Fraction) -> bool:
 
 
 @define_again
+def dcdrf_levels(demands: Any, epsilon: Any, weights: Any = None, frozen: bool = False) -> dict[str, Row]:
+    """Levels at which rounds end, and the sums of the growth of each resource."""
+    run = level_run(fractions(demands), fraction(epsilon), weights, frozen)
+    return {"levels": run.rounds, "rates": [sum(column, ZERO) for column in zip(*run.growth, strict=True)]}
+
+
+@define_again
 def edrf_tasks(demands: Any, weights: Any = None) -> Row:
     """Max-min fair levels, by assignments."""
     return level_tasks(fractions(demands), weights)
@@ -125,15 +125,6 @@ def dcdrf_tasks(demands: Any, epsilon: Any, weights: Any = None) -> Row:
     """Stopping levels."""
     given = fractions(demands)
     return level_run(given, fraction(epsilon), weights).tasks(given)
-
-
-@define_again(cases=lambda n, m, largest, least, weights: families(n, m, largest, weights, least))
-def edrf_rounds_of(
-    case: Mapping[str, Any], n: int, m: int, largest: int, least: int, weights: Sequence[Any]
-) -> bool:
-    """All stop at the first level."""
-    run = level_run(fractions(case["demands"]), ZERO, case["weights"])
-    return set(run.stops) == {run.rounds[0]} and case["rounds"] == 1
 
 
 @define_again(cases=families)
@@ -153,19 +144,8 @@ def dcdrf_fair(
     return _is_fair(fractions(case["demands"]), case["weights"], fraction(case["epsilon"]))
 
 
-@define_again(cases=lambda n, m, largest, epsilon, weights: families(n, m, largest, weights))
-def edrf_is_dcdrf(
-    case: Mapping[str, Any], n: int, m: int, largest: int, epsilon: Any, weights: Sequence[Any]
-) -> bool:
-    """The levels with this epsilon are those without, and max-min fair."""
-    demands, w = fractions(case["demands"]), case["weights"]
-    one, two = level_run(demands, ZERO, w), level_run(demands, fraction(epsilon), w)
-    return (one.rounds, one.stops) == (two.rounds, two.stops) and two.tasks(demands) == level_tasks(
-        demands, w
-    )
-
-
-def _with_lies(demands: Matrix, lies: Mapping[int, Row]) -> Row:
+def edrf_with_lies(demands: Matrix, lies: Mapping[int, Row]) -> Row:
+    """Tasks by assignments, with what the claims of some bring them."""
     claimed = [lies.get(i, row) for i, row in enumerate(demands)]
     given = _remembered(tuple(map(tuple, claimed)))
     return [runs(row, [x * d for d in told]) for row, told, x in zip(demands, claimed, given, strict=True)]
@@ -185,45 +165,9 @@ def edrf_lies(case: Mapping[str, Any], n: int, m: int, largest: int, members: in
     """Honest and lying tasks by assignments; some member does not gain."""
     demands, group = fractions(case["demands"]), [i - 1 for i in case["members"]]
     honest = _remembered(tuple(map(tuple, demands)))
-    got = _with_lies(demands, dict(zip(group, fractions(case["lies"]), strict=True)))
+    got = edrf_with_lies(demands, dict(zip(group, fractions(case["lies"]), strict=True)))
     told = [fractions(case["honest"]), fractions(case["with the lies"])]
     return told == [honest, got] and min(got[i] - honest[i] for i in group) <= 0
-
-
-@define_again
-def edrf_group_lie(demands: Any, lies: Any) -> dict[str, Any]:
-    """Tasks of the group by assignments."""
-    given, size = fractions(demands), len(lies)
-    honest, got = level_tasks(given)[:size], _with_lies(given, dict(enumerate(fractions(lies))))[:size]
-    changes = [g - t for g, t in zip(got, honest, strict=True)]
-    return {"honest": honest, "with the lies": got, "holds": min(changes) < 0 or max(changes) == 0}
-
-
-@define_again
-def dcdrf_gain_by_lie(demands: Any, epsilon: Any, lie: Any) -> dict[str, Any]:
-    """Dominant share of tenant 1 by levels."""
-    given, e, said = fractions(demands), fraction(epsilon), fractions(lie)
-    honest = level_run(given, e).tasks(given)[0] * max(given[0])
-    told = [said, *given[1:]]
-    lied = runs(given[0], [level_run(told, e).tasks(told)[0] * d for d in said]) * max(given[0])
-    return {
-        "honest": honest,
-        "with the lie": lied,
-        "factor": lied / honest,
-        "holds": lied <= honest / (1 - e),
-    }
-
-
-@define_again
-def dcdrf_loss(demands: Any, epsilon: Any) -> dict[str, Any]:
-    """Tasks with max-min fair levels, and by levels with epsilon."""
-    given, e = fractions(demands), fraction(epsilon)
-    exact, rough = level_tasks(given), level_run(given, e).tasks(given)
-    return {
-        "EDRF": exact,
-        "DC-DRF": rough,
-        "holds": min(r / x for r, x in zip(rough, exact, strict=True)) >= 1 - e,
-    }
 
 
 def _lonely_cases(most: int, epsilons: Sequence[Any]) -> int:
@@ -242,79 +186,3 @@ def dcdrf_lonely_loss(case: Mapping[str, Any], most: int, epsilons: Sequence[Any
     exact = task + left
     told = [fraction(case["EDRF"]), fraction(case["DC-DRF"])]
     return told == [exact, rough] and rough * (1 + e * (n - 1)) == exact
-
-
-def _lemma_cases(
-    n: int, m: int, largest: int, epsilons: Sequence[Any], weights: Sequence[Any], frozen: bool = False
-) -> int:
-    return families(n, m, largest, weights) * len(epsilons)
-
-
-@define_again(cases=_lemma_cases)
-def dcdrf_lemma_rounds(
-    case: Mapping[str, Any],
-    n: int,
-    m: int,
-    largest: int,
-    epsilons: Sequence[Any],
-    weights: Sequence[Any],
-    frozen: bool,
-) -> bool:
-    """Rounds by levels, and the ratio of the loads."""
-    e = fraction(case["epsilon"])
-    run = level_run(fractions(case["demands"]), e, case["weights"], frozen)
-    t, c = len(run.rounds), ratio_of_loads(run)
-    return (t, c) == (case["rounds"], fraction(case["c"])) and (t == 1 or c < (1 - e) ** (t - 1))
-
-
-@define_again(cases=lambda most, epsilon, frozen: most)
-def dcdrf_lemma_chain(case: Mapping[str, Any], most: int, epsilon: Any, frozen: bool) -> bool:
-    """The same for a chain of tenants."""
-    e, m = fraction(epsilon), case["tenants"]
-    demands = [[Fraction(4 * (r == k) + (r > k), 4) for r in range(m)] for k in range(m)]
-    run = level_run(demands, e, [Fraction(1, 3) ** k for k in range(m)], frozen)
-    t, c = len(run.rounds), ratio_of_loads(run)
-    return (t, c) == (case["rounds"], fraction(case["c"])) and (t == 1 or c < (1 - e) ** (t - 1))
-
-
-@define_again(cases=_lemma_cases)
-def dcdrf_rounds_equal(
-    case: Mapping[str, Any], n: int, m: int, largest: int, epsilons: Sequence[Any], weights: Sequence[Any]
-) -> bool:
-    """Ratios of levels that follow one another, and their number."""
-    e = fraction(case["epsilon"])
-    rounds = level_run(fractions(case["demands"]), e, case["weights"]).rounds
-    steep = all(z / y >= 1 / (1 - e) for y, z in pairwise(rounds))
-    return len(rounds) == case["rounds"] and steep and (1 / (1 - e)) ** (len(rounds) - 1) <= n
-
-
-@define_again
-def dcdrf_rounds_alone(weights: Sequence[Any], epsilon: Any, factor: int) -> dict[str, Any]:
-    """Each resource is one tenant's, and ends at the level that is one over the tenant's part."""
-    e, whole = fraction(epsilon), sum(fractions(list(weights)), ZERO)
-    growth = sorted((fraction(w) / whole for w in weights), reverse=True)
-    rounds = 0
-    while growth:
-        rounds += 1
-        growth = [g for g in growth if 1 - g / growth[0] > e]
-    power = (1 - e) ** -rounds
-    return {"rounds": rounds, "(1 - epsilon)^-rounds": power, "holds": power < 3**factor}
-
-
-@define_again(cases=lambda most: most)
-def dcdrf_rounds_quarter(case: Mapping[str, Any], most: int) -> bool:
-    """A load of a quarter leaves three quarters, more than the half: each resource takes a round."""
-    m = case["resources"]
-    singles = [[ONE * (r == k) for r in range(m)] for k in range(m)]
-    run = level_run(singles, Fraction(1, 2), [Fraction(1, 4) ** k for k in range(m)])
-    return run.rounds == sorted(set(run.stops)) and len(run.rounds) == m == case["rounds"]
-
-
-@define_again
-def dcdrf_thawed(demands: Any, epsilon: Any, weights: Any = None) -> dict[str, Any]:
-    """Rounds by levels, with rates updated and frozen."""
-    given, e = fractions(demands), fraction(epsilon)
-    run, ice = level_run(given, e, weights), level_run(given, e, weights, frozen=True)
-    t, c = len(run.rounds), ratio_of_loads(run)
-    holds = t == 1 or c < (1 - e) ** (t - 1)
-    return {"rounds": t, "rounds with rates frozen": len(ice.rounds), "c": c, "holds": holds}

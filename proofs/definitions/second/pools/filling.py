@@ -177,57 +177,6 @@ def _multisets(kinds: int, size: int) -> int:
     return prod(range(kinds, kinds + size)) // prod(range(1, size + 1))
 
 
-@define_again
-def bmf_lie(demands: Any, capacities: Any, liar: int, lie: Any) -> dict[str, Any]:
-    """What the liar runs before and after, by the only BMF allocations."""
-    a, c, said = fractions(demands), fractions(capacities), fractions(lie)
-    [honest] = bmf_points(a, c)
-    [given] = bmf_points([*a[:liar], said, *a[liar + 1 :]], c)
-    got = runs(a[liar], [given[liar] * d for d in said])
-    return {"honest": honest[liar], "with the lie": got, "holds": not got > honest[liar]}
-
-
-@define_again
-def bmf_improved(demands: Any, capacities: Any, better: Any) -> dict[str, Any]:
-    """Products of tasks of the only BMF allocation and of another one that fits."""
-    a, c, y = fractions(demands), fractions(capacities), fractions(better)
-    [x] = bmf_points(a, c)
-    over = any(u > c_j for u, c_j in zip(usage(a, y), c, strict=True))
-    return {"BMF": x, "products": [prod(x), prod(y)], "holds": over or prod(y) <= prod(x)}
-
-
-@define_again
-def pf_lie(
-    demands: Any, capacities: Any, prices: Any, liar: int, lie: Any, lie_prices: Any
-) -> dict[str, Any]:
-    """What the liar runs before and after, both allocations unbeaten."""
-    a, said = fractions(demands), fractions(lie)
-    told = [*a[:liar], said, *a[liar + 1 :]]
-    honest, given = pf_tasks(a, capacities, prices), pf_tasks(told, capacities, lie_prices)
-    if honest is None or given is None:
-        return {"holds": True, "what": "the prices are not optimal"}
-    got = runs(a[liar], [given[liar] * d for d in said])
-    return {"honest": honest[liar], "with the lie": got, "holds": not got > honest[liar]}
-
-
-@define_again
-def mmf_in_other_tasks(demands: Any, capacities: Any, factors: Any) -> dict[str, Any]:
-    """Work before and after the tasks are cut in another way, max-min fair by assignments."""
-    a, c, f = fractions(demands), fractions(capacities), fractions(factors)
-    before = max_min(a, c, [ONE] * len(a))
-    after = max_min([[v * d for d in row] for v, row in zip(f, a, strict=True)], c, [ONE] * len(a))
-    changed = any(y * v != x for x, y, v in zip(before, after, f, strict=True))
-    return {"before": before, "after": after, "holds": not changed}
-
-
-@define_again(cases=lambda n, m, largest: ((largest + 1) ** m - 1) ** (n + 1))
-def drf_lies(case: Mapping[str, Any], n: int, m: int, largest: int) -> bool:
-    """The first user runs no more of its tasks with what the lie brings it."""
-    a, said = fractions(case["demands"]), fractions(case["lie"])
-    honest, given = drf_tasks(a, [1] * m), drf_tasks([said, *a[1:]], [1] * m)
-    return runs(a[0], [given[0] * d for d in said]) <= honest[0]
-
-
 @define_again(cases=lambda n, m, largest: ((largest + 1) ** m - 1) ** n)
 def drf_bottlenecks(case: Mapping[str, Any], n: int, m: int, largest: int) -> bool:
     """If those of higher levels leave, each user still demands something full: there is no room for it."""

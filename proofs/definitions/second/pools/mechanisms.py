@@ -12,9 +12,9 @@ from collections.abc import Iterator, Mapping
 from fractions import Fraction
 from typing import Any
 
-from proofs.definitions.exact import ONE, ZERO, Matrix, Row, max_min, runs, usage
-from proofs.definitions.registry import define_again, fraction, fractions
-from proofs.definitions.second.pools.filling import drf_tasks, pf_tasks
+from proofs.definitions.exact import ONE, ZERO, Matrix, Row, max_min, usage
+from proofs.definitions.registry import define_again, fractions
+from proofs.definitions.second.pools.filling import pf_tasks
 from proofs.errors import ProofError
 
 __all__ = ["whole_task_order"]
@@ -39,13 +39,6 @@ def dominant_resources(demands: Any, capacities: Any) -> list[int]:
 
 
 @define_again
-def dominant_resources_are(demands: Any, capacities: Any, printed: Any) -> dict[str, Any]:
-    """Whether these are the printed ones."""
-    found = dominant_resources(demands, capacities)
-    return {"dominant": found, "holds": list(printed) == found}
-
-
-@define_again
 def asset_tasks(demands: Any, capacities: Any) -> Row:
     """Max-min fair sums of shares, by assignments."""
     a, c = fractions(demands), fractions(capacities)
@@ -59,13 +52,6 @@ def ceei_tasks(demands: Any, capacities: Any, prices: Any) -> Row:
     if tasks is None:
         raise ProofError(f"the prices {prices} are none of a competitive equilibrium from equal incomes")
     return tasks
-
-
-def allocated(policy: str, demands: Any, capacities: Any, prices: Any) -> Row:
-    """Tasks under "drf", "asset" or "ceei"."""
-    if policy == "drf":
-        return drf_tasks(demands, capacities)
-    return asset_tasks(demands, capacities) if policy == "asset" else ceei_tasks(demands, capacities, prices)
 
 
 def _cells(policy: str, least_demand: int, largest_demand: int, largest_capacity: int) -> int:
@@ -84,63 +70,6 @@ def levels_and_full(
     # What is the least factor by which something overflows? 1 if it is just full.
     room = min(c_j / u for u, c_j in zip(usage(a, common), c, strict=True) if u)
     return common == tasks and room == 1
-
-
-@define_again
-def sharing_incentive(policy: str, demands: Any, capacities: Any, prices: Any = None) -> dict[str, Any]:
-    """Tasks, and those of an n-th of the pool."""
-    a, c = fractions(demands), fractions(capacities)
-    tasks = allocated(policy, a, c, prices)
-    fair = [runs(row, c) / len(a) for row in a]
-    return {"tasks": tasks, "alone": fair, "holds": not any(x < y for x, y in zip(tasks, fair, strict=True))}
-
-
-@define_again
-def bottleneck_fairness(policy: str, demands: Any, capacities: Any, prices: Any = None) -> dict[str, Any]:
-    """Shares of the resource that stops each user when it is alone."""
-    a, c = fractions(demands), fractions(capacities)
-    tasks = allocated(policy, a, c, prices)
-    [common] = set(dominant_resources(a, c))
-    held = [x * row[common - 1] / c[common - 1] for x, row in zip(tasks, a, strict=True)]
-    return {"tasks": tasks, "shares": held, "holds": set(held) == {Fraction(1, len(a))}}
-
-
-@define_again
-def truthfulness(
-    policy: str, demands: Any, capacities: Any, claim: Any, prices: Any = None, claimed_prices: Any = None
-) -> dict[str, Any]:
-    """What user 1 runs with the truth and with the claim."""
-    a, said = fractions(demands), fractions(claim)
-    honest = allocated(policy, a, capacities, prices)[0]
-    given = allocated(policy, [said, *a[1:]], capacities, claimed_prices)[0]
-    lying = runs(a[0], [given * d for d in said])
-    return {"honest": honest, "lying": lying, "holds": not honest < lying}
-
-
-@define_again
-def population_monotonicity(
-    policy: str, demands: Any, capacities: Any, prices: Any = None, later_prices: Any = None
-) -> dict[str, Any]:
-    """Tasks of those who stay, before and after."""
-    a = fractions(demands)
-    before = allocated(policy, a, capacities, prices)[: len(a) - 1]
-    after = allocated(policy, a[: len(a) - 1], capacities, later_prices)
-    lost = [x - y for x, y in zip(before, after, strict=True)]
-    return {"before": before, "after": after, "holds": max(lost) <= 0}
-
-
-@define_again
-def resource_monotonicity(
-    policy: str, demands: Any, capacities: Any, more: Any, prices: Any = None, later_prices: Any = None
-) -> dict[str, Any]:
-    """Tasks with the capacities and with more."""
-    grown = min(new - old for old, new in zip(fractions(capacities), fractions(more), strict=True))
-    before, after = (
-        allocated(policy, demands, capacities, prices),
-        allocated(policy, demands, more, later_prices),
-    )
-    lost = max(x - y for x, y in zip(before, after, strict=True))
-    return {"before": before, "after": after, "holds": grown < 0 or lost <= 0}
 
 
 @define_again
@@ -187,20 +116,3 @@ def whole_task_order(
             return order
         order.append(i + 1)
     raise ArithmeticError("tasks never end")
-
-
-@define_again(
-    cases=lambda largest_demand, largest_capacity, poorest=True: (
-        (largest_capacity - largest_demand + 1) ** 2 * largest_demand**4
-    )
-)
-def whole_task_gaps(
-    case: Mapping[str, Any], largest_demand: int, largest_capacity: int, poorest: bool = True
-) -> bool:
-    """Shares by merged levels, and their difference beside the larger share of one task."""
-    a, c = case["demands"], case["capacities"]
-    order = whole_task_order(a, c, poorest=poorest)
-    one = [1 / runs(fractions(row), fractions(c)) for row in a]
-    held = [order.count(i) * v for i, v in enumerate(one, 1)]
-    gap = max(held) - min(held)
-    return held == [fraction(h) for h in case["shares"]] and gap <= max(one)

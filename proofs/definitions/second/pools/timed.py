@@ -7,15 +7,11 @@ in the part that both lines have.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from fractions import Fraction
-from itertools import permutations
 from typing import Any
 
 from proofs.definitions.exact import ZERO, Matrix, Row, max_min, runs, usage
 from proofs.definitions.registry import define_again, fraction, fractions
-from proofs.definitions.second.pools.filling import drf_tasks
-from proofs.definitions.second.pools.mechanisms import whole_task_order
 
 __all__: list[str] = []
 
@@ -45,27 +41,6 @@ def exchanged(contributions: Any, needs: Any, order: Any = None) -> Matrix:
     ]
 
 
-@define_again(cases=lambda users, largest: ((largest + 1) ** 2 * 3) ** users)
-def exchange_loses_nothing(case: Mapping[str, Any], users: int, largest: int) -> bool:
-    """Nobody has less of what it needs than it brought, by swaps along lines."""
-    after = exchanged(case["contributions"], case["needs"])
-    lost = [
-        fraction(brought) - h
-        for rows in zip(case["contributions"], case["needs"], after, strict=True)
-        for brought, need, h in zip(*rows, strict=True)
-        if need
-    ]
-    return after == fractions(case["after"]) and max(lost) <= 0
-
-
-@define_again
-def exchange_has_holdings(contributions: Any, needs: Any, user: int, printed: Any) -> dict[str, Any]:
-    """What the user holds after each order of the users."""
-    numbers = range(1, len(contributions) + 1)
-    found = {tuple(exchanged(contributions, needs, list(order))[user - 1]) for order in permutations(numbers)}
-    return {"by all orders": sorted(found), "holds": any(list(row) == fractions(printed) for row in found)}
-
-
 @define_again
 def holdings_within(holdings: Any, contributions: Any) -> dict[str, Any]:
     """Sums of each resource held and brought."""
@@ -86,29 +61,6 @@ def contributions_within(contributions: Any, capacities: Any) -> dict[str, Any]:
     return {
         "total": brought,
         "holds": not any(b > c for b, c in zip(brought, fractions(capacities), strict=True)),
-    }
-
-
-@define_again
-def only_what_was_brought(contributions: Any, needs: Any) -> dict[str, Any]:
-    """Holdings by swaps along lines."""
-    after = exchanged(contributions, needs)
-    more = [
-        h - b
-        for rows in zip(after, fractions(contributions), strict=True)
-        for h, b in zip(*rows, strict=True)
-    ]
-    return {"after": after, "holds": max(more) <= 0}
-
-
-@define_again
-def overstated_contribution(contributions: Any, needs: Any, claim: Any) -> dict[str, Any]:
-    """What user 1 holds with the truth and with the claim."""
-    honest, lying = exchanged(contributions, needs)[0], exchanged([claim, *contributions[1:]], needs)[0]
-    return {
-        "honest": honest,
-        "lying": lying,
-        "holds": max(y - x for x, y in zip(honest, lying, strict=True)) <= 0,
     }
 
 
@@ -154,85 +106,9 @@ def tdrf_tasks(demands: Any, capacities: Any, joined: Any, start: Any = 0) -> Ro
 
 
 @define_again
-def ratio_optimum_is(demands: Any, capacities: Any, ratio: Any, printed: Any) -> dict[str, Any]:
+def ratio_optimum(demands: Any, capacities: Any, ratio: Any) -> Row:
     """The largest multiple of (ratio, 1) that fits: of a user whose task is that mixture."""
     a, q = fractions(demands), fraction(ratio)
     mixture = [q * x + y for x, y in zip(*a, strict=True)]
     y = runs(mixture, fractions(capacities))
-    return {"tasks": [q * y, y], "holds": [q * y, y] == fractions(printed)}
-
-
-@define_again
-def joining_times(demands: Any, capacities: Any, joined: Any, printed: Any) -> dict[str, Any]:
-    """Tasks by assignments."""
-    found = tdrf_tasks(demands, capacities, joined)
-    return {"tasks": found, "holds": fractions(printed) == found}
-
-
-@define_again
-def nobody_starves(demands: Any, capacities: Any, joined: Any, start: Any) -> dict[str, Any]:
-    """Tasks by assignments."""
-    found = tdrf_tasks(demands, capacities, joined, start)
-    return {"tasks": found, "holds": not any(x <= 0 for x in found)}
-
-
-@define_again
-def late_sharing_incentive(demands: Any, capacities: Any, joined: Any) -> dict[str, Any]:
-    """Tasks by assignments, and those of an n-th of the pool."""
-    a, c = fractions(demands), fractions(capacities)
-    tasks, fair = tdrf_tasks(a, c, joined), [runs(row, c) / len(a) for row in a]
-    return {"tasks": tasks, "alone": fair, "holds": not any(x < y for x, y in zip(tasks, fair, strict=True))}
-
-
-@define_again
-def early_joining(demands: Any, capacities: Any, joined: Any, earlier: Any) -> dict[str, Any]:
-    """What the last user runs, joining as it does and earlier."""
-    times = list(joined)
-    honest = tdrf_tasks(demands, capacities, times)[-1]
-    times[-1] = earlier
-    early = tdrf_tasks(demands, capacities, times)[-1]
-    return {"honest": honest, "early": early, "holds": not early > honest}
-
-
-@define_again
-def longer_stay(demands: Any, capacities: Any, joined: Any, left: Any) -> dict[str, Any]:
-    """Dominant shares, and whether any user who stays less long has more."""
-    a, c = fractions(demands), fractions(capacities)
-    share = [x / runs(row, c) for x, row in zip(tdrf_tasks(a, c, joined), a, strict=True)]
-    stay = [fraction(e) - fraction(b) for b, e in zip(joined, left, strict=True)]
-    top = max(range(len(stay)), key=lambda i: stay[i])
-    return {"stay": stay, "share": share, "holds": not any(s > share[top] for s in share)}
-
-
-@define_again
-def timed_pareto(contributions: Any, demands: Any, capacities: Any) -> dict[str, Any]:
-    """Tasks on what users hold, tasks that start beside, and DRF of the whole pool."""
-    after, a = exchanged(contributions, demands), fractions(demands)
-    supported = [runs(row, bundle) for row, bundle in zip(a, after, strict=True)]
-    more = whole_task_order(a, capacities, held=after)
-    pooled = drf_tasks(a, capacities)
-    worse = all(x < y for x, y in zip(supported, pooled, strict=True)) and more == []
-    return {"supported": supported, "started": more, "drf": pooled, "holds": not worse}
-
-
-@define_again
-def stops_when_full(demands: Any, capacities: Any) -> dict[str, Any]:
-    """Tasks by merged levels, and who could add one."""
-    a, c = fractions(demands), fractions(capacities)
-    order = whole_task_order(a, c)
-    tasks = [order.count(i) for i in range(1, len(a) + 1)]
-    room = [c_j - u for c_j, u in zip(c, usage(a, [Fraction(x) for x in tasks]), strict=True)]
-    fits = [i for i, row in enumerate(a, 1) if runs(row, room) >= 1]
-    return {"tasks": tasks, "still fit": fits, "holds": fits == []}
-
-
-@define_again
-def integer_thresholds(
-    case: Mapping[str, Any], demands: Any, capacities: Any, first: int, thresholds: Any, tasks: Any
-) -> bool:
-    """Merged levels with this k, between the thresholds that the case lies between."""
-    k = fraction(case["k"])
-    order = whole_task_order(demands, capacities, [1, k], [first, 3 - first])
-    got = [order.count(1), order.count(2)]
-    piece = max([0, *(n for n, limit in enumerate(thresholds, 1) if fraction(limit) <= k)])
-    return got == case["tasks"] == tasks[piece]
+    return [q * y, y]

@@ -187,6 +187,12 @@ def psdsf_tasks(cluster: Any, placement: Any, division: str) -> dict[str, Any]:
 
 
 @define_again
+def cluster_fits(cluster: Any, placement: Any) -> bool:
+    """No server is overfull, and nothing runs where it cannot."""
+    return it_fits(Park.of(cluster), fractions(placement), "resource")
+
+
+@define_again
 def leximin_tasks(cluster: Any, placement: Any, share: str, prices: Any) -> dict[str, Any]:
     """Tasks, and whether linear programs leave nobody more; the prices are not used."""
     x = fractions(placement)

@@ -1,4 +1,4 @@
-"""A second time, by :mod:`proofs.definitions.second.servers.shares`: claims on clusters."""
+"""Comparisons on clusters written again."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from fractions import Fraction
 from typing import Any
 
 from proofs.definitions.exact import ZERO, Matrix, Row, totals
-from proofs.definitions.registry import define_again, fraction, fractions
+from proofs.definitions.registry import fraction, fractions
 from proofs.definitions.second.servers.shares import (
     Park,
     is_max_min,
@@ -15,9 +15,6 @@ from proofs.definitions.second.servers.shares import (
     nobody_can_gain,
     pooled_use,
 )
-
-__all__: list[str] = []
-
 
 SHARES = {"C-DRFH": "global", "TSF": "unconstrained", "eligible": "eligible"}
 
@@ -29,7 +26,6 @@ def stands(park: Park, placement: Matrix, mechanism: str = "PS-DSF") -> bool:
     return is_max_min(park, placement, SHARES[mechanism])
 
 
-@define_again
 def no_better_placement(cluster: Any, placement: Any, better: Any) -> dict[str, Any]:
     """Tasks of both; the second fits and nobody has less, somebody more."""
     park, x, y = Park.of(cluster), fractions(placement), fractions(better)
@@ -38,7 +34,6 @@ def no_better_placement(cluster: Any, placement: Any, better: Any) -> dict[str, 
     return {"PS-DSF": totals(x), "feasible": totals(y), "holds": not beaten}
 
 
-@define_again
 def one_allocation(cluster: Any, placement: Any, other: Any) -> dict[str, Any]:
     """Tasks of both, if both stand."""
     park, x, y = Park.of(cluster), fractions(placement), fractions(other)
@@ -57,7 +52,6 @@ def _lie(cluster: Any, lie: Any, more: bool) -> bool:
     return lie[1:] == truth[1:] and (min(steps) >= 0 if more else max(steps) <= 0)
 
 
-@define_again
 def truth_pays(cluster: Any, placement: Any, lie: Any, after: Any) -> dict[str, Any]:
     """Tasks with the truth and with hidden servers."""
     x, y = fractions(placement), fractions(after)
@@ -70,7 +64,6 @@ def truth_pays(cluster: Any, placement: Any, lie: Any, after: Any) -> dict[str, 
     }
 
 
-@define_again
 def false_claim_hurts_nobody_else(cluster: Any, placement: Any, lie: Any, after: Any) -> dict[str, Any]:
     """Tasks with the truth and with a claimed server. That there are no others only the first says."""
     park, x, y = Park.of(cluster), fractions(placement), fractions(after)
@@ -81,7 +74,6 @@ def false_claim_hurts_nobody_else(cluster: Any, placement: Any, lie: Any, after:
     return {"truth": totals(x), "lie": totals(y), "user 1 really runs": real, "holds": not hurt}
 
 
-@define_again
 def claims_pay_nothing(
     cluster: Any, mechanism: str, placement: Any, prices: Any, lie: Any, after: Any, later: Any
 ) -> dict[str, Any]:
@@ -98,7 +90,6 @@ def claims_pay_nothing(
     }
 
 
-@define_again
 def truth_pays_in_time(cluster: Any, placement: Any, lie: Any, after: Any) -> dict[str, Any]:
     """Time that user 1 gets for the demand it states, and the true tasks that it runs in it."""
     told_cluster = {**cluster, "demands": [lie, *cluster["demands"][1:]]}
@@ -118,7 +109,6 @@ def _weighted(park: Park, tasks: Row, r: int) -> Row:
     return [x * row[r] / w for x, row, w in zip(tasks, park.demands, park.weights, strict=True)]
 
 
-@define_again
 def shares_of_common_bottleneck(
     cluster: Any, mechanism: str, placement: Any, prices: Any, resource: int
 ) -> dict[str, Any]:
@@ -141,7 +131,6 @@ def shares_of_common_bottleneck(
     return {"tasks": totals(x), "weighted amounts": amount, "holds": not refuted}
 
 
-@define_again
 def resource_fully_used(
     cluster: Any, mechanism: str, placement: Any, prices: Any, servers: Any, resource: int
 ) -> dict[str, Any]:
@@ -151,7 +140,6 @@ def resource_fully_used(
     return {"part in use": part, "holds": not idle}
 
 
-@define_again
 def split_runs_no_more(cluster: Any, mechanism: str, placement: Any, prices: Any) -> dict[str, Any]:
     """Tasks, and those of the weight's part of each server."""
     park, x = Park.of(cluster), fractions(placement)
@@ -163,7 +151,6 @@ def split_runs_no_more(cluster: Any, mechanism: str, placement: Any, prices: Any
     return {"tasks": totals(x), "uniform": uniform, "holds": not (short and stands(park, x, mechanism))}
 
 
-@define_again
 def stable_on_ray(cluster: Any, jobs: Any, placement: Any, growth: Any, optimal: Any) -> dict[str, Any]:
     """Tasks of PS-DSF at the jobs, and the loads, which another placement carries with room to spare."""
     park, x, y = Park.of({**cluster, "weights": jobs}), fractions(placement), fractions(optimal)
