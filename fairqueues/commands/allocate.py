@@ -84,13 +84,10 @@ def _figure(model: Any, policies: dict[str, Any], results: dict[str, Any], jobs:
 
     from fairness import Problem
     from fairness.results.plotting import plot_sharing
+    from fairqueues.console.figures import drawn
 
     if isinstance(model, Problem) and model.n_classes == 2 and not model.blocked.any():
         figure = Figure(layout="constrained")
         plot_sharing(model, policies, figure.add_subplot(), counts=jobs)
         return figure
-    figure = Figure(figsize=(6.4, 1.5 + 2.2 * len(results)), layout="constrained")
-    axes = figure.subplots(len(results), squeeze=False)[:, 0]
-    for ax, result in zip(axes, results.values(), strict=True):
-        result.plot(ax)
-    return figure
+    return drawn(results.values(), 5.8, 2.6, across=1)

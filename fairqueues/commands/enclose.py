@@ -14,8 +14,6 @@ from fairqueues.console.options import Certificate
 from fairqueues.report.outcome import Evidence
 
 if TYPE_CHECKING:
-    from matplotlib.figure import Figure
-
     from queueing import FiniteChain
 
 __all__ = ["enclose"]
@@ -44,6 +42,7 @@ def enclose(
     exact
         Compute the means as fractions instead of bounds.
     """
+    from fairqueues.console.figures import drawn
     from fairqueues.exchange import read_chain
     from queueing import enclose_chain
 
@@ -69,7 +68,7 @@ def enclose(
         ),
         notes=(repr(chain),),
         failures=[f"{file.name}: {short}; raise width (here: --width)"] * bool(short),
-        figure=partial(_figure, enclosure),
+        figure=lambda: drawn([enclosure], 5.8, 4.2),
         extra={"states": len(proof.states), "transitions": chain.n_transitions},
         files={} if certificate is None else {certificate: proof.save},
     )
@@ -95,11 +94,3 @@ def _exact(call: Call, file: Path, chain: FiniteChain, of: list[str] | None) -> 
         notes=(repr(chain),),
         extra={"states": chain.n_states, "transitions": chain.n_transitions},
     )
-
-
-def _figure(enclosure: Any) -> Figure:
-    from matplotlib.figure import Figure
-
-    figure = Figure(layout="constrained")
-    enclosure.plot(figure.add_subplot())
-    return figure

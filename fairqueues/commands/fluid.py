@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
@@ -11,9 +11,6 @@ from fairqueues.console.command import Call, command
 from fairqueues.console.inputs import chosen, numbers
 from fairqueues.console.options import File, Policies
 from fairqueues.report.outcome import Evidence
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 __all__ = ["fluid"]
 
@@ -50,6 +47,7 @@ def fluid(
 
     import pandas as pd
 
+    from fairqueues.console.figures import drawn
     from queueing import fluid_verdict, trajectory
 
     # The trajectories first: what is wrong with a start shows at once.
@@ -81,7 +79,7 @@ def fluid(
         notes=(line.strip() for p in paths.values() for line in p.summary().splitlines()),
         brief=judged,
         dataset=call.to.dataset(table, system.problem.job_classes, "jobs"),
-        figure=(lambda: _figure(paths)) if paths else None,
+        figure=(lambda: drawn(paths.values(), 4.6, 4.0)) if paths else None,
         seed=call.seed,
         extra={"verdicts": {n: {"status": v.status, "basis": v.basis, "evidence": v.evidence}
                             for n, v in verdicts.items()}},
@@ -93,12 +91,3 @@ def _long(path: Any) -> Any:
     frame = path.to_dataframe().reset_index()
     frame.index.name = "step"
     return frame
-
-
-def _figure(paths: dict[str, Any]) -> Figure:
-    from fairness.display.drawing import panels
-
-    figure, axes = panels(len(paths), 4.6, 4.0)
-    for ax, path in zip(axes, paths.values(), strict=True):
-        path.plot(ax)
-    return figure

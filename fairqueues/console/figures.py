@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -19,7 +19,16 @@ if TYPE_CHECKING:
     import xarray as xr
     from matplotlib.figure import Figure
 
-__all__ = ["class_bars", "rate_bars", "sweep_lines"]
+__all__ = ["class_bars", "drawn", "rate_bars", "sweep_lines"]
+
+
+def drawn(results: Iterable[Any], width: float, height: float, across: int = 3) -> Figure:
+    """Results as they draw themselves, each in a panel of this size in inches."""
+    listed = list(results)
+    figure, axes = panels(len(listed), width, height, across)
+    for ax, one in zip(axes, listed, strict=True):
+        one.plot(ax)
+    return figure
 
 
 def class_bars(

@@ -34,7 +34,7 @@ from fairqueues.exchange.matrix_market import read_matrix, read_state_table, wri
 from fairqueues.files import require_writable, write_all
 from queueing.model.finite_chain import FiniteChain
 
-__all__ = ["Columns", "file_names", "read_chain", "require_moves", "write_chain", "write_files"]
+__all__ = ["Columns", "file_names", "read_chain", "write_chain", "write_files"]
 
 Columns = Callable[[slice], dict[str, NDArray[Any]]]
 """Columns of a table of the states, for some of them."""
@@ -82,22 +82,15 @@ def write_chain(
     """
     if not isinstance(chain, FiniteChain):
         raise ModelError.of("chain", f"must be a FiniteChain; got {type(chain).__name__}")
-    files = file_names(path, kinds)
-    if not chain.variables:
-        files.pop(".sta", None)
-    if ".tra" in files:
-        base = files[".tra"]
-        for k, name in enumerate(chain.rewards):
-            number = "" if len(chain.rewards) == 1 else str(k + 1)
-            files[f".srew {name}"] = base.with_name(f"{base.stem}{number}.srew")
-    for file in files.values():
-        require_writable(file)
-    require_moves(
-        chain, kinds, lambda state: f"{chain.told(state)} is never left; take kinds 'mtx' and 'csv'"
-    )
     columns = chain.variables | chain.rewards
-    comment = "generator of a chain\nrow k + 1 is state k"
-    return write_files(files, chain, comment, lambda states: {name: v[states] for name, v in columns.items()})
+    return write_files(
+        chain,
+        path,
+        kinds,
+        comment="generator of a chain\nrow k + 1 is state k",
+        columns=lambda states: {name: values[states] for name, values in columns.items()},
+        still=lambda state: f"{chain.told(state)} is never left; take kinds 'mtx' and 'csv'",
+    )
 
 
 def read_chain(path: str | os.PathLike[str]) -> FiniteChain:
@@ -218,20 +211,31 @@ def file_names(path: str | os.PathLike[str], kinds: Sequence[str]) -> dict[str, 
     return files
 
 
-def require_moves(chain: FiniteChain, kinds: Sequence[str], said: Callable[[int], str]) -> None:
-    """Refuse states that are never left, where a format has no rows without a move."""
-    still = np.diff(chain.starts) == 0
-    if {"prism", "storm"} & ({kinds} if isinstance(kinds, str) else set(kinds)) and still.any():
-        raise ModelError(said(int(np.argmax(still))))
-
-
 def write_files(
-    files: dict[str, Path],
     chain: FiniteChain,
+    path: str | os.PathLike[str],
+    kinds: Sequence[str],
+    *,
     comment: str,
     columns: Columns,
+    still: Callable[[int], str],
 ) -> tuple[Path, ...]:
-    """Write files by :func:`file_names`, all or none; ``comment`` is for "mtx", ``columns`` for "csv"."""
+    """Write the files of a chain, all or none.
+
+    Parameters
+    ----------
+    chain, path, kinds
+        As for :func:`write_chain`.
+    comment : str
+        For "mtx".
+    columns : callable
+        For "csv".
+    still : callable
+        What is told of a state that is never left, where a format has no rows without a move.
+    """
+    files = file_names(path, kinds)
+    if not chain.variables:
+        files.pop(".sta", None)
     writers: dict[str, Callable[[Path], None]] = {
         ".mtx": partial(write_matrix, chain=chain, comment=comment),
         ".csv": partial(_write_table, n=chain.n_states, columns=columns),
@@ -240,10 +244,19 @@ def write_files(
         ".lab": partial(prism.write_labels, chain=chain),
         ".drn": partial(storm.write_drn, chain=chain),
     }
-    for name, rewards in chain.rewards.items():
-        writers[f".srew {name}"] = partial(prism.write_rewards, name=name, rewards=rewards)
-    write_all({file: writers[suffix] for suffix, file in files.items()})
-    return tuple(files.values())
+    made = {file: writers[suffix] for suffix, file in files.items()}
+    if (base := files.get(".tra")) is not None:
+        for k, (name, rewards) in enumerate(chain.rewards.items()):
+            number = "" if len(chain.rewards) == 1 else str(k + 1)
+            write = partial(prism.write_rewards, name=name, rewards=rewards)
+            made[base.with_name(f"{base.stem}{number}.srew")] = write
+    for file in made:
+        require_writable(file)
+    stays = np.diff(chain.starts) == 0
+    if {".tra", ".drn"} & set(files) and stays.any():
+        raise ModelError(still(int(np.argmax(stays))))
+    write_all(made)
+    return tuple(made)
 
 
 def _write_table(path: Path, n: int, columns: Columns) -> None:

@@ -35,7 +35,7 @@ from fairness.machine.memory import require_memory
 from fairness.model.problem import FloatArray
 from fairness.protocol.cluster_policy import ClusterPolicy
 from fairness.protocol.policy import Policy
-from fairqueues.exchange.chain_files import Columns, file_names, require_moves, write_files
+from fairqueues.exchange.chain_files import Columns, file_names, write_files
 from fairqueues.files import require_writable
 from queueing.chain.solvers.balance import box_rates
 from queueing.model.finite_chain import FiniteChain
@@ -112,25 +112,21 @@ def write_generator(
     fairqueues.errors.OutputError
         If a file cannot be written.
     """
-    files = file_names(path, kinds)
-    # Before the long work.
-    for file in files.values():
+    for file in file_names(path, kinds).values():  # before the long work
         require_writable(file)
     table = _tabulated(system, policy, shape)
-    chain = FiniteChain(_moves(system, table), variables=_counted(table))
-    require_moves(
-        chain,
+    return write_files(
+        FiniteChain(_moves(system, table), variables=_counted(table)),
+        path,
         kinds,
-        lambda state: (
+        comment=f"generator of the job counts under {table.policy} on {box_name(table.shape)} states\n"
+        "row k + 1 is state k: number from 0, the count of the last class runs fastest",
+        columns=_state_table(table),
+        still=lambda state: (
             f"{_place(table, state)} is never left under {table.policy}: nobody arrives and nobody is "
             "served; take kinds 'mtx' and 'csv', or another policy"
         ),
     )
-    comment = (
-        f"generator of the job counts under {table.policy} on {box_name(table.shape)} states\n"
-        "row k + 1 is state k: number from 0, the count of the last class runs fastest"
-    )
-    return write_files(files, chain, comment, _state_table(table))
 
 
 def _tabulated(system: System, policy: Policy | ClusterPolicy, shape: Sequence[int] | int) -> Table:

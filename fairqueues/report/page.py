@@ -9,9 +9,9 @@ from __future__ import annotations
 import html
 import io
 import re
+from importlib.resources import files
 from typing import TYPE_CHECKING
 
-from fairqueues.report.looks import SCRIPT, STYLE
 from fairqueues.report.outcome import Outcome, versions
 from fairqueues.report.pivoting import Grid, pivoted
 from fairqueues.report.tables import cells
@@ -39,7 +39,7 @@ def page(outcome: Outcome, command: str) -> str:
         "<!DOCTYPE html>",
         f'<html lang="en"><head><meta charset="utf-8"><title>{title}</title>',
         '<meta name="viewport" content="width=device-width, initial-scale=1">',
-        f"<style>{STYLE}</style></head><body><main>",
+        f"<style>{_asset('page.css')}</style></head><body><main>",
         f"<h1>{title}</h1>",
     ]
     if outcome.missed:
@@ -63,13 +63,23 @@ def page(outcome: Outcome, command: str) -> str:
         f"<tr><td>{html.escape(name)}</td><td>{html.escape(v)}</td></tr>" for name, v in versions().items()
     )
     seed = "none: nothing here is random" if outcome.seed is None else str(outcome.seed)
+    script = "" if outcome.figure is None else f"<script>{_asset('page.js')}</script>"
     parts += [
         "<h2>Repeat</h2>",
         f"<pre>{html.escape(command)}</pre><p>Seed: {seed}</p>",
         f"<table><caption>Versions</caption>{told}</table>",
-        f"</main>{'' if outcome.figure is None else f'<script>{SCRIPT}</script>'}</body></html>",
+        f"</main>{script}</body></html>",
     ]
     return "\n".join(parts) + "\n"
+
+
+def _asset(name: str) -> str:
+    """How a page looks (light, dark, on paper), and what enlarges its figure: nothing comes from elsewhere.
+
+    Figures keep their white ground and their colours in the dark: these are the colours of the policies.
+    Buttons, Ctrl and the wheel, or a double click enlarge one; it then follows the pointer. Paper shows all.
+    """
+    return files("fairqueues.report").joinpath("assets", name).read_text(encoding="utf-8").strip()
 
 
 def _svg(outcome: Outcome) -> str:

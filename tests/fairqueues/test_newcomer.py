@@ -88,6 +88,7 @@ def test_the_wheel_holds_the_packages_and_nothing_else(wheel):
         "queueing/networks/backbones/data/abilene.json",
         "fairqueues/scenarios/drf_example.toml",
         *(f"fairqueues/explorer/assets/page.{kind}" for kind in ("html", "css", "js")),
+        *(f"fairqueues/report/assets/page.{kind}" for kind in ("css", "js")),
     }
 
 

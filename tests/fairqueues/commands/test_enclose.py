@@ -47,11 +47,11 @@ def test_exact_means_are_fractions(files):
 def test_the_certificate_is_written_with_the_others_or_not_at_all(files, monkeypatch):
     asked = ("enclose", "queue.tra", "--of", "full", "--certificate", "c.json", "--out", "c.svg")
 
-    def full(*_):
+    def full(*_, **__):
         raise OSError(28, "No space left on device")
 
     with monkeypatch.context() as patch:
-        patch.setattr("fairqueues.commands.enclose._figure", full)
+        patch.setattr("fairqueues.console.figures.drawn", full)
         assert "cannot write c.svg: No space left" in run(*asked, code=2).stderr
     assert not list(files.glob("c.*"))
     with monkeypatch.context() as patch:

@@ -716,72 +716,45 @@ LAUGHS = """\
 <!DOCTYPE x [<!ENTITY a "ha"><!ENTITY b "&a;&a;">]>
 <allocations>&b;</allocations>
 """
+# fmt: off
 WRONG = [
-    (
-        KUEUE.replace("metadata: {name: research}", "metadata: {}"),
-        "k.yaml, line 3, metadata.name: is missing",
-    ),
-    (
-        KUEUE.replace("parentName: all", "parentName: research"),
-        "line 4, spec: has a cycle: research under research",
-    ),
-    (
-        KUEUE.replace("9, borrow", "9Gigs, borrow"),
-        r"line 20, spec.*nominalQuota: '9Gigs' is no quantity; write",
-    ),
+    (KUEUE.replace("metadata: {name: research}", "metadata: {}"),
+     "k.yaml, line 3, metadata.name: is missing"),
+    (KUEUE.replace("parentName: all", "parentName: research"),
+     "line 4, spec: has a cycle: research under research"),
+    (KUEUE.replace("9, borrow", "9Gigs, borrow"),
+     r"line 20, spec.*nominalQuota: '9Gigs' is no quantity; write"),
     (KUEUE.replace("9, borrow", "-9, borrow"), r"nominalQuota: is -9; it must be >= 0"),
     (KUEUE.replace("[cpu, memory]", "[cpu]"), r"has quotas for cpu, memory, but coveredResources are cpu"),
     (KUEUE.replace('weight: "2"', 'weight: "0"'), "line 6, spec.fairSharing.weight: is 0"),
     (KUEUE.replace("name: web", "name: vision"), "ClusterQueue 'vision' is there twice"),
-    (
-        KUEUE.replace("clusterQueue: vision", "clusterQueue: v"),
-        "line 41, spec.clusterQueue: the ClusterQueue 'v' is in",
-    ),
+    (KUEUE.replace("clusterQueue: vision", "clusterQueue: v"),
+     "line 41, spec.clusterQueue: the ClusterQueue 'v' is in"),
     (KUEUE.replace("  cohort: research\n", ""), r"borrowingLimit: is for members of a cohort"),
-    (
-        KUEUE.replace("  queueingStrategy", "  cohort: x\n  queueingStrategy"),
-        "line 14: key 'cohort' is given twice",
-    ),
-    (
-        KUEUE.replace("spec:\n  cohort: all", "spec: [cohort]\nx:\n  cohort: all"),
-        "spec: must be a mapping of keys",
-    ),
-    (
-        KUEUE.replace("kind: Cohort", "kind: Cohort\n kind: x"),
-        "k.yaml, line 2: no YAML|k.yaml, line 3: no YAML",
-    ),
-    (
-        KUEUE.replace("name: research}", "name: !!python/name:os.system x}"),
-        "line 3: the tag 'tag:yaml.org,2002:python/name:os.system' is refused",
-    ),
+    (KUEUE.replace("  queueingStrategy", "  cohort: x\n  queueingStrategy"),
+     "line 14: key 'cohort' is given twice"),
+    (KUEUE.replace("spec:\n  cohort: all", "spec: [cohort]\nx:\n  cohort: all"),
+     "spec: must be a mapping of keys"),
+    (KUEUE.replace("kind: Cohort", "kind: Cohort\n kind: x"),
+     "k.yaml, line 2: no YAML|k.yaml, line 3: no YAML"),
+    (KUEUE.replace("name: research}", "name: !!python/name:os.system x}"),
+     "line 3: the tag 'tag:yaml.org,2002:python/name:os.system' is refused"),
     (BILLION, r"k.yaml, line 2: the alias \*a is refused"),
     ("- [", "k.yaml, line .: no YAML"),
     ("just: text", "k.yaml, line 1, apiVersion: is missing"),
     ("# nothing\n", "nothing is in it"),
     ("[" * 5000, "nested too deeply|no YAML"),
-    (
-        KUEUE.replace("apiVersion: kueue.x-k8s.io/v1beta2", "apiVersion: true"),
-        "line 1, apiVersion: must be text; got true",
-    ),
+    (KUEUE.replace("apiVersion: kueue.x-k8s.io/v1beta2", "apiVersion: true"),
+     "line 1, apiVersion: must be text; got true"),
 ]
-
-
-@pytest.mark.parametrize(("text", "said"), WRONG, ids=range(len(WRONG)))
-def test_yaml_that_is_not_what_it_says(text, said, save):
-    with pytest.raises(ModelError, match=said):
-        read_cluster(*save(k_yaml=text, jobs_csv=JOBS))
-
-
 WRONG_XML = [
     (LAUGHS, r"f.xml, line 2: a document type \(<!DOCTYPE ...>\) is refused"),
     ("<allocations><queue></allocations>", "f.xml, line 1: no XML: mismatched tag"),
     ("<x></x>", "is none of <allocations>"),
     (FAIR.replace(' name="small"', ""), "f.xml, line 10, <queue>: has no name"),
     (FAIR.replace('"small"', '"root.small"'), "has a dot in it"),
-    (
-        FAIR.replace('"small"', '"big"'),
-        "line 10, <queue name='big'>: the queue 'big' stands in f.xml, line 3",
-    ),
+    (FAIR.replace('"small"', '"big"'),
+     "line 10, <queue name='big'>: the queue 'big' stands in f.xml, line 3"),
     (FAIR.replace("<weight>8", "<weight>0"), "line 4, <weight>: must be a number > 0; got '0'"),
     (FAIR.replace("<weight>8", "<weight>x"), "must be a number > 0; got 'x'"),
     (FAIR.replace("10vcores", "10 cores"), "line 5, <minResources>: got '10 cores'; write resources as"),
@@ -799,14 +772,6 @@ WRONG_XML = [
     (capacity_scheduler(a__capacity="100"), "there is no property yarn.scheduler.capacity.root.queues"),
     ("<allocations>" + "<queue name='a'>" * 100 + "</queue>" * 100 + "</allocations>", "nested too deeply"),
 ]
-
-
-@pytest.mark.parametrize(("text", "said"), WRONG_XML, ids=range(len(WRONG_XML)))
-def test_xml_that_is_not_what_it_says(text, said, save):
-    with pytest.raises(ModelError, match=said):
-        read_cluster(*save(f_xml=text, jobs_csv=YARN_JOBS), capacities=YARN)
-
-
 WRONG_VOLCANO = [
     (("parent: root}", "parent: x}"), "the queue 'x' is in none of the files"),
     (("parent: root}", "parent: eng}"), "line 11, spec.parent: has a cycle: eng under eng"),
@@ -816,73 +781,32 @@ WRONG_VOLCANO = [
     (("deserved: {cpu: 4}", "deserved: {cpu: 40}"), "spec.deserved: has more cpu than capability"),
     (("spec: {weight: 1,", "spec: {weight: 1, parent: eng,"), "there is spec.parent too"),
 ]
-
-
-@pytest.mark.parametrize(("change", "said"), WRONG_VOLCANO)
-def test_volcano_that_is_not_what_it_says(change, said, save):
-    jobs = "job_class,queue,cpu\nm,dev,1\n"
-    with pytest.raises(ModelError, match=said):
-        read_cluster(*save(v_yaml=VOLCANO.replace(*change), jobs_csv=jobs), capacities={"cpu": 10})
-
-
-def test_annotations_that_contradict_each_other(save):
-    other = VOLCANO.partition("---")[0].replace("sci-dev", "sci-ops").replace("sci/dev", "sci/ops")
-    text = f"{VOLCANO}---\n{other.replace('1/2/4', '1/3/4')}"
-    with pytest.raises(
-        ModelError, match=r"line 17, .*hierarchy-weights: gives 'sci' the weight 3, but v.yaml, line 5"
-    ):
-        read_cluster(*save(v_yaml=text, jobs_csv="job_class,queue,cpu\nm,dev,1\n"), capacities={"cpu": 10})
-
-
+NO_OPERATOR = {"key": "a", "operator": "Is"}
 WRONG_JSON = [
     ('{"apiVersion": "v1",\n "kind": }', "p.json, line 2: no JSON"),
     ('{"a": 1, "a": 2}', "key 'a' is given twice"),
     (listed({"kind": "Pod"}), r"p.json, line 5, items\[0\].apiVersion: is missing"),
-    (
-        listed(node("n", {"cpu": "4"}), pod("p", {"cpu": "4x"})),
-        r"line 34, items\[1\].spec.containers\[0\].*cpu: '4x' is",
-    ),
-    (
-        listed(node("n", {"cpu": "4"}), node("n", {"cpu": "4"})),
-        r"line 2., .*the node 'n' stands in p.json, items\[0\] too",
-    ),
+    (listed(node("n", {"cpu": "4"}), pod("p", {"cpu": "4x"})),
+     r"line 34, items\[1\].spec.containers\[0\].*cpu: '4x' is"),
+    (listed(node("n", {"cpu": "4"}), node("n", {"cpu": "4"})),
+     r"line 2., .*the node 'n' stands in p.json, items\[0\] too"),
     (listed({**node("n", {}), "status": {}}), "has neither allocatable nor capacity"),
-    (
-        listed(node("n", {"cpu": "4"}), pod("p", {})),
-        "p.json: no class is left to run; left out, as their pods request nothing: x/p; give them requests",
-    ),
-    (
-        listed(node("n", {"cpu": "4"}), pod("p", {"gpu": "1"})),
-        "p.json: no class is left to run; left out, as they can run nowhere: x/p",
-    ),
+    (listed(node("n", {"cpu": "4"}), pod("p", {})),
+     "p.json: no class is left to run; left out, as their pods request nothing: x/p; give them requests"),
+    (listed(node("n", {"cpu": "4"}), pod("p", {"gpu": "1"})),
+     "p.json: no class is left to run; left out, as they can run nowhere: x/p"),
     (listed(node("n", {"cpu": "4"})), "no job classes: give pods"),
     (listed(pod("p", {"cpu": "1"})), "no capacities: give nodes"),
-    (
-        listed(
-            pod("p", {"cpu": "1"}, affinity=affinity({"matchExpressions": [{"key": "a", "operator": "Is"}]}))
-        ),
-        "unknown operator 'Is'",
-    ),
-    (
-        listed(pod("p", {"cpu": "1"}, tolerations=[{"value": "a"}])),
-        "a toleration without a key needs operator: Exists",
-    ),
+    (listed(pod("p", {"cpu": "1"}, affinity=affinity({"matchExpressions": [NO_OPERATOR]}))),
+     "unknown operator 'Is'"),
+    (listed(pod("p", {"cpu": "1"}, tolerations=[{"value": "a"}])),
+     "a toleration without a key needs operator: Exists"),
     (listed(pod("p", {"cpu": "1"}, metadata=QUEUED)), "no capacities"),
 ]
-
-
-@pytest.mark.parametrize(("text", "said"), WRONG_JSON, ids=range(len(WRONG_JSON)))
-def test_json_that_is_not_what_it_says(text, said, save):
-    with pytest.raises(ModelError, match=said):
-        read_cluster(*save(p_json=text))
-
-
 SERVERS = "server,cpu\ns,4\n"
 WRONG_TABLES = [
-    (
-        {"a_csv": "name,cpu\nx,1\n"},
-        "line 1: the first column is 'name'; it must be job_class or server or queue",
-    ),
+    ({"a_csv": "name,cpu\nx,1\n"},
+     "line 1: the first column is 'name'; it must be job_class or server or queue"),
     ({"a_csv": ""}, "the first column is ''"),
     ({"a_csv": "job_class,cpu,cpu\nA,1,1\n"}, "line 1, cpu: there are two columns of this name"),
     ({"a_csv": "job_class,cpu,\nA,1,1\n"}, "column 3 has no name"),
@@ -893,39 +817,46 @@ WRONG_TABLES = [
     ({"a_csv": "job_class,cpu\n,1\n"}, "line 2, job_class: is missing"),
     ({"a_csv": "job_class,cpu,weight\nA,1,0\n"}, "line 2, weight: is 0; it must be > 0"),
     ({"a_csv": "job_class,cpu,servers\nA,1,s z\n"}, "line 2, servers: there is no server 'z'"),
-    (
-        {"a_csv": "job_class,cpu,queue\nA,1,q\n", "q_csv": "queue\nr\n"},
-        "the jobs 'A' are for 'q', which is in none",
-    ),
+    ({"a_csv": "job_class,cpu,queue\nA,1,q\n", "q_csv": "queue\nr\n"},
+     "the jobs 'A' are for 'q', which is in none"),
     ({"a_csv": "job_class,cpu,queue\nA,1,q\n", "q_csv": "queue\na\na/q\nb\nb/q\n"}, "may be a/q or b/q"),
-    (
-        {"a_csv": "job_class,cpu,queue\nA,1,q\n", "q_csv": "queue,maxcpu\nq,1\n"},
-        "line 2, maxcpu: unknown column",
-    ),
-    (
-        {"a_csv": "job_class,cpu,queue\nA,1,q\n", "q_csv": "queue\nq\nq\n"},
-        "the queue 'q' stands in q.csv, line 2 too",
-    ),
-    (
-        {"a_csv": "job_class,cpu,queue\nA,1,q\n", "q_csv": "queue,minimum gpu\nq,1\n"},
-        "guarantees gpu, of which there is",
-    ),
-    (
-        {"a_csv": "job_class,cpu,queue\nA,1,q\n", "q_csv": "queue\nb/q\n"},
-        "line 2: there is no queue 'b' above",
-    ),
-    (
-        {"a_csv": "job_class,cpu,queue\nA,1,q\n", "q_csv": "queue,minimum cpu,maximum cpu\nq,3,2\n"},
-        "q.csv, line 2: guarantees 3 of cpu, above its maximum of 2",
-    ),
+    ({"a_csv": "job_class,cpu,queue\nA,1,q\n", "q_csv": "queue,maxcpu\nq,1\n"},
+     "line 2, maxcpu: unknown column"),
+    ({"a_csv": "job_class,cpu,queue\nA,1,q\n", "q_csv": "queue\nq\nq\n"},
+     "the queue 'q' stands in q.csv, line 2 too"),
+    ({"a_csv": "job_class,cpu,queue\nA,1,q\n", "q_csv": "queue,minimum gpu\nq,1\n"},
+     "guarantees gpu, of which there is"),
+    ({"a_csv": "job_class,cpu,queue\nA,1,q\n", "q_csv": "queue\nb/q\n"},
+     "line 2: there is no queue 'b' above"),
+    ({"a_csv": "job_class,cpu,queue\nA,1,q\n", "q_csv": "queue,minimum cpu,maximum cpu\nq,3,2\n"},
+     "q.csv, line 2: guarantees 3 of cpu, above its maximum of 2"),
     ({"a_txt": "x"}, "no file that is known by its ending"),
+]
+# fmt: on
+
+DEV = "job_class,queue,cpu\nm,dev,1\n"
+CASES = [
+    *(({"k_yaml": text, "jobs_csv": JOBS}, None, said) for text, said in WRONG),
+    *(({"f_xml": text, "jobs_csv": YARN_JOBS}, YARN, said) for text, said in WRONG_XML),
+    *(({"v_yaml": VOLCANO.replace(*new), "jobs_csv": DEV}, {"cpu": 10}, said) for new, said in WRONG_VOLCANO),
+    *(({"p_json": text}, None, said) for text, said in WRONG_JSON),
+    *(({**files, "s_csv": SERVERS}, None, said) for files, said in WRONG_TABLES),
 ]
 
 
-@pytest.mark.parametrize(("files", "said"), WRONG_TABLES, ids=range(len(WRONG_TABLES)))
-def test_tables_that_are_not_what_they_say(files, said, save):
+@pytest.mark.parametrize(("files", "capacities", "said"), CASES, ids=range(len(CASES)))
+def test_files_that_are_not_what_they_say(files, capacities, said, save):
     with pytest.raises(ModelError, match=said):
-        read_cluster(*save(**files, s_csv=SERVERS))
+        read_cluster(*save(**files), capacities=capacities)
+
+
+def test_annotations_that_contradict_each_other(save):
+    other = VOLCANO.partition("---")[0].replace("sci-dev", "sci-ops").replace("sci/dev", "sci/ops")
+    text = f"{VOLCANO}---\n{other.replace('1/2/4', '1/3/4')}"
+    with pytest.raises(
+        ModelError, match=r"line 17, .*hierarchy-weights: gives 'sci' the weight 3, but v.yaml, line 5"
+    ):
+        read_cluster(*save(v_yaml=text, jobs_csv="job_class,queue,cpu\nm,dev,1\n"), capacities={"cpu": 10})
 
 
 def test_files_that_cannot_be_read(tmp_path, monkeypatch):

@@ -329,8 +329,8 @@ def test_dragging_the_start_changes_the_trajectory(visit: Visit) -> None:
     assert state.start != State().start
     assert visit.columns("drift", "x") != path
     # The trajectory begins where the dot is.
-    starts = [column[0] for column in visit.columns("drift", "x") if column]
-    assert starts == pytest.approx([state.start[0]] * 2)
+    (_, way), dots = (column for column in visit.columns("drift", "x") if column)
+    assert [way[0], *dots] == pytest.approx([state.start[0]] * 2)
 
 
 def test_keyboard_moves_sliders_and_reaches_every_control(visit: Visit) -> None:

@@ -14,8 +14,8 @@ import pytest
 
 from fairness.evidence.pools import Certificate
 from fairqueues.report import page
-from fairqueues.report.looks import STYLE
 from fairqueues.report.outcome import Evidence, Outcome
+from fairqueues.report.page import _asset
 from fairqueues.report.pivoting import pivoted
 from tests.fairqueues.commands.command_line import TWO, run
 from tests.markup import Page
@@ -158,7 +158,7 @@ def luminance(colour):
 
 
 def test_colours_are_readable_in_light_and_dark():
-    light, dark = STYLE.split("@media screen and (prefers-color-scheme: dark)")
+    light, dark = _asset("page.css").split("@media screen and (prefers-color-scheme: dark)")
     dark = dark[: dark.index("\n}")]
     themes = [dict(re.findall(r"--(\w+): (#[0-9a-f]+)", part)) for part in (light, dark)]
     assert set(themes[0]) == set(themes[1])

@@ -1,6 +1,7 @@
 """Azure's requests, Philly's jobs and Google's events."""
 
 import json
+from functools import partial
 
 import numpy as np
 import pytest
@@ -26,20 +27,6 @@ def test_requests_of_several_services(tmp_path):
     assert trace.notes[0] == "1 task dropped: took 0 s"
     zoned = written(tmp_path, "z.csv", REQUESTS, "2024-05-10 00:00:00.009930+00:00,7,3")
     assert read_azure_llm(zoned, context_rate=7, generation_rate=3).users == ("z",)
-
-
-@pytest.mark.parametrize(
-    ("line", "said"),
-    [
-        ("yesterday,7,3", r"c\.csv, line 2, TIMESTAMP: must be a time such as .*; got 'yesterday'"),
-        ("2024-05-10 00:00:00,-7,3", "line 2, ContextTokens: must be a finite whole number >= 0; got -7"),
-        ("2024-05-10 00:00:00,7,1.5", "line 2, GeneratedTokens: must be a finite whole number >= 0; got 1.5"),
-        ("2024-05-10 00:00:00,7", "line 2, GeneratedTokens: is missing"),
-    ],
-)
-def test_requests_that_are_wrong_are_named(tmp_path, line, said):
-    with pytest.raises(ModelError, match=said):
-        read_azure_llm(written(tmp_path, "c.csv", REQUESTS, line), context_rate=1, generation_rate=1)
 
 
 def attempt(start, end, *gpus):
@@ -81,34 +68,6 @@ def test_jobs_of_philly(tmp_path):
     assert trace.jobs.tolist() == [1, 0, 0, 3, 4]
     assert [trace.users[k] for k in trace.user_of] == ["vc of b", *["vc of a"] * 2, *["vc of b"] * 2]
     assert "attempts without a time, not counted: 1" in trace.notes
-
-
-@pytest.mark.parametrize(
-    ("jobs", "said"),
-    [
-        (
-            [job("a", "10:00"), job("a", "10:00")],
-            "entry on line 10, jobid: repeats 'a' of the entry on line 2",
-        ),
-        ([job("a", "10:00", submitted_time="soon")], "line 2, submitted_time: must be a time such as"),
-        ([job("a", "10:00", submitted_time="9999-12-31 00:00:00")], "line 2, submitted_time: .* near that"),
-        ([job(["a"], "10:00", jobid=["a"])], r"line 2, jobid: must be a name; got \['a'\]"),
-        ([job("a", "10:00", vc="a\nb")], r"line 2, vc: must be a name; got 'a\\nb'"),
-        ([job("a", "10:00", submitted_time=None)], "line 2, submitted_time: is missing"),
-        ([job("a", "10:00", attempts=None)], "attempts: must be a list; got None"),
-        ([job("a", "10:00", attempt("10:40", "10:10", 1))], "line 2, end_time: lies before start_time"),
-        ([job("a", "10:00", attempt("09:40", "10:10", 1))], "line 2, start_time: lies before submitted_time"),
-        (
-            [job("a", "10:00", attempt("10:40", "10:50", 9))],
-            "gpus: asks for more GPU than the largest node has",
-        ),
-        ([{"jobid": "a"}], "line 2, submitted_time: is missing .fields: jobid"),
-        ([7], "jobs: must be objects; got 7"),
-    ],
-)
-def test_jobs_that_are_wrong_are_named(tmp_path, jobs, said):
-    with pytest.raises(ModelError, match=said):
-        philly(tmp_path, *jobs)
 
 
 @pytest.mark.parametrize("block", [1, 7, 1 << 20])
@@ -209,27 +168,6 @@ def test_a_second_method_for_runs_of_instances(tmp_path):
     assert sorted(trace.durations.tolist()) == pytest.approx([t for t in expected if t > 0], abs=1e-9)
 
 
-@pytest.mark.parametrize(
-    ("changes", "said"),
-    [
-        (
-            {"events": [(1, 0, 9, 0), (2, 3, 9, 0)]},
-            "line 2, collection_id: has no user among the collections",
-        ),
-        ({"events": [(1, 11, 7, 0)]}, "line 2, type: must be the number of an event, 0 to 10; got 11"),
-        ({"events": [(1, 0, 7, 0, "2", "0", "1", "1")]}, "collection_type: must be 0"),
-        ({"events": [(1, 0, 7, 0, "0", "0", "1.5", "1")]}, "cpus: is in parts of the largest machine"),
-        ({"events": [(1, 0, 7, 0, "0", "0", "-1", "1")]}, "cpus: must be a finite number >= 0; got -1"),
-        ({"events": [(1, 0, 7, 0)], "users": ("7,a", "7,b")}, "line 3, user: is 'b', but above it 'a' for 7"),
-        ({"events": [(1, 0, 7, 0), (2, 3, 7, 0)], "never_ended": "refuse"}, "never ended"),
-    ],
-)
-def test_events_that_are_wrong_are_named(tmp_path, changes, said):
-    events = changes.pop("events") if "events" in changes else []
-    with pytest.raises(ModelError, match=said):
-        google(tmp_path, *events, **changes)
-
-
 def machines(folder, *lines, at=600.0):
     return read_google_2019_machines(
         written(folder, "machines.csv", "time,machine_id,type,platform_id,cpus,memory", *lines), at=at
@@ -252,16 +190,54 @@ def test_machines_of_google(tmp_path):
     assert machines(tmp_path, *lines, at=1000).models == ("p", "q", "")
 
 
-@pytest.mark.parametrize(
-    ("line", "said"),
-    [
-        ("0,5,1,p,,0.25", "line 2, cpus: is missing; complete the line$"),
-        ("0,5,1,p,1.5,0.25", "line 2, cpus: is in parts of the largest machine, at most 1; got 1.5"),
-        ("0,5,4,p,1,0.25", r"line 2, type: must be 1 .added., 2 .removed. or 3 .updated.; got 4"),
-        ("0,5,0,p,1,0.25", "line 2, type: must be 1 .added., 2 .removed. or 3 .updated.; got 0"),
-        ("700000000,5,1,p,1,0.25", "no machine is there at 600 s; give another time"),
-    ],
-)
-def test_machines_that_are_wrong_are_named(tmp_path, line, said):
+def requests(folder, line):
+    return read_azure_llm(written(folder, "c.csv", REQUESTS, line), context_rate=1, generation_rate=1)
+
+
+# fmt: off
+WRONG = [
+    (requests, ["yesterday,7,3"], r"c\.csv, line 2, TIMESTAMP: must be a time such as .*; got 'yesterday'"),
+    (requests, ["2024-05-10 00:00:00,-7,3"],
+     "line 2, ContextTokens: must be a finite whole number >= 0; got -7"),
+    (requests, ["2024-05-10 00:00:00,7,1.5"],
+     "line 2, GeneratedTokens: must be a finite whole number >= 0; got 1.5"),
+    (requests, ["2024-05-10 00:00:00,7"], "line 2, GeneratedTokens: is missing"),
+    (philly, [job("a", "10:00"), job("a", "10:00")],
+     "entry on line 10, jobid: repeats 'a' of the entry on line 2"),
+    (philly, [job("a", "10:00", submitted_time="soon")], "line 2, submitted_time: must be a time such as"),
+    (philly, [job("a", "10:00", submitted_time="9999-12-31 00:00:00")],
+     "line 2, submitted_time: .* near that"),
+    (philly, [job(["a"], "10:00", jobid=["a"])], r"line 2, jobid: must be a name; got \['a'\]"),
+    (philly, [job("a", "10:00", vc="a\nb")], r"line 2, vc: must be a name; got 'a\\nb'"),
+    (philly, [job("a", "10:00", submitted_time=None)], "line 2, submitted_time: is missing"),
+    (philly, [job("a", "10:00", attempts=None)], "attempts: must be a list; got None"),
+    (philly, [job("a", "10:00", attempt("10:40", "10:10", 1))], "line 2, end_time: lies before start_time"),
+    (philly, [job("a", "10:00", attempt("09:40", "10:10", 1))],
+     "line 2, start_time: lies before submitted_time"),
+    (philly, [job("a", "10:00", attempt("10:40", "10:50", 9))],
+     "gpus: asks for more GPU than the largest node has"),
+    (philly, [{"jobid": "a"}], "line 2, submitted_time: is missing .fields: jobid"),
+    (philly, [7], "jobs: must be objects; got 7"),
+    (google, [(1, 0, 9, 0), (2, 3, 9, 0)], "line 2, collection_id: has no user among the collections"),
+    (google, [(1, 11, 7, 0)], "line 2, type: must be the number of an event, 0 to 10; got 11"),
+    (google, [(1, 0, 7, 0, "2", "0", "1", "1")], "collection_type: must be 0"),
+    (google, [(1, 0, 7, 0, "0", "0", "1.5", "1")], "cpus: is in parts of the largest machine"),
+    (google, [(1, 0, 7, 0, "0", "0", "-1", "1")], "cpus: must be a finite number >= 0; got -1"),
+    (partial(google, users=("7,a", "7,b")), [(1, 0, 7, 0)], "line 3, user: is 'b', but above it 'a' for 7"),
+    (partial(google, never_ended="refuse"), [(1, 0, 7, 0), (2, 3, 7, 0)], "never ended"),
+    (machines, ["0,5,1,p,,0.25"], "line 2, cpus: is missing; complete the line$"),
+    (machines, ["0,5,1,p,1.5,0.25"],
+     "line 2, cpus: is in parts of the largest machine, at most 1; got 1.5"),
+    (machines, ["0,5,4,p,1,0.25"],
+     r"line 2, type: must be 1 .added., 2 .removed. or 3 .updated.; got 4"),
+    (machines, ["0,5,0,p,1,0.25"],
+     r"line 2, type: must be 1 .added., 2 .removed. or 3 .updated.; got 0"),
+    (machines, ["700000000,5,1,p,1,0.25"], "no machine is there at 600 s; give another time"),
+]
+# fmt: on
+
+
+@pytest.mark.parametrize(("read", "given", "said"), WRONG, ids=range(len(WRONG)))
+def test_what_is_wrong_is_named(tmp_path, read, given, said):
     with pytest.raises(ModelError, match=said):
-        machines(tmp_path, line)
+        read(tmp_path, *given)
