@@ -54,6 +54,7 @@ from queueing.simulation.tasks.schedulers import (
     NEVER_SERVED,
     SAME_RATIO,
     SAME_SHARE,
+    SERVER_SCHEDULERS,
     BMFScheduler,
     DRFScheduler,
     FIFOScheduler,
@@ -94,7 +95,7 @@ class Turns:
                 "scheduler",
                 f": {scheduler!r} is not defined on servers; take TargetScheduler(BottleneckMax())",
             )
-        if not isinstance(scheduler, DRFScheduler | FIFOScheduler | TargetScheduler):
+        if not isinstance(scheduler, SERVER_SCHEDULERS):
             why = (
                 "is written in Python, which a replay cannot ask"
                 if is_scheduler(scheduler)
@@ -106,7 +107,7 @@ class Turns:
                 f"{scheduler!r} {why}",
             )
         self.blocking = bool(scheduler.blocking)
-        self.random_ties = getattr(scheduler, "ties", "oldest") == "random"  # FIFO has none
+        self.random_ties = scheduler.ties == "random"
         self.follows = isinstance(scheduler, TargetScheduler)
         self.tolerance = SAME_RATIO if self.follows else SAME_SHARE
         fifo = isinstance(scheduler, FIFOScheduler)

@@ -37,23 +37,20 @@ from queueing.simulation.tasks.own_schedulers import Decider, OwnScheduler
 from queueing.simulation.tasks.placement import ROUNDING, BestFit, PlacementRule
 from queueing.simulation.tasks.schedulers import (
     ASKED,
+    SERVER_SCHEDULERS,
     STATIC,
     TARGET,
     DRFScheduler,
-    FIFOScheduler,
+    Rule,
     Scheduler,
     TargetScheduler,
     is_scheduler,
-    make_rule,
 )
 from queueing.simulation.tasks.state import ARRIVED, PATH, TASKS_STARTED, Log, Model, new_places, new_state
 from queueing.simulation.tasks.workload import TaskNumbers, possibly_none
 from queueing.states.box import MOST
 
 __all__ = ["TaskRun", "TaskRuns"]
-
-SERVER_SCHEDULERS = (DRFScheduler, FIFOScheduler, TargetScheduler)
-"""Those that make sense on servers and for jobs of several types."""
 
 
 class TaskRuns:
@@ -126,7 +123,7 @@ class TaskRuns:
             changes = 2.0 * float(system.arrival_rates.sum()) / self.event_rate
             self.source = PolicySource(system, scheduler.policy, None, changes * self.events, left=True)
         if isinstance(scheduler, OwnScheduler):
-            self.rule = make_rule(problem, ASKED, False, "oldest")
+            self.rule = Rule(ASKED)
         elif self.by_level:
             group_class = np.repeat(np.arange(system.n_classes), groups)
             group_level = np.arange(len(group_class)) - self.first_group[group_class]
@@ -174,9 +171,7 @@ class TaskRuns:
             amount = self.held if self.place.bound else problem.demands[:, None, :]
             np.divide(amount, total, out=self.shares, where=np.broadcast_to(total > 0, self.shares.shape))
             self.shares /= problem.weights[:, None, None]
-        kind = STATIC if self.source is None else TARGET
-        ties = getattr(scheduler, "ties", "oldest")  # FIFO has none
-        self.rule = make_rule(problem, kind, scheduler.blocking, ties)
+        self.rule = scheduler.ruled(STATIC if self.source is None else TARGET)
 
     def model(self, generator: np.random.Generator) -> Model:
         """The system in the form that the kernel reads, with the seeds of its streams."""

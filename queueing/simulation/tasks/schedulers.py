@@ -47,7 +47,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fairness.arguments.validation import require_choice, require_flag
-from fairness.model.cluster import Cluster
 from fairness.model.problem import FloatArray, Problem
 from fairness.policies.proportional import ProportionalFair
 from fairness.protocol.policy import Policy, policy_name
@@ -55,6 +54,7 @@ from queueing.simulation.policy_rows import Lookup, no_lookup, read_only
 from queueing.simulation.tasks.own_schedulers import OwnScheduler
 
 __all__ = [
+    "SERVER_SCHEDULERS",
     "BMFScheduler",
     "DRFScheduler",
     "FIFOScheduler",
@@ -62,7 +62,6 @@ __all__ = [
     "Scheduler",
     "TargetScheduler",
     "is_scheduler",
-    "make_rule",
 ]
 
 IntArray = NDArray[np.int64]
@@ -86,19 +85,19 @@ class Rule(NamedTuple):
     """A scheduler in the form that the kernel reads; groups are numbered class by class, level by level.
 
     ``order`` (n_groups,) ranks the groups for STATIC; ``share_rank`` (n_resources, n_groups) ranks them by
-    share on each resource and ``by_share`` lists them from the largest; ``lookup`` has the tasks of the fluid
-    policy of a TARGET. What a kind does not need has one entry, or none.
+    share on each resource that is ``demanded`` and ``by_share`` lists them from the largest; ``lookup`` has
+    the tasks of the fluid policy of a TARGET. What a kind does not need has one entry, or none.
     """
 
     kind: int
-    blocking: bool
-    random_ties: bool
-    bottlenecks: int
-    demanded: NDArray[np.bool_]
-    order: IntArray
-    share_rank: IntArray
-    by_share: IntArray
-    lookup: Lookup
+    blocking: bool = False
+    random_ties: bool = False
+    bottlenecks: int = 0
+    demanded: NDArray[np.bool_] = np.zeros(1, np.bool_)
+    order: IntArray = np.zeros(1, np.int64)
+    share_rank: IntArray = np.zeros((1, 1), np.int64)
+    by_share: IntArray = np.zeros((1, 1), np.int64)
+    lookup: Lookup = read_only(no_lookup(1))
 
 
 class CompiledScheduler(Protocol):
@@ -131,8 +130,24 @@ def is_scheduler(policy: object) -> bool:
     return compiled or isinstance(policy, OwnScheduler)
 
 
+class Deprivation:
+    """What compiled schedulers share: the most deprived job is served, under blocking or not, ties broken."""
+
+    blocking: bool
+    ties: str = "oldest"
+    policy: Policy | None
+
+    def __post_init__(self) -> None:
+        require_flag("blocking", self.blocking)
+        require_choice("ties", self.ties, TIES)
+
+    def ruled(self, kind: int, **orders: Any) -> Rule:
+        """The rule of this kind, with its orders of the groups."""
+        return Rule(kind, bool(self.blocking), self.ties == "random", **orders)
+
+
 @dataclass(frozen=True, kw_only=True)
-class DRFScheduler:
+class DRFScheduler(Deprivation):
     """Start a task of the job with the smallest weighted dominant share.
 
     Parameters
@@ -148,17 +163,14 @@ class DRFScheduler:
     name = "DRF"
     policy = None
 
-    def __post_init__(self) -> None:
-        _check_options(self.blocking, self.ties)
-
     def rule(self, problem: Problem, group_class: IntArray, group_level: IntArray) -> Rule:
         """Groups ordered by dominant share."""
         share = (problem.task_shares.max(axis=1) / problem.weights)[group_class] * group_level
-        return make_rule(problem, STATIC, self.blocking, self.ties, order=_dense_ranks(share))
+        return self.ruled(STATIC, order=_dense_ranks(share))
 
 
 @dataclass(frozen=True, kw_only=True)
-class BMFScheduler:
+class BMFScheduler(Deprivation):
     """Start a task of the job with the worst best rank of bottleneck shares.
 
     Parameters
@@ -178,27 +190,24 @@ class BMFScheduler:
     policy = None
 
     def __post_init__(self) -> None:
-        _check_options(self.blocking, self.ties)
+        super().__post_init__()
         require_choice("bottlenecks", self.bottlenecks, BOTTLENECKS)
 
     def rule(self, problem: Problem, group_class: IntArray, group_level: IntArray) -> Rule:
         """Groups ordered by share on each resource."""
         shares = (problem.task_shares / problem.weights[:, None])[group_class] * group_level[:, None]
         ranks = np.stack([_dense_ranks(column) for column in shares.T])
-        by_share = np.argsort(-ranks, axis=1, kind="stable")
-        return make_rule(
-            problem,
+        return self.ruled(
             BEST_RANK,
-            self.blocking,
-            self.ties,
             bottlenecks=BOTTLENECKS.index(self.bottlenecks),
+            demanded=np.asarray(problem.demands.any(axis=0)),
             share_rank=ranks,
-            by_share=np.ascontiguousarray(by_share),
+            by_share=np.ascontiguousarray(np.argsort(-ranks, axis=1, kind="stable")),
         )
 
 
 @dataclass(frozen=True)
-class TargetScheduler:
+class TargetScheduler(Deprivation):
     """Serve the class whose running tasks fall furthest below a fluid policy; in it, the least served job.
 
     The target is evaluated at the jobs present, whether or not they have tasks waiting.
@@ -218,7 +227,7 @@ class TargetScheduler:
 
     def __post_init__(self) -> None:
         policy_name(self.policy)
-        _check_options(self.blocking, self.ties)
+        super().__post_init__()
 
     @property
     def name(self) -> str:
@@ -227,7 +236,7 @@ class TargetScheduler:
 
     def rule(self, problem: Problem, group_class: IntArray, group_level: IntArray) -> Rule:
         """Groups are ordered by the tasks of the policy, which the simulator looks up."""
-        return make_rule(problem, TARGET, self.blocking, self.ties)
+        return self.ruled(TARGET)
 
 
 def PFScheduler(*, blocking: bool = True, ties: str = "oldest") -> TargetScheduler:
@@ -257,7 +266,7 @@ def PFScheduler(*, blocking: bool = True, ties: str = "oldest") -> TargetSchedul
 
 
 @dataclass(frozen=True, kw_only=True)
-class FIFOScheduler:
+class FIFOScheduler(Deprivation):
     """Start a task of the oldest job. No two jobs have the same age, so there are no ties to break.
 
     Parameters
@@ -271,43 +280,13 @@ class FIFOScheduler:
     name = "FIFO"
     policy = None
 
-    def __post_init__(self) -> None:
-        _check_options(self.blocking, "oldest")
-
     def rule(self, problem: Problem, group_class: IntArray, group_level: IntArray) -> Rule:
         """All groups are equal, so age decides."""
-        return make_rule(problem, STATIC, self.blocking, "oldest", order=np.zeros(len(group_class), np.int64))
+        return self.ruled(STATIC, order=np.zeros(len(group_class), np.int64))
 
 
-def _check_options(blocking: Any, ties: Any) -> None:
-    require_flag("blocking", blocking)
-    require_choice("ties", ties, TIES)
-
-
-def make_rule(
-    problem: Problem | Cluster,
-    kind: int,
-    blocking: bool,
-    ties: str,
-    *,
-    bottlenecks: int = 0,
-    order: IntArray | None = None,
-    share_rank: IntArray | None = None,
-    by_share: IntArray | None = None,
-) -> Rule:
-    """A rule with the entries that its kind does not need left out."""
-    demanded = np.asarray(problem.demands.any(axis=0))
-    return Rule(
-        kind,
-        bool(blocking),
-        ties == "random",
-        bottlenecks,
-        demanded,
-        np.zeros(1, np.int64) if order is None else order,
-        np.zeros((1, 1), np.int64) if share_rank is None else share_rank,
-        np.zeros((1, 1), np.int64) if by_share is None else by_share,
-        read_only(no_lookup(problem.n_classes)),
-    )
+SERVER_SCHEDULERS = (DRFScheduler, FIFOScheduler, TargetScheduler)
+"""Those that make sense on servers and for jobs of several types."""
 
 
 def _dense_ranks(values: FloatArray) -> IntArray:
