@@ -20,8 +20,8 @@ TESTS: dict[str, tuple[str, ...]] = {
     ),
     "fairness/cloud/engines/eviction.py": (
         "tests/fairness/cloud/test_edrf.py", "tests/fairness/cloud/test_dcdrf.py",
-        "tests/fairness/cloud/test_algorithms.py", "-m", "", "-k",
-        "not hard and not threads and not starts_none and not uncompiled and not same_as_events",
+        "tests/fairness/cloud/test_algorithms.py", "-k",
+        "not hard and not threads and not same_as_events",
         "-W", "ignore::RuntimeWarning",
     ),
     "fairness/cloud/certificates.py": ("tests/fairness/cloud/test_edrf.py", "-k", "residuals or explains"),
