@@ -144,7 +144,8 @@ class PolicyRays(Rays):
         """The system at part u of the largest load."""
         return System(self.problem, u * direction / self.mean_sizes, self.mean_sizes)
 
-    def _found(self, direction: FloatArray) -> PolicyPoint:
+    def _found(self, direction: FloatArray) -> Crossing:
+        self.seen = dict(EDGES)
         return self._simulated(direction) if self.scheduler else self._fluid(direction)
 
     def _keeps(self, loads: FloatArray) -> bool:
@@ -177,13 +178,12 @@ class PolicyRays(Rays):
         """Of the fluid limit at part u of the largest load."""
         return fluid_verdict(self.system(direction, u), self.policy, **self.options)
 
-    def _fluid(self, direction: FloatArray) -> PolicyPoint:
-        seen = dict(EDGES)
+    def _fluid(self, direction: FloatArray) -> Crossing:
         shown = "(" + ", ".join(f"{v:.6g}" for v in direction) + ")"
 
         def margin(u: float) -> tuple[float, float]:
             verdict = self.verdict(direction, u)
-            seen[u] = verdict.evidence
+            self.seen[u] = verdict.evidence
             rate = float(verdict.system.arrival_rates.sum())
             if verdict.basis in ("load", "theorem") and verdict.status != "undecided":
                 return (1.0 - u, 1.0 - u) if verdict.stable else (-1.0, -1.0)
@@ -195,23 +195,17 @@ class PolicyRays(Rays):
             return value, value
 
         try:
-            found = crossing(margin, 1.0, self._guess(direction), self.precision)
+            return crossing(margin, 1.0, self._guess(direction), self.precision)
         except NotConvergedError as error:
             raise NotConvergedError(
                 f"the stability of {self.name} on the ray {shown}: {error}",
-                best=self._point(direction, error.best, seen),
+                best=error.best,
                 residual=error.residual,
             ) from error
-        except KeyboardInterrupt as stop:
-            known = getattr(stop, "best", None)
-            if known is not None:
-                stop.best = self._point(direction, known, seen)  # type: ignore[attr-defined]
-            raise
-        return self._point(direction, found, seen)
 
-    def _point(self, direction: FloatArray, found: Crossing, seen: dict[float, str]) -> PolicyPoint:
+    def _made(self, direction: FloatArray, found: Crossing) -> PolicyPoint:
         """The bracket with its evidence."""
-        inner, outer = seen[found.inner], seen.get(found.outer, "not computed")
+        inner, outer = self.seen[found.inner], self.seen.get(found.outer, "not computed")
         ends = found.inner, found.outer, inner, outer
         return PolicyPoint(frozen(direction), *ends, found.evaluations, tasks=self.tasks)
 
@@ -220,8 +214,8 @@ class PolicyRays(Rays):
         last, u = 1.0 - self.precision / 2, self._learnt(direction)
         return last if u is None else min(max(u, self.precision), last)
 
-    def _simulated(self, direction: FloatArray) -> PolicyPoint:
-        inner, outer, evaluations, seen = 0.0, 1.0, 0, dict(EDGES)
+    def _simulated(self, direction: FloatArray) -> Crossing:
+        inner, outer, evaluations = 0.0, 1.0, 0
         stuck: float | None = None
         below, above = True, True
         while outer - inner > self.precision and (below or above):
@@ -235,11 +229,10 @@ class PolicyRays(Rays):
                 test, runs = self._tested(self.system(direction, u))
             except (NotConvergedError, KeyboardInterrupt) as error:
                 # What a simulation knows by then is no point.
-                known = Crossing(inner, outer, evaluations)
-                error.best = self._point(direction, known, seen)  # type: ignore[union-attr]
+                error.best = Crossing(inner, outer, evaluations)  # type: ignore[union-attr]
                 raise
             evaluations += runs
-            seen[u] = test.evidence
+            self.seen[u] = test.evidence
             if test.says == "settles":
                 inner = u
             elif test.says == "grows":
@@ -251,7 +244,7 @@ class PolicyRays(Rays):
                 below, above = below and over, above and not over
             if stuck is not None and not inner < stuck < outer:
                 stuck = None
-        return self._point(direction, Crossing(inner, outer, evaluations), seen)
+        return Crossing(inner, outer, evaluations)
 
     def _tested(self, system: System) -> tuple[GrowthTest, int]:
         """The test, with longer runs while it stays open, and how often it was made."""

@@ -18,7 +18,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
-from capacity.boundaries.rays import mesh, simplex_grid, split, volume
+from capacity.boundaries.rays import Crossing, mesh, simplex_grid, split, volume
 from capacity.regions.divisible_tasks import StabilityRegion, stability_region
 from capacity.regions.inequalities import Facets
 from capacity.regions.loads import checked_loads
@@ -77,6 +77,8 @@ class Rays(ABC):
         self.precision = require_number("precision", precision, above=0, most=0.1, hint=", a relative load")
         self.region: StabilityRegion = stability_region(problem)
         self._ended: dict[bytes, tuple[FloatArray, float]] = {}
+        self.seen: dict[float, Any] = {}
+        """What was seen on the ray that is searched, by relative load."""
 
     def scaled(self, direction: ArrayLike) -> FloatArray:
         """Validated direction, scaled to the boundary of what fits."""
@@ -105,10 +107,17 @@ class Rays(ABC):
         return result
 
     def point(self, direction: FloatArray) -> Any:
-        """The boundary on one ray, a direction made by :meth:`scaled`."""
-        found = self._found(direction)
-        self.remember(found)
-        return found
+        """The boundary on one ray, made by :meth:`scaled`; what an error knows of it is a point, too."""
+        try:
+            found = self._found(direction)
+        except (NotConvergedError, KeyboardInterrupt) as error:
+            known = getattr(error, "best", None)
+            if isinstance(known, Crossing):
+                error.best = self._made(direction, known)  # type: ignore[union-attr]
+            raise
+        point = self._made(direction, found)
+        self.remember(point)
+        return point
 
     def remember(self, point: RayPoint) -> None:
         """Learn from a point where the next ray may end."""
@@ -127,8 +136,12 @@ class Rays(ABC):
         return simplex_grid(n, points // 3 if n == 2 else max(self.least[n], points // 2))
 
     @abstractmethod
-    def _found(self, direction: FloatArray) -> RayPoint:
-        """The boundary on one ray."""
+    def _found(self, direction: FloatArray) -> Crossing:
+        """Bracket of the boundary on one ray."""
+
+    @abstractmethod
+    def _made(self, direction: FloatArray, found: Crossing) -> RayPoint:
+        """The point of a bracket, with what was seen at its ends."""
 
     @abstractmethod
     def _keeps(self, loads: FloatArray) -> bool:

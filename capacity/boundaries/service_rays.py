@@ -92,13 +92,13 @@ class ServiceRays(Rays):
                 f"region is empty; ask for less than {self.alone[i]:.6g}"
             )
 
-    def _found(self, direction: FloatArray) -> ServicePoint:
-        seen = {0.0: self._at_start(direction)}
+    def _found(self, direction: FloatArray) -> Crossing:
+        self.seen = {0.0: self._at_start(direction)}
         live = direction > 0
         least = self.minimum[live]
 
         def margin(u: float) -> tuple[float, float]:
-            seen[u] = rates = self._rates(u * direction, self.precision / 4)
+            self.seen[u] = rates = self._rates(u * direction, self.precision / 4)
             low, high = (float((r[live] / least).min()) - 1.0 for r in (rates.low, rates.high))
             return low, high
 
@@ -108,30 +108,22 @@ class ServiceRays(Rays):
         guess = bound if ratio is None else min(0.5 * (1.0 + bound), ratio * bound)
         at_zero = float((self.alone[live] / least).min()) - 1.0
         seconds = self._seconds(direction, ratio is not None, guess)
-        try:
-            found = crossing(margin, at_zero, guess, self.precision, seconds, self.model.instead)
-        except (NotConvergedError, KeyboardInterrupt) as error:
-            known = getattr(error, "best", None)
-            if known is not None:
-                error.best = self._seen_point(direction, known, seen)  # type: ignore[union-attr]
-            raise
-        return self._seen_point(direction, found, seen)
+        return crossing(margin, at_zero, guess, self.precision, seconds, self.model.instead)
 
     def _at_start(self, direction: FloatArray) -> Rates:
         """Rates at load 0, where every job is alone."""
         start = np.where(direction > 0, self.alone, np.nan)
         return Rates(start, start, 0.0, 0.0)
 
-    def _seen_point(self, direction: FloatArray, found: Crossing, seen: dict[float, Rates]) -> ServicePoint:
-        """The bracket with the rates that were seen at its ends."""
-        inner = seen[found.inner]
-        return self._point(direction, found, seen, inner, seen.get(found.outer, inner))
+    def _ends(self, found: Crossing) -> tuple[Rates, Rates]:
+        """Rates at the ends of a bracket."""
+        inner: Rates = self.seen[found.inner]
+        return inner, self.seen.get(found.outer, inner)
 
-    def _point(
-        self, direction: FloatArray, found: Crossing, seen: dict[float, Rates], inner: Rates, outer: Rates
-    ) -> ServicePoint:
-        """The bracket with the rates at its ends; those ``seen`` on the ray tell whether any rises."""
-        ordered = [seen[u] for u in sorted(seen)]
+    def _made(self, direction: FloatArray, found: Crossing) -> ServicePoint:
+        """The bracket with the rates at its ends; those seen on the ray tell whether any rises."""
+        inner, outer = self._ends(found)
+        ordered = [self.seen[u] for u in sorted(self.seen)]
         risen = any((after.low > before.high).any() for before, after in pairwise(ordered))
         over = outer.high / self.minimum
         return ServicePoint(

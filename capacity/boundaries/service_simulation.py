@@ -44,7 +44,7 @@ from scipy import stats
 
 from capacity.boundaries.rays import Crossing, crossing
 from capacity.boundaries.service_rates import RateModel, Rates
-from capacity.boundaries.service_rays import ServicePoint, ServiceRays
+from capacity.boundaries.service_rays import ServiceRays
 from fairness.arguments.validation import require_whole
 from fairness.errors import ModelError, NotConvergedError, UnstableError
 from fairness.model.problem import FloatArray, Problem
@@ -221,31 +221,35 @@ class SimulatedRays(ServiceRays):
         super().__init__(SimulatedRates(problem, method, mean_sizes), minimum, precision)
         self._stream = 1  # stream 0 locates; every verdict has its own
         self._evaluations = 0
+        self._decisive: tuple[Rates, Rates] | None = None
 
-    def _found(self, direction: FloatArray) -> ServicePoint:
+    def _ends(self, found: Crossing) -> tuple[Rates, Rates]:
+        """Rates of the verdicts on both ends."""
+        return super()._ends(found) if self._decisive is None else self._decisive
+
+    def _found(self, direction: FloatArray) -> Crossing:
         try:
             return self._searched(direction)
         except (NotConvergedError, KeyboardInterrupt) as error:
             # A single run, or where the boundary seems to be, is no bracket: no end of one is significant.
-            start = self._at_start(direction)
-            whole = Crossing(0.0, 1.0, self._evaluations)
-            error.best = self._point(direction, whole, {0.0: start}, start, start)  # type: ignore[union-attr]
+            self.seen = {0.0: self._at_start(direction)}
+            error.best = Crossing(0.0, 1.0, self._evaluations)  # type: ignore[union-attr]
             raise
 
-    def _searched(self, direction: FloatArray) -> ServicePoint:
-        self._evaluations = 0
+    def _searched(self, direction: FloatArray) -> Crossing:
+        self._evaluations, self._decisive = 0, None
         live = direction > 0
         least = self.minimum[live]
         at_zero = float((self.alone[live] / least).min()) - 1.0
 
         at_start = self._at_start(direction)
-        seen = {0.0: at_start}
+        self.seen = {0.0: at_start}
         doubt = 1.0 - self.model.method.confidence
 
         def margin(u: float) -> tuple[float, float]:
             self._evaluations += 1
             found = self.model.estimate(u * direction, LOCATE, 0)
-            seen[u] = self.model.interval(found, doubt)
+            self.seen[u] = self.model.interval(found, doubt)
             value = float((found.value[live] / least).min()) - 1.0
             return value, value
 
@@ -259,7 +263,8 @@ class SimulatedRays(ServiceRays):
             # Nothing is stable at load 1.
             lost, outer = self._decided(high * direction, error) if high < 1 else (False, inner)
             if kept is True and lost is False:
-                return self._point(direction, Crossing(low, high, self._evaluations), seen, inner, outer)
+                self._decisive = inner, outer
+                return Crossing(low, high, self._evaluations)
         raise NotConvergedError(
             f"on the ray {direction} the bracket [{low:.6g}, {high:.6g}] is not decided with confidence "
             f"{self.model.method.confidence:g} after {self._evaluations} runs; raise precision, events or "
