@@ -32,7 +32,7 @@ from proofs.definitions.registry import Case, define, define_on_both, fractions
 __all__: list[str] = []
 
 
-@define
+@define_on_both
 def complaint_free_is_bmf(demands: Any, capacities: Any, tasks: Any) -> dict[str, Any]:
     """Claim: if everybody has an n-th of some full resource, the tasks are bottleneck-max fair.
 

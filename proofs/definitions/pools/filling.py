@@ -50,6 +50,7 @@ def bottlenecks(demands: Matrix, capacities: Row, tasks: Row) -> list[list[int]]
     ]
 
 
+@define
 def is_bottleneck_max(demands: Matrix, capacities: Row, tasks: Row) -> bool:
     """Whether the tasks fit and everybody holds the largest share of some full resource."""
     return is_feasible(demands, capacities, tasks) and all(bottlenecks(demands, capacities, tasks))

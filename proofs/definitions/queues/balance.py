@@ -79,6 +79,7 @@ def resource_loads(a: Matrix, rho: Row) -> Row:
     return [sum((r * row[j] for r, row in zip(rho, a, strict=True)), ZERO) for j in range(len(a[0]))]
 
 
+@define
 def two_class_pf(a: Matrix, x: State) -> Row:
     """Proportional fairness of two classes on two resources: one resource is full, or both are."""
     total = sum(x)

@@ -21,12 +21,12 @@ from typing import Any
 from proofs.definitions.exact import ONE, ZERO, Matrix, Row
 from proofs.definitions.pools.filling import drf_tasks, filled
 from proofs.definitions.queues.balance import balanced_enclosure, two_class_pf
-from proofs.definitions.registry import Case, define, fractions
+from proofs.definitions.registry import Case, define, define_on_both, fractions
 
 __all__ = ["capacity_corners", "two_resource_bmf"]
 
 
-@define
+@define_on_both
 def fluid_drift(policy: str, shares: Any, loads: Any, counts: Any) -> Row:
     """Drift of two classes on two resources under "PF" or "DRF"; both classes have jobs."""
     a, rho, x = fractions(shares), fractions(loads), [int(c) for c in counts]
@@ -116,14 +116,15 @@ def two_resource_bmf(a: Matrix, x: Row) -> Row:
     return [v / used for v in tasks]
 
 
-def _square_drift(a: Matrix, rho: Row, x: Row) -> Fraction:
+@define
+def bmf_square_drift(a: Matrix, rho: Row, x: Row) -> Fraction:
     """Drift of the sum of x_i^2/(2 rho_i) under bottleneck-max fairness."""
     present = [i for i, n in enumerate(x) if n]
     tasks = two_resource_bmf([a[i] for i in present], [x[i] for i in present])
     return sum((x[i] * (rho[i] - t) / rho[i] for i, t in zip(present, tasks, strict=True)), ZERO)
 
 
-@define
+@define_on_both
 def filling_keeps_up(families: Any) -> Iterator[Case]:
     """Every class runs at least its part of the maximum times its load over the load of the busiest resource.
 
@@ -137,7 +138,9 @@ def filling_keeps_up(families: Any) -> Iterator[Case]:
             if not any(counts):
                 continue
             for growth in ([Fraction(1, max(row)) for row in shares], [ONE] * n):
-                tasks = _filled_with(fractions(shares), [r * x for r, x in zip(growth, counts, strict=True)])
+                tasks = filled_with_jobs(
+                    fractions(shares), [r * x for r, x in zip(growth, counts, strict=True)]
+                )
                 for loads in product((1, 2), repeat=n):
                     case = {
                         "shares": shares,
@@ -149,7 +152,8 @@ def filling_keeps_up(families: Any) -> Iterator[Case]:
                     yield case, _keeps_up(shares, counts, growth, loads, tasks)
 
 
-def _filled_with(shares: Matrix, rates: Row) -> Row:
+@define
+def filled_with_jobs(shares: Matrix, rates: Row) -> Row:
     """Progressive filling of the classes that have jobs; the others run nothing."""
     present = [i for i, r in enumerate(rates) if r]
     found = filled([shares[i] for i in present], [ONE] * len(shares[0]), [rates[i] for i in present])
@@ -167,7 +171,7 @@ def _keeps_up(shares: Any, counts: Any, growth: Row, loads: Any, tasks: Row) -> 
     return all(t * busiest >= v / max(levels) * rho for t, v, rho in zip(tasks, levels, loads, strict=True))
 
 
-@define
+@define_on_both
 def bmf_drift(rng: random.Random, classes: int, load: Any) -> Case:
     """A random system of classes on two resources with that load, at random counts: the drift is negative."""
     n = rng.randint(2, classes)
@@ -178,15 +182,15 @@ def bmf_drift(rng: random.Random, classes: int, load: Any) -> Case:
     rho = [Fraction(rng.randint(1, 30) ** 2) for _ in range(n)]
     busiest = max(sum((r * row[j] for r, row in zip(rho, a, strict=True)), ZERO) for j in (0, 1))
     rho = [Fraction(load) * r / busiest for r in rho]
-    return {"shares": a, "loads": rho, "counts": x}, _square_drift(a, rho, x) < 0
+    return {"shares": a, "loads": rho, "counts": x}, bmf_square_drift(a, rho, x) < 0
 
 
-@define
+@define_on_both
 def bmf_drift_at(shares: Any, loads: Any, counts: Any) -> dict[str, Any]:
     """Drift of the sum of x_i^2/(2 rho_i) under bottleneck-max fairness; the property: it is negative."""
     a, rho, x = fractions(shares), fractions(loads), fractions(counts)
     load = max(sum((r * row[j] for r, row in zip(rho, a, strict=True)), ZERO) for j in (0, 1))
-    drift = _square_drift(a, rho, x)
+    drift = bmf_square_drift(a, rho, x)
     return {"load": load, "drift": drift, "holds": drift < 0}
 
 

@@ -4,16 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
+from functools import lru_cache
 from itertools import pairwise
 from typing import Any
 
-from proofs.definitions.exact import ONE, ZERO, Matrix, runs
+from proofs.definitions.exact import ONE, ZERO, Matrix, max_min, runs, usage
 from proofs.definitions.registry import Second, fraction, fractions
 from proofs.definitions.second.cloud.rounds import LevelRun, families, level_run, level_tasks
 from proofs.definitions.second.cloud.work import dcdrf_operations
 from proofs.definitions.second.pools.filling import drf_tasks
 from proofs.definitions.second.pools.mechanisms import whole_task_order
 from proofs.definitions.second.pools.timed import exchanged
+from proofs.definitions.second.queues.drifts import bmf_square_drift
 
 JUDGES: dict[str, Second] = {}
 
@@ -211,3 +213,45 @@ def dcdrf_work_grows(case: Mapping[str, Any], most: int) -> bool:
     k = case["k"]
     w = dcdrf_operations(*light(k, k, 4 * k))
     return _same(case, w) and Fraction(w["line 16, per demand"], _unit(w)) >= Fraction(k, 5)
+
+
+@judge
+def bmf_drift(case: Mapping[str, Any], classes: int, load: Any) -> bool:
+    """The busiest resource has the load, and the function falls."""
+    a, rho, x = fractions(case["shares"]), fractions(case["loads"]), fractions(case["counts"])
+    return max(usage(a, rho)) == fraction(load) and bmf_square_drift(a, rho, x) < 0
+
+
+def _states(families: Any) -> int:
+    total = 0
+    for n, m, largest, most in families:
+        total += ((largest + 1) ** m - 1) ** n * ((most + 1) ** n - 1) * 2 * 2**n
+    return total
+
+
+@lru_cache(maxsize=64)
+def _filled(shares: str, rates: str) -> tuple[Fraction, ...]:
+    """Tasks by assignments, remembered for the loads that follow."""
+    a = [[Fraction(v) for v in row.split()] for row in shares.split(";")]
+    r = [Fraction(v) for v in rates.split()]
+    some = [i for i, v in enumerate(r) if v]
+    found = dict(
+        zip(some, max_min([a[i] for i in some], [ONE] * len(a[0]), [r[i] for i in some]), strict=True)
+    )
+    return tuple(found.get(i, ZERO) for i in range(len(a)))
+
+
+@judge(cases=_states)
+def filling_keeps_up(case: Mapping[str, Any], families: Any) -> bool:
+    """Tasks by assignments; tasks over load times the busiest load, beside the part of the maximum."""
+    counts, loads = case["counts"], case["loads"]
+    rates = [fraction(g) * k for g, k in zip(case["growth"], counts, strict=True)]
+    text = ";".join(" ".join(map(str, row)) for row in case["shares"])
+    tasks = _filled(text, " ".join(map(str, rates)))
+    level = [r / rho for r, rho in zip(rates, loads, strict=True)]
+    busiest = max(
+        sum(rho * v for rho, v in zip(loads, column, strict=True))
+        for column in zip(*case["shares"], strict=True)
+    )
+    kept = [t * busiest * max(level) - v * rho for t, v, rho in zip(tasks, level, loads, strict=True)]
+    return [fraction(t) for t in case["tasks"]] == list(tasks) and min(kept) >= 0

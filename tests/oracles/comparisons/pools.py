@@ -9,7 +9,7 @@ from typing import Any
 
 from proofs.definitions.exact import ONE, Row, max_min, runs, usage
 from proofs.definitions.registry import fraction, fractions
-from proofs.definitions.second.pools.filling import bmf_points, drf_tasks, pf_tasks
+from proofs.definitions.second.pools.filling import bmf_points, drf_tasks, is_bottleneck_max, pf_tasks
 from proofs.definitions.second.pools.mechanisms import (
     asset_tasks,
     ceei_tasks,
@@ -214,3 +214,14 @@ def stops_when_full(demands: Any, capacities: Any) -> dict[str, Any]:
     room = [c_j - u for c_j, u in zip(c, usage(a, [Fraction(x) for x in tasks]), strict=True)]
     fits = [i for i, row in enumerate(a, 1) if runs(row, room) >= 1]
     return {"tasks": tasks, "still fit": fits, "holds": fits == []}
+
+
+def complaint_free_is_bmf(demands: Any, capacities: Any, tasks: Any) -> dict[str, Any]:
+    """Nobody is below an n-th of all full resources, and somebody is beaten on all of them."""
+    a, c, x = fractions(demands), fractions(capacities), fractions(tasks)
+    load = usage(a, x)
+    full = [j for j, u in enumerate(load) if u == c[j]]
+    below = [all(x_i * row[j] < c[j] / len(x) for j in full) for x_i, row in zip(x, a, strict=True)]
+    fits = min(x) >= 0 and all(u <= c_j for u, c_j in zip(load, c, strict=True))
+    shares = [[x_i * d / c_j for d, c_j in zip(row, c, strict=True)] for x_i, row in zip(x, a, strict=True)]
+    return {"shares": shares, "holds": is_bottleneck_max(a, c, x) or any(below) or not fits}

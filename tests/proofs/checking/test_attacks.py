@@ -986,7 +986,7 @@ def test_solvers_that_disagree():
     claim = Implication({"root": "x**2 == 2", "sign": "x > 0"}, "x < 3/2", degree=0)
     told = {"z3": "unsat", "cvc5": "sat"}
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(implications, "ask", lambda solver, query, limit: (told[solver], None))
+        patch.setattr(implications, "ask_if_there", lambda solver, query, limit: (told[solver], None))
         verdict = check(own(claim))
     assert verdict.status == Status.UNKNOWN
     assert verdict.reason == "the solvers disagree: z3 says unsat, cvc5 says sat"

@@ -15,9 +15,9 @@ from proofs import (
     conjecture,
     verify,
 )
-from proofs.checking import verify_finding
+from proofs.checking import queries, verify_finding
 from proofs.claims import NEGATION
-from proofs.prover import implications, settle
+from proofs.prover import settle
 from proofs.prover.values import values_meeting
 from proofs.verdicts.reasons import reason_of
 from tests.proofs.catalogue.statements import own
@@ -151,7 +151,7 @@ def test_without_a_solver_values_are_found_all_the_same(monkeypatch):
     def absent(*given):
         raise ImportError
 
-    monkeypatch.setattr(implications, "ask", absent)
+    monkeypatch.setattr(queries, "ask", absent)
     asked = conjecture("x + 4*y + z <= 3*x*y", ["x*y == 12", "3*x + z == 10", "7*x >= 20", "y < x"])
     relations = list(asked.ask(asked.question())[0].claim.relations.values())
     values = values_meeting(relations, float("inf"))

@@ -40,7 +40,7 @@ from proofs.definitions.servers import points
 from proofs.definitions.servers.shares import Servers, fits, is_leximin
 from proofs.language.relations import relation
 from proofs.prover.library import library_value
-from tests.oracles.comparisons import cloud, pools, servers
+from tests.oracles.comparisons import cloud, pools, queues, servers
 from tests.oracles.comparisons.judges import JUDGES
 from tests.proofs.instances import random_pool, random_tenants
 
@@ -81,7 +81,7 @@ def test_second_definitions_call_nothing_of_the_first(path):
 
 WRITTEN_AGAIN = {
     name: function
-    for room in (cloud, pools, servers)
+    for room in (cloud, pools, queues, servers)
     for name, function in vars(room).items()
     if name in FUNCTIONS and name in ON_BOTH and name not in JUDGES
 }
@@ -520,8 +520,8 @@ def test_classes_that_do_not_demand_the_full_resource_may_stop_later():
 def test_a_policy_that_does_not_keep_up_is_noticed(monkeypatch):
     families = [[2, 2, 1, 2]]
     assert all(holds for _, holds in definition("filling_keeps_up")(families))
-    half = drifts._filled_with
-    monkeypatch.setattr(drifts, "_filled_with", lambda a, r: [x / 2 for x in half(a, r)])
+    half = drifts.filled_with_jobs
+    monkeypatch.setattr(drifts, "filled_with_jobs", lambda a, r: [x / 2 for x in half(a, r)])
     assert not all(holds for _, holds in definition("filling_keeps_up")(families))
 
 

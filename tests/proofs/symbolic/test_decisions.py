@@ -127,7 +127,7 @@ def test_holes_and_overlaps_are_found():
 
 @pytest.mark.long
 def test_what_no_solver_answers_is_sampled(monkeypatch):
-    monkeypatch.setattr("proofs.symbolic.decisions.deciding.ask", lambda *_: ("unknown", None))
+    monkeypatch.setattr("proofs.symbolic.decisions.deciding.ask_if_there", lambda *_: ("unknown", None))
     ground = Ground((A, B), tuple(read("a > 0", "b > 0")))
     cells = [read("a*a >= b*b*b"), read("a*a < b*b*b")]
     assert complete(ground, cells, time_limit=1) == "sampled at 2000 points"

@@ -34,7 +34,8 @@ def is_pf(a: Matrix, c: Row, tasks: Row, weights: Row | None = None) -> bool:
     return best == sum(w)
 
 
-def is_bmf(a: Matrix, c: Row, tasks: Row) -> bool:
+@define_again
+def is_bottleneck_max(a: Matrix, c: Row, tasks: Row) -> bool:
     """Whether all fits and no user is beaten on every resource that is full."""
     load = usage(a, tasks)
     full = [j for j, u in enumerate(load) if u == c[j]]
@@ -67,7 +68,9 @@ def bmf_points(a: Matrix, c: Row) -> list[Row]:
             levels = solved([row for row, _ in chosen], [r for _, r in chosen])
             if levels is not None and min(levels) > 0:
                 x = usage([list(column) for column in zip(*tasks_of, strict=True)], levels)
-                if all(v == c[j] for j, v in enumerate(usage(a, x)) if j in used) and is_bmf(a, c, x):
+                if all(v == c[j] for j, v in enumerate(usage(a, x)) if j in used) and is_bottleneck_max(
+                    a, c, x
+                ):
                     found.add(tuple(x))
     return [list(x) for x in sorted(found)]
 
@@ -108,18 +111,6 @@ def bmf_vertices(demands: Any, capacities: Any) -> Matrix:
 
 
 @define_again
-def complaint_free_is_bmf(demands: Any, capacities: Any, tasks: Any) -> dict[str, Any]:
-    """Nobody is below an n-th of all full resources, and somebody is beaten on all of them."""
-    a, c, x = fractions(demands), fractions(capacities), fractions(tasks)
-    load = usage(a, x)
-    full = [j for j, u in enumerate(load) if u == c[j]]
-    below = [all(x_i * row[j] < c[j] / len(x) for j in full) for x_i, row in zip(x, a, strict=True)]
-    fits = min(x) >= 0 and all(u <= c_j for u, c_j in zip(load, c, strict=True))
-    shares = [[x_i * d / c_j for d, c_j in zip(row, c, strict=True)] for x_i, row in zip(x, a, strict=True)]
-    return {"shares": shares, "holds": is_bmf(a, c, x) or any(below) or not fits}
-
-
-@define_again
 def bmf_path_end(demands: Any, capacities: Any) -> Row:
     """The only BMF allocation, where there is only one."""
     [only] = bmf_points(fractions(demands), fractions(capacities))
@@ -151,7 +142,7 @@ def bmf_path_pieces(case: Mapping[str, Any], demands: Any, capacities: Any, capp
 
     path = stands(begin, first) and stands((begin + end) / 2, middle) and stands(end, last)
     ends = begin == end or not capped
-    return path and (not ends or is_bmf(a, c, last))
+    return path and (not ends or is_bottleneck_max(a, c, last))
 
 
 @define_again(cases=lambda sizes: sum(_multisets((k + 1) ** m - 1, n) for n, m, k in sizes))
@@ -167,7 +158,7 @@ def bmf_fixed_points(case: Mapping[str, Any], sizes: Any) -> bool:
         again = [runs(row, level) for row in a]
         # A level stays where it is if its load is 1, or if it is 1 and there is room.
         still = all(u == 1 or (u < 1 and t == 1) for u, t in zip(load, level, strict=True))
-        if again != tasks or not still or not is_bmf(a, [ONE] * len(load), tasks):
+        if again != tasks or not still or not is_bottleneck_max(a, [ONE] * len(load), tasks):
             return False
     return bool(case["vertices"])
 
@@ -201,4 +192,4 @@ def two_classes(case: Mapping[str, Any], largest: int, most: int) -> bool:
     jobs = [row for row, k in zip(a, counts, strict=True) for _ in range(int(k))]
     each = [x for x, k in zip(tasks, counts, strict=True) for _ in range(int(k))]
     loads = [[k * d for d in row] for row, k in zip(a, counts, strict=True)]
-    return is_bmf(jobs, [ONE, ONE], each) and is_pf(loads, [ONE, ONE], tasks, counts)
+    return is_bottleneck_max(jobs, [ONE, ONE], each) and is_pf(loads, [ONE, ONE], tasks, counts)

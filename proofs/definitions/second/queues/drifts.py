@@ -8,20 +8,20 @@ BMF of classes on two resources: every class names one of them.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Sequence
 from fractions import Fraction
-from functools import lru_cache
 from itertools import product
 from math import prod
 from typing import Any
 
 from proofs.definitions.exact import ONE, ZERO, Matrix, Row, max_min, solved, usage
-from proofs.definitions.registry import define_again, fraction, fractions
+from proofs.definitions.registry import define_again, fractions
 
 __all__: list[str] = []
 
 
-def two_class_pf(a: Matrix, counts: list[int]) -> Row:
+@define_again
+def two_class_pf(a: Matrix, counts: Sequence[int]) -> Row:
     """The candidate that fits and has the largest product."""
     total = sum(counts)
     candidates = [[k / (total * row[j]) for k, row in zip(counts, a, strict=True)] for j in (0, 1)]
@@ -29,17 +29,6 @@ def two_class_pf(a: Matrix, counts: list[int]) -> Row:
     candidates += [both] if both is not None and min(both) > 0 else []
     fit = [t for t in candidates if max(usage(a, t)) <= 1]
     return max(fit, key=lambda t: prod((v**k for v, k in zip(t, counts, strict=True)), start=ONE))
-
-
-@define_again
-def fluid_drift(policy: str, shares: Any, loads: Any, counts: Any) -> Row:
-    """Load less tasks, PF by candidates and DRF by assignments."""
-    a, x = fractions(shares), [int(k) for k in counts]
-    if policy == "PF":
-        tasks = two_class_pf(a, x)
-    else:
-        tasks = max_min(a, [ONE, ONE], [k / max(row) for k, row in zip(x, a, strict=True)])
-    return [r - t for r, t in zip(fractions(loads), tasks, strict=True)]
 
 
 @define_again
@@ -120,7 +109,8 @@ def class_bmf(a: Matrix, counts: Row) -> Row:
     raise ArithmeticError("no naming of resources is bottleneck-max fair")
 
 
-def _fall(a: Matrix, rho: Row, x: Row) -> Fraction:
+@define_again
+def bmf_square_drift(a: Matrix, rho: Row, x: Row) -> Fraction:
     """Drift of the sum of x^2/(2 rho) of the classes that have jobs."""
     some = [i for i, k in enumerate(x) if k]
     tasks = class_bmf([a[i] for i in some], [x[i] for i in some])
@@ -128,50 +118,9 @@ def _fall(a: Matrix, rho: Row, x: Row) -> Fraction:
 
 
 @define_again
-def bmf_drift(case: Mapping[str, Any], classes: int, load: Any) -> bool:
-    """The busiest resource has the load, and the function falls."""
-    a, rho, x = fractions(case["shares"]), fractions(case["loads"]), fractions(case["counts"])
-    return max(usage(a, rho)) == fraction(load) and _fall(a, rho, x) < 0
-
-
-@define_again
-def bmf_drift_at(shares: Any, loads: Any, counts: Any) -> dict[str, Any]:
-    """The drift by named resources."""
-    a, rho, x = fractions(shares), fractions(loads), fractions(counts)
-    drift = _fall(a, rho, x)
-    return {"load": max(usage(a, rho)), "drift": drift, "holds": drift < 0}
-
-
-def _states(families: Any) -> int:
-    total = 0
-    for n, m, largest, most in families:
-        total += ((largest + 1) ** m - 1) ** n * ((most + 1) ** n - 1) * 2 * 2**n
-    return total
-
-
-@lru_cache(maxsize=64)
-def _filled(shares: str, rates: str) -> tuple[Fraction, ...]:
-    """Tasks by assignments, remembered for the loads that follow."""
-    a = [[Fraction(v) for v in row.split()] for row in shares.split(";")]
-    r = [Fraction(v) for v in rates.split()]
-    some = [i for i, v in enumerate(r) if v]
-    found = dict(
-        zip(some, max_min([a[i] for i in some], [ONE] * len(a[0]), [r[i] for i in some]), strict=True)
-    )
-    return tuple(found.get(i, ZERO) for i in range(len(a)))
-
-
-@define_again(cases=_states)
-def filling_keeps_up(case: Mapping[str, Any], families: Any) -> bool:
-    """Tasks by assignments; tasks over load times the busiest load, beside the part of the maximum."""
-    counts, loads = case["counts"], case["loads"]
-    rates = [fraction(g) * k for g, k in zip(case["growth"], counts, strict=True)]
-    text = ";".join(" ".join(map(str, row)) for row in case["shares"])
-    tasks = _filled(text, " ".join(map(str, rates)))
-    level = [r / rho for r, rho in zip(rates, loads, strict=True)]
-    busiest = max(
-        sum(rho * v for rho, v in zip(loads, column, strict=True))
-        for column in zip(*case["shares"], strict=True)
-    )
-    kept = [t * busiest * max(level) - v * rho for t, v, rho in zip(tasks, level, loads, strict=True)]
-    return [fraction(t) for t in case["tasks"]] == list(tasks) and min(kept) >= 0
+def filled_with_jobs(shares: Matrix, rates: Row) -> Row:
+    """Tasks by assignments of the classes that have jobs."""
+    some = [i for i, v in enumerate(rates) if v]
+    tasks = max_min([shares[i] for i in some], [ONE] * len(shares[0]), [rates[i] for i in some])
+    found = dict(zip(some, tasks, strict=True))
+    return [found.get(i, ZERO) for i in range(len(shares))]
