@@ -1,5 +1,6 @@
 """The command line: every command against the library, output in every form, and examples that run."""
 
+import inspect
 import io
 import json
 import os
@@ -16,13 +17,14 @@ import numpy as np
 import pandas as pd
 import pytest
 import xarray as xr
+from typer.main import get_command
 
 import capacity
 import fairness
 import queueing
 from fairness.cloud import demand_profile, edrf
 from fairness.evidence.pools import Certificate
-from fairqueues.commands.app import COMMANDS
+from fairqueues.commands.app import COMMANDS, app
 from fairqueues.console.inputs import examples
 from fairqueues.console.output import _write_netcdf
 from fairqueues.console.remedies import placed
@@ -646,6 +648,14 @@ def test_a_time_limit_shows_what_is_known(file):
 
 
 # --- help ----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_every_option_is_told_and_nothing_else(name):
+    parameters = get_command(app).commands[name].params
+    assert all(one.help for one in parameters)
+    told = inspect.getdoc(COMMANDS[name][0]).partition("Parameters\n----------\n")[2]
+    assert set(re.findall(r"^\w+", told, re.MULTILINE)) <= {one.name for one in parameters}
 
 
 @pytest.mark.parametrize("name", COMMANDS)
