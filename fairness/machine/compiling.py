@@ -67,7 +67,7 @@ BEGUN, ENDED = "compiling %s for the first time", "compiled %s in %.1f s"
 
 SMALL = 1e6
 """Steps that are interpreted: of about a microsecond each."""
-PATIENCE = 4e6
+PATIENCE = 1e7
 """Steps of a kernel that are interpreted in one process before it is compiled after all."""
 
 UNCOUNTED: dict[str, Any] = {"nogil": True, "error_model": "numpy", "_nrt": False}

@@ -10,11 +10,10 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-import numba
 import numpy as np
 from numpy.typing import NDArray
 
-from fairness.machine.compiling import stored
+from fairness.machine.compiling import helper, stored
 from fairness.model.problem import FloatArray
 
 __all__ = ["Box", "aggregate", "residual", "sweep"]
@@ -22,7 +21,7 @@ __all__ = ["Box", "aggregate", "residual", "sweep"]
 Whole = NDArray[np.int64]
 
 
-@numba.njit(nogil=True)
+@helper(nogil=True)
 def _strides(shape: Whole) -> Whole:
     """How far apart the neighbours along each axis are."""
     result = np.ones(len(shape), dtype=np.int64)

@@ -6,9 +6,7 @@ from collections.abc import Callable
 from types import ModuleType
 from typing import Any
 
-from numba.extending import register_jitable
-
-from fairness.machine.compiling import stored
+from fairness.machine.compiling import helper, stored
 
 __all__ = ["kernel", "part"]
 
@@ -25,5 +23,5 @@ def kernel(*helpers: ModuleType) -> Callable[[Callable[..., Any]], Any]:
     return stored(*helpers, **_OPTIONS)
 
 
-part: Callable[..., Any] = register_jitable(forceinline=True, **_OPTIONS)
+part: Callable[..., Any] = helper(forceinline=True, **_OPTIONS)
 """Decorator of a helper of kernels: compiled, and cached, as a part of them; Python calls it as it is."""

@@ -29,7 +29,6 @@ import math
 from collections.abc import Callable
 from typing import NamedTuple
 
-import numba
 import numpy as np
 from numpy.typing import NDArray
 
@@ -37,7 +36,7 @@ from fairness.arguments.validation import FloatArray
 from fairness.filling import floats
 from fairness.filling.floats import Work, fill, work_for
 from fairness.machine import kernels
-from fairness.machine.compiling import stored
+from fairness.machine.compiling import helper, stored
 from fairness.machine.kernels import IntArray
 from fairness.model.cluster import Cluster
 from fairness.policies.servers.states import ray, region
@@ -205,7 +204,7 @@ def leximin_states(
             w[k] *= alone[k]
 
 
-@numba.njit(nogil=True, error_model="numpy")
+@helper(nogil=True, error_model="numpy")
 def _forget(memory: Memory) -> None:
     """Keep only what a class has alone on the cluster."""
     memory.cuts[:] = 0.0
@@ -216,7 +215,7 @@ def _forget(memory: Memory) -> None:
         memory.cuts[k, k] = 1.0
 
 
-@numba.njit(nogil=True, error_model="numpy")
+@helper(nogil=True, error_model="numpy")
 def _level(region: Region, memory: Memory, rates: FloatArray, w: FloatArray) -> bool:
     """Fill ``w`` (n_classes,), parts of the tasks alone on the cluster; whether it is known to be right."""
     tableau, basic, nonbasic, cuts, stamps, numbers, values, used, row, load, caps, filling = memory
@@ -263,7 +262,7 @@ def _level(region: Region, memory: Memory, rates: FloatArray, w: FloatArray) -> 
     return False
 
 
-@numba.njit(nogil=True, error_model="numpy")
+@helper(nogil=True, error_model="numpy")
 def _visible(
     cuts: FloatArray,
     stamps: IntArray,
