@@ -95,7 +95,7 @@ class ServerPairs(NamedTuple):
         A resource is off from being a bottleneck of a class by its free part, or by how far the class stands
         below one that holds the resource: by its level, or by the part held, whichever is less.
         """
-        return float(_residual(self))
+        return float(_residual.small(10 * self.shares.size)(self))
 
 
 @stored(nogil=True)

@@ -27,7 +27,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -75,6 +75,9 @@ FULL = 1e-11
 SMALLEST = 1e-12
 """Levels of a class per level of another below which nothing is tried."""
 
+STEPS = 5
+"""Microseconds per entry of the tableau and state, interpreted."""
+
 MOST_CUTS = 200
 """Inequalities found for one state after which it is given up."""
 
@@ -111,22 +114,25 @@ class LeximinTotals:
     def of(self, states: FloatArray) -> FloatArray:
         """Totals for counts of shape (n_states, n_classes), which are validated."""
         totals, solved = np.zeros(states.shape), np.zeros(len(states), dtype=bool)
+        kernel = leximin_states.small(STEPS * self._size, len(states))
         for start in range(0, len(states), ANEW):
             part = slice(start, min(start + ANEW, len(states)))
             if self._memory is not None and self._size <= BEGINNING * (part.stop - start):
                 self._memory.numbers[STATES] = 0
-                self._step(states[part], totals[part], solved[part])
+                self._step(kernel, states[part], totals[part], solved[part])
         return self._completed(states, totals, solved)
 
     def __call__(self, counts: FloatArray) -> FloatArray:
         """Totals for one vector of counts, beginning with what is known from the last one."""
         states, totals, solved = counts[None], np.zeros((1, len(counts))), np.zeros(1, dtype=bool)
         if self._memory is not None:
-            self._step(states, totals, solved)
+            self._step(leximin_states, states, totals, solved)
         return self._completed(states, totals, solved)[0]
 
-    def _step(self, states: FloatArray, totals: FloatArray, solved: NDArray[np.bool_]) -> None:
-        leximin_states(self._region, self._memory, states * self.goals, totals, solved)
+    def _step(
+        self, kernel: Callable[..., Any], states: FloatArray, totals: FloatArray, solved: NDArray[np.bool_]
+    ) -> None:
+        kernel(self._region, self._memory, states * self.goals, totals, solved)
 
     def _completed(self, states: FloatArray, totals: FloatArray, solved: NDArray[np.bool_]) -> FloatArray:
         for k in np.flatnonzero(~solved):
