@@ -17,7 +17,7 @@ reproduce: $(LIBRARY)  ## redraw the figures and tables of all sources into out/
 
 # All tests of a file run in one process: what they share is made once.
 test: $(TESTED)  ## the test suite, doctests included, but for the tests that take long
-	$(BIN)/python -m examples.kernels
+	$(BIN)/python -m fairqueues warm
 	$(BIN)/python -m pytest -n $(JOBS) --dist loadfile
 
 test-long: $(TESTED)  ## the tests that take long

@@ -23,8 +23,8 @@ from examples.clusters_figures.packing import packing
 from examples.clusters_figures.recorded import Files
 from examples.clusters_figures.replays import replays
 from examples.clusters_figures.throughputs import throughputs
-from examples.kernels import bottlenecks, chains, likely_states, prices, replayed, runs
 from examples.reproduce import Source, command
+from fairqueues.kernels import bottlenecks, chains, likely_states, prices, replayed, runs
 
 INTRODUCTION = (
     "What schedulers of real clusters do: queues within queues, guarantees, packing, task by task, and what theory says of it. A recorded cluster is replayed under several schedulers; "

@@ -9,8 +9,8 @@ from __future__ import annotations
 import sys
 
 from examples.dcdrf_figures import adaptation, baseline, deadlines, epsilons, growth, lemmas, profiles
-from examples.kernels import clouds, rounds
 from examples.reproduce import Source, command
+from fairqueues.kernels import clouds, rounds
 
 INTRODUCTION = (
     "Extended DRF (EDRF) shares the resources of a data centre: the largest share that a tenant has of any resource rises for all alike, until a resource that the tenant demands is full. The paper takes 765 seconds for a million tenants and 100,000 resources, on one thread, "

@@ -9,8 +9,8 @@ from __future__ import annotations
 import sys
 
 from examples.drf_figures import counterexamples, example, properties, whole_tasks
-from examples.kernels import bottlenecks, chains, prices
 from examples.reproduce import Source, command
+from fairqueues.kernels import bottlenecks, chains, prices
 
 INTRODUCTION = (
     "The worked examples and the property table of the DRF paper and of its published summary, recomputed. The table of properties is "

@@ -6,14 +6,9 @@ Importing this module sees to it; it comes before everything that takes long.
 from __future__ import annotations
 
 import _thread
-import signal
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
 from types import TracebackType
 from typing import Any
-
-__all__ = ["uninterrupted"]
 
 
 def _say(kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:
@@ -29,19 +24,6 @@ def _again(lost: Any) -> None:
         _thread.interrupt_main()
     else:
         sys.__unraisablehook__(lost)
-
-
-@contextmanager
-def uninterrupted() -> Iterator[None]:
-    """Processes that are started here are not interrupted with this one, which ends them.
-
-    What is ignored when a process is started, it goes on to ignore.
-    """
-    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGINT, before)
 
 
 sys.excepthook = _say

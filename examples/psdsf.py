@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import sys
 
-from examples.kernels import bottlenecks, chains, markets, prices, servers
 from examples.psdsf_figures import algorithm, datacenter, examples, limits, properties, whole_tasks
 from examples.reproduce import Source, command
+from fairqueues.kernels import bottlenecks, chains, markets, prices, servers
 
 INTRODUCTION = (
     "The figures and tables of the PS-DSF paper, recomputed. Its published text survives without most numbers; what the pages restore "

@@ -23,7 +23,8 @@ from examples.capacity_figures import (
     regions,
     service,
 )
-from examples.kernels import (
+from examples.reproduce import Source, command
+from fairqueues.kernels import (
     bottlenecks,
     certificates,
     chains,
@@ -34,7 +35,6 @@ from examples.kernels import (
     runs,
     servers,
 )
-from examples.reproduce import Source, command
 
 INTRODUCTION = (
     "Which loads fit, and how well they are served. T. Bonald and J. Roberts' talk (Eindhoven, 2014) draws one capacity region and mean service rates on two rays; "

@@ -17,9 +17,10 @@ from pathlib import Path
 import matplotlib
 from joblib import Parallel, delayed
 
+import examples.interrupted  # noqa: F401 (before what takes long)
 from examples.gallery import DrawnPage, Page, Tally, write_figure, write_front_page, write_gallery
-from examples.kernels import compile_together
 from examples.stamp import stamp
+from fairqueues.kernels import compile_together
 
 __all__ = ["Source", "command"]
 
@@ -35,7 +36,7 @@ class Source:
     title, introduction : str
     pages : sequence of callables ``draw(full=...) -> Page``
     kernels : sequence of callables
-        Of :mod:`examples.kernels`: what to compile before the clock of a page starts.
+        Of :mod:`fairqueues.kernels`: what to compile before the clock of a page starts.
     slow : sequence of callables
         Pages that take long: they are begun first, so that no process is left alone with one at the end.
     timed : bool

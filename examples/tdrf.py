@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import sys
 
-from examples.kernels import chains
 from examples.reproduce import Source, command
 from examples.tdrf_figures import experiment, swapping, weights
+from fairqueues.kernels import chains
 
 INTRODUCTION = (
     "The exchange of contributions, the weight by join time and the experiment of the TDRF paper, recomputed. Several of its claims do not hold; "

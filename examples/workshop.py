@@ -11,9 +11,9 @@ from __future__ import annotations
 
 import sys
 
-from examples.kernels import bottlenecks, chains, prices, runs, whole_tasks
 from examples.reproduce import Source, command
 from examples.workshop_figures import allocations, dynamics, letters, models, performance, saturation, tasks
+from fairqueues.kernels import bottlenecks, chains, prices, runs, whole_tasks
 
 FIGURES = (
     allocations.sharing_polygons,

@@ -206,8 +206,8 @@ def draw(lacking: Sequence[Source], today: dict[str, str]) -> None:
         return
     import matplotlib
 
-    from examples import kernels
-    from examples.kernels import compile_together
+    from fairqueues import kernels
+    from fairqueues.kernels import compile_together
 
     matplotlib.use("Agg")
     before = dict(os.environ)

@@ -38,9 +38,8 @@ class Columns:
         """Tables with the same columns below each other, by their names."""
         first = next(iter(tables.values()))
         names = [name for name, table in tables.items() for _ in next(iter(table.columns.values()))]
-        first_columns = first.columns
-            name: [v for table in tables.values() for v in table.columns[name]] for name in first.columns
-        }
+        parts = tables.values()
+        below = {name: [v for one in parts for v in one.columns[name]] for name in first.columns}
         return cls({key: names, **below}, 1 + first.keys)
 
     def to_dataframe(self) -> pd.DataFrame:

@@ -1,15 +1,15 @@
 """Kernels: loops in plain Python, compiled where that pays, and interpreted where the work is small.
 
-To compile a kernel takes seconds, once per machine; what two users ask takes it less than a millisecond, also
-uncompiled. So :meth:`Kernel.small` tells by the *work of a request* which of the two serves it: at most
-:data:`SMALL` steps are interpreted, until a kernel has been interpreted for :data:`PATIENCE` steps, as long as
-compiling takes. The work is that of the request as a whole, :class:`asked`, and not of a batch of it, so that
-the numbers of a state do not depend on the states beside it. Both ways run the same source; where it adds,
-multiplies, divides and takes roots, and logarithms and powers are those of :mod:`fairness.machine.kernels`,
-they give the same bits.
+To compile a kernel takes seconds, once per machine; what two users ask takes it less than a millisecond,
+also uncompiled. So :meth:`Kernel.small` tells by the *work of a request* which of the two serves it: at most
+:data:`SMALL` steps are interpreted, until a kernel has been interpreted for :data:`PATIENCE` steps, as long
+as compiling takes. The work is that of the request as a whole, :class:`asked`, and not of a batch of it, so
+that the numbers of a state do not depend on the states beside it. Both ways run the same source; where it
+adds, multiplies, divides and takes roots, and exponentials and logarithms are those of
+:mod:`fairness.machine.kernels`, they give the same bits.
 
-A helper that kernels call - a :data:`part` - is a plain function, which compiled kernels absorb. A kernel that
-an interpreted one calls is interpreted, too. numba itself is imported when something is compiled.
+A helper that kernels call - a :data:`part` - is a plain function, which compiled kernels absorb. A kernel
+that an interpreted one calls is interpreted, too. numba itself is imported when something is compiled.
 
 Compiled kernels are stored by :mod:`fairness.machine.stored_kernels`. numba stores a kernel together with
 everything it calls, and compiles it anew when the file it stands in has changed. Changes in *other* files go
@@ -67,7 +67,7 @@ BEGUN, ENDED = "compiling %s for the first time", "compiled %s in %.1f s"
 
 SMALL = 1e6
 """Steps that are interpreted: of about a microsecond each."""
-PATIENCE = 4e6
+PATIENCE = 1e7
 """Steps of a kernel that are interpreted in one process before it is compiled after all."""
 
 UNCOUNTED: dict[str, Any] = {"nogil": True, "error_model": "numpy", "_nrt": False}

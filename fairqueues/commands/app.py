@@ -35,6 +35,7 @@ from fairqueues.commands.simulate import simulate
 from fairqueues.commands.solve import solve
 from fairqueues.commands.sweep import sweep
 from fairqueues.commands.texts import examples, schema, version
+from fairqueues.commands.warm import warm
 from fairqueues.console.options import documented
 from fairqueues.console.progress import telling_of_kernels
 from fairqueues.console.remedies import placed
@@ -64,6 +65,7 @@ COMMANDS: dict[str, tuple[Callable[..., Any], str]] = {
     "explore": (explore, "fairqueues explore talk_unbalanced"),
     "examples": (examples, "fairqueues examples drf_example > mine.toml"),
     "schema": (schema, "fairqueues schema > scenario.schema.json"),
+    "warm": (warm, "fairqueues warm"),
     "version": (version, "fairqueues version"),
 }
 """Commands in the order of the help text, each with an example."""

@@ -39,6 +39,9 @@ STATES_PER_SECOND = 1.5e9
 ROW_SECONDS = 1.2e-8
 """Time per row, level and group, about, whether the row has states of the level or not."""
 
+STEPS = 0.5
+"""Microseconds per state, group and resource, interpreted."""
+
 CALL_SECONDS = 0.3
 """Time of one call of the recursion, about."""
 
@@ -127,6 +130,7 @@ class _Run:
         law = np.zeros(math.prod(shape) if keep else 0)
         moment = np.zeros(levels.shape[1] if cross else 0)
         groups, sums = Groups(sorted_gain, sorted_ceiling, dims), Sums(levels, column, first, law, moment)
+        run = recursion.small(STEPS * n, rows * (length * gain.shape[1] * dims[0] + 10 * dims.sum()))
         log_scale, empty, end = 0.0, 1.0, int((dims - 1).sum()) + 1
         seconds = box_seconds(shape, gain.shape[1])
         # A stop comes between two calls.
@@ -140,7 +144,7 @@ class _Run:
         ) as work:
             for level in range(0, end, step):
                 last = min(level + step, end)
-                log_scale, empty = recursion(groups, sums, level, last, log_scale, empty)
+                log_scale, empty = run(groups, sums, level, last, log_scale, empty)
                 work.advance(last - level)
         mass = float(first.sum())
         self.log_mass = log_scale + math.log(mass)

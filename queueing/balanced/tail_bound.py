@@ -95,7 +95,7 @@ class StoreAndForward:
             tail[1:] = pdtrc(np.arange(size), mean)
         for ratio in self._ratios[job_class]:
             if ratio > 0:
-                _add_geometric(tail, float(ratio))
+                _add_geometric.small(1, tail.size)(tail, float(ratio))
         return tail
 
     def box(self, tail: float) -> tuple[int, ...]:

@@ -15,9 +15,8 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba.extending import register_jitable
 
-from fairness.machine.compiling import UNCOUNTED, stored
+from fairness.machine.compiling import UNCOUNTED, helper, stored
 from fairness.machine.kernels import IntArray
 from fairness.model.problem import FloatArray
 from queueing.certificates import intervals
@@ -100,7 +99,7 @@ def outside_powers(
             lower[i, x], upper[i, x] = power_bounds(low, high, exponent)
 
 
-@register_jitable
+@helper()
 def outside_value(v: Outside, counts: Any, raised: int) -> tuple[float, float]:
     """Bounds of V(x), or of V(x + e_i) for i = ``raised`` >= 0."""
     low = high = 0.0
@@ -116,7 +115,7 @@ def outside_value(v: Outside, counts: Any, raised: int) -> tuple[float, float]:
     return exp_bounds(low)[0], exp_bounds(high)[1]
 
 
-@register_jitable
+@helper()
 def value(functional: Any, counts: Any) -> float:
     """The value of a functional, a whole number."""
     kind, first, second, level = functional[0], functional[1], functional[2], functional[3]

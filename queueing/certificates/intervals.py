@@ -27,9 +27,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
-from numba.extending import register_jitable
-
-from fairness.machine.compiling import stored
+from fairness.machine.compiling import helper, stored
 from fairness.model.problem import FloatArray
 
 __all__ = [
@@ -57,19 +55,19 @@ LN2_LOW = 5.497923018708371e-14
 """The rest of ln 2, rounded to nearest."""
 
 
-@register_jitable
+@helper()
 def above(x: Real) -> Real:
     """A float at least as large as every number that rounds to x."""
     return x + (abs(x) * ULP + TINY)
 
 
-@register_jitable
+@helper()
 def below(x: Real) -> Real:
     """A float at most as large as every number that rounds to x."""
     return x - (abs(x) * ULP + TINY)
 
 
-@register_jitable
+@helper()
 def _taylor(r: float) -> tuple[float, float]:
     """Bounds of e^r for -0.5 < r < 0.5."""
     # e^r = 1 + r/1 (1 + r/2 (1 + ...)), and each bracket lies between 1/2 and 2.
@@ -83,7 +81,7 @@ def _taylor(r: float) -> tuple[float, float]:
     return low, high
 
 
-@register_jitable
+@helper()
 def exp_bounds(x: float) -> tuple[float, float]:
     """Bounds of e^x, close to it for -650 <= x <= 700."""
     y = x if -650.0 <= x <= 700.0 else (700.0 if x > 700.0 else -650.0)
@@ -103,7 +101,7 @@ def exp_bounds(x: float) -> tuple[float, float]:
     return low, high
 
 
-@register_jitable
+@helper()
 def log_bounds(x: float) -> tuple[float, float]:
     """Bounds of log x for x > 0, close to it for 1e-280 < x < 1e300."""
     if not 1e-280 < x < 1e300:
@@ -120,7 +118,7 @@ def log_bounds(x: float) -> tuple[float, float]:
     return low, high
 
 
-@register_jitable
+@helper()
 def power_bounds(low: float, high: float, exponent: float) -> tuple[float, float]:
     """Bounds of t^exponent for all t in [low, high] with low >= 0, where exponent > 0."""
     if exponent == 2.0:
@@ -133,7 +131,7 @@ def power_bounds(low: float, high: float, exponent: float) -> tuple[float, float
     return bottom, top
 
 
-@register_jitable
+@helper()
 def root_bounds(low: float, high: float, degree: float) -> tuple[float, float]:
     """Bounds of t^(1/degree) for all t in [low, high] with low >= 0, where degree > 0."""
     if degree == 2.0:

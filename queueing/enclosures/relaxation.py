@@ -8,11 +8,10 @@ state is left for good. The equation is, for every state x,
 
 from __future__ import annotations
 
-import numba
 import numpy as np
 from numpy.typing import NDArray
 
-from fairness.machine.compiling import stored
+from fairness.machine.compiling import helper, stored
 from fairness.model.problem import FloatArray
 
 __all__ = ["residual", "sweep"]
@@ -20,7 +19,7 @@ __all__ = ["residual", "sweep"]
 Whole = NDArray[np.int64]
 
 
-@numba.njit(nogil=True)
+@helper(nogil=True)
 def _strides(shape: Whole) -> Whole:
     """How far apart the neighbours along each axis are."""
     result = np.ones(len(shape), dtype=np.int64)

@@ -11,11 +11,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-import numba
 import numpy as np
 from numpy.typing import NDArray
 
-from fairness.machine.compiling import stored
+from fairness.machine.compiling import helper, stored
 
 __all__ = ["BITS", "Residues", "digits", "factorise", "inner", "inverse", "primes", "residues", "rows_of"]
 
@@ -80,7 +79,7 @@ def digits(values: NDArray, base: int) -> Residues:
     return np.stack(found)
 
 
-@numba.njit(nogil=True)
+@helper(nogil=True)
 def inner(first: Residues, second: Residues, p: np.uint64) -> np.uint64:
     """Scalar product modulo p."""
     total, start = np.uint64(0), 0
@@ -95,7 +94,7 @@ def inner(first: Residues, second: Residues, p: np.uint64) -> np.uint64:
     return total % p
 
 
-@numba.njit(nogil=True)
+@helper(nogil=True)
 def inverse(value: np.uint64, p: np.uint64) -> np.uint64:
     """Inverse of a residue that is not 0, by Fermat's theorem."""
     result, power, left = np.uint64(1), value, p - np.uint64(2)

@@ -30,8 +30,8 @@ from queueing.replays.state import N_COUNTERS, NOBODY, Given, Indices, State, ar
 
 __all__ = ["Run", "identity", "piece_of"]
 
-SHORT = 100_000
-"""Tasks times nodes up to which a replay is run without compiling, which would take longer."""
+STEPS = 10
+"""Microseconds per task and node, interpreted."""
 
 STRIDE, SHORT_STRIDE = 20_000, 500
 """Events between two reports."""
@@ -56,10 +56,9 @@ class Run:
         self.state: State = new_state(given)
         self._starts_kept = self.kept = 0
         self._whole = True
-        short = len(given.arrivals) * len(given.capacities) <= SHORT
-        # Both are made of the same source, and give the same bits.
-        self._advance: Callable[..., Any] = getattr(advance, "py_func", advance) if short else advance
-        self._stride = SHORT_STRIDE if short else STRIDE
+        size = len(given.arrivals) * len(given.capacities)
+        self._advance: Callable[..., Any] = advance.small(STEPS, size)
+        self._stride = STRIDE if self._advance is advance else SHORT_STRIDE
         self._rescore()
 
     @property
@@ -102,9 +101,7 @@ class Run:
         task.prepared()
         while True:
             self._whole = False
-            # Hashes of positions wrap around, of which numpy warns where the kernel is not compiled.
-            with np.errstate(over="ignore"):
-                status = self._advance(self._given, self.state, self._stride, until)
+            status = self._advance(self._given, self.state, self._stride, until)
             self._whole = True
             if status == NO_TARGETS:
                 counters[at.STALE] = 0

@@ -56,6 +56,9 @@ from queueing.states.table import Table
 
 __all__ = ["CountLevel", "CountOptions"]
 
+STEPS = 5
+"""Microseconds per event and class, interpreted."""
+
 Run = tuple[FloatArray, tuple[int, ...] | None]
 """Integrals of the job counts and the time, (2 + n_parts, n_classes + 1): halves of the warm-up, then the
 measured parts; and the grid of the table that the replication read, if one."""
@@ -102,10 +105,11 @@ class CountLevel(Level[Run]):
         reader = self.source.reader()
         lookup = reader.at(counts)
         rates = system.arrival_rates, 1.0 / system.mean_sizes
+        step = walk.small(STEPS * system.n_classes, self.effort * self.length.replications)
 
         def go(total: FloatArray, events: int) -> int:
             nonlocal lookup
-            made = int(walk(lookup, *reader.answers, *rates, counts, total, generator, events))
+            made = int(step(lookup, *reader.answers, *rates, counts, total, generator, events))
             if made < events:
                 lookup = reader.at(counts)
             return made

@@ -13,11 +13,10 @@ from types import ModuleType
 from typing import Any
 
 import numpy as np
-from numba.extending import register_jitable
 from numpy.typing import NDArray
 
 from fairness.arguments.validation import FloatArray
-from fairness.machine.compiling import stored
+from fairness.machine.compiling import helper, stored
 from fairness.machine.kernels import IntArray
 
 __all__ = ["kernel", "part", "pop", "push"]
@@ -35,7 +34,7 @@ def kernel(*helpers: ModuleType) -> Callable[[Callable[..., Any]], Any]:
     return stored(*helpers, **_OPTIONS)
 
 
-part: Callable[..., Any] = register_jitable(forceinline=True, **_OPTIONS)
+part: Callable[..., Any] = helper(forceinline=True, **_OPTIONS)
 """Decorator of a helper of kernels: compiled, and cached, as a part of them; Python calls it as it is."""
 
 

@@ -20,6 +20,7 @@ from fairness.arguments.validation import frozen, require_workers
 from fairness.display.units import described
 from fairness.errors import ModelError
 from fairness.machine.backends import stream
+from fairness.machine.compiling import asked
 from fairness.machine.memory import memory_guarded, require_memory
 from fairness.machine.work import Task
 from fairness.model.cluster import Cluster
@@ -247,13 +248,13 @@ def evaluate(
         if n_jobs == 1:
             if len(missing) > FIRST_CHUNK and batches(policy) == "compiled":
                 # It may be compiled now, which says nothing of the states to come.
-                policy_tasks(problem, policy, counts(np.asarray(missing[:1])))
+                _part(len(missing), problem, policy, counts(np.asarray(missing[:1])))
                 work.prepared()
             start, chunk = 0, min(FIRST_CHUNK, most)
             while start < len(missing):
                 begin = time.monotonic()
                 place = np.asarray(missing[start : start + chunk])
-                tasks[place] = policy_tasks(problem, policy, counts(place))
+                tasks[place] = _part(len(missing), problem, policy, counts(place))
                 work.advance(len(place))
                 start += chunk
                 # Neither many small calls nor one that lasts for minutes.
@@ -266,10 +267,18 @@ def evaluate(
             share = math.ceil(len(missing) / (8 * joblib.effective_n_jobs(n_jobs)))
             chunk = unit * max(1, math.ceil(min(most, share) / unit))
             chosen = [np.asarray(missing[k : k + chunk]) for k in range(0, len(missing), chunk)]
-            calls = ((problem, policy, counts(place)) for place in chosen)
-            for k, piece in stream(policy_tasks, calls, n_jobs):
+            calls = ((len(missing), problem, policy, counts(place)) for place in chosen)
+            for k, piece in stream(_part, calls, n_jobs):
                 tasks[chosen[k]] = piece
                 work.advance(len(piece))
+
+
+def _part(
+    states: int, problem: Problem | Cluster, policy: Policy | ClusterPolicy, counts: FloatArray
+) -> FloatArray:
+    """Tasks in a part of so many states, which is too small to tell what pays."""
+    with asked(states):
+        return policy_tasks(problem, policy, counts)
 
 
 def _missing(sizes: tuple[int, ...], inner: tuple[int, ...]) -> range | NDArray[np.intp]:

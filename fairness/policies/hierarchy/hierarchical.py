@@ -13,7 +13,6 @@ queue first, as it is by filling.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import Any
 

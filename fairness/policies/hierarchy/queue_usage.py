@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-
 from fairness.machine.compiling import helper
 from fairness.policies.hierarchy import filling_state as state
 from fairness.policies.hierarchy.tree_arrays import Work

@@ -70,9 +70,8 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba.extending import register_jitable
 
-from fairness.machine.compiling import UNCOUNTED, part, stored
+from fairness.machine.compiling import UNCOUNTED, helper, part, stored
 from fairness.model.problem import FloatArray
 from queueing.certificates.errors import CertificateError
 from queueing.certificates.pool import Pool
@@ -172,7 +171,7 @@ def _groups(pool: Pool) -> list[list[int]]:
     return groups
 
 
-@register_jitable
+@helper()
 def resources_of(rates: Rates) -> Resources:
     """Views of :func:`numbers`."""
     n, flat = rates.demands.shape[0], rates.numbers[0]
@@ -183,7 +182,7 @@ def resources_of(rates: Rates) -> Resources:
     )
 
 
-@register_jitable
+@helper()
 def guess_in(memory: FloatArray, n: int, m: int) -> tuple[Guess, FloatArray]:
     """The guess at the head of the work space, and the rest; m is the number of resources that matter."""
     last = m + 2 * n

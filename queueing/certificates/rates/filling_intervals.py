@@ -43,10 +43,9 @@ from __future__ import annotations
 import math
 from typing import Any, NamedTuple
 
-import numba
 import numpy as np
 
-from fairness.machine.compiling import stored
+from fairness.machine.compiling import helper, stored
 from fairness.model.problem import FloatArray
 from queueing.certificates.rates import interface
 from queueing.certificates.rates.interface import Rates
@@ -99,7 +98,7 @@ def many_tasks(
         enclose_tasks(numbers, fewest[k], most[k], lower[k], upper[k], rounds)
 
 
-@numba.njit(nogil=True, error_model="numpy")
+@helper(nogil=True, error_model="numpy")
 def enclose_tasks(
     numbers: FloatArray,
     fewest: FloatArray,
@@ -133,7 +132,7 @@ def enclose_tasks(
             upper[i] = (upper[i] + copies * high[i]) * (1.0 + 2.0 * ULP)
 
 
-@numba.njit(nogil=True, error_model="numpy")
+@helper(nogil=True, error_model="numpy")
 def _usage(level: float, held: FloatArray, growth: FloatArray, most: FloatArray, j: int) -> float:
     """Usage of resource j at a level, where the jobs of a class run at most ``most`` tasks each."""
     total = 0.0
@@ -143,7 +142,7 @@ def _usage(level: float, held: FloatArray, growth: FloatArray, most: FloatArray,
     return total
 
 
-@numba.njit(nogil=True, error_model="numpy")
+@helper(nogil=True, error_model="numpy")
 def _guess(held: FloatArray, growth: FloatArray, most: FloatArray, j: int) -> float:
     """About the level at which resource j is full; infinite if it never is."""
     level = 0.0
@@ -163,7 +162,7 @@ def _guess(held: FloatArray, growth: FloatArray, most: FloatArray, j: int) -> fl
     return level
 
 
-@numba.njit(nogil=True, error_model="numpy")
+@helper(nogil=True, error_model="numpy")
 def _lower_level(held: FloatArray, growth: FloatArray, most: FloatArray, j: int) -> float:
     """A level at which resource j is not yet full; infinite if it is full at none."""
     slack = 1.0 + (2 * held.shape[0] + 8) * ULP
@@ -184,7 +183,7 @@ def _lower_level(held: FloatArray, growth: FloatArray, most: FloatArray, j: int)
     return 0.0
 
 
-@numba.njit(nogil=True, error_model="numpy")
+@helper(nogil=True, error_model="numpy")
 def _upper_level(held: FloatArray, growth: FloatArray, most: FloatArray, j: int) -> float:
     """A level at which resource j would be more than full; infinite if none is found."""
     slack = 1.0 - (2 * held.shape[0] + 8) * ULP
@@ -198,7 +197,7 @@ def _upper_level(held: FloatArray, growth: FloatArray, most: FloatArray, j: int)
     return np.inf
 
 
-@numba.njit(nogil=True, error_model="numpy")
+@helper(nogil=True, error_model="numpy")
 def _enclose_pool(
     pool: Levelled,
     fewest: FloatArray,
@@ -241,7 +240,7 @@ def _enclose_pool(
     high[:] = largest
 
 
-@numba.njit(nogil=True, error_model="numpy")
+@helper(nogil=True, error_model="numpy")
 def _is_narrow(low: FloatArray, high: FloatArray) -> bool:
     widest = 0.0
     for i in range(len(low)):
@@ -249,7 +248,7 @@ def _is_narrow(low: FloatArray, high: FloatArray) -> bool:
     return widest <= 0.0
 
 
-@numba.njit(nogil=True, error_model="numpy")
+@helper(nogil=True, error_model="numpy")
 def _halved(
     shares: FloatArray,
     growth: FloatArray,
@@ -274,7 +273,7 @@ def _halved(
     return worst, level_low[worst] * math.sqrt(ratio)
 
 
-@numba.njit(nogil=True, error_model="numpy")
+@helper(nogil=True, error_model="numpy")
 def _contract(
     shares: FloatArray,
     growth: FloatArray,

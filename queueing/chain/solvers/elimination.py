@@ -35,7 +35,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 from scipy.sparse.csgraph import reverse_cuthill_mckee
 
-from fairness.machine.compiling import stored
+from fairness.machine.compiling import compiled_as, helper, stored
 from fairness.machine.work import Task
 from fairness.model.problem import FloatArray
 from queueing.states.lower_set import LowerSet
@@ -57,6 +57,8 @@ PIECE = 2e8
 """Multiplications between two looks at the clock."""
 SPEED = 2e9
 """Multiplications per second."""
+STEPS = 5
+"""Microseconds per state and place of the band, interpreted."""
 LARGE = 1e200
 """Weights beyond this are scaled down."""
 
@@ -124,11 +126,12 @@ def eliminate_counts(up: FloatArray, down: FloatArray, numbering: Numbering) -> 
     """
     size, band = len(numbering.place), numbering.band
     upper, lower = np.zeros((size, band)), np.zeros((band + 1, band))
-    _births(up, numbering.place, numbering.less, upper)
+    _births.small(len(numbering.less), size)(up, numbering.place, numbering.less, upper)
+    eliminate_piece = _eliminate_counts.small(STEPS * band, size)
     for top, bottom in _pieces(size, band):
-        _eliminate_counts(down, numbering.place, numbering.less, upper, lower, top, bottom)
+        eliminate_piece(down, numbering.place, numbering.less, upper, lower, top, bottom)
     law = np.empty(size)
-    law[numbering.place] = _weights(upper)
+    law[numbering.place] = _weighed(upper)
     # By numpy, which adds in pairs: one by one, a million tiny weights would be lost beside a large one.
     law /= law.sum()
     return law
@@ -141,7 +144,7 @@ def eliminate_box(up: FloatArray, down: FloatArray, shape: Sequence[int]) -> Flo
 
 def birth_death_law(birth: FloatArray, death: FloatArray) -> FloatArray:
     """Law of a chain on 0, ..., K - 1: ``birth[k]`` from k to k + 1 and ``death[k]`` back, shape (K - 1,)."""
-    law = _weights(np.concatenate([[0.0], birth / death])[:, None])
+    law = _weighed(np.concatenate([[0.0], birth / death])[:, None])
     law /= law.sum()
     return law
 
@@ -203,9 +206,10 @@ def eliminated(
     rises, falls = columns > rows, columns < rows
     upper[columns[rises], columns[rises] - rows[rises] - 1] = entries.data[rises]
     lower[rows[falls], rows[falls] - columns[falls] - 1] = entries.data[falls]
+    eliminate_piece = _eliminate_band.small(STEPS * band, size)
     for top, bottom in _pieces(size, band):
-        _eliminate_band(upper, lower, top, bottom)
-    ordered, law = _weights(upper), np.empty(size)
+        eliminate_piece(upper, lower, top, bottom)
+    ordered, law = _weighed(upper), np.empty(size)
     law[order] = ordered / ordered.sum()
     return law, upper, lower
 
@@ -230,7 +234,21 @@ def _eliminate_band(upper: FloatArray, lower: FloatArray, top: int, bottom: int)
         _remove(upper, lower, number)
 
 
-@stored(nogil=True)
+@helper(nogil=True, forceinline=True)
+def _loop(other: FloatArray, part: float, source: FloatArray) -> None:
+    """What :func:`_add` is when it is compiled."""
+    # Slices, whose indices need no checks: the loop over them is vectorised.
+    for j in range(source.size):
+        other[j] += part * source[j]
+
+
+@compiled_as(lambda other, part, source: lambda other, part, source: _loop(other, part, source))
+def _add(other: FloatArray, part: float, source: FloatArray) -> None:
+    """Add a multiple to a row: at once, or number after number, with the same bits."""
+    other += part * source
+
+
+@helper(nogil=True)
 def _remove(upper: FloatArray, lower: FloatArray, number: int) -> None:
     """Eliminate a state: upper[y, k] is the rate from y - k - 1 to y, lower[y, k] that from y to y - k - 1.
 
@@ -248,19 +266,15 @@ def _remove(upper: FloatArray, lower: FloatArray, number: int) -> None:
             into[k] /= total
     else:
         # No way down: a state whose law underflows, without weight.
-        into[:reach] = 0.0
-    # Slices, whose indices need no checks: the loops over them are vectorised.
+        for k in range(reach):
+            into[k] = 0.0
     for k in range(reach - 1):
         part, rate = into[k], out[k]
         width = reach - k - 1
         if part > 0:
-            other, source = lower[(number - 1 - k) % ring][:width], out[k + 1 : reach]
-            for j in range(width):
-                other[j] += part * source[j]
+            _add(lower[(number - 1 - k) % ring][:width], part, out[k + 1 : reach])
         if rate > 0:
-            other, source = upper[number - 1 - k][:width], into[k + 1 : reach]
-            for j in range(width):
-                other[j] += rate * source[j]
+            _add(upper[number - 1 - k][:width], rate, into[k + 1 : reach])
 
 
 @stored(nogil=True)
@@ -274,8 +288,16 @@ def _weights(upper: FloatArray) -> FloatArray:
             value += law[number - 1 - k] * upper[number, k]
         law[number] = value
         if value > LARGE:
-            law[: number + 1] /= value
+            # A loop: numba takes seconds to compile the same of a slice.
+            for k in range(number + 1):
+                law[k] /= value
     return law
+
+
+def _weighed(upper: FloatArray) -> FloatArray:
+    """Weights of the states, by numba where there are many."""
+    weights: FloatArray = _weights.small(upper.shape[1], len(upper))(upper)
+    return weights
 
 
 @stored(nogil=True)

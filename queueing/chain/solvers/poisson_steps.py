@@ -125,7 +125,7 @@ class Banded(PoissonStep):
     def __call__(self, g: FloatArray) -> FloatArray:
         """Function h, 0 in the first state of the order."""
         step, ordered = np.empty_like(g), np.empty_like(g)
-        _ascend(self._upper, self._lower, g[self._order], ordered)
+        _ascend.small(2 * self._upper.shape[1], len(g))(self._upper, self._lower, g[self._order], ordered)
         step[self._order] = ordered
         return step
 

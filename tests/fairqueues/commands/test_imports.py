@@ -120,3 +120,11 @@ def test_the_front_door_has_every_public_name_once():
     assert dir(fairqueues) == fairqueues.__all__
     with pytest.raises(AttributeError, match="module 'fairqueues' has no attribute 'allocat'"):
         _ = fairqueues.allocat
+
+
+@pytest.mark.parametrize("policies", [["drf", "pf"], ["maxmin", "asset"]])
+def test_allocate_for_two_users_loads_no_compiler_and_no_data_frames(policies):
+    options = [word for policy in policies for word in ("--policy", policy)]
+    printed, heavy = loaded(COMMAND, "allocate", "drf_example", *options)
+    assert printed.count("holds") == 2
+    assert set(heavy) <= {"numpy", "pydantic"}

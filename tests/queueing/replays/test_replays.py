@@ -9,6 +9,7 @@ from matplotlib.figure import Figure
 
 from fairness import DRF, PSDSF, TSF, BottleneckMax, Hierarchical, ModelError, NotConvergedError, Tree
 from fairness.display.storage import dumps, loads
+from fairness.machine import compiling
 from queueing import (
     BestFit,
     BMFScheduler,
@@ -84,10 +85,10 @@ def test_compiled_or_not_every_start_follows_from_the_rules(scheduler, monkeypat
     for seed, placement in product(range(5), PLACEMENTS):
         trace, nodes = random_trace(np.random.default_rng([seed, 7]), 24, models=seed > 0)
         options = {"placement": placement, "weights": WEIGHTS, "rng": seed}
-        monkeypatch.setattr(running, "SHORT", 0)
+        monkeypatch.setattr(compiling, "SMALL", 0.0)
         record = replay(trace, nodes, scheduler, **options)
         require_by_definition(record, scheduler, placement, WEIGHTS)
-        monkeypatch.setattr(running, "SHORT", math.inf)
+        monkeypatch.setattr(compiling, "SMALL", math.inf)
         same(record, replay(trace, nodes, scheduler, **options))
 
 

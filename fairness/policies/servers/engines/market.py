@@ -36,7 +36,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import numba
 import numpy as np
 from numpy.typing import ArrayLike
 
@@ -44,7 +43,7 @@ from fairness.arguments.validation import FloatArray, model_array, require, requ
 from fairness.errors import NotConvergedError
 from fairness.evidence.clusters import time_division_certificate
 from fairness.evidence.pools import rounding
-from fairness.machine.compiling import stored
+from fairness.machine.compiling import helper, stored
 from fairness.machine.kernels import IntArray
 from fairness.model.cluster import Cluster
 from fairness.policies.servers.engines import market_support as support
@@ -252,7 +251,7 @@ def _shortlist(market: Market, prices: FloatArray, wanted: int) -> IntArray:
     return np.flatnonzero(kept)
 
 
-@numba.njit(nogil=True)
+@helper(nogil=True)
 def _ordered(values: FloatArray, place: int) -> float:
     """Entry at this place in ascending order, by Hoare's selection; numba's takes four seconds to compile."""
     low, high = 0, values.size - 1

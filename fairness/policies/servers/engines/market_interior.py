@@ -27,11 +27,10 @@ References
 
 from __future__ import annotations
 
-import numba
 import numpy as np
 
 from fairness.arguments.validation import FloatArray
-from fairness.machine.compiling import stored
+from fairness.machine.compiling import helper, stored
 from fairness.machine.kernels import IntArray
 from fairness.policies.engines import interior
 from fairness.policies.engines.interior import BLOCK, put_back, solve
@@ -46,7 +45,7 @@ _PART = 0.1  # of the mean of money times slack: what every pair gets at least
 _ITERATIONS = 60  # 3 to 30 are usual; a path that is longer than this, pivots cut short
 
 
-@numba.njit(nogil=True, error_model="numpy")
+@helper(nogil=True, error_model="numpy")
 def _enter(
     classes: IntArray, servers: IntArray, logs: FloatArray, w: FloatArray, q: FloatArray,
     money: FloatArray, slack: FloatArray,
@@ -73,7 +72,7 @@ def _enter(
         money[e] *= w[classes[e]] / spent[classes[e]]
 
 
-@numba.njit(nogil=True, error_model="numpy")
+@helper(nogil=True, error_model="numpy")
 def _factorise(matrix: FloatArray, ground: FloatArray) -> None:
     """Cholesky factor in place, in the lower triangle, of diag(ground) plus a Laplacian.
 
@@ -110,7 +109,7 @@ def _factorise(matrix: FloatArray, ground: FloatArray) -> None:
         put_back(panel, matrix, low)
 
 
-@numba.njit(nogil=True, error_model="numpy")
+@helper(nogil=True, error_model="numpy")
 def _laplacian(
     start: IntArray, other: IntArray, conductance: FloatArray, total: FloatArray, grounds: FloatArray,
     matrix: FloatArray, ground: FloatArray,
@@ -129,7 +128,7 @@ def _laplacian(
             ground[other[e]] += part * grounds[node]
 
 
-@numba.njit(nogil=True, error_model="numpy")
+@helper(nogil=True, error_model="numpy")
 def _eliminate(
     longer: IntArray, shorter: IntArray, d: FloatArray, sums: FloatArray, matrix: FloatArray,
     d_longer: FloatArray, d_shorter: FloatArray,

@@ -43,6 +43,7 @@ References
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -51,7 +52,7 @@ from numpy.typing import NDArray
 from fairness.arguments.validation import FloatArray
 from fairness.errors import NotConvergedError
 from fairness.evidence.pools import SATURATION
-from fairness.machine.compiling import stored
+from fairness.machine.compiling import Kernel, stored
 from fairness.machine.kernels import IntArray
 from fairness.model.cluster import Cluster
 from fairness.policies.servers.engines import server_pairs as listing
@@ -69,6 +70,9 @@ BLOCK = 100
 PATIENCE = 6
 """Sweeps without steadier steps before a jump."""
 
+STEPS = 200
+"""Microseconds per pair, resource and state, interpreted."""
+
 PLANS = (
     ("as asked", False, True, 1.0),
     ("as asked, half of the way", False, True, 0.5),
@@ -80,7 +84,7 @@ PLANS = (
 def separate_filling(cluster: Cluster, weights: FloatArray) -> FloatArray:
     """Placement (n_classes, n_servers) by weighted DRF on every server alone, where Algorithm I starts."""
     pairs = ServerPairs.of(cluster, weights)
-    _fill_separately(pairs)
+    _small(_fill_separately, pairs)(pairs)
     return pairs.placement
 
 
@@ -126,7 +130,7 @@ def resource_division(
     given = np.arange(cluster.n_servers) if server_order is None else np.array(server_order, dtype=np.int64)
     first = ServerPairs.of(cluster, weights, start)
     if start is None:
-        _fill_separately(first)
+        _small(_fill_separately, first)(first)
         first.stop[:] = -1
     best, residual, sweeps, settled, attempts = np.zeros(cluster.gamma.shape), np.inf, 0, 0, []
     for name, backwards, jumps, damping in PLANS:
@@ -173,7 +177,8 @@ class Divisions:
         """Placements for effective weights (n_states, n_classes), (n_states, n_classes, n_servers)."""
         placements = np.zeros((len(weights), *self.cluster.gamma.shape))
         done = np.zeros(len(weights), dtype=bool)
-        _divide_states(self.all_pairs, weights, self.order, self.max_sweeps, placements, done)
+        divide = _small(_divide_states, self.all_pairs, len(weights))
+        divide(self.all_pairs, weights, self.order, self.max_sweeps, placements, done)
         for k in np.flatnonzero(~done):
             placements[k] = resource_division(
                 self.cluster, weights[k], server_order=self.server_order, max_sweeps=self.max_sweeps
@@ -182,15 +187,21 @@ class Divisions:
         return placements
 
 
+def _small(kernel: Kernel, pairs: ServerPairs, states: int = 1) -> Callable[..., Any]:
+    """The kernel for so many states of these pairs."""
+    return kernel.small(STEPS * pairs.shares.size, states)
+
+
 def _settle(
     pairs: ServerPairs, order: IntArray, damping: float, jumps: bool, max_sweeps: int
 ) -> tuple[int, int]:
     """Sweep until nothing moves; sweeps made and linear systems that helped."""
+    sweep = _small(_sweep, pairs)
     sweeps = settled = 0
     last, pause = np.inf, BLOCK
     while sweeps < max_sweeps:
         most = max_sweeps - sweeps
-        more, moved = _sweep(pairs, order, damping, jumps, min(pause, most), most)
+        more, moved = sweep(pairs, order, damping, jumps, min(pause, most), most)
         sweeps += more
         # Rounding can keep more than STILL alive where a class runs tasks on very many servers.
         if moved <= STILL or (moved <= SATURATION * 1e-2 and not moved < last / 2):
@@ -198,7 +209,7 @@ def _settle(
         last = moved
         kept = pairs.tasks.copy(), pairs.stop.copy()
         pairs.hold(solve_structure(pairs))
-        more, moved = _sweep(pairs, order, damping, False, PATIENCE, PATIENCE)
+        more, moved = sweep(pairs, order, damping, False, PATIENCE, PATIENCE)
         sweeps += more
         if moved < last / 2:
             settled, pause = settled + 1, BLOCK

@@ -15,11 +15,10 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-import numba
 import numpy as np
 
 from fairness.arguments.validation import FloatArray
-from fairness.machine.compiling import stored
+from fairness.machine.compiling import helper, stored
 from fairness.machine.kernels import IntArray
 from fairness.model.cluster import Cluster
 
@@ -96,7 +95,7 @@ class ServerPairs(NamedTuple):
         A resource is off from being a bottleneck of a class by its free part, or by how far the class stands
         below one that holds the resource: by its level, or by the part held, whichever is less.
         """
-        return float(_residual(self))
+        return float(_residual.small(10 * self.shares.size)(self))
 
 
 @stored(nogil=True)
@@ -104,7 +103,7 @@ def _residual(pairs: ServerPairs) -> float:
     return residual_of(pairs)
 
 
-@numba.njit(nogil=True)
+@helper(nogil=True)
 def residual_of(pairs: ServerPairs) -> float:
     """Of :attr:`ServerPairs.theorem_one_residual`, for kernels of other files."""
     start, job_class, _, pace, shares, tasks, totals, _ = pairs

@@ -27,9 +27,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
-import numba
 import numpy as np
 from numpy.typing import NDArray
 
@@ -37,7 +36,7 @@ from fairness.arguments.validation import FloatArray
 from fairness.filling import floats
 from fairness.filling.floats import Work, fill, work_for
 from fairness.machine import kernels
-from fairness.machine.compiling import stored
+from fairness.machine.compiling import helper, stored
 from fairness.machine.kernels import IntArray
 from fairness.model.cluster import Cluster
 from fairness.policies.servers.states import ray, region
@@ -76,6 +75,9 @@ FULL = 1e-11
 SMALLEST = 1e-12
 """Levels of a class per level of another below which nothing is tried."""
 
+STEPS = 5
+"""Microseconds per entry of the tableau and state, interpreted."""
+
 MOST_CUTS = 200
 """Inequalities found for one state after which it is given up."""
 
@@ -112,22 +114,25 @@ class LeximinTotals:
     def of(self, states: FloatArray) -> FloatArray:
         """Totals for counts of shape (n_states, n_classes), which are validated."""
         totals, solved = np.zeros(states.shape), np.zeros(len(states), dtype=bool)
+        kernel = leximin_states.small(STEPS * self._size, len(states))
         for start in range(0, len(states), ANEW):
             part = slice(start, min(start + ANEW, len(states)))
             if self._memory is not None and self._size <= BEGINNING * (part.stop - start):
                 self._memory.numbers[STATES] = 0
-                self._step(states[part], totals[part], solved[part])
+                self._step(kernel, states[part], totals[part], solved[part])
         return self._completed(states, totals, solved)
 
     def __call__(self, counts: FloatArray) -> FloatArray:
         """Totals for one vector of counts, beginning with what is known from the last one."""
         states, totals, solved = counts[None], np.zeros((1, len(counts))), np.zeros(1, dtype=bool)
         if self._memory is not None:
-            self._step(states, totals, solved)
+            self._step(leximin_states, states, totals, solved)
         return self._completed(states, totals, solved)[0]
 
-    def _step(self, states: FloatArray, totals: FloatArray, solved: NDArray[np.bool_]) -> None:
-        leximin_states(self._region, self._memory, states * self.goals, totals, solved)
+    def _step(
+        self, kernel: Callable[..., Any], states: FloatArray, totals: FloatArray, solved: NDArray[np.bool_]
+    ) -> None:
+        kernel(self._region, self._memory, states * self.goals, totals, solved)
 
     def _completed(self, states: FloatArray, totals: FloatArray, solved: NDArray[np.bool_]) -> FloatArray:
         for k in np.flatnonzero(~solved):
@@ -205,7 +210,7 @@ def leximin_states(
             w[k] *= alone[k]
 
 
-@numba.njit(nogil=True, error_model="numpy")
+@helper(nogil=True, error_model="numpy")
 def _forget(memory: Memory) -> None:
     """Keep only what a class has alone on the cluster."""
     memory.cuts[:] = 0.0
@@ -216,7 +221,7 @@ def _forget(memory: Memory) -> None:
         memory.cuts[k, k] = 1.0
 
 
-@numba.njit(nogil=True, error_model="numpy")
+@helper(nogil=True, error_model="numpy")
 def _level(region: Region, memory: Memory, rates: FloatArray, w: FloatArray) -> bool:
     """Fill ``w`` (n_classes,), parts of the tasks alone on the cluster; whether it is known to be right."""
     tableau, basic, nonbasic, cuts, stamps, numbers, values, used, row, load, caps, filling = memory
@@ -263,7 +268,7 @@ def _level(region: Region, memory: Memory, rates: FloatArray, w: FloatArray) -> 
     return False
 
 
-@numba.njit(nogil=True, error_model="numpy")
+@helper(nogil=True, error_model="numpy")
 def _visible(
     cuts: FloatArray,
     stamps: IntArray,

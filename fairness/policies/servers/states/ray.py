@@ -13,10 +13,10 @@ what depends on w is worked out afresh in each step, and a new direction costs n
 
 from __future__ import annotations
 
-import numba
 import numpy as np
 
 from fairness.arguments.validation import FloatArray
+from fairness.machine.compiling import helper
 from fairness.machine.kernels import IntArray
 from fairness.policies.servers.states.region import Region
 
@@ -44,7 +44,7 @@ def sizes(region: Region) -> tuple[int, int]:
     return region.n_rows + n, len(region.part) + n + 2
 
 
-@numba.njit(nogil=True, error_model="numpy")
+@helper(nogil=True, error_model="numpy")
 def begin(region: Region, n: int, tableau: FloatArray, basic: IntArray, nonbasic: IntArray) -> int:
     """Tableau of the inequality that class n cannot have more than alone on the cluster; the row of the cut.
 
@@ -77,7 +77,7 @@ def begin(region: Region, n: int, tableau: FloatArray, basic: IntArray, nonbasic
     return cut
 
 
-@numba.njit(nogil=True, error_model="numpy")
+@helper(nogil=True, error_model="numpy")
 def _exchange(tableau: FloatArray, basic: IntArray, nonbasic: IntArray, r: int, j: int) -> None:
     """Let nonbasic variable of column j become basic in row r."""
     n_rows, n_columns = tableau.shape
@@ -94,7 +94,7 @@ def _exchange(tableau: FloatArray, basic: IntArray, nonbasic: IntArray, r: int, 
     basic[r], nonbasic[j] = nonbasic[j], basic[r]
 
 
-@numba.njit(nogil=True, error_model="numpy")
+@helper(nogil=True, error_model="numpy")
 def reach(
     tableau: FloatArray,
     basic: IntArray,
@@ -145,7 +145,7 @@ def reach(
     return -1.0
 
 
-@numba.njit(nogil=True, error_model="numpy")
+@helper(nogil=True, error_model="numpy")
 def placed(
     region: Region, basic: IntArray, values: FloatArray, w: FloatArray, held: FloatArray, used: FloatArray
 ) -> float:
@@ -172,7 +172,7 @@ def placed(
     return whole / over
 
 
-@numba.njit(nogil=True, error_model="numpy")
+@helper(nogil=True, error_model="numpy")
 def refine(
     region: Region,
     tableau: FloatArray,
@@ -214,7 +214,7 @@ def refine(
         values[i] += rise if i == cut else change[i] - slope[i] * rise
 
 
-@numba.njit(nogil=True, error_model="numpy")
+@helper(nogil=True, error_model="numpy")
 def prices_of(
     region: Region, tableau: FloatArray, nonbasic: IntArray, cut: int, prices: FloatArray, row: FloatArray
 ) -> None:

@@ -1,20 +1,23 @@
-"""What is compiled before figures are drawn or tests run, by as many processes as there are cores.
+"""All kernels, compiled at once, by as many processes as there are cores: ``fairqueues warm``.
 
-Each function calls some compiled kernels once; no two of them compile the same large one. numba stores what is
-compiled, for later runs too. ``python -m examples.kernels`` compiles what tests need.
+Each function calls some compiled kernels once; no two of them compile the same large one. numba stores what
+is compiled, for later runs too. Nothing needs it: a kernel that is not stored yet is compiled when it is
+called.
 """
 
 from __future__ import annotations
 
 import gc
+import math
+import signal
 import warnings
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 
 import numpy as np
 from joblib import Parallel, cpu_count, delayed
 
 from capacity import region_volume, stability_region
-from examples.interrupted import uninterrupted
 from fairness import (
     DRF,
     PSDSF,
@@ -26,6 +29,8 @@ from fairness import (
     allocate,
 )
 from fairness.cloud import dcdrf, demand_profile, edrf, edrf_rounds
+from fairness.machine.bars import bar
+from fairness.machine.compiling import asked
 from fairqueues.traces import synthetic_gpu_trace
 from queueing import (
     DRFScheduler,
@@ -67,7 +72,7 @@ def prices() -> None:
 
 
 def many_prices() -> None:
-    """Proportional fairness with many resources, and simulations that visit states, which read demands alike."""
+    """Proportional fairness with many resources, and simulations that visit states, alike in reading demands."""
     # With ten classes a table would have too many states; more classes would only take longer.
     many = System.with_load(Problem(1.0 + np.eye(10), np.ones(10)), np.ones(10), 0.3)
     simulate(many, ProportionalFair(), events=200, replications=2, rng=0)
@@ -166,25 +171,47 @@ KERNELS: tuple[Callable[[], None], ...] = (
     whole_tasks, runs, exact, rounds, clouds, likely_states, finite_chains, volumes,
 )  # fmt: skip
 
-DRAWN = frozenset({replayed})
-"""Only figures need them: what tests ask is small enough to run without."""
 
+def compile_together(kernels: Iterable[Callable[[], None]] = KERNELS, *, shown: bool | None = False) -> None:
+    """Call the functions in the order of :data:`KERNELS`, shared by as many processes as there are cores.
 
-def compile_together(kernels: Iterable[Callable[[], None]] = KERNELS) -> None:
-    """Call the functions in the order of :data:`KERNELS`, shared by as many processes as there are cores."""
-    # A worker that holds 300 MB more than at its start is replaced, and compilers keep more: nothing to warn of.
+    Parameters
+    ----------
+    kernels : iterable of callable
+        Of :data:`KERNELS`.
+    shown : bool, optional
+        Whether a bar is drawn; None: where standard error is a terminal.
+    """
+    # A worker that holds 300 MB more than at its start is replaced, and compilers keep more: nothing to warn
+    # of.
     warnings.filterwarnings("ignore", "A worker stopped while some jobs were given", UserWarning)
     ordered = sorted(set(kernels), key=KERNELS.index)
-    with uninterrupted():  # the processes that everything is shared by are started here
+    with _uninterrupted():  # the processes that everything is shared by are started here
         Parallel(n_jobs=-1, batch_size=1)(delayed(int)() for _ in range(cpu_count()))
-    Parallel(n_jobs=-1, batch_size=1)(delayed(_compiled)(kernel) for kernel in ordered)
+    run = Parallel(n_jobs=-1, batch_size=1, return_as="generator_unordered")
+    done = run(delayed(_compiled)(kernel) for kernel in ordered)
+    for _ in bar(done, what="compiling kernels", unit="group", total=len(ordered), shown=shown):
+        pass
 
 
 def _compiled(kernel: Callable[[], None]) -> None:
-    """Call it in a process that seldom looks for garbage: most of what a compiler makes stays, a tenth is saved."""
+    """Call it in a process that seldom looks for garbage: most of what a compiler makes stays.
+
+    That saves a tenth. What it asks is small, and would be interpreted unless it belonged to a large request.
+    """
     gc.set_threshold(100_000, 50, 50)
-    kernel()
+    with asked(math.inf):
+        kernel()
 
 
-if __name__ == "__main__":
-    compile_together(kernel for kernel in KERNELS if kernel not in DRAWN)
+@contextmanager
+def _uninterrupted() -> Iterator[None]:
+    """Processes that are started here are not interrupted with this one, which ends them.
+
+    What is ignored when a process is started, it goes on to ignore.
+    """
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)

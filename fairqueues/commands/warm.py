@@ -1,0 +1,18 @@
+"""``warm``: compile all kernels at once."""
+
+from __future__ import annotations
+
+import typer
+
+__all__ = ["warm"]
+
+
+def warm() -> None:
+    """Compile all kernels now, on all cores, and store them: no later question waits for a compiler.
+
+    Small questions are answered without compiling, and others compile what they need, once per machine.
+    """
+    from fairqueues.kernels import KERNELS, compile_together
+
+    compile_together(shown=None)
+    typer.echo(f"{len(KERNELS)} groups of kernels are compiled and stored")
