@@ -38,6 +38,7 @@ TOPICS = (
     "sweep",
     "explorer",
     "imports",
+    "first_calls",
 )
 
 

@@ -72,7 +72,7 @@ def prices() -> None:
 
 
 def many_prices() -> None:
-    """Proportional fairness with many resources; simulations that visit states read demands alike."""
+    """Proportional fairness with many resources, and simulations that visit states."""
     # With ten classes a table would have too many states; more classes would only take longer.
     many = System.with_load(Problem(1.0 + np.eye(10), np.ones(10)), np.ones(10), 0.3)
     simulate(many, ProportionalFair(), events=200, replications=2, rng=0)

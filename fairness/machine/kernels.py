@@ -141,7 +141,7 @@ def log(x: float) -> float:
 @compiled_as(lambda x: lambda x: np.exp(x))
 def exp(x: float) -> float:
     """Exponential function; inf where it is larger than any float."""
-    return math.exp(x) if x < _LARGEST_POWER else x + math.inf
+    return math.exp(x) if x <= _LARGEST_POWER else x + math.inf
 
 
 _LARGEST_POWER = 709.782712893384

@@ -55,7 +55,7 @@ COMMANDS: dict[str, tuple[Callable[..., Any], str]] = {
     "replay": (replay, "fairqueues replay --tasks 500 --scheduler drf --scheduler pf --out replay.svg"),
     "fluid": (fluid, "fairqueues fluid talk_unbalanced --out fluid.svg"),
     "region": (region, "fairqueues region talk_capacity_region --out region.svg"),
-    "sweep": (sweep, "fairqueues sweep talk_sweep --out rates.nc --checkpoint rates.part"),
+    "sweep": (sweep, "fairqueues sweep talk_sweep --out rates.csv --checkpoint rates.part"),
     "cloud": (cloud, "fairqueues cloud dcdrf_profile"),
     "prove": (prove, "fairqueues prove psdsf-theorem-1 --verify"),
     "provision": (provision, "fairqueues provision provisioning"),

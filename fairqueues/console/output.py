@@ -300,7 +300,10 @@ def _engine() -> Any:
     for engine, modules in (("h5netcdf", ("h5netcdf", "h5py")), ("netcdf4", ("netCDF4",))):
         if all(map(find_spec, modules)):
             return engine
-    raise WrongUse("a .nc file needs netCDF4, or h5netcdf with h5py; install one, or write .csv or .json")
+    raise WrongUse(
+        "a .nc file needs netCDF4, or h5netcdf with h5py: pip install 'fairqueues[netcdf]', or write .csv or "
+        ".json"
+    )
 
 
 def _write_report(path: Path, outcome: Outcome, command: str) -> None:
