@@ -110,9 +110,18 @@ def define_on_both(function: F) -> F:
     It is written once. Its second definition is the same code, in which the names of functions that stand
     twice mean their second definitions: so what is compared is confirmed, and the comparison is not. Of an
     enumeration or a search both give the same cases one by one.
+
+    Raises
+    ------
+    ProofError
+        If the function is of no file of this package: your own is defined a second time by
+        :func:`define_again`.
     """
+    if not _is_built_in(function):
+        raise ProofError("only definitions of the papers are run on both; define yours again instead")
+    define(function)
     _ON_BOTH.add(function.__name__)
-    return define(function)
+    return function
 
 
 @overload
@@ -154,7 +163,7 @@ def define_again(function: Any = None, *, cases: Callable[..., int] | None = Non
             first = _FUNCTIONS.get(name)
             if first is None or _is_built_in(first) or first.__module__ != function.__module__:
                 raise ProofError(f"no function {name!r} of this module is defined a first time")
-        elif name in _AGAIN:
+        elif name in _AGAIN or name in _ON_BOTH:
             raise ProofError(f"{name!r} is defined more than twice")
         _AGAIN[name] = Second(function, cases)
         return function

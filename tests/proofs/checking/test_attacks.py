@@ -39,6 +39,7 @@ from proofs.catalogue import statement_named
 from proofs.checking import verify_finding
 from proofs.checking.queries import smt_query
 from proofs.definitions import define, define_again, definition
+from proofs.definitions.registry import define_on_both, second_definition
 from proofs.language.polynomials import Polynomial, polynomial
 from proofs.language.relations import Relation, relation
 from proofs.statement import Question
@@ -758,7 +759,20 @@ def test_overwriting_a_built_in_definition():
             define(drf_tasks)
         with pytest.raises(ProofError):
             define_again(drf_tasks)
+        with pytest.raises(ProofError, match="only definitions of the papers"):
+            define_on_both(drf_tasks)
     assert definition("drf_tasks") is was
+    assert not second_definition("drf_tasks").gives
+
+
+def test_a_second_definition_of_one_s_own_by_running_it_on_both():
+    def attacked_alike(demands):
+        return definition("used")(demands, [1])
+
+    with pytest.raises(ProofError, match="define yours again"):
+        define_on_both(attacked_alike)
+    with pytest.raises(ProofError, match="no definition is called"):
+        definition("attacked_alike")
 
 
 def test_a_function_redefined_after_the_verdict():
