@@ -32,6 +32,7 @@ from capacity.sweeping.ladder import (
     Effort,
     Found,
     Method,
+    Plan,
     Simulated,
     answered,
     clock,
@@ -49,7 +50,7 @@ from fairness.arguments.validation import (
 )
 from fairness.display.wording import named
 from fairness.errors import FairqueuesError, ModelError, NotConvergedError, UnstableError
-from fairness.machine.work import OutOfTime, ProgressOption, Task, watching
+from fairness.machine.work import TOO_LONG, OutOfTime, ProgressOption, Task, watching
 from fairness.protocol.policy import batches
 from queueing.fluid.stability import require_stable
 from queueing.model.job_trace import JobTrace
@@ -247,7 +248,7 @@ class _Cell:
         return math.inf if self.found is None else self.found.precision(self.system)
 
     def ask(self, methods: Sequence[Method], effort: Effort, announce: Any) -> None:
-        """Is there a stationary law, and then, what are its means?"""
+        """Whether there is a stationary law, and then its means."""
         try:
             with watching(time_limit=effort.limit):
                 if isinstance(self.policy, str) or is_scheduler(self.policy):
@@ -354,11 +355,11 @@ def _later(rng: np.random.Generator, used: int) -> np.random.Generator:
     )
 
 
-def _said(cell: _Cell, text: str) -> None:
+def _said(cell: _Cell, name: str, plan: Plan) -> None:
     """Tell beforehand what would take longer than there is time."""
-    _log.info("%s: %s", cell.place, text)
-    with Task(f"{cell.place}: {text}", 1, "method") as told:
-        told.advance()
+    seconds = min(plan.seconds, TOO_LONG)
+    with Task(f"{cell.place}: no {name}", plan.amount, plan.unit, seconds):
+        pass
 
 
 @contextmanager

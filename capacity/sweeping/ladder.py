@@ -111,8 +111,8 @@ LONGEST = 16
 FIRST = {"events": 4_000, "jobs": 1_000}
 """Of a run of which nothing is known but the time."""
 
-TAIL, WORTH_PRUNING = 1e-12, 10.0
-"""What balanced fairness may leave out; seconds from which pruned recursions are thought of."""
+WORTH_PRUNING = 10.0
+"""Seconds from which pruned recursions are thought of."""
 
 LEAST = 0.02
 """Seconds that are worth another run."""
@@ -250,16 +250,22 @@ class Plan:
     Attributes
     ----------
     seconds : float
-        About; 0 where nothing is known.
-    what : str
-        The work in words.
+        About; 0 where it is little, or nothing is known.
+    amount, unit : float and str
+        The work.
     run : callable
         Of an Effort: does it.
     """
 
     seconds: float
-    what: str
     run: Callable[[Effort], Found]
+    amount: float = 1.0
+    unit: str = "step"
+
+    @property
+    def what(self) -> str:
+        """The work in words."""
+        return f"{rough(self.amount)} {self.unit}"
 
 
 class Method(ABC):
@@ -280,22 +286,23 @@ class Named(Method):
     """
 
     most_states: int = BALANCED_STATES
+    tail: float = 1e-12
     name: ClassVar[str] = "recursion"
 
     def plan(self, system: System, policy: Any, effort: Effort) -> Plan | None:
         """Exact if there is time."""
         if policy == BOUND:
-            return Plan(0.0, "a closed form", partial(self._bound, system))
+            return Plan(0.0, partial(self._bound, system))
         if policy != BALANCED:
             return None
         if effort.timed:
             # What can be pruned is tried out, which is worth it where there is time for more.
-            _, parts = steps(system, TAIL, prune=effort.seconds > WORTH_PRUNING)
+            _, parts = steps(system, self.tail, prune=effort.seconds > WORTH_PRUNING)
             states, seconds = sum(part.states for part in parts), sum(part.seconds for part in parts)
             if seconds > PART * effort.seconds:
                 why = f"no {self.name}: about {rough(states)} states, about {duration(seconds)}"
-                return Plan(0.0, "closed forms", partial(self._between, system, why))
-        return Plan(0.0, "balanced fairness", partial(self._balanced, system))
+                return Plan(0.0, partial(self._between, system, why))
+        return Plan(0.0, partial(self._balanced, system))
 
     def _bound(self, system: System, effort: Effort) -> Found:
         bound = duration_bound(system)
@@ -303,7 +310,8 @@ class Named(Method):
         return Found.of(bound, BOUND, known, [np.zeros(system.n_classes)] * len(MEANS))
 
     def _balanced(self, system: System, effort: Effort) -> Found:
-        return Found.of_law(balanced_fairness(system, max_states=self.most_states), BALANCED)
+        law = balanced_fairness(system, tail=self.tail, max_states=self.most_states)
+        return Found.of_law(law, BALANCED)
 
     def _between(self, system: System, why: str, effort: Effort) -> Found:
         bound = duration_bound(system)
@@ -325,7 +333,7 @@ class Formula(Method):
         """Only where it is exact."""
         if not _shares_equally(system, policy):
             return None
-        return Plan(0.0, "a formula", lambda _: Found.of_law(balanced_fairness(system), FORMULA))
+        return Plan(0.0, lambda _: Found.of_law(balanced_fairness(system), FORMULA))
 
 
 def _shares_equally(system: System, policy: Any) -> bool:
@@ -371,7 +379,7 @@ class Chain(Method):
             return None
         tails = TAILS if self.tail is None else (self.tail,)
         if not effort.timed or self.shape is not None:
-            return Plan(0.0, "a chain", partial(self._law, system, policy, tails[0]))
+            return Plan(0.0, partial(self._law, system, policy, tails[0]))
         own = _seconds_a_state(system, policy)
         python = f" at {own * 1e3:.2g} ms each" if own > STATE_SECONDS else ""
         plan = None
@@ -380,8 +388,8 @@ class Chain(Method):
             seconds += own * states
             if plan is not None and seconds > PART * effort.seconds:
                 break
-            what = f"{rough(states)} states or more{python}"
-            plan = Plan(seconds, what, partial(self._law, system, policy, tail))
+            unit = f"states or more{python}"
+            plan = Plan(seconds, partial(self._law, system, policy, tail), states, unit)
         return plan
 
     def _size(self, system: System, policy: Any, tail: float, given: float) -> tuple[float, float]:
@@ -455,7 +463,7 @@ class Bounds(Method):
         if isinstance(policy, str) or is_scheduler(policy):
             return None
         n = int((system.arrival_rates > 0).sum())
-        return Plan(BOUND_SECONDS * n**3, f"{2 * n} bounds", partial(self._bounds, system, policy))
+        return Plan(BOUND_SECONDS * n**3, partial(self._bounds, system, policy), 2 * n, "bounds")
 
     def _bounds(self, system: System, policy: Any, effort: Effort) -> Found:
         names = [str(name) for name in np.array(system.problem.job_classes)[system.arrival_rates > 0]]
@@ -493,7 +501,7 @@ class Simulated(Method):
         """Shortly, it always says something."""
         if isinstance(policy, str):
             return None
-        return Plan(0.0, "a simulation", partial(self.lengthened, system, policy, None))
+        return Plan(0.0, partial(self.lengthened, system, policy, None))
 
     def lengthened(self, system: System, policy: Any, before: Simulation | None, effort: Effort) -> Found:
         """What a simulation and further runs tell together."""
@@ -630,11 +638,11 @@ def answered(
     policy: Any,
     methods: Sequence[Method],
     effort: Effort,
-    announce: Callable[[str], None] = lambda _: None,
+    announce: Callable[[str, Plan], None] = lambda *_: None,
 ) -> Found:
     """Means of one cell by the first method that is good enough, else by the best one.
 
-    ``announce`` is told what would take longer than there is time, before anything else is begun.
+    ``announce`` is told of plans that would take longer than there is time, before anything else is begun.
 
     Raises
     ------
@@ -660,7 +668,7 @@ def answered(
                 if plan.seconds > PART * now.seconds:
                     told = f"{plan.what}, about {duration(plan.seconds)}"
                     said.append(f"no {method.name}: {told}, and there are {duration(now.seconds)}")
-                    announce(said[-1])
+                    announce(method.name, plan)
                     continue
                 found = _run(plan, now, deadline)
         except UnstableError:

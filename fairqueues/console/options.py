@@ -23,7 +23,9 @@ __all__ = [
     "Methods",
     "Out",
     "Policies",
+    "Precision",
     "Report",
+    "Seconds",
     "Seed",
     "Size",
     "TimeLimit",
@@ -111,6 +113,16 @@ Seed = Annotated[
 ]
 TimeLimit = Annotated[
     float | None, option("Stop after S seconds with what is known; exit code 1.", "S", min=0.0)
+]
+Seconds = Annotated[
+    float | None,
+    option(
+        "Find each mean as well as S seconds for all allow: formula, chain, proved bounds, simulation.",
+        "S", min=0.001,
+    ),
+]  # fmt: skip
+Precision = Annotated[
+    float | None, option("With --seconds: relative error that is small enough (0.01).", "P", min=0.0)
 ]
 Load = Annotated[float | None, option("Scale the traffic to this load.", "L", min=0.0)]
 Jobs = Annotated[int, option("Workers; -1 for all cores.", "N")]
