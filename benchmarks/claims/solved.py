@@ -2,8 +2,8 @@
 
 ``python -m benchmarks.claims.solved`` asks 200 random systems of 2 to 30 classes, pools and clusters, at
 loads of .1 to 1.2, under policies of the catalogue and a plain function, with 2 seconds for each call (about
-half an hour), ``--systems 20 --first 40`` some of them. Kernels are compiled before. For each cell a second method is
-asked:
+half an hour), ``--systems 20 --first 40`` some of them. Kernels are compiled before. For each cell a second
+method is asked:
 
 * an *exact* answer, or the proved error of one, by the closed form of one resource, or a longer tail;
 * a *chain* by one that leaves out 10^-6 of what this one does, where that has at most 300,000 states;
@@ -104,7 +104,7 @@ def cells(first: int, count: int, seconds: float) -> pd.DataFrame:
         if not policies:
             continue
         heard = Heard()
-        aside = ASIDE.seconds
+        aside, worked = ASIDE.seconds, time.process_time()
         solved = solve(system, policies, seconds=seconds, rng=number, progress=heard)
         heard()
         took = heard.times[-1] - heard.times[0] - (ASIDE.seconds - aside)
@@ -113,7 +113,8 @@ def cells(first: int, count: int, seconds: float) -> pd.DataFrame:
             row = {
                 "system": number, "classes": system.n_classes, "cluster": system.is_cluster, "policy": name,
                 "load": float(solved.loads[0]), "found by": found_by, "known": solved.known[0][m],
-                "seconds": took / seconds, "silent": float(np.diff(heard.times).max()),
+                "seconds": took / seconds, "worked": (time.process_time() - worked) / seconds,
+                "silent": float(np.diff(heard.times).max()),
             }  # fmt: skip
             rows.append(row | judged(system, policies[name], solved, m))
             print(*row.values(), rows[-1].get("covered"), rows[-1].get("off"), sep=" | ", flush=True)
@@ -145,7 +146,7 @@ def judged(system: System, policy: Any, solved: Any, m: int) -> dict[str, Any]:
         apart, error = np.minimum(apart, 0.0), np.zeros_like(error)
     claimed = error + off
     part = np.abs(apart[live]) / np.maximum(claimed[live], 1e-300)
-    return {"covered": bool((part <= 1).all()), "off": float(part.max()), "second": second}
+    return {"covered": float((part <= 1).mean()), "off": float(part.max()), "second": second}
 
 
 def told(table: pd.DataFrame) -> str:
@@ -158,7 +159,8 @@ def told(table: pd.DataFrame) -> str:
         asked = part["covered"].dropna()
         worst = part["off"].max() if "off" in part else float("nan")
         span = f"{part['classes'].min()}-{part['classes'].max()}"
-        covered = f"{100 * asked.astype(bool).mean():.1f} %" if len(asked) else ""
+        means = part.loc[asked.index, "classes"]
+        covered = f"{100 * np.average(asked.astype(float), weights=means):.1f} %" if len(asked) else ""
         lines.append(
             f"| {name} | {len(part)} | {span} | {len(asked)} | {covered} | "
             f"{'' if np.isnan(worst) else f'{worst:.2g}'} |"
@@ -167,7 +169,7 @@ def told(table: pd.DataFrame) -> str:
     lines += [
         "",
         f"{len(calls)} calls; longest {calls['seconds'].max():.2f} times its seconds, "
-        f"{(calls['seconds'] > 1.3).sum()} above 1.3; "
+        f"{(calls['seconds'] > 1.3).sum()} above 1.3, of the processor {calls['worked'].max():.2f}; "
         f"silent for at most {calls['silent'].max():.2f} s.",
     ]
     return "\n".join(lines)
@@ -181,6 +183,8 @@ def main() -> None:
     parser.add_argument("--seconds", type=float, default=SECONDS)
     parser.add_argument("--csv")
     given = parser.parse_args()
+    for number in (0, 3, 6):  # what is read or imported once
+        solve(*random_system(np.random.default_rng(number), number), seconds=30, precision=0.3)
     table = cells(given.first, given.systems, given.seconds)
     if given.csv:
         table.to_csv(given.csv, index=False)

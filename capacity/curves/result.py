@@ -16,6 +16,7 @@ from capacity.sweeping.methods import BALANCED, BOUND, METHODS
 from fairness.arguments.validation import Entropy, require_choice
 from fairness.catalogue import coloured
 from fairness.display.drawing import bars, given_axes, panels
+from fairness.display.latex import to_latex
 from fairness.display.lettering import label
 from fairness.display.lines import label_ends, line_styles
 from fairness.display.result import Result
@@ -358,6 +359,10 @@ class Solved(LoadCurves):
     def to_dataset(self) -> xr.Dataset:
         """The same with labels: dimensions load, policy and job_class."""
         return super().to_dataset().assign(known=(("load", "policy"), np.array(self.known, dtype=object)))
+
+    def to_latex(self) -> str:
+        """The table as LaTeX, without the remarks."""
+        return to_latex(self.to_dataframe().drop(columns=["remarks", "errors"]))
 
     def summary(self) -> str:
         """A line per cell and class; of many the service rates alone; then what would take longer."""

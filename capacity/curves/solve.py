@@ -247,20 +247,30 @@ class _Cell:
         """Relative error."""
         return math.inf if self.found is None else self.found.precision(self.system)
 
-    def ask(self, methods: Sequence[Method], effort: Effort, announce: Any) -> None:
-        """Whether there is a stationary law, and then its means."""
+    def judge(self, effort: Effort) -> None:
+        """Whether there is a stationary law, as far as that is seen at once."""
         try:
             with watching(time_limit=effort.limit):
                 if isinstance(self.policy, str) or is_scheduler(self.policy):
                     self.system.require_stable()
                 elif not isinstance(self.system.arrivals, JobTrace):
                     require_stable(self.system, self.policy)
+        except UnstableError as error:
+            self._unstable(error)
+        except (ModelError, OutOfTime) as error:
+            self.said = " ".join(str(error).split())
+
+    def _unstable(self, error: UnstableError) -> None:
+        self.found, self.found_by, self.said = None, UNSTABLE, _unstable(self.system, error)
+
+    def ask(self, methods: Sequence[Method], effort: Effort, announce: Any) -> None:
+        """For the means."""
+        try:
             found = answered(self.system, self.policy, methods, effort, announce)
             if self.found is None or found.precision(self.system) < self.precision():
                 self.found, self.said, self.found_by = found, "", found.found_by
         except UnstableError as error:
-            self.found, self.found_by = None, UNSTABLE
-            self.said = _unstable(self.system, error)
+            self._unstable(error)
         except (ModelError, NotConvergedError, OutOfTime) as error:
             if self.found is None:
                 self.said = " ".join(str(error).split())
@@ -271,7 +281,7 @@ class _Cell:
         try:
             found = runs.lengthened(self.system, self.policy, before, effort)
         except UnstableError as error:
-            self.found, self.found_by, self.said = None, UNSTABLE, _unstable(self.system, error)
+            self._unstable(error)
         except FairqueuesError as error:
             _log.info("%s: %s", self.place, error)
         else:
@@ -312,6 +322,9 @@ class _Answers:
         asked = sorted((cell for cell in self.cells if not self._known(cell)), key=lambda cell: cell.order)
         guess = self.effort.seconds if self.effort.timed else math.nan
         with Task("the answers", len(self.cells), "cells", guess) as task, _beating(task):
+            for k, cell in enumerate(asked):
+                cell.judge(self._of(cell, self.left / (len(asked) - k)))
+            asked = [cell for cell in asked if cell.found_by != UNSTABLE]
             for k, cell in enumerate(asked):
                 share = self._of(cell, self.left / (len(asked) - k))
                 if share.seconds <= 0:

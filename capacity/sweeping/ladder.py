@@ -99,8 +99,11 @@ TAILS = (1e-9, 1e-6, 1e-4)
 STATE_SECONDS, BOUND_SECONDS, EVENT_SECONDS = 1.5e-5, 0.01, 2e-7
 """Of a state of a chain, its policy apart; of drift bounds, times the cube of the classes; of an event."""
 
-SIMPLEX, WORTH_GUESSING = 5.0, 1.0
+SIMPLEX, WORTH_GUESSING = 5.0, 5.0
 """Times the states below a plane that a set has at least, about; seconds from which more is asked."""
+
+ASKED = 2.0
+"""Times the states of a chain about which its policy is asked: also about those beyond, for the error."""
 
 LONGER = 4
 """Times the last run that a run which was too short is repeated."""
@@ -108,7 +111,10 @@ LONGER = 4
 LONGEST = 16
 """Times the first run that the last one lasts where no time is given."""
 
-FIRST = {"events": 4_000, "jobs": 1_000}
+MOST_FAILURES = 3
+"""Runs of no result, each four times as long as the one before, after which it is not their length."""
+
+FIRST = {"events": 1_000, "jobs": 250}
 """Of a run of which nothing is known but the time."""
 
 WORTH_PRUNING = 10.0
@@ -379,17 +385,19 @@ class Chain(Method):
             return None
         tails = TAILS if self.tail is None else (self.tail,)
         if not effort.timed or self.shape is not None:
-            return Plan(0.0, partial(self._law, system, policy, tails[0]))
+            return Plan(0.0, partial(self._law, system, policy, tails[0], PART))
         own = _seconds_a_state(system, policy)
         python = f" at {own * 1e3:.2g} ms each" if own > STATE_SECONDS else ""
         plan = None
         for tail in reversed(tails):
             states, seconds = self._size(system, policy, tail, effort.seconds)
-            seconds += own * states
+            seconds += ASKED * own * states
             if plan is not None and seconds > PART * effort.seconds:
                 break
             unit = f"states or more{python}"
-            plan = Plan(seconds, partial(self._law, system, policy, tail), states, unit)
+            # The more the policy takes, the longer it takes to judge what is known in the end.
+            part = PART if own < STATE_SECONDS else PART / ASKED
+            plan = Plan(seconds, partial(self._law, system, policy, tail, part), states, unit)
         return plan
 
     def _size(self, system: System, policy: Any, tail: float, given: float) -> tuple[float, float]:
@@ -412,7 +420,7 @@ class Chain(Method):
         states = count_phase_states(_box(system, tail), phases)
         return states, STATE_SECONDS * states
 
-    def _law(self, system: System, policy: Any, tail: float, effort: Effort) -> Found:
+    def _law(self, system: System, policy: Any, tail: float, part: float, effort: Effort) -> Found:
         options: dict[str, Any] = {"shape": self.shape, "tail": tail, "solver": self.solver}
         try:
             law = stationary(
@@ -421,7 +429,7 @@ class Chain(Method):
                 distribution=False,
                 max_states=self.max_states,
                 # Some of the time is for what else can be done.
-                time_limit=PART * effort.seconds if effort.timed else None,
+                time_limit=part * effort.seconds if effort.timed else None,
                 **options,
             )
         except NotConvergedError as error:
@@ -551,7 +559,7 @@ class _Runs:
     ) -> None:
         self.method, self.system, self.policy, self.unit, self.effort = method, system, policy, unit, effort
         self.all, self.last = before, None
-        self.over, self.error = False, None
+        self.over, self.error, self.failures = False, None, 0
         self._deadline = clock() + effort.seconds
 
     @property
@@ -603,7 +611,9 @@ class _Runs:
                 raise
             self.error, run = error, getattr(error, "best", None)
             # Where kernels were compiled meanwhile there is time again.
-            self.over = isinstance(error, NotConvergedError) and self.left < LEAST
+            out_of_time = isinstance(error, NotConvergedError) and self.left < LEAST
+            self.failures += 1
+            self.over = out_of_time or self.failures > MOST_FAILURES
         self.last = run
         if run is not None:
             self.all = pooled(self.all, run)
