@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from capacity.sweeping.ladder import CHAIN, FORMULA, MEANS, PROVED, SIMULATION, Found
+from capacity.sweeping.ladder import CHAIN, COLUMNS, FORMULA, MEANS, PROVED, SIMULATION, Found
 from capacity.sweeping.methods import BALANCED, BOUND, METHODS
 from fairness.arguments.validation import Entropy, require_choice
 from fairness.catalogue import coloured
@@ -345,9 +345,9 @@ class Solved(LoadCurves):
         result = self.results.get((self.methods[method], float(self.loads[load])))
         if result is None:
             return None
-        means = [getattr(self, name)[load, method] for name in (*MEANS, *(f"{name}_error" for name in MEANS))]
-        words = self.found_by[load][method], self.known[load][method]
-        return Found(result, *words, *means, self.remarks[load][method])
+        columns: Any = {name: getattr(self, name)[load, method] for name in COLUMNS}
+        found_by, known = self.found_by[load][method], self.known[load][method]
+        return Found(result, found_by, known, remark=self.remarks[load][method], **columns)
 
     def to_dataframe(self) -> pd.DataFrame:
         """One row per load, policy and class: means, errors, how they were found and how well known."""

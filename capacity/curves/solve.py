@@ -25,9 +25,9 @@ from numpy.typing import ArrayLike
 from capacity.curves.result import NOTHING, UNSTABLE, Solved
 from capacity.sweeping.grid import Grid
 from capacity.sweeping.ladder import (
+    COLUMNS,
     LADDER,
     LEAST,
-    MEANS,
     SIMULATION,
     Effort,
     Found,
@@ -408,12 +408,10 @@ def _solved(
 ) -> Solved:
     """The table of the cells, which stand load by load."""
     shape = len(values), len(names)
-    means: dict[str, Any] = {}
-    for mean in MEANS:
-        for name in (mean, f"{mean}_error"):
-            nothing = np.full(system.n_classes, np.nan)
-            rows = [nothing if cell.found is None else getattr(cell.found, name) for cell in cells]
-            means[name] = frozen(np.array(rows).reshape(*shape, -1))
+    nothing, means = np.full(system.n_classes, np.nan), dict[str, Any]()
+    for name in COLUMNS:
+        rows = [nothing if cell.found is None else getattr(cell.found, name) for cell in cells]
+        means[name] = frozen(np.array(rows).reshape(*shape, -1))
 
     def words(of: Any) -> tuple[tuple[str, ...], ...]:
         texts = [of(cell) for cell in cells]

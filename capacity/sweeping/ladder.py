@@ -24,6 +24,7 @@ little less often than they say.
 from __future__ import annotations
 
 import math
+import os
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
@@ -39,6 +40,7 @@ from capacity.sweeping.pooling import pooled
 from fairness.arguments.validation import require_number, require_whole
 from fairness.display.wording import percent, rough
 from fairness.errors import ModelError, NotConvergedError, UnstableError, advised
+from fairness.machine.cores import available_cores
 from fairness.machine.work import ASIDE, OutOfTime, duration, watching
 from fairness.model.problem import FloatArray
 from fairness.protocol.calling import policy_tasks
@@ -66,6 +68,7 @@ from queueing.states.box import SMALLEST
 
 __all__ = [
     "CHAIN",
+    "COLUMNS",
     "FORMULA",
     "LADDER",
     "LEAST",
@@ -87,6 +90,9 @@ __all__ = [
 
 MEANS = ("mean_jobs", "mean_durations", "service_rates")
 
+COLUMNS = (*MEANS, *(f"{name}_error" for name in MEANS))
+"""Numbers of a class."""
+
 FORMULA, CHAIN, PROVED, SIMULATION = "formula", "chain", "proved", "simulation"
 """How the means of a policy were found."""
 
@@ -96,11 +102,14 @@ PART = 0.6
 TAILS = (1e-9, 1e-6, 1e-4)
 """What a chain may leave out: the first of them for which there is time."""
 
-STATE_SECONDS, BOUND_SECONDS, EVENT_SECONDS = 1.5e-5, 0.01, 2e-7
-"""Of a state of a chain, its policy apart; of drift bounds, times the cube of the classes; of an event."""
+STATE_SECONDS, BOUND_SECONDS = 1e-5, 0.01
+"""Of a state of a chain, its policy apart; of drift bounds, times the cube of the classes."""
 
 SIMPLEX, WORTH_GUESSING = 5.0, 5.0
 """Times the states below a plane that a set has at least, about; seconds from which more is asked."""
+
+JUDGING = (0.0, 0.02, 0.05, 0.3, 0.8, 0.4, 1.2, 3.0, 6.0, 10.0, 10.0, 10.0, 10.0)
+"""Seconds that it takes to estimate the error of a chain, by the number of classes: far beyond its states."""
 
 ASKED = 2.0
 """Times the states of a chain about which its policy is asked: also about those beyond, for the error."""
@@ -130,6 +139,12 @@ BALANCED_STATES = 100_000_000_000
 """Most states of balanced fairness, unless told otherwise: as it has them itself."""
 
 SMALLER = "take smaller loads, or the bound alone, which needs no states"
+
+
+def _busy() -> float:
+    """Times that work takes longer because others work on this machine, too."""
+    working = os.getloadavg()[0] if hasattr(os, "getloadavg") else 1.0
+    return max(1.0, working / available_cores())
 
 
 def clock() -> float:
@@ -171,7 +186,8 @@ class Found:
         cls, result: Any, found_by: str, known: str, errors: Sequence[FloatArray], remark: str = ""
     ) -> Found:
         """Means of a result that has them."""
-        return cls(result, found_by, known, *(getattr(result, name) for name in MEANS), *errors, remark)
+        columns: Any = zip(COLUMNS, (*(getattr(result, name) for name in MEANS), *errors), strict=True)
+        return cls(result, found_by, known, remark=remark, **dict(columns))
 
     @classmethod
     def of_law(cls, law: Any, found_by: str) -> Found:
@@ -191,7 +207,8 @@ class Found:
         half = np.where(finite, upper - jobs, np.inf)
         means = jobs, system.mean_durations(jobs), system.service_rates(jobs)
         known = "proved bounds" if finite.all() else "proved lower bounds"
-        return cls(result, PROVED, known, *means, *_carried(jobs, half, *means[1:]))
+        columns: Any = zip(COLUMNS, (*means, *_carried(jobs, half, *means[1:])), strict=True)
+        return cls(result, PROVED, known, **dict(columns))
 
     def precision(self, system: System) -> float:
         """Largest relative error of the mean jobs of a class with arrivals; infinite where one has none."""
@@ -202,11 +219,8 @@ class Found:
 
     def outputs(self) -> dict[str, Any]:
         """The means and errors with the dimension job_class, and words, as a sweep takes them."""
-        told: dict[str, Any] = {"found_by": self.found_by, "remark": self.remark}
-        for name in MEANS:
-            told[name] = ("job_class", getattr(self, name))
-            told[f"{name}_error"] = ("job_class", getattr(self, f"{name}_error"))
-        return told
+        told: dict[str, Any] = {name: ("job_class", getattr(self, name)) for name in COLUMNS}
+        return told | {"found_by": self.found_by, "remark": self.remark}
 
 
 def _carried(
@@ -305,7 +319,7 @@ class Named(Method):
             # What can be pruned is tried out, which is worth it where there is time for more.
             _, parts = steps(system, self.tail, prune=effort.seconds > WORTH_PRUNING)
             states, seconds = sum(part.states for part in parts), sum(part.seconds for part in parts)
-            if seconds > PART * effort.seconds:
+            if _busy() * seconds > PART * effort.seconds:
                 why = f"no {self.name}: about {rough(states)} states, about {duration(seconds)}"
                 return Plan(0.0, partial(self._between, system, why))
         return Plan(0.0, partial(self._balanced, system))
@@ -388,16 +402,18 @@ class Chain(Method):
             return Plan(0.0, partial(self._law, system, policy, tails[0], PART))
         own = _seconds_a_state(system, policy)
         python = f" at {own * 1e3:.2g} ms each" if own > STATE_SECONDS else ""
-        plan = None
+        plan, busy = None, _busy()
+        judging = busy * JUDGING[min(int((system.arrival_rates > 0).sum()), len(JUDGING) - 1)]
         for tail in reversed(tails):
             states, seconds = self._size(system, policy, tail, effort.seconds)
-            seconds += ASKED * own * states
+            seconds = busy * seconds + ASKED * own * states + (judging if states else 0.0)
             if plan is not None and seconds > PART * effort.seconds:
                 break
             unit = f"states or more{python}"
             # The more the policy takes, the longer it takes to judge what is known in the end.
             part = PART if own < STATE_SECONDS else PART / ASKED
-            plan = Plan(seconds, partial(self._law, system, policy, tail, part), states, unit)
+            law = partial(self._law, system, policy, tail, part - judging / effort.seconds)
+            plan = Plan(seconds, law, states, unit)
         return plan
 
     def _size(self, system: System, policy: Any, tail: float, given: float) -> tuple[float, float]:
@@ -429,7 +445,7 @@ class Chain(Method):
                 distribution=False,
                 max_states=self.max_states,
                 # Some of the time is for what else can be done.
-                time_limit=part * effort.seconds if effort.timed else None,
+                time_limit=max(part * effort.seconds, 0.0) if effort.timed else None,
                 **options,
             )
         except NotConvergedError as error:
@@ -471,7 +487,7 @@ class Bounds(Method):
         if isinstance(policy, str) or is_scheduler(policy):
             return None
         n = int((system.arrival_rates > 0).sum())
-        return Plan(BOUND_SECONDS * n**3, partial(self._bounds, system, policy), 2 * n, "bounds")
+        return Plan(_busy() * BOUND_SECONDS * n**3, partial(self._bounds, system, policy), 2 * n, "bounds")
 
     def _bounds(self, system: System, policy: Any, effort: Effort) -> Found:
         names = [str(name) for name in np.array(system.problem.job_classes)[system.arrival_rates > 0]]
@@ -529,19 +545,18 @@ class Simulated(Method):
                 if length > LONGEST * first:
                     break
                 continue
-            sound = runs.last is not None and not runs.last.warnings and not runs.last.unseen
-            more = LONGER if not sound else min(LONGER, runs.missing / max(runs.last.events, 1))
-            more = min(more, 0.8 * runs.left / max(took, 1e-6))
-            if not sound:
+            last, possible = runs.last, 0.8 * runs.left / max(took, 1e-6)
+            if last is None or last.warnings or last.unseen:
+                more = min(LONGER, possible)
                 if more < 1.5:
                     break
                 length *= more
                 continue
             # What is long enough stays as long: there are more of them.
-            replications = math.ceil(more * replications)
-            if more * self.replications < 2:
+            if possible * replications < 2:
                 break
-            replications = max(replications, 3)
+            more = min(LONGER, possible, runs.missing / max(last.events, 1))
+            replications = max(3, math.ceil(more * replications))
         return runs.found()
 
 
@@ -558,8 +573,10 @@ class _Runs:
         before: Simulation | None,
     ) -> None:
         self.method, self.system, self.policy, self.unit, self.effort = method, system, policy, unit, effort
-        self.all, self.last = before, None
-        self.over, self.error, self.failures = False, None, 0
+        self.all = before
+        self.last: Simulation | None = None
+        self.error: ModelError | NotConvergedError | None = None
+        self.over, self.failures = False, 0
         self._deadline = clock() + effort.seconds
 
     @property

@@ -106,7 +106,7 @@ def within(
     import capacity
 
     known = None if checkpoint is None or not checkpoint.exists() else capacity.Solved.load(checkpoint)
-    given = {} if precision is None else {"precision": precision}
+    given: Any = {} if precision is None else {"precision": precision}
     asked = partial(capacity.solve, system, methods, loads, seconds=seconds, start=known, **given)
     name = f"{len(methods)} methods in {seconds:g} s"
     solved: Solved = call.run({name: partial(asked, n_jobs=call.jobs, rng=call.seed)})[name]
