@@ -2,7 +2,8 @@ from .boundaries.policy import PolicyPoint, PolicyRegion, policy_stability_bound
 from .boundaries.service import ServicePoint, ServiceRegion, service_boundary, service_region
 from .boundaries.service_simulation import Simulated
 from .curves.load_curves import load_curves
-from .curves.result import LoadCurves
+from .curves.result import LoadCurves, Solved
+from .curves.solve import solve
 from .many_classes.slices import RegionSection, region_section
 from .many_classes.volume_estimate import VolumeEstimate, region_volume
 from .provisioning.answer import Provision
@@ -32,6 +33,7 @@ __all__ = [
     "ServicePoint",
     "ServiceRegion",
     "Simulated",
+    "Solved",
     "StabilityRegion",
     "StabilityVerdict",
     "Support",
@@ -50,6 +52,7 @@ __all__ = [
     "search_instability",
     "service_boundary",
     "service_region",
+    "solve",
     "stability_region",
     "sweep",
 ]

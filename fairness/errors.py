@@ -72,7 +72,17 @@ class InfeasibleError(FairqueuesError):
 
 
 class UnstableError(FairqueuesError):
-    """The offered load exceeds what the resources can carry, so no stationary law exists."""
+    """The offered load exceeds what the resources can carry, so no stationary law exists.
+
+    Attributes
+    ----------
+    direction : ndarray of shape (n_classes,) or None
+        In which proportions jobs grow, where growth was seen below full load.
+    """
+
+    def __init__(self, message: str = "", *, direction: Any = None, **place: Any) -> None:
+        super().__init__(message, **place)
+        self.direction = direction
 
 
 class NotConvergedError(FairqueuesError):

@@ -142,6 +142,7 @@ MAKERS = {
     "PolicyRegion": lambda: capacity.policy_stability_region(POOL, MaxMin(), points=3, precision=1e-2),
     "Provision": lambda: capacity.provision(POOL, [1.0, 0.7], [1, 1], maximum_duration=2.0),
     "LoadCurves": lambda: capacity.load_curves(SYSTEM, ["balanced", Priced()], [0.3, 0.6]),
+    "Solved": lambda: capacity.solve(SYSTEM, ["balanced", Priced()], [0.3, 1.2], seconds=60),
     "HeavyTraffic": lambda: capacity.heavy_traffic(POOL, [1, 1], ["balanced"], loads=[0.3, 0.5, 0.6, 0.7]),
     "InstabilitySearch": lambda: capacity.search_instability(BottleneckMax(), RandomLines(), 3, rng=1),
     "Report": lambda: proofs.check_all(["br-feasible"]),
@@ -307,6 +308,7 @@ EXTRA = {
     "PoolRegion": [{"loads": [[1, 1], [9, 1]]}],
     "HeavyTraffic": [{"job_class": 1}],
     "LoadCurves": [{"job_class": 1, "names": False}],
+    "Solved": [{"job_class": 1, "names": False}],
     "Stationary": [{"job_classes": [1]}],
 }
 """What else results draw, when asked, besides what they list themselves."""

@@ -1,5 +1,5 @@
-"""Means against the load: mean service rates, durations and jobs of several methods over a range of loads.
+"""Means of systems: under policies, against the load, each as well as the time allows.
 
-``point`` (one method at one load: chain, else simulation) -> ``result`` (LoadCurves) -> ``verb``
-(load_curves).
+``result`` (LoadCurves, Solved) -> ``load_curves`` (without a limit of time, at many workers, kept in a file),
+``solve`` (in a given time). How one mean is found stands in :mod:`capacity.sweeping.ladder`.
 """

@@ -11,10 +11,10 @@ import numpy as np
 import xarray as xr
 from numpy.typing import ArrayLike
 
-from capacity.curves.one_load import MEANS, SIMULATION, MeansAtLoad
 from capacity.curves.result import LoadCurves
 from capacity.sweeping.grid import Grid
-from capacity.sweeping.methods import METHODS
+from capacity.sweeping.ladder import MEANS, SIMULATION, Chain, Effort, Method, Named, Simulated, answered
+from capacity.sweeping.methods import require_known
 from capacity.sweeping.sweep import sweep
 from fairness.arguments.validation import (
     A_GENERATOR,
@@ -33,6 +33,22 @@ __all__ = ["LOADS", "load_curves"]
 
 LOADS = tuple(round(0.05 * k, 2) for k in range(2, 20))
 """0.1, 0.15, ..., 0.95."""
+
+
+BALANCED_STATES = 300_000_000
+"""Most states of balanced fairness at one load: seconds."""
+
+
+@dataclass(frozen=True)
+class MeansAtLoad:
+    """Outputs of a sweep: means of a system under a policy, their errors, and how they were found."""
+
+    methods: tuple[Method, ...]
+    precision: float
+
+    def __call__(self, system: System, policy: Any, rng: Any) -> dict[str, Any]:
+        """Means and errors with the dimension job_class; ``found_by`` and ``remark`` in words."""
+        return answered(system, policy, self.methods, Effort(precision=self.precision, rng=rng)).outputs()
 
 
 @dataclass(frozen=True)
@@ -126,25 +142,19 @@ def load_curves(
     check_system(system)
     values = _loads(loads)
     system.at_load(float(values[0]))  # a trace, or a system without arrivals, has no other loads
-    point = MeansAtLoad(
+    chain = Chain(
         tail=require_number("tail", tail, above=0, below=1),
         max_states=require_whole("max_states", max_states, 1),
         shape=tuple(shape) if isinstance(shape, Sequence) else shape,
         solver=solver,
-        events=require_whole("events", events, 1000),
-        jobs=require_whole("jobs", jobs, 100),
-        replications=require_whole("replications", replications, 2),
-        warmup=require_number("warmup", warmup, least=0, below=1),
-        confidence=require_number("confidence", confidence, above=0, below=1),
-        precision=require_number("precision", precision, above=0),
+    )
+    runs = Simulated(events, jobs, replications, warmup, confidence)
+    point = MeansAtLoad(
+        (Named(BALANCED_STATES), chain, runs), require_number("precision", precision, above=0)
     )
     grid = Grid.of(methods, {"load": values.tolist()}, "methods")
     named = dict(zip(grid.labels["policy"], grid.policies, strict=True))
-    for method in grid.policies:
-        if system.is_cluster and isinstance(method, str) and method in METHODS:
-            raise ModelError.of(
-                "methods", f": {method!r} is known for one pool, not for servers; leave it out"
-            )
+    require_known(system, grid.policies, "methods")
     data = sweep(
         _AtLoad(system),
         {str(name): method for name, method in named.items()},
@@ -156,7 +166,7 @@ def load_curves(
         common_streams=True,
         progress=progress,
     )
-    return _curves(system, data, point)
+    return _curves(system, data, runs.confidence)
 
 
 def _loads(loads: ArrayLike) -> Any:
@@ -168,7 +178,7 @@ def _loads(loads: ArrayLike) -> Any:
     return values
 
 
-def _curves(system: System, data: xr.Dataset, point: MeansAtLoad) -> LoadCurves:
+def _curves(system: System, data: xr.Dataset, confidence: float) -> LoadCurves:
     errors = tuple(map(tuple, data.error.values.tolist()))
     if "found_by" not in data:
         raise NotConvergedError(f"no method has means at any load; the first says: {errors[0][0]}")
@@ -183,7 +193,7 @@ def _curves(system: System, data: xr.Dataset, point: MeansAtLoad) -> LoadCurves:
         found_by=found_by,
         remarks=tuple(map(tuple, data["remark"].values.tolist())),
         errors=errors,
-        confidence=point.confidence,
+        confidence=confidence,
         entropy=None if not drawn else seed if seed == A_GENERATOR else literal_eval(seed),
         **means,
     )

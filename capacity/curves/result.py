@@ -11,11 +11,12 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from capacity.curves.one_load import CHAIN, MEANS, SIMULATION
+from capacity.sweeping.ladder import CHAIN, COLUMNS, FORMULA, MEANS, PROVED, SIMULATION, Found
 from capacity.sweeping.methods import BALANCED, BOUND, METHODS
 from fairness.arguments.validation import Entropy, require_choice
 from fairness.catalogue import coloured
-from fairness.display.drawing import given_axes, panels
+from fairness.display.drawing import bars, given_axes, panels
+from fairness.display.latex import to_latex
 from fairness.display.lettering import label
 from fairness.display.lines import label_ends, line_styles
 from fairness.display.result import Result
@@ -30,7 +31,16 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-__all__ = ["LoadCurves"]
+__all__ = ["NOTHING", "UNSTABLE", "LoadCurves", "Solved"]
+
+UNSTABLE = "unstable"
+"""How a cell was settled that has no stationary law."""
+
+NOTHING = "nothing"
+"""How well a cell is known of which nothing is."""
+
+SEVERAL = 40
+"""Rows that a summary lists."""
 
 CAPTIONS = {
     "mean_jobs": ("mean jobs", "mean jobs"),
@@ -136,6 +146,9 @@ class LoadCurves(Result):
             f"{percent(self.confidence)} intervals",
             BALANCED: "exact up to truncation at {} of {} loads, relative error of the mean jobs, proved",
             BOUND: "closed form at {} of {} loads",
+            FORMULA: "formula at {} of {} loads, relative error of the mean jobs, proved",
+            PROVED: "proved bounds at {} of {} loads, half their distance, of the mean jobs",
+            UNSTABLE: "unstable at {} of {} loads",
         }
         found: dict[str, list[tuple[str, float]]] = {}
         with np.errstate(invalid="ignore", divide="ignore"):
@@ -145,7 +158,9 @@ class LoadCurves(Result):
             found[name] = []
             for way, often in Counter(way for way in ways if way).items():
                 part = relative[[k for k, one in enumerate(ways) if one == way], m]
-                worst = math.nan if way == BOUND else float(np.nan_to_num(part, nan=math.inf).max())
+                worst = (
+                    math.nan if way in (BOUND, UNSTABLE) else float(np.nan_to_num(part, nan=math.inf).max())
+                )
                 found[name].append((said[way].format(often, len(ways)), worst))
         return found
 
@@ -245,11 +260,15 @@ class LoadCurves(Result):
                     capsize=2.5,
                     zorder=3,
                 )
+            over = next((k for k, row in enumerate(self.found_by) if row[m] == UNSTABLE), None)
+            if over is not None:
+                self._ended(ax, self.loads[over], colours[name])
             if len(shown):
                 ends[name] = (float(self.loads[shown[-1]]), float(values[shown[-1], m]), colours[name])
         busiest = "load of all servers" if self.system.is_cluster else "load of the busiest resource"
         title = label(self.system.problem.job_classes[i])
-        ax.set(xlabel=busiest, ylabel=CAPTIONS[quantity][1], title=title, xlim=(0, 1))
+        ax.set(xlabel=busiest, ylabel=CAPTIONS[quantity][1], title=title)
+        ax.set_xlim(0, max(1.0, float(self.loads[-1])))
         if not ends:
             why = "no point has an interval" if self._live[i] else "no arrivals"
             ax.text(0.5, 0.5, why, transform=ax.transAxes, ha="center", va="center")
@@ -263,6 +282,11 @@ class LoadCurves(Result):
         if names:
             label_ends(ax, ends)
         return ax
+
+    @staticmethod
+    def _ended(ax: Axes, load: float, colour: Any) -> None:
+        """A cross at the foot, where a method is unstable from this load on."""
+        ax.plot([load], [0.0], "x", color=colour, transform=ax.get_xaxis_transform(), clip_on=False)
 
     def figure(self, quantity: str = "service_rates") -> Figure:
         """A panel for each class, as :meth:`plot` draws it, below one legend, with common axis labels."""
@@ -281,6 +305,111 @@ class LoadCurves(Result):
             texts.append(f"simulated ({percent(self.confidence)} intervals)")
         figure.legend(handles, texts, loc="outside upper center", ncols=min(6, len(texts)), frameon=False)
         return figure
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Solved(LoadCurves):
+    """Means under policies, each found as well as the time allowed; made by :func:`capacity.solve`.
+
+    Attributes
+    ----------
+    known : tuple of tuple of str
+        By load and policy, how well its means are known: "exact", "chain, error about 1e-9", "proved bounds",
+        "simulated, 95 %"; or "unstable: jobs of B grow", "overload: link", "nothing".
+    results : dict of (str, float) to Result
+        What was found, by name and load: a Stationary, a Simulation, bounds.
+    interrupted : bool
+        Whether Ctrl-C ended it; more would be known.
+
+    ``errors`` says where the time was over before anything was found, or why nothing was. The middle of
+    proved bounds stands for the mean, half their distance for its error; where there is no upper bound, the
+    lower one, and an infinite error. The other attributes are those of :class:`LoadCurves`.
+
+    Examples
+    --------
+    >>> from capacity import solve
+    >>> from fairness import DRF, Problem
+    >>> from queueing import System
+    >>> system = System.with_load(Problem([[10, 1], [1, 10]], [1, 1]), [1, 1], 0.5)
+    >>> solved = solve(system, ["bound", DRF()], seconds=60)
+    >>> solved.results["DRF", 0.5].method
+    'elimination'
+    """
+
+    known: tuple[tuple[str, ...], ...]
+    results: dict[tuple[str, float], Any]
+    interrupted: bool
+
+    def cell(self, method: int, load: int) -> Found | None:
+        """What is known under a policy at a load, by their numbers; None where nothing is."""
+        result = self.results.get((self.methods[method], float(self.loads[load])))
+        if result is None:
+            return None
+        columns: Any = {name: getattr(self, name)[load, method] for name in COLUMNS}
+        found_by, known = self.found_by[load][method], self.known[load][method]
+        return Found(result, found_by, known, remark=self.remarks[load][method], **columns)
+
+    def to_dataframe(self) -> pd.DataFrame:
+        """One row per load, policy and class: means, errors, how they were found and how well known."""
+        table = super().to_dataframe()
+        each = np.repeat(np.array(self.known, dtype=object).ravel(), self.system.n_classes)
+        table.insert(list(table.columns).index("found_by") + 1, "known", each)
+        return table
+
+    def to_dataset(self) -> xr.Dataset:
+        """The same with labels: dimensions load, policy and job_class."""
+        return super().to_dataset().assign(known=(("load", "policy"), np.array(self.known, dtype=object)))
+
+    def to_latex(self) -> str:
+        """The table as LaTeX, without the remarks."""
+        return to_latex(self.to_dataframe().drop(columns=["remarks", "errors"]))
+
+    def summary(self) -> str:
+        """A line per cell and class; of many the service rates alone; then what would take longer."""
+        names, rows = self.system.problem.job_classes, []
+        for k, load in enumerate(self.loads):
+            for m, method in enumerate(self.methods):
+                for i, name in enumerate(names if self.found_by[k][m] not in ("", UNSTABLE) else ("",)):
+                    means = [f"{getattr(self, mean)[k, m, i]:.6g}" if name else "" for mean in MEANS]
+                    rows.append([method, f"{load:.4g}", name, *means, "" if i else self.known[k][m]])
+        if len(rows) > SEVERAL:
+            lines = super().summary().splitlines()
+        else:
+            heads = ["policy", "load", "class", *(CAPTIONS[mean][0] for mean in MEANS), "how well known"]
+            lines = ["means under policies", *aligned([heads, *rows])]
+        lines += ["  interrupted: more would be known"] if self.interrupted else []
+        return "\n".join([*lines, *(f"  {line}" for line in self.left_out())])
+
+    def left_out(self) -> list[str]:
+        """What there was no time for, and what has no interval: a line for each cell."""
+        return [
+            f"{method} at load {load:g}: {text}"
+            for k, load in enumerate(self.loads)
+            for m, method in enumerate(self.methods)
+            if (text := self.remarks[k][m] or (self.errors[k][m] if not self.found_by[k][m] else ""))
+        ]
+
+    def plot(
+        self,
+        ax: Axes | None = None,
+        *,
+        job_class: int | str = 0,
+        quantity: str = "service_rates",
+        names: bool = True,
+    ) -> Axes:
+        """Draw a quantity of one class: against the load, as :meth:`LoadCurves.plot`; bars at one load."""
+        if len(self.loads) > 1:
+            return super().plot(ax, job_class=job_class, quantity=quantity, names=names)
+        i = self.system.class_index(job_class)
+        caption = CAPTIONS[require_choice("quantity", quantity, CAPTIONS)][1]
+        values, widths = getattr(self, quantity)[0, :, i], getattr(self, f"{quantity}_error")[0, :, i]
+        title = f"{self.system.problem.job_classes[i]} at load {self.loads[0]:.4g}"
+        ax = bars(ax, self.methods, values, error=widths, ylabel=caption, title=title)
+        colours = coloured(self.methods)
+        for m, (bar, method) in enumerate(zip(ax.patches, self.methods, strict=True)):
+            simulated = self.found_by[0][m] == SIMULATION
+            bar.set(facecolor="white" if simulated else colours[method], edgecolor=colours[method])
+        return ax
 
 
 def _minor(value: float, _: float | None = None) -> str:

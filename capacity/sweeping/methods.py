@@ -7,24 +7,20 @@ A method is a policy, or one of the words of :data:`METHODS`: ``"balanced"`` for
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 from fairness.errors import ModelError
 from fairness.protocol.policy import policy_name
-from queueing.balanced.duration_bound import duration_bound
-from queueing.balanced.fairness import balanced_fairness
-from queueing.chain.stationary import stationary
 from queueing.model.system import System
+from queueing.simulation.tasks.schedulers import is_scheduler
 
-__all__ = ["BALANCED", "BOUND", "METHODS", "method_label", "solved"]
+__all__ = ["BALANCED", "BOUND", "METHODS", "method_label", "require_known"]
 
 BALANCED, BOUND = "balanced", "bound"
 
 METHODS = {BALANCED: "balanced fairness", BOUND: "bound"}
 """Methods that are no policies, and how tables and figures call them."""
-
-BALANCED_STATES = 100_000_000_000
-"""Most states of balanced fairness, unless told otherwise: as it has them itself."""
 
 
 def method_label(method: Any, argument: str = "policies") -> str:
@@ -44,17 +40,15 @@ def method_label(method: Any, argument: str = "policies") -> str:
                 "'bound' for its bound",
             )
         return METHODS[method]
+    if is_scheduler(method):
+        return str(method.name)
     return policy_name(method)
 
 
-def solved(system: System, method: Any, *, most_balanced: int = BALANCED_STATES, **options: Any) -> Any:
-    """Means of a system under a method.
-
-    ``options`` are those of :func:`queueing.stationary`; ``most_balanced`` are the most states of balanced
-    fairness.
-    """
-    if method == BALANCED:
-        return balanced_fairness(system, max_states=most_balanced)
-    if method == BOUND:
-        return duration_bound(system)
-    return stationary(system, method, distribution=False, **options)
+def require_known(system: System, methods: Iterable[Any], argument: str = "policies") -> None:
+    """ModelError if a word is about one pool, and the system is none."""
+    for method in methods:
+        if system.is_cluster and isinstance(method, str):
+            raise ModelError.of(
+                argument, f": {method!r} is known for one pool, not for servers; leave it out"
+            )

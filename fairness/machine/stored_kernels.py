@@ -41,7 +41,7 @@ class _Store(FunctionCache):
         return (*super()._index_key(sig, codegen), self._made_of)
 
     def load_overload(self, sig: Any, target_context: Any) -> Any:
-        found = None
+        found, loading = None, ASIDE.begin()
         try:
             found = super().load_overload(sig, target_context)
         except OSError as error:
@@ -49,6 +49,7 @@ class _Store(FunctionCache):
         except _UNREADABLE as error:
             _log.info("what was stored of %s cannot be read (%s)", self._kernel, error)
             self._forget()
+        ASIDE.end(loading)
         if found is None:  # then it is compiled now
             self._begun = ASIDE.begin()
             _log.info(BEGUN, self._kernel)

@@ -181,7 +181,7 @@ class Aside:
 
 
 ASIDE = Aside()
-"""Of the kernels that were compiled."""
+"""Of the kernels that were compiled, or read from where they are stored."""
 
 
 def _clock() -> float:

@@ -2,23 +2,31 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 from fairqueues.console.checkpoints import Checkpoint, checkpoint_option
 from fairqueues.console.command import Call, command
 from fairqueues.console.inputs import chosen, is_cluster, labelled
-from fairqueues.console.options import File, Methods, option
+from fairqueues.console.options import File, Methods, Precision, Seconds, option
 from fairqueues.console.remedies import placed
 from fairqueues.errors import WrongUse
 from fairqueues.report.outcome import Evidence
 
 if TYPE_CHECKING:
-    from fairqueues.scenario import Scenario
+    from collections.abc import Mapping, Sequence
 
-__all__ = ["rates"]
+    from capacity import LoadCurves, Solved
+    from fairqueues.scenario import Scenario
+    from queueing import System
+
+__all__ = ["deliver_means", "rates", "within"]
 
 MOST_LOADS = 1000
+
+UNSTABLE = ("UnstableError", ": unstable: ", ": overload: ")
+"""Words of an answer that there is no stationary law."""
 
 TABLES = {"chain": ("tail", "max_states", "shape", "solver"),
           "simulation": ("events", "jobs", "replications", "warmup", "confidence", "precision")}  # fmt: skip
@@ -37,12 +45,15 @@ def rates(
         bool, option("Mean durations instead of mean service rates.", None, "--durations")
     ] = False,
     checkpoint: Annotated[Path | None, checkpoint_option()] = None,
+    seconds: Seconds = None,
+    precision: Precision = None,
 ) -> None:
     """Draw the mean service rate of each class against the load, under the policies of the file.
 
     Beside them stand, of one pool, balanced fairness ("balanced") and the closed-form bound of it ("bound");
     --policy takes other methods. Policies are solved by their Markov chains, or simulated, with intervals,
-    where there is none that fits. Give the same command again to go on after a stop.
+    where there is none that fits. Give the same command again to go on after a stop, or with --seconds and
+    --checkpoint for more seconds.
     """
     scenario = call.read(file)
     notes: list[str] = []
@@ -56,6 +67,14 @@ def rates(
 
         methods = labelled([*METHODS, *scenario.policies], [*METHODS, *scenario.document.policies])
     system, values = scenario.system, _loads(loads)
+    quantity = "mean_durations" if durations else "service_rates"
+    what = "Mean durations" if durations else "Mean service rates"
+    if seconds is not None:
+        solved = within(call, system, methods, values, seconds, precision, checkpoint)
+        deliver_means(call, what, solved, quantity, notes)
+        return
+    if precision is not None:
+        raise WrongUse("--precision is for answers in a given time; add --seconds")
     kept = Checkpoint.of(checkpoint, call.to)
 
     import capacity
@@ -70,29 +89,58 @@ def rates(
             checkpoint=kept.path,
             rng=call.seed,
         )
-    quantity = "mean_durations" if durations else "service_rates"
-    missing = [line for name in curves.methods for line in curves.missing(name)]
-    notes += [line for line in missing if "UnstableError" in line]
-    notes += [
-        f"warning: {name} at load {load:g}: no interval, so not drawn: {placed(why, 'rates')}"
-        for load, name, why in curves.without_interval()
-    ]
     with kept:
-        call.deliver(
-            "Mean durations" if durations else "Mean service rates",
-            curves.to_dataframe(),
-            (
-                Evidence(name, claim, worst, bound="upper")
-                for name, claims in curves.evidence().items()
-                for claim, worst in claims
+        deliver_means(call, what, curves, quantity, notes)
+
+
+def within(
+    call: Call,
+    system: System,
+    methods: Mapping[str, Any],
+    loads: Any,
+    seconds: float,
+    precision: float | None,
+    checkpoint: Path | None = None,
+) -> Solved:
+    """What :func:`capacity.solve` finds in the time; it goes on from a checkpoint that is there."""
+    import capacity
+
+    known = None if checkpoint is None or not checkpoint.exists() else capacity.Solved.load(checkpoint)
+    given: Any = {} if precision is None else {"precision": precision}
+    asked = partial(capacity.solve, system, methods, loads, seconds=seconds, start=known, **given)
+    name = f"{len(methods)} methods in {seconds:g} s"
+    solved: Solved = call.run({name: partial(asked, n_jobs=call.jobs, rng=call.seed)})[name]
+    if checkpoint is not None:
+        solved.save(checkpoint)
+    return solved
+
+
+def deliver_means(call: Call, what: str, curves: LoadCurves, quantity: str, notes: Sequence[str]) -> None:
+    """Deliver means against the load; that a policy is unstable is an answer, and no failure."""
+    missing = [line for name in curves.methods for line in curves.missing(name)]
+    unstable = [line for line in missing if any(word in line for word in UNSTABLE)]
+    call.deliver(
+        what,
+        curves.to_dataframe(),
+        (
+            Evidence(name, claim, worst, bound="upper")
+            for name, claims in curves.evidence().items()
+            for claim, worst in claims
+        ),
+        notes=[
+            *notes,
+            *unstable,
+            *(
+                f"warning: {name} at load {load:g}: no interval, so not drawn: {placed(why, call.name)}"
+                for load, name, why in curves.without_interval()
             ),
-            notes=notes,
-            failures=(line for line in missing if "UnstableError" not in line),
-            figure=lambda: curves.figure(quantity),
-            dataset=curves.to_dataset(),
-            seed=call.seed,
-            brief=curves.table(quantity),
-        )
+        ],
+        failures=(line for line in missing if line not in unstable),
+        figure=lambda: curves.figure(quantity),
+        dataset=curves.to_dataset(),
+        seed=call.seed,
+        brief=curves.table(quantity),
+    )
 
 
 def _loads(text: str) -> Any:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from fairqueues.console.command import Call, command
 from fairqueues.console.inputs import chain_options, chosen, is_cluster, loaded, numbers, settings
-from fairqueues.console.options import Certificate, File, Load, Policies, option
+from fairqueues.console.options import Certificate, File, Load, Policies, Precision, Seconds, option
 from fairqueues.errors import WrongUse
 from fairqueues.report.outcome import Evidence
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 __all__ = ["solve"]
 
 
-@command(writes="certificate")
+@command("jobs", "seed", writes="certificate")
 def solve(
     call: Call,
     file: File,
@@ -35,13 +35,31 @@ def solve(
     ] = None,
     width: Annotated[float | None, option("Largest width of proved bounds, part of the mean.", "W")] = None,
     certificate: Certificate = None,
+    seconds: Seconds = None,
+    precision: Precision = None,
 ) -> None:
     """Solve the Markov chain of every policy; on a pool also balanced fairness and the duration bound.
 
-    With --certified the means of every policy are enclosed between bounds that are proved.
+    With --certified the means of every policy are enclosed between bounds that are proved. With --seconds
+    each is found as well as the time allows, also of many classes; that one is unstable is an answer.
     """
     scenario = call.read(file)
     policies = chosen(scenario, policy)
+    if seconds is not None:
+        from capacity.sweeping.methods import METHODS
+        from fairqueues.commands.rates import deliver_means, within
+
+        own = {"--shape": shape, "--tail": tail, "--width": width, "--certificate": certificate}
+        wrong = [name for name, value in own.items() if value is not None]
+        if wrong or certified:
+            raise WrongUse(f"--seconds chooses the method; leave out {', '.join(wrong) or '--certified'}")
+        named = {} if is_cluster(scenario) else {name: word for word, name in METHODS.items()}
+        system = scenario.system if load is None else scenario.system.at_load(load)
+        solved = within(call, system, policies | named, None, seconds, precision)
+        deliver_means(call, "Stationary means", solved, "service_rates", ())
+        return
+    if precision is not None:
+        raise WrongUse("--precision is for answers in a given time; add --seconds")
     system = loaded(scenario, load)
     if scenario.section("chain").certified if certified is None else certified:
         if shape is not None:

@@ -25,6 +25,8 @@ __all__ = [
     "Load",
     "Methods",
     "Policies",
+    "Precision",
+    "Seconds",
     "argument",
     "documented",
     "option",
@@ -114,6 +116,16 @@ Methods = Annotated[
 ]  # fmt: skip
 Counts = Annotated[str | None, option("Jobs present instead of those of the file.", "X,Y,...")]
 Certificate = Annotated[Path | None, option("Write the proof of the bounds (.json, .json.gz).", "FILE")]
+Seconds = Annotated[
+    float | None,
+    option(
+        "Find each mean as well as S seconds for all allow: formula, chain, proved bounds, simulation.",
+        "S", min=0.001,
+    ),
+]  # fmt: skip
+Precision = Annotated[
+    float | None, option("With --seconds: relative error that is small enough (0.01).", "P", min=0.0)
+]
 Load = Annotated[float | None, option("Scale the traffic to this load.", "L", min=0.0)]
 
 

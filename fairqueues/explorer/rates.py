@@ -16,21 +16,19 @@ from __future__ import annotations
 import logging
 import math
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
 import numpy as np
 
+from capacity.sweeping.ladder import Chain, Effort, Method, Named, answered
+from capacity.sweeping.methods import METHODS
 from fairness.errors import FairqueuesError, NotConvergedError, UnstableError
 from fairness.model.problem import FloatArray, Problem
-from fairness.protocol.policy import Policy, batches
+from fairness.protocol.policy import batches
 from fairqueues.explorer.model import Row, State
-from queueing.balanced.duration_bound import duration_bound
-from queueing.balanced.fairness import balanced_fairness
-from queueing.chain.stationary import estimated_law
-from queueing.chain.stationary_law import Stationary
 from queueing.model.system import System
 
 __all__ = ["BALANCED", "BOUND", "Rates", "compute_first", "rates_view", "widths"]
@@ -38,6 +36,9 @@ __all__ = ["BALANCED", "BOUND", "Rates", "compute_first", "rates_view", "widths"
 LOG = logging.getLogger(__name__)
 
 BALANCED, BOUND = "balanced fairness", "bound"
+
+METHOD = {name: word for word, name in METHODS.items()}
+"""Words of what is no policy."""
 
 LOADS = (*np.linspace(0.02, 0.9, 23).round(12).tolist(), 0.93, 0.95)
 COARSE = (0.3, 0.62, 0.82, 0.02, 0.46, 0.74, 0.9)
@@ -74,9 +75,6 @@ ACCURACY = 0.02
 
 WIDER = 0.9
 """By which a line is wider for each that lies on it."""
-
-Solve = Callable[[System, bool], tuple[FloatArray, float]]
-"""Service rates and their estimated relative error; of the current load or of a point of a curve."""
 
 ALIKE = 0.01
 """Relative difference of lines that lie on each other in a figure."""
@@ -209,8 +207,8 @@ Point = tuple[float, bool]
 class _Line:
     """The points of one method on one pool and mix that are known so far."""
 
-    def __init__(self, name: str, problem: Problem, mix: Row, solve: Solve, light: float) -> None:
-        self.name, self.problem, self.mix, self.solve, self.light = name, problem, mix, solve, light
+    def __init__(self, name: str, problem: Problem, mix: Row, method: Any, light: float) -> None:
+        self.name, self.problem, self.mix, self.method, self.light = name, problem, mix, method, light
         self.points: dict[Point, tuple[FloatArray, float]] = {}
         self.end = {True: math.inf, False: math.inf}
         self.unstable = math.inf
@@ -224,7 +222,7 @@ class _Line:
         load, now = point
         system = System.with_load(self.problem, self.mix, load)
         try:
-            rates, error = self.solve(system, now)
+            rates, error = _means(system, self.method, now)
         except FairqueuesError as error:
             # What has too many states has so at all larger loads.
             self.end[now] = min(self.end[now], load)
@@ -292,14 +290,8 @@ def _line(
 ) -> _Line:
     problem = Problem(demands, capacities, weights=weights, job_classes=job_classes, resources=resources)
     if policy is None:
-        solve = _balanced if name == BALANCED else _bound
-        return _Line(name, problem, mix, solve, 1.0 if len(mix) < 5 else 0.4)
-    live = sum(part > 0 for part in mix)
-
-    def solved(system: System, now: bool) -> tuple[FloatArray, float]:
-        return _chain(system, policy, now)
-
-    return _Line(name, problem, mix, solved, LIGHT.get(live, 0.0))
+        return _Line(name, problem, mix, METHOD[name], 1.0 if len(mix) < 5 else 0.4)
+    return _Line(name, problem, mix, policy, LIGHT.get(sum(part > 0 for part in mix), 0.0))
 
 
 def _order(state: State, lines: dict[str, _Line]) -> Iterator[tuple[_Line, Point]]:
@@ -314,37 +306,28 @@ def _order(state: State, lines: dict[str, _Line]) -> Iterator[tuple[_Line, Point
             yield lines[name], point
 
 
-def _balanced(system: System, now: bool) -> tuple[FloatArray, float]:
-    if system.relative_loads.max() > NEAR:
-        raise NotConvergedError(f"loads above {NEAR} take too long for this page", residual=1.0)
-    return balanced_fairness(system, tail=TAIL, max_states=MAX_STATES).service_rates, 0.0
-
-
-def _bound(system: System, now: bool) -> tuple[FloatArray, float]:
-    return duration_bound(system).service_rates, 0.0
-
-
-def _chain(system: System, policy: Policy, now: bool) -> tuple[FloatArray, float]:
-    """Of the stationary law, with the estimated relative error of its means."""
-    live = system.loads > 0
-    classes = int(live.sum())
-    if classes not in CHAIN_TAIL:
-        raise NotConvergedError("chains of so many classes take too long for a page", residual=1.0)
-    load, most = float(system.relative_loads.max()), CHAIN_STATES[classes]
-    if batches(policy) != "compiled":
-        most = min(most, OWN_STATES)
-
-    def within(tail: float) -> Stationary:
-        return estimated_law(system, policy, tail=tail * load, max_states=most, distribution=False)
-
-    coarse = CHAIN_TAIL[classes]
-    try:
-        law = within(CHAIN_TAIL_NOW if now else coarse)
-    except NotConvergedError:
-        if not now or coarse == CHAIN_TAIL_NOW:
-            raise
-        law = within(coarse)
-    error = float(np.max(law.mean_jobs_error[live] / law.mean_jobs[live]))
+def _means(system: System, method: Any, now: bool) -> tuple[FloatArray, float]:
+    """Service rates by the first of the methods that has them, and their relative error, estimated."""
+    found = answered(system, method, _methods(system, method, now), Effort())
+    if isinstance(method, str):
+        return found.service_rates, 0.0
+    error = found.precision(system)
     if not error <= ACCURACY:
         raise NotConvergedError(f"the means may be off by {error:.1e} of themselves", residual=error)
-    return law.service_rates, error
+    return found.service_rates, error
+
+
+def _methods(system: System, method: Any, now: bool) -> list[Method]:
+    """What is quick enough for a page."""
+    load, classes = float(system.relative_loads.max()), int((system.loads > 0).sum())
+    if isinstance(method, str):
+        if method == METHOD[BALANCED] and load > NEAR:
+            raise NotConvergedError(f"loads above {NEAR} take too long for this page", residual=1.0)
+        return [Named(MAX_STATES, TAIL)]
+    if classes not in CHAIN_TAIL:
+        raise NotConvergedError("chains of so many classes take too long for a page", residual=1.0)
+    most, coarse = CHAIN_STATES[classes], CHAIN_TAIL[classes]
+    if batches(method) != "compiled":
+        most = min(most, OWN_STATES)
+    tails = dict.fromkeys((CHAIN_TAIL_NOW, coarse) if now else (coarse,))
+    return [Chain(tail * load, most) for tail in tails]

@@ -17,6 +17,7 @@ from __future__ import annotations
 
 import logging
 from typing import Any
+from weakref import WeakKeyDictionary
 
 import numpy as np
 
@@ -49,6 +50,9 @@ RESOLUTION = 64
 FEW = 3
 """Classes with 1, 2, ... jobs, and with twice as many, among which policies are compared first."""
 
+_ASKED: WeakKeyDictionary[System, list[Any]] = WeakKeyDictionary()
+"""Policies under which no growth was seen, by system: who computes a mean in several ways asks once."""
+
 ROUGH, DRAINED = 1e-4, 1 / 30
 """Relative tolerance of the trajectories, and the part of the jobs at which one counts as drained."""
 
@@ -72,7 +76,10 @@ def require_stable(system: System, policy: Any) -> None:
     fairness.errors.UnstableError: no stationary law: short_first is unstable at these loads, in the fluid ...
     """
     system.require_stable()
-    if not system.arrival_rates.any() or known_certificate(system, policy) is not None:
+    asked = _ASKED.setdefault(system, [])
+    if any(one is policy for one in asked) or not system.arrival_rates.any():
+        return
+    if known_certificate(system, policy) is not None:
         return
     try:
         growth, where = _growth(system, policy)
@@ -86,8 +93,10 @@ def require_stable(system: System, policy: Any) -> None:
     if growth:
         raise UnstableError(
             f"no stationary law: {policy_name(policy)} is unstable at these loads, in the fluid limit jobs "
-            f"grow for ever {growth}; reduce arrival_rates or mean_sizes, or take another policy"
+            f"grow for ever {growth}; reduce arrival_rates or mean_sizes, or take another policy",
+            direction=where,
         )
+    asked.append(policy)
 
 
 def _growth(system: System, policy: Any) -> tuple[str, FloatArray]:

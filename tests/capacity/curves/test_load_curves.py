@@ -10,7 +10,7 @@ from matplotlib.figure import Figure
 from scipy.optimize import lsq_linear
 
 from capacity import load_curves
-from capacity.curves.one_load import MeansAtLoad
+from capacity.curves.load_curves import MeansAtLoad
 from fairness import DRF, PSDSF, Cluster, ModelError, NotConvergedError, Problem, ProportionalFair
 from fairness.display.lines import label_ends, line_styles, spread
 from queueing import Deterministic, System, balanced_fairness, duration_bound, stationary

@@ -175,6 +175,7 @@ WORKERS: dict[str, Callable[[Any], object]] = {
         lambda k: System(POOL, [0.1, 0.1]), [DRF()], {"k": [1]}, ("tail_mass",), n_jobs=n
     ),
     "capacity.load_curves": lambda n: capacity.load_curves(System(POOL, [1, 1]), ["bound"], [0.3], n_jobs=n),
+    "capacity.solve": lambda n: capacity.solve(System(POOL, [1, 1]), ["bound"], n_jobs=n),
     "capacity.region_volume": lambda n: capacity.region_volume(
         stability_region(POOL), precision=0.2, rng=1, n_jobs=n
     ),

@@ -17,9 +17,10 @@ import numpy as np
 import pytest
 
 import fairness
-from capacity import Simulated, load_curves, region_volume, stability_region, sweep
+from capacity import Simulated, load_curves, region_volume, solve, stability_region, sweep
 from capacity.boundaries.growth_tests import simulation_test
 from capacity.studies.instability import RandomSystems, search_instability
+from capacity.sweeping import ladder
 from fairness import (
     DRF,
     PSDSF,
@@ -94,6 +95,9 @@ REPORTING: dict[str, Callable[..., Any]] = {
     "queueing.replays.replay.replay": partial(
         replay, RECORDED, NODES, FIFOScheduler(), placement=RandomFit()
     ),
+    "capacity.curves.solve.solve": partial(
+        solve, SYSTEM, [ProportionalFair()], seconds=300, precision=10.0, methods=[ladder.Simulated()]
+    ),
     "queueing.simulation.simulate.simulate": partial(simulate, SYSTEM, DRF(), events=200, replications=2),
     "queueing.simulation.tasks.record.task_trace": partial(
         task_trace, SYSTEM, FIFOScheduler(), 20, tasks=Tasks(per_job=2)
@@ -149,8 +153,8 @@ SILENT: dict[str, Callable[..., Any]] = {
 }
 
 PLACES = REPORTING | OWN_WAY | SILENT
-HANDED_ON = {"queueing.simulation.sampling.Effort"}
-"""Holds the seed that ``simulate`` was given."""
+HANDED_ON = {"queueing.simulation.sampling.Effort", "capacity.sweeping.ladder.Effort"}
+"""Hold the seed that ``simulate``, ``solve`` or ``load_curves`` was given."""
 
 
 def _takers() -> Iterator[tuple[str, inspect.Parameter]]:

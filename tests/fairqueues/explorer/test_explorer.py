@@ -15,6 +15,7 @@ import numpy as np
 import pytest
 from bokeh.document import Document
 
+from capacity.sweeping import ladder
 from fairness import DRF, ModelError, NotConvergedError, allocate
 from fairness.catalogue import CATALOGUE, colour
 from fairqueues.explorer import rates, views
@@ -247,7 +248,7 @@ def test_a_defect_of_a_curve_is_said_and_ends_the_wish_for_more(
     def broken(system: System) -> None:
         raise ValueError("math domain error")
 
-    monkeypatch.setattr(rates, "duration_bound", broken)
+    monkeypatch.setattr(ladder, "duration_bound", broken)
     page = Page(replace(changed(State(), demands_0_0="1.1875"), shown=()))
     answer = page.show(page.state)
     assert answer["notes"]["rates"] == "bound: internal error (ValueError); see the log of the server"
@@ -262,7 +263,7 @@ def test_next_to_load_one_no_box_is_looked_for() -> None:
     line = rates_view(changed(State(), load="0.9999995"), until=0.0).curves[BALANCED]
     assert line.now is None
     with pytest.raises(NotConvergedError, match=r"loads above 0\.9999 take too long"):
-        rates._balanced(changed(State(), load="0.9999995").system, True)
+        rates._means(changed(State(), load="0.9999995").system, "balanced", True)
 
 
 def test_a_way_that_no_policy_tells_is_none(monkeypatch: pytest.MonkeyPatch) -> None:
