@@ -10,7 +10,8 @@ from typing import Any
 from benchmarks.harness import Row
 from fairness import DRF, Problem, ProportionalFair
 from fairness.protocol.policy import Policy
-from queueing import Enclosure, System, enclose, stationary
+from queueing import System, enclose, stationary
+from queueing.results import Enclosure
 
 __all__ = ["rows"]
 

@@ -3,28 +3,25 @@ from .display.latex import to_latex
 from .display.printing.saving import savefig
 from .display.result import Result
 from .errors import FairqueuesError, InfeasibleError, ModelError, NotConvergedError, UnstableError
-from .evidence.pools import Certificate
 from .explanations.explain import explain
-from .explanations.explanation import Explanation
 from .machine.backends import BackendError
 from .model.cluster import Cluster
 from .model.problem import Problem
 from .model.tree import Tree
 from .policies.asset import AssetFair
 from .policies.bottleneck import BottleneckMax
-from .policies.bottleneck_set import BottleneckSet, all_bottleneck_max
+from .policies.bottleneck_set import all_bottleneck_max
 from .policies.hierarchy.hierarchical import Hierarchical
 from .policies.maxmin import DRF, MaxMin
 from .policies.proportional import AlphaFair, ProportionalFair
-from .policies.servers.distributed import DistributedRun, distributed_psdsf
+from .policies.servers.distributed import distributed_psdsf
 from .policies.servers.per_server import PerServerDRF
 from .policies.servers.psdsf import PSDSF
 from .policies.servers.task_share import CDRF, CDRFH, DRFH, TSF
 from .policies.servers.trees.hierarchical import HierarchicalPlacement
 from .properties.counterexamples.audit import audit
 from .protocol.calling import one_state
-from .results.allocation import Allocation, allocate
-from .results.cluster_allocation import ClusterAllocation
+from .results.allocation import allocate
 from .timed.tdrf import TDRF
 
 __all__ = [
@@ -37,17 +34,11 @@ __all__ = [
     "PSDSF",
     "TDRF",
     "TSF",
-    "Allocation",
     "AlphaFair",
     "AssetFair",
     "BackendError",
     "BottleneckMax",
-    "BottleneckSet",
-    "Certificate",
     "Cluster",
-    "ClusterAllocation",
-    "DistributedRun",
-    "Explanation",
     "FairqueuesError",
     "Hierarchical",
     "HierarchicalPlacement",

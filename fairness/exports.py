@@ -3,6 +3,8 @@
 A stub says where each name comes from: ``from .model.problem import Problem``, or ``from queueing import *``
 for all that stands in the ``__all__`` of another package. The loader of the package is asked for the stub, so
 that a package may also lie inside a zip file.
+
+A name that has moved to another package is still found where it was, for a release, and says where it is now.
 """
 
 from __future__ import annotations
@@ -10,6 +12,7 @@ from __future__ import annotations
 import ast
 import os
 import sys
+import warnings
 from collections.abc import Callable
 from importlib import import_module
 from importlib.util import find_spec, resolve_name
@@ -18,13 +21,15 @@ from typing import Any
 __all__ = ["exports", "origins"]
 
 
-def exports(package: str) -> tuple[Callable[[str], Any], Callable[[], list[str]], list[str]]:
+def exports(package: str, *moved_to: str) -> tuple[Callable[[str], Any], Callable[[], list[str]], list[str]]:
     """``__getattr__``, ``__dir__`` and ``__all__`` of a package, from its stub.
 
     Parameters
     ----------
     package : str
         Its ``__name__``.
+    *moved_to : str
+        Packages whose names were names of this one: asked for here, they come with a DeprecationWarning.
 
     Examples
     --------
@@ -38,6 +43,14 @@ def exports(package: str) -> tuple[Callable[[str], Any], Callable[[], list[str]]
 
     def get(name: str) -> Any:
         if name not in found:
+            for place in () if name.startswith("_") else moved_to:
+                if name in _public(find_spec(place)):
+                    warnings.warn(
+                        f"{package}.{name} is {place}.{name} now; the old name goes with the next release",
+                        DeprecationWarning,
+                        stacklevel=2,
+                    )
+                    return getattr(import_module(place), name)
             raise AttributeError(f"module {package!r} has no attribute {name!r}")
         source, original = found[name]
         value = getattr(import_module(source), original)

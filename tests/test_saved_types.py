@@ -26,12 +26,13 @@ import capacity
 import fairness
 import proofs
 import queueing
-from fairness import DRF, Allocation, AlphaFair, AssetFair, ModelError, Problem, Result
+from fairness import DRF, AlphaFair, AssetFair, ModelError, Problem, Result
 from fairness.display import saved_types, storage
 from fairness.display.saved_types import saved_type, type_called
 from fairness.files import read_whole
 from fairness.machine.checkpoint import Checkpoint
 from fairness.properties import audit
+from fairness.results import Allocation
 from fairqueues.console.conjectures import own_statements
 from fairqueues.errors import WrongUse
 from fairqueues.exchange import read_problem

@@ -52,7 +52,6 @@ from queueing import (
     Automatic,
     Elimination,
     Multilevel,
-    Stationary,
     System,
     admission,
     balanced_fairness,
@@ -63,6 +62,7 @@ from queueing import (
 from queueing.chain.phases.states import PhaseGrid, class_states
 from queueing.model.laws import Erlang, Exponential, Hyperexponential
 from queueing.model.phase_type import phases_of
+from queueing.results import Stationary
 
 __all__ = ["Claim", "measure", "report"]
 

@@ -57,7 +57,8 @@ from fairness import (
     ProportionalFair,
 )
 from fairness.protocol.policy import Policy, policy_name
-from queueing import AtLeast, Enclosure, Stationary, System, enclose, stationary
+from queueing import AtLeast, System, enclose, stationary
+from queueing.results import Enclosure, Stationary
 
 __all__ = ["Comparison", "Finding", "measure", "report"]
 

@@ -53,8 +53,8 @@ def check_region(region: Any) -> LoadRegion:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class LoadRegion(Result):
-    """Region that is a sum over servers; see :class:`~capacity.StabilityRegion` and
-    :class:`~capacity.PackingRegion`.
+    """Region that is a sum over servers; see :class:`~capacity.results.StabilityRegion` and
+    :class:`~capacity.results.PackingRegion`.
 
     Attributes
     ----------

@@ -31,7 +31,7 @@ STANDARD = {
     "tail_mass": (),
     "residual": (),
 }
-"""Outputs that can be asked by name, and their dimensions: attributes of :class:`queueing.Stationary`."""
+"""Outputs that can be asked by name: attributes of :class:`queueing.results.Stationary`, with their dimensions."""
 
 WITHOUT = {BALANCED: ("residual",), BOUND: ("tail_mass", "residual")}
 """Outputs that a method does not have, NaN then: no equations are solved, no states are left out."""

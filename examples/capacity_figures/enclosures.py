@@ -15,7 +15,8 @@ from fairness import DRF, ProportionalFair
 from fairness.catalogue import colour
 from fairness.display.colours import part_colour
 from fairness.protocol.policy import Policy
-from queueing import Enclosure, Stationary, System, balanced_fairness, enclose, stationary
+from queueing import System, balanced_fairness, enclose, stationary
+from queueing.results import Enclosure, Stationary
 
 __all__ = ["enclosures"]
 

@@ -15,7 +15,6 @@ from queueing import (
     Exponential,
     Hyperexponential,
     Law,
-    Simulation,
     System,
     TruncatedPareto,
     balanced_fairness,
@@ -23,6 +22,7 @@ from queueing import (
     stationary,
     tabulate,
 )
+from queueing.results import Simulation
 from queueing.simulation.replications import Estimate, estimate_ratio
 
 __all__ = ["insensitivity"]

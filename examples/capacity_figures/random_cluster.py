@@ -11,7 +11,8 @@ from examples.gallery import Check, Page, distance
 from fairness import CDRFH, PSDSF, TSF, Cluster, PerServerDRF
 from fairness.catalogue import colour
 from fairness.model.problem import FloatArray
-from queueing import Simulation, System, simulate
+from queueing import System, simulate
+from queueing.results import Simulation
 
 __all__ = ["random_cluster"]
 

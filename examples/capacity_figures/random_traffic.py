@@ -10,7 +10,8 @@ from examples.capacity_figures.backbone import MAPPED, POLICIES, Study, draw_map
 from examples.gallery import Check, Page
 from fairness.catalogue import colour
 from fairness.model.problem import FloatArray
-from queueing import Simulation, System, duration_bound, simulate
+from queueing import System, duration_bound, simulate
+from queueing.results import Simulation
 
 __all__ = ["long_enough", "random_traffic", "spread_in_errors"]
 

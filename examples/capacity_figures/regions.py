@@ -9,7 +9,8 @@ import matplotlib.pyplot as plt
 import numpy as np
 from matplotlib.axes import Axes
 
-from capacity import PackingRegion, packing_region, stability_region
+from capacity import packing_region, stability_region
+from capacity.results import PackingRegion
 from examples.capacity_figures.models import MATRICES, SERVERS, fluid_example, task_example
 from examples.gallery import EXACT, Check, Page, Table
 from fairness import Cluster, Problem

@@ -9,7 +9,8 @@ import numpy as np
 from matplotlib.axes import Axes
 from tqdm.auto import tqdm
 
-from capacity import ServiceRegion, service_boundary, service_region, stability_region
+from capacity import service_boundary, service_region, stability_region
+from capacity.results import ServiceRegion
 from examples.capacity_figures.models import MATRICES, fluid_example
 from examples.gallery import Check, Page, Table
 from fairness import DRF, Problem, ProportionalFair

@@ -14,16 +14,8 @@ from fairness import DRF, BottleneckMax, Hierarchical, Problem, Tree
 from fairness.catalogue import colour
 from fairness.display.colours import part_colour
 from fairness.machine.work import duration
-from queueing import (
-    ClusterTrace,
-    DRFScheduler,
-    FIFOScheduler,
-    PFScheduler,
-    Replay,
-    ReplayPaths,
-    TargetScheduler,
-    replay,
-)
+from queueing import ClusterTrace, DRFScheduler, FIFOScheduler, PFScheduler, TargetScheduler, replay
+from queueing.results import Replay, ReplayPaths
 
 __all__ = ["replays"]
 

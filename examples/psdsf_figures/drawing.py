@@ -5,8 +5,9 @@ from __future__ import annotations
 import numpy as np
 from matplotlib.axes import Axes
 
-from fairness import Cluster, ClusterAllocation
+from fairness import Cluster
 from fairness.display.colours import part_colour
+from fairness.results import ClusterAllocation
 
 __all__ = ["draw_cluster", "draw_placement", "listed"]
 

@@ -8,9 +8,10 @@ import matplotlib.pyplot as plt
 import numpy as np
 
 from examples.gallery import Check, Page, Table
-from fairness import DRFH, PSDSF, Cluster, ClusterAllocation, NotConvergedError, allocate
+from fairness import DRFH, PSDSF, Cluster, NotConvergedError, allocate
 from fairness.display.colours import part_colour
 from fairness.properties import property_named
+from fairness.results import ClusterAllocation
 from fairness.testing import random_cluster
 
 __all__ = ["resource_division"]

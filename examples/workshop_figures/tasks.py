@@ -20,13 +20,13 @@ from queueing import (
     PFScheduler,
     System,
     Tasks,
-    TaskTrace,
     balanced_fairness,
     duration_bound,
     simulate,
     stationary,
     task_trace,
 )
+from queueing.results import TaskTrace
 
 __all__ = ["results", "schedulers"]
 

@@ -106,7 +106,8 @@ class Result(ABC):
         Examples
         --------
         >>> import tempfile
-        >>> from fairness import DRF, Problem, Allocation, allocate
+        >>> from fairness import DRF, Problem, allocate
+        >>> from fairness.results import Allocation
         >>> with tempfile.TemporaryDirectory() as folder:
         ...     allocate(Problem([[1, 4], [3, 1]], [9, 18]), DRF()).save(f"{folder}/drf.json")
         ...     Allocation.load(f"{folder}/drf.json").tasks

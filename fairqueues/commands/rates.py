@@ -17,7 +17,7 @@ from fairqueues.report.outcome import Evidence
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from capacity import LoadCurves, Solved
+    from capacity.results import LoadCurves, Solved
     from fairqueues.scenario import Scenario
     from queueing import System
 

@@ -17,7 +17,8 @@ if TYPE_CHECKING:
     import pandas as pd
     from numpy.typing import ArrayLike
 
-    from queueing import Enclosure, Stationary, System
+    from queueing import System
+    from queueing.results import Enclosure, Stationary
 
 __all__ = ["solve"]
 

@@ -19,7 +19,8 @@ from fairqueues.scenario.queues import Queues
 
 if TYPE_CHECKING:
     from fairness import Cluster, Problem
-    from queueing import ClusterTrace, NodeList, System, TraceFit
+    from queueing import ClusterTrace, NodeList, System
+    from queueing.results import TraceFit
 
 __all__ = ["Recorded", "Trace"]
 

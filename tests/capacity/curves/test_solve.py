@@ -12,7 +12,8 @@ import pytest
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 
-from capacity import Solved, solve
+from capacity import solve
+from capacity.results import Solved
 from capacity.sweeping.ladder import Bounds, Chain, Effort, Formula, Named, Plan, Simulated, answered
 from capacity.sweeping.pooling import pooled
 from fairness import DRF, PSDSF, BottleneckMax, Cluster, MaxMin, ModelError, Problem, ProportionalFair

@@ -8,9 +8,10 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from capacity import VolumeEstimate, packing_region, region_volume, stability_region
+from capacity import packing_region, region_volume, stability_region
 from capacity.many_classes import volume_estimate
 from capacity.many_classes.hit_and_run import FRESH, sweeps
+from capacity.results import VolumeEstimate
 from fairness import Cluster, ModelError, NotConvergedError, Problem
 from fairness.machine.kernels import nonzeros
 from queueing.networks.topology import linear_network

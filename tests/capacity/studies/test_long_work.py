@@ -7,7 +7,6 @@ import numpy as np
 import pytest
 
 from capacity import (
-    PolicyPoint,
     heavy_traffic,
     packing_region,
     policy_stability_boundary,
@@ -18,6 +17,7 @@ from capacity import (
     service_region,
     stability_region,
 )
+from capacity.results import PolicyPoint
 from capacity.studies.instability import RandomSystems
 from fairness import DRF, PSDSF, Cluster, ModelError, NotConvergedError, Problem, ProportionalFair
 from fairness.exact.double_description import enclose

@@ -5,7 +5,8 @@ import json
 import pytest
 
 from fairqueues.exchange import read_chain, write_chain
-from queueing import ChainCertificate, FiniteChain, check_certificate, enclose_chain
+from queueing import FiniteChain, check_certificate, enclose_chain
+from queueing.results import ChainCertificate
 from tests.fairqueues.commands.command_line import run
 
 CHAIN = FiniteChain(

@@ -10,20 +10,12 @@ from scipy import sparse
 from fairness import DRF, ModelError, Problem
 from fairness.errors import NotConvergedError
 from fairqueues.exchange import read_chain, write_chain, write_generator
-from queueing import (
-    CertificateError,
-    ChainCertificate,
-    ChainEnclosure,
-    FiniteChain,
-    System,
-    check_certificate,
-    enclose_chain,
-    stationary,
-)
+from queueing import CertificateError, FiniteChain, System, check_certificate, enclose_chain, stationary
 from queueing.certificates import chain_certificate
 from queueing.certificates.chain_certificate import poisson_sides
 from queueing.chain.solvers import poisson_steps
 from queueing.enclosures import finite_equation
+from queueing.results import ChainCertificate, ChainEnclosure
 
 METHODS = {"elimination": {}, "sparse factors": {"CHEAP": 0}, "iteration": {"CHEAP": 0, "LONGEST": 0}}
 

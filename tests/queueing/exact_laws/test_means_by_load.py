@@ -17,10 +17,11 @@ from fairness import (
     Problem,
     ProportionalFair,
 )
-from queueing import RationalFunction, System, exact_stationary, mean_jobs_by_load
+from queueing import System, exact_stationary, mean_jobs_by_load
 from queueing.exact_laws import load_images
 from queueing.exact_laws.modular import primes
 from queueing.exact_laws.power_series import product, quotient, recurrence
+from queueing.results import RationalFunction
 
 F = Fraction
 POOL = Problem([[1, F(1, 10)], [F(1, 5), 1]], [1, 1])

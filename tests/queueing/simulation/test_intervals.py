@@ -22,11 +22,11 @@ from queueing import (
     Lognormal,
     System,
     Tasks,
-    TaskSimulation,
     TruncatedPareto,
     balanced_fairness,
     simulate,
 )
+from queueing.results import TaskSimulation
 from queueing.simulation.replications import estimate_quantiles, estimate_ratio, skewness
 from queueing.simulation.run_length_checks import Memory
 from queueing.simulation.starts import MOST_TABLE, rest_of_sizes, stationary_start

@@ -24,18 +24,16 @@ from queueing import (
     Erlang,
     FIFOScheduler,
     FixedTasks,
-    JobSimulation,
     JobTrace,
     OnOff,
     RandomFit,
-    Simulation,
     System,
     TargetScheduler,
     Tasks,
-    TaskSimulation,
     simulate,
     tabulate,
 )
+from queueing.results import JobSimulation, Simulation, TaskSimulation
 from queueing.simulation.replications import QuantileEstimate
 from queueing.simulation.sampling import Pace
 from tests.processes import PATIENCE, at_once, backend_of

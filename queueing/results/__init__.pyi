@@ -1,0 +1,57 @@
+from ..balanced.duration_bound import DurationBound
+from ..balanced.fairness import BalancedFairness
+from ..balanced.plan import BalancedPlan
+from ..certificates.chain_certificate import ChainCertificate
+from ..certificates.drift_certificate import DriftCertificate
+from ..chain.admission import Admission
+from ..chain.stationary_law import Stationary
+from ..chain.tagged import TaggedDuration
+from ..chain.transient import Transient
+from ..exact_laws.by_load import MeanJobsByLoad
+from ..exact_laws.exact_law import ExactStationary
+from ..exact_laws.rational_function import RationalFunction
+from ..fluid.circulation import Circulation
+from ..fluid.rays import Ray
+from ..fluid.trajectory import Trajectory
+from ..fluid.verdict import FluidVerdict
+from ..model.trace_fit import TraceFit
+from ..proved_bounds.chain_enclosure import ChainEnclosure
+from ..proved_bounds.drift_bounds import DriftBound
+from ..proved_bounds.enclosure import Enclosure
+from ..replays.recorded import Replay
+from ..replays.time_series import ReplayPaths
+from ..simulation.jobs.results import JobSimulation
+from ..simulation.results import ServerEvidence, Simulation, TaskSimulation
+from ..simulation.tasks.record import TaskTrace
+from ..states.table import Table
+
+__all__ = [
+    "Admission",
+    "BalancedFairness",
+    "BalancedPlan",
+    "ChainCertificate",
+    "ChainEnclosure",
+    "Circulation",
+    "DriftBound",
+    "DriftCertificate",
+    "DurationBound",
+    "Enclosure",
+    "ExactStationary",
+    "FluidVerdict",
+    "JobSimulation",
+    "MeanJobsByLoad",
+    "RationalFunction",
+    "Ray",
+    "Replay",
+    "ReplayPaths",
+    "ServerEvidence",
+    "Simulation",
+    "Stationary",
+    "Table",
+    "TaggedDuration",
+    "TaskSimulation",
+    "TaskTrace",
+    "TraceFit",
+    "Trajectory",
+    "Transient",
+]
