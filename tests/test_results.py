@@ -30,6 +30,7 @@ from scipy import stats
 
 import capacity
 import fairness
+import fairness.results
 import proofs
 import queueing
 from capacity.studies.instability import RandomLines
@@ -549,7 +550,7 @@ def test_what_this_version_does_not_have_names_the_version_that_wrote_it(saved):
 def test_a_class_reads_only_its_own(saved):
     assert type(Result.load(saved)).__name__ == "Allocation"
     with pytest.raises(ModelError, match=r"holds Allocation, not ClusterAllocation; use Allocation.load"):
-        fairness.ClusterAllocation.load(saved)
+        fairness.results.ClusterAllocation.load(saved)
 
 
 def test_what_a_file_cannot_hold_is_refused_by_name(tmp_path):
@@ -566,7 +567,7 @@ def test_an_allocation_outlives_its_policy_in_a_file(tmp_path):
     for policy, kept in ((weighted, weighted), (lambda p, x: MaxMin()(p, x), None)):
         result = fairness.allocate(POOL, policy)
         result.save(tmp_path / "one.json")
-        again = fairness.Allocation.load(tmp_path / "one.json")
+        again = fairness.results.Allocation.load(tmp_path / "one.json")
         assert (again.policy, repr(again)) == (kept, repr(result))
 
 

@@ -31,7 +31,7 @@ STANDARD = {
     "tail_mass": (),
     "residual": (),
 }
-"""Outputs that can be asked by name: attributes of :class:`queueing.results.Stationary`, with their dimensions."""
+"""Outputs that can be asked by name, with their dimensions; of :class:`queueing.results.Stationary`."""
 
 WITHOUT = {BALANCED: ("residual",), BOUND: ("tail_mass", "residual")}
 """Outputs that a method does not have, NaN then: no equations are solved, no states are left out."""

@@ -42,9 +42,15 @@ def _is_hidden(name: str) -> bool:
 
 
 def front_door(root: Path) -> str:
-    """Public names of the packages of ``fairqueues``, but for those of the packages below."""
+    """Public names of the packages of ``fairqueues``, but for those of the packages below.
+
+    What verbs return is in the ``results`` of each package.
+    """
     lines = ["Library of the front door", "=========================", ""]
-    lines += ["Every name of the packages below is a name of ``fairqueues`` too; its own are these.", ""]
+    lines += [
+        "What is typed most of the packages below is a name of ``fairqueues`` too; its own are these.",
+        "",
+    ]
     seen = {n for package in PACKAGES[:-1] for n in import_module(package).__all__}
     for path in sorted((root / "fairqueues").rglob("__init__.py"), key=lambda p: len(p.parts)):
         name = ".".join(path.parent.relative_to(root).parts)

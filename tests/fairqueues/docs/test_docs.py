@@ -36,12 +36,14 @@ SLOW = (
     "traffic",
 )
 """Pages whose examples take seconds."""
-ROOMS = ("properties", "cloud", "indivisible")
+ROOMS = ("results", "properties", "cloud", "indivisible")
 PACKAGES = (
     "fairness",
     *(f"fairness.{room}" for room in ROOMS),
     "queueing",
+    "queueing.results",
     "capacity",
+    "capacity.results",
     "proofs",
     "proofs.symbolic",
 )
