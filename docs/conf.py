@@ -58,6 +58,7 @@ html_title = "fairqueues"
 html_static_path = ["_static"]
 html_css_files = ["fairqueues.css"]
 html_js_files = [("pictures.js", {"defer": "defer"})]
+html_search_scorer = "_static/scorer.js"
 smartquotes_action = "qe"  # two hyphens are the beginning of an option
 html_sidebars: dict[str, list[str]] = {
     page: []

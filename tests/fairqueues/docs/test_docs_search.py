@@ -124,6 +124,19 @@ def test_the_first_result_is_what_was_sought(typed: str, wanted: str, browser, a
     assert not place or browser.find_elements(By.ID, place)
 
 
+def test_files_of_the_source_are_found_after_guides_and_public_names(browser, address) -> None:
+    browser.get(f"{address}search.html?q=stability")
+    wait_for(
+        lambda: "found" in browser.find_element(By.CSS_SELECTOR, "#search-results .search-summary").text,
+        "the end of the search",
+    )
+    links = browser.find_elements(By.CSS_SELECTOR, "#search-results li a")
+    files = ["generated/modules/" in link.get_attribute("href") for link in links]
+    assert any(files)
+    assert not all(files)
+    assert files == sorted(files)
+
+
 def test_what_is_sought_is_one_click_from_the_first_page(browser, address) -> None:
     browser.get(f"{address}index.html")
     links = browser.find_elements(By.CSS_SELECTOR, "article a")
