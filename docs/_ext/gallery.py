@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from typing import Any
 
@@ -66,6 +67,8 @@ def write(app: Any, config: Any) -> None:
             path = GENERATED / f"{item.place}.md"
             write_text(path, own_page(item, titles) if source.stem == OWN else source_page(source, item))
             wanted.add(path)
+            if source.stem == OWN:
+                write_text(path.with_suffix(".ipynb"), notebook(item.key))
     for old in set(GENERATED.rglob("*.md")) - wanted:
         old.unlink()
 
@@ -96,11 +99,27 @@ def index(found: Sequence[tuple[Source, list[Entry]]]) -> str:
 def own_page(item: Entry, titles: dict[str, str]) -> str:
     """A script, its figure and what to see; the figures of the sources that are like it."""
     lines = [*_head(item), "## Code", "", *_code(item.key), ""]
+    lines += [
+        f"Take it along: {{download}}`{item.key}.py <../../../gallery/{item.key}.py>` or, as a notebook,"
+    ]
+    lines += [f"{{download}}`{item.key}.ipynb <{item.key}.ipynb>`.", ""]
     like = [place for place in titles if "/" in place and _script_for(place) == item.key]
     if like:
         lines += ["## Figures of the sources like this one", ""]
         lines += [f"- [{safe(titles[place])}](../{place}.md)" for place in like]
     return "\n".join(lines) + "\n"
+
+
+def notebook(script: str) -> str:
+    """A script as a notebook: its words, then its code."""
+    _, words, code = (SCRIPTS / f"{script}.py").read_text(encoding="utf-8").split('"""', 2)
+    title, _, rest = words.partition("\n")
+    cells = [
+        {"id": "words", "cell_type": "markdown", "metadata": {}, "source": f"# {title}\n{rest}".strip()},
+        {"id": "code", "cell_type": "code", "metadata": {}, "source": code.strip(), "outputs": [],
+         "execution_count": None},
+    ]  # fmt: skip
+    return json.dumps({"cells": cells, "metadata": {}, "nbformat": 4, "nbformat_minor": 5}, indent=1)
 
 
 def source_page(source: Source, item: Entry) -> str:
