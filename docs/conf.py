@@ -58,7 +58,7 @@ html_title = "fairqueues"
 html_static_path = ["_static"]
 html_css_files = ["fairqueues.css"]
 html_js_files = [("pictures.js", {"defer": "defer"}), ("tables.js", {"defer": "defer"})]
-html_search_scorer = "_static/scorer.js"
+html_search_scorer = str(HERE / "_static" / "scorer.js")  # Sphinx looks from where it is called
 smartquotes_action = "qe"  # two hyphens are the beginning of an option
 html_sidebars: dict[str, list[str]] = {
     page: []
