@@ -1,4 +1,4 @@
-"""What the first call costs in an empty store of kernels, and what the next one costs, each in its process.
+"""What a first call costs, with an empty store of kernels, and the next one; each in a process of its own.
 
 Processor time, user and system, of the process with its children; the yardstick is ``import numpy`` in the
 same run. ``python -m benchmarks.bench_first_calls`` prints the table of docs/installation.md.
@@ -47,7 +47,7 @@ CALLS: tuple[tuple[str, Sequence[str], float, float], ...] = (
     ),
     ("the README's first example", ["-c", README], 4.0, 2.5),
 )
-"""What is called, and the seconds it may take at first and then on a machine that imports numpy in .1 s."""
+"""What is called, and the seconds that it may take at first and then, where numpy is imported in .1 s."""
 USUAL = 0.1
 """Seconds in which such a machine imports numpy."""
 

@@ -30,7 +30,7 @@ class Columns:
     Columns(columns={'policy': ['DRF', 'DRF'], 'job_class': ['A', 'B'], 'tasks': [3.0, 2.0]}, keys=2)
     """
 
-    columns: Mapping[str, Sequence[Any]]
+    columns: Mapping[str, Any]
     keys: int = 1
 
     @classmethod

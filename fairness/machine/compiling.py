@@ -22,16 +22,13 @@ time of a small kernel. Nothing is counted in a *part*: a helper that allocates 
 or a kernel that calls such (:data:`UNCOUNTED`). What a part calls and allocates something says so
 (:data:`COUNTED`), for it would be compiled as a part otherwise.
 
-A kernel that is not stored yet takes seconds. The log of this module tells its name when it begins, and the
-seconds when it is compiled, at the level INFO.
+A kernel that is not stored yet takes seconds: :mod:`fairness.machine.compilation_log` tells.
 """
 
 from __future__ import annotations
 
 import hashlib
 import inspect
-import logging
-import os
 from collections.abc import Callable
 from contextvars import ContextVar, Token
 from functools import cache, cached_property, update_wrapper
@@ -41,9 +38,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 __all__ = [
-    "BEGUN",
     "COUNTED",
-    "ENDED",
     "PATIENCE",
     "SMALL",
     "UNCOUNTED",
@@ -54,16 +49,9 @@ __all__ = [
     "first_class",
     "helper",
     "inlined",
-    "is_storing",
     "part",
-    "say_not_stored",
     "stored",
 ]
-
-_log = logging.getLogger(__name__)
-
-BEGUN, ENDED = "compiling %s for the first time", "compiled %s in %.1f s"
-"""What the log is told of a kernel, by its name."""
 
 SMALL = 1e6
 """Steps that are interpreted: of about a microsecond each."""
@@ -74,9 +62,6 @@ UNCOUNTED: dict[str, Any] = {"nogil": True, "error_model": "numpy", "_nrt": Fals
 """Options of a kernel that allocates nothing and calls parts."""
 COUNTED: dict[str, Any] = UNCOUNTED | {"_nrt": True}
 """Options of what parts call and allocates something."""
-
-_SAID = "FAIRQUEUES_NOT_STORED"
-"""In the environment, which the workers of a process inherit: that it has been said."""
 
 _Function = TypeVar("_Function", bound=Callable[..., Any])
 
@@ -285,19 +270,3 @@ def first_class(kernel: Any, *arguments: Any) -> Any:
     signature = tuple(numba.typeof(argument) for argument in arguments)
     compiled.compile(signature)
     return numba.types.CompileResultWAP(compiled.overloads[signature])
-
-
-def is_storing() -> bool:
-    """Whether nothing has kept this process or the one that started it from storing kernels."""
-    return _SAID not in os.environ
-
-
-def say_not_stored(error: Exception) -> None:
-    """Say once, for this process and its workers, that compiled kernels are not stored."""
-    if is_storing():
-        os.environ[_SAID] = "1"
-        _log.warning(
-            "compiled kernels cannot be stored, and each process compiles them anew (%s); a writable folder "
-            "in NUMBA_CACHE_DIR, or in XDG_CACHE_HOME for a package inside a zip file, spares that time",
-            error,
-        )

@@ -11,18 +11,15 @@ anew.
 
 from __future__ import annotations
 
-import logging
 import pickle
 from typing import Any
 
 from numba.core.caching import FunctionCache
 
-from fairness.machine.compiling import BEGUN, ENDED, say_not_stored
+from fairness.machine.compilation_log import BEGUN, ENDED, LOG, say_not_stored
 from fairness.machine.work import ASIDE
 
 __all__ = ["store"]
-
-_log = logging.getLogger("fairness.machine.compiling")
 
 _UNREADABLE = (ImportError, AttributeError, EOFError, pickle.UnpicklingError)
 """Of a file that is cut off, or names a type that stands elsewhere since: numba reads it before its stamp."""
@@ -47,12 +44,12 @@ class _Store(FunctionCache):
         except OSError as error:
             say_not_stored(error)
         except _UNREADABLE as error:
-            _log.info("what was stored of %s cannot be read (%s)", self._kernel, error)
+            LOG.info("what was stored of %s cannot be read (%s)", self._kernel, error)
             self._forget()
         ASIDE.end(loading)
         if found is None:  # then it is compiled now
             self._begun = ASIDE.begin()
-            _log.info(BEGUN, self._kernel)
+            LOG.info(BEGUN, self._kernel)
         return found
 
     def _forget(self) -> None:
@@ -66,7 +63,7 @@ class _Store(FunctionCache):
             super().save_overload(sig, data)
         except OSError as error:
             say_not_stored(error)
-        _log.info(ENDED, self._kernel, ASIDE.end(self._begun))
+        LOG.info(ENDED, self._kernel, ASIDE.end(self._begun))
 
 
 def store(compiled: Any, made_of: str) -> None:

@@ -113,7 +113,7 @@ class Call:
         )
 
 
-def stacked(results: Mapping[str, Any], key: str) -> pd.DataFrame | Columns:
+def stacked(results: Mapping[str, Any], key: str) -> Any:
     """The tables of results below each other, by their names; without a data frame where all can do so."""
     if all(hasattr(one, "to_columns") for one in results.values()):
         return Columns.stacked({name: one.to_columns() for name, one in results.items()}, key)

@@ -100,7 +100,7 @@ class _Kernels(logging.Handler):
         self._line: Any = None
 
     def emit(self, record: logging.LogRecord) -> None:
-        from fairness.machine.compiling import BEGUN, ENDED, is_storing
+        from fairness.machine.compilation_log import BEGUN, ENDED, is_storing
 
         if record.msg == BEGUN:
             if not self._count and not heard():

@@ -145,7 +145,8 @@ def test_kernels_that_cannot_be_stored_are_compiled_all_the_same(tmp_path, make)
 
 
 def test_a_full_disk_under_stored_kernels(monkeypatch, caplog):
-    monkeypatch.delenv("FAIRQUEUES_NOT_STORED", raising=False)
+    monkeypatch.setenv("FAIRQUEUES_NOT_STORED", "")  # so that it is taken away at the end
+    monkeypatch.delenv("FAIRQUEUES_NOT_STORED")
     kernel = stored(nogil=True)(lambda x: x + 1)
 
     def full(self, key, data):

@@ -21,6 +21,7 @@ from fairness import (
     Tree,
     allocate,
 )
+from fairness.machine import compiling
 from fairness.policies.hierarchy import filling, hierarchical
 from fairness.policies.hierarchy.leaves import leaf_factors
 from fairness.properties.exact.queues import QueueFilling
@@ -34,7 +35,7 @@ LEAVES = (ProportionalFair(), AlphaFair(2), BottleneckMax())
 @pytest.fixture
 def plain(monkeypatch: pytest.MonkeyPatch) -> None:
     """The kernel is run as it is written: compiling takes longer than all these tests."""
-    monkeypatch.setattr(hierarchical, "SMALL", 10**9)
+    monkeypatch.setattr(compiling, "SMALL", np.inf)
     monkeypatch.setattr(hierarchical, "PATIENCE", 10**9)
 
 
@@ -57,12 +58,6 @@ def test_filling_follows_the_definition(seed: int) -> None:
     compare_with_fractions(seed)
 
 
-def test_filling_follows_the_definition_without_a_compiler(monkeypatch: pytest.MonkeyPatch) -> None:
-    # With NUMBA_DISABLE_JIT the compiled kernel is the kernel as it is written.
-    monkeypatch.setattr(hierarchical, "fill_states_compiled", hierarchical.fill_states)
-    compare_with_fractions(0)
-
-
 @pytest.mark.usefixtures("plain")
 def test_a_filling_that_does_not_end_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
     pool, tree, counts = random_queues(0, 14)
@@ -73,7 +68,7 @@ def test_a_filling_that_does_not_end_is_told(monkeypatch: pytest.MonkeyPatch) ->
 
 @pytest.mark.long
 def test_filling_follows_the_definition_on_hundreds_of_trees(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(hierarchical, "SMALL", 0)  # compiled
+    monkeypatch.setattr(compiling, "SMALL", -1.0)  # compiled
     for seed in range(12, 400):
         compare_with_fractions(seed)
 
@@ -267,23 +262,15 @@ def test_compiled_and_plain_are_the_same(monkeypatch: pytest.MonkeyPatch) -> Non
     for seed in range(60):
         pool, tree, counts = random_queues(seed, 14)
         states = np.stack([counts, counts[::-1], 2 * counts])
-        monkeypatch.setattr(hierarchical, "SMALL", 0)
+        monkeypatch.setattr(compiling, "SMALL", -1.0)
         compiled = Hierarchical(tree)(pool, states)
         walker = Hierarchical(tree).follow(pool)
         followed = np.stack([walker(state).copy() for state in states])
-        monkeypatch.setattr(hierarchical, "SMALL", 10**9)
+        monkeypatch.setattr(compiling, "SMALL", np.inf)
         plain = Hierarchical(tree)(pool, states)
         # The same operations in the same order: which of them runs may not be seen.
         assert np.array_equal(compiled, plain), seed
         assert np.array_equal(compiled, followed), seed
-
-
-def test_much_in_small_pieces_is_compiled_after_all(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(hierarchical, "_spent", [hierarchical.PATIENCE])
-    assert hierarchical._kernel(hierarchical.SMALL) is hierarchical.fill_states
-    assert hierarchical._kernel(1) is hierarchical.fill_states_compiled
-    monkeypatch.setattr(hierarchical, "_spent", [0])
-    assert hierarchical._kernel(hierarchical.SMALL + 1) is hierarchical.fill_states_compiled
 
 
 def test_rules_are_values() -> None:

@@ -12,7 +12,7 @@ import pytest
 
 from fairness.errors import NotConvergedError
 from fairness.machine import work
-from fairness.machine.compiling import BEGUN, ENDED
+from fairness.machine.compilation_log import BEGUN, ENDED
 from fairqueues.console import progress
 from fairqueues.console.progress import listening, reached, telling_of_kernels
 

@@ -10,8 +10,8 @@ from scipy import stats
 
 from fairness import Problem
 from fairness.errors import ModelError, UnstableError
+from fairness.machine import compiling
 from fairness.testing import KINDS, random_problem
-from queueing.balanced import recursion as balanced_recursion
 from queueing.balanced.fairness import balanced_fairness
 from queueing.model.system import System
 
@@ -112,8 +112,9 @@ def test_with_and_without_the_distribution():
 
 def test_kernel_uncompiled(monkeypatch):
     system = next(random_systems(8, limited=True))
+    monkeypatch.setattr(compiling, "SMALL", -1.0)
     compiled = balanced_fairness(system, shape=6, distribution=True)
-    monkeypatch.setattr(balanced_recursion, "recursion", balanced_recursion.recursion.py_func)
+    monkeypatch.setattr(compiling, "SMALL", np.inf)
     # Compiled code may contract a product and a sum into one operation.
     assert balanced_fairness(system, shape=6, distribution=True).distribution == pytest.approx(
         compiled.distribution, rel=1e-14

@@ -9,6 +9,7 @@ import pytest
 
 from fairness import DRF, PSDSF, BottleneckMax, Cluster, MaxMin, Problem, ProportionalFair
 from fairness.errors import ModelError, NotConvergedError, UnstableError
+from fairness.machine import compiling
 from fairness.machine.work import OutOfTime, watching
 from fairness.testing import KINDS, random_problem
 from queueing.balanced.fairness import balanced_fairness
@@ -701,13 +702,13 @@ def test_errors():
 
 def test_kernels_uncompiled(monkeypatch):
     system = System.with_load(EXAMPLE, [1, 2], 0.7)
+    monkeypatch.setattr(compiling, "SMALL", -1.0)
     compiled = stationary(system, DRF(), shape=(11, 13), solver=Multilevel())
     helpers = ("_enter_row", "_pile", "_enter_stack", "_solve_line", "_close", "_condition")
     for name in ("sweep", "aggregate", "correct", "paces", *helpers):
         monkeypatch.setattr(aggregation, name, getattr(aggregation, name).py_func)
     monkeypatch.setattr(mixture, "_gram", mixture._gram.py_func)
-    for name in ("_eliminate_counts", "_remove", "_weights"):
-        monkeypatch.setattr(elimination, name, getattr(elimination, name).py_func)
+    monkeypatch.setattr(compiling, "SMALL", math.inf)
     plain = stationary(system, DRF(), shape=(11, 13), solver=Multilevel())
     # Same iteration up to contracted operations: agreement to the tolerance of the method.
     assert plain.distribution == pytest.approx(compiled.distribution, rel=1e-10)
