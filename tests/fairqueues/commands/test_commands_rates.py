@@ -132,3 +132,25 @@ def test_where_points_are_kept(tmp_path):
     for path in (report, tmp_path / "." / "r.nc"):
         with pytest.raises(WrongUse, match="is both the checkpoint and the result"):
             Checkpoint.of(None, deliver, str(path))
+
+
+def test_answers_in_a_given_time_go_on(file, tmp_path):
+    """A day is enough for any machine; what was kept is not looked for again."""
+    options = ("--seconds", "86400", "--checkpoint", "kept.json", "--json")
+    first = json.loads(run("rates", file, "--loads", ".3", "-p", "pf", "-p", "bound", *options).stdout)
+    law = queueing.stationary(Scenario.read(file).system.at_load(0.3), Scenario.read(file).policies[1])
+    rows = [row for row in first["results"] if row["policy"] == "PF"]
+    assert [row["known"].split(",")[0] for row in rows] == ["chain", "chain"]
+    np.testing.assert_allclose([row["mean_jobs"] for row in rows], law.mean_jobs, rtol=1e-6)
+    again = json.loads(run("rates", file, "--loads", ".3", "-p", "pf", "-p", "bound", *options).stdout)
+    assert again["results"] == first["results"]
+    assert "start was found for other loads" in run(
+        "rates", file, "--loads", ".4", "-p", "pf", "-p", "bound", *options, code=2
+    ).stderr  # fmt: skip
+
+
+def test_solve_in_a_given_time(file):
+    text = run("solve", file, "--load", "1.5", "--seconds", "86400").stdout
+    assert "overload" in text
+    for wrong in (("--seconds", "9", "--tail", "1e-3"), ("--precision", ".1")):
+        assert "--seconds" in run("solve", file, *wrong, code=2).stderr
