@@ -36,7 +36,7 @@ LEAVES = (ProportionalFair(), AlphaFair(2), BottleneckMax())
 def plain(monkeypatch: pytest.MonkeyPatch) -> None:
     """The kernel is run as it is written: compiling takes longer than all these tests."""
     monkeypatch.setattr(compiling, "SMALL", np.inf)
-    monkeypatch.setattr(hierarchical, "PATIENCE", 10**9)
+    monkeypatch.setattr(compiling, "PATIENCE", np.inf)
 
 
 def compare_with_fractions(seed: int) -> None:
@@ -258,7 +258,7 @@ def test_what_is_refused() -> None:
 
 @pytest.mark.long
 def test_compiled_and_plain_are_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(hierarchical, "PATIENCE", 10**9)
+    monkeypatch.setattr(compiling, "PATIENCE", np.inf)
     for seed in range(60):
         pool, tree, counts = random_queues(seed, 14)
         states = np.stack([counts, counts[::-1], 2 * counts])
