@@ -193,7 +193,7 @@ class Kernel:
         return (self.py_func if _interpreting.get() else self.dispatcher)(*arguments)
 
     def __reduce__(self) -> str:
-        return self.__qualname__  # type: ignore[attr-defined, no-any-return]
+        return self.__qualname__  # type: ignore[attr-defined]
 
     def small(self, steps: float, states: float = 1) -> Callable[..., Any]:
         """The kernel for a request: interpreted where that has few steps, compiled otherwise.

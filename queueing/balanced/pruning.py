@@ -87,8 +87,11 @@ def next_level(
     heads = np.zeros(n - 1, dtype=np.int64)
     n_rows, n_states, longest = _sizes(old, strides, heads)
     new = Level(
-        *(np.empty(n_rows, dtype=np.int64), np.empty((n_rows, n - 2), dtype=np.int64)),
-        *(np.empty(n_rows, dtype=np.int64), np.empty(n_rows + 1, dtype=np.int64), np.empty(n_states)),
+        np.empty(n_rows, dtype=np.int64),
+        np.empty((n_rows, n - 2), dtype=np.int64),
+        np.empty(n_rows, dtype=np.int64),
+        np.empty(n_rows + 1, dtype=np.int64),
+        np.empty(n_states),
     )
     new.starts[0] = 0
     room = max(BATCH, longest)
