@@ -1,5 +1,6 @@
 from .boundaries.policy import policy_stability_boundary, policy_stability_region
 from .boundaries.service import service_boundary, service_region
+from .boundaries.service_simulation import Simulated
 from .curves.load_curves import load_curves
 from .curves.solve import solve
 from .many_classes.slices import region_section
@@ -14,6 +15,7 @@ from .studies.instability import search_instability
 from .sweeping.sweep import SweepInterrupted, sweep
 
 __all__ = [
+    "Simulated",
     "SweepInterrupted",
     "heat_map",
     "heavy_traffic",

@@ -6,8 +6,8 @@ With the loads :math:`\rho_R` of the other classes fixed, the section is the mon
 
 *A pool's* section is the region of a pool with the capacities that the others leave, :math:`C - \rho_R a_R`:
 exact where the region is. *Other regions* are only known by relative loads, each with prices v that prove it
-(:meth:`~capacity.StabilityRegion.judge`): loads in P have :math:`v\cdot\rho \le 1`. So where loads do not
-fit, their prices cut them off,
+(:meth:`~capacity.results.StabilityRegion.judge`): loads in P have :math:`v\cdot\rho \le 1`. So where loads do
+not fit, their prices cut them off,
 
 .. math:: v_S\cdot x \le 1 - v_R\cdot\rho_R,
 

@@ -13,7 +13,7 @@ __all__ = ["plain_data"]
 def plain_data(
     region: Any, exact: Sequence[tuple[Sequence[Fraction], Fraction]] | None, vertices: bool
 ) -> dict[str, Any]:
-    """What :meth:`capacity.StabilityRegion.to_dict` tells; ``exact`` are its rows over the rationals."""
+    """What :meth:`~capacity.results.StabilityRegion.to_dict` tells; ``exact`` are its rows in fractions."""
     names = region.job_classes
     told: dict[str, Any] = {
         "job_classes": list(names),

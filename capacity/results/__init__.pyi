@@ -1,6 +1,5 @@
 from ..boundaries.policy import PolicyPoint, PolicyRegion
 from ..boundaries.service import ServicePoint, ServiceRegion
-from ..boundaries.service_simulation import Simulated
 from ..curves.result import LoadCurves, Solved
 from ..many_classes.slices import RegionSection
 from ..many_classes.volume_estimate import VolumeEstimate
@@ -27,7 +26,6 @@ __all__ = [
     "RegionSection",
     "ServicePoint",
     "ServiceRegion",
-    "Simulated",
     "Solved",
     "StabilityRegion",
     "StabilityVerdict",

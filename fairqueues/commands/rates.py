@@ -104,8 +104,9 @@ def within(
 ) -> Solved:
     """What :func:`capacity.solve` finds in the time; it goes on from a checkpoint that is there."""
     import capacity
+    from capacity.results import Solved
 
-    known = None if checkpoint is None or not checkpoint.exists() else capacity.Solved.load(checkpoint)
+    known = None if checkpoint is None or not checkpoint.exists() else Solved.load(checkpoint)
     given: Any = {} if precision is None else {"precision": precision}
     asked = partial(capacity.solve, system, methods, loads, seconds=seconds, start=known, **given)
     name = f"{len(methods)} methods in {seconds:g} s"

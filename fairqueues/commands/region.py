@@ -302,7 +302,7 @@ def _kept(
 
 def _draws(runs: dict[str, partial[Any]]) -> bool:
     """Whether a result depends on the seed: whether any method is a simulation."""
-    from capacity.results import Simulated
+    from capacity import Simulated
 
     return any(isinstance(run.args[1], Simulated) for run in runs.values())
 

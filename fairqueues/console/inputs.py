@@ -128,7 +128,7 @@ def _called(method: str) -> str:
 
 def method_name(method: Any) -> str:
     """What tables call a method of service rates."""
-    from capacity.results import Simulated
+    from capacity import Simulated
     from fairness.protocol.policy import policy_name
 
     if isinstance(method, str):

@@ -354,7 +354,7 @@ class Scenario:
             If the name is unknown.
         """
         if isinstance(spec, str) and spec.startswith("simulated:"):
-            from capacity.results import Simulated
+            from capacity import Simulated
 
             policy = self.policy_named(spec.removeprefix("simulated:"), folder)
             return Simulated(policy, events=EVENTS, replications=REPLICATIONS, rng=self.seed)

@@ -17,9 +17,8 @@ import numpy as np
 import pytest
 
 import fairness
-from capacity import load_curves, region_volume, solve, stability_region, sweep
+from capacity import Simulated, load_curves, region_volume, solve, stability_region, sweep
 from capacity.boundaries.growth_tests import simulation_test
-from capacity.results import Simulated
 from capacity.studies.instability import RandomSystems, search_instability
 from capacity.sweeping import ladder
 from fairness import (
