@@ -647,7 +647,7 @@ def test_dataset_of_a_table():
 
 
 def test_datasets_say_units_and_names():
-    names = ("Allocation", "ClusterAllocation", "LoadCurves", "Stationary")
+    names = ("Allocation", "ClusterAllocation", "LoadCurves", "Solved", "Stationary")
     for name in names:
         for key, variable in made(name).to_dataset().variables.items():
             assert variable.attrs["long_name"], (name, key)

@@ -354,7 +354,8 @@ class _Answers:
 
     def _of(self, cell: _Cell, seconds: float) -> Effort:
         # Policies at the same load get the same random numbers; a run has its own.
-        rng = np.random.default_rng(self.streams[cell.load].bit_generator.seed_seq)
+        seed = self.streams[cell.load].bit_generator.seed_seq
+        rng = np.random.default_rng(seed)
         if self._begun(cell):
             rng = rng.spawn(2)[1] if cell.found is None else _later(rng, cell.found.result.replications)
         return replace(self.effort, seconds=seconds, rng=rng)
@@ -363,9 +364,8 @@ class _Answers:
 def _later(rng: np.random.Generator, used: int) -> np.random.Generator:
     """A stream that no run before has drawn from."""
     root: Any = rng.bit_generator.seed_seq
-    return np.random.default_rng(
-        np.random.SeedSequence(root.entropy, spawn_key=(*root.spawn_key, 2**31 + used))
-    )
+    seed = np.random.SeedSequence(root.entropy, spawn_key=(*root.spawn_key, 2**31 + used))
+    return np.random.default_rng(seed)
 
 
 def _said(cell: _Cell, name: str, plan: Plan) -> None:

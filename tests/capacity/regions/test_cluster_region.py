@@ -8,12 +8,12 @@ from itertools import combinations, product
 
 import numpy as np
 import pytest
+import scipy.optimize
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.optimize import linprog
 
 import capacity.regions.servers
-import queueing.model.cluster_load
 from capacity import stability_region
 from capacity.regions.servers import least_facets
 from capacity.regions.whole_tasks import packing_region
@@ -237,14 +237,14 @@ def test_loads_of_any_size(top):
 
 
 def test_a_placement_that_overfills_is_scaled_down(monkeypatch):
-    solve = queueing.model.cluster_load.linprog
+    solve = scipy.optimize.linprog
 
     def generous(*args, **options):
         result = solve(*args, **options)
         result.x *= 1 + 1e-10
         return result
 
-    monkeypatch.setattr(queueing.model.cluster_load, "linprog", generous)
+    monkeypatch.setattr(scipy.optimize, "linprog", generous)
     cluster = Cluster([[1, 2], [1, 0]], [[4, 4], [6, 0]])
     best = stability_region(cluster).support([3, 2])
     assert np.einsum("ni,nir->ir", best.placement, cluster.task_shares).max() <= 1 + 1e-15
@@ -385,14 +385,14 @@ def test_limits_and_wrong_solutions(monkeypatch):
     with pytest.raises(ModelError, match=r"mixes of one server have more than 2 vertices"):
         _ = stability_region(cluster).exact_facets
     # A wrong solution of the linear program is noticed, whatever its status.
-    solve = queueing.model.cluster_load.linprog
+    solve = scipy.optimize.linprog
 
     def wrong(*args, **options):
         result = solve(*args, **options)
         result.ineqlin.marginals[:] = -1.0
         return result
 
-    monkeypatch.setattr(queueing.model.cluster_load, "linprog", wrong)
+    monkeypatch.setattr(scipy.optimize, "linprog", wrong)
     region = stability_region(cluster)
     with pytest.raises(NotConvergedError, match=r"leaves a relative gap") as caught:
         region.judge([1, 2, 1])

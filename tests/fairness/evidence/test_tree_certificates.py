@@ -12,6 +12,7 @@ from fairness import Hierarchical, ModelError, Problem, Tree
 from fairness.evidence.queue_bounds import QueueBounds, queue_shares, queue_stops
 from fairness.evidence.trees import hierarchy_certificate
 from fairness.indivisible import HierarchicalShare, fill_tasks
+from fairness.machine import compiling
 from fairness.policies.hierarchy import hierarchical
 from tests.fairness.indivisible.test_tasks_in_queues import CPU, GPU
 from tests.oracles.tasks_in_queues import random_queues
@@ -289,7 +290,8 @@ def test_bad_arguments() -> None:
 @pytest.mark.parametrize("seed", [1, 2, 5, 44, pytest.param(None, marks=pytest.mark.long)])
 def test_a_millionth_too_much_is_noticed(seed: int | None, monkeypatch: pytest.MonkeyPatch) -> None:
     # The kernel is run as it is written for a few cases, compiled for many.
-    monkeypatch.setattr(hierarchical, "SMALL", 0 if seed is None else 10**9)
+    monkeypatch.setattr(compiling, "SMALL", -1.0 if seed is None else np.inf)
+    monkeypatch.setattr(compiling, "PATIENCE", np.inf)
     rng, spoiled = np.random.default_rng(1), 0
     for case in range(300) if seed is None else [seed]:
         pool, tree, counts = random_queues(case, 14)

@@ -10,7 +10,7 @@ import pytest
 from fairness import DRF, Hierarchical, MaxMin, Problem, Tree, allocate, explain
 from fairness.evidence.queue_bounds import QueueBounds
 from fairness.indivisible import HierarchicalShare, fill_tasks
-from fairness.policies.hierarchy import hierarchical
+from fairness.machine import compiling
 from fairness.schedulers import kai_fair_shares, kueue_order, kueue_shares, yarn_drf_order
 from tests.oracles.tasks_in_queues import TasksInQueues, random_queues
 
@@ -42,8 +42,8 @@ QUOTAS = Problem([[1, 1], [1, 1]], [10, 100], job_classes=["a", "b"], resources=
 @pytest.fixture(autouse=True)
 def plain(monkeypatch: pytest.MonkeyPatch) -> None:
     """The kernel is run as it is written: compiling takes longer than all these tests."""
-    monkeypatch.setattr(hierarchical, "SMALL", 10**9)
-    monkeypatch.setattr(hierarchical, "PATIENCE", 10**9)
+    monkeypatch.setattr(compiling, "SMALL", np.inf)
+    monkeypatch.setattr(compiling, "PATIENCE", np.inf)
 
 
 def test_a_resource_without_a_guarantee_does_not_void_that_of_another() -> None:

@@ -160,7 +160,7 @@ def test_data_of_the_reference_say_what_they_are(monkeypatch):
     docstring = importlib.import_module("data_docs").docstring
     values = {(module, name): getattr(importlib.import_module(module), name) for module, name in listed()}
     data = {place for place, value in values.items() if not callable(value)}
-    assert {("fairness", "CATALOGUE"), ("queueing.simulation.tasks", "Scheduler")} <= data
+    assert {("fairness", "CATALOGUE"), ("queueing.simulation.tasks.schedulers", "Scheduler")} <= data
     assert [place for place in data if not docstring(*place)] == []
 
 
