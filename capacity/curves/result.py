@@ -358,7 +358,8 @@ class Solved(LoadCurves):
 
     def to_dataset(self) -> xr.Dataset:
         """The same with labels: dimensions load, policy and job_class."""
-        return super().to_dataset().assign(known=(("load", "policy"), np.array(self.known, dtype=object)))
+        known = ("load", "policy"), np.array(self.known, dtype=object)
+        return described(super().to_dataset().assign(known=known))
 
     def to_latex(self) -> str:
         """The table as LaTeX, without the remarks."""

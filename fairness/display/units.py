@@ -34,6 +34,7 @@ WORDS: dict[str, tuple[str, str]] = {
     "gamma": (TASKS, "tasks alone on a server"),
     "job_class": ("", "job class"),
     "jobs": (JOBS, "jobs present"),
+    "known": ("", "how well the means are known"),
     "levels": (NONE, "levels of filling"),
     "limits": ("tasks per job", "most tasks of one job"),
     "load": (NONE, "relative load"),
