@@ -3,10 +3,10 @@
 To compile a kernel takes seconds, once per machine; what two users ask takes it less than a millisecond,
 also uncompiled. So :meth:`Kernel.small` tells by the *work of a request* which of the two serves it: at most
 :data:`SMALL` steps are interpreted, until a kernel has been interpreted for :data:`PATIENCE` steps, as long
-as compiling takes. The work is that of the request as a whole, :class:`asked`, and not of a batch of it, so
-that the numbers of a state do not depend on the states beside it. Both ways run the same source; where it
-adds, multiplies, divides and takes roots, and exponentials and logarithms are those of
-:mod:`fairness.machine.kernels`, they give the same bits.
+as compiling takes, or, if it lies compiled already, as long as loading does. The work is that of the request
+as a whole, :class:`asked`, and not of a batch of it, so that the numbers of a state do not depend on the
+states beside it. Both ways run the same source; where it adds, multiplies, divides and takes roots, and
+exponentials and logarithms are those of :mod:`fairness.machine.kernels`, they give the same bits.
 
 A helper that kernels call - a :data:`part` - is a plain function, which compiled kernels absorb. A kernel
 that an interpreted one calls is interpreted, too. numba itself is imported when something is compiled.
@@ -32,6 +32,7 @@ import inspect
 from collections.abc import Callable
 from contextvars import ContextVar, Token
 from functools import cache, cached_property, update_wrapper
+from pathlib import Path
 from types import ModuleType
 from typing import Any, TypeVar
 
@@ -57,6 +58,8 @@ SMALL = 1e6
 """Steps that are interpreted: of about a microsecond each."""
 PATIENCE = 1e7
 """Steps of a kernel that are interpreted in one process before it is compiled after all."""
+AT_HAND = 0.1
+"""Part of the patience for a kernel that lies compiled beside its source: to load it takes about a second."""
 
 UNCOUNTED: dict[str, Any] = {"nogil": True, "error_model": "numpy", "_nrt": False}
 """Options of a kernel that allocates nothing and calls parts."""
@@ -165,7 +168,8 @@ class asked:
         """Whether this kernel is interpreted, with so many steps a state, at least so many states."""
         if kernel not in self._chosen:
             work = max(self.states, states) * steps
-            self._chosen[kernel] = work <= SMALL and kernel.spent <= PATIENCE
+            patience = PATIENCE * (AT_HAND if kernel.is_at_hand else 1.0)
+            self._chosen[kernel] = work <= SMALL and kernel.spent <= patience
             kernel.spent += work if self._chosen[kernel] else 0.0
         return self._chosen[kernel]
 
@@ -216,6 +220,12 @@ class Kernel:
                 return self.py_func(*arguments)
         finally:
             _interpreting.reset(token)
+
+    @cached_property
+    def is_at_hand(self) -> bool:
+        """Whether it lies compiled beside its source, at least for some types."""
+        source = Path(self.py_func.__code__.co_filename)
+        return any(source.parent.glob(f"__pycache__/{source.stem}.{self.py_func.__name__}-*.nbi"))
 
     @cached_property
     def dispatcher(self) -> Any:

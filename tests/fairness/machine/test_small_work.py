@@ -78,12 +78,18 @@ def test_the_choice_is_by_the_request_as_a_whole():
         assert other.small(10.0, 1e7) == other.interpreted  # chosen once
 
 
-def test_what_is_interpreted_for_long_is_compiled_after_all_but_not_within_a_request():
+@pytest.mark.parametrize(("at_hand", "part"), [(False, 1.0), (True, compiling.AT_HAND)])
+def test_what_is_interpreted_for_long_is_compiled_after_all(at_hand, part):
     kernel = make()
+    assert not kernel.is_at_hand
+    vars(kernel)["is_at_hand"] = at_hand
     requests = 0
     while kernel.small(compiling.SMALL) is not kernel:
         requests += 1
-    assert requests == compiling.PATIENCE / compiling.SMALL + 1
+    assert requests == part * compiling.PATIENCE / compiling.SMALL + 1
+
+
+def test_a_kernel_is_not_exchanged_within_a_request():
     kernel = make()
     kernel.spent = compiling.PATIENCE
     with asked(compiling.SMALL):
