@@ -58,8 +58,8 @@ SMALL = 1e6
 """Steps that are interpreted: of about a microsecond each."""
 PATIENCE = 1e7
 """Steps of a kernel that are interpreted in one process before it is compiled after all."""
-AT_HAND = 0.1
-"""Part of the patience for a kernel that lies compiled beside its source: to load it takes about a second."""
+AT_HAND = 0.03
+"""Part of the patience for a kernel that lies compiled beside its source: to load it takes half a second."""
 
 UNCOUNTED: dict[str, Any] = {"nogil": True, "error_model": "numpy", "_nrt": False}
 """Options of a kernel that allocates nothing and calls parts."""
