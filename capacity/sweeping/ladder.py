@@ -27,8 +27,7 @@ import math
 import os
 import time
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, ClassVar
@@ -687,7 +686,7 @@ def answered(
             continue
         try:
             with advised(SMALLER, "max_states", "tail", "shape") if policy == BALANCED else watching():
-                with _in_time(now):
+                with watching(time_limit=now.limit):
                     plan = method.plan(system, policy, now)
                 if plan is None:
                     continue
@@ -728,9 +727,3 @@ def _run(plan: Plan, effort: Effort, deadline: float) -> Found:
         if not effort.timed or left < LEAST or ASIDE.seconds - aside < LEAST:
             raise
     return plan.run(replace(effort, seconds=left))
-
-
-@contextmanager
-def _in_time(effort: Effort) -> Iterator[None]:
-    with watching(time_limit=effort.limit):
-        yield

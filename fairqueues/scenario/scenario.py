@@ -156,7 +156,18 @@ class Scenario:
             assert built.model is not None  # loads come with a network
             system = System(built.model, built.loads)
         cluster, fit = (None, None) if recorded is None else (recorded.cluster, recorded.fit)
-        scenario = cls(document, text, name, place, policies, tree, built.model, system, cluster, fit)
+        scenario = cls(
+            document=document,
+            text=text,
+            name=name,
+            place=place,
+            policies=policies,
+            tree=tree,
+            _model=built.model,
+            _system=system,
+            recorded=cluster,
+            fit=fit,
+        )
         if known is None:
             scenario._check()
         return scenario
