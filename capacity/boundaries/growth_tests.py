@@ -24,7 +24,7 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-from scipy import stats
+from scipy import special
 
 from fairness.arguments.validation import Entropy, Seed, entropy_of, generator
 from fairness.display.wording import percent
@@ -155,7 +155,7 @@ def simulation_test(
     short, long = totals
     difference = float(long.mean() - 2 * short.mean())
     spread = math.hypot(float(long.std(ddof=1)), 2 * float(short.std(ddof=1))) / math.sqrt(replications)
-    half = float(stats.t.isf((1 - confidence) / 2, replications - 1)) * spread
+    half = float(-special.stdtrit(replications - 1, (1 - confidence) / 2)) * spread
     says = "settles" if difference + half < 0 else "grows" if difference - half > 0 else "open"
     text = (
         f"{short.mean():.4g} jobs in {shorter:,} events, {long.mean():.4g} in {4 * shorter:,}; long - 2 "

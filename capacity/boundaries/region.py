@@ -15,7 +15,6 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
 import numpy as np
-import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
 from capacity.boundaries.rays import Crossing, mesh, simplex_grid, split, volume
@@ -34,6 +33,7 @@ from fairness.model.cluster import Cluster
 from fairness.model.problem import FloatArray, Problem
 
 if TYPE_CHECKING:
+    import pandas as pd
     from matplotlib.axes import Axes
 
 __all__ = ["RayPoint", "RayRegion", "Rays", "traced"]
@@ -276,6 +276,8 @@ class RayRegion(Result):
 
     def to_dataframe(self) -> pd.DataFrame:
         """One row per point: class loads, bracket, evidence."""
+        import pandas as pd
+
         frame = pd.DataFrame(self.loads, columns=[f"load {name}" for name in self.problem.job_classes])
         frame.index.name = "point"
         for name in ("inner", "outer"):

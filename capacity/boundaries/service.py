@@ -38,7 +38,7 @@ from capacity.boundaries.region import RayRegion, traced
 from capacity.boundaries.service_rates import per_class, rate_model
 from capacity.boundaries.service_rays import ServicePoint, ServiceRays
 from capacity.boundaries.service_simulation import Simulated, SimulatedRays
-from capacity.sweeping.methods import METHODS
+from capacity.means.words import METHODS
 from fairness.arguments.validation import frozen, require, require_whole
 from fairness.display.colours import part_colour
 from fairness.display.lettering import label

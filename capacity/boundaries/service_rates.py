@@ -18,7 +18,7 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import ArrayLike
 
-from capacity.sweeping.methods import BALANCED, BOUND
+from capacity.means.words import BALANCED, BOUND
 from fairness.arguments.validation import model_array
 from fairness.display.wording import rough
 from fairness.errors import ModelError, UnstableError, advised

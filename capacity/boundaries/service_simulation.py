@@ -40,7 +40,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy import stats
+from scipy import special
 
 from capacity.boundaries.rays import Crossing, crossing
 from capacity.boundaries.service_rates import RateModel, Rates
@@ -144,7 +144,7 @@ class SimulatedRates(RateModel):
         last = self.estimate(loads, length, stream, warmup=(1.0 + WARMUP) / 2)
         apart = (last.values - estimate.values)[:, live]
         n = len(apart)
-        half = stats.t.isf(BIASED / 2 / int(live.sum()), n - 1) * apart.std(axis=0, ddof=1) / np.sqrt(n)
+        half = -special.stdtrit(n - 1, BIASED / 2 / int(live.sum())) * apart.std(axis=0, ddof=1) / np.sqrt(n)
         return bool((np.abs(apart.mean(axis=0)) <= half).all())
 
     def estimate(self, loads: FloatArray, length: int, stream: int, warmup: float = WARMUP) -> Estimate:

@@ -12,9 +12,14 @@ import xarray as xr
 from numpy.typing import ArrayLike
 
 from capacity.curves.result import LoadCurves
+from capacity.means.chains import ByChain
+from capacity.means.formulas import ByRecursion
+from capacity.means.found import MEANS, SIMULATION
+from capacity.means.ladder import answered
+from capacity.means.method import Effort, Method
+from capacity.means.simulations import BySimulation
+from capacity.means.words import require_known
 from capacity.sweeping.grid import Grid
-from capacity.sweeping.ladder import MEANS, SIMULATION, Chain, Effort, Method, Named, Simulated, answered
-from capacity.sweeping.methods import require_known
 from capacity.sweeping.sweep import sweep
 from fairness.arguments.validation import (
     A_GENERATOR,
@@ -142,15 +147,15 @@ def load_curves(
     check_system(system)
     values = _loads(loads)
     system.at_load(float(values[0]))  # a trace, or a system without arrivals, has no other loads
-    chain = Chain(
+    chain = ByChain(
         tail=require_number("tail", tail, above=0, below=1),
         max_states=require_whole("max_states", max_states, 1),
         shape=tuple(shape) if isinstance(shape, Sequence) else shape,
         solver=solver,
     )
-    runs = Simulated(events, jobs, replications, warmup, confidence)
+    runs = BySimulation(events, jobs, replications, warmup, confidence)
     point = MeansAtLoad(
-        (Named(BALANCED_STATES), chain, runs), require_number("precision", precision, above=0)
+        (ByRecursion(BALANCED_STATES), chain, runs), require_number("precision", precision, above=0)
     )
     grid = Grid.of(methods, {"load": values.tolist()}, "methods")
     named = dict(zip(grid.labels["policy"], grid.policies, strict=True))

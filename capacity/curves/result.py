@@ -8,11 +8,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import pandas as pd
 from numpy.typing import NDArray
 
-from capacity.sweeping.ladder import CHAIN, COLUMNS, FORMULA, MEANS, PROVED, SIMULATION, Found
-from capacity.sweeping.methods import BALANCED, BOUND, METHODS
+from capacity.means.found import CHAIN, COLUMNS, FORMULA, MEANS, PROVED, SIMULATION, Found
+from capacity.means.words import BALANCED, BOUND, METHODS
 from fairness.arguments.validation import Entropy, require_choice
 from fairness.catalogue import coloured
 from fairness.display.drawing import bars, given_axes, panels
@@ -27,6 +26,7 @@ from fairness.model.problem import FloatArray
 from queueing.model.system import System
 
 if TYPE_CHECKING:
+    import pandas as pd
     import xarray as xr
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
@@ -100,6 +100,8 @@ class LoadCurves(Result):
 
     def to_dataframe(self) -> pd.DataFrame:
         """One row per load, method and class: the means, their errors, and how they were found."""
+        import pandas as pd
+
         names = list(self.system.problem.job_classes)
         index = pd.MultiIndex.from_product(
             [self.loads.tolist(), list(self.methods), names], names=["load", "policy", "job_class"]
@@ -114,6 +116,8 @@ class LoadCurves(Result):
 
     def table(self, quantity: str = "service_rates") -> pd.DataFrame:
         """One quantity, a row per class and load, a column per method."""
+        import pandas as pd
+
         values = getattr(self, require_choice("quantity", quantity, CAPTIONS))
         names = list(self.system.problem.job_classes)
         index = pd.MultiIndex.from_product([names, self.loads.tolist()], names=["job_class", "load"])

@@ -2,7 +2,7 @@ r"""The verb: here is a system, these are the policies, there are ten seconds.
 
 Every *cell*, a policy at a load, is asked for stability first; that it is unstable is an answer. What is left
 of the time is shared by the cells in turn, those that cost little first: what one leaves over is for those
-that come after it. Each goes down the ladder of :mod:`capacity.sweeping.ladder`. In the end simulations are
+that come after it. Each goes down the ladder of :mod:`capacity.means.ladder`. In the end simulations are
 made longer, in turn too, until all are known as well as asked for or the time is over.
 
 What was found can be handed in again: cells that are known well enough stay, of simulations there are more.
@@ -23,21 +23,12 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from capacity.curves.result import NOTHING, UNSTABLE, Solved
+from capacity.means.found import COLUMNS, SIMULATION, Found
+from capacity.means.ladder import LADDER, answered
+from capacity.means.method import Effort, Method, Plan, clock
+from capacity.means.simulations import LEAST, BySimulation
+from capacity.means.words import require_known
 from capacity.sweeping.grid import Grid
-from capacity.sweeping.ladder import (
-    COLUMNS,
-    LADDER,
-    LEAST,
-    SIMULATION,
-    Effort,
-    Found,
-    Method,
-    Plan,
-    Simulated,
-    answered,
-    clock,
-)
-from capacity.sweeping.methods import require_known
 from fairness.arguments.validation import (
     Seed,
     entropy_of,
@@ -103,7 +94,7 @@ def solve(
     precision : float
         Relative error of all mean jobs of a cell that is small enough.
     methods : sequence of Method, optional
-        How means may be found (:mod:`capacity.sweeping.ladder`). Default: formulas, the Markov chain, proved
+        How means may be found (:mod:`capacity.means`). Default: formulas, the Markov chain, proved
         bounds, simulation, in this order.
     start : Solved, optional
         What the same call found before: it goes on from there.
@@ -174,7 +165,7 @@ def solve(
             _Answers(cells, chosen, effort, {float(v): s for v, s in zip(values, streams, strict=True)}).run()
         except KeyboardInterrupt:
             interrupted = True
-    runs = next((method for method in chosen if isinstance(method, Simulated)), Simulated())
+    runs = next((method for method in chosen if isinstance(method, BySimulation)), BySimulation())
     drawn = any(cell.found_by == SIMULATION for cell in cells)
     return _solved(system, values, names, cells, runs.confidence, entropy if drawn else None, interrupted)
 
@@ -275,7 +266,7 @@ class _Cell:
             if self.found is None:
                 self.said = " ".join(str(error).split())
 
-    def lengthen(self, runs: Simulated, effort: Effort) -> None:
+    def lengthen(self, runs: BySimulation, effort: Effort) -> None:
         """More of the simulation."""
         before = self.found.result if self.found_by == SIMULATION and self.found is not None else None
         try:
@@ -309,7 +300,7 @@ class _Answers:
         self, cells: list[_Cell], methods: Sequence[Method], effort: Effort, streams: Mapping[float, Any]
     ) -> None:
         self.cells, self.methods, self.effort, self.streams = cells, methods, effort, streams
-        self.runs = next((method for method in methods if isinstance(method, Simulated)), None)
+        self.runs = next((method for method in methods if isinstance(method, BySimulation)), None)
         self._deadline = clock() + SHARE * effort.seconds
 
     @property
@@ -330,7 +321,7 @@ class _Answers:
                 if share.seconds <= 0:
                     continue
                 # What was simulated before goes on below, unless there is time for better now.
-                better = [m for m in self.methods if not (self._begun(cell) and isinstance(m, Simulated))]
+                better = [m for m in self.methods if not (self._begun(cell) and isinstance(m, BySimulation))]
                 cell.ask(better, share, partial(_said, cell))
                 task.advance(done=len(self.cells) - len(asked) + k + 1)
             while self.effort.timed and self.runs is not None:

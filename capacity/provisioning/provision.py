@@ -36,10 +36,10 @@ from numpy.typing import ArrayLike
 
 from capacity.boundaries.service_rates import per_class
 from capacity.boundaries.service_simulation import Simulated
+from capacity.means.words import BALANCED, BOUND
 from capacity.provisioning.answer import Provision
 from capacity.provisioning.program import BoundProgram, Choice, Purchase
 from capacity.provisioning.search import Verifier, cheapest_floor, search_whole, tighten
-from capacity.sweeping.methods import BALANCED, BOUND
 from fairness.arguments.labels import as_named, by_label
 from fairness.arguments.validation import (
     float_array,

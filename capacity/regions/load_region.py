@@ -17,7 +17,6 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import pandas as pd
 from numpy.typing import ArrayLike
 
 from capacity.regions.inequalities import MERGE, ROUNDING, Facets, float_points, inequality, necessary, scaled
@@ -37,6 +36,7 @@ from fairness.model.problem import Problem
 from queueing.model.cluster_load import LoadEvidence, Support
 
 if TYPE_CHECKING:
+    import pandas as pd
     from matplotlib.axes import Axes
 
 __all__ = ["LoadEvidence", "LoadRegion", "Support", "check_region"]
@@ -339,6 +339,8 @@ class LoadRegion(Result):
 
     def to_dataframe(self) -> pd.DataFrame:
         """One row per vertex: the load of every class, and the facets through it."""
+        import pandas as pd
+
         frame = pd.DataFrame(self.vertices, columns=pd.Index(self.job_classes, name="job_class"))
         frame.index.name = "vertex"
         normals, offsets, names = self._named

@@ -18,7 +18,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
-import pandas as pd
 
 from fairness.display.drawing import bars
 from fairness.display.result import Result
@@ -26,6 +25,7 @@ from fairness.model.problem import FloatArray
 from queueing.model.system import System
 
 if TYPE_CHECKING:
+    import pandas as pd
     from matplotlib.axes import Axes
 
 __all__ = ["StabilityVerdict", "is_stable"]
@@ -75,6 +75,8 @@ class StabilityVerdict(Result):
 
     def to_dataframe(self) -> pd.DataFrame:
         """One row per resource: relative load and whether it is overloaded."""
+        import pandas as pd
+
         return pd.DataFrame(
             {"relative_load": self.relative_loads, "overloaded": self.relative_loads >= 1},
             index=pd.Index(self.resources, name="resource"),

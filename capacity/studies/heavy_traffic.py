@@ -51,8 +51,8 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
 
+from capacity.means.words import BALANCED, METHODS
 from capacity.studies.extrapolation import extrapolated
-from capacity.sweeping.methods import BALANCED, METHODS
 from fairness.arguments.validation import float_array, frozen, require_number
 from fairness.catalogue import colour
 from fairness.display.drawing import given_axes, legend_beside

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from capacity.sweeping.methods import method_label
+from capacity.means.words import method_label
 from fairness.errors import ModelError
 
 __all__ = ["POLICY", "RESERVED", "Grid"]

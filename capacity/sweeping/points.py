@@ -16,8 +16,11 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
-from capacity.sweeping.ladder import Chain, Effort, Named, answered
-from capacity.sweeping.methods import BALANCED, BOUND, METHODS
+from capacity.means.chains import ByChain
+from capacity.means.formulas import ByRecursion
+from capacity.means.ladder import answered
+from capacity.means.method import Effort
+from capacity.means.words import BALANCED, BOUND, METHODS
 from fairness.display.storage import dumps
 from fairness.errors import FairqueuesError, ModelError
 from queueing.model.system import System
@@ -48,7 +51,7 @@ class StandardOutputs:
 
     def __call__(self, system: System, policy: Any) -> dict[str, Any]:
         """Compute the law once and take the outputs from it."""
-        law = answered(system, policy, (Named(), Chain(**dict(self.options))), Effort()).result
+        law = answered(system, policy, (ByRecursion(), ByChain(**dict(self.options))), Effort()).result
         without = WITHOUT.get(policy, ()) if isinstance(policy, str) else ()
         return {
             name: (STANDARD[name], math.nan if name in without else getattr(law, name)) for name in self.names

@@ -29,6 +29,7 @@ from __future__ import annotations
 
 import hashlib
 import inspect
+import os
 from collections.abc import Callable
 from contextvars import ContextVar, Token
 from functools import cache, cached_property, update_wrapper
@@ -223,9 +224,12 @@ class Kernel:
 
     @cached_property
     def is_at_hand(self) -> bool:
-        """Whether it lies compiled beside its source, at least for some types."""
+        """Whether it lies compiled beside its source, or where NUMBA_CACHE_DIR says, for some types."""
         source = Path(self.py_func.__code__.co_filename)
-        return any(source.parent.glob(f"__pycache__/{source.stem}.{self.py_func.__name__}-*.nbi"))
+        given = os.environ.get("NUMBA_CACHE_DIR")
+        places = Path(given).glob(f"{source.parent.name}_*") if given else [source.parent / "__pycache__"]
+        pattern = f"{source.stem}.{self.py_func.__name__}-*.nbi"
+        return any(next(place.glob(pattern), None) for place in places)
 
     @cached_property
     def dispatcher(self) -> Any:

@@ -63,7 +63,7 @@ def rates(
         methods = chosen(scenario, None)
         notes.append("balanced fairness and its bound are known for one pool, and left out here")
     else:
-        from capacity.sweeping.methods import METHODS
+        from capacity.means.words import METHODS
 
         methods = labelled([*METHODS, *scenario.policies], [*METHODS, *scenario.document.policies])
     system, values = scenario.system, _loads(loads)

@@ -47,7 +47,7 @@ def solve(
     scenario = call.read(file)
     policies = chosen(scenario, policy)
     if seconds is not None:
-        from capacity.sweeping.methods import METHODS
+        from capacity.means.words import METHODS
         from fairqueues.commands.rates import deliver_means, within
 
         own = {"--shape": shape, "--tail": tail, "--width": width, "--certificate": certificate}

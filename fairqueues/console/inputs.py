@@ -121,7 +121,7 @@ def told_apart(names: Sequence[str], specs: Sequence[Any]) -> list[str]:
 
 
 def _called(method: str) -> str:
-    from capacity.sweeping.methods import METHODS
+    from capacity.means.words import METHODS
 
     return METHODS[method]
 

@@ -23,8 +23,11 @@ from typing import Any
 
 import numpy as np
 
-from capacity.sweeping.ladder import Chain, Effort, Method, Named, answered
-from capacity.sweeping.methods import METHODS
+from capacity.means.chains import ByChain
+from capacity.means.formulas import ByRecursion
+from capacity.means.ladder import answered
+from capacity.means.method import Effort, Method
+from capacity.means.words import METHODS
 from fairness.errors import FairqueuesError, NotConvergedError, UnstableError
 from fairness.model.problem import FloatArray, Problem
 from fairness.protocol.policy import batches
@@ -323,11 +326,11 @@ def _methods(system: System, method: Any, now: bool) -> list[Method]:
     if isinstance(method, str):
         if method == METHOD[BALANCED] and load > NEAR:
             raise NotConvergedError(f"loads above {NEAR} take too long for this page", residual=1.0)
-        return [Named(MAX_STATES, TAIL)]
+        return [ByRecursion(MAX_STATES, TAIL)]
     if classes not in CHAIN_TAIL:
         raise NotConvergedError("chains of so many classes take too long for a page", residual=1.0)
     most, coarse = CHAIN_STATES[classes], CHAIN_TAIL[classes]
     if batches(method) != "compiled":
         most = min(most, OWN_STATES)
     tails = dict.fromkeys((CHAIN_TAIL_NOW, coarse) if now else (coarse,))
-    return [Chain(tail * load, most) for tail in tails]
+    return [ByChain(tail * load, most) for tail in tails]

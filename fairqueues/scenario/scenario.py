@@ -339,7 +339,7 @@ class Scenario:
         ModelError
             If the name is unknown, or of the two that are for one pool, and the model has servers.
         """
-        from capacity.sweeping.methods import METHODS
+        from capacity.means.words import METHODS
 
         if isinstance(spec, str) and spec in METHODS and isinstance(self.model, Cluster):
             raise ModelError(f"{spec!r} is known for one pool, but the model has servers; leave it out")
@@ -372,7 +372,7 @@ class Scenario:
         return self._method(spec, folder)
 
     def _method(self, spec: Any, folder: Path | None) -> Any:
-        from capacity.sweeping.methods import METHODS
+        from capacity.means.words import METHODS
 
         return spec if isinstance(spec, str) and spec in METHODS else self.policy_named(spec, folder)
 

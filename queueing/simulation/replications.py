@@ -53,7 +53,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy import stats
+from scipy import special
 
 from fairness.arguments.validation import (
     Entropy,
@@ -87,7 +87,7 @@ __all__ = [
 PARTS = 8
 """Parts of each replication whose means are compared: is it long enough, has it forgotten its start?"""
 
-EXPANDED = float(stats.norm.isf(0.005))
+EXPANDED = float(-special.ndtri(0.005))
 """Normal quantile up to which intervals are corrected for skewness: the expansion says nothing far out."""
 
 BEYOND = 5.0
@@ -142,7 +142,7 @@ class Estimate:
         quantile = _student(confidence, len(self.values))
         if self.skewness is None:
             return quantile * self.standard_error
-        z = min(float(stats.norm.isf((1 - confidence) / 2)), EXPANDED)
+        z = min(float(-special.ndtri((1 - confidence) / 2)), EXPANDED)
         missed = self.skewness**2 * (z**4 + 2 * z**2 - 3) / 18
         return (quantile + z * np.clip(missed, 0.0, 1.0)) * self.standard_error
 
@@ -173,7 +173,7 @@ class QuantileEstimate(Estimate):
 
 def _student(confidence: float, replications: int) -> float:
     """Quantile of Student's law for a two-sided interval."""
-    return float(stats.t.isf((1 - confidence) / 2, replications - 1))
+    return float(-special.stdtrit(replications - 1, (1 - confidence) / 2))
 
 
 def withheld(estimates: Mapping[Any, E]) -> dict[Any, E]:

@@ -13,9 +13,13 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 
 from capacity import solve
+from capacity.means.chains import ByChain
+from capacity.means.formulas import ByBounds, ByFormula, ByRecursion
+from capacity.means.ladder import answered
+from capacity.means.method import Effort, Plan
+from capacity.means.pooling import pooled
+from capacity.means.simulations import BySimulation
 from capacity.results import Solved
-from capacity.sweeping.ladder import Bounds, Chain, Effort, Formula, Named, Plan, Simulated, answered
-from capacity.sweeping.pooling import pooled
 from fairness import DRF, PSDSF, BottleneckMax, Cluster, MaxMin, ModelError, Problem, ProportionalFair
 from queueing import (
     Deterministic,
@@ -70,7 +74,7 @@ def test_one_policy_and_the_system_as_it_is():
 def test_unstable_is_an_answer():
     system = System.with_load(LINE, [1, 1, 1], 0.5)
     policies = {"short first": short_first, "PF": ProportionalFair()}
-    methods = [Chain(tail=1e-2)]
+    methods = [ByChain(tail=1e-2)]
     solved = solve(system, policies, [0.3, 0.8, 1.5], methods=methods, seconds=ENOUGH)
     assert solved.known[1][0] == "unstable: jobs of long grow"
     assert solved.known[2] == ("overload: resource 1 and resource 2",) * 2
@@ -90,25 +94,25 @@ def test_unstable_is_an_answer():
 def test_processor_sharing_is_a_formula(sizes, policy):
     """Mean jobs rho_i/(1 - rho) of each class, whatever the sizes."""
     system = System.with_load(Problem([[1], [2]], [4]), [1, 2], 0.8, sizes=sizes)
-    found = answered(system, policy, (Formula(),), Effort())
+    found = answered(system, policy, (ByFormula(),), Effort())
     np.testing.assert_allclose(found.mean_jobs, np.array([0.16, 0.64]) / 0.2, rtol=1e-12)
     assert found.known == "exact"
 
 
 def test_the_formula_is_that_of_the_chain_and_only_where_it_holds():
     limited = System.with_load(Problem([[1]], [4], limits=[1]), [1], 0.7)
-    found = answered(limited, MaxMin(), (Formula(),), Effort())
+    found = answered(limited, MaxMin(), (ByFormula(),), Effort())
     np.testing.assert_allclose(
         found.mean_jobs, stationary(limited, MaxMin(), tail=1e-12).mean_jobs, rtol=1e-9
     )
     two = System.with_load(Problem([[1], [2]], [4]), [1, 2], 0.8)
     weighted = System.with_load(Problem([[1], [2]], [4], weights=[1, 2]), [1, 2], 0.8)
     for system, policy in ((two, MaxMin()), (weighted, DRF()), (SYSTEM, DRF()), (two, short_first)):
-        assert Formula().plan(system, policy, Effort()) is None
+        assert ByFormula().plan(system, policy, Effort()) is None
 
 
 def test_bounds_hold_what_the_chain_says():
-    found = solve(SYSTEM, DRF(), [0.6], methods=[Bounds()], seconds=ENOUGH)
+    found = solve(SYSTEM, DRF(), [0.6], methods=[ByBounds()], seconds=ENOUGH)
     law = stationary(SYSTEM.at_load(0.6), DRF(), tail=1e-9)
     assert found.known == (("proved bounds",),)
     assert (np.abs(found.mean_jobs[0, 0] - law.mean_jobs) <= found.mean_jobs_error[0, 0]).all()
@@ -116,7 +120,7 @@ def test_bounds_hold_what_the_chain_says():
 
 
 def test_without_an_upper_bound_the_error_is_infinite():
-    found = solve(SYSTEM, {"mine": lambda problem, counts: DRF()(problem, counts)}, methods=[Bounds()])
+    found = solve(SYSTEM, {"mine": lambda problem, counts: DRF()(problem, counts)}, methods=[ByBounds()])
     assert found.known == (("proved lower bounds",),)
     assert np.isinf(found.mean_jobs_error).all()
     law = stationary(SYSTEM, DRF(), tail=1e-9)
@@ -125,7 +129,7 @@ def test_without_an_upper_bound_the_error_is_infinite():
 
 def test_where_no_chain_fits_it_is_simulated_as_long_as_it_takes():
     # Intervals of level 1 - 1e-6: a false alarm in 500,000 for two classes (fixed seed, but lengths by time).
-    methods = [Chain(max_states=20), Simulated(confidence=1 - 1e-6)]
+    methods = [ByChain(max_states=20), BySimulation(confidence=1 - 1e-6)]
     solved = solve(SYSTEM, ProportionalFair(), methods=methods, precision=0.1, seconds=ENOUGH, rng=3)
     assert solved.found_by == (("simulation",),)
     assert solved.known == (("simulated, 100 %",),)
@@ -137,8 +141,8 @@ def test_where_no_chain_fits_it_is_simulated_as_long_as_it_takes():
 
 
 def test_what_was_found_goes_on():
-    methods = [Chain(max_states=20), Simulated()]
-    ask = {"policies": [ProportionalFair(), "bound"], "methods": [Named(), *methods], "seconds": ENOUGH}
+    methods = [ByChain(max_states=20), BySimulation()]
+    ask = {"policies": [ProportionalFair(), "bound"], "methods": [ByRecursion(), *methods], "seconds": ENOUGH}
     first = solve(SYSTEM, precision=0.1, rng=1, **ask)
     again = solve(SYSTEM, precision=0.03, start=first, rng=1, **ask)
     name = "PF", 0.5
@@ -160,7 +164,7 @@ def test_what_was_found_goes_on():
 
 
 def test_a_file_goes_on_too(tmp_path):
-    ask = {"policies": ProportionalFair(), "methods": [Simulated()], "seconds": ENOUGH}
+    ask = {"policies": ProportionalFair(), "methods": [BySimulation()], "seconds": ENOUGH}
     solve(SYSTEM, precision=0.2, **ask).save(tmp_path / "solved.json")
     first = Solved.load(tmp_path / "solved.json")
     again = solve(SYSTEM, precision=0.05, start=first, **ask)
@@ -192,7 +196,7 @@ def test_what_takes_longer_is_said_before_it_begins():
     """A chain of so many states is refused by its plan; the bounds are what is left."""
     six = System.with_load(Problem(np.eye(6) + 0.2, np.ones(6)), np.ones(6), 0.95)
     told = []
-    solved = solve(six, DRF(), methods=[Chain(), Bounds(rounds=0)], seconds=20, progress=told.append)
+    solved = solve(six, DRF(), methods=[ByChain(), ByBounds(rounds=0)], seconds=20, progress=told.append)
     announced = [str(progress) for progress in told if progress.announced]
     [line] = [line for line in announced if "no chain" in line]
     assert line.startswith("DRF at load 0.95: no chain: about ")
@@ -202,11 +206,11 @@ def test_what_takes_longer_is_said_before_it_begins():
 
 
 def test_a_plan_decides():
-    class Long(Chain):
+    class Long(ByChain):
         def plan(self, system, policy, effort):
             return Plan(1e6, pytest.fail, 1e12, "states")
 
-    found = answered(SYSTEM, DRF(), (Long(), Chain()), Effort(seconds=ENOUGH, precision=0.01))
+    found = answered(SYSTEM, DRF(), (Long(), ByChain()), Effort(seconds=ENOUGH, precision=0.01))
     assert found.found_by == "chain"
 
 
@@ -214,7 +218,7 @@ def test_it_is_never_silent():
     """A step that says nothing itself; whoever watches is told all the same, from another thread."""
     threads, heard = set(), threading.Event()
 
-    class Silent(Chain):
+    class Silent(ByChain):
         def plan(self, system, policy, effort):
             assert heard.wait(60)
             return super().plan(system, policy, effort)
@@ -231,7 +235,7 @@ def test_it_is_never_silent():
 def test_ctrl_c_returns_the_table_so_far():
     asked = []
 
-    class Stopped(Chain):
+    class Stopped(ByChain):
         def plan(self, system, policy, effort):
             asked.append(policy)
             if len(asked) == 2:
@@ -271,7 +275,7 @@ def test_servers_own_functions_schedulers_and_records():
 
 def test_bars_at_one_load_tell_simulated_ones_apart():
     policies = {"recursion": "balanced", "bound": "bound", "run": ProportionalFair()}
-    methods = [Named(), Chain(max_states=20), Simulated()]
+    methods = [ByRecursion(), ByChain(max_states=20), BySimulation()]
     solved = solve(SYSTEM, policies, methods=methods, precision=0.5, seconds=ENOUGH, rng=1)
     figure = Figure()
     axes = solved.plot(figure.subplots(), quantity="mean_durations")

@@ -19,8 +19,8 @@ import pytest
 import fairness
 from capacity import Simulated, load_curves, region_volume, solve, stability_region, sweep
 from capacity.boundaries.growth_tests import simulation_test
+from capacity.means.simulations import BySimulation
 from capacity.studies.instability import RandomSystems, search_instability
-from capacity.sweeping import ladder
 from fairness import (
     DRF,
     PSDSF,
@@ -96,7 +96,7 @@ REPORTING: dict[str, Callable[..., Any]] = {
         replay, RECORDED, NODES, FIFOScheduler(), placement=RandomFit()
     ),
     "capacity.curves.solve.solve": partial(
-        solve, SYSTEM, [ProportionalFair()], seconds=300, precision=10.0, methods=[ladder.Simulated()]
+        solve, SYSTEM, [ProportionalFair()], seconds=300, precision=10.0, methods=[BySimulation()]
     ),
     "queueing.simulation.simulate.simulate": partial(simulate, SYSTEM, DRF(), events=200, replications=2),
     "queueing.simulation.tasks.record.task_trace": partial(
@@ -153,7 +153,7 @@ SILENT: dict[str, Callable[..., Any]] = {
 }
 
 PLACES = REPORTING | OWN_WAY | SILENT
-HANDED_ON = {"queueing.simulation.sampling.Effort", "capacity.sweeping.ladder.Effort"}
+HANDED_ON = {"queueing.simulation.sampling.Effort", "capacity.means.method.Effort"}
 """Hold the seed that ``simulate``, ``solve`` or ``load_curves`` was given."""
 
 

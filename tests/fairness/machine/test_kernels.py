@@ -104,9 +104,11 @@ def test_what_another_version_stored_is_compiled_anew(tmp_path, cut):
 PACKAGE = Path(fairness.__file__).parent
 ALLOCATES = """
 import fairness
+from fairness.machine.compiling import asked
 assert fairness.__file__.startswith({place!r}), fairness.__file__
 problem = fairness.Problem([[1, 4], [3, 1]], [9, 18])
-print(fairness.allocate(problem, fairness.DRF()).tasks.round(9).tolist())
+with asked(1e9):  # so much that it is compiled
+    print(fairness.allocate(problem, fairness.DRF()).tasks.round(9).tolist())
 """
 
 

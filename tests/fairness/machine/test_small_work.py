@@ -1,8 +1,7 @@
 """Small work is interpreted, and large work compiled, from one source: the numbers are the same."""
 
 import math
-import subprocess
-import sys
+import os
 
 import numpy as np
 import pytest
@@ -26,7 +25,7 @@ from fairness.machine.compiling import asked, compiled_as, helper, stored
 from fairness.machine.kernels import exp, log
 from queueing import System, balanced_fairness, simulate, stationary
 from queueing.chain.solvers.elimination import eliminate_box
-from tests.processes import PATIENCE as LONGEST
+from tests.processes import python
 
 
 @helper(error_model="numpy")
@@ -200,7 +199,7 @@ def test_queues_have_the_same_bits(monkeypatch):
         lambda: stationary(system, DRF()).distribution,
         lambda: stationary(system, DRF()).mean_jobs_error,
         lambda: balanced_fairness(system).mean_jobs,
-        lambda: simulate(system, DRF(), events=2_000, replications=2, rng=0).mean_jobs.value,
+        lambda: simulate(system, DRF(), events=2_000, replications=2, rng=0).mean_jobs,
         lambda: eliminate_box(np.full((3, 1), 0.3), np.ones((3, 5 * 4 * 6)), (5, 4, 6)),
     ):
         one, other = both_ways(monkeypatch, compute)
@@ -231,10 +230,8 @@ print("numba" in sys.modules)
 
 @pytest.mark.long
 def test_small_questions_compile_nothing(tmp_path):
-    """They do not even import the compiler."""
-    run = subprocess.run(
-        [sys.executable, "-W", "error", "-c", SMALL], capture_output=True, text=True, timeout=LONGEST
-    )
+    """They do not even import the compiler, where no kernel lies compiled."""
+    run = python("-W", "error", "-c", SMALL, env={**os.environ, "NUMBA_CACHE_DIR": str(tmp_path)})
     assert run.stdout == "False\n", run.stderr
 
 

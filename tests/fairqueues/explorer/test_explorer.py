@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 from bokeh.document import Document
 
-from capacity.sweeping import ladder
+from capacity.means import formulas
 from fairness import DRF, ModelError, NotConvergedError, allocate
 from fairness.catalogue import CATALOGUE, colour
 from fairqueues.explorer import rates, views
@@ -248,7 +248,7 @@ def test_a_defect_of_a_curve_is_said_and_ends_the_wish_for_more(
     def broken(system: System) -> None:
         raise ValueError("math domain error")
 
-    monkeypatch.setattr(ladder, "duration_bound", broken)
+    monkeypatch.setattr(formulas, "duration_bound", broken)
     page = Page(replace(changed(State(), demands_0_0="1.1875"), shown=()))
     answer = page.show(page.state)
     assert answer["notes"]["rates"] == "bound: internal error (ValueError); see the log of the server"

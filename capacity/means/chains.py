@@ -1,0 +1,172 @@
+"""Means by the stationary law of the Markov chain, of as much of it as there is time for."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any, ClassVar
+
+import numpy as np
+
+from capacity.means.found import CHAIN, Found
+from capacity.means.method import PART, Effort, Method, Plan, busy, clock
+from fairness.errors import NotConvergedError
+from fairness.machine.work import OutOfTime
+from fairness.protocol.calling import policy_tasks
+from queueing.balanced.tail_bound import StoreAndForward
+from queueing.chain.lower_sets.faces import Bound, Faces
+from queueing.chain.lower_sets.set_chain import set_seconds
+from queueing.chain.phases.states import count_phase_states
+from queueing.chain.solvers.choose_solver import Solver
+from queueing.chain.stationary import BOXES, MOST_STATES, PHASED, SETS, stationary
+from queueing.model.cluster_load import geometric_ratios
+from queueing.model.job_trace import JobTrace
+from queueing.model.phase_type import phases_of
+from queueing.model.system import System
+from queueing.simulation.tasks.schedulers import is_scheduler
+
+__all__ = ["ByChain"]
+
+TAILS = (1e-9, 1e-6, 1e-4)
+"""What a chain may leave out."""
+
+MOMENTS = 0.5
+"""Seconds that are not worth saving."""
+
+STATE_SECONDS = 1e-5
+"""Of a state, its policy apart."""
+
+SIMPLEX, WORTH_GUESSING = 5.0, 5.0
+"""Times the states below a plane that a set has at least, about; seconds from which more is asked."""
+
+JUDGING = (0.0, 0.02, 0.05, 0.3, 0.8, 0.4, 1.2, 3.0, 6.0, 10.0, 10.0, 10.0, 10.0)
+"""Seconds that it takes to estimate the error of a chain, by the number of classes: far beyond its states."""
+
+ASKED = 2.0
+"""Times the states of a chain about which its policy is asked: also about those beyond, for the error."""
+
+SAMPLE = 32
+"""States from which the time of a policy is read."""
+
+
+@dataclass(frozen=True)
+class ByChain(Method):
+    """The stationary law of the Markov chain; arguments are those of :func:`queueing.stationary`.
+
+    Attributes
+    ----------
+    tail : float, optional
+        Default: of 1e-9, 1e-6, 1e-4 the smallest one that takes moments, else the largest one for which the
+        error turns out to be as small as asked for, if there is time.
+    """
+
+    tail: float | None = None
+    max_states: int = MOST_STATES
+    shape: Any = None
+    solver: Solver | None = None
+    name: ClassVar[str] = "chain"
+
+    def plan(self, system: System, policy: Any, effort: Effort) -> Plan | None:
+        """Of the largest tail, which may be followed by smaller ones."""
+        if isinstance(policy, str) or is_scheduler(policy):
+            return None
+        tails = TAILS if self.tail is None else (self.tail,)
+        if not effort.timed or self.shape is not None:
+            return Plan(0.0, partial(self._law, system, policy, tails[0], PART))
+        own = _seconds_a_state(system, policy)
+        others = busy()
+        judging = others * JUDGING[min(int((system.arrival_rates > 0).sum()), len(JUDGING) - 1)]
+        possible: list[tuple[float, float, float]] = []
+        for tail in reversed(tails):
+            states, seconds = self._size(system, policy, tail, effort.seconds)
+            seconds = others * seconds + ASKED * own * states + (judging if states else 0.0)
+            if possible and seconds > PART * effort.seconds:
+                break
+            if seconds <= MOMENTS:
+                possible.clear()
+            possible.append((tail, states, seconds))
+        _, states, seconds = possible[0]
+        python = f" at {own * 1e3:.2g} ms each" if own > STATE_SECONDS else ""
+        # The more the policy takes, the longer it takes to judge what is known in the end.
+        part = (PART if own < STATE_SECONDS else PART / ASKED) - judging / effort.seconds
+        laws = partial(self._laws, system, policy, [tail for tail, *_ in possible], part)
+        return Plan(seconds, laws, states, f"states or more{python}")
+
+    def _laws(
+        self, system: System, policy: Any, tails: Sequence[float], part: float, effort: Effort
+    ) -> Found:
+        """Of smaller and smaller tails, until the means are known as well as asked for."""
+        deadline, found = clock() + effort.seconds, None
+        for tail in tails:
+            try:
+                left = replace(effort, seconds=deadline - clock())
+                found = self._law(system, policy, tail, part, left)
+            except (NotConvergedError, OutOfTime):
+                if found is None:
+                    raise
+                break
+            if found.precision(system) <= effort.precision:
+                break
+        assert found is not None
+        return found
+
+    def _size(self, system: System, policy: Any, tail: float, given: float) -> tuple[float, float]:
+        """States, and the seconds that they take without the policy, about; rather too few."""
+        live = np.flatnonzero(system.arrival_rates > 0)
+        n, plain = len(live), all(law.memoryless for law in system.sizes)
+        if isinstance(system.arrivals, JobTrace) or n > (SETS if plain else PHASED):
+            return 0.0, 0.0  # refused at once, with the reason
+        if n > BOXES:
+            bound = Bound.of(system, live.tolist())
+            reach = sorted(bound.reach(row, tail) for row in np.eye(n))
+            # States below a plane; further faces leave more of them, which takes longer to guess.
+            states = SIMPLEX * math.prod((r + k) / k for k, r in enumerate(reach, 1))
+            seconds = set_seconds(n, states)
+            if seconds < PART * given and given > WORTH_GUESSING:
+                states = Faces.of(bound, tail).guessed_states
+                seconds = set_seconds(n, states)
+            return states, seconds
+        phases = [1 if law.memoryless else phases_of(law).n_phases for law in system.sizes]
+        states = count_phase_states(_box(system, tail), phases)
+        return states, STATE_SECONDS * states
+
+    def _law(self, system: System, policy: Any, tail: float, part: float, effort: Effort) -> Found:
+        options: dict[str, Any] = {"shape": self.shape, "tail": tail, "solver": self.solver}
+        try:
+            law = stationary(
+                system,
+                policy,
+                distribution=False,
+                max_states=self.max_states,
+                # Some of the time is for what else can be done.
+                time_limit=max(part * effort.seconds, 0.0) if effort.timed else None,
+                **options,
+            )
+        except NotConvergedError as error:
+            law = error.best
+            if not effort.timed or law is None or not (law.mean_jobs_error <= law.mean_jobs).all():
+                raise
+            found = Found.of_law(law, CHAIN)
+            return found if found.precision(system) <= effort.precision else replace(found, remark=str(error))
+        return Found.of_law(law, CHAIN)
+
+
+def _box(system: System, tail: float) -> tuple[int, ...]:
+    """States per class with so much outside under balanced fairness, or of geometric laws on a cluster."""
+    if not system.is_cluster:
+        return StoreAndForward.of(system).box(tail)
+    ratios = np.minimum(geometric_ratios(system.load_evidence, system.problem), 1.0 - 1e-12)
+    return tuple(2 + math.ceil(math.log(tail) / math.log(r)) if r > 0 else 1 for r in ratios)
+
+
+def _seconds_a_state(system: System, policy: Any) -> float:
+    """What it takes to ask the policy about a state, about."""
+    counts = np.zeros((SAMPLE, system.n_classes))
+    live = system.arrival_rates > 0
+    counts[:, live] = np.random.default_rng(0).integers(0, 9, (SAMPLE, int(live.sum())))
+    policy_tasks(system.problem, policy, counts[:1])  # a kernel may be loaded
+    begin = clock()
+    policy_tasks(system.problem, policy, counts)
+    return (clock() - begin) / SAMPLE

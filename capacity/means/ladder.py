@@ -1,0 +1,112 @@
+"""How the means of one cell are found, a policy at one load: by the best method that its time allows.
+
+:func:`answered` goes down the ladder,
+
+1. :class:`~capacity.means.formulas.ByRecursion`: balanced fairness and its closed-form bound, which are no
+   policies;
+2. :class:`~capacity.means.formulas.ByFormula`: processor sharing, where a policy is nothing else: exact for
+   all laws of sizes;
+3. :class:`~capacity.means.chains.ByChain`: the stationary law of the Markov chain, with an estimate of its
+   error;
+4. :class:`~capacity.means.formulas.ByBounds`: proved bounds by quadratic functions, where the chain is too
+   large;
+5. :class:`~capacity.means.simulations.BySimulation`: means with confidence intervals, longer and longer until
+   they are narrow enough,
+
+and stops where the relative error of all mean jobs is as small as asked for; else the smallest counts. What
+was left out, and why, is told beside the answer.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import Any
+
+from capacity.means.chains import ByChain
+from capacity.means.formulas import ByBounds, ByFormula, ByRecursion
+from capacity.means.found import PROVED, SIMULATION, Found
+from capacity.means.method import PART, Effort, Method, Plan, clock
+from capacity.means.simulations import LEAST, BySimulation
+from capacity.means.words import BALANCED
+from fairness.errors import ModelError, NotConvergedError, UnstableError, advised
+from fairness.machine.work import ASIDE, OutOfTime, duration, watching
+from queueing.model.system import System
+
+__all__ = ["LADDER", "answered"]
+
+SMALLER = "take smaller loads, or the bound alone, which needs no states"
+
+LADDER: tuple[Method, ...] = (ByRecursion(), ByFormula(), ByChain(), ByBounds(), BySimulation())
+"""What is taken unless methods are named."""
+
+
+def answered(
+    system: System,
+    policy: Any,
+    methods: Sequence[Method],
+    effort: Effort,
+    announce: Callable[[str, Plan], None] = lambda *_: None,
+) -> Found:
+    """Means of one cell by the first method that is good enough, else by the best one.
+
+    ``announce`` is told of plans that would take longer than there is time, before anything else is begun.
+
+    Raises
+    ------
+    UnstableError
+        If there is no stationary law.
+    ModelError, NotConvergedError
+        If no method has an answer: with what the methods say.
+    """
+    deadline, best = clock() + effort.seconds, None
+    failed: list[tuple[str, Exception]] = []
+    said: list[str] = []
+    for method in methods:
+        now = replace(effort, seconds=deadline - clock())
+        if now.seconds <= 0:
+            said.append(f"no {method.name}: no time is left")
+            continue
+        try:
+            with advised(SMALLER, "max_states", "tail", "shape") if policy == BALANCED else watching():
+                with watching(time_limit=now.limit):
+                    plan = method.plan(system, policy, now)
+                if plan is None:
+                    continue
+                if plan.seconds > PART * now.seconds:
+                    told = f"{plan.what}, about {duration(plan.seconds)}"
+                    said.append(f"no {method.name}: {told}, and there are {duration(now.seconds)}")
+                    announce(method.name, plan)
+                    continue
+                found = _run(plan, now, deadline)
+        except UnstableError:
+            raise
+        except (ModelError, NotConvergedError, OutOfTime) as error:
+            failed.append((method.name, error))
+            said.append(f"no {method.name}: {error}")
+            continue
+        if best is None or found.precision(system) < best.precision(system):
+            best = found
+        if not effort.timed or best.precision(system) <= effort.precision:
+            break
+    if best is None:
+        if len(failed) == 1 and len(said) == 1 and not isinstance(failed[0][1], OutOfTime):
+            raise failed[0][1]
+        kind = type(failed[-1][1]) if failed and len(failed) == len(said) else NotConvergedError
+        texts = [f"{name}: {error}" for name, error in failed] if len(failed) == len(said) else said
+        raise (NotConvergedError if kind is OutOfTime else kind)("; ".join(texts))
+    own = [] if not best.remark else [best.remark]
+    remark = "; ".join(own or (said if best.found_by in (SIMULATION, PROVED) else []))
+    return replace(best, remark=" ".join(remark.split()))
+
+
+def _run(plan: Plan, effort: Effort, deadline: float) -> Found:
+    """Do what is planned; again if kernels that were compiled meanwhile have taken the time."""
+    aside = ASIDE.seconds
+    try:
+        return plan.run(replace(effort, seconds=deadline - clock()))
+    except (NotConvergedError, OutOfTime):
+        left = deadline - clock()
+        if not effort.timed or left < LEAST or ASIDE.seconds - aside < LEAST:
+            raise
+    return plan.run(replace(effort, seconds=left))
