@@ -2,6 +2,8 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
+# Nothing is compiled when it is installed, so what is imported once must be kept: images of containers forbid it.
+unexport PYTHONDONTWRITEBYTECODE
 # What the figures need, the tests on top of it, and what else developers need, in the same environment. Python
 # compiles a module when it is first imported: most of what is installed never is.
 LIBRARY := $(VENV)/.library
