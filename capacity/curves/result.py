@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -19,6 +19,7 @@ from fairness.display.latex import to_latex
 from fairness.display.lettering import label
 from fairness.display.lines import label_ends, line_styles
 from fairness.display.result import Result
+from fairness.display.storage import LATER
 from fairness.display.tables import aligned, rounded_up
 from fairness.display.units import described
 from fairness.display.wording import percent
@@ -163,7 +164,9 @@ class LoadCurves(Result):
             for way, often in Counter(way for way in ways if way).items():
                 part = relative[[k for k, one in enumerate(ways) if one == way], m]
                 worst = (
-                    math.nan if way in (BOUND, UNSTABLE) else float(np.nan_to_num(part, nan=math.inf).max())
+                    math.nan
+                    if way in (BOUND, UNSTABLE)
+                    else float(np.nan_to_num(part, nan=math.inf).max(initial=0.0))
                 )
                 found[name].append((said[way].format(often, len(ways)), worst))
         return found
@@ -324,6 +327,10 @@ class Solved(LoadCurves):
         What was found, by name and load: a Stationary, a Simulation, bounds.
     interrupted : bool
         Whether Ctrl-C ended it; more would be known.
+    asked : tuple of str
+        Digests of the system and of the policies.
+    calls : int
+        How many calls it goes back to, see ``start`` there: each has drawn random numbers of its own.
 
     ``errors`` says where the time was over before anything was found, or why nothing was. The middle of
     proved bounds stands for the mean, half their distance for its error; where there is no upper bound, the
@@ -343,6 +350,8 @@ class Solved(LoadCurves):
     known: tuple[tuple[str, ...], ...]
     results: dict[tuple[str, float], Any]
     interrupted: bool
+    asked: tuple[str, ...] = field(default=(), metadata=LATER)
+    calls: int = field(default=1, metadata=LATER)
 
     def cell(self, method: int, load: int) -> Found | None:
         """What is known under a policy at a load, by their numbers; None where nothing is."""

@@ -26,7 +26,8 @@ from capacity.curves.result import NOTHING, UNSTABLE, Solved
 from capacity.means.found import COLUMNS, SIMULATION, Found
 from capacity.means.ladder import LADDER, answered
 from capacity.means.method import Effort, Method, Plan, clock
-from capacity.means.simulations import LEAST, BySimulation
+from capacity.means.pooling import at_level
+from capacity.means.simulations import LEAST, BySimulation, found_by_run
 from capacity.means.words import require_known
 from capacity.sweeping.grid import Grid
 from fairness.arguments.validation import (
@@ -41,6 +42,7 @@ from fairness.arguments.validation import (
 )
 from fairness.display.wording import named
 from fairness.errors import FairqueuesError, ModelError, NotConvergedError, UnstableError
+from fairness.machine.checkpoint import digest_of
 from fairness.machine.work import TOO_LONG, OutOfTime, ProgressOption, Task, watching
 from fairness.protocol.policy import batches
 from queueing.fluid.stability import require_stable
@@ -58,6 +60,14 @@ BEAT = 0.4
 
 SHARE = 0.9
 """Part of the time that is given away: some steps end late."""
+
+NOT_ASKED = "not asked: the time is over"
+
+JUDGED = 0.2
+"""Part of its time in which a cell may be asked whether it is stable."""
+
+APART = 2**31
+"""Where random numbers of later calls and turns begin: far from the streams of replications."""
 
 GROWING = 0.05
 """Least part of the jobs that grow which a class must be to be named."""
@@ -144,11 +154,12 @@ def solve(
     require_number("seconds", seconds, above=0, most=math.inf)
     require_number("precision", precision, above=0)
     require_workers(n_jobs)
-    chosen = LADDER if methods is None else tuple(methods)
+    chosen = LADDER if methods is None else tuple(methods) if isinstance(methods, Sequence) else ()
     if not chosen or not all(isinstance(method, Method) for method in chosen):
-        raise ModelError.of("methods", f"must be a list of methods such as Chain(); got {methods!r}")
+        raise ModelError.of("methods", f"must be a list of methods such as ByChain(); got {methods!r}")
     names = tuple(map(str, grid.labels["policy"]))
-    _require_same(system, names, values, start)
+    asked = (digest_of(system), *(digest_of(policy) for policy in grid.policies))
+    _require_same(asked, names, values, start)
     parent = generator(rng)
     entropy = entropy_of(parent)
     streams = spawned(parent, len(values))
@@ -159,15 +170,23 @@ def solve(
         for m, (name, policy) in enumerate(zip(names, grid.policies, strict=True))
     ]
     effort = Effort(seconds, precision, None, n_jobs)
-    interrupted = False
+    runs = next((method for method in chosen if isinstance(method, BySimulation)), BySimulation())
+    for cell in cells:
+        cell.at(runs.confidence)
+    interrupted, calls = False, 0 if start is None else start.calls
     with watching(progress):
         try:
-            _Answers(cells, chosen, effort, {float(v): s for v, s in zip(values, streams, strict=True)}).run()
+            by_load = {float(v): s for v, s in zip(values, streams, strict=True)}
+            _Answers(cells, chosen, effort, by_load, calls).run()
         except KeyboardInterrupt:
             interrupted = True
-    runs = next((method for method in chosen if isinstance(method, BySimulation)), BySimulation())
-    drawn = any(cell.found_by == SIMULATION for cell in cells)
-    return _solved(system, values, names, cells, runs.confidence, entropy if drawn else None, interrupted)
+            for cell in cells:
+                cell.said = cell.said.replace(NOT_ASKED, "not asked: interrupted")
+    seed: Any = None if start is None else start.entropy
+    if any(cell.drawn and cell.found_by == SIMULATION for cell in cells):
+        seed = entropy
+    solved = _solved(system, values, names, cells, runs.confidence, seed, interrupted)
+    return replace(solved, asked=asked, calls=calls + 1)
 
 
 def _loads(system: System, loads: ArrayLike | None) -> Any:
@@ -180,21 +199,14 @@ def _loads(system: System, loads: ArrayLike | None) -> Any:
     return values
 
 
-def _require_same(system: System, names: tuple[str, ...], values: Any, start: Any) -> None:
+def _require_same(asked: tuple[str, ...], names: tuple[str, ...], values: Any, start: Any) -> None:
     if start is None:
         return
     if not isinstance(start, Solved):
         raise ModelError.of("start", f"must be what solve has returned; got {type(start).__name__}")
-    same_system = start.system.problem.same(system.problem) and all(
-        np.array_equal(one, other)
-        for one, other in (
-            (start.system.arrival_rates, system.arrival_rates),
-            (start.system.mean_sizes, system.mean_sizes),
-        )
-    )
     for what, same in (
-        ("system", same_system),
-        ("policies", start.methods == names),
+        ("system", start.asked[:1] == asked[:1]),
+        ("policies", start.methods == names and start.asked[1:] == asked[1:]),
         ("loads", np.array_equal(start.loads, values)),
     ):
         if not same:
@@ -210,6 +222,10 @@ class _Cell:
     found : Found or None
     said : str
         Why nothing is found; or that it is unstable.
+    doubt : str
+        Why it is not known whether it is stable.
+    drawn : bool
+        Whether random numbers were drawn for it.
     """
 
     policy: Any
@@ -217,8 +233,10 @@ class _Cell:
     name: str
     load: float
     found: Found | None
-    said: str = "not asked: the time is over"
+    said: str = NOT_ASKED
     found_by: str = ""
+    doubt: str = ""
+    drawn: bool = False
 
     def __post_init__(self) -> None:
         self.found_by = "" if self.found is None else self.found.found_by
@@ -233,6 +251,13 @@ class _Cell:
         """Those first that cost little."""
         word = isinstance(self.policy, str)
         return not word, not word and batches(self.policy) != "compiled", self.load
+
+    def at(self, confidence: float) -> None:
+        """The intervals of what was simulated before, at this level."""
+        if self.found is not None and self.found_by == SIMULATION:
+            run = self.found.result
+            if isinstance(run, Simulation) and run.confidence != confidence:
+                self.found = found_by_run(at_level(run, confidence))
 
     def precision(self) -> float:
         """Relative error."""
@@ -249,7 +274,7 @@ class _Cell:
         except UnstableError as error:
             self._unstable(error)
         except (ModelError, OutOfTime) as error:
-            self.said = " ".join(str(error).split())
+            self.doubt = " ".join(f"whether it is stable is not known: {error}".split())
 
     def _unstable(self, error: UnstableError) -> None:
         self.found, self.found_by, self.said = None, UNSTABLE, _unstable(self.system, error)
@@ -258,6 +283,7 @@ class _Cell:
         """For the means."""
         try:
             found = answered(self.system, self.policy, methods, effort, announce)
+            self.drawn |= found.found_by == SIMULATION
             if self.found is None or found.precision(self.system) < self.precision():
                 self.found, self.said, self.found_by = found, "", found.found_by
         except UnstableError as error:
@@ -276,7 +302,7 @@ class _Cell:
         except FairqueuesError as error:
             _log.info("%s: %s", self.place, error)
         else:
-            remark = "" if self.found is None else self.found.remark
+            self.drawn, remark = True, "" if self.found is None else self.found.remark
             if found.precision(self.system) < self.precision():
                 self.found, self.found_by, self.said = replace(found, remark=remark), SIMULATION, ""
 
@@ -285,7 +311,8 @@ def _unstable(system: System, error: UnstableError) -> str:
     """What grows, in a few words."""
     if error.direction is not None:
         part = error.direction / max(error.direction.sum(), 1e-300)
-        grows = [name for name, of in zip(system.problem.job_classes, part, strict=True) if of >= GROWING]
+        least = min(GROWING, part.max())
+        grows = [name for name, of in zip(system.problem.job_classes, part, strict=True) if of >= least]
         return f"unstable: jobs of {named(grows)} grow"
     if system.overloaded.any():
         full = [system.load_names[j] for j in np.flatnonzero(system.overloaded)]
@@ -297,9 +324,15 @@ class _Answers:
     """The cells, the time, and the order in which they get it."""
 
     def __init__(
-        self, cells: list[_Cell], methods: Sequence[Method], effort: Effort, streams: Mapping[float, Any]
+        self,
+        cells: list[_Cell],
+        methods: Sequence[Method],
+        effort: Effort,
+        streams: Mapping[float, Any],
+        calls: int,
     ) -> None:
         self.cells, self.methods, self.effort, self.streams = cells, methods, effort, streams
+        self.calls, self.turn = calls, 0
         self.runs = next((method for method in methods if isinstance(method, BySimulation)), None)
         self._deadline = clock() + SHARE * effort.seconds
 
@@ -311,52 +344,54 @@ class _Answers:
     def run(self) -> None:
         """All cells once, then those again that are not known well enough."""
         asked = sorted((cell for cell in self.cells if not self._known(cell)), key=lambda cell: cell.order)
-        guess = self.effort.seconds if self.effort.timed else math.nan
+        guess = min(self.effort.seconds, TOO_LONG) if self.effort.timed else math.nan
         with Task("the answers", len(self.cells), "cells", guess) as task, _beating(task):
             for k, cell in enumerate(asked):
-                cell.judge(self._of(cell, self.left / (len(asked) - k)))
+                cell.judge(self._of(cell, JUDGED * self.left / (len(asked) - k)))
             asked = [cell for cell in asked if cell.found_by != UNSTABLE]
-            for k, cell in enumerate(asked):
-                share = self._of(cell, self.left / (len(asked) - k))
-                if share.seconds <= 0:
-                    continue
-                # What was simulated before goes on below, unless there is time for better now.
-                better = [m for m in self.methods if not (self._begun(cell) and isinstance(m, BySimulation))]
-                cell.ask(better, share, partial(_said, cell))
-                task.advance(done=len(self.cells) - len(asked) + k + 1)
+            self._ask(asked, task)
+            # What the others have left over may do for those of which nothing is known.
+            self._ask([cell for cell in asked if cell.found is None and cell.found_by != UNSTABLE], task)
             while self.effort.timed and self.runs is not None:
                 open_ones = [cell for cell in self.cells if self._begun(cell) and not self._known(cell)]
                 before = {id(cell): cell.precision() for cell in open_ones}
                 if not open_ones or self.left < LEAST * len(open_ones):
                     break
+                self.turn += 1
                 for k, cell in enumerate(open_ones):
                     cell.lengthen(self.runs, self._of(cell, self.left / (len(open_ones) - k)))
                     task.advance(0.0)
                 if all(cell.precision() >= before[id(cell)] for cell in open_ones):
                     break
 
+    def _ask(self, asked: Sequence[_Cell], task: Task) -> None:
+        """For the means of some cells, each with its share of what is left."""
+        self.turn += 1
+        for k, cell in enumerate(asked):
+            share = self._of(cell, self.left / (len(asked) - k))
+            if share.seconds <= 0:
+                continue
+            # What was simulated before goes on later, unless there is time for better now.
+            better = [m for m in self.methods if not (self._begun(cell) and isinstance(m, BySimulation))]
+            cell.ask(better, share, partial(_said, cell))
+            task.advance(done=min(len(self.cells), len(self.cells) - len(asked) + k + 1))
+
     def _known(self, cell: _Cell) -> bool:
         return cell.precision() <= self.effort.precision
 
     def _begun(self, cell: _Cell) -> bool:
         """Whether more simulation is what helps."""
-        simulated = cell.found_by == SIMULATION
+        recorded = isinstance(cell.system.arrivals, JobTrace)
+        simulated = cell.found_by == SIMULATION and not recorded
         return simulated and isinstance(getattr(cell.found, "result", None), Simulation)
 
     def _of(self, cell: _Cell, seconds: float) -> Effort:
-        # Policies at the same load get the same random numbers; a run has its own.
-        seed = self.streams[cell.load].bit_generator.seed_seq
-        rng = np.random.default_rng(seed)
-        if self._begun(cell):
-            rng = rng.spawn(2)[1] if cell.found is None else _later(rng, cell.found.result.replications)
-        return replace(self.effort, seconds=seconds, rng=rng)
-
-
-def _later(rng: np.random.Generator, used: int) -> np.random.Generator:
-    """A stream that no run before has drawn from."""
-    root: Any = rng.bit_generator.seed_seq
-    seed = np.random.SeedSequence(root.entropy, spawn_key=(*root.spawn_key, 2**31 + used))
-    return np.random.default_rng(seed)
+        # Policies at the same load get the same random numbers; each turn of each call has its own.
+        seed: Any = self.streams[cell.load].bit_generator.seed_seq
+        if self.calls or self.turn > 1:
+            key = (*seed.spawn_key, APART + self.calls, self.turn)
+            seed = np.random.SeedSequence(seed.entropy, spawn_key=key)
+        return replace(self.effort, seconds=seconds, rng=np.random.default_rng(seed))
 
 
 def _said(cell: _Cell, name: str, plan: Plan) -> None:
@@ -413,7 +448,7 @@ def _solved(
         loads=frozen(values.astype(float)),
         methods=names,
         found_by=words(lambda cell: cell.found_by),
-        remarks=words(lambda cell: "" if cell.found is None else cell.found.remark),
+        remarks=words(_remark),
         errors=words(lambda cell: cell.said if cell.found is None else ""),
         confidence=confidence,
         entropy=entropy,
@@ -422,6 +457,13 @@ def _solved(
         interrupted=interrupted,
         **means,
     )
+
+
+def _remark(cell: _Cell) -> str:
+    if cell.found is None:
+        return ""
+    doubt = cell.doubt if cell.found_by == SIMULATION else ""
+    return "; ".join(filter(None, (cell.found.remark, doubt)))
 
 
 def _known(cell: _Cell) -> str:

@@ -12,7 +12,8 @@ import numpy as np
 
 from capacity.means.found import CHAIN, Found
 from capacity.means.method import PART, Effort, Method, Plan, busy, clock
-from fairness.errors import NotConvergedError
+from fairness.errors import ModelError, NotConvergedError
+from fairness.machine.compiling import asked
 from fairness.machine.work import OutOfTime
 from fairness.protocol.calling import policy_tasks
 from queueing.balanced.tail_bound import StoreAndForward
@@ -74,43 +75,42 @@ class ByChain(Method):
             return None
         tails = TAILS if self.tail is None else (self.tail,)
         if not effort.timed or self.shape is not None:
-            return Plan(0.0, partial(self._law, system, policy, tails[0], PART))
-        own = _seconds_a_state(system, policy)
-        others = busy()
+            return Plan(0.0, partial(self._law, system, policy, tails[0]))
+        others, possible, own = busy(), list[tuple[float, float, float]](), 0.0
         judging = others * JUDGING[min(int((system.arrival_rates > 0).sum()), len(JUDGING) - 1)]
-        possible: list[tuple[float, float, float]] = []
         for tail in reversed(tails):
             states, seconds = self._size(system, policy, tail, effort.seconds)
+            own = own or _seconds_a_state(system, policy, states)
             seconds = others * seconds + ASKED * own * states + (judging if states else 0.0)
-            if possible and seconds > PART * effort.seconds:
+            if possible and seconds > effort.seconds:
                 break
             if seconds <= MOMENTS:
                 possible.clear()
             possible.append((tail, states, seconds))
         _, states, seconds = possible[0]
         python = f" at {own * 1e3:.2g} ms each" if own > STATE_SECONDS else ""
-        # The more the policy takes, the longer it takes to judge what is known in the end.
-        part = (PART if own < STATE_SECONDS else PART / ASKED) - judging / effort.seconds
-        laws = partial(self._laws, system, policy, [tail for tail, *_ in possible], part)
+        laws = partial(self._laws, system, policy, [(tail, guess) for tail, _, guess in possible])
         return Plan(seconds, laws, states, f"states or more{python}")
 
     def _laws(
-        self, system: System, policy: Any, tails: Sequence[float], part: float, effort: Effort
+        self, system: System, policy: Any, tails: Sequence[tuple[float, float]], effort: Effort
     ) -> Found:
         """Of smaller and smaller tails, until the means are known as well as asked for."""
-        deadline, found = clock() + effort.seconds, None
-        for tail in tails:
+        begin, (tail, guess) = clock(), tails[0]
+        best = self._law(system, policy, tail, effort)
+        for tail, longer in tails[1:]:
+            took = clock() - begin
+            left = effort.seconds - took
+            # The next one takes as many times longer as was guessed.
+            if best.precision(system) <= effort.precision or took * longer / guess > PART * left:
+                break
             try:
-                left = replace(effort, seconds=deadline - clock())
-                found = self._law(system, policy, tail, part, left)
-            except (NotConvergedError, OutOfTime):
-                if found is None:
-                    raise
+                found = self._law(system, policy, tail, replace(effort, seconds=left))
+            except (ModelError, NotConvergedError, OutOfTime):
                 break
-            if found.precision(system) <= effort.precision:
-                break
-        assert found is not None
-        return found
+            if found.precision(system) < best.precision(system):
+                best = found
+        return best
 
     def _size(self, system: System, policy: Any, tail: float, given: float) -> tuple[float, float]:
         """States, and the seconds that they take without the policy, about; rather too few."""
@@ -132,7 +132,7 @@ class ByChain(Method):
         states = count_phase_states(_box(system, tail), phases)
         return states, STATE_SECONDS * states
 
-    def _law(self, system: System, policy: Any, tail: float, part: float, effort: Effort) -> Found:
+    def _law(self, system: System, policy: Any, tail: float, effort: Effort) -> Found:
         options: dict[str, Any] = {"shape": self.shape, "tail": tail, "solver": self.solver}
         try:
             law = stationary(
@@ -141,7 +141,7 @@ class ByChain(Method):
                 distribution=False,
                 max_states=self.max_states,
                 # Some of the time is for what else can be done.
-                time_limit=max(part * effort.seconds, 0.0) if effort.timed else None,
+                time_limit=max(PART * effort.seconds, 0.0) if effort.timed else None,
                 **options,
             )
         except NotConvergedError as error:
@@ -161,12 +161,13 @@ def _box(system: System, tail: float) -> tuple[int, ...]:
     return tuple(2 + math.ceil(math.log(tail) / math.log(r)) if r > 0 else 1 for r in ratios)
 
 
-def _seconds_a_state(system: System, policy: Any) -> float:
-    """What it takes to ask the policy about a state, about."""
+def _seconds_a_state(system: System, policy: Any, states: float) -> float:
+    """What it takes to ask the policy about a state of so many, about."""
     counts = np.zeros((SAMPLE, system.n_classes))
     live = system.arrival_rates > 0
     counts[:, live] = np.random.default_rng(0).integers(0, 9, (SAMPLE, int(live.sum())))
-    policy_tasks(system.problem, policy, counts[:1])  # a kernel may be loaded
-    begin = clock()
-    policy_tasks(system.problem, policy, counts)
+    with asked(states):  # compiled or not as it will be for all
+        policy_tasks(system.problem, policy, counts[:1])  # a kernel may be loaded
+        begin = clock()
+        policy_tasks(system.problem, policy, counts)
     return (clock() - begin) / SAMPLE

@@ -100,6 +100,8 @@ def _shares_equally(system: System, policy: Any) -> bool:
     if not all(isinstance(process, Poisson) for process in system.processes):
         return False
     problem, live = system.problem, system.arrival_rates > 0
+    if not live.any():
+        return False
     match family_of(policy):
         case Family("filling", {"growth": "tasks" | "dominant" | "assets" as growth, **more}):
             equal = growth != "tasks" and not more

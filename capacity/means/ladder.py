@@ -28,7 +28,7 @@ from capacity.means.formulas import ByBounds, ByFormula, ByRecursion
 from capacity.means.found import PROVED, SIMULATION, Found
 from capacity.means.method import PART, Effort, Method, Plan, clock
 from capacity.means.simulations import LEAST, BySimulation
-from capacity.means.words import BALANCED
+from capacity.means.words import BALANCED, method_label
 from fairness.errors import ModelError, NotConvergedError, UnstableError, advised
 from fairness.machine.work import ASIDE, OutOfTime, duration, watching
 from queueing.model.system import System
@@ -36,6 +36,9 @@ from queueing.model.system import System
 __all__ = ["LADDER", "answered"]
 
 SMALLER = "take smaller loads, or the bound alone, which needs no states"
+
+KEPT = 0.75
+"""Part of the time that is left which a method may take, unless it is the last one."""
 
 LADDER: tuple[Method, ...] = (ByRecursion(), ByFormula(), ByChain(), ByBounds(), BySimulation())
 """What is taken unless methods are named."""
@@ -63,7 +66,9 @@ def answered(
     failed: list[tuple[str, Exception]] = []
     said: list[str] = []
     for method in methods:
-        now = replace(effort, seconds=deadline - clock())
+        left = deadline - clock()
+        now = replace(effort, seconds=left if method is methods[-1] else KEPT * left)
+        until = clock() + now.seconds
         if now.seconds <= 0:
             said.append(f"no {method.name}: no time is left")
             continue
@@ -78,7 +83,7 @@ def answered(
                     said.append(f"no {method.name}: {told}, and there are {duration(now.seconds)}")
                     announce(method.name, plan)
                     continue
-                found = _run(plan, now, deadline)
+                found = _run(plan, now, until)
         except UnstableError:
             raise
         except (ModelError, NotConvergedError, OutOfTime) as error:
@@ -89,6 +94,8 @@ def answered(
             best = found
         if not effort.timed or best.precision(system) <= effort.precision:
             break
+    if best is None and not said:
+        raise ModelError.of("methods", f": none of them is for {method_label(policy)}")
     if best is None:
         if len(failed) == 1 and len(said) == 1 and not isinstance(failed[0][1], OutOfTime):
             raise failed[0][1]

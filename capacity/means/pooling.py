@@ -21,7 +21,9 @@ from fairness.model.problem import FloatArray
 from queueing.simulation.replications import Estimate
 from queueing.simulation.results import Simulation
 
-__all__ = ["pooled"]
+__all__ = ["at_level", "pooled"]
+
+_MEANS = ("mean_jobs", "mean_durations", "service_rates")
 
 
 def pooled(one: Simulation | None, other: Simulation) -> Simulation:
@@ -45,10 +47,9 @@ def pooled(one: Simulation | None, other: Simulation) -> Simulation:
         return one
     time = one.time + other.time
     parts = np.array([one.time, other.time]) / time
-    names = ("mean_jobs", "mean_durations", "service_rates")
     estimates = {
         name: _pooled(one.estimates[name], other.estimates[name], parts, inverse=name == "service_rates")
-        for name in names
+        for name in _MEANS
     }
     return Simulation(
         system=one.system,
@@ -63,6 +64,12 @@ def pooled(one: Simulation | None, other: Simulation) -> Simulation:
         table_shape=other.table_shape,
         warnings=(),
     )
+
+
+def at_level(run: Simulation, confidence: float) -> Simulation:
+    """The means of a simulation with intervals at another level."""
+    estimates = {name: replace(run.estimates[name], confidence=confidence) for name in _MEANS}
+    return replace(run, estimates=estimates, confidence=confidence)
 
 
 def _pooled(one: Estimate, other: Estimate, parts: FloatArray, *, inverse: bool) -> Estimate:

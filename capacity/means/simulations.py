@@ -23,7 +23,7 @@ from queueing.simulation.results import Simulation
 from queueing.simulation.simulate import simulate
 from queueing.simulation.tasks.schedulers import is_scheduler
 
-__all__ = ["LEAST", "BySimulation"]
+__all__ = ["LEAST", "BySimulation", "found_by_run"]
 
 LONGER = 4
 """Times the last run that a run which was too short is repeated."""
@@ -71,9 +71,11 @@ class BySimulation(Method):
         return Plan(0.0, partial(self.lengthened, system, policy, None))
 
     def lengthened(self, system: System, policy: Any, before: Simulation | None, effort: Effort) -> Found:
-        """What a simulation and further runs tell together."""
+        """What a simulation and further runs tell together; of a recorded trace there is one run."""
         unit = "events" if is_scheduler(policy) or _counts(system) else "jobs"
         recorded = isinstance(system.arrivals, JobTrace)
+        if recorded and before is not None:
+            return found_by_run(before)
         first = FIRST[unit] if effort.timed else getattr(self, unit)
         runs = _Runs(self, system, policy, None if recorded else unit, effort, before)
         length, replications = float(first), self.replications
@@ -184,11 +186,15 @@ class _Runs:
         if self.all is None:
             assert self.error is not None
             raise self.error
-        run = self.all
-        known = "no interval" if run.warnings else percent(run.confidence)
-        errors = [run.half_widths[name] for name in MEANS]
-        remark = "; ".join((*run.gaps, *run.warnings[:1]))
-        return Found.of(run, SIMULATION, f"simulated, {known}", errors, remark)
+        return found_by_run(self.all)
+
+
+def found_by_run(run: Simulation) -> Found:
+    """What a simulation says."""
+    known = "no interval" if run.warnings else percent(run.confidence)
+    errors = [run.half_widths[name] for name in MEANS]
+    remark = "; ".join((*run.gaps, *run.warnings[:1]))
+    return Found.of(run, SIMULATION, f"simulated, {known}", errors, remark)
 
 
 def _counts(system: System) -> bool:

@@ -33,7 +33,9 @@ import os
 from collections.abc import Callable
 from contextvars import ContextVar, Token
 from functools import cache, cached_property, update_wrapper
+from importlib import import_module
 from pathlib import Path
+from threading import Thread
 from types import ModuleType
 from typing import Any, TypeVar
 
@@ -78,6 +80,10 @@ _asked: ContextVar[asked | None] = ContextVar("_asked", default=None)
 @cache
 def compiler() -> Any:
     """numba, which knows all helpers from now on."""
+    # Ctrl-C strikes the waiting, and not the import, of which it would leave half.
+    thread = Thread(target=import_module, args=("numba",))
+    thread.start()
+    thread.join()
     import numba
 
     while _untold:

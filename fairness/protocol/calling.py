@@ -23,6 +23,7 @@ from numpy.typing import ArrayLike
 
 from fairness.arguments.validation import FloatArray
 from fairness.errors import FairqueuesError, ModelError
+from fairness.machine.work import current_watch
 from fairness.model.cluster import Cluster
 from fairness.model.problem import Problem
 from fairness.protocol.cluster_policy import ClusterPolicy
@@ -51,7 +52,9 @@ class OneState:
         """Answers of the policy for every state, shape (..., n_classes), or (..., n_classes, n_servers)."""
         x = problem.check_counts(counts)
         answers = np.empty(_shape(problem, x.reshape(-1, problem.n_classes)))
+        watch = current_watch()
         for k, state in enumerate(x.reshape(-1, problem.n_classes)):
+            watch.check(f"the answers of {self.name}")
             answer = _as_floats(self.name, self.policy(problem, state.copy()), state)
             if answer.shape != answers.shape[1:]:
                 raise ModelError(
@@ -236,6 +239,7 @@ def _sums(cluster: Cluster, policy: ClusterPolicy, counts: FloatArray) -> FloatA
 def _answer(problem: Problem | Cluster, policy: Any, counts: FloatArray) -> FloatArray:
     """Answer of a policy as floats, with the shape that it must have."""
     name = policy_name(policy)
+    current_watch().check(f"the answers of {name}")
     try:
         answer = policy(problem, counts)
     except FairqueuesError:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import functools
 import logging
 import math
+import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -19,7 +20,7 @@ from numpy.typing import NDArray
 
 from fairness.errors import ModelError, NotConvergedError
 from fairness.machine.memory import require_memory
-from fairness.machine.work import OutOfTime, Watch, stopped, watching
+from fairness.machine.work import OutOfTime, Watch, current_watch, stopped, watching
 from fairness.model.problem import FloatArray
 from fairness.protocol.policy import Policy, policy_name
 from queueing.balanced.fairness import balanced_fairness
@@ -49,6 +50,9 @@ is present, be far too small for what waits then."""
 
 ACCURATE = 1e-6
 """Relative error of the means that will do where less outside would take too many states."""
+
+MORE = 0.3
+"""Part of the time limit which the error of a law may take when the time is over."""
 
 Shape = tuple[int, ...]
 Region = TypeVar("Region")
@@ -130,20 +134,20 @@ class Boxes(ABC, Generic[Region]):
         """
         region, last = self.first(tail), None
         while True:
-            if self.states(region) > max_states:
-                known = None if last is None else last.judged()
-                if known is not None and _accurate(known):
-                    return known
-                if otherwise is not None and (last is None or last.tails.most < DOUBTFUL):
-                    return otherwise()
-                raise self._refusal(region, last, known, tail, max_states)
             try:
+                if self.states(region) > max_states:
+                    known = None if last is None else last.judged()
+                    if known is not None and _accurate(known):
+                        return known
+                    if otherwise is not None and (last is None or last.tails.most < DOUBTFUL):
+                        return otherwise()
+                    raise self._refusal(region, last, known, tail, max_states)
                 last = self.attempt(region)
+                if last.solution.complaint or last.tails.within(tail):
+                    return last.judged()
             except (OutOfTime, KeyboardInterrupt) as stop:
                 stop.best = last  # type: ignore[union-attr]
                 raise
-            if last.solution.complaint or last.tails.within(tail):
-                return last.judged()
             before, region = region, self.larger(region, last.tails, tail)
             _log.info(
                 "%s: %s leave %.1e outside, too much for tail=%g; next %s",
@@ -173,13 +177,20 @@ class Boxes(ABC, Generic[Region]):
         )
 
 
-def law_so_far(stop: BaseException) -> BaseException:
-    """What to raise where :meth:`Boxes.grown` was stopped: with the law on the last region, if any."""
+def law_so_far(stop: BaseException, n_classes: int) -> BaseException:
+    """What to raise where :meth:`Boxes.grown` was stopped: with the law on the last region, if any.
+
+    What its error asks may take a part of the time limit more; else the error is infinite.
+    """
     last = getattr(stop, "best", None)
     if not isinstance(last, Attempt):
         return stopped(stop, "no law is known yet", None)
-    with watching(watch=Watch()):  # of the time that is over nothing is asked any more
-        best = last.judged()
+    more = MORE * current_watch().time_limit
+    with watching(watch=Watch(time_limit=more, deadline=time.monotonic() + more)):
+        try:
+            best = last.judged()
+        except OutOfTime:
+            best = last.solution.accept(last.made(np.full(n_classes, np.inf)))
     known = f"a law that leaves about {best.tail_mass:.1e} outside is known, in best"
     return stopped(stop, known, best, best.tail_mass)
 

@@ -6,6 +6,8 @@ that nothing could be done in none.
 
 import math
 import threading
+import time
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -13,6 +15,7 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 
 from capacity import solve
+from capacity.means import chains
 from capacity.means.chains import ByChain
 from capacity.means.formulas import ByBounds, ByFormula, ByRecursion
 from capacity.means.ladder import answered
@@ -20,7 +23,18 @@ from capacity.means.method import Effort, Plan
 from capacity.means.pooling import pooled
 from capacity.means.simulations import BySimulation
 from capacity.results import Solved
-from fairness import DRF, PSDSF, BottleneckMax, Cluster, MaxMin, ModelError, Problem, ProportionalFair
+from fairness import (
+    DRF,
+    PSDSF,
+    BottleneckMax,
+    Cluster,
+    MaxMin,
+    ModelError,
+    NotConvergedError,
+    Problem,
+    ProportionalFair,
+    one_state,
+)
 from queueing import (
     Deterministic,
     DRFScheduler,
@@ -256,7 +270,7 @@ def test_servers_own_functions_schedulers_and_records():
     def alone(problem, counts):
         return ProportionalFair()(problem, counts)
 
-    own = solve(SYSTEM, alone, seconds=ENOUGH)
+    own = solve(SYSTEM, alone, seconds=ENOUGH, precision=1e-6)
     np.testing.assert_allclose(
         own.mean_jobs[0, 0], stationary(SYSTEM, ProportionalFair()).mean_jobs, rtol=1e-6
     )
@@ -314,3 +328,95 @@ def test_bars_at_one_load_tell_simulated_ones_apart():
 def test_wrong_arguments(options, message):
     with pytest.raises(ModelError, match=message):
         solve(**{"system": SYSTEM, "policies": ["bound"], **options})
+
+
+def recorded(seed=0, jobs=4_000):
+    rng = np.random.default_rng(seed)
+    arrivals = np.cumsum(rng.exponential(2.0, jobs))
+    pool = Problem([[1]], [1])
+    return System.from_trace(JobTrace(pool, arrivals, ["class 1"] * jobs, rng.exponential(1.0, jobs)))
+
+
+def test_a_recorded_trace_is_counted_once():
+    system = recorded()
+    solved = solve(system, DRF(), seconds=ENOUGH, precision=1e-6)
+    run = simulate(system, DRF(), quantiles=())
+    np.testing.assert_array_equal(solved.mean_jobs[0, 0], run.mean_jobs)
+    np.testing.assert_array_equal(solved.mean_jobs_error[0, 0], run.half_widths["mean_jobs"])
+    again = solve(system, DRF(), seconds=ENOUGH, precision=1e-6, start=solved)
+    assert again.results["DRF", solved.loads[0]] is solved.results["DRF", solved.loads[0]]
+
+
+def test_runs_that_count_together_have_drawn_different_numbers():
+    system = System.with_load(POOL, [2, 1], 0.9)
+    ask = {"methods": [BySimulation(replications=4)], "rng": 1, "seconds": ENOUGH}
+    solved = None
+    for precision in (0.3, 0.15, 0.1):
+        solved = solve(system, ProportionalFair(), precision=precision, start=solved, **ask)
+    values = solved.results["PF", 0.9].estimates["mean_jobs"].values[:, 0]
+    assert len(values) > 8
+    assert len(np.unique(values)) == len(values)
+    assert solved.calls == 3
+
+
+def test_what_was_found_for_another_question_is_refused():
+    ask = {"seconds": ENOUGH, "precision": 0.1}
+    start = solve(SYSTEM, {"mine": DRF()}, **ask)
+    kept = solve(SYSTEM, {"mine": DRF()}, **ask, start=start)
+    assert kept.results["mine", 0.5] is start.results["mine", 0.5]
+    for system in (
+        replace(SYSTEM, sizes=Deterministic()),
+        replace(SYSTEM, arrivals=Renewal(Deterministic())),
+    ):
+        with pytest.raises(ModelError, match="start was found for other system"):
+            solve(system, {"mine": DRF()}, **ask, start=start)
+    with pytest.raises(ModelError, match="start was found for other policies"):
+        solve(SYSTEM, {"mine": ProportionalFair()}, **ask, start=start)
+
+
+def test_intervals_of_before_get_the_level_of_now():
+    ask = {"policies": ProportionalFair(), "seconds": ENOUGH, "precision": 0.2, "rng": 1}
+    half = solve(SYSTEM, **ask, methods=[BySimulation(confidence=0.5)])
+    whole = solve(SYSTEM, **ask, methods=[BySimulation(confidence=0.95)], start=half)
+    assert whole.known == (("simulated, 95 %",),)
+    assert (whole.mean_jobs_error > 1.5 * half.mean_jobs_error).all()
+    assert whole.entropy == half.entropy  # nothing more was drawn
+
+
+def test_a_policy_that_takes_long_is_stopped_wherever_it_is_asked():
+    def slow(problem, counts):
+        calls.append(counts)
+        time.sleep(0.1)
+        return ProportionalFair()(problem, counts)
+
+    for policy in (slow, one_state(slow)):
+        calls = []
+        solve(SYSTEM, {"slow": policy}, seconds=2)
+        assert len(calls) <= 26
+
+
+@pytest.mark.parametrize("failure", [ModelError, NotConvergedError])
+def test_what_is_known_is_not_given_up_for_what_is_worse(monkeypatch, failure):
+    asked = []
+
+    def second_fails(*arguments, tail, **options):
+        asked.append(tail)
+        if len(asked) > 1:
+            raise failure("over")
+        return stationary(*arguments, tail=tail, **options)
+
+    monkeypatch.setattr(chains, "stationary", second_fails)
+    monkeypatch.setattr(chains, "MOMENTS", 0.0)
+    found = answered(SYSTEM, DRF(), (ByChain(),), Effort(seconds=ENOUGH, precision=1e-8))
+    assert len(asked) == 2
+    assert 1e-8 < found.precision(SYSTEM) < 1e-2
+
+
+def test_nobody_arrives_and_nothing_is_known_of_what_no_method_is_for():
+    solved = solve(System(POOL, [0, 0]), DRF(), seconds=1e9)
+    np.testing.assert_array_equal(solved.mean_jobs, 0.0)
+    assert solved.evidence()
+    [[said]] = solve(SYSTEM, "balanced", methods=[ByChain()], seconds=ENOUGH).errors
+    assert said == "methods: none of them is for balanced fairness"
+    with pytest.raises(ModelError, match="methods must be a list"):
+        solve(SYSTEM, DRF(), methods=ByChain())
