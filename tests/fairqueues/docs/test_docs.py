@@ -33,6 +33,7 @@ SLOW = (
     "scheduler",
     "sizes",
     "sweeps",
+    "ten_tasks",
     "traffic",
 )
 """Pages whose examples take seconds."""
