@@ -51,7 +51,7 @@ def meant(text, point):
         return False
 
 
-@pytest.mark.parametrize("number", [30, pytest.param(500, marks=pytest.mark.long)])
+@pytest.mark.parametrize("number", [30, pytest.param(200, marks=pytest.mark.long)])
 def test_cases_say_at_every_point_what_was_written(number):
     rng, several, divided = random.Random(5), 0, 0
     for _ in range(number):
