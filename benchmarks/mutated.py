@@ -20,7 +20,7 @@ TESTS: dict[str, tuple[str, ...]] = {
     ),
     "fairness/cloud/engines/eviction.py": (
         "tests/fairness/cloud/test_edrf.py", "tests/fairness/cloud/test_dcdrf.py",
-        "tests/fairness/cloud/test_algorithms.py", "-k",
+        "tests/fairness/cloud/test_algorithms.py", "tests/fairness/cloud/test_pattern.py", "-k",
         "not hard and not threads and not same_as_events",
         "-W", "ignore::RuntimeWarning",
     ),

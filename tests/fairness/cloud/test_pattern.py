@@ -7,6 +7,7 @@ import pytest
 
 from fairness.cloud import Pattern, SparseDemands, edrf
 from fairness.cloud.engines import loads as loading
+from fairness.cloud.engines.eviction import run, shared_rows
 from fairness.cloud.engines.sums import add, table
 from fairness.cloud.model import tiles
 from tests.fairness.cloud.instances import random_rows
@@ -96,3 +97,19 @@ def test_what_is_taken_out_of_a_sum_leaves_the_rest():
         add(sums, 0, 0, -value)
     # 250 roundings of a compensation of at most 1e12 / 2^53.
     assert sums[0, 0] + sums[0, 1] == pytest.approx(math.fsum(small), abs=250 * 1e12 / 2.0**106, rel=1e-13)
+
+
+@pytest.mark.parametrize("threads", [1, 2, 7])
+def test_rows_are_cut_where_the_parts_of_the_resources_end(demands, threads):
+    places = shared_rows(demands, threads)
+    ends = [0, *(last for _, last in tiles.resource_tiles(demands, threads))]
+    for i, (first, last) in enumerate(zip(demands.starts[:-1], demands.starts[1:], strict=True)):
+        inside = np.searchsorted(demands.columns[first:last], ends)
+        np.testing.assert_array_equal(places[i], first + inside)
+
+
+def test_resources_are_spent_when_nothing_is_left_of_them(demands):
+    growth = np.ones(demands.n_tenants)
+    state, *_ = run(demands, growth, loading.loads_of(demands, growth))
+    np.testing.assert_array_equal(state.spent, np.abs(state.left) < 1e-9)
+    assert state.spent.any()

@@ -18,10 +18,11 @@ from fairness import (
 )
 from fairness.policies.servers.per_server import PerServerDRF
 from fairness.testing import random_problem
+from queueing.fluid import verdict as verdicts
 from queueing.fluid.lyapunov import Certificate, known_certificate
 from queueing.fluid.rays import rays
 from queueing.fluid.trajectory import drift, trajectory
-from queueing.fluid.verdict import Probe, fluid_verdict
+from queueing.fluid.verdict import CRITICAL, Outcome, Probe, fluid_verdict, grows
 from queueing.model.system import System
 from tests.own_policies import first_round, handed, longest_first, short_first
 
@@ -264,6 +265,7 @@ def test_cycles_through_the_faces(load, status):
     verdict = fluid_verdict(system, chase, starts=2)
     assert verdict.status == status
     # While a class drains at 1 - 2 rho, the next grows at rho, so a phase multiplies by rho/(1 - 2 rho).
+    assert (" ends on a cycle through " in verdict.evidence) == (status == "unstable")
     cycle = next(one for one in verdict.outcomes if one.kind == "cycle")
     factor = load / (1 - 2 * load)
     path = trajectory(system, chase, [0.0, 0.0, 1.0], horizon=1.0 / (1 - 2 * load))
@@ -360,3 +362,27 @@ def test_errors_and_reports():
     short = fluid_verdict(System.with_load(LINEAR, [1, 1, 1], 0.9), DRF(), theorems=False, max_evaluations=5)
     assert short.status == "undecided"
     assert "given up after 5 evaluations" in short.evidence
+
+
+@pytest.mark.parametrize("kind", ["ray", "cycle", "drained", "grown"])
+@pytest.mark.parametrize("part", [-1.5, -0.7, 0.7, 1.5])
+def test_growth_is_told_from_none_by_the_work_that_arrives(kind, part):
+    """Of sizes 1 and 10 at loads 1 and 2: a job in the mean direction is 5.5 of work."""
+    system = System(Problem([[1], [1]], [9]), [1.0, 0.2], [1.0, 10.0])
+    growth = part * CRITICAL * 3.0 / 5.5
+    one = Outcome(np.full(2, 0.5), kind, np.full(2, 0.5), growth, 1.0)
+    assert grows(system, one) == (part > 1)
+    assert grows(system, one, sign=-1) == (part < -1)
+    assert not grows(system, Outcome(one.start, "unfinished", one.direction, growth, 1.0))
+
+
+def test_a_fitted_certificate_is_checked_where_it_was_not_fitted(monkeypatch):
+    system, given = System(CROSSED, [0.4, 0.4]), []
+    monkeypatch.setattr(verdicts, "fitted_certificate", lambda *fit, others: given.append((fit, others)))
+    stream = np.random.default_rng(0)
+    assert verdicts._fitted(system, DRF(), np.arange(2), stream) is None
+    [((directions, _), (checked, drifts))] = given
+    assert (checked > 0).all()
+    assert len(checked) == 480
+    assert (directions[:, None] == checked).all(axis=2).any(axis=0).mean() < 0.4
+    np.testing.assert_allclose(drifts, [drift(system, DRF(), u) for u in checked], rtol=1e-12)
