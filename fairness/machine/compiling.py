@@ -228,6 +228,11 @@ class Kernel:
         finally:
             _interpreting.reset(token)
 
+    @property
+    def is_compiled(self) -> bool:
+        """Whether a call runs compiled code; with NUMBA_DISABLE_JIT none does."""
+        return self.dispatcher is not self.py_func
+
     @cached_property
     def is_at_hand(self) -> bool:
         """Whether it lies compiled beside its source, or where NUMBA_CACHE_DIR says, for some types."""

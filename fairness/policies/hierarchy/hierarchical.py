@@ -228,7 +228,7 @@ class _Filling:
         self.kernel = kernel or fill_states.small(STEPS * (n + policy.tree.n_nodes), n_states)
         self.work = tree_arrays(
             policy.tree, problem, self.measure, naive=policy.naive, borrowed=policy.measure == "borrowed",
-            compiled=self.kernel is fill_states,
+            compiled=self.kernel is fill_states and fill_states.is_compiled,
         )  # fmt: skip
         self.parameters = (self.growth, self.work, self.failed, self.stages)
 

@@ -21,10 +21,11 @@ from fairness import (
     Tree,
 )
 from fairness.machine import compiling
-from fairness.machine.compiling import asked, compiled_as, helper, stored
+from fairness.machine.compiling import Kernel, asked, compiled_as, helper, stored
 from fairness.machine.kernels import exp, log
 from queueing import System, balanced_fairness, simulate, stationary
 from queueing.chain.solvers.elimination import eliminate_box
+from tests.fairness.evidence.test_tree_certificates import JUMP, JUMP_STAGES, LIMITED
 from tests.processes import python
 
 
@@ -190,6 +191,15 @@ def test_trees_have_the_same_bits(monkeypatch):
         counts = rng.integers(0, 4, (4, 3))
         one, other = both_ways(monkeypatch, lambda p=pool, x=counts: Hierarchical(tree)(p, x))
         np.testing.assert_array_equal(one, other)
+
+
+def test_trees_are_the_same_where_nothing_is_compiled(monkeypatch):
+    """With NUMBA_DISABLE_JIT the records of numpy, which kernels are made for, would be copied by Python."""
+    policy, counts = Hierarchical(JUMP), [4, 1, 1, 1, 1]
+    np.testing.assert_allclose(policy(LIMITED, counts), JUMP_STAGES[-1], rtol=1e-12)
+    monkeypatch.setattr(compiling, "SMALL", -1.0)
+    monkeypatch.setattr(Kernel, "dispatcher", property(lambda kernel: kernel.py_func))
+    np.testing.assert_allclose(policy(LIMITED, counts), JUMP_STAGES[-1], rtol=1e-12)
 
 
 @pytest.mark.long
