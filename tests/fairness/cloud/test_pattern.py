@@ -100,9 +100,11 @@ def test_what_is_taken_out_of_a_sum_leaves_the_rest():
 
 
 @pytest.mark.parametrize("threads", [1, 2, 7])
-def test_rows_are_cut_where_the_parts_of_the_resources_end(demands, threads):
+def test_rows_are_cut_where_the_parts_of_the_resources_end(demands, threads, monkeypatch):
+    monkeypatch.setattr(tiles, "WORTHWHILE", 0)
     places = shared_rows(demands, threads)
     ends = [0, *(last for _, last in tiles.resource_tiles(demands, threads))]
+    assert len(ends) == threads + 1
     for i, (first, last) in enumerate(zip(demands.starts[:-1], demands.starts[1:], strict=True)):
         inside = np.searchsorted(demands.columns[first:last], ends)
         np.testing.assert_array_equal(places[i], first + inside)
