@@ -5,12 +5,11 @@ import os
 import zipfile
 from pathlib import Path
 
-import numba
 import numpy as np
 import pytest
 
 import fairness
-from fairness.machine.compiling import stored
+from fairness.machine.compiling import compiler, stored
 from fairness.machine.kernels import entry, nonzeros, span
 from fairness.machine.work import ASIDE
 from tests.processes import python
@@ -30,7 +29,7 @@ def test_matrix_and_nonzeros_are_the_same(compiled):
     rng = np.random.default_rng(0)
     a = rng.random((7, 5)) * (rng.random((7, 5)) < 0.5)
     tasks = rng.random(7)
-    kernel = numba.njit(usage) if compiled else usage
+    kernel = compiler().njit(usage) if compiled else usage
     for shares in (a, nonzeros(a)):
         result = np.zeros(5)
         kernel(shares, tasks, result)
