@@ -8,6 +8,7 @@ import math
 import threading
 import time
 from dataclasses import replace
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -15,7 +16,7 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 
 from capacity import solve
-from capacity.means import chains
+from capacity.means import chains, method
 from capacity.means.chains import ByChain
 from capacity.means.formulas import ByBounds, ByFormula, ByRecursion
 from capacity.means.ladder import answered
@@ -35,6 +36,7 @@ from fairness import (
     ProportionalFair,
     one_state,
 )
+from fairness.machine import work
 from queueing import (
     Deterministic,
     DRFScheduler,
@@ -383,14 +385,18 @@ def test_intervals_of_before_get_the_level_of_now():
     assert whole.entropy == half.entropy  # nothing more was drawn
 
 
-def test_a_policy_that_takes_long_is_stopped_wherever_it_is_asked():
+def test_a_policy_that_takes_long_is_stopped_wherever_it_is_asked(monkeypatch):
+    calls = []
+
     def slow(problem, counts):
-        calls.append(counts)
-        time.sleep(0.1)
+        calls.append(counts)  # each takes a tenth of a second by the clock that is shown
         return ProportionalFair()(problem, counts)
 
+    shown = SimpleNamespace(monotonic=lambda: time.monotonic() + 0.1 * len(calls), process_time=lambda: 0.0)
+    for place in (work, method):
+        monkeypatch.setattr(place, "time", shown)
     for policy in (slow, one_state(slow)):
-        calls = []
+        calls.clear()
         solve(SYSTEM, {"slow": policy}, seconds=2)
         assert len(calls) <= 26
 
