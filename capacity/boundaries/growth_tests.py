@@ -24,7 +24,6 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-from scipy import special
 
 from fairness.arguments.validation import Entropy, Seed, entropy_of, generator
 from fairness.display.wording import percent
@@ -34,7 +33,7 @@ from queueing.chain.boxes import CountBoxes
 from queueing.chain.solvers.choose_solver import Automatic
 from queueing.model.system import System
 from queueing.simulation.counts import CountLevel, CountOptions
-from queueing.simulation.replications import RunLength
+from queueing.simulation.replications import RunLength, student
 from queueing.simulation.sampling import Effort, estimated
 from queueing.simulation.simulate import simulate
 from queueing.simulation.tasks.options import Tasks
@@ -155,7 +154,7 @@ def simulation_test(
     short, long = totals
     difference = float(long.mean() - 2 * short.mean())
     spread = math.hypot(float(long.std(ddof=1)), 2 * float(short.std(ddof=1))) / math.sqrt(replications)
-    half = float(-special.stdtrit(replications - 1, (1 - confidence) / 2)) * spread
+    half = student(1 - confidence, replications - 1) * spread
     says = "settles" if difference + half < 0 else "grows" if difference - half > 0 else "open"
     text = (
         f"{short.mean():.4g} jobs in {shorter:,} events, {long.mean():.4g} in {4 * shorter:,}; long - 2 "

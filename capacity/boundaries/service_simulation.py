@@ -40,7 +40,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy import special
 
 from capacity.boundaries.rays import Crossing, crossing
 from capacity.boundaries.service_rates import RateModel, Rates
@@ -51,7 +50,7 @@ from fairness.model.problem import FloatArray, Problem
 from fairness.protocol.policy import Policy, policy_name
 from queueing.model.laws import Law
 from queueing.model.system import System
-from queueing.simulation.replications import Estimate
+from queueing.simulation.replications import Estimate, student
 from queueing.simulation.simulate import simulate
 
 __all__ = ["SearchedRates", "Simulated", "SimulatedRays"]
@@ -144,7 +143,7 @@ class SimulatedRates(RateModel):
         last = self.estimate(loads, length, stream, warmup=(1.0 + WARMUP) / 2)
         apart = (last.values - estimate.values)[:, live]
         n = len(apart)
-        half = -special.stdtrit(n - 1, BIASED / 2 / int(live.sum())) * apart.std(axis=0, ddof=1) / np.sqrt(n)
+        half = student(BIASED / int(live.sum()), n - 1) * apart.std(axis=0, ddof=1) / np.sqrt(n)
         return bool((np.abs(apart.mean(axis=0)) <= half).all())
 
     def estimate(self, loads: FloatArray, length: int, stream: int, warmup: float = WARMUP) -> Estimate:

@@ -27,7 +27,7 @@ from capacity.means.found import COLUMNS, SIMULATION, Found
 from capacity.means.ladder import LADDER, answered
 from capacity.means.method import Effort, Method, Plan, clock
 from capacity.means.pooling import at_level
-from capacity.means.simulations import LEAST, BySimulation, found_by_run
+from capacity.means.simulations import LEAST, BySimulation
 from capacity.means.words import require_known
 from capacity.sweeping.grid import Grid
 from fairness.arguments.validation import (
@@ -185,8 +185,17 @@ def solve(
     seed: Any = None if start is None else start.entropy
     if any(cell.drawn and cell.found_by == SIMULATION for cell in cells):
         seed = entropy
-    solved = _solved(system, values, names, cells, runs.confidence, seed, interrupted)
-    return replace(solved, asked=asked, calls=calls + 1)
+    return _solved(
+        system,
+        values,
+        names,
+        cells,
+        confidence=runs.confidence,
+        entropy=seed,
+        interrupted=interrupted,
+        asked=asked,
+        calls=calls + 1,
+    )
 
 
 def _loads(system: System, loads: ArrayLike | None) -> Any:
@@ -257,7 +266,7 @@ class _Cell:
         if self.found is not None and self.found_by == SIMULATION:
             run = self.found.result
             if isinstance(run, Simulation) and run.confidence != confidence:
-                self.found = found_by_run(at_level(run, confidence))
+                self.found = Found.of_run(at_level(run, confidence))
 
     def precision(self) -> float:
         """Relative error."""
@@ -302,7 +311,8 @@ class _Cell:
         except FairqueuesError as error:
             _log.info("%s: %s", self.place, error)
         else:
-            self.drawn, remark = True, "" if self.found is None else self.found.remark
+            self.drawn |= found.result is not before
+            remark = "" if self.found is None else self.found.remark
             if found.precision(self.system) < self.precision():
                 self.found, self.found_by, self.said = replace(found, remark=remark), SIMULATION, ""
 
@@ -374,15 +384,14 @@ class _Answers:
             # What was simulated before goes on later, unless there is time for better now.
             better = [m for m in self.methods if not (self._begun(cell) and isinstance(m, BySimulation))]
             cell.ask(better, share, partial(_said, cell))
-            task.advance(done=min(len(self.cells), len(self.cells) - len(asked) + k + 1))
+            task.advance(done=len(self.cells) - len(asked) + k + 1)
 
     def _known(self, cell: _Cell) -> bool:
         return cell.precision() <= self.effort.precision
 
     def _begun(self, cell: _Cell) -> bool:
         """Whether more simulation is what helps."""
-        recorded = isinstance(cell.system.arrivals, JobTrace)
-        simulated = cell.found_by == SIMULATION and not recorded
+        simulated = cell.found_by == SIMULATION
         return simulated and isinstance(getattr(cell.found, "result", None), Simulation)
 
     def _of(self, cell: _Cell, seconds: float) -> Effort:
@@ -424,15 +433,9 @@ def _beating(task: Task) -> Iterator[None]:
 
 
 def _solved(
-    system: System,
-    values: Any,
-    names: tuple[str, ...],
-    cells: Sequence[_Cell],
-    confidence: float,
-    entropy: Any,
-    interrupted: bool,
+    system: System, values: Any, names: tuple[str, ...], cells: Sequence[_Cell], **told: Any
 ) -> Solved:
-    """The table of the cells, which stand load by load."""
+    """The table of the cells, which stand load by load, with what is told of all."""
     shape = len(values), len(names)
     nothing, means = np.full(system.n_classes, np.nan), dict[str, Any]()
     for name in COLUMNS:
@@ -450,11 +453,9 @@ def _solved(
         found_by=words(lambda cell: cell.found_by),
         remarks=words(_remark),
         errors=words(lambda cell: cell.said if cell.found is None else ""),
-        confidence=confidence,
-        entropy=entropy,
         known=words(lambda cell: NOTHING if cell.found is None and not cell.found_by else _known(cell)),
         results={(cell.name, cell.load): cell.found.result for cell in cells if cell.found is not None},
-        interrupted=interrupted,
+        **told,
         **means,
     )
 

@@ -43,7 +43,6 @@ from typing import TYPE_CHECKING
 import joblib
 import numpy as np
 import pandas as pd
-from scipy import stats
 
 from capacity.many_classes.hit_and_run import sweeps
 from capacity.regions.inequalities import in_units
@@ -57,7 +56,7 @@ from fairness.machine.kernels import Columns, nonzeros
 from fairness.machine.memory import require_memory
 from fairness.machine.work import OutOfTime, ProgressOption, Task, stopped, watching
 from fairness.model.problem import FloatArray
-from queueing.simulation.replications import Streams, replicate, spawn_streams
+from queueing.simulation.replications import Streams, replicate, spawn_streams, student
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -225,7 +224,7 @@ def region_volume(
     shares, largest = in_units(region.exact_facets)
     streams = spawn_streams(rng, 1 + 2 * CHAINS)
     pilot, *generators = streams.generators
-    quantile = float(stats.t.isf((1.0 - confidence) / 2, CHAINS - 1)) / math.sqrt(CHAINS)
+    quantile = student(1.0 - confidence, CHAINS - 1) / math.sqrt(CHAINS)
 
     def chains(which: slice, counted: int, seconds: float) -> FloatArray:
         """What the chains find, (CHAINS, steps, 4)."""
@@ -264,7 +263,7 @@ def region_volume(
         streams.entropy,
     )
     drift = (found[:, 1:, 1] - found[:, 1:, 2]).sum(axis=1)
-    most = float(stats.t.isf(DRIFT / 2, CHAINS - 1)) * float(drift.std(ddof=1)) / math.sqrt(CHAINS)
+    most = student(DRIFT, CHAINS - 1) * float(drift.std(ddof=1)) / math.sqrt(CHAINS)
     if abs(drift.mean()) > most:
         raise NotConvergedError(
             f"the first and the second halves of the walks differ by {abs(drift.mean()):.2g} in the "

@@ -15,8 +15,10 @@ from typing import Any
 
 import numpy as np
 
+from fairness.display.wording import percent
 from fairness.model.problem import FloatArray
 from queueing.model.system import System
+from queueing.simulation.results import Simulation
 from queueing.states.box import SMALLEST
 
 __all__ = ["CHAIN", "COLUMNS", "FORMULA", "MEANS", "PROVED", "SIMULATION", "Found"]
@@ -76,6 +78,14 @@ class Found:
             known = f"exact up to {worst:.0e}, proved" if worst else "exact"
         errors = _carried(law.mean_jobs, law.mean_jobs_error, law.mean_durations, law.service_rates)
         return cls.of(law, found_by, known, errors)
+
+    @classmethod
+    def of_run(cls, run: Simulation) -> Found:
+        """Of a simulation, with the half-widths of its intervals."""
+        known = "no interval" if run.warnings else percent(run.confidence)
+        errors = [run.half_widths[name] for name in MEANS]
+        remark = "; ".join((*run.gaps, *run.warnings[:1]))
+        return cls.of(run, SIMULATION, f"simulated, {known}", errors, remark)
 
     @classmethod
     def between(cls, system: System, result: Any, lower: FloatArray, upper: FloatArray) -> Found:

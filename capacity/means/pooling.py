@@ -17,13 +17,12 @@ from dataclasses import replace
 
 import numpy as np
 
+from capacity.means.found import MEANS
 from fairness.model.problem import FloatArray
 from queueing.simulation.replications import Estimate
 from queueing.simulation.results import Simulation
 
 __all__ = ["at_level", "pooled"]
-
-_MEANS = ("mean_jobs", "mean_durations", "service_rates")
 
 
 def pooled(one: Simulation | None, other: Simulation) -> Simulation:
@@ -49,7 +48,7 @@ def pooled(one: Simulation | None, other: Simulation) -> Simulation:
     parts = np.array([one.time, other.time]) / time
     estimates = {
         name: _pooled(one.estimates[name], other.estimates[name], parts, inverse=name == "service_rates")
-        for name in _MEANS
+        for name in MEANS
     }
     return Simulation(
         system=one.system,
@@ -68,7 +67,7 @@ def pooled(one: Simulation | None, other: Simulation) -> Simulation:
 
 def at_level(run: Simulation, confidence: float) -> Simulation:
     """The means of a simulation with intervals at another level."""
-    estimates = {name: replace(run.estimates[name], confidence=confidence) for name in _MEANS}
+    estimates = {name: replace(run.estimates[name], confidence=confidence) for name in MEANS}
     return replace(run, estimates=estimates, confidence=confidence)
 
 

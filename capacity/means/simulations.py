@@ -10,11 +10,10 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any, ClassVar
 
-from capacity.means.found import MEANS, SIMULATION, Found
+from capacity.means.found import Found
 from capacity.means.method import Effort, Method, Plan, clock
 from capacity.means.pooling import pooled
 from fairness.arguments.validation import require_number, require_whole
-from fairness.display.wording import percent
 from fairness.errors import ModelError, NotConvergedError
 from queueing.model.arrivals import Poisson
 from queueing.model.job_trace import JobTrace
@@ -23,7 +22,7 @@ from queueing.simulation.results import Simulation
 from queueing.simulation.simulate import simulate
 from queueing.simulation.tasks.schedulers import is_scheduler
 
-__all__ = ["LEAST", "BySimulation", "found_by_run"]
+__all__ = ["LEAST", "BySimulation"]
 
 LONGER = 4
 """Times the last run that a run which was too short is repeated."""
@@ -75,7 +74,7 @@ class BySimulation(Method):
         unit = "events" if is_scheduler(policy) or _counts(system) else "jobs"
         recorded = isinstance(system.arrivals, JobTrace)
         if recorded and before is not None:
-            return found_by_run(before)
+            return Found.of_run(before)
         first = FIRST[unit] if effort.timed else getattr(self, unit)
         runs = _Runs(self, system, policy, None if recorded else unit, effort, before)
         length, replications = float(first), self.replications
@@ -186,15 +185,7 @@ class _Runs:
         if self.all is None:
             assert self.error is not None
             raise self.error
-        return found_by_run(self.all)
-
-
-def found_by_run(run: Simulation) -> Found:
-    """What a simulation says."""
-    known = "no interval" if run.warnings else percent(run.confidence)
-    errors = [run.half_widths[name] for name in MEANS]
-    remark = "; ".join((*run.gaps, *run.warnings[:1]))
-    return Found.of(run, SIMULATION, f"simulated, {known}", errors, remark)
+        return Found.of_run(self.all)
 
 
 def _counts(system: System) -> bool:

@@ -80,6 +80,7 @@ __all__ = [
     "replicate",
     "skewness",
     "spawn_streams",
+    "student",
     "withheld",
     "without_interval",
 ]
@@ -139,7 +140,7 @@ class Estimate:
         """Half-width of the interval of another level, (n,); infinite if the run is not sound."""
         if not self.sound:
             return np.where(np.isnan(self.value), np.nan, np.inf)
-        quantile = _student(confidence, len(self.values))
+        quantile = student(1 - confidence, len(self.values) - 1)
         if self.skewness is None:
             return quantile * self.standard_error
         z = min(float(-special.ndtri((1 - confidence) / 2)), EXPANDED)
@@ -171,9 +172,9 @@ class QuantileEstimate(Estimate):
         return np.array([self.lower, self.upper]) if self.sound else super().interval
 
 
-def _student(confidence: float, replications: int) -> float:
-    """Quantile of Student's law for a two-sided interval."""
-    return float(-special.stdtrit(replications - 1, (1 - confidence) / 2))
+def student(outside: float, degrees: int) -> float:
+    """Half of an interval that Student's law leaves with this probability, to both sides together."""
+    return float(-special.stdtrit(degrees, outside / 2))
 
 
 def withheld(estimates: Mapping[Any, E]) -> dict[Any, E]:
@@ -334,7 +335,7 @@ def estimate_quantiles(
     >>> median.value.round(2), median.interval.round(2).tolist()
     (array([0.5]), [[0.49], [0.52]])
     """
-    count, n, student = len(samples), len(independent), _student(confidence, len(samples))
+    count, n, factor = len(samples), len(independent), student(1 - confidence, len(samples) - 1)
     values, ends = np.full((len(levels), count, n), np.nan), np.full((len(levels), 3, n), np.nan)
     for i in range(n):
         own = [sample[i] for sample in samples]
@@ -348,11 +349,11 @@ def estimate_quantiles(
         ends[:, :, i] = [(-np.inf, quantile, np.inf) for quantile in quantiles]
         for k, (level, half) in enumerate(zip(levels, half_widths, strict=True)):
             beyond = min(level, 1 - level) * min(independent[i], len(pooled))
-            if beyond >= BEYOND * student**2 and level - half > 0 and level + half < 1:
+            if beyond >= BEYOND * factor**2 and level - half > 0 and level + half < 1:
                 ends[k, ::2, i] = np.quantile(pooled, [level - half, level + half])
     found = {}
     for level, single, (lower, value, upper) in zip(levels, values, ends, strict=True):
-        error = np.maximum(value - lower, upper - value) / student
+        error = np.maximum(value - lower, upper - value) / factor
         found[level] = QuantileEstimate(value, error, single, confidence, lower=lower, upper=upper)
     return found
 

@@ -58,10 +58,12 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
+from scipy import special
 
 from fairness.model.problem import FloatArray
 from queueing.balanced.tail_bound import binding_resources
 from queueing.model.system import System
+from queueing.simulation.replications import student
 
 __all__ = ["Measured", "Memory", "relaxations", "run_warnings"]
 
@@ -276,8 +278,6 @@ def run_warnings(memory: Memory, run: Measured) -> tuple[str, ...]:
 
 def _tested(parts: FloatArray, batches: bool, length: str) -> list[str]:
     """Rules 3 and 4."""
-    from scipy import stats
-
     values = parts[..., np.isfinite(parts).reshape(-1, parts.shape[-1]).all(axis=0)]
     values = values[..., np.ptp(values.reshape(-1, values.shape[-1]), axis=0) > 0]
     count, pieces, n = values.shape
@@ -298,7 +298,7 @@ def _tested(parts: FloatArray, batches: bool, length: str) -> list[str]:
         degrees = count - 1
         spread = change.std(axis=0, ddof=1) / math.sqrt(count)
         apart = change.mean(axis=0)
-    if degrees and (np.abs(apart) > stats.t.isf(level / 2, degrees) * spread).any():
+    if degrees and (np.abs(apart) > student(level, degrees) * spread).any():
         found.append(
             "the jobs present still change from the first to the second half, so the start is not forgotten "
             f"or the policy is unstable at this load; give {length}"
@@ -306,7 +306,7 @@ def _tested(parts: FloatArray, batches: bool, length: str) -> list[str]:
     single = values.reshape(-1, n).var(axis=0, ddof=1)
     whole = values.mean(axis=1).var(axis=0, ddof=1)
     worth = np.divide(single, whole, out=np.full(n, np.inf), where=whole > 0)
-    excess = stats.chi2.isf(level, count - 1) / (count - 1)
+    excess = special.chdtri(count - 1, level) / (count - 1)
     if (worth * excess < WORTH).any():
         found.append(
             f"the parts of a {'batch' if batches else 'replication'} are correlated: it is worth "
