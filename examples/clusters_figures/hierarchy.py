@@ -58,7 +58,7 @@ def starvation(*, full: bool) -> Page:
     axes[2].bar(places + 0.2, sound, 0.4, color=colour("H-DRF"), label="H-DRF")
     axes[2].set_xticks(places, DEEP_CLASSES)
     axes[2].set(title="Divisible tasks,\nqueues in three levels", ylabel="tasks running")
-    axes[2].legend(fontsize="small", loc="upper right")
+    axes[2].legend(fontsize="small", loc="upper left")
     checks = [
         Check("naive, after the churn: tasks of (a, b cpu, b gpu)", "[10, 10, 0]: b gpu has starved", str(last["naive H-DRF"]), last["naive H-DRF"] == [10, 10, 0]),
         Check("H-DRF, after the churn", "[5, 10, 5]", str(last["H-DRF"]), last["H-DRF"] == [5, 10, 5]),

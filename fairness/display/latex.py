@@ -11,6 +11,7 @@ from __future__ import annotations
 import math
 import re
 import unicodedata
+from collections.abc import Sequence
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -109,13 +110,21 @@ def _sign(sign: str) -> str:
     return sign if sign.isprintable() or sign == "\0" else " "
 
 
-def to_latex(table: Tabulated | pd.DataFrame, *, digits: int = 6, booktabs: bool = False) -> str:
+def to_latex(
+    table: Tabulated | pd.DataFrame,
+    *,
+    columns: Sequence[str] | None = None,
+    digits: int = 6,
+    booktabs: bool = False,
+) -> str:
     r"""A table as LaTeX, which needs no package.
 
     Parameters
     ----------
     table : Result, DataFrame or Dataset
         A result by its ``to_dataframe()``; the dataset of a sweep by a row per point.
+    columns : sequence of str, optional
+        Which columns, in this order; the half-width of one comes along. All by default.
     digits : int
         Significant digits of numbers that have no half-width and are no bounds.
     booktabs : bool
@@ -137,7 +146,7 @@ def to_latex(table: Tabulated | pd.DataFrame, *, digits: int = 6, booktabs: bool
     --------
     >>> from fairness import DRF, Problem, allocate, to_latex
     >>> problem = Problem([[1, 4], [3, 1]], [9, 18], job_classes=["R&D", "web"], resources=["cpu", "ram"])
-    >>> print(to_latex(allocate(problem, DRF()).to_dataframe()[["tasks", "dominant_share"]], digits=3))
+    >>> print(to_latex(allocate(problem, DRF()), columns=["tasks", "dominant_share"], digits=3))
     \begin{tabular}{lrr}
     \hline
     job class & tasks & dominant share \\
@@ -153,6 +162,8 @@ def to_latex(table: Tabulated | pd.DataFrame, *, digits: int = 6, booktabs: bool
         raise ModelError.of("table", f"must be a result, a table or a dataset; got {type(table).__name__}")
     if isinstance(digits, bool) or not isinstance(digits, int) or not 1 <= digits <= 17:
         raise ModelError.of("digits", f"must be a whole number from 1 to 17; got {digits!r}")
+    if columns is not None:
+        frame = frame[_chosen(list(frame.columns), columns)]
     top, middle, bottom = (r"\toprule", r"\midrule", r"\bottomrule") if booktabs else (r"\hline",) * 3
     columns = _columns(frame, digits)
     heads = " & ".join(head for _, head, _ in columns)
@@ -163,6 +174,16 @@ def to_latex(table: Tabulated | pd.DataFrame, *, digits: int = 6, booktabs: bool
     return "\n".join([
         rf"\begin{{tabular}}{{{form}}}", top, lines[0], middle, *lines[1:], bottom, r"\end{tabular}",
     ])  # fmt: skip
+
+
+def _chosen(names: list[Any], columns: Sequence[str]) -> list[Any]:
+    """The columns that were asked for, each followed by its half-width."""
+    if isinstance(columns, str):
+        raise ModelError.of("columns", f"must be a list of names, such as [{columns!r}]")
+    for column in columns:
+        if column not in names:
+            raise ModelError.of("columns", f": there is none {column!r}, but {', '.join(map(str, names))}")
+    return [name for column in columns for name in (column, f"{column}{_HALF}") if name in names]
 
 
 def _columns(frame: Any, digits: int) -> list[tuple[str, str, list[str]]]:

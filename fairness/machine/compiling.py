@@ -69,6 +69,9 @@ UNCOUNTED: dict[str, Any] = {"nogil": True, "error_model": "numpy", "_nrt": Fals
 COUNTED: dict[str, Any] = UNCOUNTED | {"_nrt": True}
 """Options of what parts call and allocates something."""
 
+_ONLY_CALLED_BY_KERNELS = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
+"""Options of a helper: what Python would need to call it takes half of the time to compile it."""
+
 _Function = TypeVar("_Function", bound=Callable[..., Any])
 
 _untold: list[Callable[[Any], None]] = []
@@ -109,7 +112,7 @@ def helper(**options: Any) -> Callable[[_Function], _Function]:
 
     def decorate(function: _Function) -> _Function:
         def told(numba: Any) -> None:
-            compiled = numba.njit(**options)(function)
+            compiled = numba.njit(**options, **_ONLY_CALLED_BY_KERNELS)(function)
             if compiled is not function:  # with NUMBA_DISABLE_JIT it is the function itself
                 named.dispatcher, named._numba_type_ = compiled, numba.types.Dispatcher(compiled)
 

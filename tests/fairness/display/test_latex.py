@@ -98,6 +98,16 @@ def test_half_widths_stand_behind_their_values():
     assert [row[:-1] for row in rows] == [["0.333", "0.059"], ["1234", "68"], ["2", r"$\infty$"], ["--"]]
 
 
+def test_columns_are_chosen_with_their_half_widths():
+    frame = pd.DataFrame({"jobs": [1.5], "seen": [3], "jobs_half_width": [0.25]})
+    assert r"seen & \multicolumn{2}{c}{jobs}" in to_latex(frame, columns=["seen", "jobs"])
+    assert "seen" not in to_latex(frame, columns=["jobs"])
+    with pytest.raises(ModelError, match="columns: there is none 'job', but jobs, seen, jobs_half_width"):
+        to_latex(frame, columns=["job"])
+    with pytest.raises(ModelError, match=r"must be a list of names, such as \['jobs'\]"):
+        to_latex(frame, columns="jobs")
+
+
 @pytest.mark.parametrize("names", [("lower", "upper"), ("jobs_lower", "jobs_upper")])
 def test_bounds_are_rounded_outward(names):
     lower, upper = [0.335958123, -1.0], [0.336109987, np.inf]
