@@ -32,6 +32,7 @@ from numpy.typing import ArrayLike
 
 from fairness.arguments.validation import model_array
 from fairness.errors import ModelError
+from fairness.machine.kernels import reduced
 from fairness.model.problem import FloatArray, Problem
 
 __all__ = [
@@ -92,9 +93,9 @@ def rounding(terms: int) -> float:
 def relative_usage(problem: Problem, tasks: FloatArray) -> FloatArray:
     """Usage divided by capacity, shape (..., n_resources); a resource of capacity 0 counts as full."""
     full = problem.capacities == 0
-    usage: FloatArray = tasks @ problem.task_shares
-    spill = (tasks @ problem.demands > 0) & full
-    return np.where(full, np.where(spill, np.inf, 1.0), usage)
+    units = problem.used(tasks)
+    usage = np.divide(units, problem.capacities, out=np.where(units > 0, np.inf, 1.0), where=~full)
+    return usage
 
 
 def feasibility_residual(problem: Problem, counts: FloatArray, tasks: FloatArray) -> float:
@@ -129,9 +130,12 @@ def job_levels(counts: FloatArray, tasks: FloatArray, growth: FloatArray) -> Flo
 def bottleneck_certificate(problem: Problem, counts: ArrayLike, tasks: ArrayLike) -> Certificate:
     """Certify that the allocation is bottleneck-max fair."""
     counts, tasks = _vectors(problem, counts, tasks)
-    shares = job_shares(problem, counts, tasks)
-    rank = np.where(problem.task_shares > 0, shares, np.nan)
-    residual = _largest_on_saturated(problem, counts, tasks, rank)
+    held = np.divide(tasks, counts * problem.weights, out=np.zeros_like(tasks), where=counts > 0)
+    shares, columns = problem.nonzeros, problem.nonzeros.columns
+    residual = _largest_on_saturated(
+        *(problem, counts, tasks, shares.share * np.repeat(held, np.diff(shares.start))),
+        columns.share * held[columns.job_class],
+    )
     claim = "every class has the largest share of a saturated resource, or is at its limit"
     return Certificate(claim, residual)
 
@@ -142,8 +146,10 @@ def level_certificate(
     """Certify that the allocation is max-min fair in the levels ``tasks/(counts * growth)``."""
     counts, tasks = _vectors(problem, counts, tasks)
     level = job_levels(counts, tasks, growth)
-    rank = np.where(problem.task_shares > 0, level[:, None], np.nan)
-    residual = _largest_on_saturated(problem, counts, tasks, rank)
+    shares = problem.nonzeros
+    residual = _largest_on_saturated(
+        *(problem, counts, tasks, np.repeat(level, np.diff(shares.start))), level[shares.columns.job_class]
+    )
     claim = "every class has a saturated resource on which its level is the largest, or is at its limit"
     return Certificate(claim, residual)
 
@@ -171,14 +177,18 @@ def price_certificate(
     live = (counts > 0) & ~problem.blocked
     q = np.zeros(problem.n_classes) if limit_prices is None else limit_prices
     dual = -min(0.0, float(np.min(prices, initial=0.0)), float(np.min(q, initial=0.0)))
-    cost = (problem.demands @ prices + q)[live]
+    shares, columns = problem.nonzeros, problem.nonzeros.columns
+    share_prices = prices * problem.capacities
+    costs = shares.bills(share_prices) + q
+    cost = costs[live]
     weighted_counts = (counts * problem.weights)[live]
     with np.errstate(divide="ignore", invalid="ignore"):
         stationary = np.abs(tasks[live] / weighted_counts * cost ** (1.0 / alpha) - 1.0)
     # Complementarity without units: the largest part of a class's cost that a resource makes up, against its
     # slack. Costs differ by many decades when alpha is large, so a sum of bills would hide the small ones.
     with np.errstate(divide="ignore", invalid="ignore"):
-        parts = np.nan_to_num(problem.demands[live] * prices / cost[:, None]).max(axis=0, initial=0.0)
+        weighed = np.where(live, 1.0 / costs, 0.0)[columns.job_class] * columns.share
+        parts = np.nan_to_num(share_prices * reduced(np.maximum, weighed, columns.start, 0.0))
         limit_parts = np.nan_to_num(q[live] / cost)
     slack = np.where(problem.capacities > 0, 1.0 - relative_usage(problem, tasks), 0.0)
     complementary = np.minimum(parts, np.maximum(slack, 0.0))
@@ -208,22 +218,23 @@ def _vectors(problem: Problem, counts: ArrayLike, tasks: ArrayLike) -> tuple[Flo
     return x, phi
 
 
-def _largest_on_saturated(problem: Problem, counts: FloatArray, tasks: FloatArray, rank: FloatArray) -> float:
+def _largest_on_saturated(
+    problem: Problem, counts: FloatArray, tasks: FloatArray, ranks: FloatArray, ranks_by_resource: FloatArray
+) -> float:
     """Residual of: every class has a saturated resource on which its rank is the largest, or is at its limit.
 
-    ``rank`` has shape (n_classes, n_resources), NaN where the class does not demand the resource.
+    Ranks are those of the nonzeros of the problem, class by class and resource by resource.
     """
     residual = feasibility_residual(problem, counts, tasks)
     live = (counts > 0) & ~problem.blocked
     if not live.any() or not np.isfinite(residual):
         return residual
+    shares, columns = problem.nonzeros, problem.nonzeros.columns
     slack = np.maximum(0.0, 1.0 - relative_usage(problem, tasks))
-    rank = np.where(live[:, None], rank, np.nan)
-    largest = np.max(np.nan_to_num(rank, nan=0.0), axis=0)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        deficit = np.where(largest > 0, 1.0 - rank / largest, 0.0)
-    violation = np.where(np.isnan(rank), np.inf, np.maximum(deficit, slack))
-    best = np.min(violation, axis=1)
+    there = np.where(live[columns.job_class], ranks_by_resource, 0.0)
+    largest = reduced(np.maximum, there, columns.start, 0.0)[shares.resource]
+    deficit = 1.0 - np.divide(ranks, largest, out=np.ones_like(ranks), where=largest > 0)
+    best = reduced(np.minimum, np.maximum(deficit, slack[shares.resource]), shares.start, np.inf)
     room = 1.0 - tasks / problem.most_tasks(counts)
     best = np.minimum(best, np.maximum(room, 0.0))
     return max(residual, float(np.max(best[live]))) + rounding(problem.n_classes)

@@ -34,9 +34,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from fairness.arguments.validation import FloatArray
 from fairness.machine.compiling import helper
-from fairness.machine.kernels import ByResource, IntArray, Shares, columns_of, entry, span
-from fairness.model.problem import FloatArray
+from fairness.machine.kernels import Columns, IntArray, Nonzeros
 
 __all__ = ["Work", "fill", "sink", "work_for"]
 
@@ -82,7 +82,7 @@ def sink(keys: FloatArray, items: NDArray[np.integer], k: int, size: int) -> Non
 
 
 @helper(nogil=True, error_model="numpy", forceinline=True)
-def _bounds(shares: Shares, rates: FloatArray, caps: FloatArray, work: Work) -> None:
+def _bounds(shares: Nonzeros, rates: FloatArray, caps: FloatArray, work: Work) -> None:
     """Limits, and the heap of bounds; those of resources that nobody fills are infinite.
 
     All bounds rise at once, as long as the least of them passes limits.
@@ -100,9 +100,8 @@ def _bounds(shares: Shares, rates: FloatArray, caps: FloatArray, work: Work) -> 
             soonest = min(soonest, levels[i] if grows else np.inf)
             into, tasks = (keys, rates[i]) if grows else (held, caps[i])
             if levels[i] > 0.0:
-                first, last = span(shares, i)
-                for e in range(first, last):
-                    j, a = entry(shares, i, e)
+                for e in range(shares.start[i], shares.start[i + 1]):
+                    j, a = shares.resource[e], shares.share[e]
                     into[j] += a * tasks
         least = np.inf
         for j in range(keys.size):
@@ -115,7 +114,7 @@ def _bounds(shares: Shares, rates: FloatArray, caps: FloatArray, work: Work) -> 
 
 
 @helper(nogil=True, error_model="numpy", forceinline=True)
-def _revised(columns: ByResource, j: int, known: float, rates: FloatArray, levels: FloatArray) -> float:
+def _revised(columns: Columns, j: int, known: float, rates: FloatArray, levels: FloatArray) -> float:
     """Bound of resource j when nothing is full below the level known: no less, infinite if nobody fills it.
 
     Who stops at the very level known has not left before it: what is left of the resource without them may be
@@ -123,9 +122,8 @@ def _revised(columns: ByResource, j: int, known: float, rates: FloatArray, level
     """
     just = known * (1.0 - EQUAL)
     stay, late, early, growing = 0.0, 0.0, 0.0, 0
-    first, last = span(columns, j)
-    for e in range(first, last):
-        i, a = entry(columns, j, e)
+    for e in range(columns.start[j], columns.start[j + 1]):
+        i, a = columns.job_class[e], columns.share[e]
         pace, z = a * rates[i], levels[i]
         growing += a > 0.0 and z > known
         stay += pace if z > known else 0.0
@@ -139,7 +137,7 @@ def _revised(columns: ByResource, j: int, known: float, rates: FloatArray, level
 
 
 @helper(nogil=True, error_model="numpy", forceinline=True)
-def fill(shares: Shares, rates: FloatArray, caps: FloatArray, tasks: FloatArray, work: Work) -> None:
+def fill(shares: Nonzeros, rates: FloatArray, caps: FloatArray, tasks: FloatArray, work: Work) -> None:
     """Fill ``tasks`` (n_classes,) of the classes that have a rate; those of others stay as they are.
 
     Parameters
@@ -152,7 +150,7 @@ def fill(shares: Shares, rates: FloatArray, caps: FloatArray, tasks: FloatArray,
         From :func:`work_for`.
     """
     levels, _, keys, items = work
-    columns = columns_of(shares)
+    columns = shares.columns
     _bounds(shares, rates, caps, work)
     reached, stopped = 0.0, 0
     while stopped < rates.size and keys[0] < np.inf:
@@ -160,9 +158,8 @@ def fill(shares: Shares, rates: FloatArray, caps: FloatArray, tasks: FloatArray,
         bound = _revised(columns, j, known, rates, levels)
         if bound == known:
             reached, bound = known, np.inf
-            first, last = span(columns, j)
-            for e in range(first, last):
-                i, a = entry(columns, j, e)
+            for e in range(columns.start[j], columns.start[j + 1]):
+                i, a = columns.job_class[e], columns.share[e]
                 if a > 0.0:
                     levels[i] = min(levels[i], known)
             # Who has stopped will not grow again: each is passed once.

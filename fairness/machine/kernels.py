@@ -1,38 +1,32 @@
-r"""How compiled kernels see the demands.
+"""How kernels see the demands: those that are there, listed class by class and resource by resource.
 
-Kernels walk over the resources that a class demands. Few resources are read from the matrix of task shares as
-it is; of many, of which a class often needs only some, the :class:`Nonzeros` are listed. The same kernel
-serves both, with :func:`span` and :func:`entry`::
+Kernels walk over the resources that a class demands, and over the classes that demand a resource::
 
-    first, last = span(shares, i)
-    for e in range(first, last):
-        j, a = entry(shares, i, e)
+    for e in range(shares.start[i], shares.start[i + 1]):
+        j, a = shares.resource[e], shares.share[e]
+
+And what compiled and interpreted kernels must compute alike, to the last bit.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from fairness.machine.compiling import compiled_as, compiler
-from fairness.model.problem import FloatArray
+from fairness.arguments.validation import FloatArray
+from fairness.machine.compiling import compiled_as
 
 __all__ = [
-    "ByResource",
     "Columns",
     "IntArray",
     "Nonzeros",
-    "Shares",
-    "columns_of",
-    "entry",
     "exp",
     "log",
     "nonzeros",
-    "span",
+    "reduced",
 ]
 
 IntArray = NDArray[np.int64]
@@ -54,12 +48,29 @@ class Nonzeros(NamedTuple):
     share: FloatArray  # (entries,)
     columns: Columns
 
+    def divided(self, size: FloatArray) -> Nonzeros:
+        """The same for tasks of which each holds so many times less; shape (n_classes,)."""
+        columns = self.columns._replace(share=self.columns.share / size[self.columns.job_class])
+        return self._replace(share=self.share / np.repeat(size, np.diff(self.start)), columns=columns)
 
-Shares = FloatArray | Nonzeros
-"""Task shares as a matrix (n_classes, n_resources) or as their nonzeros."""
+    def bills(self, prices: FloatArray) -> FloatArray:
+        """What a task of each class pays, (n_classes,), at prices of whole resources, (n_resources,)."""
+        return reduced(np.add, self.share * prices[self.resource], self.start, 0.0)
 
-ByResource = FloatArray | Columns
-"""The same with a row per resource; :func:`span` and :func:`entry` serve these, too."""
+
+def reduced(ufunc: np.ufunc, values: FloatArray, start: IntArray, empty: float) -> FloatArray:
+    """Reduce the entries of each class, or of each resource; ``empty`` where it has none.
+
+    Examples
+    --------
+    >>> reduced(np.maximum, np.array([1.0, 3.0, 2.0]), np.array([0, 2, 2, 3]), 0.0)
+    array([3., 0., 2.])
+    """
+    result = np.full(start.size - 1, empty)
+    there = np.flatnonzero(np.diff(start))
+    if there.size:
+        result[there] = ufunc.reduceat(values, start[there])
+    return result
 
 
 def nonzeros(task_shares: FloatArray) -> Nonzeros:
@@ -74,57 +85,6 @@ def _listed(there: NDArray[np.bool_], values: FloatArray) -> tuple[IntArray, Int
     rows, columns = np.divmod(places, there.shape[1])
     start = np.searchsorted(rows, np.arange(len(there) + 1))
     return start, columns, values[rows, columns]
-
-
-# numba chooses when it knows the type (strict: lambdas cannot carry the annotations).
-
-
-def _columns_for(shares: Any) -> Callable[..., Any]:
-    if _is_matrix(shares):
-        return lambda shares: shares.T
-    return lambda shares: shares.columns
-
-
-@compiled_as(_columns_for)
-def columns_of(shares: Shares) -> ByResource:
-    """Task shares with a row per resource."""
-    return shares.columns if isinstance(shares, Nonzeros) else shares.T
-
-
-def _span_for(shares: Any, i: Any) -> Callable[..., Any]:
-    if _is_matrix(shares):
-        return lambda shares, i: (0, shares.shape[1])
-    return lambda shares, i: (shares.start[i], shares.start[i + 1])
-
-
-@compiled_as(_span_for)
-def span(shares: Shares | ByResource, i: int) -> tuple[int, int]:
-    """First entry of class i, and the one after its last."""
-    if isinstance(shares, Nonzeros | Columns):
-        return int(shares.start[i]), int(shares.start[i + 1])
-    return 0, shares.shape[1]
-
-
-def _entry_for(shares: Any, i: Any, e: Any) -> Callable[..., Any]:
-    if _is_matrix(shares):
-        return lambda shares, i, e: (e, shares[i, e])
-    if shares.instance_class is Columns:
-        return lambda shares, i, e: (shares.job_class[e], shares.share[e])
-    return lambda shares, i, e: (shares.resource[e], shares.share[e])
-
-
-@compiled_as(_entry_for)
-def entry(shares: Shares | ByResource, i: int, e: int) -> tuple[int, float]:
-    """Resource and share of entry e of class i; in a matrix the share may be 0."""
-    if isinstance(shares, Nonzeros):
-        return int(shares.resource[e]), shares.share[e]
-    if isinstance(shares, Columns):
-        return int(shares.job_class[e]), shares.share[e]
-    return e, shares[i, e]
-
-
-def _is_matrix(shares: Any) -> bool:
-    return isinstance(shares, compiler().types.Array)
 
 
 # The C library's, to the last bit, whether compiled or not; numpy has its own.

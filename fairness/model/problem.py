@@ -36,6 +36,7 @@ from fairness.arguments.validation import (
 from fairness.display.notebook import notebook_html
 from fairness.display.tables import aligned
 from fairness.errors import ModelError
+from fairness.machine.kernels import Nonzeros, nonzeros
 from fairness.model.csv_tables import pool_tables
 from fairness.model.job_classes import JobClasses
 
@@ -237,6 +238,16 @@ class Problem(JobClasses):
         with np.errstate(over="ignore", invalid="ignore"):
             scale = np.divide(1.0, self.capacities, out=np.zeros(self.n_resources), where=self.capacities > 0)
             return frozen(self.demands * scale)
+
+    @cached_property
+    def nonzeros(self) -> Nonzeros:
+        """The task shares that are not 0, listed class by class and resource by resource: for kernels."""
+        return nonzeros(self.task_shares)
+
+    def used(self, tasks: FloatArray) -> FloatArray:
+        """Units of each resource that tasks, (..., n_classes), hold; shape (..., n_resources)."""
+        units: FloatArray = tasks @ self.demands
+        return units
 
     @property
     def is_rational(self) -> bool:

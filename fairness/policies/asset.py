@@ -16,6 +16,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from fairness.machine.kernels import reduced
 from fairness.model.problem import FloatArray, Problem
 from fairness.policies.engines.filling import FillingPolicy
 from fairness.protocol.family import Family
@@ -39,5 +40,5 @@ class AssetFair(FillingPolicy):
 
     def rates(self, problem: Problem) -> FloatArray:
         """Tasks that hold one unit of aggregate share."""
-        total = problem.task_shares.sum(axis=1)
+        total = reduced(np.add, problem.nonzeros.share, problem.nonzeros.start, 0.0)
         return np.divide(1.0, total, out=np.full_like(total, np.inf), where=total > 0)

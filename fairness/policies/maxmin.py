@@ -32,6 +32,7 @@ from numpy.typing import ArrayLike
 from fairness.arguments.labels import unnamed
 from fairness.arguments.validation import float_array
 from fairness.errors import ModelError
+from fairness.machine.kernels import reduced
 from fairness.model.problem import FloatArray, Problem
 from fairness.policies.engines.filling import FillingPolicy
 from fairness.protocol.family import Family
@@ -57,7 +58,7 @@ class MaxMin(FillingPolicy):
 
     def rates(self, problem: Problem) -> FloatArray:
         """Every job grows by one task per unit of level and weight."""
-        return np.where(problem.task_shares.any(axis=1), 1.0, np.inf)
+        return np.where(np.diff(problem.nonzeros.start) > 0, 1.0, np.inf)
 
 
 @dataclass(frozen=True)
@@ -105,12 +106,12 @@ class DRF(FillingPolicy):
 
     def rates(self, problem: Problem) -> FloatArray:
         """Tasks that hold one unit of dominant share, divided by the weights per resource."""
-        shares = problem.task_shares
-        weights = np.ones_like(shares) if self.resource_weights is None else np.array(self.resource_weights)
-        if weights.shape != shares.shape:
-            raise ModelError.of(
-                "resource_weights", f"has shape {weights.shape}; the problem needs {shares.shape}"
-            )
+        shares = problem.nonzeros
+        weights: FloatArray | float = 1.0
+        if self.resource_weights is not None:
+            given, shape = np.array(self.resource_weights), (problem.n_classes, problem.n_resources)
+            if given.shape != shape:
+                raise ModelError.of("resource_weights", f"has shape {given.shape}; the problem needs {shape}")
+            weights = given[np.repeat(np.arange(problem.n_classes), np.diff(shares.start)), shares.resource]
         # [3] Table 1: rho_i = w_ir/d_ir at the resource r that minimises it.
-        ratio: FloatArray = np.divide(weights, shares, out=np.full_like(shares, np.inf), where=shares > 0)
-        return ratio.min(axis=1)
+        return reduced(np.minimum, weights / shares.share, shares.start, np.inf)

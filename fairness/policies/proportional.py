@@ -46,6 +46,7 @@ from numpy.typing import ArrayLike
 from fairness.arguments.validation import frozen, require_number
 from fairness.errors import NotConvergedError
 from fairness.evidence.pools import price_certificate, relative_usage, rounding
+from fairness.machine.kernels import Nonzeros, reduced
 from fairness.model.problem import FloatArray, Problem
 from fairness.policies.engines.prices import CERTIFIED, price_kernel, solve_states
 from fairness.policies.engines.throughput import throughput_solution, throughput_tasks
@@ -196,13 +197,13 @@ def _solve(problem: Problem, counts: ArrayLike, alpha: float) -> tuple[FloatArra
     prices = np.zeros(problem.n_resources)
     residuals = np.zeros(x.size // problem.n_classes)
     growth = MaxMin().growth(problem)
-    tasks = evaluate(problem, x, price_kernel, growth, alpha, prices, residuals)
+    tasks = evaluate(problem, x, price_kernel, growth, alpha, prices, residuals, shares=problem.nonzeros)
     failed = ~(residuals <= CERTIFIED)
     if failed.any():
         states = x.reshape(-1, problem.n_classes)
         again, other = residuals[failed], np.zeros_like(prices)
         tasks.reshape(states.shape)[failed] = evaluate(
-            problem, states[failed], _in_dominant_shares, growth, alpha, other, again
+            problem, states[failed], _in_dominant_shares, growth, alpha, other, again, shares=problem.nonzeros
         )
         residuals[failed] = again
         prices = other if failed[-1] else prices
@@ -218,7 +219,7 @@ def _solve(problem: Problem, counts: ArrayLike, alpha: float) -> tuple[FloatArra
 
 
 def _in_dominant_shares(
-    task_shares: FloatArray,
+    shares: Nonzeros,
     limits: FloatArray,
     counts: FloatArray,
     tasks: FloatArray,
@@ -231,13 +232,13 @@ def _in_dominant_shares(
 
     The path to the solution starts next to max-min fairness of these: of the dominant shares, and so DRF.
     """
-    size = task_shares.max(axis=1)
-    size = np.where(size > 0, size, 1.0)
+    size = reduced(np.maximum, shares.share, shares.start, 1.0)
     with np.errstate(over="ignore", invalid="ignore"):
         pace = growth * size ** (1.0 - 1.0 / alpha)
         # Read-only, as those of a problem are: the kernel is compiled for one of the two.
-        shares, most = frozen(task_shares / size[:, None]), frozen(limits * size)
-        price_kernel(shares, most, counts, tasks, pace, alpha, prices, residuals)
+        price_kernel(
+            shares.divided(size), frozen(limits * size), counts, tasks, pace, alpha, prices, residuals
+        )
         tasks /= size
 
 
@@ -250,7 +251,7 @@ def _solution(problem: Problem, counts: FloatArray, alpha: float) -> Solution:
     tasks, share_prices = _solve(problem, counts, alpha)
     prices = unit_prices(problem, share_prices)
     # A class at its limit pays the rest of its bill (W/tasks)^alpha for the limit.
-    cost = problem.demands @ prices
+    cost = problem.nonzeros.bills(share_prices)
     limit_prices = np.zeros_like(cost)
     caps = np.where(counts > 0, counts, 1.0) * problem.limits
     at_limit = (tasks > 0) & (tasks >= caps)

@@ -18,7 +18,7 @@ import numpy as np
 
 from fairness.machine.cache_lines import apart
 from fairness.machine.compiling import first_class
-from fairness.machine.kernels import Nonzeros, Shares, nonzeros
+from fairness.machine.kernels import Nonzeros
 from fairness.model.cluster import Cluster
 from fairness.model.problem import FloatArray, Problem
 from fairness.protocol.calling import policy_tasks
@@ -94,7 +94,7 @@ class KernelFollower:
         problem: Problem,
         kernel: Callable[..., Any],
         *parameters: Any,
-        shares: Shares | None = None,
+        shares: FloatArray | Nonzeros | None = None,
     ) -> None:
         self.running = None if not problem.blocked.any() else ~problem.blocked
         self.kernel, self.parameters = kernel, parameters
@@ -137,7 +137,7 @@ class AnsweringFollower(KernelFollower):
         alpha: float = 1.0,
         certified: float = 0.0,
     ) -> None:
-        shares, prices = nonzeros(problem.task_shares), apart(np.zeros(problem.n_resources))
+        shares, prices = problem.nonzeros, apart(np.zeros(problem.n_resources))
         self.residuals = apart(np.zeros(1))
         super().__init__(problem, kernel, growth, alpha, prices, self.residuals, shares=shares)
         self.answers: Answers | None = None

@@ -26,6 +26,7 @@ from numpy.typing import ArrayLike
 from fairness.display.lettering import printed
 from fairness.errors import ModelError
 from fairness.evidence.pools import Certificate
+from fairness.machine.kernels import Nonzeros
 from fairness.model.problem import FloatArray, Problem
 from fairness.model.tree import Tree
 
@@ -136,11 +137,18 @@ def unit_prices(problem: Problem, share_prices: FloatArray) -> FloatArray:
     return np.divide(share_prices, capacities, out=np.zeros_like(share_prices), where=capacities > 0)
 
 
-def evaluate(problem: Problem, counts: ArrayLike, kernel: Callable[..., Any], *parameters: Any) -> FloatArray:
+def evaluate(
+    problem: Problem,
+    counts: ArrayLike,
+    kernel: Callable[..., Any],
+    *parameters: Any,
+    shares: FloatArray | Nonzeros | None = None,
+) -> FloatArray:
     """Run a compiled kernel over a batch of counts.
 
-    The kernel is called as ``kernel(task_shares, limits, counts, tasks, *parameters)`` with ``counts`` and
-    ``tasks`` of shape (n_states, n_classes); it fills ``tasks``. Classes that are blocked by a resource of
+    The kernel is called as ``kernel(shares, limits, counts, tasks, *parameters)``, where the shares are the
+    problem's task shares unless given, with ``counts`` and ``tasks`` of shape (n_states, n_classes); it fills
+    ``tasks``. Classes that are blocked by a resource of
     capacity 0 are presented with count 0, so that kernels never meet such a resource.
     """
     x = problem.check_counts(counts)
@@ -148,5 +156,6 @@ def evaluate(problem: Problem, counts: ArrayLike, kernel: Callable[..., Any], *p
     if problem.blocked.any():
         states = np.where(problem.blocked, 0.0, states)
     tasks = np.empty_like(states)
-    kernel(problem.task_shares, problem.limits, states, tasks, *parameters)
+    shares = problem.task_shares if shares is None else shares
+    kernel(shares, problem.limits, states, tasks, *parameters)
     return tasks.reshape(x.shape)

@@ -87,8 +87,7 @@ class Allocation(AnyAllocation):
     @cached_property
     def usage(self) -> FloatArray:
         """Units of each resource in use, shape (n_resources,)."""
-        usage: FloatArray = self.tasks @ self.problem.demands
-        return usage
+        return self.problem.used(self.tasks)
 
     @cached_property
     def utilization(self) -> FloatArray:

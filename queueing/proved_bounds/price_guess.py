@@ -16,10 +16,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from fairness.arguments.validation import FloatArray
+from fairness.filling import floats
 from fairness.machine import kernels
-from fairness.machine.compiling import UNCOUNTED, part, stored
-from fairness.model.problem import FloatArray
-from fairness.policies.engines import filling, interior, prices
+from fairness.machine.compiling import COUNTED, UNCOUNTED, helper, part, stored
+from fairness.machine.kernels import Columns as ByResource
+from fairness.machine.kernels import Nonzeros
+from fairness.policies.engines import interior, prices
 from fairness.policies.engines.prices import CERTIFIED, solve_states, tasks_at
 from queueing.certificates.rates import alpha_fair, interface, slack
 from queueing.certificates.rates.alpha_fair import ROWS, Guess, Resources, guess_in, masses, resources_of
@@ -221,7 +224,40 @@ def polish(resources: Resources, classes: Classes, guess: Guess, columns: Column
                     prices[j] = active[j] = 0.0
 
 
-@stored(alpha_fair, interface, slack, prices, filling, interior, kernels, **UNCOUNTED)
+@helper(**COUNTED)
+def _solve_state(
+    resources: Resources,
+    rates: Rates,
+    counts: FloatArray,
+    tasks: FloatArray,
+    prices: FloatArray,
+    residuals: FloatArray,
+) -> None:
+    """Ask the engine, which wants the shares listed."""
+    n, m = resources.shares.shape
+    rows = np.empty(n + 1, dtype=np.int64), np.empty(n * m, dtype=np.int64), np.empty(n * m)
+    columns = np.empty(m + 1, dtype=np.int64), np.empty(n * m, dtype=np.int64), np.empty(n * m)
+    entries = 0
+    for i in range(n):
+        rows[0][i] = entries
+        for j in range(m):
+            if resources.shares[i, j] != 0.0:
+                rows[1][entries], rows[2][entries] = j, resources.shares[i, j]
+                entries += 1
+    rows[0][n] = entries
+    entries = 0
+    for j in range(m):
+        columns[0][j] = entries
+        for i in range(n):
+            if resources.shares[i, j] != 0.0:
+                columns[1][entries], columns[2][entries] = i, resources.shares[i, j]
+                entries += 1
+    columns[0][m] = entries
+    shares = Nonzeros(rows[0], rows[1], rows[2], ByResource(columns[0], columns[1], columns[2]))
+    solve_states(shares, rates.limits, counts, tasks, rates.weights, resources.alpha, prices, residuals)
+
+
+@stored(alpha_fair, interface, slack, prices, floats, interior, kernels, **UNCOUNTED)
 def guess_prices(rates: Rates, counts: Any, memory: FloatArray) -> None:
     """Write the guess of a state to the head of ``memory``, from the prices that stand there."""
     resources = resources_of(rates)
@@ -231,10 +267,7 @@ def guess_prices(rates: Rates, counts: Any, memory: FloatArray) -> None:
     columns = space[ROWS * n : ROWS * n + (ROWS + m) * m].reshape((ROWS + m, m))
     for i in range(n):
         rows[4, i] = counts[i]
-    solve_states(
-        *(resources.shares, rates.limits, rows[4:5], rows[5:6], rates.weights, resources.alpha),
-        *(guess.prices, columns[0]),
-    )
+    _solve_state(resources, rates, rows[4:5], rows[5:6], guess.prices, columns[0])
     if not columns[0, 0] <= CERTIFIED:  # the engine failed: there is nothing to begin with
         guess.high[:] = 0.0
         return

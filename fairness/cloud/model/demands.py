@@ -71,7 +71,8 @@ class SparseDemands:
             raise ModelError.of(
                 "demands",
                 f"must be a scipy.sparse array of shape (n_tenants, n_resources); got "
-                f"{type(matrix).__name__}; use scipy.sparse.csr_array(demands) for a matrix, SparseDemands.from_lists for lists",
+                f"{type(matrix).__name__}; use scipy.sparse.csr_array(demands) for a matrix, "
+                "SparseDemands.from_lists for lists",
             )
         if len(matrix.shape) != 2 or 0 in matrix.shape:
             raise ModelError.of(

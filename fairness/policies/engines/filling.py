@@ -16,7 +16,7 @@ from fairness.filling import floats
 from fairness.filling.floats import fill, work_for
 from fairness.machine import kernels
 from fairness.machine.compiling import stored
-from fairness.machine.kernels import Shares, nonzeros
+from fairness.machine.kernels import Nonzeros
 from fairness.model.problem import FloatArray, Problem
 from fairness.protocol.family import Family
 from fairness.protocol.following import AnsweringFollower, Follower
@@ -24,25 +24,22 @@ from fairness.protocol.policy import Solution, evaluate
 
 __all__ = ["FillingPolicy", "fill_states", "progressive_filling"]
 
-LARGE, SPARSE = 4000, 1 / 4
-"""Entries from which a matrix of task shares is searched for its nonzeros, and the part that pays to list."""
 STEPS = 5
 """Microseconds per entry of the task shares and state, interpreted."""
 
 
 def progressive_filling(
-    task_shares: FloatArray, limits: FloatArray, counts: FloatArray, tasks: FloatArray, growth: FloatArray
+    shares: Nonzeros, limits: FloatArray, counts: FloatArray, tasks: FloatArray, growth: FloatArray
 ) -> None:
     """Fill ``tasks`` (n_states, n_classes); growth is infinite for classes without demand."""
-    sparse = task_shares.size >= LARGE and np.count_nonzero(task_shares) <= SPARSE * task_shares.size
-    shares = nonzeros(task_shares) if sparse else task_shares
-    kernel = fill_states.small(STEPS * task_shares.size, len(counts))
-    kernel(shares, limits, counts, tasks, growth, 1.0, np.empty(task_shares.shape[1]), np.empty(0))
+    n_resources = shares.columns.start.size - 1
+    kernel = fill_states.small(STEPS * (limits.size + n_resources + shares.share.size), len(counts))
+    kernel(shares, limits, counts, tasks, growth, 1.0, np.empty(n_resources), np.empty(0))
 
 
 @stored(kernels, floats, nogil=True, error_model="numpy")
 def fill_states(
-    shares: Shares,
+    shares: Nonzeros,
     limits: FloatArray,
     counts: FloatArray,
     tasks: FloatArray,
@@ -88,7 +85,10 @@ class FillingPolicy(ABC):
 
     def __call__(self, problem: Problem, counts: ArrayLike) -> FloatArray:
         """Tasks running per class, shape (..., n_classes)."""
-        return evaluate(problem, counts, progressive_filling, self.growth(problem))
+        return self._tasks(problem, counts, self.growth(problem))
+
+    def _tasks(self, problem: Problem, counts: ArrayLike, growth: FloatArray) -> FloatArray:
+        return evaluate(problem, counts, progressive_filling, growth, shares=problem.nonzeros)
 
     def follow(self, problem: Problem) -> Follower:
         """One state after the other."""
@@ -97,6 +97,6 @@ class FillingPolicy(ABC):
     def solve(self, problem: Problem, counts: ArrayLike | None = None) -> Solution:
         """Allocation, levels and certificate for one vector of counts."""
         x, growth = problem.check_state(counts), self.growth(problem)
-        tasks = evaluate(problem, x, progressive_filling, growth)
+        tasks = self._tasks(problem, x, growth)
         certificate = level_certificate(problem, x, tasks, growth)
         return Solution(tasks, certificate, levels=job_levels(x, tasks, growth))

@@ -24,17 +24,14 @@ References
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
-
 import numpy as np
 
+from fairness.arguments.validation import FloatArray
 from fairness.filling.floats import fill, work_for
-from fairness.machine.compiling import COUNTED, compiled_as, compiler, helper, part
-from fairness.machine.kernels import IntArray, Nonzeros, Shares, entry, log, span
-from fairness.model.problem import FloatArray
+from fairness.machine.compiling import COUNTED, helper, part
+from fairness.machine.kernels import IntArray, Nonzeros, log
 
-__all__ = ["BLOCK", "COLUMNS", "ROWS", "factorise", "gram", "gram_of_many", "interior_point", "solve"]
+__all__ = ["BLOCK", "COLUMNS", "ROWS", "factorise", "gram", "interior_point", "solve"]
 
 ROWS, COLUMNS = 14, 7
 """Work space of :func:`interior_point`, in vectors over the classes and over the resources."""
@@ -49,7 +46,7 @@ _ITERATIONS = 150  # 8 to 15 are usual; up to 70 occur for alpha = 0.05
 
 @helper(nogil=True, error_model="numpy")
 def interior_point(
-    shares: Shares, users: IntArray, alpha: float, rows: FloatArray, columns: FloatArray, matrix: FloatArray
+    shares: Nonzeros, users: IntArray, alpha: float, rows: FloatArray, columns: FloatArray, matrix: FloatArray
 ) -> float:
     """Put prices into ``columns[0]``, 0 where slack outweighs them; return the unit of the weights.
 
@@ -119,7 +116,7 @@ def interior_point(
 
 @part
 def _enter(
-    shares: Shares, users: IntArray, alpha: float, rows: FloatArray, columns: FloatArray
+    shares: Nonzeros, users: IntArray, alpha: float, rows: FloatArray, columns: FloatArray
 ) -> tuple[float, int]:
     """Begin just inside the max-min allocation; the unit of the weights, and the pairs of the path."""
     m = columns.shape[1]
@@ -140,9 +137,8 @@ def _enter(
         room[i] = max(1.0 - phi[i] / cap[i], 0.1)
         q[i] = 0.1 * bill[i] / (m * room[i]) if cap[i] < np.inf else 0.0
         pairs += cap[i] < np.inf
-        first, last = span(shares, i)
-        for e in range(first, last):
-            j, a = entry(shares, i, e)
+        for e in range(shares.start[i], shares.start[i + 1]):
+            j, a = shares.resource[e], shares.share[e]
             s[j] -= a * phi[i]
             omega[j] = max(omega[j], a / bill[i])
     for j in range(m):
@@ -154,7 +150,7 @@ def _enter(
 
 @part
 def _measure(
-    shares: Shares, users: IntArray, alpha: float, rows: FloatArray, columns: FloatArray
+    shares: Nonzeros, users: IntArray, alpha: float, rows: FloatArray, columns: FloatArray
 ) -> tuple[float, float]:
     """Errors of the equations and bills at the present point; the worst error, and the sum of the pairs."""
     weight, cap, phi, bill, room, q = rows[0], rows[1], rows[2], rows[3], rows[4], rows[5]
@@ -168,14 +164,13 @@ def _measure(
     for i in users:
         cost = q[i]
         largest = 0.0
-        first, last = span(shares, i)
-        for e in range(first, last):
-            j, a = entry(shares, i, e)
+        for e in range(shares.start[i], shares.start[i + 1]):
+            j, a = shares.resource[e], shares.share[e]
             cost += a * p[j]
             gap[j] -= a * phi[i]
             largest = max(largest, a)
-        for e in range(first, last):
-            j, a = entry(shares, i, e)
+        for e in range(shares.start[i], shares.start[i + 1]):
+            j, a = shares.resource[e], shares.share[e]
             omega[j] = max(omega[j], a / cost)
         bill[i] = cost
         error[i] = log(cost) - alpha * log(weight[i] / phi[i])
@@ -218,7 +213,7 @@ def _balanced_length(
 
 @helper(nogil=True, error_model="numpy")
 def _direction(
-    shares: Shares, users: IntArray, rows: FloatArray, columns: FloatArray, matrix: FloatArray
+    shares: Nonzeros, users: IntArray, rows: FloatArray, columns: FloatArray, matrix: FloatArray
 ) -> float:
     """Solve the Newton system for given changes of p s and q t; return the step that meets the boundary."""
     m = columns.shape[1]
@@ -229,9 +224,8 @@ def _direction(
     for i in users:
         missing = 1.0 - phi[i] / cap[i] - room[i]
         pull[i] = -bill[i] * error[i] - (aim_q[i] - q[i] * missing) / room[i]
-        first, last = span(shares, i)
-        for e in range(first, last):
-            j, a = entry(shares, i, e)
+        for e in range(shares.start[i], shares.start[i + 1]):
+            j, a = shares.resource[e], shares.share[e]
             y[j] += a * (gain[i] * pull[i])
     for j in range(m):
         y[j] = p[j] * (y[j] - gap[j]) + aim_p[j]
@@ -242,13 +236,12 @@ def _direction(
         inverse = max(inverse, -y[j])
     for i in users:
         move = 0.0
-        first, last = span(shares, i)
-        for e in range(first, last):
-            j, a = entry(shares, i, e)
+        for e in range(shares.start[i], shares.start[i + 1]):
+            j, a = shares.resource[e], shares.share[e]
             move += a * (p[j] * y[j])
         d_phi[i] = gain[i] * (pull[i] - move)
-        for e in range(first, last):
-            j, a = entry(shares, i, e)
+        for e in range(shares.start[i], shares.start[i + 1]):
+            j, a = shares.resource[e], shares.share[e]
             d_s[j] -= a * d_phi[i]
         d_room[i] = 1.0 - phi[i] / cap[i] - room[i] - d_phi[i] / cap[i]
         d_q[i] = (aim_q[i] - q[i] * d_room[i]) / room[i]
@@ -260,60 +253,48 @@ def _direction(
     return 1.0 / inverse if inverse > 0 else np.inf
 
 
-def _gram_for(shares: Any, users: Any, factor: Any, scale: Any, matrix: Any) -> Callable[..., Any]:
-    kernel = gram_of_few if isinstance(shares, compiler().types.Array) else gram_of_many
-    return lambda shares, users, factor, scale, matrix: kernel(shares, users, factor, scale, matrix)
-
-
-@compiled_as(_gram_for)
-def gram(shares: Shares, users: IntArray, factor: FloatArray, scale: FloatArray, matrix: FloatArray) -> None:
-    """Put B'B into ``matrix`` (its lower triangle at least), where b_ij = factor_i a_ij scale_j."""
-    if isinstance(shares, Nonzeros):
-        gram_of_many(shares, users, factor, scale, matrix)
-    else:
-        gram_of_few(shares, users, factor, scale, matrix)
-
-
-@helper(nogil=True, error_model="numpy")
-def gram_of_few(
-    shares: FloatArray, users: IntArray, factor: FloatArray, scale: FloatArray, matrix: FloatArray
+@helper(**COUNTED)
+def gram(
+    shares: Nonzeros, users: IntArray, factor: FloatArray, scale: FloatArray, matrix: FloatArray
 ) -> None:
-    """:func:`gram` by plain loops."""
-    m = scale.size
+    """Put B'B into ``matrix`` (its lower triangle at least), where b_ij = factor_i a_ij scale_j.
+
+    By pairs of nonzeros or, if there are too many, by BLAS, without resources of scale 0.
+    """
+    start, resource, share, _ = shares
     matrix[:] = 0.0
+    if scale.size > BLOCK:
+        kept, pairs = np.flatnonzero(scale), 0.0
+        for i in users:
+            number = 0
+            for e in range(start[i], start[i + 1]):
+                number += scale[resource[e]] != 0.0
+            pairs += 0.5 * number * number
+        if _PAIR * pairs >= 0.5 * users.size * float(kept.size) ** 2:
+            _add_in_blocks(shares, users, factor, scale, kept, matrix)
+            return
     for i in users:
-        for j in range(m):
-            left = factor[i] * shares[i, j] * scale[j]
+        for e in range(start[i], start[i + 1]):
+            left = factor[i] * share[e] * scale[resource[e]]
             if left != 0.0:
-                for k in range(j + 1):
-                    matrix[j, k] += left * (factor[i] * shares[i, k] * scale[k])
+                line = matrix[resource[e]]
+                for f in range(start[i], e + 1):
+                    line[resource[f]] += left * (factor[i] * share[f] * scale[resource[f]])
 
 
 @helper(**COUNTED)
-def gram_of_many(
-    shares: Nonzeros, users: IntArray, factor: FloatArray, scale: FloatArray, matrix: FloatArray
+def _add_in_blocks(
+    shares: Nonzeros,
+    users: IntArray,
+    factor: FloatArray,
+    scale: FloatArray,
+    kept: IntArray,
+    matrix: FloatArray,
 ) -> None:
-    """:func:`gram` over pairs of nonzeros, or by BLAS if there are too many, without resources of scale 0."""
+    """Products of the resources that are kept, for so many classes at once."""
     start, resource, share, _ = shares
-    matrix[:] = 0.0
-    kept = np.flatnonzero(scale)
     place = np.zeros(scale.size, dtype=np.int64)
     place[kept] = np.arange(kept.size)
-    pairs = 0.0
-    for i in users:
-        number = 0
-        for e in range(start[i], start[i + 1]):
-            number += scale[resource[e]] != 0.0
-        pairs += 0.5 * number * number
-    if _PAIR * pairs < 0.5 * users.size * float(kept.size) ** 2:
-        for i in users:
-            for e in range(start[i], start[i + 1]):
-                left = factor[i] * factor[i] * share[e] * scale[resource[e]]
-                if left != 0.0:
-                    line = matrix[resource[e]]
-                    for f in range(start[i], e + 1):
-                        line[resource[f]] += left * (share[f] * scale[resource[f]])
-        return
     block = np.zeros((kept.size, _BATCH))
     for low in range(0, users.size, _BATCH):
         block[:] = 0.0

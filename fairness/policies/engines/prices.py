@@ -34,10 +34,10 @@ import numpy as np
 from fairness.filling import floats
 from fairness.machine import kernels
 from fairness.machine.compiling import COUNTED, part, stored
-from fairness.machine.kernels import IntArray, Shares, entry, exp, log, nonzeros, span
+from fairness.machine.kernels import IntArray, Nonzeros, exp, log
 from fairness.model.problem import FloatArray
 from fairness.policies.engines import interior
-from fairness.policies.engines.interior import BLOCK, COLUMNS, ROWS, factorise, gram, interior_point, solve
+from fairness.policies.engines.interior import COLUMNS, ROWS, factorise, gram, interior_point, solve
 
 __all__ = ["CERTIFIED", "price_kernel", "solve_states", "tasks_at"]
 
@@ -80,19 +80,18 @@ def tasks_at(cost: float, weight: float, cap: float, alpha: float) -> float:
 
 
 @part
-def _bill(shares: Shares, i: int, prices: FloatArray) -> float:
+def _bill(shares: Nonzeros, i: int, prices: FloatArray) -> float:
     """What a task of class i costs."""
     cost = 0.0
-    first, last = span(shares, i)
-    for e in range(first, last):
-        j, a = entry(shares, i, e)
+    for e in range(shares.start[i], shares.start[i + 1]):
+        j, a = shares.resource[e], shares.share[e]
         cost += a * prices[j]
     return cost
 
 
 @part
 def _revise_prices(
-    shares: Shares, users: IntArray, alpha: float, rows: FloatArray, columns: FloatArray
+    shares: Nonzeros, users: IntArray, alpha: float, rows: FloatArray, columns: FloatArray
 ) -> None:
     """What nobody uses any more is free; who finds everything free gets what is left of some resource.
 
@@ -102,9 +101,8 @@ def _revise_prices(
     p, load = columns[0], columns[1]
     load[:] = 0.0
     for i in users:
-        first, last = span(shares, i)
-        for e in range(first, last):
-            j, a = entry(shares, i, e)
+        for e in range(shares.start[i], shares.start[i + 1]):
+            j, a = shares.resource[e], shares.share[e]
             load[j] += a
     for j in range(p.size):
         if load[j] == 0:
@@ -118,30 +116,28 @@ def _revise_prices(
     for i in users:
         value = tasks_at(_bill(shares, i, p), weight[i], cap[i], alpha)
         if value < np.inf:
-            first, last = span(shares, i)
-            for e in range(first, last):
-                j, a = entry(shares, i, e)
+            for e in range(shares.start[i], shares.start[i + 1]):
+                j, a = shares.resource[e], shares.share[e]
                 load[j] += a * value
     for i in users:
         cost, room, scarce = _bill(shares, i, p), np.inf, 0
-        first, last = span(shares, i)
-        for e in range(first, last):
-            j, a = entry(shares, i, e)
+        for e in range(shares.start[i], shares.start[i + 1]):
+            j, a = shares.resource[e], shares.share[e]
             if a > 0 and -load[j] < room * a:
                 room, scarce = -load[j] / a, e
         if cost > 0 or cap[i] < np.inf:
             continue
         # Where nothing is left, others will have to leave some: Newton's method finds out how much.
-        room = max(room, _LEAST / entry(shares, i, scarce)[1])
-        j, a = entry(shares, i, scarce)
+        room = max(room, _LEAST / shares.share[scarce])
+        j, a = shares.resource[scarce], shares.share[scarce]
         p[j] = (weight[i] / room) ** alpha / a
-        for e in range(first, last):
-            j, a = entry(shares, i, e)
+        for e in range(shares.start[i], shares.start[i + 1]):
+            j, a = shares.resource[e], shares.share[e]
             load[j] += a * room
 
 
 @part
-def _newton(shares: Shares, users: IntArray, alpha: float, space: Space) -> float:
+def _newton(shares: Nonzeros, users: IntArray, alpha: float, space: Space) -> float:
     """Improve the prices and set the tasks; return the residual, infinite for failure."""
     p, load, active = space.columns[0], space.columns[1], space.columns[2]
     for j in range(p.size):
@@ -177,7 +173,7 @@ def _newton(shares: Shares, users: IntArray, alpha: float, space: Space) -> floa
 
 
 @part
-def _use(shares: Shares, users: IntArray, alpha: float, space: Space) -> bool:
+def _use(shares: Nonzeros, users: IntArray, alpha: float, space: Space) -> bool:
     """Tasks at the prices, roots of their slopes, loads less 1; False if a class finds everything free."""
     weight, cap, phi, factor = space.rows[0], space.rows[1], space.rows[2], space.rows[3]
     p, load = space.columns[0], space.columns[1]
@@ -189,15 +185,14 @@ def _use(shares: Shares, users: IntArray, alpha: float, space: Space) -> bool:
             return False
         phi[i] = value
         factor[i] = np.sqrt(value / (alpha * cost)) if value < cap[i] else 0.0
-        first, last = span(shares, i)
-        for e in range(first, last):
-            j, a = entry(shares, i, e)
+        for e in range(shares.start[i], shares.start[i + 1]):
+            j, a = shares.resource[e], shares.share[e]
             load[j] += a * value
     return True
 
 
 @part
-def _find_step(shares: Shares, users: IntArray, space: Space) -> bool:
+def _find_step(shares: Nonzeros, users: IntArray, space: Space) -> bool:
     """Newton's step of the prices of active resources; whether it is an exchange of prices instead."""
     p, load, active, step = space.columns[0], space.columns[1], space.columns[2], space.columns[3]
     matrix, kept = space.matrix, space.kept
@@ -302,7 +297,7 @@ def _exchange(factor: FloatArray, load: FloatArray, forward: FloatArray) -> bool
 
 @stored(kernels, floats, interior, **COUNTED)
 def solve_states(
-    shares: Shares,
+    shares: Nonzeros,
     limits: FloatArray,
     counts: FloatArray,
     tasks: FloatArray,
@@ -311,7 +306,7 @@ def solve_states(
     prices: FloatArray,
     residuals: FloatArray,
 ) -> None:
-    """What :func:`price_kernel` does, with task shares as a matrix or as their nonzeros."""
+    """What :func:`price_kernel` does."""
     n_states, n = counts.shape
     m = prices.size
     present = np.empty(n, dtype=np.int64)
@@ -357,7 +352,7 @@ def solve_states(
 
 
 def price_kernel(
-    task_shares: FloatArray,
+    shares: Nonzeros,
     limits: FloatArray,
     counts: FloatArray,
     tasks: FloatArray,
@@ -372,6 +367,5 @@ def price_kernel(
     holds the weights, infinite for classes without demand. Capacities are 1. Where the residual of a state
     exceeds :data:`CERTIFIED` its tasks are not a solution.
     """
-    shares = task_shares if prices.size <= BLOCK else nonzeros(task_shares)
-    kernel = solve_states.small(STEPS * task_shares.size, len(counts))
+    kernel = solve_states.small(STEPS * limits.size * prices.size, len(counts))
     kernel(shares, limits, counts, tasks, growth, alpha, prices, residuals)

@@ -8,8 +8,7 @@ import pytest
 from fairness import DRF, AssetFair, MaxMin, ModelError, Problem, allocate
 from fairness.evidence.pools import bottleneck_certificate, feasibility_certificate, level_certificate
 from fairness.filling import floats, fractions
-from fairness.machine.kernels import nonzeros
-from fairness.policies.engines.filling import fill_states, progressive_filling
+from fairness.policies.engines.filling import fill_states
 from fairness.testing import KINDS, random_problem
 from tests.fairness.instances import pools
 from tests.oracles.leximin import pool_leximin
@@ -62,39 +61,25 @@ def test_filling_is_that_of_fractions(policy, decades):
         np.testing.assert_allclose(policy(problem, counts), expected, rtol=1e-12 if decades > 1 else 1e-14)
 
 
-def test_matrix_and_nonzeros_and_the_kernel_as_it_is_written_are_the_same(monkeypatch):
+def test_the_kernel_as_it_is_written_gives_the_same(monkeypatch):
     plain = {name: getattr(floats, name) for name in ("sink", "_bounds", "_revised", "fill")}
     plain = {name: getattr(kernel, "py_func", kernel) for name, kernel in plain.items()}
     for seed in range(12):
         problem, counts = drawn_pool(seed, 3)
         growth = DRF().growth(problem)
         states = np.where(problem.blocked, 0.0, np.array([counts, counts[::-1]]))
-        tasks = np.full((3, *states.shape), np.nan)
+        tasks = np.full((2, *states.shape), np.nan)
         rest = growth, 1.0, np.zeros(problem.n_resources), np.zeros(1)
-        fill_states(problem.task_shares, problem.limits, states, tasks[0], *rest)
-        fill_states(nonzeros(problem.task_shares), problem.limits, states, tasks[1], *rest)
+        fill_states(problem.nonzeros, problem.limits, states, tasks[0], *rest)
         with monkeypatch.context() as patch, np.errstate(divide="ignore"):
             for name, kernel in plain.items():
                 patch.setattr(floats, name, kernel)
             patch.setitem(fill_states_as_written.__globals__, "fill", plain["fill"])
-            fill_states_as_written(nonzeros(problem.task_shares), problem.limits, states, tasks[2], *rest)
-        np.testing.assert_array_equal(tasks[1], tasks[0])
-        np.testing.assert_allclose(tasks[2], tasks[0], rtol=1e-15)
+            fill_states_as_written(problem.nonzeros, problem.limits, states, tasks[1], *rest)
+        np.testing.assert_allclose(tasks[1], tasks[0], rtol=1e-15)
 
 
 fill_states_as_written = getattr(fill_states, "py_func", fill_states)
-
-
-def test_large_sparse_pools_are_listed():
-    """5,000 entries: the nonzeros are filled, and give what the matrix does."""
-    rng = np.random.default_rng(4)
-    shares = rng.random((100, 50)) * (rng.random((100, 50)) < 0.1)
-    shares[np.arange(100), rng.integers(0, 50, 100)] = 0.02
-    growth, counts = 1.0 / shares.max(axis=1), rng.integers(0, 3, (4, 100)).astype(float)
-    tasks, matrix = np.empty((2, *counts.shape))
-    progressive_filling(shares, np.full(100, np.inf), counts, tasks, growth)
-    fill_states(shares, np.full(100, np.inf), counts, matrix, growth, 1.0, np.zeros(50), np.zeros(1))
-    np.testing.assert_array_equal(tasks, matrix)
 
 
 @pytest.mark.parametrize("kind", KINDS)

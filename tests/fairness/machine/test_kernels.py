@@ -1,4 +1,4 @@
-"""Compiled kernels: two forms of the task shares, and stored kernels that notice edits in other files."""
+"""Compiled kernels: how they see the task shares, and stored kernels that notice edits in other files."""
 
 import errno
 import os
@@ -9,31 +9,25 @@ import numpy as np
 import pytest
 
 import fairness
-from fairness.machine.compiling import compiler, stored
-from fairness.machine.kernels import entry, nonzeros, span
+from fairness.machine.compiling import stored
+from fairness.machine.kernels import nonzeros, reduced
 from fairness.machine.work import ASIDE
 from tests.processes import python
 
 
-def usage(shares, tasks, result):
-    for i in range(tasks.size):
-        first, last = span(shares, i)
-        for e in range(first, last):
-            j, a = entry(shares, i, e)
-            result[j] += a * tasks[i]
-
-
-@pytest.mark.long
-@pytest.mark.parametrize("compiled", [False, True])
-def test_matrix_and_nonzeros_are_the_same(compiled):
+def test_nonzeros_are_the_matrix_by_class_and_by_resource():
     rng = np.random.default_rng(0)
     a = rng.random((7, 5)) * (rng.random((7, 5)) < 0.5)
-    tasks = rng.random(7)
-    kernel = compiler().njit(usage) if compiled else usage
-    for shares in (a, nonzeros(a)):
-        result = np.zeros(5)
-        kernel(shares, tasks, result)
-        np.testing.assert_allclose(result, tasks @ a, rtol=1e-14)
+    a[3], a[:, 2] = 0.0, 0.0
+    shares = nonzeros(a)
+    rows, columns = np.zeros_like(a), np.zeros_like(a)
+    rows[np.repeat(np.arange(7), np.diff(shares.start)), shares.resource] = shares.share
+    by_resource = shares.columns
+    columns[by_resource.job_class, np.repeat(np.arange(5), np.diff(by_resource.start))] = by_resource.share
+    np.testing.assert_array_equal(rows, a)
+    np.testing.assert_array_equal(columns, a)
+    np.testing.assert_allclose(shares.bills(np.arange(5.0)), a @ np.arange(5.0), rtol=1e-15)
+    np.testing.assert_array_equal(reduced(np.maximum, shares.share, shares.start, 0.0), a.max(axis=1))
 
 
 HELPER = """

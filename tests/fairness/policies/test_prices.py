@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from fairness.machine.kernels import nonzeros
 from fairness.policies.engines import prices
 from fairness.policies.engines.interior import COLUMNS, ROWS, factorise
 
@@ -34,7 +35,7 @@ def test_one_resource_alone_takes_one_step(monkeypatch, alpha, factor):
     price = (weights @ shares[:, 0] ** (1 - 1 / alpha)) ** alpha
     space = start(weights, [price / factor])
     newton = steps_left(monkeypatch, 2)  # the second look finds it solved
-    assert newton(shares, np.arange(2), alpha, space) <= 1e-13
+    assert newton(nonzeros(shares), np.arange(2), alpha, space) <= 1e-13
     assert space.columns[0, 0] == pytest.approx(price, rel=1e-13)
 
 
@@ -43,7 +44,7 @@ def test_a_price_that_more_than_doubles_grows_by_the_step_itself(monkeypatch):
     shares, weights = np.array([[1.0], [1.0]]), np.array([0.1, 0.7])
     space = start(weights, [0.1])
     newton = steps_left(monkeypatch, 3)
-    assert newton(shares, np.arange(2), 1.0, space) <= 1e-13
+    assert newton(nonzeros(shares), np.arange(2), 1.0, space) <= 1e-13
     np.testing.assert_allclose(space.rows[PHI], weights / 0.8, rtol=1e-13)
 
 
@@ -51,14 +52,14 @@ def test_who_finds_everything_free_pays_for_what_others_leave():
     # Class 0 gets all of resource 0, of which class 1 needs nothing, and half of resource 1 with it.
     shares = np.array([[1.0, 0.5], [0.0, 1.0]])
     space = start([3.0, 2.0], [0.0, 0.0])
-    prices._revise_prices(shares, np.arange(2), 1.0, space.rows, space.columns)
+    prices._revise_prices(nonzeros(shares), np.arange(2), 1.0, space.rows, space.columns)
     np.testing.assert_allclose(space.columns[0], [3.0, 2.0 / 0.5])
     np.testing.assert_allclose(space.columns[1], [0.0, 0.0], atol=1e-15)
 
 
 def test_what_nobody_uses_is_free():
     space = start([1.0], [2.0, 5.0])
-    prices._revise_prices(np.array([[1.0, 0.0]]), np.arange(1), 1.0, space.rows, space.columns)
+    prices._revise_prices(nonzeros(np.array([[1.0, 0.0]])), np.arange(1), 1.0, space.rows, space.columns)
     assert space.columns[0].tolist() == [2.0, 0.0]
 
 
@@ -92,7 +93,16 @@ def test_prices_that_are_given_are_the_start(monkeypatch):
 
     def solve(k):
         step = getattr(prices.solve_states, "py_func", prices.solve_states)
-        step(shares, np.full(2, np.inf), np.ones((1, 2)), solved[k, :1], weights, 1.0, given, residuals[k])
+        step(
+            nonzeros(shares),
+            np.full(2, np.inf),
+            np.ones((1, 2)),
+            solved[k, :1],
+            weights,
+            1.0,
+            given,
+            residuals[k],
+        )
 
     solve(0)
     assert (given > 0).all()
@@ -123,7 +133,16 @@ def solved_alone(shares, limits, counts, given):
     growth = np.where(demanding, 1.0, np.inf)
     tasks, residuals = np.empty((1, len(limits))), np.empty(1)
     step = getattr(prices.solve_states, "py_func", prices.solve_states)
-    step(shares, np.array(limits), np.array([counts], dtype=float), tasks, growth, 1.0, given, residuals)
+    step(
+        nonzeros(shares),
+        np.array(limits),
+        np.array([counts], dtype=float),
+        tasks,
+        growth,
+        1.0,
+        given,
+        residuals,
+    )
     return tasks[0], given
 
 
