@@ -52,9 +52,9 @@ from fairness.display.colours import NEUTRAL
 from fairness.display.drawing import given_axes, legend_beside
 from fairness.display.result import Result
 from fairness.errors import ModelError, NotConvergedError
-from fairness.machine.kernels import Columns, nonzeros
 from fairness.machine.memory import require_memory
 from fairness.machine.work import OutOfTime, ProgressOption, Task, stopped, watching
+from fairness.model.nonzeros import Columns, nonzeros
 from fairness.model.problem import FloatArray
 from queueing.simulation.replications import Streams, replicate, spawn_streams, student
 

@@ -20,6 +20,7 @@ __all__ = [
     "A_GENERATOR",
     "Entropy",
     "FloatArray",
+    "IntArray",
     "Seed",
     "checked_names",
     "entropy_of",
@@ -40,6 +41,7 @@ __all__ = [
 ]
 
 FloatArray = NDArray[np.float64]
+IntArray = NDArray[np.int64]
 Seed = (
     int
     | Sequence[int]

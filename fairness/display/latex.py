@@ -165,12 +165,12 @@ def to_latex(
     if columns is not None:
         frame = frame[_chosen(list(frame.columns), columns)]
     top, middle, bottom = (r"\toprule", r"\midrule", r"\bottomrule") if booktabs else (r"\hline",) * 3
-    columns = _columns(frame, digits)
-    heads = " & ".join(head for _, head, _ in columns)
-    rows = (" & ".join(cells) for cells in zip(*(cells for _, _, cells in columns), strict=True))
+    parts = _columns(frame, digits)
+    heads = " & ".join(head for _, head, _ in parts)
+    rows = (" & ".join(cells) for cells in zip(*(cells for _, _, cells in parts), strict=True))
     # Behind \\ LaTeX reads [ and * as its own.
     lines = [("{}" if row[:1] in "[*" else "") + row + r" \\" for row in (heads, *rows)]
-    form = "".join(form for form, _, _ in columns)
+    form = "".join(form for form, _, _ in parts)
     return "\n".join([
         rf"\begin{{tabular}}{{{form}}}", top, lines[0], middle, *lines[1:], bottom, r"\end{tabular}",
     ])  # fmt: skip

@@ -32,7 +32,7 @@ from numpy.typing import ArrayLike
 
 from fairness.arguments.validation import model_array
 from fairness.errors import ModelError
-from fairness.machine.kernels import reduced
+from fairness.model.nonzeros import reduced
 from fairness.model.problem import FloatArray, Problem
 
 __all__ = [

@@ -34,9 +34,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from fairness.arguments.validation import FloatArray
+from fairness.arguments.validation import FloatArray, IntArray
 from fairness.machine.compiling import helper
-from fairness.machine.kernels import Columns, IntArray, Nonzeros
+from fairness.model.nonzeros import Columns, Nonzeros
 
 __all__ = ["Work", "fill", "sink", "work_for"]
 

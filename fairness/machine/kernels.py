@@ -1,90 +1,49 @@
-"""How kernels see the demands: those that are there, listed class by class and resource by resource.
-
-Kernels walk over the resources that a class demands, and over the classes that demand a resource::
-
-    for e in range(shares.start[i], shares.start[i + 1]):
-        j, a = shares.resource[e], shares.share[e]
-
-And what compiled and interpreted kernels must compute alike, to the last bit.
-"""
+"""What compiled kernels and interpreted ones must compute alike, and how they list a matrix of demands."""
 
 from __future__ import annotations
 
 import math
-from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from fairness.arguments.validation import FloatArray
-from fairness.machine.compiling import compiled_as
+from fairness.machine.compiling import COUNTED, compiled_as, helper
+from fairness.model.nonzeros import Columns, Nonzeros
 
-__all__ = [
-    "Columns",
-    "IntArray",
-    "Nonzeros",
-    "exp",
-    "log",
-    "nonzeros",
-    "reduced",
-]
-
-IntArray = NDArray[np.int64]
+__all__ = ["exp", "list_nonzeros", "log", "room_for_nonzeros"]
 
 
-class Columns(NamedTuple):
-    """Task shares resource by resource, those that are 0 left out."""
-
-    start: IntArray  # (n_resources + 1,): resource j has the entries start[j] to start[j + 1] - 1
-    job_class: IntArray  # (entries,): ascending within a resource
-    share: FloatArray  # (entries,)
-
-
-class Nonzeros(NamedTuple):
-    """Task shares row by row, those that are 0 left out."""
-
-    start: IntArray  # (n_classes + 1,): class i has the entries start[i] to start[i + 1] - 1
-    resource: IntArray  # (entries,): ascending within a class
-    share: FloatArray  # (entries,)
-    columns: Columns
-
-    def divided(self, size: FloatArray) -> Nonzeros:
-        """The same for tasks of which each holds so many times less; shape (n_classes,)."""
-        columns = self.columns._replace(share=self.columns.share / size[self.columns.job_class])
-        return self._replace(share=self.share / np.repeat(size, np.diff(self.start)), columns=columns)
-
-    def bills(self, prices: FloatArray) -> FloatArray:
-        """What a task of each class pays, (n_classes,), at prices of whole resources, (n_resources,)."""
-        return reduced(np.add, self.share * prices[self.resource], self.start, 0.0)
+@helper(**COUNTED)
+def room_for_nonzeros(n_classes: int, n_resources: int) -> Nonzeros:
+    """Room for all of a matrix, to be filled by :func:`list_nonzeros`."""
+    most = n_classes * n_resources
+    columns = Columns(
+        np.empty(n_resources + 1, dtype=np.int64), np.empty(most, dtype=np.int64), np.empty(most)
+    )
+    return Nonzeros(
+        np.empty(n_classes + 1, dtype=np.int64), np.empty(most, dtype=np.int64), np.empty(most), columns
+    )
 
 
-def reduced(ufunc: np.ufunc, values: FloatArray, start: IntArray, empty: float) -> FloatArray:
-    """Reduce the entries of each class, or of each resource; ``empty`` where it has none.
-
-    Examples
-    --------
-    >>> reduced(np.maximum, np.array([1.0, 3.0, 2.0]), np.array([0, 2, 2, 3]), 0.0)
-    array([3., 0., 2.])
-    """
-    result = np.full(start.size - 1, empty)
-    there = np.flatnonzero(np.diff(start))
-    if there.size:
-        result[there] = ufunc.reduceat(values, start[there])
-    return result
-
-
-def nonzeros(task_shares: FloatArray) -> Nonzeros:
-    """List the nonzeros of a matrix (n_classes, n_resources)."""
-    rows = _listed(task_shares != 0.0, task_shares)
-    return Nonzeros(*rows, Columns(*_listed((task_shares != 0.0).T, task_shares.T)))
-
-
-def _listed(there: NDArray[np.bool_], values: FloatArray) -> tuple[IntArray, IntArray, FloatArray]:
-    # In one piece each, which is several times faster than with two coordinates at once.
-    places = np.flatnonzero(there)
-    rows, columns = np.divmod(places, there.shape[1])
-    start = np.searchsorted(rows, np.arange(len(there) + 1))
-    return start, columns, values[rows, columns]
+@helper(nogil=True, error_model="numpy")
+def list_nonzeros(matrix: FloatArray, listed: Nonzeros) -> None:
+    """List what is not 0 in a matrix (n_classes, n_resources), where numpy's way costs too much."""
+    n, m = matrix.shape
+    columns, entries = listed.columns, 0
+    for i in range(n):
+        listed.start[i] = entries
+        for j in range(m):
+            if matrix[i, j] != 0.0:
+                listed.resource[entries], listed.share[entries] = j, matrix[i, j]
+                entries += 1
+    listed.start[n], entries = entries, 0
+    for j in range(m):
+        columns.start[j] = entries
+        for i in range(n):
+            if matrix[i, j] != 0.0:
+                columns.job_class[entries], columns.share[entries] = i, matrix[i, j]
+                entries += 1
+    columns.start[m] = entries
 
 
 # The C library's, to the last bit, whether compiled or not; numpy has its own.

@@ -36,9 +36,9 @@ from fairness.arguments.validation import (
 from fairness.display.notebook import notebook_html
 from fairness.display.tables import aligned
 from fairness.errors import ModelError
-from fairness.machine.kernels import Nonzeros, nonzeros
 from fairness.model.csv_tables import pool_tables
 from fairness.model.job_classes import JobClasses
+from fairness.model.nonzeros import Nonzeros, nonzeros
 
 if TYPE_CHECKING:
     import pandas as pd

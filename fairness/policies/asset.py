@@ -16,7 +16,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from fairness.machine.kernels import reduced
+from fairness.model.nonzeros import reduced
 from fairness.model.problem import FloatArray, Problem
 from fairness.policies.engines.filling import FillingPolicy
 from fairness.protocol.family import Family

@@ -32,7 +32,7 @@ from numpy.typing import ArrayLike
 from fairness.arguments.labels import unnamed
 from fairness.arguments.validation import float_array
 from fairness.errors import ModelError
-from fairness.machine.kernels import reduced
+from fairness.model.nonzeros import reduced
 from fairness.model.problem import FloatArray, Problem
 from fairness.policies.engines.filling import FillingPolicy
 from fairness.protocol.family import Family

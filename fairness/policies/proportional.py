@@ -46,7 +46,7 @@ from numpy.typing import ArrayLike
 from fairness.arguments.validation import frozen, require_number
 from fairness.errors import NotConvergedError
 from fairness.evidence.pools import price_certificate, relative_usage, rounding
-from fairness.machine.kernels import Nonzeros, reduced
+from fairness.model.nonzeros import Nonzeros, reduced
 from fairness.model.problem import FloatArray, Problem
 from fairness.policies.engines.prices import CERTIFIED, price_kernel, solve_states
 from fairness.policies.engines.throughput import throughput_solution, throughput_tasks

@@ -18,8 +18,8 @@ import numpy as np
 
 from fairness.machine.cache_lines import apart
 from fairness.machine.compiling import first_class
-from fairness.machine.kernels import Nonzeros
 from fairness.model.cluster import Cluster
+from fairness.model.nonzeros import Nonzeros
 from fairness.model.problem import FloatArray, Problem
 from fairness.protocol.calling import policy_tasks
 from fairness.protocol.cluster_policy import ClusterPolicy

@@ -26,7 +26,7 @@ from numpy.typing import ArrayLike
 from fairness.display.lettering import printed
 from fairness.errors import ModelError
 from fairness.evidence.pools import Certificate
-from fairness.machine.kernels import Nonzeros
+from fairness.model.nonzeros import Nonzeros
 from fairness.model.problem import FloatArray, Problem
 from fairness.model.tree import Tree
 

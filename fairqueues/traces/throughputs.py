@@ -44,6 +44,7 @@ from numpy.typing import ArrayLike
 from fairness.arguments.plain import near
 from fairness.arguments.validation import (
     FloatArray,
+    IntArray,
     checked_names,
     float_array,
     frozen,
@@ -55,7 +56,6 @@ from fairness.display.drawing import given_axes, legend_beside
 from fairness.display.lettering import label
 from fairness.display.result import Result
 from fairness.errors import ModelError
-from fairness.machine.kernels import IntArray
 from fairness.model.cluster import Cluster
 
 if TYPE_CHECKING:

@@ -16,8 +16,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from fairness.arguments.validation import IntArray
 from fairness.machine.compiling import UNCOUNTED, helper, stored
-from fairness.machine.kernels import IntArray
 from fairness.model.problem import FloatArray
 from queueing.certificates import intervals
 from queueing.certificates.intervals import TINY, ULP, above, below, exp_bounds, power_bounds, root_bounds

@@ -57,10 +57,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from fairness.arguments.validation import IntArray
 from fairness.errors import ModelError
 from fairness.machine.compiling import first_class
 from fairness.machine.cores import available_cores
-from fairness.machine.kernels import IntArray
 from fairness.machine.work import Task
 from fairness.model.problem import FloatArray
 from queueing.certificates.box_pass import (

@@ -12,7 +12,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from fairness.machine.kernels import IntArray
+from fairness.arguments.validation import IntArray
 from fairness.machine.work import Task
 from fairness.model.problem import FloatArray
 from queueing.certificates.box_pass import Found, Outside, nothing_found, outside_value, value

@@ -14,9 +14,8 @@ from os import PathLike
 import numpy as np
 from numpy.typing import ArrayLike
 
-from fairness.arguments.validation import float_array, frozen, require
+from fairness.arguments.validation import IntArray, float_array, frozen, require
 from fairness.errors import ModelError
-from fairness.machine.kernels import IntArray
 from fairness.model.cluster import Cluster
 from fairness.model.problem import FloatArray, Problem
 from queueing.model.laws import Empirical

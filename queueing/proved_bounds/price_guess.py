@@ -20,8 +20,8 @@ from fairness.arguments.validation import FloatArray
 from fairness.filling import floats
 from fairness.machine import kernels
 from fairness.machine.compiling import COUNTED, UNCOUNTED, helper, part, stored
-from fairness.machine.kernels import Columns as ByResource
-from fairness.machine.kernels import Nonzeros
+from fairness.machine.kernels import list_nonzeros, room_for_nonzeros
+from fairness.model import nonzeros
 from fairness.policies.engines import interior, prices
 from fairness.policies.engines.prices import CERTIFIED, solve_states, tasks_at
 from queueing.certificates.rates import alpha_fair, interface, slack
@@ -234,30 +234,12 @@ def _solve_state(
     residuals: FloatArray,
 ) -> None:
     """Ask the engine, which wants the shares listed."""
-    n, m = resources.shares.shape
-    rows = np.empty(n + 1, dtype=np.int64), np.empty(n * m, dtype=np.int64), np.empty(n * m)
-    columns = np.empty(m + 1, dtype=np.int64), np.empty(n * m, dtype=np.int64), np.empty(n * m)
-    entries = 0
-    for i in range(n):
-        rows[0][i] = entries
-        for j in range(m):
-            if resources.shares[i, j] != 0.0:
-                rows[1][entries], rows[2][entries] = j, resources.shares[i, j]
-                entries += 1
-    rows[0][n] = entries
-    entries = 0
-    for j in range(m):
-        columns[0][j] = entries
-        for i in range(n):
-            if resources.shares[i, j] != 0.0:
-                columns[1][entries], columns[2][entries] = i, resources.shares[i, j]
-                entries += 1
-    columns[0][m] = entries
-    shares = Nonzeros(rows[0], rows[1], rows[2], ByResource(columns[0], columns[1], columns[2]))
+    shares = room_for_nonzeros(*resources.shares.shape)
+    list_nonzeros(resources.shares, shares)
     solve_states(shares, rates.limits, counts, tasks, rates.weights, resources.alpha, prices, residuals)
 
 
-@stored(alpha_fair, interface, slack, prices, floats, interior, kernels, **UNCOUNTED)
+@stored(alpha_fair, interface, slack, prices, floats, interior, kernels, nonzeros, **UNCOUNTED)
 def guess_prices(rates: Rates, counts: Any, memory: FloatArray) -> None:
     """Write the guess of a state to the head of ``memory``, from the prices that stand there."""
     resources = resources_of(rates)

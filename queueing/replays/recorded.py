@@ -14,12 +14,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fairness.arguments.validation import Entropy, FloatArray, frozen, require_number
+from fairness.arguments.validation import Entropy, FloatArray, IntArray, frozen, require_number
 from fairness.display.colours import part_line
 from fairness.display.drawing import given_axes, legend_beside
 from fairness.display.lettering import label
 from fairness.display.result import Result
-from fairness.machine.kernels import IntArray
 from fairness.machine.work import duration
 from queueing.recorded.cluster_trace import ClusterTrace
 from queueing.recorded.node_list import NodeList

@@ -15,11 +15,10 @@ from typing import Any
 
 import numpy as np
 
-from fairness.arguments.validation import FloatArray, frozen
+from fairness.arguments.validation import FloatArray, IntArray, frozen
 from fairness.display.storage import dumps, loads
 from fairness.errors import ModelError
 from fairness.machine.checkpoint import Checkpoint
-from fairness.machine.kernels import IntArray
 from fairness.machine.work import Task
 from queueing.recorded.cluster_trace import ClusterTrace
 from queueing.recorded.node_list import NodeList

@@ -20,8 +20,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from fairness.arguments.validation import FloatArray
-from fairness.machine.kernels import IntArray
+from fairness.arguments.validation import FloatArray, IntArray
 from queueing.simulation.kernels import part
 from queueing.simulation.tasks.workload import uniform
 

@@ -41,10 +41,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from fairness.arguments.validation import FloatArray, frozen, require_choice, require_whole
+from fairness.arguments.validation import FloatArray, IntArray, frozen, require_choice, require_whole
 from fairness.display.drawing import curves, time_unit
 from fairness.display.result import Result
-from fairness.machine.kernels import IntArray
 from fairness.machine.memory import require_memory
 from fairness.machine.work import Task
 from queueing.recorded.cluster_trace import ClusterTrace

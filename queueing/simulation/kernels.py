@@ -15,9 +15,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fairness.arguments.validation import FloatArray
+from fairness.arguments.validation import FloatArray, IntArray
 from fairness.machine.compiling import helper, stored
-from fairness.machine.kernels import IntArray
 
 __all__ = ["kernel", "part", "pop", "push"]
 

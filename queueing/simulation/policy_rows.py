@@ -31,10 +31,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from fairness.arguments.validation import frozen
+from fairness.arguments.validation import IntArray, frozen
 from fairness.errors import UnstableError
 from fairness.machine.cache_lines import apart
-from fairness.machine.kernels import IntArray
 from fairness.model.problem import FloatArray
 from fairness.protocol.calling import OneState, policy_tasks
 from fairness.protocol.cluster_policy import ClusterPolicy

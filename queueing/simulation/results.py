@@ -10,13 +10,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from fairness.arguments.validation import Entropy, require_choice
+from fairness.arguments.validation import Entropy, IntArray, require_choice
 from fairness.display.drawing import bars
 from fairness.display.result import Result
 from fairness.display.tables import aligned
 from fairness.display.wording import named, percent
 from fairness.errors import ModelError
-from fairness.machine.kernels import IntArray
 from fairness.model.problem import FloatArray
 from queueing.model.class_results import ClassResult, class_table
 from queueing.model.system import System

@@ -14,9 +14,9 @@ from numpy.typing import ArrayLike
 from fairness.evidence.pools import job_levels, level_certificate
 from fairness.filling import floats
 from fairness.filling.floats import fill, work_for
-from fairness.machine import kernels
 from fairness.machine.compiling import stored
-from fairness.machine.kernels import Nonzeros
+from fairness.model import nonzeros
+from fairness.model.nonzeros import Nonzeros
 from fairness.model.problem import FloatArray, Problem
 from fairness.protocol.family import Family
 from fairness.protocol.following import AnsweringFollower, Follower
@@ -37,7 +37,7 @@ def progressive_filling(
     kernel(shares, limits, counts, tasks, growth, 1.0, np.empty(n_resources), np.empty(0))
 
 
-@stored(kernels, floats, nogil=True, error_model="numpy")
+@stored(nonzeros, floats, nogil=True, error_model="numpy")
 def fill_states(
     shares: Nonzeros,
     limits: FloatArray,

@@ -26,10 +26,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from fairness.arguments.validation import FloatArray
+from fairness.arguments.validation import FloatArray, IntArray
 from fairness.filling.floats import fill, work_for
 from fairness.machine.compiling import COUNTED, helper, part
-from fairness.machine.kernels import IntArray, Nonzeros, log
+from fairness.machine.kernels import log
+from fairness.model.nonzeros import Nonzeros
 
 __all__ = ["BLOCK", "COLUMNS", "ROWS", "factorise", "gram", "interior_point", "solve"]
 

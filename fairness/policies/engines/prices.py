@@ -31,10 +31,13 @@ from typing import NamedTuple
 
 import numpy as np
 
+from fairness.arguments.validation import IntArray
 from fairness.filling import floats
 from fairness.machine import kernels
 from fairness.machine.compiling import COUNTED, part, stored
-from fairness.machine.kernels import IntArray, Nonzeros, exp, log
+from fairness.machine.kernels import exp, log
+from fairness.model import nonzeros
+from fairness.model.nonzeros import Nonzeros
 from fairness.model.problem import FloatArray
 from fairness.policies.engines import interior
 from fairness.policies.engines.interior import COLUMNS, ROWS, factorise, gram, interior_point, solve
@@ -295,7 +298,7 @@ def _exchange(factor: FloatArray, load: FloatArray, forward: FloatArray) -> bool
     return True
 
 
-@stored(kernels, floats, interior, **COUNTED)
+@stored(kernels, nonzeros, floats, interior, **COUNTED)
 def solve_states(
     shares: Nonzeros,
     limits: FloatArray,

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from fairness.machine.kernels import IntArray
+from fairness.arguments.validation import IntArray
 from fairness.model.problem import FloatArray, Problem
 from fairness.model.tree import Tree
 

@@ -19,9 +19,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from fairness.arguments.validation import FloatArray
+from fairness.arguments.validation import FloatArray, IntArray
 from fairness.evidence.pools import Certificate
-from fairness.machine.kernels import IntArray
 from fairness.model.cluster import Cluster
 from fairness.model.problem import Problem
 from fairness.policies.maxmin import DRF

@@ -30,8 +30,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from fairness.arguments.validation import IntArray
 from fairness.machine.compiling import first_class, stored
-from fairness.machine.kernels import IntArray
 from fairness.machine.work import Task
 from fairness.model.problem import FloatArray
 from queueing.certificates import intervals

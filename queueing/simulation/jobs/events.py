@@ -22,8 +22,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from fairness.arguments.validation import IntArray
 from fairness.machine.cache_lines import each_apart
-from fairness.machine.kernels import IntArray
 from fairness.model.problem import FloatArray
 from fairness.protocol.following import Question
 from queueing.simulation import kernels, policy_rows

@@ -10,13 +10,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from fairness.arguments.validation import float_array
+from fairness.arguments.validation import IntArray, float_array
 from fairness.display.colours import part_colour, part_line
 from fairness.display.drawing import given_axes
 from fairness.display.lettering import label
 from fairness.display.wording import named, percent
 from fairness.errors import ModelError
-from fairness.machine.kernels import IntArray
 from fairness.model.problem import FloatArray
 from queueing.pictures.durations import LAWS, draw_law, draw_quantiles, dress, quantile_words
 from queueing.simulation.replications import Estimate, QuantileEstimate, estimate_ratio

@@ -24,8 +24,8 @@ from itertools import pairwise
 
 import numpy as np
 
+from fairness.arguments.validation import IntArray
 from fairness.errors import ModelError, UnstableError
-from fairness.machine.kernels import IntArray
 from fairness.machine.memory import require_memory
 from fairness.model.problem import FloatArray
 from queueing.model.job_trace import JobTrace

@@ -27,9 +27,8 @@ from typing import Any, NamedTuple, Protocol, runtime_checkable
 import numpy as np
 from numpy.typing import NDArray
 
-from fairness.arguments.validation import frozen, spawned
+from fairness.arguments.validation import IntArray, frozen, spawned
 from fairness.errors import ModelError
-from fairness.machine.kernels import IntArray
 from fairness.machine.work import OutOfTime
 from fairness.model.cluster import Cluster
 from fairness.model.problem import FloatArray, Problem

@@ -39,9 +39,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, NamedTuple, Protocol
 
-from fairness.arguments.validation import require_choice, require_whole
+from fairness.arguments.validation import IntArray, require_choice, require_whole
 from fairness.errors import ModelError
-from fairness.machine.kernels import IntArray
 from queueing.simulation.kernels import part
 
 __all__ = [

@@ -8,13 +8,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from fairness.arguments.validation import Entropy, Seed, require_choice, require_number
+from fairness.arguments.validation import Entropy, IntArray, Seed, require_choice, require_number
 from fairness.display.colours import part_line
 from fairness.display.drawing import given_axes, legend_beside
 from fairness.display.lettering import label
 from fairness.display.result import Result
 from fairness.display.wording import rough
-from fairness.machine.kernels import IntArray
 from fairness.machine.memory import require_memory
 from fairness.model.problem import FloatArray
 from queueing.model.system import System

@@ -23,9 +23,9 @@ import math
 
 import numpy as np
 
+from fairness.arguments.validation import IntArray
 from fairness.errors import ModelError, UnstableError
 from fairness.machine.cache_lines import apart, each_apart
-from fairness.machine.kernels import IntArray
 from fairness.machine.memory import require_memory
 from fairness.model.cluster import Cluster
 from fairness.model.problem import FloatArray, Problem

@@ -20,7 +20,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from fairness.machine.kernels import IntArray
+from fairness.arguments.validation import IntArray
 from fairness.model.problem import FloatArray
 from queueing.simulation.kernels import part
 from queueing.simulation.tasks.placement import (

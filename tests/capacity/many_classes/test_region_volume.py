@@ -13,7 +13,7 @@ from capacity.many_classes import volume_estimate
 from capacity.many_classes.hit_and_run import FRESH, sweeps
 from capacity.results import VolumeEstimate
 from fairness import Cluster, ModelError, NotConvergedError, Problem
-from fairness.machine.kernels import nonzeros
+from fairness.model.nonzeros import nonzeros
 from queueing.networks.topology import linear_network
 
 CERTAIN = 1e-6

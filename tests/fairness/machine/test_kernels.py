@@ -10,8 +10,8 @@ import pytest
 
 import fairness
 from fairness.machine.compiling import stored
-from fairness.machine.kernels import nonzeros, reduced
 from fairness.machine.work import ASIDE
+from fairness.model.nonzeros import nonzeros, reduced
 from tests.processes import python
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from fairness.machine.kernels import nonzeros
+from fairness.model.nonzeros import nonzeros
 from fairness.policies.engines import prices
 from fairness.policies.engines.interior import COLUMNS, ROWS, factorise
 

@@ -11,7 +11,7 @@ from scipy.optimize import linprog
 
 from fairness import BottleneckMax, MaxMin, ModelError, NotConvergedError, Problem, allocate
 from fairness.evidence.pools import SATURATION, feasibility_residual, price_certificate, relative_usage
-from fairness.machine.kernels import nonzeros
+from fairness.model.nonzeros import nonzeros
 from fairness.policies.engines import prices
 from fairness.policies.engines.interior import factorise, gram
 from fairness.policies.proportional import AlphaFair, ProportionalFair

@@ -39,12 +39,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from fairness.arguments.validation import FloatArray, model_array, require, require_shape
+from fairness.arguments.validation import FloatArray, IntArray, model_array, require, require_shape
 from fairness.errors import NotConvergedError
 from fairness.evidence.clusters import time_division_certificate
 from fairness.evidence.pools import rounding
 from fairness.machine.compiling import helper, stored
-from fairness.machine.kernels import IntArray
 from fairness.model.cluster import Cluster
 from fairness.policies.servers.engines import market_support as support
 from fairness.policies.servers.engines.market_interior import interior_market

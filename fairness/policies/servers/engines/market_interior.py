@@ -29,9 +29,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from fairness.arguments.validation import FloatArray
+from fairness.arguments.validation import FloatArray, IntArray
 from fairness.machine.compiling import helper, stored
-from fairness.machine.kernels import IntArray
 from fairness.policies.engines import interior
 from fairness.policies.engines.interior import BLOCK, put_back, solve
 

@@ -36,9 +36,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from fairness.arguments.validation import FloatArray
+from fairness.arguments.validation import FloatArray, IntArray
 from fairness.machine.compiling import stored
-from fairness.machine.kernels import IntArray
 
 __all__ = ["TIE", "Forest", "pivot", "plant"]
 

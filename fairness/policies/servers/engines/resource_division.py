@@ -49,11 +49,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fairness.arguments.validation import FloatArray
+from fairness.arguments.validation import FloatArray, IntArray
 from fairness.errors import NotConvergedError
 from fairness.evidence.pools import SATURATION
 from fairness.machine.compiling import Kernel, stored
-from fairness.machine.kernels import IntArray
 from fairness.model.cluster import Cluster
 from fairness.policies.servers.engines import server_pairs as listing
 from fairness.policies.servers.engines.server_pairs import ServerPairs, residual_of

@@ -17,9 +17,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from fairness.arguments.validation import FloatArray
+from fairness.arguments.validation import FloatArray, IntArray
 from fairness.machine.compiling import helper, stored
-from fairness.machine.kernels import IntArray
 from fairness.model.cluster import Cluster
 
 __all__ = ["ServerPairs", "residual_of"]

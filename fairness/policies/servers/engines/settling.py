@@ -10,8 +10,7 @@ import numpy as np
 import scipy.sparse as sp
 from scipy.sparse.linalg import splu
 
-from fairness.arguments.validation import FloatArray
-from fairness.machine.kernels import IntArray
+from fairness.arguments.validation import FloatArray, IntArray
 from fairness.policies.servers.engines.server_pairs import ServerPairs
 
 __all__ = ["solve_structure"]

@@ -32,13 +32,15 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from fairness.arguments.validation import FloatArray
+from fairness.arguments.validation import FloatArray, IntArray
 from fairness.filling import floats
 from fairness.filling.floats import Work, fill, work_for
 from fairness.machine import kernels
 from fairness.machine.compiling import helper, stored
-from fairness.machine.kernels import IntArray
+from fairness.machine.kernels import list_nonzeros, room_for_nonzeros
+from fairness.model import nonzeros
 from fairness.model.cluster import Cluster
+from fairness.model.nonzeros import Nonzeros
 from fairness.policies.servers.states import ray, region
 from fairness.policies.servers.states.ray import begin, placed, prices_of, reach, refine
 from fairness.policies.servers.states.region import Region, region_of
@@ -156,6 +158,7 @@ class Memory(NamedTuple):
     load: FloatArray  # (inequalities,)
     caps: FloatArray  # (n_classes,): infinite
     filling: Work
+    listed: Nonzeros  # the cuts, as filling wants them
 
 
 def memory_for(region: Region) -> Memory:
@@ -175,10 +178,11 @@ def memory_for(region: Region) -> Memory:
         load=np.zeros(n_cuts),
         caps=np.full(n, np.inf),
         filling=work_for(n, n_cuts),
+        listed=room_for_nonzeros(n, n_cuts),
     )
 
 
-@stored(kernels, floats, region, ray, nogil=True, error_model="numpy")
+@stored(kernels, nonzeros, floats, region, ray, nogil=True, error_model="numpy")
 def leximin_states(
     region: Region, memory: Memory, goals: FloatArray, totals: FloatArray, solved: NDArray[np.bool_]
 ) -> None:
@@ -224,12 +228,13 @@ def _forget(memory: Memory) -> None:
 @helper(nogil=True, error_model="numpy")
 def _level(region: Region, memory: Memory, rates: FloatArray, w: FloatArray) -> bool:
     """Fill ``w`` (n_classes,), parts of the tasks alone on the cluster; whether it is known to be right."""
-    tableau, basic, nonbasic, cuts, stamps, numbers, values, used, row, load, caps, filling = memory
+    tableau, basic, nonbasic, cuts, stamps, numbers, values, used, row, load, caps, filling, listed = memory
     n = len(rates)
     for _ in range(MOST_CUTS):
         largest = 0
         w[:] = 0.0
-        fill(cuts, rates, caps, w, filling)
+        list_nonzeros(cuts, listed)
+        fill(listed, rates, caps, w, filling)
         for k in range(n):
             if w[k] > w[largest]:
                 largest = k

@@ -15,9 +15,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from fairness.arguments.validation import FloatArray
+from fairness.arguments.validation import FloatArray, IntArray
 from fairness.machine.compiling import helper
-from fairness.machine.kernels import IntArray
 from fairness.policies.servers.states.region import Region
 
 __all__ = ["begin", "placed", "prices_of", "reach", "refine", "sizes"]

@@ -18,8 +18,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from fairness.arguments.validation import FloatArray
-from fairness.machine.kernels import IntArray
+from fairness.arguments.validation import FloatArray, IntArray
 from fairness.model.cluster import Cluster
 
 __all__ = ["Region", "region_of"]
