@@ -44,6 +44,8 @@ def plain(values: Any) -> Any:
     >>> plain([[Fraction(1, 3), Fraction(2)], np.array([0.5, np.inf])])
     [['1/3', 2], [0.5, None]]
     """
+    if hasattr(values, "toarray"):  # of scipy.sparse
+        values = values.toarray()
     if isinstance(values, np.ndarray | np.generic):
         values = values.tolist()
     if isinstance(values, list | tuple):

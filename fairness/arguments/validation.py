@@ -108,12 +108,17 @@ def model_array(name: str, values: ArrayLike, model: Any, *axes: str) -> FloatAr
 
 
 def require_shape(
-    name: str, array: FloatArray, shape: tuple[int, ...], other: str, reference: FloatArray
+    name: str,
+    array: FloatArray,
+    shape: tuple[int, ...],
+    other: str,
+    reference: FloatArray | tuple[int, ...],
 ) -> None:
     """Refuse an array whose shape does not follow from that of the argument called ``other``."""
     if array.shape != shape:
+        known = getattr(reference, "shape", reference)
         raise ModelError(
-            f"{other} has shape {reference.shape}, so {name} must have shape {shape}; got {array.shape}",
+            f"{other} has shape {known}, so {name} must have shape {shape}; got {array.shape}",
             argument=name,
         )
 

@@ -116,8 +116,12 @@ def feasibility_certificate(problem: Problem, counts: ArrayLike, tasks: ArrayLik
 
 def job_shares(problem: Problem, counts: FloatArray, tasks: FloatArray) -> FloatArray:
     """Weighted share s_ij of resource j that one job of class i holds; 0 where no job is present."""
-    scale = np.divide(tasks, counts * problem.weights, out=np.zeros_like(tasks), where=counts > 0)
-    return scale[..., None] * problem.task_shares
+    return tasks_per_weight(problem, counts, tasks)[..., None] * problem.task_shares
+
+
+def tasks_per_weight(problem: Problem, counts: FloatArray, tasks: FloatArray) -> FloatArray:
+    """Tasks of one job over its weight, (..., n_classes); 0 where no job is present."""
+    return np.divide(tasks, counts * problem.weights, out=np.zeros_like(tasks), where=counts > 0)
 
 
 def job_levels(counts: FloatArray, tasks: FloatArray, growth: FloatArray) -> FloatArray:
@@ -130,7 +134,7 @@ def job_levels(counts: FloatArray, tasks: FloatArray, growth: FloatArray) -> Flo
 def bottleneck_certificate(problem: Problem, counts: ArrayLike, tasks: ArrayLike) -> Certificate:
     """Certify that the allocation is bottleneck-max fair."""
     counts, tasks = _vectors(problem, counts, tasks)
-    held = np.divide(tasks, counts * problem.weights, out=np.zeros_like(tasks), where=counts > 0)
+    held = tasks_per_weight(problem, counts, tasks)
     shares, columns = problem.nonzeros, problem.nonzeros.columns
     residual = _largest_on_saturated(
         *(problem, counts, tasks, shares.share * np.repeat(held, np.diff(shares.start))),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
+from operator import attrgetter
 from typing import Any, Self
 
 import numpy as np
@@ -35,12 +36,12 @@ class JobClasses(ABC):
     @property
     def n_classes(self) -> int:
         """Number of job classes."""
-        return self.demands.shape[0]
+        return len(self.job_classes)
 
     @property
     def n_resources(self) -> int:
         """Number of resources."""
-        return self.demands.shape[1]
+        return len(self.resources)
 
     @property
     @abstractmethod
@@ -164,7 +165,7 @@ class JobClasses(ABC):
         if self is other:
             return True
         return type(self) is type(other) and all(
-            np.array_equal(getattr(self, name), getattr(other, name)) for name in self._seen
+            np.array_equal(seen(self), seen(other)) for seen in map(attrgetter, self._seen)
         )
 
     def replaced(self, **changes: Any) -> Self:
@@ -181,7 +182,10 @@ class JobClasses(ABC):
             told = f"unknown argument {unknown[0]!r}; choose from {', '.join([*kept, *names])}"
             raise ModelError(told, argument=unknown[0])
         kept |= changes
-        shapes = {name: float_array(name, kept[name]).shape for name in ("demands", "capacities")}
+        shapes = {
+            name: getattr(kept[name], "shape", None) or float_array(name, kept[name]).shape
+            for name in ("demands", "capacities")
+        }
         # What has too few dimensions is for the constructor to refuse.
         rows, columns = (*shapes["demands"], 0, 0)[:2]
         sizes = {"job_classes": rows, "servers": (*shapes["capacities"], 0)[0], "resources": columns}

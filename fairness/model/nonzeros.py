@@ -8,14 +8,19 @@ Kernels walk over the resources that a class demands, and over the classes that 
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from fairness.arguments.validation import FloatArray, IntArray
+from fairness.errors import ModelError
 
-__all__ = ["Columns", "Nonzeros", "nonzeros", "reduced"]
+__all__ = ["Columns", "Nonzeros", "nonzeros", "reduced", "sparse_nonzeros"]
+
+
+Rows = tuple[IntArray, IntArray, FloatArray]
+"""Where each row starts, and the columns and values of its entries."""
 
 
 class Columns(NamedTuple):
@@ -39,9 +44,25 @@ class Nonzeros(NamedTuple):
         columns = self.columns._replace(share=self.columns.share / size[self.columns.job_class])
         return self._replace(share=self.share / np.repeat(size, np.diff(self.start)), columns=columns)
 
+    def scaled(self, scale: FloatArray) -> Nonzeros:
+        """The same with each resource, (n_resources,), in another unit; those of scale 0 are left out."""
+        start, job_class, share = self.columns
+        columns = _scaled(start, job_class, share, np.repeat(scale, np.diff(start)))
+        return Nonzeros(
+            *_scaled(self.start, self.resource, self.share, scale[self.resource]), Columns(*columns)
+        )
+
     def bills(self, prices: FloatArray) -> FloatArray:
         """What a task of each class pays, (n_classes,), at prices of whole resources, (n_resources,)."""
         return reduced(np.add, self.share * prices[self.resource], self.start, 0.0)
+
+
+def _scaled(start: IntArray, place: IntArray, share: FloatArray, scale: FloatArray) -> Rows:
+    kept = scale != 0.0
+    if kept.all():
+        return start, place, share * scale
+    start = np.concatenate(([0], np.cumsum(kept)))[start]
+    return start, place[kept], share[kept] * scale[kept]
 
 
 def reduced(ufunc: np.ufunc, values: FloatArray, start: IntArray, empty: float) -> FloatArray:
@@ -65,7 +86,30 @@ def nonzeros(task_shares: FloatArray) -> Nonzeros:
     return Nonzeros(*rows, Columns(*_listed((task_shares != 0.0).T, task_shares.T)))
 
 
-def _listed(there: NDArray[np.bool_], values: FloatArray) -> tuple[IntArray, IntArray, FloatArray]:
+def sparse_nonzeros(name: str, matrix: Any) -> Nonzeros:
+    """List the entries of a sparse array of scipy, (n_classes, n_resources); doubled ones are added up.
+
+    Raises
+    ------
+    ModelError
+        If it has not two dimensions, or an entry is no real number.
+    """
+    if len(matrix.shape) != 2:
+        raise ModelError.of(name, f"must have 2 dimensions; got shape {matrix.shape}")
+    if matrix.dtype.kind not in "biuf":
+        raise ModelError.of(name, f"must be an array of numbers; got entries of type {matrix.dtype}")
+    rows = matrix.tocsr().astype(np.float64)  # a copy
+    rows.sum_duplicates()
+    rows.eliminate_zeros()
+    columns = rows.tocsc()
+    return Nonzeros(*_parts(rows), Columns(*_parts(columns)))
+
+
+def _parts(compressed: Any) -> Rows:
+    return compressed.indptr.astype(np.int64), compressed.indices.astype(np.int64), compressed.data
+
+
+def _listed(there: NDArray[np.bool_], values: FloatArray) -> Rows:
     # In one piece each, which is several times faster than with two coordinates at once.
     places = np.flatnonzero(there)
     rows, columns = np.divmod(places, there.shape[1])

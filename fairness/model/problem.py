@@ -38,12 +38,15 @@ from fairness.display.tables import aligned
 from fairness.errors import ModelError
 from fairness.model.csv_tables import pool_tables
 from fairness.model.job_classes import JobClasses
-from fairness.model.nonzeros import Nonzeros, nonzeros
+from fairness.model.nonzeros import Nonzeros, nonzeros, reduced, sparse_nonzeros
 
 if TYPE_CHECKING:
     import pandas as pd
 
 __all__ = ["Problem"]
+
+LARGEST_TABLE = 2**27
+"""Entries of a table of demands that is made of a sparse array; more need over a gigabyte."""
 
 
 @dataclass(frozen=True, eq=False, repr=False, init=False)
@@ -52,8 +55,10 @@ class Problem(JobClasses):
 
     Parameters
     ----------
-    demands : array_like of shape (n_classes, n_resources), resource units per task
-        Units of resource j that one running task of class i holds. Zeros are allowed.
+    demands : array_like or sparse array of shape (n_classes, n_resources), resource units per task
+        Units of resource j that one running task of class i holds. Zeros are allowed. A sparse array of
+        scipy is kept as it is: max-min, DRF, asset and alpha fairness share the pool, and certificates check
+        it, without a table of all classes and resources.
     capacities : array_like of shape (n_resources,), resource units
         Zero is allowed: classes that demand such a resource get no task.
     weights : array_like of shape (n_classes,), optional
@@ -89,6 +94,15 @@ class Problem(JobClasses):
     >>> demands = pd.DataFrame({"cpu": {"A": 1, "B": 3}, "ram": {"A": 4, "B": 1}})
     >>> Problem(demands, pd.Series({"ram": 18, "cpu": 9})).capacities
     array([ 9., 18.])
+
+    A hundred thousand routes over a thousand links:
+
+    >>> from scipy.sparse import csr_array
+    >>> from fairness import MaxMin, allocate
+    >>> routes, links = np.arange(100_000), np.arange(100_000) % 1000
+    >>> pool = Problem(csr_array((np.ones(100_000), (routes, links))), np.ones(1000))
+    >>> allocate(pool, MaxMin()).tasks[:2]
+    array([0.01, 0.01])
     """
 
     demands: FloatArray
@@ -109,58 +123,80 @@ class Problem(JobClasses):
         job_classes: Sequence[str] | None = None,
         resources: Sequence[str] | None = None,
     ) -> None:
-        named, (demands, capacities, weights, limits) = by_label(
+        listed = sparse_nonzeros("demands", demands) if hasattr(demands, "tocsr") else None
+        named, (table, capacities, weights, limits) = by_label(
             {"job_classes": job_classes, "resources": resources},
             {
-                "demands": (demands, ("job_classes", "resources")),
+                "demands": (None if listed else demands, ("job_classes", "resources")),
                 "capacities": (capacities, ("resources",)),
                 "weights": (weights, ("job_classes",)),
                 "limits": (limits, ("job_classes",)),
             },
         )
-        a = float_array("demands", demands, ndim=2)
-        n, m = a.shape
+        a = listed.share if listed else float_array("demands", table, ndim=2)
+        n, m = shape = np.shape(demands if listed else a)
         if n == 0 or m == 0:
-            raise ModelError.of("demands", f"has shape {a.shape}; give at least one class and one resource")
+            raise ModelError.of("demands", f"has shape {shape}; give at least one class and one resource")
         names = checked_names("job_classes", named["job_classes"], n, "class")
         columns = checked_names("resources", named["resources"], m, "resource")
-        require("demands", a, np.isfinite(a) & (a >= 0), "finite and >= 0", names, columns)
         c = float_array("capacities", capacities, ndim=1)
-        require_shape("capacities", c, (m,), "demands", a)
+        require_shape("capacities", c, (m,), "demands", shape)
         require("capacities", c, np.isfinite(c) & (c >= 0), "finite and >= 0", columns)
         w = np.ones(n) if weights is None else float_array("weights", weights, ndim=1)
-        require_shape("weights", w, (n,), "demands", a)
+        require_shape("weights", w, (n,), "demands", shape)
         require("weights", w, np.isfinite(w) & (w > 0), "finite and > 0", names)
         cap = np.full(n, np.inf) if limits is None else float_array("limits", limits, ndim=1)
-        require_shape("limits", cap, (n,), "demands", a)
+        require_shape("limits", cap, (n,), "demands", shape)
         require("limits", cap, cap > 0, "> 0 (inf for no limit)", names)
-        for i in np.flatnonzero(~a.any(axis=1) & np.isinf(cap)):
-            raise ModelError(
-                f"job class {names[i]!r} demands nothing and has no limit, so its allocation is "
-                f"unbounded; give it a demand or set limits[{i}]",
-                argument="demands",
-                index=(i,),
-            )
         vars(self).update(
-            demands=frozen(a),
             capacities=frozen(c),
             weights=frozen(w),
             limits=frozen(cap),
             job_classes=names,
             resources=columns,
-            _source=(rationals(demands), rationals(capacities)),
+            **({"_given": listed} if listed else {"demands": frozen(a)}),
+            _source=(None if listed else rationals(table), rationals(capacities)),
         )
-        share = self.task_shares
-        lost = ~np.isfinite(share) | ((share == 0) & (a > 0) & (c > 0))
-        if lost.any():
-            row, column = (int(k) for k in np.argwhere(lost)[0])
+        self._check_demands(a, c if listed is None else c[listed.resource])
+
+    def _check_demands(self, units: FloatArray, capacities: FloatArray) -> None:
+        """Units as a table, or as a list of entries, each with its capacity."""
+        good = np.isfinite(units) & (units >= 0)
+        if not good.all():
+            i, j = self._first(~good)
+            told = f"must be finite and >= 0; got {units[~good][0]} at index {(i, j)} ({self._named(i, j)})"
+            raise ModelError.of("demands", told, i, j)
+        demands = units.any(axis=1) if units.ndim == 2 else np.diff(self.units.start) > 0
+        for k in np.flatnonzero(~demands & np.isinf(self.limits)):
             raise ModelError(
-                f"demands[{row}, {column}] = {a[row, column]:g} over capacities[{column}] = {c[column]:g} "
-                f"({names[row]!r}, {columns[column]!r}) is beyond the range of floats; give this resource "
-                "another unit",
+                f"job class {self.job_classes[k]!r} demands nothing and has no limit, so its allocation is "
+                f"unbounded; give it a demand or set limits[{k}]",
                 argument="demands",
-                index=(row, column),
+                index=(int(k),),
             )
+        # What overflows is refused here.
+        with np.errstate(over="ignore", invalid="ignore"):
+            share = units * np.divide(1.0, capacities, out=np.zeros_like(capacities), where=capacities > 0)
+        lost = ~np.isfinite(share) | ((share == 0) & (units > 0) & (capacities > 0))
+        if lost.any():
+            i, j = self._first(lost)
+            raise ModelError(
+                f"demands[{i}, {j}] = {units[lost][0]:g} over capacities[{j}] = {self.capacities[j]:g} "
+                f"({self._named(i, j)}) is beyond the range of floats; give this resource another unit",
+                argument="demands",
+                index=(i, j),
+            )
+
+    def _first(self, found: NDArray[np.bool_]) -> tuple[int, int]:
+        """Class and resource of the first place in a table, or in a list, where something is found."""
+        place = np.argwhere(found)[0]
+        if len(place) == 1:
+            k = place[0]
+            place = (np.searchsorted(self.units.start, k, side="right") - 1, self.units.resource[k])
+        return int(place[0]), int(place[1])
+
+    def _named(self, i: int, j: int) -> str:
+        return f"{self.job_classes[i]!r}, {self.resources[j]!r}"
 
     @classmethod
     def from_csv(
@@ -226,7 +262,10 @@ class Problem(JobClasses):
     @cached_property
     def blocked(self) -> NDArray[np.bool_]:
         """Classes, shape (n_classes,), that demand a resource of capacity 0 and so never run."""
-        return np.any(self.demands[:, self.capacities == 0] > 0, axis=1)
+        if (self.capacities > 0).all():
+            return np.zeros(self.n_classes, dtype=bool)
+        nothing = self.capacities[self.units.resource] == 0
+        return reduced(np.maximum, nothing.astype(float), self.units.start, 0.0) > 0
 
     @cached_property
     def task_shares(self) -> FloatArray:
@@ -234,20 +273,50 @@ class Problem(JobClasses):
 
         Columns of capacity 0 are 0: no class that is not :attr:`blocked` demands them.
         """
-        # What overflows is refused by the constructor.
-        with np.errstate(over="ignore", invalid="ignore"):
-            scale = np.divide(1.0, self.capacities, out=np.zeros(self.n_resources), where=self.capacities > 0)
-            return frozen(self.demands * scale)
+        return frozen(self.demands * self._scale)
+
+    if not TYPE_CHECKING:  # which would take any name for an attribute
+
+        def __getattr__(self, name: str) -> Any:
+            """The table of the demands of a pool that was given sparse, made when somebody needs it."""
+            if name != "demands" or "_given" not in vars(self):
+                raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+            n, m = self.n_classes, self.n_resources
+            if n * m > LARGEST_TABLE:
+                raise ModelError.of(
+                    "demands",
+                    f": a table of {n:,} x {m:,} numbers is needed, {8e-9 * n * m:.3g} GB; pools that were "
+                    "given sparse are shared and certified without one by max-min, DRF, asset and alpha "
+                    "fairness",
+                )
+            table = np.zeros((n, m))
+            table[np.repeat(np.arange(n), np.diff(self.units.start)), self.units.resource] = self.units.share
+            return vars(self).setdefault("demands", frozen(table))
+
+    @cached_property
+    def units(self) -> Nonzeros:
+        """The demands that are not 0, listed class by class and resource by resource; ``share`` has units."""
+        return vars(self).get("_given") or nonzeros(self.demands)
 
     @cached_property
     def nonzeros(self) -> Nonzeros:
         """The task shares that are not 0, listed class by class and resource by resource: for kernels."""
-        return nonzeros(self.task_shares)
+        return self.units.scaled(self._scale)
+
+    @cached_property
+    def _scale(self) -> FloatArray:
+        """One over the capacities, 0 for those of 0."""
+        return np.divide(1.0, self.capacities, out=np.zeros(self.n_resources), where=self.capacities > 0)
 
     def used(self, tasks: FloatArray) -> FloatArray:
         """Units of each resource that tasks, (..., n_classes), hold; shape (..., n_resources)."""
-        units: FloatArray = tasks @ self.demands
-        return units
+        if "_given" not in vars(self):
+            units: FloatArray = tasks @ self.demands
+            return units
+        entries, m = self.units, self.n_resources
+        held = np.repeat(tasks, np.diff(entries.start), axis=-1) * entries.share
+        rows = [np.bincount(entries.resource, row, m) for row in held.reshape(-1, held.shape[-1])]
+        return np.array(rows, dtype=float).reshape(*tasks.shape[:-1], m)
 
     @property
     def is_rational(self) -> bool:
@@ -276,16 +345,26 @@ class Problem(JobClasses):
         return [[Fraction(v) for v in r] for r in rows], [Fraction(v) for v in row]
 
     _told = "a pool (capacities are numbers)"
-    _seen = ("demands", "capacities", "weights", "limits", "job_classes", "resources")
+    _seen = (
+        *("units.start", "units.resource", "units.share"),
+        *("capacities", "weights", "limits", "job_classes", "resources"),
+    )
 
     def _arguments(self) -> dict[str, Any]:
         demands, capacities = self._source
         return {
-            "demands": demands or self.demands,
+            "demands": demands or (self._sparse() if "_given" in vars(self) else self.demands),
             "capacities": capacities or self.capacities,
             "weights": self.weights,
             "limits": self.limits if np.isfinite(self.limits).any() else None,
         }
+
+    def _sparse(self) -> Any:
+        from scipy.sparse import csr_array
+
+        entries = self.units
+        parts = (entries.share, entries.resource, entries.start)
+        return csr_array(parts, shape=(self.n_classes, self.n_resources))
 
     def to_dataframe(self) -> pd.DataFrame:
         """One row per class: weight, limit, demand of each resource.

@@ -199,9 +199,7 @@ def policy_tasks(
                 f"{problem.job_classes[place[-1]]!r} in state {counts[place[:-1]]}, beyond its limit of "
                 f"{problem.limits[place[-1]]:g} per job; an answer must be feasible"
             )
-        # What a resource of capacity 0 has is measured in its units.
-        use = values @ np.where(problem.capacities > 0, problem.task_shares, problem.demands)
-        most = (problem.capacities > 0).astype(float)
+        use, most = problem.used(values), problem.capacities
     over = use > (1 + EXCESS) * most
     if over.any():
         place = tuple(int(v) for v in np.argwhere(over)[0])
@@ -209,7 +207,11 @@ def policy_tasks(
         if isinstance(problem, Cluster):
             where = f" of {problem.servers[place[-2]]!r}"
         _require_same_alone(problem, policy, counts, values, state)
-        times = f"{use[place]:.6g} times the capacity" if most[place[-1]] else "what is not there"
+        times = (
+            f"{use[place] / most[place[-1]]:.6g} times the capacity"
+            if most[place[-1]]
+            else "what is not there"
+        )
         raise ModelError(
             f"policy {policy_name(policy)} uses {times} of {problem.resources[place[-1]]!r}{where} in state "
             f"{counts[state]}; an answer must be feasible"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import islice, pairwise
 from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
@@ -17,9 +18,11 @@ from fairness.evidence.pools import (
     feasibility_certificate,
     job_shares,
     relative_usage,
+    tasks_per_weight,
 )
 from fairness.evidence.queue_bounds import queue_shares, queue_stops
 from fairness.model.cluster import Cluster
+from fairness.model.nonzeros import reduced
 from fairness.model.problem import FloatArray, Problem
 from fairness.model.tree import Tree
 from fairness.protocol.calling import call_policy, check_answer
@@ -36,8 +39,8 @@ if TYPE_CHECKING:
 
 __all__ = ["Allocation", "allocate"]
 
-QUEUES = 40
-"""Queues that a summary lists."""
+QUEUES, CLASSES = 40, 200
+"""Queues, and classes or resources, that a summary lists."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -102,14 +105,17 @@ class Allocation(AnyAllocation):
     @cached_property
     def dominant_shares(self) -> FloatArray:
         """Largest weighted share of one job, shape (n_classes,)."""
-        return self.shares.max(axis=1)
+        shares = self.problem.nonzeros
+        largest = reduced(np.maximum, shares.share, shares.start, 0.0)
+        return largest * tasks_per_weight(self.problem, self.counts, self.tasks)
 
     @cached_property
     def bottlenecks(self) -> tuple[tuple[str, ...], ...]:
         """Per class, the saturated resources that it demands: they stop it from growing."""
-        names = self.problem.resources
-        stops = self.saturated & (self.problem.demands > 0)
-        return tuple(tuple(names[j] for j in np.flatnonzero(row)) for row in stops)
+        names, (start, resource, *_) = self.problem.resources, self.problem.units
+        full = self.saturated[resource]
+        stops, ends = resource[full], np.concatenate(([0], np.cumsum(full)))[start]
+        return tuple(tuple(names[j] for j in stops[a:b]) for a, b in pairwise(ends))
 
     @property
     def duality_gap(self) -> float | None:
@@ -161,19 +167,22 @@ class Allocation(AnyAllocation):
         """What a person wants to read: tasks, shares and bottlenecks, utilization, certificate."""
         problem = self.problem
         table = [["class", "jobs", "tasks", "dom. share", "stopped by"]]
-        for i, name in enumerate(problem.job_classes):
+        for i, name in enumerate(problem.job_classes[:CLASSES]):
             stop = ", ".join(self.bottlenecks[i]) or ("limit" if self._at_limit[i] else "nothing")
             if self.counts[i] == 0:
                 stop = "no job"
             numbers = self.counts[i], self.tasks[i], self.dominant_shares[i]
             table.append([name, *(f"{number:.6g}" for number in numbers), stop])
         lines = [f"{self.name} allocation", *aligned(table, words=1)]
-        used = (
+        if problem.n_classes > CLASSES:
+            lines.append(f"  ... {problem.n_classes - CLASSES:,} more classes: see tasks")
+        columns = problem.resources, self.usage, problem.capacities, self.saturated
+        used = [
             f"{name} {u:.6g}/{c:g}" + (" (full)" if full else "")
-            for name, u, c, full in zip(
-                problem.resources, self.usage, problem.capacities, self.saturated, strict=True
-            )
-        )
+            for name, u, c, full in islice(zip(*columns, strict=True), CLASSES)
+        ]
+        if problem.n_resources > CLASSES:
+            used.append(f"... {problem.n_resources - CLASSES:,} more resources: see utilization")
         lines.append("  in use: " + ", ".join(used))
         if self.tree is not None:
             lines += self._told_queues(self.tree)
@@ -231,7 +240,7 @@ class Allocation(AnyAllocation):
 
     @property
     def _tabulated(self) -> int:
-        return 1 + self.problem.n_classes
+        return 1 + min(self.problem.n_classes, CLASSES)
 
     def plot(self, ax: Axes | None = None) -> Axes:
         """Stacked bars: how much of each resource every class holds."""
