@@ -4,12 +4,14 @@ for (const block of document.querySelectorAll("article pre")) {
   const rows = block.textContent.split("\n").filter(line => line.length > 90 && ROW.test(line));
   if (!rows.length) block.classList.add("words");
 }
-// A long name may break after its dots and underscores: in a cell it takes the width of the other columns else.
+// A long name may break after dots and underscores and before capitals: in a cell it takes the width of the other
+// columns else, and beside the page it would break anywhere.
 const FITS = innerWidth > 576 ? 20 : 10;
-const NAMES = "article td code .pre, article h1, .prev-next-title, .bd-sidebar-secondary code .pre";
-for (const place of document.querySelectorAll(NAMES)) {
-  for (const text of [...place.childNodes].filter(node => node.nodeType === Node.TEXT_NODE && node.length > FITS)) {
-    const parts = text.data.split(/(?<=[._(/])(?=\S)/);
+const BESIDE = ".bd-sidebar-secondary code .pre, .bd-sidebar-primary a";
+for (const place of document.querySelectorAll(`article td code .pre, article h1, .prev-next-title, ${BESIDE}`)) {
+  const fits = place.matches(".bd-sidebar-primary a") ? 14 : FITS;
+  for (const text of [...place.childNodes].filter(node => node.nodeType === Node.TEXT_NODE && node.length > fits)) {
+    const parts = text.data.split(/(?<=[._(/])(?=\S)|(?<=[a-z])(?=[A-Z])/);
     text.replaceWith(...parts.flatMap((part, k) => (k ? [document.createElement("wbr"), part] : [part])));
   }
 }
