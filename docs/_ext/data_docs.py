@@ -1,12 +1,17 @@
-"""Data are documented by the docstring below their assignment, from wherever it is exported.
+"""What is done to docstrings before they are set: data, and names of authors.
+
+Data are documented by the docstring below their assignment, from wherever it is exported.
 
 Sphinx looks for it in the package under which the reference lists a name. Ours stand in the module that the
 package takes the name from; without them the pages would say what Python does of every tuple. Data without a
 docstring are a warning here, hence an error of the build.
+
+A source on one line that begins with an initial would be taken for a list, numbered by letters.
 """
 
 from __future__ import annotations
 
+import re
 from importlib.util import find_spec
 from typing import Any
 
@@ -29,11 +34,12 @@ def docstring(module: str, name: str) -> list[str]:
 
 
 def process(app: Any, what: str, name: str, value: object, options: Any, lines: list[str]) -> None:
-    """Put the docstring of data in the place of that of their type."""
+    """Put the docstring of data in the place of that of their type; initials of authors are no numbers."""
     if what == "data":
         lines[:] = docstring(*name.rsplit(".", 1))
         if not lines:
             logger.warning("%s has no docstring below its assignment", name)
+    lines[:] = [re.sub(r"^( *\.\. \[\S+\] )(?=[A-Z]\. )", r"\1\\", line) for line in lines]
 
 
 def setup(app: Any) -> dict[str, bool]:

@@ -91,7 +91,28 @@ def visit_block(self: Any, node: nodes.math_block) -> None:
     raise nodes.SkipNode
 
 
+def joined(app: Any, page: nodes.document, name: str) -> None:
+    """A bracket or a stop beside a formula stays on its line: browsers would break between them."""
+    for formula in list(page.findall(nodes.math)):
+        parent = formula.parent
+        place = parent.index(formula)
+        before, after = (
+            str(parent[k]) if 0 <= k < len(parent) and isinstance(parent[k], nodes.Text) else ""
+            for k in (place - 1, place + 1)
+        )
+        opened = re.search(r"[(\[]*$", before).group()
+        closed = re.match(r"[.,;:!?)\]]*", after).group()
+        if not opened + closed:
+            continue
+        together = nodes.inline("", "", nodes.Text(opened), formula, nodes.Text(closed), classes=["joined"])
+        parts = [nodes.Text(before[: len(before) - len(opened)]), together, nodes.Text(after[len(closed) :])]
+        parent[place - bool(before) : place + 1 + bool(after)] = [
+            part for part in parts if part is together or str(part)
+        ]
+
+
 def setup(app: Any) -> dict[str, bool]:
     """Register the renderer."""
+    app.connect("doctree-resolved", joined)
     app.add_html_math_renderer("mathml", (visit_inline, None), (visit_block, None))
     return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -40,6 +40,21 @@ def test_formulas_are_set_as_latex_sets_them(mathml, latex, written):
     assert written in mathml(latex, "block", None)
 
 
+def test_a_stop_stays_beside_its_formula(mathml):
+    nodes = pytest.importorskip("docutils.nodes")
+    text = nodes.paragraph()
+    text += [
+        nodes.Text("see ("),
+        nodes.math("", "x"),
+        nodes.Text("), "),
+        nodes.math("", "y"),
+        nodes.Text(" too"),
+    ]
+    importlib.import_module("mathml").joined(None, text, "page")
+    assert text.astext() == "see (x), y too"
+    assert [part.astext() for part in text.findall(nodes.inline)] == ["(x),"]
+
+
 @pytest.fixture
 def figures(monkeypatch):
     monkeypatch.syspath_prepend(str(EXTENSIONS))
