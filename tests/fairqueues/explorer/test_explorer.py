@@ -22,7 +22,7 @@ from fairqueues.explorer import rates, views
 from fairqueues.explorer.drawing import STYLES, figure_file, figure_names
 from fairqueues.explorer.examples import Examples
 from fairqueues.explorer.fields import FieldErrors, field_names, short_fraction
-from fairqueues.explorer.model import CLASSES, POLICIES, SHOWN, State, nice_above
+from fairqueues.explorer.model import DISTINCT, POLICIES, SHOWN, State, nice_above
 from fairqueues.explorer.page import ANSWER, Page, open_page
 from fairqueues.explorer.palette import DASHES, DAY, NIGHT, Palette, contrast, hue_of, legible
 from fairqueues.explorer.rates import ACCURACY, BALANCED, BOUND, CHAIN_STATES, COARSE, LOADS, rates_view
@@ -113,7 +113,14 @@ def test_row_of_zeros_is_refused(row: str) -> None:
         "demands=1,2;3,4&class=A",
         "demands=1,2;3,4&class=A&class=A",
         "demands=1e300,2;3,4&capacities=1e-300,1",
-        "demands=1;1;1;1;1;1;1",
+        "demands=" + ";".join(["1"] * 31),
+        "demands=1,2;3,4&section=1,1",
+        "demands=1,2;3,4&section=x",
+        "demands=1,2;3,4&server=a&server=b",
+        "demands=1,2;3,4&server=a&capacities=1,1&policy=DRF",
+        "demands=1,2;3,4&server=a&server=b&capacities=9,9,9,9&eligible=1,1,0,0",
+        "demands=1,2;3,4&server=a&server=b&capacities=9,9,9,9&eligible=1,1,1,2",
+        "demands=1;1;1;1;1;1;1&rated=0",
         "demands=1,2;3,4&show=FIFO",
         "demands=1,2;3,4&rated=3",
         "demands=1,2;3,4&rated=-1",
@@ -170,17 +177,17 @@ def test_lines_of_resources_lie_on_their_inequalities_and_outline_is_the_polygon
 
 
 def test_current_load_lies_at_its_part_of_the_way_to_the_edge() -> None:
-    view = region_view(changed(State(), mix_0="3", load="0.37"), 0, 1)
+    view = region_view(changed(State(), mix_0="3", load="0.37"))
     assert np.allclose(view.point, 0.37 * view.edge, rtol=1e-12)
 
 
 def test_section_of_three_classes_ends_where_the_region_ends() -> None:
-    view = region_view(THREE, 0, 2)
+    view = region_view(replace(THREE, section=(1, 3)))
     full = view.edge[0] * THREE.problem.task_shares[0] + view.edge[1] * THREE.problem.task_shares[2]
     full += THREE.system.loads[1] * THREE.problem.task_shares[1]
     assert full.max() == pytest.approx(1.0, rel=1e-12)
     assert view.note == f"fixed: B at its load {THREE.system.loads[1]:.3g}"
-    assert region_view(State(), 0, 1).note == ""
+    assert region_view(State()).note == ""
 
 
 @pytest.mark.long
@@ -211,7 +218,9 @@ def test_rates_that_do_not_fit_the_page_are_said_and_the_bound_stays() -> None:
     assert not view.complete
     view = rates_view(changed(SIX, load="0.6"))
     assert view.complete
-    assert view.note.startswith("DRF, PF, BMF: chains of more than 4 classes take too long for this page")
+    assert view.note.endswith(
+        "curves of policies with more than 4 classes take too long for a page; dots are at this load"
+    )
     assert np.isfinite(view.curves[BOUND].now).all()
 
 
@@ -326,7 +335,8 @@ def test_page_of_another_size_is_a_link() -> None:
     for size in ((3, 4), (6, 1)):
         state = State.from_query(page.reply({"resize": list(size)})["go"])
         assert (state.n_classes, state.n_resources) == size
-    assert page.reply({"resize": [7, 4]})["errors"]["form"].startswith("the explorer does not show")
+    told = page.reply({"resize": [31, 4]})["errors"]["form"]
+    assert told == "the explorer shows 2 to 30 classes; got 31"
 
 
 def test_a_defect_is_answered_and_logged(caplog: pytest.LogCaptureFixture) -> None:
@@ -500,7 +510,7 @@ def test_dashes_are_numbers_that_every_drawing_reads_alike() -> None:
     for dash, style in zip(DASHES[1:], STYLES[1:], strict=True):
         assert style == (0, tuple(int(part) for part in dash.split(" ")))
         assert len(style[1]) % 2 == 0  # an odd number is repeated by some
-    assert len(set(DASHES)) == CLASSES[1]
+    assert len(set(DASHES)) == DISTINCT
 
 
 def test_a_curve_that_ends_says_why() -> None:
@@ -508,7 +518,7 @@ def test_a_curve_that_ends_says_why() -> None:
     curve = rates_view(state, until=0.0).curves[BOUND]
     assert (curve.end, curve.why) == (math.inf, "")
     curve = rates_view(state).curves["DRF"]
-    assert (curve.end, curve.why) == (0.02, "chains of so many classes take too long for a page")
+    assert (curve.end, curve.why) == (0.02, "curves of such models take too long for a page")
 
 
 def test_the_ends_of_curves_are_marked_with_the_reason(monkeypatch: pytest.MonkeyPatch) -> None:
