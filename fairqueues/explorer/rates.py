@@ -80,7 +80,7 @@ LIGHT = {1: 0.8, 2: 0.8, 3: 0.6}
 ACCURACY = 0.02
 """Largest estimated relative error of a point that is shown."""
 
-SECONDS, AIM, ROUGH = 4.0, 0.03, 0.25
+SECONDS, AIM, ROUGH = 6.0, 0.03, 0.25
 """Of an answer by `solve`: its budget, the relative error that ends it, and the largest that is shown."""
 
 PATIENCE = 0.25
@@ -199,14 +199,14 @@ def rates_view(state: State, *, until: float = math.inf, light: bool = False) ->
     notes = [f"{name}: {line.defect}" for name, line in lines.items() if line.defect]
     notes += [f"{', '.join(unstable)}: unstable at this load"] if unstable else []
     if large and any(state.mix):
-        reason = "too many states for this page at this load"
-        notes.append(f"{', '.join(large)}: {reason}; save as scenario, then fairqueues simulate")
+        notes.append(f"{', '.join(large)}: too many states for this page at this load")
     if dear:
-        reason = f"no answer within {SECONDS:g} seconds"
-        notes.append(f"{', '.join(dear)}: {reason}; save as scenario, then fairqueues solve")
+        notes.append(f"{', '.join(dear)}: no answer within {SECONDS:g} seconds")
+    if (large and any(state.mix)) or dear:
+        notes.append(f"save as scenario, then fairqueues {'solve' if many else 'simulate'}")
     if many and state.shown:
-        what = "a cluster" if state.servers else f"more than {max(CHAIN_TAIL)} classes"
-        notes.append(f"curves of policies with {what} take too long for a page; dots are at this load")
+        what = "clusters" if state.servers else f"more than {max(CHAIN_TAIL)} classes"
+        notes.append(f"dots only: curves of policies take too long for a page with {what}")
     return Rates(state.load, curves, complete, "; ".join(notes))
 
 
@@ -289,6 +289,9 @@ class _Line:
         if not point[1]:
             raise NotConvergedError("curves of such models take too long for a page", residual=1.0)
         if self.asking is None or self.asking[0] != point or self.asking[1].cancelled():
+            # Bokeh looks for pandas, and must not see it while another thread is importing it.
+            import pandas  # noqa: F401
+
             # Of what waits only the newest is still wanted; who wants another one asks again.
             for older in _Line.waiting:
                 older.cancel()
@@ -305,7 +308,7 @@ class _Line:
         error = float(np.nan_to_num(errors[live] / rates[live], nan=math.inf).max())
         if not error <= ROUGH:
             raise NotConvergedError(solved.errors[0][0] or "the means are known too badly", residual=error)
-        return rates, error, solved.known[0][0]
+        return rates, error, solved.known[0][0].partition(", error")[0]
 
     def curve(self, load: float) -> Curve:
         known = [value for value in LOADS if (value, False) in self.points]
