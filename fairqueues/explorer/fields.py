@@ -1,7 +1,7 @@
 """Numbers as a person types them: each field of the page has a name, a rule and a one-line message.
 
 The names are ``demands-i-j``, ``capacities-j``, ``weights-i``, ``counts-i``, ``mix-i``, ``load``, ``start-i``
-and ``reach``; of a cluster also ``eligible-k``, where k, as in ``capacities-k``, counts the entries of a table
+and ``reach``; of a cluster also ``eligible-k``, where k, as in ``capacities-k``, counts entries of a table
 row after row. The page, the link and the tests use them. A number may be a fraction, 1/3.
 """
 

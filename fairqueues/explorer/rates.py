@@ -236,6 +236,9 @@ def _agree(one: Curve, other: Curve) -> FloatArray:
 Point = tuple[float, bool]
 """A load, and whether it is the current one."""
 
+Means = tuple[FloatArray, float, str]
+"""Service rates, their relative error, estimated, and how they are known where `solve` has said so."""
+
 
 class _Line:
     """The points of one method on one model and mix that are known so far."""
@@ -245,7 +248,7 @@ class _Line:
     def __init__(self, name: str, state: State, method: Any, light: float) -> None:
         self.name, self.method, self.light = name, method, light
         self.problem, self.mix = state.problem, state.mix
-        self.points: dict[Point, tuple[FloatArray, float, str]] = {}
+        self.points: dict[Point, Means] = {}
         live = sum(part > 0 for part in state.mix)
         self.solved = not isinstance(method, str) and (live not in CHAIN_TAIL or bool(state.servers))
         self.asking: tuple[Point, Future[Any]] | None = None
@@ -261,9 +264,9 @@ class _Line:
         load, now = point
         system = System.with_load(self.problem, self.mix, load)
         try:
-            if self.solved and (found := self._solved(point, system, patience)) is None:
+            means = self._solved(point, system, patience) if self.solved else _means(system, self.method, now)
+            if means is None:
                 return
-            rates, error, known = found if self.solved else (*_means(system, self.method, now), "")
         except FairqueuesError as error:
             # What has too many states has so at all larger loads.
             self.end[now] = min(self.end[now], load)
@@ -280,11 +283,9 @@ class _Line:
             self.end[now] = min(self.end[now], load)
             self.why = self.defect = f"internal error ({type(error).__name__}); see the log of the server"
             return
-        self.points[point] = np.where(system.loads > 0, rates, np.nan), error, known
+        self.points[point] = np.where(system.loads > 0, means[0], np.nan), *means[1:]
 
-    def _solved(
-        self, point: Point, system: System, patience: float | None
-    ) -> tuple[FloatArray, float, str] | None:
+    def _solved(self, point: Point, system: System, patience: float | None) -> Means | None:
         """What `solve` says of the current load; None while it has not."""
         if not point[1]:
             raise NotConvergedError("curves of such models take too long for a page", residual=1.0)
@@ -362,18 +363,18 @@ def _order(state: State, lines: dict[str, _Line]) -> Iterator[tuple[_Line, Point
             yield lines[name], point
 
 
-def _means(system: System, method: Any, now: bool) -> tuple[FloatArray, float]:
-    """Service rates by the first of the methods that has them, and their relative error, estimated."""
+def _means(system: System, method: Any, now: bool) -> Means:
+    """By the first of the methods that has them."""
     few = system.n_classes <= FEW or not isinstance(method, str)
     found = answered(system, method, _methods(system, method, now), Effort() if few else Effort(DEAR))
     if isinstance(method, str):
         if found.found_by != method:
             raise NotConvergedError(found.remark, residual=1.0)
-        return found.service_rates, 0.0
+        return found.service_rates, 0.0, ""
     error = found.precision(system)
     if not error <= ACCURACY:
         raise NotConvergedError(f"the means may be off by {error:.1e} of themselves", residual=error)
-    return found.service_rates, error
+    return found.service_rates, error, ""
 
 
 def _methods(system: System, method: Any, now: bool) -> list[Method]:
