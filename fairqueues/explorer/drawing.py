@@ -12,7 +12,7 @@ from fairness.arguments.plain import near
 from fairness.display.lettering import label
 from fairness.display.printing.saving import drawn_file
 from fairness.errors import ModelError
-from fairqueues.explorer.model import State
+from fairqueues.explorer.model import DISTINCT, State
 from fairqueues.explorer.palette import DASHES, DAY, hue_of
 from fairqueues.explorer.pictures import Drawing, drawings_of
 
@@ -101,9 +101,10 @@ def _draw(drawing: Drawing, state: State, ax: Axes) -> None:
             look: Any = {"mec": colour, "mfc": face, "mew": width, "ms": size, "clip_on": False}
             ax.plot(x, y, sign, label=words, **look)
     if drawing.ticks:
-        ax.set_xticks(range(len(drawing.ticks)), list(map(label, drawing.ticks)))
+        turned = 90 if len(drawing.ticks) > DISTINCT else 0
+        ax.set_xticks(range(len(drawing.ticks)), list(map(label, drawing.ticks)), rotation=turned)
     low = -0.5 if drawing.ticks else 0.0
     ax.set(xlim=(low, picture.right), ylim=(0, picture.top))
-    for axis, (text, name) in ((ax.xaxis, drawing.x), (ax.yaxis, drawing.y)):
+    for axis, text, name in zip((ax.xaxis, ax.yaxis), (drawing.x, drawing.y), picture.names, strict=True):
         axis.set_label_text(fill(label(text.format(name)), TALL))
     ax.set_title(fill(label(picture.note), WIDTH), fontsize="small")

@@ -11,7 +11,7 @@ from typing import Any
 from urllib.parse import parse_qsl
 
 from fairqueues.explorer.fields import FieldErrors
-from fairqueues.explorer.model import CLASSES, RESOURCES, State
+from fairqueues.explorer.model import State, require_sizes
 from fairqueues.scenario import Scenario
 from fairqueues.scenario.shipped import examples
 
@@ -58,7 +58,9 @@ class Examples:
                 raise FieldErrors({"form": f"there is no example {name[:30]!r}"})
             return self._example(name)
         first = self._beginning(given.get("of", ""))
-        state = State.from_query(query, first.offered)
+        # A link to the other kind of model has the policies of the catalogue for that.
+        alike = bool(first.servers) == ("server" in given)
+        state = State.from_query(query, first.offered if alike else None)
         # What is left out of some other file, nobody knows here.
         return replace(state, left_out=first.left_out if first.origin == state.origin else ())
 
@@ -80,10 +82,13 @@ class Examples:
 
 
 def _title(path: Traversable) -> str:
-    """Title of a scenario whose pool has a size that the explorer shows; else nothing."""
+    """Title of a scenario whose model the explorer shows; else nothing."""
     data: dict[str, Any] = tomllib.loads(path.read_text(encoding="utf-8"))
-    pool = data.get("pool", {})
-    demands, limits = pool.get("demands", []), pool.get("limits", [])
-    fits = CLASSES[0] <= len(demands) <= CLASSES[1] and len(demands[0]) <= RESOURCES[1]
-    free = all(math.isinf(limit) for limit in limits)
-    return str(data.get("title", path.name)) if fits and free else ""
+    model = data.get("pool") or data.get("cluster") or {}
+    demands, servers = model.get("demands", [[]]), model.get("capacities", []) if "cluster" in data else []
+    try:
+        require_sizes(len(demands), len(demands[0]), len(servers))
+    except FieldErrors:
+        return ""
+    free = "gamma" not in model and all(map(math.isinf, model.get("limits", [])))
+    return str(data.get("title", path.name)) if free else ""

@@ -1,7 +1,8 @@
 """Numbers as a person types them: each field of the page has a name, a rule and a one-line message.
 
 The names are ``demands-i-j``, ``capacities-j``, ``weights-i``, ``counts-i``, ``mix-i``, ``load``, ``start-i``
-and ``reach``; the page, the link and the tests use the same ones. A number may be a fraction, 1/3.
+and ``reach``; of a cluster also ``eligible-k``, where k, as in ``capacities-k``, counts entries of a table
+row after row. The page, the link and the tests use them. A number may be a fraction, 1/3.
 """
 
 from __future__ import annotations
@@ -38,6 +39,7 @@ RULES: dict[str, tuple[float, bool, str]] = {
     "weights": (0.0, False, "must be above 0"),
     "counts": (0.0, True, "must be 0 or more"),
     "mix": (0.0, True, "must be 0 or more"),
+    "eligible": (0.0, True, "must be 0 (no) or 1 (yes)"),
     "load": (0.0, False, "must be above 0 and below 1"),
     "start": (0.0, True, "must be 0 or more"),
     "reach": (0.0, False, "must be above 0"),
@@ -52,22 +54,25 @@ class FieldErrors(ModelError):
         self.messages = dict(messages)
 
 
-def field_names(n_classes: int, n_resources: int) -> list[str]:
-    """Names of all fields in the order of the page; start and reach for two classes only."""
+def field_names(n_classes: int, n_resources: int, n_servers: int = 0) -> list[str]:
+    """Names of all fields in the order of the page; start and reach for two classes of one pool only."""
     names = [f"demands-{i}-{j}" for i in range(n_classes) for j in range(n_resources)]
-    names += [f"capacities-{j}" for j in range(n_resources)]
+    names += [f"capacities-{k}" for k in range(n_resources * max(n_servers, 1))]
+    names += [f"eligible-{k}" for k in range(n_classes * n_servers)]
     names += [f"{row}-{i}" for row in ("counts", "weights", "mix") for i in range(n_classes)]
-    return [*names, "load", *(["start-0", "start-1", "reach"] if n_classes == 2 else [])]
+    return [*names, "load", *(["start-0", "start-1", "reach"] if n_classes == 2 and not n_servers else [])]
 
 
-def read_numbers(texts: Mapping[str, str], n_classes: int, n_resources: int) -> dict[str, float]:
+def read_numbers(
+    texts: Mapping[str, str], n_classes: int, n_resources: int, n_servers: int = 0
+) -> dict[str, float]:
     """Value of every field.
 
     Parameters
     ----------
     texts : mapping of str to str
         Text of each field; a missing one is empty.
-    n_classes, n_resources : int
+    n_classes, n_resources, n_servers : int
 
     Returns
     -------
@@ -87,20 +92,25 @@ def read_numbers(texts: Mapping[str, str], n_classes: int, n_resources: int) -> 
     """
     values: dict[str, float] = {}
     wrong: dict[str, str] = {}
-    for name in field_names(n_classes, n_resources):
-        text = texts.get(name, "").strip()
+    names = field_names(n_classes, n_resources, n_servers)
+    for name in names:
+        text, kind = texts.get(name, "").strip(), name.partition("-")[0]
         try:
-            values[name] = _number(name.partition("-")[0], text)
+            # A server need not have every resource.
+            values[name] = _number("demands" if n_servers and kind == "capacities" else kind, text)
         except ValueError as error:
             wrong[name] = str(error)
     rows = [[f"demands-{i}-{j}" for j in range(n_resources)] for i in range(n_classes)]
     messages = ["a class must demand something"] * n_classes
+    if n_servers:
+        rows += [[f"eligible-{i * n_servers + k}" for k in range(n_servers)] for i in range(n_classes)]
+        messages += ["a class must be allowed on some server"] * n_classes
     for row, message in (
         ("counts", "at least one job must be present"),
         ("mix", "at least one class must have traffic"),
         ("start", "at least one job at the start"),
     ):
-        if row != "start" or n_classes == 2:
+        if f"{row}-0" in names:
             rows.append([f"{row}-{i}" for i in range(n_classes)])
             messages.append(message)
     for fields, message in zip(rows, messages, strict=True):
@@ -125,6 +135,8 @@ def _number(row: str, text: str) -> float:
         hint = "; write the decimal point as a point" if text.count(",") == 1 else ""
         raise ValueError(f"is not a number: {text[:20]!r}{hint}") from None
     least, closed, rule = RULES[row]
+    if row == "eligible" and value not in (0, 1):
+        raise ValueError(f"{rule}; got {value:g}")
     if row == "load" and value >= 1:
         raise ValueError(f"unstable: the load must be below 1; got {value:g}")
     if not math.isfinite(value):

@@ -10,17 +10,18 @@ from typing import Any
 from bokeh.models import ColumnDataSource, CustomJS, FixedTicker, HoverTool, Range1d
 from bokeh.plotting import figure
 
-from fairqueues.explorer.model import State
+from fairness.errors import FairqueuesError
+from fairqueues.explorer.model import DISTINCT, State
 from fairqueues.explorer.palette import DASHES, DAY, Palette
-from fairqueues.explorer.pictures import Drawing, Mark, drawings_of
+from fairqueues.explorer.pictures import Drawing, Mark, Picture, drawings_of
 
 __all__ = ["Figure", "Key", "figures_of"]
 
 Key = dict[str, str]
 """A line of a legend: its "label", "colour", "dash", and "mark" ("line", "ring", "bar", "dot" or "cross")."""
 
-LETTERS, TICKS = 18, 42
-"""Of a name in the label of an axis, and of all names below one."""
+LETTERS, TICKS, UPRIGHT = 18, 42, 10
+"""Of a name in the label of an axis, of all names below one, and of each of them where they are many."""
 
 HOVER = '<div style="max-width: 260px; white-space: normal">@told</div>'
 COLUMNS = {
@@ -52,7 +53,6 @@ class Figure:
         # Bokeh's models take their properties as keywords that its stubs do not all know.
         make: Any = figure
         interval: Any = Range1d
-        labels = (text.format(_short(name)) for text, name in (drawing.x, drawing.y))
         self.plot: Any = make(
             name=self.name,
             toolbar_location=None,
@@ -61,7 +61,6 @@ class Figure:
             min_height=120,
             x_range=interval(start=0, end=1),
             y_range=interval(start=0, end=1),
-            **dict(zip(("x_axis_label", "y_axis_label"), labels, strict=True)),
         )
         for axis in self.plot.axis:
             axis.axis_label_text_font_style = "normal"
@@ -85,9 +84,11 @@ class Figure:
         if names := self.drawing.ticks:
             axis = plot.xaxis[0]
             axis.ticker = FixedTicker(ticks=list(range(len(names))))
-            most = TICKS // len(names)
+            most = TICKS // len(names) if len(names) <= DISTINCT else UPRIGHT
             axis.major_label_overrides = {k: _short(name, most) for k, name in enumerate(names)}
             plot.x_range.start = -0.5
+            if len(names) > DISTINCT:
+                axis.major_label_orientation = "vertical"
         if self.name == "drift":
             drag = CustomJS(code="window.explorer.drag(cb_obj.x, cb_obj.y)")
             for event in ("panstart", "pan", "panend", "tap"):
@@ -107,7 +108,12 @@ class Figure:
 
     def update(self, state: State, **limits: Any) -> str:
         """Compute the picture and show it; a note for beside the title. Sets ``view`` and ``keys``."""
-        picture = self.drawing.make(state, **limits)
+        try:
+            picture = self.drawing.make(state, **limits)
+        except FairqueuesError as error:
+            if self.name in ("rates", "sharing"):
+                raise
+            picture = Picture(None, [], 1.0, 1.0, f"cannot be drawn: {str(error).splitlines()[0]}")
         self.view = picture.view
         self.keys = []
         rows: dict[str, list[dict[str, Any]]] = {kind: [] for kind in COLUMNS}
@@ -120,6 +126,9 @@ class Figure:
                 rows[mark.kind if mark.kind in COLUMNS else "point"].append(row)
         for kind, source in self.sources.items():
             source.data = {name: [row[name] for row in rows[kind]] for name in COLUMNS[kind]}
+        texts = (self.drawing.x, self.drawing.y) if picture.view else ("", "")
+        for axis, text, name in zip(self.plot.axis, texts, picture.names, strict=True):
+            axis.axis_label = text.format(_short(name))
         self.plot.x_range.end, self.plot.y_range.end = picture.right, picture.top
         return f"{picture.note}; drag the dot" if self.name == "drift" else picture.note
 

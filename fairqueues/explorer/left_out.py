@@ -18,6 +18,7 @@ __all__ = ["TAKEN", "TOLD", "left_out"]
 
 _TAKEN = {
     "pool": ("demands", "capacities", "weights", "limits", "job_classes", "resources"),
+    "cluster": ("demands", "capacities", "eligible", "weights", "job_classes", "servers", "resources"),
     "network": ("backbone", "links", "graphml", "capacity", "names", "parallel", "routes", "traffic",
                 "length", "weights", "limits"),
     "traffic": ("arrival_rates", "loads", "mix", "load"),
@@ -41,7 +42,7 @@ def left_out(scenario: Any) -> tuple[str, ...]:
     Parameters
     ----------
     scenario : fairqueues.scenario.Scenario
-        Of one pool.
+        Of one pool or a cluster.
 
     Examples
     --------
@@ -113,7 +114,7 @@ def _unused(scenario: Any) -> list[str]:
     """The tables and keys that are for other commands."""
     document = scenario.document
     taken = TAKEN | TOLD
-    if scenario.model.n_classes != 2:
+    if scenario.model.n_classes != 2 or document.cluster is not None:
         taken -= {"fluid.start"}
     if document.region is not None and document.region.kind != "stability":
         taken -= {"region.kind"}

@@ -1,8 +1,9 @@
-r"""What the explorer shows: a pool, the jobs present, the traffic and a starting point, as one value.
+r"""What the explorer shows: a model, the jobs present, the traffic and a starting point, as one value.
 
-A state holds a pool of two to six classes without limits, counts :math:`x_i`, a traffic mix and a relative
-load :math:`\varrho` of the busiest resource, so that the class loads are :math:`\rho = t\cdot\text{mix}` with
-:math:`\max_j \sum_i\rho_ia_{ij}/C_j = \varrho`; mean sizes are 1. It becomes a link and comes back from it
+A state holds a pool without limits or a cluster, counts :math:`x_i`, a traffic mix and a relative load
+:math:`\varrho` of the busiest resource, so that the class loads are :math:`\rho = t\cdot\text{mix}` with
+:math:`\max_j \sum_i\rho_ia_{ij}/C_j = \varrho` (of a cluster it is that of all servers); mean sizes are 1.
+It becomes a link and comes back from it
 unchanged (floats are written in the shortest form that reads back as the same number, as 1/3 where that is
 shorter), and it becomes a scenario file. Policies are known by name: those of the catalogue, and those of the
 scenario that the explorer was started with.
@@ -19,9 +20,12 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qsl, urlencode
 
+import numpy as np
+
 from fairness.arguments.plain import near
-from fairness.catalogue import CATALOGUE
+from fairness.catalogue import CATALOGUE, CLUSTER_CATALOGUE
 from fairness.errors import ModelError
+from fairness.model.cluster import Cluster
 from fairness.model.problem import Problem
 from fairness.protocol.policy import Policy, policy_name
 from fairqueues.explorer.fields import FieldErrors, number_text, plain_numbers, read_numbers, tidy
@@ -31,19 +35,25 @@ from fairqueues.scenario.queues import table_of_trees
 from fairqueues.scenario.toml_text import toml
 from queueing.model.system import System
 
-__all__ = ["POLICIES", "SHOWN", "State", "nice_above"]
+__all__ = ["POLICIES", "SERVER_POLICIES", "SERVER_SHOWN", "SHOWN", "State", "nice_above", "require_sizes"]
 
 POLICIES: dict[str, Policy] = {e.name: e.policy for e in CATALOGUE}
 """Policies of the catalogue for pools, by the name that figures show."""
 
+SERVER_POLICIES: dict[str, Any] = {e.name: e.policy for e in CLUSTER_CATALOGUE}
+"""Those for clusters."""
+
 SHOWN = ("DRF", "PF", "BMF")
 """Policies that are shown if nothing else is said."""
 
-CLASSES, RESOURCES = (2, 6), (1, 4)
-"""Fewest and most."""
+SERVER_SHOWN = ("PS-DSF rdm", "TSF", "C-DRFH")
+"""The same of a cluster."""
 
-ALL_CLASSES = 3
-"""Classes up to which the figure of service rates begins with all of them."""
+CLASSES, RESOURCES, SERVERS = (2, 30), (1, 4), (0, 8)
+"""Fewest and most; without servers there is one pool."""
+
+ALL_CLASSES, DISTINCT = 3, 6
+"""Classes up to which the figure of service rates begins with all of them, and has dashes for all of them."""
 
 Row = tuple[float, ...]
 
@@ -55,7 +65,8 @@ class State:
     Attributes
     ----------
     demands : tuple of tuple of float, shape (n_classes, n_resources), resource units per task
-    capacities : tuple of float, shape (n_resources,), resource units
+    capacities : tuple of float, resource units
+        Of the resources of a pool; of a cluster those of the first server, then of the second, ...
     weights : tuple of float, shape (n_classes,)
     counts : tuple of float, shape (n_classes,), jobs
     mix : tuple of float, shape (n_classes,)
@@ -65,7 +76,7 @@ class State:
     policy : str
         Of the drift field.
     start : tuple of float, shape (n_classes,), jobs
-        Where the trajectory starts; two classes only, else empty.
+        Where the trajectory starts; two classes of one pool only, else empty.
     reach : float, jobs
         End of the axes of the drift field.
     job_classes, resources : tuple of str
@@ -73,6 +84,12 @@ class State:
         Policies in tables and figures, by name.
     rated : int
         Class whose service rates are drawn: its number from 1, or 0 for all.
+    section : tuple of int
+        The two classes whose loads the region shows, by their numbers from 1.
+    servers : tuple of str
+        Of a cluster; empty for a pool.
+    eligible : tuple of float
+        1 where a class may run, else 0: of the first class on each server, then of the second, ...
     offered : mapping of str to Policy
         All policies that can be shown, by name; not compared.
     origin : str
@@ -102,7 +119,10 @@ class State:
     resources: tuple[str, ...] = ("cpu", "ram")
     shown: tuple[str, ...] = SHOWN
     rated: int = 0
-    offered: Mapping[str, Policy] = field(default_factory=lambda: POLICIES, compare=False, repr=False)
+    section: tuple[int, int] = (1, 2)
+    servers: tuple[str, ...] = ()
+    eligible: Row = ()
+    offered: Mapping[str, Any] = field(default_factory=lambda: POLICIES, compare=False, repr=False)
     origin: str = field(default="", compare=False)
     left_out: tuple[str, ...] = field(default=(), compare=False)
 
@@ -114,25 +134,39 @@ class State:
     @property
     def n_resources(self) -> int:
         """Number of resources."""
-        return len(self.capacities)
+        return len(self.resources)
+
+    @property
+    def drifts(self) -> bool:
+        """Whether drift and trajectory are drawn."""
+        return self.n_classes == 2 and not self.servers
+
+    @property
+    def alone(self) -> State:
+        """The model and the mix; equal for states that differ in other things only."""
+        same: dict[str, Any] = {"load": 0.5, "policy": "", "start": (), "reach": 1.0}
+        return replace(self, **same, counts=(), shown=(), rated=0, section=(1, 2))
 
     @cached_property
-    def problem(self) -> Problem:
-        """The pool."""
-        # Whole numbers as integers, so that the pool is exact where it can be.
+    def problem(self) -> Any:
+        """The pool, or the cluster."""
+        # Whole numbers as integers, so that the model is exact where it can be.
         demands: Any = [plain_numbers(row) for row in self.demands]
         capacities: Any = plain_numbers(self.capacities)
-        return Problem(
-            demands,
-            capacities,
-            weights=self.weights,
-            job_classes=self.job_classes,
-            resources=self.resources,
-        )
+        names: Any = {"job_classes": self.job_classes, "resources": self.resources}
+        if not self.servers:
+            return Problem(demands, capacities, weights=self.weights, **names)
+        eligible = None if all(self.eligible) else [[v > 0 for v in row] for row in self._by_class()]
+        rows = _cut(capacities, self.n_resources)
+        return Cluster(demands, rows, eligible=eligible, weights=self.weights, servers=self.servers, **names)
+
+    def _by_class(self) -> list[Row]:
+        """Where each class may run."""
+        return _cut(self.eligible, len(self.servers))
 
     @cached_property
     def system(self) -> System:
-        """The pool under its traffic; mean sizes are 1."""
+        """The model under its traffic; mean sizes are 1."""
         return System.with_load(self.problem, self.mix, self.load)
 
     @property
@@ -144,9 +178,9 @@ class State:
     def texts(self) -> dict[str, str]:
         """Text of every field of the page, by its name."""
         found = {f"demands-{i}-{j}": v for i, row in enumerate(self.demands) for j, v in enumerate(row)}
-        for name in ("capacities", "counts", "weights", "mix", "start"):
+        for name in ("capacities", "eligible", "counts", "weights", "mix", "start"):
             found |= {f"{name}-{k}": v for k, v in enumerate(getattr(self, name))}
-        found |= {"load": self.load} | ({"reach": self.reach} if self.n_classes == 2 else {})
+        found |= {"load": self.load} | ({"reach": self.reach} if self.drifts else {})
         return {name: number_text(value) for name, value in found.items()}
 
     @classmethod
@@ -156,9 +190,10 @@ class State:
         policy: str,
         job_classes: Sequence[str],
         resources: Sequence[str],
-        shown: Sequence[str] = SHOWN,
+        shown: Sequence[str] | None = None,
         rated: int = 0,
-        offered: Mapping[str, Policy] = POLICIES,
+        offered: Mapping[str, Any] | None = None,
+        **more: Any,
     ) -> State:
         """State from the fields of the page.
 
@@ -171,7 +206,9 @@ class State:
         job_classes, resources : sequence of str
             They say how many there are.
         shown, rated, offered
-            As the attributes.
+            As the attributes; by default what the catalogue has for the model.
+        **more
+            The attributes section and servers.
 
         Returns
         -------
@@ -182,34 +219,41 @@ class State:
         FieldErrors
             With one line for each wrong field, or for the whole ("form").
         """
-        n, m = len(job_classes), len(resources)
-        for what, count, (least, most) in (("classes", n, CLASSES), ("resources", m, RESOURCES)):
-            if not least <= count <= most:
-                raise FieldErrors({"form": f"the explorer shows {least} to {most} {what}; got {count}"})
+        servers, section = more.get("servers", ()), tuple(more.get("section", cls.section))
+        require_sizes(n := len(job_classes), m := len(resources), s := len(servers))
+        known, usual = (SERVER_POLICIES, SERVER_SHOWN) if s else (POLICIES, SHOWN)
+        offered, shown = known if offered is None else offered, usual if shown is None else shown
         for where, name in (("policy", policy), *(("shown", name) for name in shown)):
             if name not in offered:
                 raise FieldErrors({where: f"unknown policy {name[:30]!r}; {near(name, offered)}"})
         if not 0 <= rated <= n:
             raise FieldErrors({"rated": f"there is no class {rated}; choose 0 (all) to {n}"})
-        values = read_numbers(texts, n, m)
+        if not rated and n > DISTINCT:
+            raise FieldErrors({"rated": f"dashes tell {DISTINCT} classes apart; choose one, 1 to {n}"})
+        if len(set(section)) != 2 or not all(1 <= k <= n for k in section):
+            raise FieldErrors({"section": f"must be two different classes, 1 to {n}; got {section}"})
+        values = read_numbers(texts, n, m, s)
 
         def row(name: str, length: int) -> Row:
             return tuple(values[f"{name}-{k}"] for k in range(length))
 
         state = cls(
             demands=tuple(row(f"demands-{i}", m) for i in range(n)),
-            capacities=row("capacities", m),
+            capacities=row("capacities", m * max(s, 1)),
             weights=row("weights", n),
             counts=row("counts", n),
             mix=row("mix", n),
             load=values["load"],
             policy=policy,
-            start=row("start", 2) if n == 2 else (),
+            start=row("start", 2) if "reach" in values else (),
             reach=values.get("reach", 1.0),
             job_classes=tuple(job_classes),
             resources=tuple(resources),
             shown=tuple(name for name in offered if name in shown),
             rated=rated,
+            section=section,
+            servers=tuple(servers),
+            eligible=row("eligible", n * s),
             offered=offered,
         )
         try:
@@ -227,6 +271,11 @@ class State:
         pairs += [("reach", number_text(self.reach))] if self.start else []
         pairs += [("class", name) for name in self.job_classes]
         pairs += [("resource", name) for name in self.resources]
+        pairs += [("server", name) for name in self.servers]
+        if not all(self.eligible):
+            pairs.append(("eligible", ",".join(map(number_text, self.eligible))))
+        if self.section != State.section:
+            pairs.append(("section", ",".join(map(str, self.section))))
         # A link without policies is one from before they could be chosen; one without any says so.
         pairs += [("show", name) for name in self.shown or ("",)]
         pairs += [("rated", str(self.rated))] if self.rated else []
@@ -234,14 +283,14 @@ class State:
         return urlencode(pairs, safe=",;/")
 
     @classmethod
-    def from_query(cls, query: str, offered: Mapping[str, Policy] = POLICIES) -> State:
+    def from_query(cls, query: str, offered: Mapping[str, Any] | None = None) -> State:
         """The state of a link; what the link leaves out is 1, or as in the default state.
 
         Parameters
         ----------
         query : str
         offered : mapping of str to Policy
-            Policies that the link may name.
+            Policies that the link may name. Default: those of the catalogue for its model.
 
         Raises
         ------
@@ -251,15 +300,24 @@ class State:
         """
         pairs = parse_qsl(query, keep_blank_values=True)
         given = dict(pairs)
-        known = {"demands", "capacities", "weights", "counts", "mix", "load", "policy", "start", "reach"}
+        known = {"demands", "capacities", "eligible", "weights", "counts", "mix", "load", "policy", "start"}
         for name in given:
-            if name not in known | {"class", "resource", "show", "rated", "of"}:
+            if name not in known | {"reach", "class", "resource", "server", "show", "rated", "section", "of"}:
                 raise FieldErrors({"form": f"the link has an unknown part {name[:30]!r}"})
         if "demands" not in given:
             raise FieldErrors({"form": "the link has no demands"})
         rows = [row.split(",") for row in given["demands"].split(";")]
         n, m = len(rows), len(rows[0])
-        sizes = {"capacities": m, "weights": n, "counts": n, "mix": n, "start": n}
+        servers = [v for k, v in pairs if k == "server"]
+        s = len(servers)
+        sizes = {
+            "capacities": m * max(s, 1),
+            "eligible": n * s,
+            "weights": n,
+            "counts": n,
+            "mix": n,
+            "start": n,
+        }
         texts: dict[str, str] = {}
         for i, row in enumerate(rows):
             if len(row) != m:
@@ -275,32 +333,40 @@ class State:
         resources = [v for k, v in pairs if k == "resource"] or [f"resource {j + 1}" for j in range(m)]
         if (len(classes), len(resources)) != (n, m):
             raise FieldErrors({"form": "the link names another number of classes or resources than it has"})
-        shown = [v for k, v in pairs if k == "show" and v] if "show" in given else SHOWN
-        rated = given.get("rated", "0")
-        if not (rated.isascii() and rated.isdigit()):
-            raise FieldErrors({"rated": f"must be the number of a class; got {rated[:20]!r}"})
-        policy = given.get("policy", "DRF")
-        state = cls.from_texts(texts, policy, classes, resources, shown, int(rated[:9]), offered)
+        shown = [v for k, v in pairs if k == "show" and v] if "show" in given else None
+        numbers: dict[str, list[int]] = {}
+        for name, default in (("rated", "1" if n > DISTINCT else "0"), ("section", "1,2")):
+            parts = given.get(name, default).split(",")
+            if not all(part.isascii() and part.isdigit() for part in parts):
+                raise FieldErrors({name: f"must be the number of a class; got {given[name][:20]!r}"})
+            numbers[name] = [int(part[:9]) for part in parts]
+        policy = given.get("policy", SERVER_SHOWN[0] if s else "DRF")
+        more = {"servers": servers, "section": numbers["section"]}
+        state = cls.from_texts(texts, policy, classes, resources, shown, numbers["rated"][0], offered, **more)
         return replace(state, origin=given.get("of", ""))
 
     @classmethod
     def from_scenario(cls, scenario: Any) -> State:
-        """State of a scenario: its pool, counts, traffic, policies and fluid start.
+        """State of a scenario: its pool or cluster, counts, traffic, policies and fluid start.
 
         Raises
         ------
         ModelError
-            If the model is no pool of two to six classes and at most four resources, has limits, or its
-            traffic does not fit.
+            If the model has too few or too many classes, resources or servers, limits or a given gamma, or
+            its traffic does not fit.
         """
         problem = scenario.model
-        if not isinstance(problem, Problem):
-            raise ModelError(
-                "the explorer shows one pool of resources ([pool]); this scenario has another model"
-            )
-        if not all(math.isinf(limit) for limit in problem.limits):
+        servers: tuple[str, ...] = getattr(problem, "servers", ())
+        if not servers and not all(math.isinf(limit) for limit in problem.limits):
             raise ModelError("the explorer shows pools without limits; remove pool.limits")
-        n = problem.n_classes
+        if servers and problem.given_gamma is not None:
+            raise ModelError(
+                "the explorer shows clusters on which a task holds the same everywhere; remove cluster.gamma"
+            )
+        try:
+            require_sizes(n := problem.n_classes, problem.n_resources, len(servers))
+        except FieldErrors as error:
+            raise ModelError(error.messages["form"]) from None
         # With no traffic the explorer starts with all classes alike, at its default load.
         mix, load = (1.0,) * n, cls.load
         if scenario.has_traffic:
@@ -314,65 +380,92 @@ class State:
                     f"the explorer shows traffic that fits; the relative load of this scenario is "
                     f"{load:.4g}, so set a traffic.load above 0 and below 1, or smaller arrival rates"
                 )
-        own = _named(scenario.policies)
-        offered = {**POLICIES, **own}
-        shown = tuple(own) or SHOWN
-        policy = next(iter(own), cls.policy)
-        start: Row = (8.0, 2.0)
-        if scenario.has("fluid") and n == 2:
+        known, usual = (SERVER_POLICIES, SERVER_SHOWN) if servers else (POLICIES, SHOWN)
+        own = _named(scenario.policies, known)
+        offered = {**known, **own}
+        shown = tuple(own) or usual
+        policy = next(iter(own), usual[0])
+        start: Row = (8.0, 2.0) if n == 2 and not servers else ()
+        if scenario.has("fluid") and start:
             start = tuple(float(v) for v in scenario.section("fluid").start)
         state = cls(
             demands=tuple(tuple(float(v) for v in row) for row in problem.demands),
-            capacities=tuple(float(v) for v in problem.capacities),
+            capacities=tuple(map(float, problem.capacities.ravel())),
             weights=tuple(float(v) for v in problem.weights),
             counts=tuple(float(v) for v in scenario.counts),
             mix=mix,
             load=load,
             policy=policy,
-            start=start if n == 2 else (),
-            reach=nice_above(max(start) or 1.0) if n == 2 else 1.0,
+            start=start,
+            reach=nice_above(max(start) or 1.0) if start else 1.0,
             job_classes=problem.job_classes,
             resources=problem.resources,
+            servers=servers,
+            eligible=_placements(problem) if servers else (),
         )
         rated = 0 if n <= ALL_CLASSES else 1
         try:
             state = cls.from_texts(
-                state.texts, policy, state.job_classes, state.resources, shown, rated, offered
+                state.texts,
+                policy,
+                state.job_classes,
+                state.resources,
+                shown,
+                rated,
+                offered,
+                servers=servers,
             )
         except FieldErrors as error:
             raise ModelError(f"the explorer cannot show this scenario: {error}") from None
         return replace(state, origin=Path(scenario.name).stem, left_out=left_out(scenario))
 
-    def resized(self, n_classes: int, n_resources: int) -> State:
-        """The state with classes or resources added (every class of a new kind demands 1) or dropped."""
-        n, m = n_classes, n_resources
+    def resized(self, n_classes: int, n_resources: int, n_servers: int | None = None) -> State:
+        """The state with classes, resources or servers added or dropped.
+
+        Every class of a new kind demands 1 and may run on all servers; a new server is like the last one.
+        """
+        n, m, old = n_classes, n_resources, len(self.servers)
+        s = old if n_servers is None else n_servers
 
         def cut(row: Sequence[float], length: int) -> Row:
             return (*row, *[1.0] * length)[:length]
 
-        def names(old: Sequence[str], length: int, stem: str) -> tuple[str, ...]:
-            fresh = (f"{stem} {k + 1}" for k in range(length + len(old)))
-            return (*old, *(name for name in fresh if name not in old))[:length]
+        def names(known: Sequence[str], length: int, stem: str) -> tuple[str, ...]:
+            fresh = (f"{stem} {k + 1}" for k in range(length + len(known)))
+            return (*known, *(name for name in fresh if name not in known))[:length]
 
         demands = [cut(row, m) for row in (*self.demands, *[()] * n)[:n]]
         demands = [row if any(row) else (1.0,) * m for row in demands]
         # With all jobs, or all traffic, dropped, the classes that are left are alike.
         counts, mix = (row if any(row) else (1.0,) * n for row in (cut(self.counts, n), cut(self.mix, n)))
         # A fresh resource is large enough not to bind at once.
-        largest = [max(row[j] for row in demands) for j in range(m)]
-        fresh = [10.0 * largest[j] for j in range(len(self.capacities), m)]
+        fresh = [10.0 * max(row[j] for row in demands) for j in range(m)]
+        hosts = [(*row, *fresh[len(row) :])[:m] for row in _cut(self.capacities, self.n_resources)]
+        hosts = (hosts + [hosts[-1]] * s)[: max(s, 1)]
+        if not s:
+            hosts = [tuple(v or fresh[j] for j, v in enumerate(hosts[0]))]
+        runs = [cut(row, s) for row in (*(self._by_class() if old else ()), *[()] * n)[:n]]
+        other: dict[str, Any] = {}
+        if bool(s) != bool(old):
+            known, usual = (SERVER_POLICIES, SERVER_SHOWN) if s else (POLICIES, SHOWN)
+            other = {"offered": known, "shown": usual, "policy": usual[0], "origin": "", "left_out": ()}
+        drifts = n == 2 and not s
         return replace(
             self,
             demands=tuple(demands),
-            capacities=(*self.capacities, *fresh)[:m],
+            capacities=tuple(itertools.chain(*hosts)),
             weights=cut(self.weights, n),
             counts=counts,
             mix=mix,
-            start=(self.start or (8.0, 2.0)) if n == 2 else (),
-            reach=(self.reach if self.start else 10.0) if n == 2 else 1.0,
+            start=(self.start or (8.0, 2.0)) if drifts else (),
+            reach=(self.reach if self.start else 10.0) if drifts else 1.0,
             job_classes=names(self.job_classes, n, "class"),
             resources=names(self.resources, m, "resource"),
+            servers=names(self.servers, s, "server"),
+            eligible=tuple(itertools.chain(*(row if any(row) else (1.0,) * s for row in runs))),
             rated=1 if n > ALL_CLASSES else 0,
+            section=self.section if max(self.section) <= n else State.section,
+            **other,
         )
 
     def to_toml(self) -> str:
@@ -392,7 +485,7 @@ class State:
                 "title": "State of the explorer",
                 **({"policies": list(map(self._spec, chosen))} if chosen else {}),
                 "counts": plain_numbers(self.counts),
-                "pool": self.problem.to_dict(),
+                "cluster" if self.servers else "pool": self.problem.to_dict(),
                 **table_of_trees([self.offered[name] for name in chosen], self.problem),
                 "traffic": {"mix": plain_numbers(self.mix), "load": self.load},
                 **fluid,
@@ -411,13 +504,36 @@ class State:
             ) from None
 
 
-def _named(policies: Sequence[Policy]) -> dict[str, Policy]:
+def require_sizes(n_classes: int, n_resources: int, n_servers: int = 0) -> None:
+    """FieldErrors ("form") unless the page has room for so many."""
+    for what, count, (least, most) in (
+        ("classes", n_classes, CLASSES),
+        ("resources", n_resources, RESOURCES),
+        ("servers", n_servers, SERVERS),
+    ):
+        if not least <= count <= most:
+            raise FieldErrors({"form": f"the explorer shows {least} to {most} {what}; got {count}"})
+
+
+def _cut(values: Sequence[Any], length: int) -> list[Any]:
+    """Rows of this length, one after the other."""
+    return [tuple(values[k : k + length]) for k in range(0, len(values), length)]
+
+
+def _placements(cluster: Cluster) -> Row:
+    """1 where a class may run by its constraints."""
+    given = cluster.given_eligible
+    eligible = np.ones_like(cluster.gamma) if given is None else given
+    return tuple(map(float, eligible.ravel()))
+
+
+def _named(policies: Sequence[Any], known: Mapping[str, Any]) -> dict[str, Any]:
     """Policies by their names, with a number where another one has the name already."""
-    named: dict[str, Policy] = {}
+    named: dict[str, Any] = {}
     for policy in policies:
         name = policy_name(policy)
         for k in itertools.count(2):
-            if {**POLICIES, **named}.get(name, policy) == policy:
+            if {**known, **named}.get(name, policy) == policy:
                 break
             name = f"{policy_name(policy)} ({k})"
         named[name] = policy

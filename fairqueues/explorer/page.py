@@ -27,9 +27,20 @@ from fairness.model.problem import FloatArray
 from fairqueues.explorer.examples import Examples
 from fairqueues.explorer.fields import FieldErrors
 from fairqueues.explorer.figures import figures_of
-from fairqueues.explorer.model import ALL_CLASSES, CLASSES, POLICIES, RESOURCES, State, nice_above
+from fairqueues.explorer.model import (
+    ALL_CLASSES,
+    CLASSES,
+    DISTINCT,
+    POLICIES,
+    RESOURCES,
+    SERVER_POLICIES,
+    SERVERS,
+    State,
+    nice_above,
+    require_sizes,
+)
 from fairqueues.explorer.palette import DAY, NIGHT
-from fairqueues.explorer.rates import Rates
+from fairqueues.explorer.rates import ACCURACY, Rates
 
 __all__ = ["Page", "open_page"]
 
@@ -105,8 +116,10 @@ class Page:
             "policies": [{"name": n, "colour": palette.hue(state, n)} for n in sharing.names],
             "hues": {name: palette.hue(state, name) for name in state.offered},
             "tasks": [[f"{v:.4g}" for v in allocation.tasks] for allocation in sharing.allocations],
-            "bottlenecks": [list(map(list, allocation.bottlenecks)) for allocation in sharing.allocations],
+            **_evidence(state, sharing.allocations),
             **self._rates_told(self.rates.view),
+            "names": {"classes": state.job_classes, "servers": state.servers},
+            "section": state.section,
             "milliseconds": round(1e3 * (time.perf_counter() - begin), 1),
         }
 
@@ -123,14 +136,13 @@ class Page:
 
     def _rates_told(self, rates: Rates) -> dict[str, Any]:
         """Loads, then rates at the current load, one row per method and one column per class; their error."""
-        rows = {name: _told(curve.now, self.state.n_classes) for name, curve in rates.curves.items()}
-        error = max(curve.error for curve in rates.curves.values())
+        rows = {name: _told(curve.now, curve.error, self.state) for name, curve in rates.curves.items()}
         return {
             "rates": [
                 ["load (tasks)", *(f"{v:.4g}" for v in self.state.system.loads)],
                 *([name, *row] for name, row in rows.items()),
             ],
-            "error": f"{100 * error:.1g}" if error else "",
+            "error": _errors(rates),
             "complete": rates.complete,
         }
 
@@ -139,10 +151,8 @@ class Page:
         old, dark = self.state, bool(message.get("dark", self.dark))
         try:
             if "resize" in message:
-                n, m = message["resize"]
-                if not (CLASSES[0] <= n <= CLASSES[1] and RESOURCES[0] <= m <= RESOURCES[1]):
-                    raise FieldErrors({"form": f"the explorer does not show {n} classes and {m} resources"})
-                return {"go": old.resized(n, m).query()}
+                require_sizes(*message["resize"])
+                return {"go": old.resized(*message["resize"]).query()}
             if "more" in message:
                 return self.more()
             state = State.from_texts(
@@ -153,6 +163,8 @@ class Page:
                 message.get("shown", old.shown),
                 message.get("rated", old.rated),
                 old.offered,
+                section=message.get("section", old.section),
+                servers=old.servers,
             )
             return self.show(replace(state, origin=old.origin, left_out=old.left_out), dark)
         except FieldErrors as error:
@@ -203,18 +215,36 @@ class Page:
             (name, f"{name} demands", [f"demands-{i}-{j}" for j in range(state.n_resources)])
             for i, name in enumerate(state.job_classes)
         ]
-        rows.append(("capacity", "capacity", [f"capacities-{j}" for j in range(state.n_resources)]))
+        tables = [("demands", state.resources, "amounts", rows)]
+        m, hosts = state.n_resources, state.servers or ("capacity",)
+        room = [
+            (
+                name,
+                f"{name} capacity" if state.servers else name,
+                [f"capacities-{k * m + j}" for j in range(m)],
+            )
+            for k, name in enumerate(hosts)
+        ]
+        if state.servers:
+            s = len(hosts)
+            runs = [
+                (name, f"{name} may run on", [f"eligible-{i * s + k}" for k in range(s)])
+                for i, name in enumerate(state.job_classes)
+            ]
+            tables += [("capacities", state.resources, "room", room), ("runs on", hosts, "places", runs)]
+        else:
+            rows += room
         kinds = [("jobs present", "counts"), ("weight", "weights"), ("traffic mix", "mix")]
         classes = range(state.n_classes)
         if state.n_classes <= ALL_CLASSES:
             per_class = [(label, label, [f"{name}-{i}" for i in classes]) for label, name in kinds]
-            table = ("", state.job_classes, "classes", per_class)
+            tables.append(("", state.job_classes, "classes", per_class))
         else:
             # More columns than three would be too narrow for numbers.
             per_class = [
                 (a, a, [f"{name}-{i}" for _, name in kinds]) for i, a in enumerate(state.job_classes)
             ]
-            table = ("", tuple(label for label, _ in kinds), "classes", per_class)
+            tables.append(("", tuple(label for label, _ in kinds), "classes", per_class))
         texts = state.texts
         ends = {
             name: nice_above(2 * max(1e-9, float(np.max(getattr(state, name)))))
@@ -226,12 +256,16 @@ class Page:
             "state": state,
             "texts": texts,
             "ends": ends,
-            "tables": [("demands", state.resources, "amounts", rows), table],
-            "policies": [name for name in state.offered if name in POLICIES or name in first],
+            "tables": tables,
+            "policies": [name for name in state.offered if name in (*POLICIES, *SERVER_POLICIES, *first)],
             "examples": self.examples,
             "figures": [(figure.name, figure.title) for figure in self.figures],
-            "classes_choice": list(range(CLASSES[0], CLASSES[1] + 1)),
-            "resources_choice": list(range(RESOURCES[0], RESOURCES[1] + 1)),
+            "sizes": [
+                ("classes", state.n_classes, range(CLASSES[0], CLASSES[1] + 1)),
+                ("resources", state.n_resources, range(RESOURCES[0], RESOURCES[1] + 1)),
+                ("servers", len(state.servers), range(SERVERS[0], SERVERS[1] + 1)),
+            ],
+            "distinct": DISTINCT,
             "notice": self.notice,
             "style": _resource("page.css"),
             "script": _resource("page.js"),
@@ -256,11 +290,47 @@ def open_page(document: Document, query: str, examples: Examples) -> Page:
     return page
 
 
-def _told(rates: FloatArray | None, n_classes: int) -> list[str]:
+def _told(rates: FloatArray | None, error: float, state: State) -> list[str]:
     """Rates of the classes in a table; "…" where they are still to come."""
     if rates is None:
-        return ["…"] * n_classes
-    return ["–" if np.isnan(v) else f"{v:.4g}" for v in rates]
+        return ["…"] * state.n_classes
+    digits = 4 if error <= ACCURACY else 2
+    return ["–" if np.isnan(v) else f"{v:.{digits}g}" for v in rates]
+
+
+def _errors(rates: Rates) -> str:
+    """How well the rates of the policies at the current load are known."""
+    known = {name: curve for name, curve in rates.curves.items() if curve.error}
+    laws = [curve.error for curve in known.values() if not curve.known]
+    told = [f"{name} ± {100 * c.error:.1g} % ({c.known})" for name, c in known.items() if c.known]
+    if laws:
+        error = f"{100 * max(laws):.1g}"
+        told.append(f"Policies: stationary laws for exponential sizes, means to about {error} % (estimated)")
+    return "; ".join(told) + ("." if told else "")
+
+
+def _evidence(state: State, allocations: Sequence[Any]) -> dict[str, Any]:
+    """By policy, what stops the classes of a pool; of a cluster placement, what is full, certificate."""
+    if not state.servers:
+        return {"bottlenecks": [list(map(list, one.bottlenecks)) for one in allocations]}
+    runs = state.problem.eligible
+    return {
+        "placements": [
+            [
+                [f"{v:.4g}" if can else "–" for v, can in zip(*row, strict=True)]
+                for row in zip(one.placement, runs, strict=True)
+            ]
+            for one in allocations
+        ],
+        "full": [
+            [
+                ", ".join(r for r, full in zip(state.resources, row, strict=True) if full) or "–"
+                for row in one.saturated & (state.problem.capacities > 0)
+            ]
+            for one in allocations
+        ],
+        "certificates": [str(one.certificate) for one in allocations],
+    }
 
 
 def _resource(name: str) -> str:

@@ -10,7 +10,6 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import partial
 from typing import Any, Literal
 
 import numpy as np
@@ -80,6 +79,8 @@ class Picture:
         Ends of the axes.
     note : str
         For beside or above it.
+    names : (str, str)
+        For the places in the labels of the axes.
     """
 
     view: Any
@@ -87,6 +88,7 @@ class Picture:
     right: float
     top: float
     note: str
+    names: tuple[str, str] = ("", "")
 
 
 @dataclass(frozen=True)
@@ -97,8 +99,8 @@ class Drawing:
     ----------
     name, title : str
         Of the place in the page and of the files; what a person reads above it.
-    x, y : (str, str)
-        Labels of the axes, with a place for a name, and this name.
+    x, y : str
+        Labels of the axes, each perhaps with a place for a name.
     make : callable
         The picture for a state of the same size.
     ticks : tuple of str
@@ -107,8 +109,8 @@ class Drawing:
 
     name: str
     title: str
-    x: tuple[str, str]
-    y: tuple[str, str]
+    x: str
+    y: str
     make: Callable[..., Picture]
     ticks: tuple[str, ...] = ()
 
@@ -124,32 +126,19 @@ def drawings_of(state: State) -> tuple[Drawing, ...]:
     rates = Drawing(
         "rates",
         "Mean service rates",
-        ("relative load of the busiest resource", ""),
-        ("tasks per active job", ""),
+        f"relative load of {'all servers' if state.servers else 'the busiest resource'}",
+        "tasks per active job",
         rates_picture,
     )
-    a, b, *_ = state.job_classes
-    if state.n_classes == 2:
-        tasks, jobs = ("tasks of {}", a), ("jobs of {}", a)
-        sharing = Drawing("sharing", "Sharing polygon", tasks, ("tasks of {}", b), polygon_picture)
-        drift = Drawing("drift", "Drift and trajectory", jobs, ("jobs of {}", b), drift_picture)
-        return rates, sharing, drift, _region(state, "region", "Capacity region", 1)
-    bars = Drawing("sharing", "Allocations", ("", ""), ("tasks", ""), bars_picture, state.job_classes)
-    others = (1, 2) if state.n_classes == 3 else (1,)
-    return (
-        rates,
-        bars,
-        *(
-            _region(state, f"region-1-{k + 1}", f"Capacity region {a}, {state.job_classes[k]}", k)
-            for k in others
-        ),
-    )
-
-
-def _region(state: State, name: str, title: str, other: int) -> Drawing:
-    a, b = state.job_classes[0], state.job_classes[other]
-    axes = ("load of {} (tasks)", a), ("load of {} (tasks)", b)
-    return Drawing(name, title, *axes, partial(region_picture, other=other))
+    loads = ("load of {} (tasks)",) * 2
+    region = Drawing("region", "Capacity region", *loads, region_picture)
+    if state.n_classes > 2:
+        bars = Drawing("sharing", "Allocations", "", "tasks", bars_picture, state.job_classes)
+        return rates, bars, region
+    tasks, jobs = ("tasks of {}",) * 2, ("jobs of {}",) * 2
+    sharing = Drawing("sharing", "Sharing polygon", *tasks, polygon_picture)
+    drift = [Drawing("drift", "Drift and trajectory", *jobs, drift_picture)] if state.drifts else []
+    return rates, sharing, *drift, region
 
 
 def polygon_picture(state: State) -> Picture:
@@ -160,7 +149,9 @@ def polygon_picture(state: State) -> Picture:
         size = 7 + 4.5 * (len(view.names) - 1 - k)
         told = f"{name}: {one.tasks[0]:.4g} and {one.tasks[1]:.4g} tasks"
         marks.append(_point("ring", one.tasks, label=name, method=name, width=2.5, size=size, told=told))
-    return Picture(view, marks, *_frame(view.outline), view.note)
+    return Picture(
+        view, marks, *_frame(view.outline), view.note, (state.job_classes[0], state.job_classes[1])
+    )
 
 
 def bars_picture(state: State) -> Picture:
@@ -190,17 +181,19 @@ def drift_picture(state: State) -> Picture:
         Mark("line", view.path, f"{name}, from the dot on", name, width=3.0),
         _point("dot", state.start, method=name, size=15),
     ]
-    return Picture(view, marks, state.reach, state.reach, view.note)
+    names = state.job_classes[0], state.job_classes[1]
+    return Picture(view, marks, state.reach, state.reach, view.note, names)
 
 
-def region_picture(state: State, other: int = 1) -> Picture:
-    """Loads of the first class and another one that fit, and the current ones."""
-    view = region_view(state, 0, other)
+def region_picture(state: State) -> Picture:
+    """Loads of two classes that fit, and the current ones."""
+    view = region_view(state)
+    one, other = (state.job_classes[k] for k in view.classes)
     marks = _resources(view.outline, view.lines, state)
     ray = np.array([[0.0, 0.0], view.edge])
     marks.append(Mark("line", ray, role="quiet", dash=DOTTED, width=1.0))
     marks.append(_point("dot", view.point, label="current load", size=11))
-    return Picture(view, marks, *_frame(view.outline), view.note)
+    return Picture(view, marks, *_frame(view.outline), view.note, (one, other))
 
 
 def rates_picture(state: State, *, until: float = math.inf, light: bool = False) -> Picture:
@@ -223,6 +216,7 @@ def rates_picture(state: State, *, until: float = math.inf, light: bool = False)
             if curve.now is not None and not np.isnan(curve.now[i]):
                 told = f"{method}, {named}: {curve.now[i]:.4f} at load {view.load:.4g}"
                 now = view.load, float(curve.now[i])
+                top = max(top, now[1])
                 marks.append(_point("dot", now, method=method, size=8, told=told))
     keys += [_key("line", state.job_classes[i], role="quiet", dash=i) for i in classes]
     if any(mark.kind == "cross" for mark in marks):
@@ -237,6 +231,8 @@ def rates_picture(state: State, *, until: float = math.inf, light: bool = False)
 def _resources(outline: FloatArray, lines: Sequence[tuple[str, FloatArray]], state: State) -> list[Mark]:
     """A polygon, and a line per resource, in the legend also where it is none in the frame."""
     given = dict(lines)
+    if state.servers:
+        return [Mark("area", outline, role="area")]
     ends = {name: given.get(name, np.empty((0, 2))) for name in state.resources}
     strokes = [Mark("line", points, name, dash=j) for j, (name, points) in enumerate(ends.items())]
     return [Mark("area", outline, role="area"), *strokes]

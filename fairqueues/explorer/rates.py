@@ -3,8 +3,10 @@ r"""Mean service rates against the load, method by method, computed a little at 
 Of balanced fairness and of its bound they are closed forms or a recursion, of a policy they need the
 stationary law of its Markov chain, for every load anew. So a curve is made of points that are computed once,
 coarse first and then fine, and kept: an update of the page shows what is known at once and asks for more
-while nobody changes anything. Chains of up to four classes are small enough for that; of five and six
-classes rates are known under balanced fairness and in the bound.
+while nobody changes anything. Chains of up to four classes of a pool are small enough for that. Of more
+classes, and of clusters, curves are drawn of balanced fairness and its bound alone, which clusters do not
+have; the rates of the policies at the current load are asked of :func:`capacity.solve`, with a budget of time
+and in a thread of its own, so that nobody waits for it.
 
 A point of a policy carries the estimated relative error of its means (:mod:`queueing.chain.stationary_law`);
 points with more than ``ACCURACY`` are left out, and so are loads at which the policy is unstable, or the
@@ -17,21 +19,24 @@ import logging
 import math
 import time
 from collections.abc import Iterator
-from dataclasses import dataclass
+from concurrent.futures import Future, ThreadPoolExecutor, wait
+from dataclasses import dataclass, replace
 from functools import lru_cache
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
+from capacity.curves.result import UNSTABLE
+from capacity.curves.solve import solve
 from capacity.means.chains import ByChain
 from capacity.means.formulas import ByRecursion
 from capacity.means.ladder import answered
 from capacity.means.method import Effort, Method
 from capacity.means.words import METHODS
 from fairness.errors import FairqueuesError, NotConvergedError, UnstableError
-from fairness.model.problem import FloatArray, Problem
+from fairness.model.problem import FloatArray
 from fairness.protocol.policy import batches
-from fairqueues.explorer.model import Row, State
+from fairqueues.explorer.model import State
 from queueing.model.system import System
 
 __all__ = ["BALANCED", "BOUND", "Rates", "compute_first", "rates_view", "widths"]
@@ -58,7 +63,7 @@ MAX_STATES = 5_000_000
 
 CHAIN_TAIL = {1: 3e-4, 2: 3e-4, 3: 1e-3, 4: 1e-3}
 """Probability that a chain leaves out at load 1, and less in proportion, to be small beside the jobs present;
-for points of curves, by the number of classes with traffic. There are no chains of more classes."""
+for points of curves, by the number of classes with traffic. Of more classes there are no curves."""
 
 CHAIN_TAIL_NOW = 3e-4
 """The same at the current load, where so many states are few enough."""
@@ -75,6 +80,19 @@ LIGHT = {1: 0.8, 2: 0.8, 3: 0.6}
 ACCURACY = 0.02
 """Largest estimated relative error of a point that is shown."""
 
+SECONDS, AIM, ROUGH = 6.0, 0.03, 0.25
+"""Of an answer by `solve`: its budget, the relative error that ends it, and the largest that is shown."""
+
+PATIENCE = 0.25
+"""Seconds that the wish for more waits for such an answer."""
+
+DEAR = 0.4
+"""Seconds that a point of balanced fairness of many classes may take."""
+
+FEW = 6
+"""Classes up to which it is computed however long it takes."""
+
+ASKING = ThreadPoolExecutor(1, "explorer-rates")
 
 WIDER = 0.9
 """By which a line is wider for each that lies on it."""
@@ -96,6 +114,8 @@ class Curve:
         At the current load; None while it is not known, NaN if it cannot be told here.
     error : float
         Estimated relative error of ``now``; 0 where there is none to be estimated.
+    known : str
+        How ``now`` is known, where ``solve`` has said so.
     end : float
         Load from which on nothing is known; infinite if the curve is whole.
     why : str
@@ -106,6 +126,7 @@ class Curve:
     rates: FloatArray
     now: FloatArray | None
     error: float
+    known: str
     end: float
     why: str
 
@@ -122,7 +143,7 @@ class Rates:
     complete : bool
         Whether nothing is left to be computed.
     note : str
-        Which methods cannot be told at the current load, and defects.
+        Which methods cannot be told, at the current load or at others, and defects.
     """
 
     load: float
@@ -153,12 +174,15 @@ def rates_view(state: State, *, until: float = math.inf, light: bool = False) ->
     True
     """
     lines = _lines(state)
+    asked = False
     for line, point in _order(state, lines):
-        if line.knows(point):
+        # One after the other is asked for what takes long.
+        if line.knows(point) or (asked and line.solved and point[1]):
             continue
         if line.name != BOUND and (time.perf_counter() > until or (light and point[0] > line.light)):
             continue
-        line.compute(point)
+        line.compute(point, None if until == math.inf else PATIENCE)
+        asked |= not line.knows(point)
     curves = {name: line.curve(state.load) for name, line in lines.items()}
     complete = all(line.knows(point) for line, point in _order(state, lines))
     # Without any traffic there is nothing to tell.
@@ -167,16 +191,22 @@ def rates_view(state: State, *, until: float = math.inf, light: bool = False) ->
         for name, curve in curves.items()
         if curve.now is not None and np.isnan(curve.now).all() and not lines[name].defect
     ]
-    many = np.count_nonzero(state.mix) > max(CHAIN_TAIL) and BALANCED not in missing
-    reason, then = "too many states for this page at this load", "simulate"
-    if many:
-        reason, then = f"chains of more than {max(CHAIN_TAIL)} classes take too long for this page", "rates"
+    many = state.servers or np.count_nonzero(state.mix) > max(CHAIN_TAIL)
     unstable = [name for name in missing if lines[name].unstable <= state.load]
     large = [name for name in missing if name not in unstable]
+    dear = [name for name in large if many and name in state.policies]
+    large = [name for name in large if name not in dear]
     notes = [f"{name}: {line.defect}" for name, line in lines.items() if line.defect]
     notes += [f"{', '.join(unstable)}: unstable at this load"] if unstable else []
     if large and any(state.mix):
-        notes.append(f"{', '.join(large)}: {reason}; save as scenario, then fairqueues {then}")
+        notes.append(f"{', '.join(large)}: too many states for this page at this load")
+    if dear:
+        notes.append(f"{', '.join(dear)}: no answer within {SECONDS:g} seconds")
+    if (large and any(state.mix)) or dear:
+        notes.append(f"save as scenario, then fairqueues {'solve' if many else 'simulate'}")
+    if many and state.shown:
+        what = "clusters" if state.servers else f"more than {max(CHAIN_TAIL)} classes"
+        notes.append(f"dots only: curves of policies take too long for a page with {what}")
     return Rates(state.load, curves, complete, "; ".join(notes))
 
 
@@ -206,13 +236,22 @@ def _agree(one: Curve, other: Curve) -> FloatArray:
 Point = tuple[float, bool]
 """A load, and whether it is the current one."""
 
+Means = tuple[FloatArray, float, str]
+"""Service rates, their relative error, estimated, and how they are known where `solve` has said so."""
+
 
 class _Line:
-    """The points of one method on one pool and mix that are known so far."""
+    """The points of one method on one model and mix that are known so far."""
 
-    def __init__(self, name: str, problem: Problem, mix: Row, method: Any, light: float) -> None:
-        self.name, self.problem, self.mix, self.method, self.light = name, problem, mix, method, light
-        self.points: dict[Point, tuple[FloatArray, float]] = {}
+    waiting: ClassVar[list[Future[Any]]] = []
+
+    def __init__(self, name: str, state: State, method: Any, light: float) -> None:
+        self.name, self.method, self.light = name, method, light
+        self.problem, self.mix = state.problem, state.mix
+        self.points: dict[Point, Means] = {}
+        live = sum(part > 0 for part in state.mix)
+        self.solved = not isinstance(method, str) and (live not in CHAIN_TAIL or bool(state.servers))
+        self.asking: tuple[Point, Future[Any]] | None = None
         self.end = {True: math.inf, False: math.inf}
         self.unstable = math.inf
         self.why = self.defect = ""
@@ -221,11 +260,13 @@ class _Line:
         """Whether the rates at this point are known, or known to be out of reach."""
         return point in self.points or point[0] >= self.end[point[1]]
 
-    def compute(self, point: Point) -> None:
+    def compute(self, point: Point, patience: float | None = None) -> None:
         load, now = point
         system = System.with_load(self.problem, self.mix, load)
         try:
-            rates, error = _means(system, self.method, now)
+            means = self._solved(point, system, patience) if self.solved else _means(system, self.method, now)
+            if means is None:
+                return
         except FairqueuesError as error:
             # What has too many states has so at all larger loads.
             self.end[now] = min(self.end[now], load)
@@ -242,16 +283,42 @@ class _Line:
             self.end[now] = min(self.end[now], load)
             self.why = self.defect = f"internal error ({type(error).__name__}); see the log of the server"
             return
-        self.points[point] = np.where(system.loads > 0, rates, np.nan), error
+        self.points[point] = np.where(system.loads > 0, means[0], np.nan), *means[1:]
+
+    def _solved(self, point: Point, system: System, patience: float | None) -> Means | None:
+        """What `solve` says of the current load; None while it has not."""
+        if not point[1]:
+            raise NotConvergedError("curves of such models take too long for a page", residual=1.0)
+        if self.asking is None or self.asking[0] != point or self.asking[1].cancelled():
+            # Bokeh looks for pandas, and must not see it while another thread is importing it.
+            import pandas  # noqa: F401
+
+            # Of what waits only the newest is still wanted; who wants another one asks again.
+            for older in _Line.waiting:
+                older.cancel()
+            options: Any = {"seconds": SECONDS, "precision": AIM, "rng": 0}
+            asked = ASKING.submit(solve, system, {self.name: self.method}, **options)
+            self.asking, _Line.waiting = (point, asked), [asked]
+        if not wait([self.asking[1]], patience).done:
+            return None
+        solved, self.asking = self.asking[1].result(), None
+        if solved.found_by[0][0] == UNSTABLE:
+            raise UnstableError(solved.errors[0][0])
+        live = system.loads > 0
+        rates, errors = solved.service_rates[0, 0], solved.service_rates_error[0, 0]
+        error = float(np.nan_to_num(errors[live] / rates[live], nan=math.inf).max())
+        if not error <= ROUGH:
+            raise NotConvergedError(solved.errors[0][0] or "the means are known too badly", residual=error)
+        return rates, error, solved.known[0][0].partition(", error")[0]
 
     def curve(self, load: float) -> Curve:
         known = [value for value in LOADS if (value, False) in self.points]
-        nothing = np.full(self.problem.n_classes, np.nan), 0.0
+        nothing = np.full(self.problem.n_classes, np.nan), 0.0, ""
         told = (load, True)
-        now, error = self.points.get(told, nothing) if self.knows(told) else (None, 0.0)
+        now, error, how = self.points.get(told, nothing) if self.knows(told) else (None, 0.0, "")
         rates = [self.points[value, False][0] for value in known]
         points = np.array(rates).reshape(-1, self.problem.n_classes)
-        return Curve(np.array(known), points, now, error, self.end[False], self.why)
+        return Curve(np.array(known), points, now, error, how, self.end[False], self.why)
 
 
 def _reason(error: FairqueuesError) -> str:
@@ -269,39 +336,26 @@ def compute_first(state: State) -> None:
 
 
 def _lines(state: State) -> dict[str, _Line]:
-    # Trees name their classes.
-    pool = state.mix, state.demands, state.capacities, state.job_classes, state.resources
-    # Weights do not matter to balanced fairness.
-    alike = (1.0,) * state.n_classes
-    lines = {name: _line(name, None, alike, *pool) for name in (BALANCED, BOUND)}
+    # Weights do not matter to balanced fairness, which clusters do not have.
+    alike = replace(state.alone, weights=(1.0,) * state.n_classes)
+    lines = {} if state.servers else {name: _line(name, None, alike) for name in (BALANCED, BOUND)}
     policies: dict[str, Any] = state.policies
-    for name, policy in policies.items():
-        lines[name] = _line(name, policy, state.weights, *pool)
-    return lines
+    return lines | {name: _line(name, policy, state.alone) for name, policy in policies.items()}
 
 
 @lru_cache(maxsize=256)
-def _line(
-    name: str,
-    policy: Any,
-    weights: Row,
-    mix: Row,
-    demands: tuple[Row, ...],
-    capacities: Row,
-    job_classes: tuple[str, ...],
-    resources: tuple[str, ...],
-) -> _Line:
-    problem = Problem(demands, capacities, weights=weights, job_classes=job_classes, resources=resources)
+def _line(name: str, policy: Any, state: State) -> _Line:
     if policy is None:
-        return _Line(name, problem, mix, METHOD[name], 1.0 if len(mix) < 5 else 0.4)
-    return _Line(name, problem, mix, policy, LIGHT.get(sum(part > 0 for part in mix), 0.0))
+        return _Line(name, state, METHOD[name], 1.0 if state.n_classes < 5 else 0.4)
+    light = LIGHT.get(sum(part > 0 for part in state.mix), 0.0)
+    return _Line(name, state, policy, 0.0 if state.servers else light)
 
 
 def _order(state: State, lines: dict[str, _Line]) -> Iterator[tuple[_Line, Point]]:
     """What a person wants to see first: curves that cost little, then the current load, then the rest."""
     fine = [*COARSE, *(load for load in LOADS if load not in COARSE)]
     points = [(state.load, True), *((load, False) for load in fine)]
-    for name in (BOUND, BALANCED):
+    for name in (BOUND, BALANCED) if BOUND in lines else ():
         for point in points:
             yield lines[name], point
     for point in points:
@@ -309,15 +363,18 @@ def _order(state: State, lines: dict[str, _Line]) -> Iterator[tuple[_Line, Point
             yield lines[name], point
 
 
-def _means(system: System, method: Any, now: bool) -> tuple[FloatArray, float]:
-    """Service rates by the first of the methods that has them, and their relative error, estimated."""
-    found = answered(system, method, _methods(system, method, now), Effort())
+def _means(system: System, method: Any, now: bool) -> Means:
+    """By the first of the methods that has them."""
+    few = system.n_classes <= FEW or not isinstance(method, str)
+    found = answered(system, method, _methods(system, method, now), Effort() if few else Effort(DEAR))
     if isinstance(method, str):
-        return found.service_rates, 0.0
+        if found.found_by != method:
+            raise NotConvergedError(found.remark, residual=1.0)
+        return found.service_rates, 0.0, ""
     error = found.precision(system)
     if not error <= ACCURACY:
         raise NotConvergedError(f"the means may be off by {error:.1e} of themselves", residual=error)
-    return found.service_rates, error
+    return found.service_rates, error, ""
 
 
 def _methods(system: System, method: Any, now: bool) -> list[Method]:
@@ -327,8 +384,6 @@ def _methods(system: System, method: Any, now: bool) -> list[Method]:
         if method == METHOD[BALANCED] and load > NEAR:
             raise NotConvergedError(f"loads above {NEAR} take too long for this page", residual=1.0)
         return [ByRecursion(MAX_STATES, TAIL)]
-    if classes not in CHAIN_TAIL:
-        raise NotConvergedError("chains of so many classes take too long for a page", residual=1.0)
     most, coarse = CHAIN_STATES[classes], CHAIN_TAIL[classes]
     if batches(method) != "compiled":
         most = min(most, OWN_STATES)

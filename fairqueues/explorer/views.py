@@ -12,13 +12,15 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import Any
 
 import numpy as np
 
+from capacity.many_classes.slices import RegionSection, region_section
 from capacity.regions.divisible_tasks import stability_region
 from fairness.errors import FairqueuesError, NotConvergedError
-from fairness.model.problem import FloatArray, Problem
-from fairness.results.allocation import Allocation, allocate
+from fairness.model.problem import FloatArray
+from fairness.results.allocation import allocate
 from fairqueues.explorer.model import Row, State
 from queueing.fluid.paths import Trajectory
 from queueing.fluid.trajectory import drift, trajectory
@@ -32,6 +34,10 @@ SHORTEST = 0.08
 """Length of an arrow, of that of the longest, below which it is drawn no shorter: its head tells where to."""
 
 
+NAMED = 5
+"""Classes with fixed loads that the note of a section names."""
+
+
 @dataclass(frozen=True, eq=False)
 class Sharing:
     """Allocations of the policies that are shown.
@@ -39,17 +45,17 @@ class Sharing:
     Attributes
     ----------
     names : tuple of str
-    allocations : tuple of Allocation
+    allocations : tuple of Allocation or ClusterAllocation
     outline : ndarray of shape (n_points, 2), tasks
         The polygon; empty for more than two classes.
     lines : tuple of (str, ndarray of shape (2, 2))
-        Per resource the line where it is full, within a frame around the polygon; empty for more.
+        Per resource of a pool the line where it is full, within a frame around the polygon; empty for more.
     note : str
         Policies that failed; empty if none did.
     """
 
     names: tuple[str, ...]
-    allocations: tuple[Allocation, ...]
+    allocations: tuple[Any, ...]
     outline: FloatArray
     lines: tuple[tuple[str, FloatArray], ...]
     note: str
@@ -107,17 +113,16 @@ def sharing_view(state: State) -> Sharing:
     >>> view.names[0], view.allocations[0].tasks, view.allocations[0].bottlenecks
     ('DRF', array([3., 2.]), (('cpu',), ('cpu',)))
     """
-    problem = state.problem
     found, failed = [], []
     for name, policy in state.policies.items():
         try:
-            found.append((name, allocate(problem, policy, state.counts)))
+            found.append((name, allocate(state.problem, policy, state.counts)))
         except FairqueuesError as error:
             failed.append(f"{name}: {_first_line(error)}")
     outline: FloatArray = np.empty((0, 2))
     lines: tuple[tuple[str, FloatArray], ...] = ()
     if state.n_classes == 2:
-        outline, lines = _polygon(state.demands, state.capacities, state.resources)
+        outline, lines = _polygon(state, _section(state.alone, (0, 1), (0.0, 0.0)))
     names, allocations = zip(*found, strict=True) if found else ((), ())
     return Sharing(names, allocations, outline, lines, "; ".join(failed))
 
@@ -149,42 +154,45 @@ def drift_view(state: State) -> Drift:
     return Drift(arrows, path.counts, note)
 
 
-def region_view(state: State, one: int, other: int) -> Region:
-    """Loads of two classes that fit beside the current loads of the others, if there are any.
+def region_view(state: State) -> Region:
+    """Loads of the two chosen classes that fit beside the current loads of the others, if there are any.
 
     Examples
     --------
-    >>> view = region_view(State(), 0, 1)
+    >>> view = region_view(State())
     >>> bool(np.allclose(view.point / view.edge, 0.7))
     True
     """
-    problem, loads = state.problem, state.system.loads
-    pair = [one, other]
-    rest = np.delete(np.arange(state.n_classes), pair)
-    # Below load 1 something is left of every resource.
-    left = problem.capacities - loads[rest] @ problem.demands[rest]
-    demands = problem.demands[pair]
-    outline, lines = _polygon(tuple(map(tuple, demands.tolist())), tuple(left.tolist()), state.resources)
-    point = loads[pair]
-    busiest = float(np.max(point @ demands / left))
-    fixed = ", ".join(f"{state.job_classes[i]} at its load {loads[i]:.3g}" for i in rest)
-    note = f"fixed: {fixed}" if fixed else ""
-    return Region((one, other), outline, lines, point, point / busiest if busiest > 0 else point, note)
+    loads = state.system.loads
+    one, other = state.section[0] - 1, state.section[1] - 1
+    point, rest = loads[[one, other]], loads.copy()
+    rest[[one, other]] = 0.0
+    section = _section(state.alone, (one, other), tuple(rest.tolist()))
+    outline, lines = _polygon(state, section)
+    others = [i for i in range(state.n_classes) if i not in (one, other)]
+    note = ", ".join(f"{state.job_classes[i]} at its load {loads[i]:.3g}" for i in others[:NAMED])
+    if len(others) > NAMED:
+        note = f"the other {len(others)} classes at their loads, {rest.sum():.3g} tasks together"
+    edge = section.boundary(point) if point.any() else point
+    return Region((one, other), outline, lines, point, edge, f"fixed: {note}" if note else "")
 
 
 @lru_cache(maxsize=64)
-def _polygon(
-    demands: tuple[Row, ...], capacities: Row, resources: tuple[str, ...]
-) -> tuple[FloatArray, tuple[tuple[str, FloatArray], ...]]:
+def _section(model: State, pair: tuple[int, int], rest: Row) -> RegionSection:
+    """What fits of two classes beside loads of the others."""
+    return region_section(stability_region(model.problem), pair, rest)
+
+
+def _polygon(state: State, section: RegionSection) -> tuple[FloatArray, tuple[tuple[str, FloatArray], ...]]:
     """Outline of what fits of two classes, and where each resource is full, in a slightly larger frame."""
-    problem = Problem(demands, capacities, resources=resources)
-    vertices = stability_region(problem).vertices
+    vertices = section.vertices
     centred = vertices / vertices.max(axis=0) - 0.25
     outline = vertices[np.argsort(np.arctan2(centred[:, 1], centred[:, 0]))]
     frame = 1.15 * vertices.max(axis=0)
     lines = []
-    for name, share in zip(resources, problem.task_shares.T, strict=True):
-        if share.any():
+    for name, share in zip(section.model.resources, section.model.task_shares.T, strict=True):
+        # Of a cluster the sides are no resources.
+        if share.any() and not state.servers:
             lines.append((name, _chord(share, frame)))
     return outline, tuple(lines)
 

@@ -6,11 +6,14 @@ window.explorer = (() => {
   const SLOW = "computing … (the first time after an installation this compiles, for up to a minute)";
   const by = (id) => document.getElementById(id);
   const all = (selector) => [...document.querySelectorAll(selector)];
-  const fields = () => Object.fromEntries(all("input.number").map((e) => [e.id, e.value]));
+  const fields = () => Object.fromEntries([
+    ...all("input.number").map((e) => [e.id, e.value]), ...all("input.flag").map((e) => [e.id, e.checked ? "1" : "0"]),
+  ]);
+  const section = () => { const chosen = all("select.section").map((e) => Number(e.value)); return chosen.length ? { section: chosen } : {}; };
   const dark = () => document.documentElement.dataset.theme === "dark";
   const state = () => ({
     fields: fields(), policy: by("policy").value, rated: Number(by("rated").value), dark: dark(),
-    shown: all("input.shown").filter((e) => e.checked).map((e) => e.value),
+    shown: all("input.shown").filter((e) => e.checked).map((e) => e.value), ...section(),
   });
 
   const send = (message) => {
@@ -71,9 +74,41 @@ window.explorer = (() => {
     return made;
   };
 
+  const heading = (name, text = name) => {
+    const made = element("th", typeof text === "string" ? element("span", text, { className: "head" }) : text, { title: name });
+    made.scope = "col";
+    return made;
+  };
+  const named = (name) => element("span", name, { className: "head", title: name });
+  // A line per method and a column per class; the other way round where classes are many.
+  const fill = (id, classes, lines) => {
+    const table = by(id), many = document.querySelector("main.many"), corner = element("th", many ? "class" : table.dataset.corner);
+    table.tHead.replaceChildren(document.createElement("tr"));
+    table.tHead.rows[0].append(corner, ...(many ? lines.map(([name, head]) => heading(name, head)) : classes.map((name) => heading(name))));
+    table.tBodies[0].replaceChildren(...(many
+      ? classes.map((name, i) => row(named(name), lines.map(([, , texts]) => texts[i])))
+      : lines.map(([, head, texts]) => row(head, texts))));
+  };
+
+  // Of each policy of a cluster: its certificate, the tasks of every class on every server, and what is full there.
+  const place = (answer) => {
+    const table = by("placements"), { classes, servers } = answer.names, top = document.createElement("tr");
+    top.append(element("th", ""), ...servers.map((name) => heading(name)));
+    table.tHead.replaceChildren(top);
+    table.tBodies[0].replaceChildren(...answer.policies.flatMap((policy, k) => {
+      const first = document.createElement("tr"), told = element("td", chip(policy), { colSpan: servers.length + 1 });
+      told.append(element("span", answer.certificates[k], { className: "explain" }));
+      first.append(told);
+      const full = row("full", answer.full[k]);
+      full.className = "full";
+      return [first, ...classes.map((name, i) => row(named(name), answer.placements[k][i])), full];
+    }));
+  };
+
   const tabulate = (answer) => {
     for (const choice of all(".choice")) choice.style.setProperty("--hue", answer.hues[choice.dataset.policy]);
-    by("tasks").tBodies[0].replaceChildren(...answer.policies.map((policy, k) => row(chip(policy), answer.tasks[k])));
+    fill("tasks", answer.names.classes, answer.policies.map((policy, k) => [policy.name, chip(policy), answer.tasks[k]]));
+    if (answer.placements) place(answer);
     for (const cell of all("#bottlenecks td")) {
       const stopped = answer.policies.filter((_, k) => answer.bottlenecks[k][cell.dataset.class].includes(cell.dataset.resource));
       const every = stopped.length > 1 && stopped.length === answer.policies.length;
@@ -88,11 +123,11 @@ window.explorer = (() => {
 
   const rates = (answer) => {
     for (const [name, keys] of Object.entries(answer.legends)) by(`legend-${name}`).replaceChildren(...keys.map(swatch));
-    by("rates").tBodies[0].replaceChildren(...answer.rates.map(([name, ...texts]) => {
+    fill("rates", shown.names.classes, answer.rates.map(([name, ...texts]) => {
       const colour = shown.legends.rates.find((key) => key.label === name)?.colour;
-      return row(colour ? chip({ name, colour }) : name, texts);
+      return [name, colour ? chip({ name, colour }) : name, texts];
     }));
-    by("exact").textContent = answer.error ? `Policies: stationary laws for exponential sizes, means to about ${answer.error}\u00a0% (estimated).` : "";
+    by("exact").textContent = answer.error;
     for (const [name, note] of Object.entries(answer.notes)) by(`note-${name}`).textContent = note;
     document.body.dataset.complete = answer.complete ? "yes" : "no";
     shade();
@@ -223,10 +258,15 @@ window.explorer = (() => {
       slider.addEventListener("input", () => slid(slider));
       slider.addEventListener("keydown", (event) => keyed(slider, event));
     });
-    all("#policy, #rated, input.shown").forEach((e) => e.addEventListener("change", () => send()));
-    for (const id of ["n-classes", "n-resources"]) {
-      by(id).addEventListener("change", () => send({ resize: [Number(by("n-classes").value), Number(by("n-resources").value)] }));
-    }
+    all("#policy, #rated, input.shown, input.flag").forEach((e) => e.addEventListener("change", () => send()));
+    all("select.section").forEach((e, k, both) => e.addEventListener("change", () => {
+      // Two different ones: who chooses the other one's class changes places with it.
+      const other = both[1 - k];
+      if (other.value === e.value) other.value = shown.section[k];
+      send();
+    }));
+    const sizes = ["n-classes", "n-resources", "n-servers"];
+    for (const id of sizes) by(id).addEventListener("change", () => send({ resize: sizes.map((name) => Number(by(name).value)) }));
     if (by("example")) by("example").value = new URLSearchParams(location.search).get("example") ?? "";
     by("example")?.addEventListener("change", (event) => {
       if (event.target.value) location.search = `example=${encodeURIComponent(event.target.value)}`;

@@ -9,6 +9,7 @@ import tomllib
 from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
+from types import SimpleNamespace
 from xml.etree import ElementTree
 
 import numpy as np
@@ -22,7 +23,15 @@ from fairqueues.explorer import rates, views
 from fairqueues.explorer.drawing import STYLES, figure_file, figure_names
 from fairqueues.explorer.examples import Examples
 from fairqueues.explorer.fields import FieldErrors, field_names, short_fraction
-from fairqueues.explorer.model import CLASSES, POLICIES, SHOWN, State, nice_above
+from fairqueues.explorer.model import (
+    DISTINCT,
+    POLICIES,
+    SERVER_POLICIES,
+    SERVER_SHOWN,
+    SHOWN,
+    State,
+    nice_above,
+)
 from fairqueues.explorer.page import ANSWER, Page, open_page
 from fairqueues.explorer.palette import DASHES, DAY, NIGHT, Palette, contrast, hue_of, legible
 from fairqueues.explorer.rates import ACCURACY, BALANCED, BOUND, CHAIN_STATES, COARSE, LOADS, rates_view
@@ -50,20 +59,43 @@ ODD = State(
     rated=2,
 )
 SIX = State().resized(6, 4)
+# A class that may run on the third server only, which lacks a resource.
+CLUSTER = replace(
+    State().resized(3, 2, 3),
+    demands=((1.0, 4.0), (3.0, 1.0), (1.0, 0.0)),
+    capacities=(9.0, 18.0, 12.0, 6.0, 8.0, 0.0),
+    eligible=(1.0, 1.0, 1.0, 1.0, 0.0, 1.0, 0.0, 0.0, 1.0),
+    servers=("old", "new", "gpu"),
+)
+TWENTY = State().resized(20, 3)
 
 
 def changed(state: State, **texts: str) -> State:
     renamed = {name.replace("_", "-"): text for name, text in texts.items()}
     return State.from_texts(
-        state.texts | renamed, state.policy, state.job_classes, state.resources, state.shown, state.rated
+        state.texts | renamed,
+        state.policy,
+        state.job_classes,
+        state.resources,
+        state.shown,
+        state.rated,
+        servers=state.servers,
+        section=state.section,
     )
 
 
-@pytest.mark.parametrize("state", [State(), THREE, ODD, State().resized(2, 4), State().resized(3, 1), SIX])
+@pytest.mark.parametrize(
+    "state",
+    [
+        *(State(), THREE, ODD, State().resized(2, 4), State().resized(3, 1), SIX),
+        *(CLUSTER, replace(TWENTY, section=(7, 20)), State().resized(30, 4, 8)),
+    ],
+)
 def test_link_and_fields_give_the_same_state_back(state: State) -> None:
     assert State.from_query(state.query()) == state
     assert changed(state) == state
-    assert set(state.texts) == set(field_names(state.n_classes, state.n_resources))
+    sizes = state.n_classes, state.n_resources, len(state.servers)
+    assert set(state.texts) == set(field_names(*sizes))
 
 
 @pytest.mark.parametrize(
@@ -113,7 +145,14 @@ def test_row_of_zeros_is_refused(row: str) -> None:
         "demands=1,2;3,4&class=A",
         "demands=1,2;3,4&class=A&class=A",
         "demands=1e300,2;3,4&capacities=1e-300,1",
-        "demands=1;1;1;1;1;1;1",
+        "demands=" + ";".join(["1"] * 31),
+        "demands=1,2;3,4&section=1,1",
+        "demands=1,2;3,4&section=x",
+        "demands=1,2;3,4&server=a&server=b",
+        "demands=1,2;3,4&server=a&capacities=1,1&policy=DRF",
+        "demands=1,2;3,4&server=a&server=b&capacities=9,9,9,9&eligible=1,1,0,0",
+        "demands=1,2;3,4&server=a&server=b&capacities=9,9,9,9&eligible=1,1,1,2",
+        "demands=1;1;1;1;1;1;1&rated=0",
         "demands=1,2;3,4&show=FIFO",
         "demands=1,2;3,4&rated=3",
         "demands=1,2;3,4&rated=-1",
@@ -170,17 +209,17 @@ def test_lines_of_resources_lie_on_their_inequalities_and_outline_is_the_polygon
 
 
 def test_current_load_lies_at_its_part_of_the_way_to_the_edge() -> None:
-    view = region_view(changed(State(), mix_0="3", load="0.37"), 0, 1)
+    view = region_view(changed(State(), mix_0="3", load="0.37"))
     assert np.allclose(view.point, 0.37 * view.edge, rtol=1e-12)
 
 
 def test_section_of_three_classes_ends_where_the_region_ends() -> None:
-    view = region_view(THREE, 0, 2)
+    view = region_view(replace(THREE, section=(1, 3)))
     full = view.edge[0] * THREE.problem.task_shares[0] + view.edge[1] * THREE.problem.task_shares[2]
     full += THREE.system.loads[1] * THREE.problem.task_shares[1]
     assert full.max() == pytest.approx(1.0, rel=1e-12)
     assert view.note == f"fixed: B at its load {THREE.system.loads[1]:.3g}"
-    assert region_view(State(), 0, 1).note == ""
+    assert region_view(State()).note == ""
 
 
 @pytest.mark.long
@@ -211,7 +250,9 @@ def test_rates_that_do_not_fit_the_page_are_said_and_the_bound_stays() -> None:
     assert not view.complete
     view = rates_view(changed(SIX, load="0.6"))
     assert view.complete
-    assert view.note.startswith("DRF, PF, BMF: chains of more than 4 classes take too long for this page")
+    assert view.note.endswith(
+        "dots only: curves of policies take too long for a page with more than 4 classes"
+    )
     assert np.isfinite(view.curves[BOUND].now).all()
 
 
@@ -326,7 +367,100 @@ def test_page_of_another_size_is_a_link() -> None:
     for size in ((3, 4), (6, 1)):
         state = State.from_query(page.reply({"resize": list(size)})["go"])
         assert (state.n_classes, state.n_resources) == size
-    assert page.reply({"resize": [7, 4]})["errors"]["form"].startswith("the explorer does not show")
+    told = page.reply({"resize": [31, 4]})["errors"]["form"]
+    assert told == "the explorer shows 2 to 30 classes; got 31"
+
+
+def test_a_cluster_has_placements_with_their_certificates() -> None:
+    answer = Page(CLUSTER).show(CLUSTER)
+    assert [policy["name"] for policy in answer["policies"]] == list(SERVER_SHOWN)
+    for k, name in enumerate(SERVER_SHOWN):
+        direct = allocate(CLUSTER.problem, SERVER_POLICIES[name], CLUSTER.counts)
+        for i, row in enumerate(answer["placements"][k]):
+            allowed = [bool(v) for v in CLUSTER.eligible[3 * i : 3 * i + 3]]
+            # Class A demands what the third server lacks.
+            able = [can and (i == 2 or server != 2) for server, can in enumerate(allowed)]
+            assert [text != "–" for text in row] == [*able[:2], able[2] and i == 2]
+            told = [float(text) for text in row if text != "–"]
+            assert told == pytest.approx(direct.placement[i][able], rel=1e-3, abs=1e-12)
+        assert answer["certificates"][k] == str(direct.certificate)
+        assert "holds" in answer["certificates"][k]
+        for i, text in enumerate(answer["full"][k]):
+            full = direct.saturated[i] & (CLUSTER.problem.capacities[i] > 0)
+            assert text == (", ".join(r for r, yes in zip(("cpu", "ram"), full, strict=True) if yes) or "–")
+    assert [row[0] for row in answer["rates"]] == ["load (tasks)", *SERVER_SHOWN]
+
+
+def test_region_of_a_cluster_is_that_of_its_loads() -> None:
+    view = region_view(replace(CLUSTER, section=(1, 3)))
+    assert view.lines == ()
+    assert np.allclose(view.point, CLUSTER.system.loads[[0, 2]])
+    # Second method: at the edge, and at each vertex, the servers are just full (a linear program).
+    for point in (view.edge, *view.outline[view.outline.any(axis=1)]):
+        loads = CLUSTER.system.loads.copy()
+        loads[[0, 2]] = point
+        # The section is known to 1e-8 of the relative load.
+        assert System(CLUSTER.problem, loads).relative_loads.max() == pytest.approx(1.0, abs=1e-6)
+
+
+def test_policies_that_do_not_place_under_constraints_say_so_and_the_others_are_shown() -> None:
+    view = sharing_view(replace(CLUSTER, shown=("TSF", "DRFH")))
+    assert view.names == ("TSF",)
+    assert view.note.startswith("DRFH: DRFH has no placement constraints")
+
+
+@pytest.mark.parametrize(
+    ("field", "text", "where", "message"),
+    [
+        ("capacities-5", "-1", "capacities-5", "must be 0 or more; got -1"),
+        ("eligible-0", "2", "eligible-0", "must be 0 (no) or 1 (yes); got 2"),
+        ("eligible-8", "0", "eligible-6", "a class must be allowed on some server"),
+    ],
+)
+def test_wrong_field_of_a_cluster_is_named(field: str, text: str, where: str, message: str) -> None:
+    with pytest.raises(FieldErrors) as caught:
+        changed(CLUSTER, **{field: text})
+    assert caught.value.messages == {where: message}
+
+
+def test_a_pool_becomes_servers_and_a_pool_again() -> None:
+    there = State.from_query(Page(State()).reply({"resize": [2, 2, 3]})["go"])
+    assert there.capacities == State().capacities * 3
+    assert (there.shown, there.drifts) == (SERVER_SHOWN, False)
+    back = State.from_query(Page(CLUSTER).reply({"resize": [3, 2, 0]})["go"])
+    assert (back.capacities, back.shown, back.servers) == ((9.0, 18.0), SHOWN, ())
+    told = Page(State()).reply({"resize": [2, 2, 9]})["errors"]["form"]
+    assert told == "the explorer shows 0 to 8 servers; got 9"
+
+
+def test_rates_of_many_classes_and_of_clusters_are_those_of_solve(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[float] = []
+
+    def quick(system: System, policies: dict[str, object], *, seconds: float, **options: object) -> object:
+        asked.append(seconds)
+        rates = np.full((1, 1, system.n_classes), 2.0)
+        way, known = ("simulation", "simulated, 95 %") if system.n_classes == 20 else ("unstable", "nothing")
+        error = np.full_like(rates, 0.1)  # of 2
+        names = "service_rates", "service_rates_error", "found_by", "known", "errors"
+        return SimpleNamespace(
+            **dict(zip(names, (rates, error, ((way,),), ((known,),), ((way,),)), strict=True))
+        )
+
+    monkeypatch.setattr(rates, "solve", quick)
+    state = replace(changed(TWENTY, demands_0_0="1.21875"), shown=("DRF",))
+    answer = Page(state).show(state)
+    assert answer["rates"][3] == ["DRF", *["…"] * 20]
+    view = rates_view(state)
+    assert view.complete
+    assert (view.curves["DRF"].now == 2.0).all()
+    page = Page(state)
+    answer = page.show(state)
+    assert answer["rates"][3] == ["DRF", *["2"] * 20]
+    assert answer["error"] == "DRF ± 5 % (simulated, 95 %)."
+    view = rates_view(replace(changed(CLUSTER, demands_0_0="1.21875"), shown=("TSF",)))
+    assert np.isnan(view.curves["TSF"].now).all()
+    assert view.note.startswith("TSF: unstable at this load; dots only: curves of policies take too long")
+    assert asked == [rates.SECONDS] * 2
 
 
 def test_a_defect_is_answered_and_logged(caplog: pytest.LogCaptureFixture) -> None:
@@ -358,10 +492,10 @@ def test_figures_are_pictures_and_documents_that_publishers_accept() -> None:
         assert figure_file(ODD, name, "pdf") == document
 
 
-@pytest.mark.parametrize("state", [State(), THREE, ODD, SIX])
+@pytest.mark.parametrize("state", [State(), THREE, ODD, SIX, CLUSTER, TWENTY])
 def test_export_is_a_scenario_that_gives_the_state_back(state: State) -> None:
     text = state.to_toml()
-    pool = tomllib.loads(text)["pool"]
+    pool = tomllib.loads(text)["cluster" if state.servers else "pool"]
     read = [[float(Fraction(v)) for v in row] for row in pool["demands"]]
     assert np.array_equal(read, state.problem.demands)
     back = State.from_scenario(Scenario.parse(text))
@@ -371,6 +505,7 @@ def test_export_is_a_scenario_that_gives_the_state_back(state: State) -> None:
     assert (back.policy, back.counts, back.start) == (state.policy, state.counts, state.start)
     assert (back.job_classes, back.resources) == (state.job_classes, state.resources)
     assert set(back.shown) == {state.policy, *state.shown}
+    assert (back.servers, back.eligible) == (state.servers, state.eligible)
 
 
 def test_policies_of_the_file_are_shown_whatever_their_name() -> None:
@@ -500,7 +635,7 @@ def test_dashes_are_numbers_that_every_drawing_reads_alike() -> None:
     for dash, style in zip(DASHES[1:], STYLES[1:], strict=True):
         assert style == (0, tuple(int(part) for part in dash.split(" ")))
         assert len(style[1]) % 2 == 0  # an odd number is repeated by some
-    assert len(set(DASHES)) == CLASSES[1]
+    assert len(set(DASHES)) == DISTINCT
 
 
 def test_a_curve_that_ends_says_why() -> None:
@@ -508,7 +643,7 @@ def test_a_curve_that_ends_says_why() -> None:
     curve = rates_view(state, until=0.0).curves[BOUND]
     assert (curve.end, curve.why) == (math.inf, "")
     curve = rates_view(state).curves["DRF"]
-    assert (curve.end, curve.why) == (0.02, "chains of so many classes take too long for a page")
+    assert (curve.end, curve.why) == (0.02, "curves of such models take too long for a page")
 
 
 def test_the_ends_of_curves_are_marked_with_the_reason(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -14,8 +14,9 @@ from xml.etree import ElementTree
 
 import pytest
 
+from fairness import allocate
 from fairqueues.explorer.examples import Examples
-from fairqueues.explorer.model import POLICIES, SHOWN, State
+from fairqueues.explorer.model import POLICIES, SERVER_POLICIES, SHOWN, State
 from fairqueues.explorer.palette import DASHES, DAY, NIGHT
 from fairqueues.explorer.rates import BALANCED, BOUND
 from queueing import stationary
@@ -178,6 +179,50 @@ def test_all_fits_without_overlap(visit: Visit, size: tuple[int, int], state: St
     for k, one in enumerate(boxes):
         for other in boxes[k + 1 :]:
             assert one[2] <= other[0] or other[2] <= one[0] or one[3] <= other[1] or other[3] <= one[1]
+
+
+TWENTY = State().resized(20, 4)
+CLUSTER = replace(State().resized(4, 3, 5), shown=tuple(SERVER_POLICIES))
+
+
+@pytest.mark.parametrize("state", [replace(TWENTY, shown=tuple(POLICIES)), CLUSTER])
+@pytest.mark.parametrize("width", [1280, 390])
+def test_tables_of_many_classes_and_servers_are_whole(visit: Visit, state: State, width: int) -> None:
+    sized(visit.browser, width, 720)
+    try:
+        visit = Visit(visit.browser, visit.address, state.query())
+        wide, cut, below = visit.browser.execute_script(
+            """const over = (e) => e.scrollWidth > e.clientWidth + 1;
+            const tables = document.getElementById("tables"), views = document.getElementById("views");
+            return [document.documentElement.scrollWidth,
+              [tables, ...tables.children].filter(over).map((e) => e.outerHTML.slice(0, 80)),
+              [...tables.children].filter((e) => e.scrollHeight > e.clientHeight + 1).length];"""
+        )
+        rows = len(visit.browser.find_elements(By.CSS_SELECTOR, "#tasks tbody tr"))
+    finally:
+        sized(visit.browser, 1366, 768)
+    assert wide <= width
+    assert below == 0
+    # On a phone a table scrolls by itself.
+    assert cut == [] or width == 390
+    assert rows == (20 if state.n_classes == 20 else len(SERVER_POLICIES))
+
+
+def test_a_cluster_by_the_menu_and_its_constraints_by_boxes(visit: Visit) -> None:
+    Select(visit.browser.find_element(By.ID, "n-servers")).select_by_visible_text("2")
+    wait_for(lambda: "eligible-3" in visit.browser.page_source and visit.data("ready") == "yes", "servers")
+    assert visit.browser.find_elements(By.ID, "place-drift") == []
+    before = visit.data("answered")
+    visit.browser.find_element(By.ID, "eligible-3").click()
+    visit.settle(before)
+    state = State.from_query(visit.query())
+    assert state.eligible == (1, 1, 1, 0)
+    rows = [visit.text(f"#placements tbody tr:nth-child({k})").split() for k in (2, 3)]
+    placement = allocate(state.problem, SERVER_POLICIES["PS-DSF rdm"], state.counts).placement
+    assert [float(text) for text in rows[0][1:]] == pytest.approx(placement[0], rel=1e-3)
+    assert (rows[1][0], rows[1][2]) == ("B", "–")
+    visit.browser.find_element(By.ID, "eligible-2").click()
+    wait_for(lambda: "a class must be allowed on some server" in visit.text("#error-eligible-2"), "a message")
 
 
 TUTORIAL = replace(
@@ -376,12 +421,18 @@ def test_exports_are_of_the_state_on_the_page(visit: Visit) -> None:
 def test_three_classes_one_more_resource_by_the_menus(visit: Visit) -> None:
     Select(visit.browser.find_element(By.ID, "n-classes")).select_by_visible_text("3")
     wait_for(
-        lambda: "place-region-1-3" in visit.browser.page_source and visit.data("ready") == "yes",
+        lambda: "demands-2-0" in visit.browser.page_source and visit.data("ready") == "yes",
         "three classes",
     )
-    before = visit.columns("region-1-3", "x")
+    before = visit.columns("region", "x")
     visit.type("demands-2-1", "7")
-    assert visit.columns("region-1-3", "x") != before
+    assert visit.columns("region", "x") != before
+    answered = visit.data("answered")
+    Select(visit.browser.find_elements(By.CSS_SELECTOR, "select.section")[1]).select_by_visible_text("A")
+    visit.settle(answered)
+    assert State.from_query(visit.query()).section == (2, 1)
+    axes = "return Bokeh.documents[0].get_model_by_name('region').below[0].axis_label"
+    assert visit.browser.execute_script(axes) == "load of B (tasks)"
     assert len(visit.browser.find_elements(By.CSS_SELECTOR, "#tasks tbody tr:first-child td")) == 3
 
 
@@ -513,9 +564,10 @@ def test_six_classes_have_their_numbers_in_the_tables(visit: Visit) -> None:
     )
     visit.complete()
     assert len(visit.browser.find_elements(By.CSS_SELECTOR, "#tasks tbody tr:first-child td")) == 6
-    assert visit.text("#rates tbody tr:nth-child(4)").split() == ["DRF", *"–" * 6]
-    assert "chains of more than 4 classes take too long for this page" in visit.text("#note-rates")
-    assert visit.text("#note-region-1-2").startswith("fixed: class 1 at its load")
+    # What is known of it within the seconds depends on the machine.
+    assert visit.text("#rates tbody tr:nth-child(4)").split()[0] == "DRF"
+    assert "dots only: curves of policies take too long" in visit.text("#note-rates")
+    assert visit.text("#note-region").startswith("fixed: class 1 at its load")
     assert {name for names in visit.columns("rates", "class") for name in names} - {""} == {"A"}
 
 
