@@ -15,7 +15,7 @@ def csr(data, columns, starts, m=4):
 @pytest.mark.parametrize(
     ("matrix", "message"),
     [
-        ([[1, 0]], "must be a scipy.sparse array .* got list; use scipy.sparse.csr_array.*, SparseDemands.from_lists"),
+        ([[1, 0]], "must be a scipy.sparse array .* got list; use .*csr_array.*, SparseDemands.from_lists"),
         (sparse.csr_array((0, 3)), "at least one tenant and one resource; got shape"),
         (csr([0.5, 0.5], [2, 1], [0, 2]), "tenant 0: columns must rise .* after column 2 comes 1; call"),
         (csr([0.5, 0.5], [1, 1], [0, 2]), "tenant 0: columns must rise .* after column 1 comes 1"),

@@ -150,29 +150,33 @@ def sized(browser: webdriver.Chrome, width: int, height: int) -> None:
     browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", metrics)
 
 
-@pytest.mark.parametrize("size", [(1280, 720), (1366, 768), (1920, 1080)])
 @pytest.mark.parametrize("state", [State(), *(State().resized(*k) for k in ((2, 4), (3, 4), (4, 2), (6, 4)))])
-def test_all_fits_without_overlap(visit: Visit, size: tuple[int, int], state: State) -> None:
-    sized(visit.browser, *size)
+def test_all_fits_without_overlap(visit: Visit, state: State) -> None:
+    visit = Visit(visit.browser, visit.address, state.query())
     try:
-        visit = Visit(visit.browser, visit.address, state.query())
-        visit.complete()
-        boxes = visit.browser.execute_script(
-            """return [...document.querySelectorAll("#views > section, #inputs")].map((e) => {
-                const b = e.getBoundingClientRect();
-                return [b.left, b.top, b.right, b.bottom, e.scrollHeight - e.clientHeight,
-                        e.scrollWidth - e.clientWidth]; });"""
-        )
-        clipped = visit.browser.execute_script(
-            """const kinds = "#inputs button, #inputs select, .legend span, #tables td";
-            const wide = (e) => e.scrollWidth > e.clientWidth + 1;
-            return [...document.querySelectorAll(kinds)].filter(wide).map((e) => e.outerHTML);"""
-        )
+        for size in (1366, 768), (1280, 720), (1920, 1080):
+            sized(visit.browser, *size)
+            visit.complete()
+            require_fit(visit.browser, *size)
     finally:
         sized(visit.browser, 1366, 768)
+
+
+def require_fit(browser: webdriver.Chrome, width: int, height: int) -> None:
+    boxes = browser.execute_script(
+        """return [...document.querySelectorAll("#views > section, #inputs")].map((e) => {
+            const b = e.getBoundingClientRect();
+            return [b.left, b.top, b.right, b.bottom, e.scrollHeight - e.clientHeight,
+                    e.scrollWidth - e.clientWidth]; });"""
+    )
+    clipped = browser.execute_script(
+        """const kinds = "#inputs button, #inputs select, .legend span, #tables td";
+        const wide = (e) => e.scrollWidth > e.clientWidth + 1;
+        return [...document.querySelectorAll(kinds)].filter(wide).map((e) => e.outerHTML);"""
+    )
     for left, top, right, bottom, below, beside in boxes:
-        assert 0 <= left < right <= size[0]
-        assert 0 <= top < bottom <= size[1]
+        assert 0 <= left < right <= width
+        assert 0 <= top < bottom <= height
         assert below <= 0
         assert beside <= 0
     assert clipped == []
