@@ -24,7 +24,7 @@ def random_traffic(*, full: bool) -> Page:
     traffic = study.traffic
     system = System.with_load(traffic.problem, traffic.loads, LOAD)
     # The same seed: the same random numbers for all policies.
-    effort = {"events": 100_000, "replications": 8} if full else {"events": 100_000, "replications": 4}
+    effort = {"events": 100_000, "replications": 8} if full else {"events": 40_000, "replications": 4}
     runs = {policy.name: simulate(system, policy, rng=1, progress=False, **effort) for policy in POLICIES}
     bound = duration_bound(system).service_rates
     figure, axes = plt.subplots(
