@@ -180,7 +180,7 @@ def price_certificate(
     counts, tasks = _vectors(problem, counts, tasks)
     live = (counts > 0) & ~problem.blocked
     q = np.zeros(problem.n_classes) if limit_prices is None else limit_prices
-    dual = -min(0.0, float(np.min(prices, initial=0.0)), float(np.min(q, initial=0.0)))
+    dual = float(max(-np.min(prices), -np.min(q)))
     shares, columns = problem.nonzeros, problem.nonzeros.columns
     share_prices = prices * problem.capacities
     costs = shares.bills(share_prices) + q

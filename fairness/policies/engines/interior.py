@@ -212,7 +212,7 @@ def _balanced_length(
     return length
 
 
-@helper(nogil=True, error_model="numpy")
+@part
 def _direction(
     shares: Nonzeros, users: IntArray, rows: FloatArray, columns: FloatArray, matrix: FloatArray
 ) -> float:
@@ -254,7 +254,7 @@ def _direction(
     return 1.0 / inverse if inverse > 0 else np.inf
 
 
-@helper(**COUNTED)
+@part
 def gram(
     shares: Nonzeros, users: IntArray, factor: FloatArray, scale: FloatArray, matrix: FloatArray
 ) -> None:
@@ -265,14 +265,16 @@ def gram(
     start, resource, share, _ = shares
     matrix[:] = 0.0
     if scale.size > BLOCK:
-        kept, pairs = np.flatnonzero(scale), 0.0
+        kept, pairs = 0, 0.0
+        for j in range(scale.size):
+            kept += scale[j] != 0.0
         for i in users:
             number = 0
             for e in range(start[i], start[i + 1]):
                 number += scale[resource[e]] != 0.0
             pairs += 0.5 * number * number
-        if _PAIR * pairs >= 0.5 * users.size * float(kept.size) ** 2:
-            _add_in_blocks(shares, users, factor, scale, kept, matrix)
+        if _PAIR * pairs >= 0.5 * users.size * float(kept) ** 2:
+            _add_in_blocks(shares, users, factor, scale, matrix)
             return
     for i in users:
         for e in range(start[i], start[i + 1]):
@@ -289,11 +291,11 @@ def _add_in_blocks(
     users: IntArray,
     factor: FloatArray,
     scale: FloatArray,
-    kept: IntArray,
     matrix: FloatArray,
 ) -> None:
-    """Products of the resources that are kept, for so many classes at once."""
+    """Products of the resources whose scale is not 0, for so many classes at once."""
     start, resource, share, _ = shares
+    kept = np.flatnonzero(scale)
     place = np.zeros(scale.size, dtype=np.int64)
     place[kept] = np.arange(kept.size)
     block = np.zeros((kept.size, _BATCH))

@@ -34,7 +34,7 @@ import numpy as np
 from fairness.arguments.validation import IntArray
 from fairness.filling import floats
 from fairness.machine import kernels
-from fairness.machine.compiling import COUNTED, part, stored
+from fairness.machine.compiling import COUNTED, inlined, part, stored
 from fairness.machine.kernels import exp, log
 from fairness.model import nonzeros
 from fairness.model.nonzeros import Nonzeros
@@ -82,7 +82,7 @@ def tasks_at(cost: float, weight: float, cap: float, alpha: float) -> float:
     return min(cap, weight * cost ** (-1.0 / alpha))
 
 
-@part
+@inlined
 def _bill(shares: Nonzeros, i: int, prices: FloatArray) -> float:
     """What a task of class i costs."""
     cost = 0.0

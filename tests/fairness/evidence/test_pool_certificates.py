@@ -42,6 +42,9 @@ def test_the_highest_level_on_a_full_resource():
     assert level_certificate(APART, [1, 8], [1, 2], growth).residual == rounding(2)
     assert bottleneck_certificate(APART, [1, 8], [1, 2]).residual == rounding(2)
     assert bottleneck_certificate(APART, [0, 0], [0, 0]).residual == 0
+    # Who is not there does not count.
+    shared = Problem([[1], [1]], [0.5])
+    assert level_certificate(shared, [1, 0], [0.5, 0], growth).residual == rounding(2)
 
 
 @pytest.mark.parametrize("alpha", [0.5, 1.0, 2.0])
@@ -58,6 +61,12 @@ def test_prices_are_weights_over_tasks(alpha):
     assert alone.residual == room
 
 
+def test_jobs_pay_their_weights():
+    weighted = Problem([[1, 0], [0, 1]], [1, 2], weights=[1, 3])
+    verdict = price_certificate(weighted, [2, 1], [1, 2], np.array([2.0, 1.5]))
+    assert verdict.residual <= 3 * rounding(4)
+
+
 def test_prices_are_not_negative_and_only_of_what_is_full():
     alone = [1, 0], [1, 0]
     assert price_certificate(APART, *alone, np.array([1.0, -0.25])).residual == 0.25 + rounding(4)
@@ -67,6 +76,10 @@ def test_prices_are_not_negative_and_only_of_what_is_full():
     # A fifth of what a task costs is for the resource of which half is left.
     assert price_certificate(TOGETHER, [1], [4], np.array([0.2, 0.05])).residual == pytest.approx(0.2)
     assert price_certificate(TOGETHER, [1], [4], np.array([0.25, 0.0])).residual == rounding(3)
+    # Of somebody who is there.
+    with_another = Problem([[1, 1], [0, 9]], [4, 8])
+    verdict = price_certificate(with_another, [1, 0], [4, 0], np.array([0.2, 0.05]))
+    assert verdict.residual == pytest.approx(0.2)
 
 
 def test_prices_of_limits_are_for_classes_at_their_limits():
