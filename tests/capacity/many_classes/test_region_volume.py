@@ -73,7 +73,7 @@ def test_whole_tasks_and_servers_have_volumes_too():
 
 @pytest.mark.long
 def test_intervals_cover_as_often_as_they_say():
-    problem, logarithm = line(8)
+    problem, logarithm = line(5)
     region, confidence, runs = stability_region(problem), 0.8, 100
     covered = 0
     for seed in range(runs):

@@ -216,7 +216,7 @@ def compiled(folder, name, text):
     path = folder / f"{name}.v"
     path.write_text(text, encoding="utf-8")
     done = subprocess.run(
-        ["coqc", path.name], cwd=folder, capture_output=True, text=True, timeout=PATIENCE, check=False
+        ["coqc", path.name], cwd=folder, capture_output=True, text=True, timeout=4 * PATIENCE, check=False
     )
     if done.returncode == 0:
         return None
