@@ -57,6 +57,12 @@ def test_who_finds_everything_free_pays_for_what_others_leave():
     np.testing.assert_allclose(space.columns[1], [0.0, 0.0], atol=1e-15)
 
 
+def test_who_pays_goes_on_paying_as_much():
+    space = start([3.0, 2.0], [0.0, 5.0])
+    prices._revise_prices(nonzeros(np.eye(2)), np.arange(2), 1.0, space.rows, space.columns)
+    np.testing.assert_allclose(space.columns[0], [3.0, 5.0])
+
+
 def test_what_nobody_uses_is_free():
     space = start([1.0], [2.0, 5.0])
     prices._revise_prices(nonzeros(np.array([[1.0, 0.0]])), np.arange(1), 1.0, space.rows, space.columns)
