@@ -1,6 +1,7 @@
 """Max-min, DRF and asset fairness against their definition, in fractions too, and a sequence of LPs."""
 
 from fractions import Fraction
+from itertools import permutations
 
 import numpy as np
 import pytest
@@ -77,6 +78,13 @@ def test_the_kernel_as_it_is_written_gives_the_same(monkeypatch):
             patch.setitem(fill_states_as_written.__globals__, "fill", plain["fill"])
             fill_states_as_written(problem.nonzeros, problem.limits, states, tasks[1], *rest)
         np.testing.assert_allclose(tasks[1], tasks[0], rtol=1e-15)
+
+
+@pytest.mark.parametrize("order", list(permutations(range(3))))
+def test_who_stops_at_the_level_of_a_bound_leaves_the_rest_to_others(order):
+    """The second resource is full at 1 at the soonest, where the first is, and a class has left before."""
+    demands = np.array([[1.0, 0.5, 0.0], [0.0, 0.25, 0.0], [0.0, 0.25, 2.0]])[:, order]
+    assert MaxMin()(Problem(demands, [1, 1, 1]), [1, 1, 1]).tolist() == [1.0, 1.5, 0.5]
 
 
 fill_states_as_written = getattr(fill_states, "py_func", fill_states)
