@@ -148,7 +148,6 @@ def test_row_of_zeros_is_refused(row: str) -> None:
         "demands=" + ";".join(["1"] * 31),
         "demands=1,2;3,4&section=1,1",
         "demands=1,2;3,4&section=x",
-        "demands=1,2;3,4&server=a&server=b",
         "demands=1,2;3,4&server=a&capacities=1,1&policy=DRF",
         "demands=1,2;3,4&server=a&server=b&capacities=9,9,9,9&eligible=1,1,0,0",
         "demands=1,2;3,4&server=a&server=b&capacities=9,9,9,9&eligible=1,1,1,2",
