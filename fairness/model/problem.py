@@ -45,8 +45,8 @@ if TYPE_CHECKING:
 
 __all__ = ["Problem"]
 
-LARGEST_TABLE = 2**27
-"""Entries of a table of demands that is made of a sparse array; more need over a gigabyte."""
+SMALL_TABLE, LARGEST_TABLE = 2**20, 2**27
+"""Entries of a table that is made of sparse demands to show them, and for whoever needs it: a gigabyte."""
 
 
 @dataclass(frozen=True, eq=False, repr=False, init=False)
@@ -381,7 +381,14 @@ class Problem(JobClasses):
         columns |= {f"demand of {name}": self.demands[:, j] for j, name in enumerate(self.resources)}
         return pd.DataFrame(columns, index=pd.Index(self.job_classes, name="job_class"))
 
+    @property
+    def is_listed(self) -> bool:
+        """Whether the demands were given as a sparse array that is large as a table."""
+        return "_given" in vars(self) and self.n_classes * self.n_resources > SMALL_TABLE
+
     def _repr_html_(self) -> str:
+        if self.is_listed:
+            return notebook_html(self._heading, None, [f"{self.units.share.size:,} demands are not 0"])
         capacities = (f"{name} {c:g}" for name, c in zip(self.resources, self.capacities, strict=True))
         return notebook_html(self._heading, self.to_dataframe(), [f"capacities: {', '.join(capacities)}"])
 

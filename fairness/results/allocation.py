@@ -242,6 +242,9 @@ class Allocation(AnyAllocation):
     def _tabulated(self) -> int:
         return 1 + min(self.problem.n_classes, CLASSES)
 
+    def _table(self) -> pd.DataFrame | None:
+        return None if self.problem.is_listed else self.to_dataframe()
+
     def plot(self, ax: Axes | None = None) -> Axes:
         """Stacked bars: how much of each resource every class holds."""
         parts = self.tasks[:, None] * self.problem.task_shares

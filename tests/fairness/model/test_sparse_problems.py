@@ -147,6 +147,17 @@ def test_a_table_that_would_not_fit_is_refused_before_it_is_made(monkeypatch):
         _ = result.shares
 
 
+def test_looking_makes_no_table():
+    n = 2_000
+    problem = Problem(sparse.csr_array((np.ones(n), (np.arange(n), np.arange(n) % 1_000))), np.ones(1_000))
+    assert "2,000 demands are not 0" in problem._repr_html_()
+    result = allocate(problem, MaxMin())
+    assert "<table" not in result._repr_html_()
+    assert "holds" in result._repr_html_()
+    assert has_no_table(problem)
+    assert "<table" in Problem(sparse.csr_array(np.eye(3)), np.ones(3))._repr_html_()
+
+
 def test_long_summaries_are_cut():
     n = 1_000
     problem = Problem(sparse.csr_array((np.ones(n), (np.arange(n), np.arange(n) % 500))), np.ones(500))
