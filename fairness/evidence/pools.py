@@ -94,8 +94,7 @@ def relative_usage(problem: Problem, tasks: FloatArray) -> FloatArray:
     """Usage divided by capacity, shape (..., n_resources); a resource of capacity 0 counts as full."""
     full = problem.capacities == 0
     units = problem.used(tasks)
-    usage = np.divide(units, problem.capacities, out=np.where(units > 0, np.inf, 1.0), where=~full)
-    return usage
+    return np.divide(units, problem.capacities, out=np.where(units > 0, np.inf, 1.0), where=~full)
 
 
 def feasibility_residual(problem: Problem, counts: FloatArray, tasks: FloatArray) -> float:
@@ -136,10 +135,8 @@ def bottleneck_certificate(problem: Problem, counts: ArrayLike, tasks: ArrayLike
     counts, tasks = _vectors(problem, counts, tasks)
     held = tasks_per_weight(problem, counts, tasks)
     shares, columns = problem.nonzeros, problem.nonzeros.columns
-    residual = _largest_on_saturated(
-        *(problem, counts, tasks, shares.share * np.repeat(held, np.diff(shares.start))),
-        columns.share * held[columns.job_class],
-    )
+    ranks = shares.share * shares.spread(held), columns.share * held[columns.job_class]
+    residual = _largest_on_saturated(problem, counts, tasks, *ranks)
     claim = "every class has the largest share of a saturated resource, or is at its limit"
     return Certificate(claim, residual)
 
@@ -151,9 +148,8 @@ def level_certificate(
     counts, tasks = _vectors(problem, counts, tasks)
     level = job_levels(counts, tasks, growth)
     shares = problem.nonzeros
-    residual = _largest_on_saturated(
-        *(problem, counts, tasks, np.repeat(level, np.diff(shares.start))), level[shares.columns.job_class]
-    )
+    ranks = shares.spread(level), level[shares.columns.job_class]
+    residual = _largest_on_saturated(problem, counts, tasks, *ranks)
     claim = "every class has a saturated resource on which its level is the largest, or is at its limit"
     return Certificate(claim, residual)
 

@@ -6,9 +6,9 @@ import math
 
 import numpy as np
 
-from fairness.arguments.validation import FloatArray
+from fairness.arguments.validation import FloatArray, IntArray
 from fairness.machine.compiling import COUNTED, compiled_as, helper
-from fairness.model.nonzeros import Columns, Nonzeros
+from fairness.model.nonzeros import Columns, Nonzeros, Rows
 
 __all__ = ["exp", "list_nonzeros", "log", "room_for_nonzeros"]
 
@@ -17,33 +17,32 @@ __all__ = ["exp", "list_nonzeros", "log", "room_for_nonzeros"]
 def room_for_nonzeros(n_classes: int, n_resources: int) -> Nonzeros:
     """Room for all of a matrix, to be filled by :func:`list_nonzeros`."""
     most = n_classes * n_resources
-    columns = Columns(
-        np.empty(n_resources + 1, dtype=np.int64), np.empty(most, dtype=np.int64), np.empty(most)
-    )
-    return Nonzeros(
-        np.empty(n_classes + 1, dtype=np.int64), np.empty(most, dtype=np.int64), np.empty(most), columns
-    )
+    return Nonzeros(*_room(n_classes, most), Columns(*_room(n_resources, most)))
+
+
+@helper(**COUNTED)
+def _room(n_rows: int, most: int) -> Rows:
+    return np.empty(n_rows + 1, dtype=np.int64), np.empty(most, dtype=np.int64), np.empty(most)
 
 
 @helper(nogil=True, error_model="numpy")
 def list_nonzeros(matrix: FloatArray, listed: Nonzeros) -> None:
     """List what is not 0 in a matrix (n_classes, n_resources), where numpy's way costs too much."""
-    n, m = matrix.shape
-    columns, entries = listed.columns, 0
-    for i in range(n):
-        listed.start[i] = entries
-        for j in range(m):
+    columns = listed.columns
+    _list(matrix, listed.start, listed.resource, listed.share)
+    _list(matrix.T, columns.start, columns.job_class, columns.share)
+
+
+@helper(nogil=True, error_model="numpy")
+def _list(matrix: FloatArray, start: IntArray, place: IntArray, share: FloatArray) -> None:
+    entries = 0
+    for i in range(matrix.shape[0]):
+        start[i] = entries
+        for j in range(matrix.shape[1]):
             if matrix[i, j] != 0.0:
-                listed.resource[entries], listed.share[entries] = j, matrix[i, j]
+                place[entries], share[entries] = j, matrix[i, j]
                 entries += 1
-    listed.start[n], entries = entries, 0
-    for j in range(m):
-        columns.start[j] = entries
-        for i in range(n):
-            if matrix[i, j] != 0.0:
-                columns.job_class[entries], columns.share[entries] = i, matrix[i, j]
-                entries += 1
-    columns.start[m] = entries
+    start[matrix.shape[0]] = entries
 
 
 # The C library's, to the last bit, whether compiled or not; numpy has its own.

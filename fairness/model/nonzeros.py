@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from fairness.arguments.validation import FloatArray, IntArray
 from fairness.errors import ModelError
 
-__all__ = ["Columns", "Nonzeros", "nonzeros", "reduced", "sparse_nonzeros"]
+__all__ = ["Columns", "Nonzeros", "Rows", "nonzeros", "reduced", "sparse_nonzeros"]
 
 
 Rows = tuple[IntArray, IntArray, FloatArray]
@@ -39,10 +39,14 @@ class Nonzeros(NamedTuple):
     share: FloatArray  # (entries,)
     columns: Columns
 
+    def spread(self, values: NDArray[Any]) -> NDArray[Any]:
+        """What belongs to each class, (..., n_classes), at each of its entries, (..., entries)."""
+        return np.repeat(values, np.diff(self.start), axis=-1)
+
     def divided(self, size: FloatArray) -> Nonzeros:
         """The same for tasks of which each holds so many times less; shape (n_classes,)."""
         columns = self.columns._replace(share=self.columns.share / size[self.columns.job_class])
-        return self._replace(share=self.share / np.repeat(size, np.diff(self.start)), columns=columns)
+        return self._replace(share=self.share / self.spread(size), columns=columns)
 
     def scaled(self, scale: FloatArray) -> Nonzeros:
         """The same with each resource, (n_resources,), in another unit; those of scale 0 are left out."""

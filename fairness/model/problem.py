@@ -38,7 +38,7 @@ from fairness.display.tables import aligned
 from fairness.errors import ModelError
 from fairness.model.csv_tables import pool_tables
 from fairness.model.job_classes import JobClasses
-from fairness.model.nonzeros import Nonzeros, nonzeros, reduced, sparse_nonzeros
+from fairness.model.nonzeros import Nonzeros, nonzeros, sparse_nonzeros
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -157,16 +157,17 @@ class Problem(JobClasses):
             **({"_given": listed} if listed else {"demands": frozen(a)}),
             _source=(None if listed else rationals(table), rationals(capacities)),
         )
-        self._check_demands(a, c if listed is None else c[listed.resource])
+        self._check_demands(a)
 
-    def _check_demands(self, units: FloatArray, capacities: FloatArray) -> None:
-        """Units as a table, or as a list of entries, each with its capacity."""
+    def _check_demands(self, units: FloatArray) -> None:
+        """Units as a table, or those of the entries."""
+        table = units.ndim == 2
         good = np.isfinite(units) & (units >= 0)
         if not good.all():
             i, j = self._first(~good)
             told = f"must be finite and >= 0; got {units[~good][0]} at index {(i, j)} ({self._named(i, j)})"
             raise ModelError.of("demands", told, i, j)
-        demands = units.any(axis=1) if units.ndim == 2 else np.diff(self.units.start) > 0
+        demands = units.any(axis=1) if table else np.diff(self.units.start) > 0
         for k in np.flatnonzero(~demands & np.isinf(self.limits)):
             raise ModelError(
                 f"job class {self.job_classes[k]!r} demands nothing and has no limit, so its allocation is "
@@ -176,7 +177,8 @@ class Problem(JobClasses):
             )
         # What overflows is refused here.
         with np.errstate(over="ignore", invalid="ignore"):
-            share = units * np.divide(1.0, capacities, out=np.zeros_like(capacities), where=capacities > 0)
+            share = self.task_shares if table else units * self._scale[self.units.resource]
+        capacities = self.capacities if table else self.capacities[self.units.resource]
         lost = ~np.isfinite(share) | ((share == 0) & (units > 0) & (capacities > 0))
         if lost.any():
             i, j = self._first(lost)
@@ -264,8 +266,7 @@ class Problem(JobClasses):
         """Classes, shape (n_classes,), that demand a resource of capacity 0 and so never run."""
         if (self.capacities > 0).all():
             return np.zeros(self.n_classes, dtype=bool)
-        nothing = self.capacities[self.units.resource] == 0
-        return reduced(np.maximum, nothing.astype(float), self.units.start, 0.0) > 0
+        return np.diff(self.nonzeros.start) < np.diff(self.units.start)
 
     @cached_property
     def task_shares(self) -> FloatArray:
@@ -290,7 +291,7 @@ class Problem(JobClasses):
                     "fairness",
                 )
             table = np.zeros((n, m))
-            table[np.repeat(np.arange(n), np.diff(self.units.start)), self.units.resource] = self.units.share
+            table[self.units.spread(np.arange(n)), self.units.resource] = self.units.share
             return vars(self).setdefault("demands", frozen(table))
 
     @cached_property
@@ -314,7 +315,7 @@ class Problem(JobClasses):
             units: FloatArray = tasks @ self.demands
             return units
         entries, m = self.units, self.n_resources
-        held = np.repeat(tasks, np.diff(entries.start), axis=-1) * entries.share
+        held = entries.spread(tasks) * entries.share
         rows = [np.bincount(entries.resource, row, m) for row in held.reshape(-1, held.shape[-1])]
         return np.array(rows, dtype=float).reshape(*tasks.shape[:-1], m)
 

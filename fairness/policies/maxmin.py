@@ -112,6 +112,6 @@ class DRF(FillingPolicy):
             given, shape = np.array(self.resource_weights), (problem.n_classes, problem.n_resources)
             if given.shape != shape:
                 raise ModelError.of("resource_weights", f"has shape {given.shape}; the problem needs {shape}")
-            weights = given[np.repeat(np.arange(problem.n_classes), np.diff(shares.start)), shares.resource]
+            weights = given[shares.spread(np.arange(problem.n_classes)), shares.resource]
         # [3] Table 1: rho_i = w_ir/d_ir at the resource r that minimises it.
         return reduced(np.minimum, weights / shares.share, shares.start, np.inf)

@@ -112,10 +112,8 @@ class Allocation(AnyAllocation):
     @cached_property
     def bottlenecks(self) -> tuple[tuple[str, ...], ...]:
         """Per class, the saturated resources that it demands: they stop it from growing."""
-        names, (start, resource, *_) = self.problem.resources, self.problem.units
-        full = self.saturated[resource]
-        stops, ends = resource[full], np.concatenate(([0], np.cumsum(full)))[start]
-        return tuple(tuple(names[j] for j in stops[a:b]) for a, b in pairwise(ends))
+        names, stops = self.problem.resources, self.problem.units.scaled(self.saturated.astype(float))
+        return tuple(tuple(names[j] for j in stops.resource[a:b]) for a, b in pairwise(stops.start))
 
     @property
     def duality_gap(self) -> float | None:

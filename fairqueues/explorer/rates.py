@@ -30,6 +30,7 @@ from capacity.curves.result import UNSTABLE
 from capacity.curves.solve import solve
 from capacity.means.chains import ByChain
 from capacity.means.formulas import ByRecursion
+from capacity.means.found import CHAIN
 from capacity.means.ladder import answered
 from capacity.means.method import Effort, Method
 from capacity.means.words import METHODS
@@ -309,7 +310,8 @@ class _Line:
         error = float(np.nan_to_num(errors[live] / rates[live], nan=math.inf).max())
         if not error <= ROUGH:
             raise NotConvergedError(solved.errors[0][0] or "the means are known too badly", residual=error)
-        return rates, error, solved.known[0][0].partition(", error")[0]
+        # The error of a chain is told as that of all others.
+        return rates, error, CHAIN if solved.found_by[0][0] == CHAIN else solved.known[0][0]
 
     def curve(self, load: float) -> Curve:
         known = [value for value in LOADS if (value, False) in self.points]

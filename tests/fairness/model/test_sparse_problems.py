@@ -11,6 +11,7 @@ import pytest
 from scipy import sparse
 
 from fairness import DRF, AlphaFair, MaxMin, ModelError, Problem, ProportionalFair, allocate
+from fairness.evidence.pools import level_certificate
 from fairness.model import problem as pools
 from fairness.policies.asset import AssetFair
 from fairness.protocol.calling import policy_tasks
@@ -61,8 +62,6 @@ def test_a_wrong_allocation_is_seen():
     table, capacities, rest = drawn(1)
     listed = Problem(sparse.csr_array(table), capacities, **rest)
     growth, tasks = DRF().growth(listed), DRF()(listed, np.ones(40))
-    from fairness.evidence.pools import level_certificate
-
     assert level_certificate(listed, np.ones(40), tasks, growth).holds
     for k in np.flatnonzero(tasks):
         for factor in (0.999, 1.001):
