@@ -76,7 +76,14 @@ def test_any_form_is_read_and_what_stands_twice_is_added_up():
     doubled = sparse.coo_array(
         ([0.25, 0.75, 2.0, 0.5, 0.0], ([0, 0, 1, 1, 0], [0, 0, 1, 0, 1])), shape=(2, 2)
     )
-    for given in (doubled, sparse.csc_array(table), sparse.csr_matrix(table), sparse.lil_array(table)):
+    untidy = sparse.csr_array(([0.25, 0.75, 2.0, 0.5], [0, 0, 1, 0], [0, 2, 4]), shape=(2, 2))
+    for given in (
+        doubled,
+        untidy,
+        sparse.csc_array(table),
+        sparse.csr_matrix(table),
+        sparse.lil_array(table),
+    ):
         entries = given.nnz
         problem = Problem(given, [1, 1])
         np.testing.assert_array_equal(problem.demands, table)
