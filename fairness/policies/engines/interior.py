@@ -34,10 +34,10 @@ from fairness.model.nonzeros import Nonzeros
 
 __all__ = ["BLOCK", "COLUMNS", "ROWS", "factorise", "gram", "interior_point", "solve"]
 
-ROWS, COLUMNS = 14, 7
-"""Work space of :func:`interior_point`, in vectors over the classes and over the resources."""
+ROWS, COLUMNS = 14, 9
+"""Work space of this method and of Newton's, in vectors over the classes and over the resources."""
 
-BLOCK = 48
+BLOCK = 64
 """Number of resources up to which plain loops beat products of matrices; the width of a block beyond."""
 
 _BATCH = 500  # classes per matrix product; not a power of 2, whose multiples share one place in the cache
@@ -350,7 +350,13 @@ def _factorise_panel(panel: FloatArray, matrix: FloatArray, low: int) -> None:
     """Cholesky factor of the columns of a matrix from ``low`` on, in place, or in a transposed copy."""
     for k in range(panel.shape[0]):
         whole = matrix[low + k, low + k]
-        for c in range(k):
+        # Three columns at a time, which reads and writes this one a third as often.
+        whole_threes = k - k % 3
+        for c in range(0, whole_threes, 3):
+            first, second, third = panel[c, k], panel[c + 1, k], panel[c + 2, k]
+            for r in range(k, panel.shape[1]):
+                panel[k, r] -= first * panel[c, r] + second * panel[c + 1, r] + third * panel[c + 2, r]
+        for c in range(whole_threes, k):
             factor = panel[c, k]
             for r in range(k, panel.shape[1]):
                 panel[k, r] -= factor * panel[c, r]

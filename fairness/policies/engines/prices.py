@@ -39,7 +39,8 @@ from fairness.machine.kernels import exp, log
 from fairness.model import nonzeros
 from fairness.model.nonzeros import Nonzeros
 from fairness.model.problem import FloatArray
-from fairness.policies.engines import interior
+from fairness.policies.engines import conjugate, interior
+from fairness.policies.engines.conjugate import conjugate_step, rounds_worth
 from fairness.policies.engines.interior import COLUMNS, ROWS, factorise, gram, interior_point, solve
 
 __all__ = ["CERTIFIED", "price_kernel", "solve_states", "tasks_at"]
@@ -54,7 +55,15 @@ _SHARP = 1e-13  # Newton stops here: errors are squared, so the step that arrive
 _SLACK = 0.1  # usage of a resource so far below its capacity that its price may well be 0
 _LEAST = 0.1  # part of a resource with which a class begins that finds it full, though free
 _CONTRADICTION = 1e-9  # loads of dependent resources differ by less than this only by rounding
-_STEPS = 25
+_STEPS = 40
+_SHORTEST = 1.0 / 1024.0  # part of a step; a shorter one is no use
+_FARTHEST = 4.0  # change of the logarithm of a price in one step; times alpha, if that is larger than 1
+_INEXACT = (
+    0.01  # of the right side that conjugate gradients may leave; less and less, as Newton's method ends
+)
+_NEAR = 1e-3  # part of the payments that is amiss, from which Newton's method is the better one
+_ROUNDS, _BETWEEN = 100, 10  # of prices at first, and after a step that was too long
+_WARM, _ROUND_BY_ROUND, _INTERIOR = 0, 1, 2  # roads to a state, in this order
 _ANEW = 256  # states after which prices start anew: a batch has the tasks of its parts of so many states
 
 
@@ -62,7 +71,7 @@ class Space(NamedTuple):
     """Work space over the classes and resources of one problem."""
 
     rows: FloatArray  # (ROWS, n): weights, limits, tasks, roots of their slopes; and of the interior point
-    columns: FloatArray  # (COLUMNS, m): prices, loads less 1, active resources, steps; and more
+    columns: FloatArray  # (COLUMNS, m): prices, loads less 1, active resources, steps; and work space
     matrix: FloatArray  # (m, m): the Hessian
     packed: FloatArray  # (m * m,): its factor on the active resources
     right: FloatArray  # (m,): the right side
@@ -140,38 +149,121 @@ def _revise_prices(
 
 
 @part
-def _newton(shares: Nonzeros, users: IntArray, alpha: float, space: Space) -> float:
-    """Improve the prices and set the tasks; return the residual, infinite for failure."""
-    p, load, active = space.columns[0], space.columns[1], space.columns[2]
+def _approach(shares: Nonzeros, users: IntArray, alpha: float, space: Space, rounds: int) -> bool:
+    """Raise prices where loads are too large and lower them elsewhere; False if a class finds all free.
+
+    It begins with tasks and loads at the prices and ends with them. A round never raises the dual objective.
+    """
+    p, load = space.columns[0], space.columns[1]
+    used = True
+    for _ in range(rounds):
+        paid, amiss = 0.0, 0.0
+        for j in range(p.size):
+            paid += p[j]
+            amiss += p[j] * abs(load[j])
+        if not (used and amiss > _NEAR * paid):
+            break
+        for j in range(p.size):
+            usage = 1.0 + load[j]
+            if alpha == 1.0:
+                p[j] *= usage
+            elif p[j] > 0:
+                p[j] *= exp(alpha * log(usage)) if usage > 0 else 0.0
+        used = _use(shares, users, alpha, space)
+    return used
+
+
+@part
+def _enter(shares: Nonzeros, users: IntArray, alpha: float, space: Space) -> float:
+    """Prices from nothing; return the unit by which the weights were divided."""
+    weight, p, load = space.rows[0], space.columns[0], space.columns[1]
+    most = 0.0
+    p[:] = 1.0
+    for i in users:
+        most = max(most, _bill(shares, i, p))
+    p[:] = 1.0 / most
+    space.columns[4][:] = p
+    _use(shares, users, alpha, space)
+    unit = 0.0
     for j in range(p.size):
-        active[j] = 1.0 if p[j] > 0 else 0.0
+        unit = max(unit, 1.0 + load[j])
+    for i in users:
+        weight[i] /= unit
+    if _use(shares, users, alpha, space) and _approach(shares, users, alpha, space, _ROUNDS):
+        _drop_needless(shares, users, alpha, space)
+    return unit
+
+
+@part
+def _weigh_prices(shares: Nonzeros, users: IntArray, alpha: float, space: Space) -> None:
+    """Put into ``columns[5]`` the part of a bill that a unit of a price is at most; bills pay for limits."""
+    weight, cap, phi = space.rows[0], space.rows[1], space.rows[2]
+    p, part_of_bill = space.columns[0], space.columns[5]
+    part_of_bill[:] = 0.0
+    for i in users:
+        bill = _bill(shares, i, p)
+        if phi[i] == cap[i]:
+            bill = max(bill, (weight[i] / cap[i]) ** alpha)
+        for e in range(shares.start[i], shares.start[i + 1]):
+            j, a = shares.resource[e], shares.share[e]
+            part_of_bill[j] = max(part_of_bill[j], a / bill)
+
+
+@part
+def _drop_needless(shares: Nonzeros, users: IntArray, alpha: float, space: Space) -> None:
+    """Prices of which slack outweighs the part in any bill become 0; those that were 0 before stay."""
+    p, load, start, part_of_bill = space.columns[0], space.columns[1], space.columns[4], space.columns[5]
+    _weigh_prices(shares, users, alpha, space)
+    for j in range(p.size):
+        if start[j] > 0 and not p[j] * part_of_bill[j] > -load[j]:
+            p[j] = 0.0
+
+
+@part
+def _newton(shares: Nonzeros, users: IntArray, alpha: float, space: Space, near: bool) -> float:
+    """Improve the prices and set the tasks; return the residual, infinite for failure.
+
+    Prices that are ``near`` the solution change by full steps, up to where one reaches 0.
+    """
+    p, load, active = space.columns[0], space.columns[1], space.columns[2]
     before = np.inf
     blocking, lower = -1, 0.0
+    used = _use(shares, users, alpha, space)
+    entries = 0
+    for i in users:
+        entries += shares.start[i + 1] - shares.start[i]
     for _ in range(_STEPS):
-        if not _use(shares, users, alpha, space):
+        if not used:
             # Who pays for nothing else needs the price that the last step took away, if only a lower one.
             if blocking >= 0 and p[blocking] == 0 and lower > 0:
                 p[blocking] = lower
             else:
                 _revise_prices(shares, users, alpha, space.rows, space.columns)
-            for j in range(p.size):
-                active[j] = 1.0 if p[j] > 0 else 0.0
             before, blocking = np.inf, -1
+            used = _use(shares, users, alpha, space)
             continue
-        residual = 0.0
+        residual, size = _violation(space.columns), 0.0
         for j in range(p.size):
-            violation = abs(load[j]) if active[j] > 0 else load[j]
-            residual = max(residual, violation)
-            if load[j] > _SHARP:
-                active[j] = 1.0
+            active[j] = 1.0 if p[j] > 0 or load[j] > _SHARP else 0.0
+            size += active[j]
         # The second way out is the level of rounding errors.
         if residual <= _SHARP or (residual <= CERTIFIED and residual >= 0.5 * before):
             return residual
-        exchanged = _find_step(shares, users, space)
-        length, blocking, lower = _take_step(space.columns, exchanged)
-        if length == np.inf:
-            return np.inf
-        before = residual if blocking < 0 else np.inf
+        exchanged = _find_step(shares, users, alpha, space, near, residual, rounds_worth(entries, size))
+        if near or exchanged:
+            length, blocking, lower = _take_step(space.columns, exchanged)
+            if length == np.inf:
+                return np.inf
+            used = _use(shares, users, alpha, space)
+        else:
+            length = _descend(shares, users, alpha, space, residual)
+            if length == 0.0:
+                return np.inf
+            if length < 1.0:
+                _approach(shares, users, alpha, space, _BETWEEN)
+            _drop_needless(shares, users, alpha, space)
+            used = _use(shares, users, alpha, space)
+        before = residual if blocking < 0 and length == 1.0 else np.inf
     return np.inf
 
 
@@ -195,45 +287,92 @@ def _use(shares: Nonzeros, users: IntArray, alpha: float, space: Space) -> bool:
 
 
 @part
-def _find_step(shares: Nonzeros, users: IntArray, space: Space) -> bool:
-    """Newton's step of the prices of active resources; whether it is an exchange of prices instead."""
-    p, load, active, step = space.columns[0], space.columns[1], space.columns[2], space.columns[3]
-    matrix, kept = space.matrix, space.kept
-    again = True
+def _violation(columns: FloatArray) -> float:
+    """Largest excess over a capacity, or slack of a priced resource."""
+    p, load = columns[0], columns[1]
+    worst = 0.0
+    for j in range(p.size):
+        worst = max(worst, abs(load[j]) if p[j] > 0 else load[j])
+    return worst
+
+
+@part
+def _find_step(
+    shares: Nonzeros, users: IntArray, alpha: float, space: Space, near: bool, residual: float, rounds: float
+) -> bool:
+    """Newton's step of the prices of active resources; whether it is an exchange of prices instead.
+
+    By conjugate gradients if they need no more than so many rounds.
+    """
+    farthest = _FARTHEST * max(1.0, alpha)
+    p, load, active, step, more = (
+        space.columns[0],
+        space.columns[1],
+        space.columns[2],
+        space.columns[3],
+        space.columns[8],
+    )
+    for j in range(p.size):
+        # In the logarithms of prices, slack bends the dual objective; near the solution there is none.
+        more[j] = max(-load[j], 0.0) / (p[j] * farthest) if not near and p[j] > 0 else 0.0
+    exchanged, again = False, True
     while again:
-        gram(shares, users, space.rows[3], active, matrix)
-        k = 0
-        for j in range(p.size):
-            step[j] = 0.0
-            # A priced resource that only classes at their limits use keeps its price.
-            if matrix[j, j] > 0:
-                kept[k] = j
-                k += 1
-        small, right = space.packed[: k * k].reshape((k, k)), space.right[:k]
-        for r in range(k):
-            right[r] = load[kept[r]]
-            for c in range(r + 1):
-                small[r, c] = matrix[kept[r], kept[c]]
-        factorise(small)
-        if _exchange(small, right, space.forward):
-            # Nothing changes along this direction but the prices, until one of them is 0.
-            for r in range(k):
-                step[kept[r]] = right[r]
-            return True
-        for r in range(k):
-            usage = 1.0 + right[r]
-            if p[kept[r]] > 0 and usage > _SLACK:
-                right[r] = usage * log(usage)
-        solve(small, right)
+        if rounds > 0.0:
+            for j in range(p.size):
+                space.right[j] = _wanted(space.columns, j) if active[j] > 0 else np.nan
+            precision = max(min(residual, _INEXACT), 1e-10)
+            met = conjugate_step(
+                shares, users, space.rows[3], more, space.right, space.columns[3:8], precision, rounds
+            )
+            rounds = rounds if met else 0.0
+        if rounds == 0.0:
+            exchanged = _factor_step(shares, users, space)
         # A resource overflows but needs no price, when the others' new prices already mend it.
         again = False
-        for r in range(k):
-            j = kept[r]
-            step[j] = right[r]
+        for j in range(p.size):
             if p[j] == 0 and step[j] < 0:
                 active[j] = 0.0
                 again = True
-    return False
+    return exchanged
+
+
+@inlined
+def _wanted(columns: FloatArray, j: int) -> float:
+    """What Newton's method in logarithms puts in the place of the excess of a resource."""
+    excess = columns[1, j]
+    usage = 1.0 + excess
+    return usage * log(usage) if columns[0, j] > 0 and usage > _SLACK else excess
+
+
+@part
+def _factor_step(shares: Nonzeros, users: IntArray, space: Space) -> bool:
+    """The step by a Cholesky factor; whether it is an exchange of prices instead."""
+    load, active, step, more = space.columns[1], space.columns[2], space.columns[3], space.columns[8]
+    matrix, kept = space.matrix, space.kept
+    gram(shares, users, space.rows[3], active, matrix)
+    k = 0
+    for j in range(load.size):
+        step[j] = 0.0
+        # A full resource that only classes at their limits use keeps its price.
+        if matrix[j, j] + more[j] > 0:
+            kept[k] = j
+            k += 1
+    small, right = space.packed[: k * k].reshape((k, k)), space.right[:k]
+    for r in range(k):
+        right[r] = load[kept[r]]
+        for c in range(r + 1):
+            small[r, c] = matrix[kept[r], kept[c]]
+        small[r, r] += more[kept[r]]
+    factorise(small)
+    exchanged = _exchange(small, right, space.forward)
+    if not exchanged:
+        for r in range(k):
+            right[r] = _wanted(space.columns, kept[r])
+        solve(small, right)
+    # An exchange changes nothing but the prices, until one of them is 0.
+    for r in range(k):
+        step[kept[r]] = right[r]
+    return exchanged
 
 
 @part
@@ -243,7 +382,7 @@ def _take_step(columns: FloatArray, exchanged: bool) -> tuple[float, int, float]
     The step ends where a price reaches 0: what is beyond was computed for a set that has changed. If an
     exchange meets no end, its length is infinite, and nothing changes.
     """
-    p, load, active, step = columns[0], columns[1], columns[2], columns[3]
+    p, load, step = columns[0], columns[1], columns[3]
     length, blocking, lower = np.inf if exchanged else 1.0, -1, 0.0
     for j in range(p.size):
         if p[j] > 0 and step[j] < 0 and p[j] < -length * step[j]:
@@ -260,8 +399,45 @@ def _take_step(columns: FloatArray, exchanged: bool) -> tuple[float, int, float]
             p[j] += length * step[j]
         if not p[j] > 0 or j == blocking:
             p[j] = 0.0
-            active[j] = 0.0
     return length, blocking, lower
+
+
+@part
+def _descend(shares: Nonzeros, users: IntArray, alpha: float, space: Space, residual: float) -> float:
+    """Take the step in the logarithms of prices, as far as the dual objective falls; return its length, or 0.
+
+    The slope of the dual objective along a change of prices is the sum of changes times slack. It may have
+    risen to a tenth of what it was at first, with the other sign: so Newton's own steps may end. Where prices
+    are many decades apart rounding errors hide it, but not that the residual is halved.
+    """
+    p, load, step = space.columns[0], space.columns[1], space.columns[3]
+    start, part_of_bill = space.columns[4], space.columns[5]
+    farthest, entrance = _FARTHEST * max(1.0, alpha), _FARTHEST * min(1.0, alpha)
+    slope, longest, enters = 0.0, 1.0, False
+    for j in range(p.size):
+        start[j] = p[j]
+        slope += load[j] * step[j]
+        if p[j] > 0:
+            longest = max(longest, abs(step[j]) / (p[j] * farthest))
+        elif step[j] > 0:
+            enters = True
+    if enters:
+        _weigh_prices(shares, users, alpha, space)
+    length = 1.0
+    while length >= _SHORTEST / longest:
+        for j in range(p.size):
+            if start[j] > 0:
+                p[j] = start[j] * exp(min(max(length * step[j] / start[j], -farthest), farthest))
+            else:
+                p[j] = min(length * step[j], entrance / part_of_bill[j])
+        if _use(shares, users, alpha, space):
+            rise = 0.0
+            for j in range(p.size):
+                rise -= load[j] * (p[j] - start[j])
+            if rise <= 0.1 * length * slope or _violation(space.columns) <= 0.5 * residual:
+                return length
+        length *= 0.5
+    return 0.0
 
 
 @part
@@ -298,7 +474,7 @@ def _exchange(factor: FloatArray, load: FloatArray, forward: FloatArray) -> bool
     return True
 
 
-@stored(kernels, nonzeros, floats, interior, **COUNTED)
+@stored(kernels, nonzeros, floats, interior, conjugate, **COUNTED)
 def solve_states(
     shares: Nonzeros,
     limits: FloatArray,
@@ -336,16 +512,21 @@ def solve_states(
                 cap[i] = x * limits[i]
         users = present[:number]
         residual = 0.0 if number == 0 else np.inf
-        for cold in range(0 if warm and (state == 0 or state % _ANEW > 0) else 1, 2):
+        for road in range(
+            _WARM if warm and (state == 0 or state % _ANEW > 0) else _ROUND_BY_ROUND, _INTERIOR + 1
+        ):
             if residual <= CERTIFIED:
                 break
-            if cold == 1:
+            if road == _WARM:
+                _revise_prices(shares, users, alpha, rows, columns)
+            else:
                 for i in users:
                     weight[i] = counts[state, i] * growth[i]
+            if road == _ROUND_BY_ROUND:
+                unit = _enter(shares, users, alpha, space)
+            elif road == _INTERIOR:
                 unit = interior_point(shares, users, alpha, rows, columns, matrix)
-            else:
-                _revise_prices(shares, users, alpha, rows, columns)
-            residual = _newton(shares, users, alpha, space)
+            residual = _newton(shares, users, alpha, space, road != _ROUND_BY_ROUND)
         residuals[state] = residual
         warm = number > 0 and residual <= CERTIFIED
         for i in users:
