@@ -11,7 +11,7 @@ from benchmarks.harness import Row, best_seconds
 from fairness import DRF, Problem, allocate
 from fairness.testing import random_problem
 
-__all__ = ["rows"]
+__all__ = ["five_demands_each", "rows"]
 
 
 def rows() -> list[Row]:
@@ -36,9 +36,7 @@ def rows() -> list[Row]:
 
 def _sparse_row(n: int, m: int, rng: np.random.Generator) -> Row:
     """Classes that demand five resources each, the pool made anew each time, and the certificate with it."""
-    resources = (rng.integers(0, m, (n, 1)) + np.cumsum(rng.integers(1, m // 5, (n, 5)), axis=1)) % m
-    places = (np.repeat(np.arange(n), 5), resources.ravel())
-    demands = sparse.coo_array((rng.uniform(0.1, 1.0, 5 * n), places), shape=(n, m)).tocsr()
+    demands = five_demands_each(rng, n, m)
     ours, numpys = [], []
     for _ in range(5):
         ours.append(best_seconds(lambda: allocate(Problem(demands, np.ones(m)), DRF()), repeat=1))
@@ -52,6 +50,13 @@ def _sparse_row(n: int, m: int, rng: np.random.Generator) -> Row:
         "<= 1/2",
         bool(part <= 0.5 and result.certificate.holds),
     )
+
+
+def five_demands_each(rng: np.random.Generator, n: int, m: int) -> sparse.csr_array:
+    """Demands of n classes for five of m resources each."""
+    resources = (rng.integers(0, m, (n, 1)) + np.cumsum(rng.integers(1, m // 5, (n, 5)), axis=1)) % m
+    places = (np.repeat(np.arange(n), 5), resources.ravel())
+    return sparse.coo_array((rng.uniform(0.1, 1.0, 5 * n), places), shape=(n, m)).tocsr()
 
 
 def _in_numpy(demands: Any) -> np.ndarray:

@@ -14,7 +14,7 @@ that an interpreted one calls is interpreted, too. numba itself is imported when
 Compiled kernels are stored by :mod:`fairness.machine.stored_kernels`. numba stores a kernel together with
 everything it calls, and compiles it anew when the file it stands in has changed. Changes in *other* files go
 unnoticed: a kernel that calls a helper from another module would go on running the helper of yesterday. Hence
-the rule: a kernel with such helpers names their modules, ``@stored(kernels, interior)``, and is looked up by
+the rule: a kernel with such helpers names their modules, ``@stored(kernels, cholesky)``, and is looked up by
 the sources of these too.
 
 Views of arrays are cheap where numba does not count the references to them, which can take two thirds of the

@@ -7,15 +7,30 @@ In units where every capacity is 1, with :math:`W_i = x_i w_i` and :math:`L_i = 
    0 \le p_j \perp 1 - \sum_i \varphi_i(p) a_{ij} \ge 0 .
 
 A state (one vector of counts) is solved by Newton's method on the usages of the priced resources, which must
-be 1: a price that would turn negative leaves the set, a resource that overflows enters it. It starts from the
-prices of the previous state and, where that does not certify, from an interior point
-(:mod:`fairness.policies.engines.interior`). With bills :math:`e = A p`, the Hessian of the dual is
-:math:`A^\top \mathrm{diag}(\varphi_i/(\alpha e_i)) A` over the classes below their limits.
+be 1: a price that would turn negative leaves the set, a resource that overflows enters it. It starts from
+the prices of the previous state. With bills :math:`e = A p`, the Hessian of the dual objective is
+:math:`A^\top \mathrm{diag}(\varphi_i/(\alpha e_i)) A` over the classes below their limits. Its system is
+solved by conjugate gradients where demands are sparse and resources many
+(:mod:`fairness.policies.engines.conjugate`), and by a Cholesky factor elsewhere.
 
 Steps are those of the logarithms of usages :math:`u_j` in the logarithms of prices, which one resource by
 itself makes linear: :math:`u_j \log u_j` takes the place of :math:`u_j - 1`, and a price is multiplied by
 :math:`\exp(\Delta p_j/p_j)`, unless it would more than double or vanish. Prices of a state nearby are then
 two or three steps away.
+
+*From far away*, prices begin equal and are multiplied by :math:`u_j^\alpha`, round after round. No round
+raises the dual objective. Where no class is at its limit it is :math:`\sum_j p_j + \sum_i f_i(e_i)` with
+:math:`f_i' = -W_i e_i^{-1/\alpha}`, and as :math:`f_i` is convex, Jensen's inequality with the parts
+:math:`\lambda_{ij} = a_{ij} p_j/e_i` of the bills,
+
+.. math:: f_i\Bigl(\sum_j a_{ij} p'_j\Bigr) \le \sum_j \lambda_{ij} f_i(e_i p'_j/p_j) ,
+
+bounds it by a sum over resources that :math:`p'_j = p_j u_j^\alpha` makes least, and which touches it at
+:math:`p' = p`. (A limit makes the slope of :math:`f_i` change more slowly, so that this step goes less far
+than the least.) For proportional fairness these are proportional responses [1]_. They lose no time on prices
+that are many decades apart, but end slowly. Newton's method takes over: in the logarithms of prices, whose
+own curvature a slack adds; as far as the dual objective falls; and without the prices of which slack
+outweighs the part in every bill.
 
 The Hessian is singular where the users of a resource pay for others in the same proportions. Such a resource
 keeps its price while its load is theirs in these proportions; where it is not, they cannot all be full, and
@@ -23,6 +38,10 @@ prices are exchanged between them, which no class notices, until one of them is 
 
 Tasks are exact functions of the prices, so all that can be wrong with a state is the excess over a
 capacity, or the slack of a resource with a price: that is its residual.
+
+References
+----------
+.. [1] F. Wu and L. Zhang, "Proportional response dynamics leads to market equilibrium", ACM STOC 2007.
 """
 
 from __future__ import annotations
@@ -32,16 +51,15 @@ from typing import NamedTuple
 import numpy as np
 
 from fairness.arguments.validation import IntArray
-from fairness.filling import floats
 from fairness.machine import kernels
 from fairness.machine.compiling import COUNTED, inlined, part, stored
 from fairness.machine.kernels import exp, log
 from fairness.model import nonzeros
 from fairness.model.nonzeros import Nonzeros
 from fairness.model.problem import FloatArray
-from fairness.policies.engines import conjugate, interior
+from fairness.policies.engines import cholesky, conjugate
+from fairness.policies.engines.cholesky import factorise, gram, solve
 from fairness.policies.engines.conjugate import conjugate_step, rounds_worth
-from fairness.policies.engines.interior import COLUMNS, ROWS, factorise, gram, interior_point, solve
 
 __all__ = ["CERTIFIED", "price_kernel", "solve_states", "tasks_at"]
 
@@ -52,26 +70,28 @@ STEPS = 20
 """Microseconds per entry of the task shares and state, interpreted."""
 
 _SHARP = 1e-13  # Newton stops here: errors are squared, so the step that arrives goes on to rounding errors
+_LOST = 1e-16  # usage that rounding hides
+_LEFT = 1e-150  # as many decades are left above the prices
 _SLACK = 0.1  # usage of a resource so far below its capacity that its price may well be 0
 _LEAST = 0.1  # part of a resource with which a class begins that finds it full, though free
 _CONTRADICTION = 1e-9  # loads of dependent resources differ by less than this only by rounding
-_STEPS = 40
+_STEPS, _MORE_STEPS = 25, 60  # near the solution; from far away, where 8 to 15 are usual
 _SHORTEST = 1.0 / 1024.0  # part of a step; a shorter one is no use
+_LONGEST = 0.95  # part of a price by which it may fall on a straight way
 _FARTHEST = 4.0  # change of the logarithm of a price in one step; times alpha, if that is larger than 1
-_INEXACT = (
-    0.01  # of the right side that conjugate gradients may leave; less and less, as Newton's method ends
-)
+_INEXACT = 0.01  # part of a right side that conjugate gradients may leave; less and less, towards the end
+_CLOSE = 1e-6  # residual from which the priced resources are known, but for ties
 _NEAR = 1e-3  # part of the payments that is amiss, from which Newton's method is the better one
 _ROUNDS, _BETWEEN = 100, 10  # of prices at first, and after a step that was too long
-_WARM, _ROUND_BY_ROUND, _INTERIOR = 0, 1, 2  # roads to a state, in this order
+_ATTEMPTS = 2  # from equal prices, with so many times more rounds at first
 _ANEW = 256  # states after which prices start anew: a batch has the tasks of its parts of so many states
 
 
 class Space(NamedTuple):
     """Work space over the classes and resources of one problem."""
 
-    rows: FloatArray  # (ROWS, n): weights, limits, tasks, roots of their slopes; and of the interior point
-    columns: FloatArray  # (COLUMNS, m): prices, loads less 1, active resources, steps; and work space
+    rows: FloatArray  # (4, n): weights, limits, tasks, roots of their slopes
+    columns: FloatArray  # (9, m): prices, loads less 1, active resources, steps; 4 to 8 serve single steps
     matrix: FloatArray  # (m, m): the Hessian
     packed: FloatArray  # (m * m,): its factor on the active resources
     right: FloatArray  # (m,): the right side
@@ -149,7 +169,9 @@ def _revise_prices(
 
 
 @part
-def _approach(shares: Nonzeros, users: IntArray, alpha: float, space: Space, rounds: int) -> bool:
+def _approach(
+    shares: Nonzeros, users: IntArray, alpha: float, space: Space, rounds: int, near: float
+) -> bool:
     """Raise prices where loads are too large and lower them elsewhere; False if a class finds all free.
 
     It begins with tasks and loads at the prices and ends with them. A round never raises the dual objective.
@@ -161,35 +183,39 @@ def _approach(shares: Nonzeros, users: IntArray, alpha: float, space: Space, rou
         for j in range(p.size):
             paid += p[j]
             amiss += p[j] * abs(load[j])
-        if not (used and amiss > _NEAR * paid):
+        if not (used and amiss > near * paid):
             break
         for j in range(p.size):
-            usage = 1.0 + load[j]
-            if alpha == 1.0:
-                p[j] *= usage
-            elif p[j] > 0:
-                p[j] *= exp(alpha * log(usage)) if usage > 0 else 0.0
+            # What is hardly used is 0 after rounding, but may be in demand at half of its price.
+            usage = max(1.0 + load[j], _LOST)
+            p[j] *= usage if alpha == 1.0 else exp(alpha * log(usage))
         used = _use(shares, users, alpha, space)
     return used
 
 
 @part
-def _enter(shares: Nonzeros, users: IntArray, alpha: float, space: Space) -> float:
+def _enter(shares: Nonzeros, users: IntArray, alpha: float, space: Space, rounds: int, near: float) -> float:
     """Prices from nothing; return the unit by which the weights were divided."""
-    weight, p, load = space.rows[0], space.columns[0], space.columns[1]
+    weight, p, load, start = space.rows[0], space.columns[0], space.columns[1], space.columns[4]
     most = 0.0
     p[:] = 1.0
     for i in users:
         most = max(most, _bill(shares, i, p))
-    p[:] = 1.0 / most
-    space.columns[4][:] = p
+    for j in range(p.size):
+        p[j] = start[j] = 1.0 / most
     _use(shares, users, alpha, space)
     unit = 0.0
     for j in range(p.size):
         unit = max(unit, 1.0 + load[j])
+    if alpha > 1.0:
+        # Prices are unit**-alpha times as large: the small ones would leave the floating-point numbers.
+        unit *= _LEFT ** (1.0 / alpha)
     for i in users:
         weight[i] /= unit
-    if _use(shares, users, alpha, space) and _approach(shares, users, alpha, space, _ROUNDS):
+    for j in range(p.size):
+        p[j] = start[j] = 1.0 / (most * (_LEFT if alpha > 1.0 else 1.0))
+    used = _use(shares, users, alpha, space)
+    if used and _approach(shares, users, alpha, space, rounds, near):
         _drop_needless(shares, users, alpha, space)
     return unit
 
@@ -220,11 +246,12 @@ def _drop_needless(shares: Nonzeros, users: IntArray, alpha: float, space: Space
 
 
 @part
-def _newton(shares: Nonzeros, users: IntArray, alpha: float, space: Space, near: bool) -> float:
+def _newton(shares: Nonzeros, users: IntArray, alpha: float, space: Space, attempt: int) -> float:
     """Improve the prices and set the tasks; return the residual, infinite for failure.
 
-    Prices that are ``near`` the solution change by full steps, up to where one reaches 0.
+    At the attempt 0, prices are near the solution and change by full steps, up to where one reaches 0.
     """
+    near = attempt == 0
     p, load, active = space.columns[0], space.columns[1], space.columns[2]
     before = np.inf
     blocking, lower = -1, 0.0
@@ -232,7 +259,7 @@ def _newton(shares: Nonzeros, users: IntArray, alpha: float, space: Space, near:
     entries = 0
     for i in users:
         entries += shares.start[i + 1] - shares.start[i]
-    for _ in range(_STEPS):
+    for _ in range(_STEPS if attempt == 0 else _MORE_STEPS * attempt**2):
         if not used:
             # Who pays for nothing else needs the price that the last step took away, if only a lower one.
             if blocking >= 0 and p[blocking] == 0 and lower > 0:
@@ -246,6 +273,7 @@ def _newton(shares: Nonzeros, users: IntArray, alpha: float, space: Space, near:
         for j in range(p.size):
             active[j] = 1.0 if p[j] > 0 or load[j] > _SHARP else 0.0
             size += active[j]
+        near = near or residual <= _CLOSE
         # The second way out is the level of rounding errors.
         if residual <= _SHARP or (residual <= CERTIFIED and residual >= 0.5 * before):
             return residual
@@ -259,10 +287,12 @@ def _newton(shares: Nonzeros, users: IntArray, alpha: float, space: Space, near:
             length = _descend(shares, users, alpha, space, residual)
             if length == 0.0:
                 return np.inf
-            if length < 1.0:
-                _approach(shares, users, alpha, space, _BETWEEN)
-            _drop_needless(shares, users, alpha, space)
-            used = _use(shares, users, alpha, space)
+        if not near:
+            if used and length != 1.0:
+                used = _approach(shares, users, alpha, space, _BETWEEN, _NEAR)
+            if used and not exchanged:
+                _drop_needless(shares, users, alpha, space)
+                used = _use(shares, users, alpha, space)
         before = residual if blocking < 0 and length == 1.0 else np.inf
     return np.inf
 
@@ -404,39 +434,46 @@ def _take_step(columns: FloatArray, exchanged: bool) -> tuple[float, int, float]
 
 @part
 def _descend(shares: Nonzeros, users: IntArray, alpha: float, space: Space, residual: float) -> float:
-    """Take the step in the logarithms of prices, as far as the dual objective falls; return its length, or 0.
+    """Take the step in logarithms of prices, as far as the dual objective falls; return its length, or 0.
 
-    The slope of the dual objective along a change of prices is the sum of changes times slack. It may have
-    risen to a tenth of what it was at first, with the other sign: so Newton's own steps may end. Where prices
-    are many decades apart rounding errors hide it, but not that the residual is halved.
+    The slope of the dual objective along a change of prices is the sum of changes times slack: it begins
+    below 0 and may have risen to a tenth of that, with the other sign, for so Newton's own steps may end.
+    Where prices are many decades apart rounding errors hide it, but not that the residual is halved. If the
+    way that is straight in the logarithms goes too far, so may not the straight way itself: along it bills
+    stay as they are where they are the same at other prices.
     """
-    p, load, step = space.columns[0], space.columns[1], space.columns[3]
-    start, part_of_bill = space.columns[4], space.columns[5]
+    p, load, step, start = space.columns[0], space.columns[1], space.columns[3], space.columns[4]
+    part_of_bill, excess = space.columns[5], space.columns[6]
     farthest, entrance = _FARTHEST * max(1.0, alpha), _FARTHEST * min(1.0, alpha)
-    slope, longest, enters = 0.0, 1.0, False
+    longest, straight, enters = 1.0, 1.0, False
     for j in range(p.size):
-        start[j] = p[j]
-        slope += load[j] * step[j]
+        start[j], excess[j] = p[j], load[j]
         if p[j] > 0:
             longest = max(longest, abs(step[j]) / (p[j] * farthest))
+            straight = min(straight, -_LONGEST * p[j] / step[j]) if step[j] < 0 else straight
         elif step[j] > 0:
             enters = True
     if enters:
         _weigh_prices(shares, users, alpha, space)
-    length = 1.0
+    length, bent = 1.0, True
     while length >= _SHORTEST / longest:
         for j in range(p.size):
-            if start[j] > 0:
+            if start[j] > 0 and bent:
                 p[j] = start[j] * exp(min(max(length * step[j] / start[j], -farthest), farthest))
-            else:
+            elif start[j] > 0:
+                p[j] = start[j] + min(length, straight) * step[j]
+            elif step[j] > 0:
                 p[j] = min(length * step[j], entrance / part_of_bill[j])
         if _use(shares, users, alpha, space):
-            rise = 0.0
+            fall, rise = 0.0, 0.0
             for j in range(p.size):
-                rise -= load[j] * (p[j] - start[j])
-            if rise <= 0.1 * length * slope or _violation(space.columns) <= 0.5 * residual:
+                if abs(excess[j]) > _SHARP or abs(load[j]) > _SHARP:
+                    fall += excess[j] * (p[j] - start[j])
+                    rise -= load[j] * (p[j] - start[j])
+            if (fall > 0 and rise <= 0.1 * fall) or _violation(space.columns) <= 0.5 * residual:
                 return length
-        length *= 0.5
+        length *= 1.0 if bent else 0.5
+        bent = not bent
     return 0.0
 
 
@@ -474,7 +511,7 @@ def _exchange(factor: FloatArray, load: FloatArray, forward: FloatArray) -> bool
     return True
 
 
-@stored(kernels, nonzeros, floats, interior, conjugate, **COUNTED)
+@stored(kernels, nonzeros, cholesky, conjugate, **COUNTED)
 def solve_states(
     shares: Nonzeros,
     limits: FloatArray,
@@ -489,7 +526,7 @@ def solve_states(
     n_states, n = counts.shape
     m = prices.size
     present = np.empty(n, dtype=np.int64)
-    rows, columns, matrix = np.empty((ROWS, n)), np.zeros((COLUMNS, m)), np.empty((m, m))
+    rows, columns, matrix = np.empty((4, n)), np.zeros((9, m)), np.empty((m, m))
     kept = np.empty(m, dtype=np.int64)
     space = Space(rows, columns, matrix, np.empty(m * m), np.empty(m), np.empty(m), kept)
     weight, cap, phi, p = rows[0], rows[1], rows[2], columns[0]
@@ -512,21 +549,18 @@ def solve_states(
                 cap[i] = x * limits[i]
         users = present[:number]
         residual = 0.0 if number == 0 else np.inf
-        for road in range(
-            _WARM if warm and (state == 0 or state % _ANEW > 0) else _ROUND_BY_ROUND, _INTERIOR + 1
-        ):
+        rounds, enough = 1, 1.0
+        for attempt in range(0 if warm and (state == 0 or state % _ANEW > 0) else 1, _ATTEMPTS + 1):
             if residual <= CERTIFIED:
                 break
-            if road == _WARM:
+            if attempt == 0:
                 _revise_prices(shares, users, alpha, rows, columns)
             else:
                 for i in users:
                     weight[i] = counts[state, i] * growth[i]
-            if road == _ROUND_BY_ROUND:
-                unit = _enter(shares, users, alpha, space)
-            elif road == _INTERIOR:
-                unit = interior_point(shares, users, alpha, rows, columns, matrix)
-            residual = _newton(shares, users, alpha, space, road != _ROUND_BY_ROUND)
+                rounds, enough = rounds * _ROUNDS, enough * _NEAR
+                unit = _enter(shares, users, alpha, space, rounds, enough)
+            residual = _newton(shares, users, alpha, space, attempt)
         residuals[state] = residual
         warm = number > 0 and residual <= CERTIFIED
         for i in users:
@@ -547,7 +581,7 @@ def price_kernel(
 ) -> None:
     """Fill ``tasks`` (n_states, n_classes), ``residuals`` (n_states,) and the ``prices`` of the last state.
 
-    It starts from the ``prices`` given, or from an interior point where all are 0. ``growth`` (n_classes,)
+    It starts from the ``prices`` given, or from equal ones where all are 0. ``growth`` (n_classes,)
     holds the weights, infinite for classes without demand. Capacities are 1. Where the residual of a state
     exceeds :data:`CERTIFIED` its tasks are not a solution.
     """

@@ -171,3 +171,19 @@ def test_long_summaries_are_cut():
     assert "... 800 more classes: see tasks" in told
     assert "... 300 more resources: see utilization" in told
     assert told.count("\n") < 210
+
+
+@pytest.mark.parametrize("alpha", [0.5, 1.0, 2.0])
+@pytest.mark.parametrize("decades", [0, 6])
+def test_thousands_of_classes_with_weights_far_apart_are_certified(alpha, decades):
+    rng = np.random.default_rng(0)
+    n, m = 6_000, 300
+    resources = (rng.integers(0, m, (n, 1)) + np.cumsum(rng.integers(1, m // 5, (n, 5)), axis=1)) % m
+    places = (np.repeat(np.arange(n), 5), resources.ravel())
+    demands = sparse.coo_array((rng.uniform(0.1, 1.0, 5 * n), places), shape=(n, m))
+    weights = 10.0 ** rng.uniform(-decades / 2, decades / 2, n)
+    limits = np.where(rng.random(n) < 0.1, rng.uniform(0.01, 1.0, n), np.inf)
+    pool = Problem(demands, 10.0 ** rng.uniform(-1, 1, m), weights=weights, limits=limits)
+    result = allocate(pool, AlphaFair(alpha))
+    assert result.certificate.holds
+    assert result.certificate.duality_gap < 1e-12

@@ -9,7 +9,7 @@ import pytest
 from fairness.errors import ModelError, NotConvergedError
 from fairness.exact.linear_algebra import affine_solutions
 from fairness.model.cluster import Cluster
-from fairness.policies.engines.interior import solve
+from fairness.policies.engines.cholesky import solve
 from fairness.policies.servers.engines import market
 from fairness.policies.servers.engines.market import time_division
 from fairness.policies.servers.engines.market_interior import _factorise

@@ -7,7 +7,8 @@ import pytest
 
 from fairness.model.nonzeros import nonzeros
 from fairness.policies.engines import prices
-from fairness.policies.engines.interior import COLUMNS, ROWS, factorise
+from fairness.policies.engines.cholesky import factorise
+from fairness.policies.engines.conjugate import conjugate_step, rounds_worth
 
 CAP, PHI = 1, 2  # rows of the kernel; row 0 holds the weights, column 0 the prices, column 1 the loads
 
@@ -15,7 +16,7 @@ CAP, PHI = 1, 2  # rows of the kernel; row 0 holds the weights, column 0 the pri
 def start(weights, start_prices):
     """Space of the kernel for classes without limits."""
     n, m = len(weights), len(start_prices)
-    rows, columns = np.zeros((ROWS, n)), np.zeros((COLUMNS, m))
+    rows, columns = np.zeros((4, n)), np.zeros((9, m))
     rows[0], rows[CAP], columns[0] = weights, np.inf, start_prices
     kept = np.empty(m, dtype=np.int64)
     return prices.Space(rows, columns, np.empty((m, m)), np.empty(m * m), np.empty(m), np.empty(m), kept)
@@ -35,7 +36,7 @@ def test_one_resource_alone_takes_one_step(monkeypatch, alpha, factor):
     price = (weights @ shares[:, 0] ** (1 - 1 / alpha)) ** alpha
     space = start(weights, [price / factor])
     newton = steps_left(monkeypatch, 2)  # the second look finds it solved
-    assert newton(nonzeros(shares), np.arange(2), alpha, space) <= 1e-13
+    assert newton(nonzeros(shares), np.arange(2), alpha, space, 0) <= 1e-13
     assert space.columns[0, 0] == pytest.approx(price, rel=1e-13)
 
 
@@ -44,7 +45,7 @@ def test_a_price_that_more_than_doubles_grows_by_the_step_itself(monkeypatch):
     shares, weights = np.array([[1.0], [1.0]]), np.array([0.1, 0.7])
     space = start(weights, [0.1])
     newton = steps_left(monkeypatch, 3)
-    assert newton(nonzeros(shares), np.arange(2), 1.0, space) <= 1e-13
+    assert newton(nonzeros(shares), np.arange(2), 1.0, space, 0) <= 1e-13
     np.testing.assert_allclose(space.rows[PHI], weights / 0.8, rtol=1e-13)
 
 
@@ -67,6 +68,52 @@ def test_what_nobody_uses_is_free():
     space = start([1.0], [2.0, 5.0])
     prices._revise_prices(nonzeros(np.array([[1.0, 0.0]])), np.arange(1), 1.0, space.rows, space.columns)
     assert space.columns[0].tolist() == [2.0, 0.0]
+
+
+def dual_objective(shares, weights, caps, alpha, p):
+    """Sum of the prices, and for each class the most that its utility exceeds what its tasks cost."""
+    bill = shares @ p
+    tasks = np.minimum(caps, weights * bill ** (-1 / alpha))
+    power = tasks ** (1 - alpha) / (1 - alpha) if alpha != 1 else np.log(tasks)
+    return p.sum() + (weights**alpha * power - tasks * bill).sum()
+
+
+@pytest.mark.parametrize("alpha", [0.3, 1.0, 3.0])
+@pytest.mark.parametrize("limited", [False, True])
+def test_no_round_raises_the_dual_objective(alpha, limited):
+    rng = np.random.default_rng(5)
+    for _ in range(20):
+        n, m = rng.integers(1, 6, 2)
+        shares, weights = 10.0 ** rng.uniform(-1, 1, (n, m)), 10.0 ** rng.uniform(-1, 1, n)
+        space = start(weights, 10.0 ** rng.uniform(-1, 1, m))
+        space.rows[CAP] = 10.0 ** rng.uniform(-1, 1, n) if limited else np.inf
+        users, p = np.arange(n), space.columns[0]
+        prices._use(nonzeros(shares), users, alpha, space)
+        before = dual_objective(shares, weights, space.rows[CAP], alpha, p)
+        for _ in range(30):
+            prices._approach(nonzeros(shares), users, alpha, space, 1, 0.0)
+            after = dual_objective(shares, weights, space.rows[CAP], alpha, p)
+            assert after <= before + 1e-12 * abs(before)
+            before = after
+
+
+def test_conjugate_gradients_solve_the_system_of_those_who_change():
+    rng = np.random.default_rng(3)
+    shares = np.where(rng.random((40, 12)) < 0.3, rng.uniform(0.1, 1, (40, 12)), 0.0)
+    factor, more, right, work = rng.uniform(0.5, 1, 40), np.zeros(12), rng.normal(size=12), np.zeros((5, 12))
+    more[3], right[7], kept = 2.0, np.nan, np.arange(12) != 7
+    assert conjugate_step(nonzeros(shares), np.arange(40), factor, more, right, work, 1e-12, 50.0)
+    hessian = shares.T @ np.diag(factor**2) @ shares + np.diag(more)
+    wanted = np.linalg.solve(hessian[np.ix_(kept, kept)], right[kept])
+    np.testing.assert_allclose(work[0, kept], wanted, rtol=1e-9)
+    assert work[0, 7] == 0.0
+    assert not conjugate_step(nonzeros(shares), np.arange(40), factor, more, right, work, 1e-12, 3.0)
+
+
+def test_conjugate_gradients_are_tried_where_a_factor_is_dear():
+    assert rounds_worth(100_000, 1_000) > 100  # five demands each of 20,000 classes
+    assert rounds_worth(600_000, 300) == 0  # dense
+    assert rounds_worth(20, 4) == 0
 
 
 def dependent_hessian(rng, n_resources):
@@ -115,9 +162,9 @@ def test_prices_that_are_given_are_the_start(monkeypatch):
     given *= [1.0, 1.1]
 
     def never(*_):
-        raise AssertionError("an interior point, though prices were given")
+        raise AssertionError("from nothing, though prices were given")
 
-    monkeypatch.setattr(prices, "interior_point", never)
+    monkeypatch.setattr(prices, "_enter", never)
     solve(1)
     assert residuals.max() <= prices.CERTIFIED
     np.testing.assert_allclose(solved[1, 0], solved[0, 0], rtol=1e-12)
@@ -126,10 +173,9 @@ def test_prices_that_are_given_are_the_start(monkeypatch):
 def test_prices_that_reach_zero_at_once_leave_together():
     space = start([1.0], [1.0, 2.0, 3.0])
     columns = space.columns
-    columns[2], columns[3] = 1.0, [-2.0, -4.0, -3.0]  # active; the step
+    columns[3] = [-2.0, -4.0, -3.0]  # the step
     assert prices._take_step(columns, False) == (0.5, 0, 1.0)
     assert columns[0].tolist() == [0.0, 0.0, 1.5]
-    assert columns[2].tolist() == [0.0, 0.0, 1.0]
 
 
 def solved_alone(shares, limits, counts, given):

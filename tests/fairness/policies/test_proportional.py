@@ -13,7 +13,7 @@ from fairness import BottleneckMax, MaxMin, ModelError, NotConvergedError, Probl
 from fairness.evidence.pools import SATURATION, feasibility_residual, price_certificate, relative_usage
 from fairness.model.nonzeros import nonzeros
 from fairness.policies.engines import prices
-from fairness.policies.engines.interior import factorise, gram
+from fairness.policies.engines.cholesky import factorise, gram
 from fairness.policies.proportional import AlphaFair, ProportionalFair
 from fairness.testing import KINDS, check_policy, random_problem
 from tests.fairness.instances import pools
@@ -456,12 +456,12 @@ def test_prices_lead_from_state_to_state_without_starting_anew(alpha, seed, monk
     pool = Problem(demands, rng.choice([1, 2], 12))
     starts = []
 
-    def interior_point(*arguments):
+    def enter(*arguments):
         starts.append(arguments)
         return whole(*arguments)
 
-    whole = prices.interior_point
-    monkeypatch.setattr(prices, "interior_point", interior_point)
+    whole = prices._enter
+    monkeypatch.setattr(prices, "_enter", enter)
     step = getattr(prices.solve_states, "py_func", prices.solve_states)
     shares, growth, known, residual = pool.nonzeros, np.ones(20), np.zeros(12), np.zeros(1)
     counts, tasks = np.zeros((1, 20)), np.empty((1, 20))

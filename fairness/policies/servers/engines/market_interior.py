@@ -31,8 +31,8 @@ import numpy as np
 
 from fairness.arguments.validation import FloatArray, IntArray
 from fairness.machine.compiling import helper, stored
-from fairness.policies.engines import interior
-from fairness.policies.engines.interior import BLOCK, put_back, solve
+from fairness.policies.engines import cholesky
+from fairness.policies.engines.cholesky import BLOCK, put_back, solve
 
 __all__ = ["GAP", "interior_market"]
 
@@ -141,7 +141,7 @@ def _eliminate(
     d_longer /= sums
 
 
-@stored(interior, nogil=True, error_model="numpy")
+@stored(cholesky, nogil=True, error_model="numpy")
 def interior_market(
     start: IntArray, classes: IntArray, servers: IntArray, by_class: bool, logs: FloatArray,
     w: FloatArray, q: FloatArray, money: FloatArray, slack: FloatArray,
