@@ -93,7 +93,7 @@ def _allocated(demands: csr_array, weights: FloatArray) -> Allocation:
 
 
 def _in_numpy(demands: csr_array, weights: FloatArray) -> FloatArray:
-    """A primal-dual interior point: prices p, slacks s = 1 - A'(w/(A p)), p s to 0, down to a gap of 1e-12."""
+    """A primal-dual interior point: prices p, slacks s = 1 - A'(w/(A p)), p s to 0, to a gap of 1e-12."""
     m = demands.shape[1]
     by_resource = demands.T.tocsr()
     p, s = np.full(m, 2.0 * weights.sum() / m), np.full(m, 0.5)

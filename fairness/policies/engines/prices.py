@@ -77,7 +77,7 @@ _LEAST = 0.1  # part of a resource with which a class begins that finds it full,
 _CONTRADICTION = 1e-9  # loads of dependent resources differ by less than this only by rounding
 _STEPS, _MORE_STEPS = 25, 60  # near the solution; from far away, where 8 to 15 are usual
 _SHORTEST = 1.0 / 1024.0  # part of a step; a shorter one is no use
-_LONGEST = 0.95  # part of a price by which it may fall on a straight way
+_LEAST_LEFT = 0.05  # part of a price that a straight way leaves at least
 _FARTHEST = 4.0  # change of the logarithm of a price in one step; times alpha, if that is larger than 1
 _INEXACT = 0.01  # part of a right side that conjugate gradients may leave; less and less, towards the end
 _CLOSE = 1e-6  # residual from which the priced resources are known, but for ties
@@ -445,12 +445,11 @@ def _descend(shares: Nonzeros, users: IntArray, alpha: float, space: Space, resi
     p, load, step, start = space.columns[0], space.columns[1], space.columns[3], space.columns[4]
     part_of_bill, excess = space.columns[5], space.columns[6]
     farthest, entrance = _FARTHEST * max(1.0, alpha), _FARTHEST * min(1.0, alpha)
-    longest, straight, enters = 1.0, 1.0, False
+    longest, enters = 1.0, False
     for j in range(p.size):
         start[j], excess[j] = p[j], load[j]
         if p[j] > 0:
             longest = max(longest, abs(step[j]) / (p[j] * farthest))
-            straight = min(straight, -_LONGEST * p[j] / step[j]) if step[j] < 0 else straight
         elif step[j] > 0:
             enters = True
     if enters:
@@ -461,7 +460,7 @@ def _descend(shares: Nonzeros, users: IntArray, alpha: float, space: Space, resi
             if start[j] > 0 and bent:
                 p[j] = start[j] * exp(min(max(length * step[j] / start[j], -farthest), farthest))
             elif start[j] > 0:
-                p[j] = start[j] + min(length, straight) * step[j]
+                p[j] = max(start[j] + length * step[j], _LEAST_LEFT * start[j])
             elif step[j] > 0:
                 p[j] = min(length * step[j], entrance / part_of_bill[j])
         if _use(shares, users, alpha, space):
