@@ -26,7 +26,7 @@ from typing import Any
 from proofs.catalogue.bonald_roberts.model import SOURCE
 from proofs.catalogue.chapter import Chapter
 from proofs.catalogue.examples import against, computed, every, model
-from proofs.claims import Counterexample, InWords, Step
+from proofs.claims import Claim, Counterexample, InWords, Step
 from proofs.statement import Question, Said
 
 __all__ = ["STATEMENTS"]
@@ -48,7 +48,7 @@ def _load(j: int) -> str:
 
 
 @STATEMENTS.add("br-bmf-exists")
-def _existence(question: Question) -> Iterator[Step]:
+def _existence(question: Question) -> Iterator[Claim]:
     r"""A bottleneck-max fair allocation exists for all demands.
 
     .. math:: \exists \varphi: \forall i\ \exists j:\ \varphi a_j = 1,\ \varphi_i a_{ij} = \max_k \varphi_k
@@ -108,12 +108,11 @@ def _existence(question: Question) -> Iterator[Step]:
         And nobody holds a larger share of it.
             decides; levels: g <= t
             => g <= h
+        The other way round: with the largest share of each full resource as its level, and 1 for the others,
+        every BMF allocation of small pools is such a fixed point, and every pool has one.
+            Computed.
     """
-    yield Step(
-        "The other way round: with the largest share of each full resource as its level, and 1 for the "
-        "others, every BMF allocation of small pools is such a fixed point, and every pool has one.",
-        every("bmf_fixed_points", sizes=[[2, 2, 3], [3, 2, 1], [2, 3, 1]]),
-    )
+    yield every("bmf_fixed_points", sizes=[[2, 2, 3], [3, 2, 1], [2, 3, 1]])
 
 
 @STATEMENTS.add("br-bmf-no-justified-complaints", said=Said.READER)

@@ -35,12 +35,12 @@ Hypotheses
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from proofs.catalogue.chapter import Chapter
 from proofs.catalogue.examples import every
 from proofs.catalogue.proof_texts import argued
-from proofs.claims import Step
+from proofs.claims import Claim, Step
 from proofs.statement import Question, Size
 
 __all__ = ["SOURCE", "STATEMENTS", "drf_has_bottlenecks"]
@@ -150,17 +150,16 @@ def _bmf_efficient(question: Question) -> Iterator[Step]:
 
 
 @argued
-def drf_has_bottlenecks(question: Question) -> Iterator[Step]:
+def drf_has_bottlenecks(question: Question) -> Iterator[Claim]:
     """What the statements on DRF rest on.
 
     Proof
         Everybody demands a full resource on which nobody has a larger dominant share.
             In words: Filling stops a user when one that it demands is full; who stopped earlier has no more.
+        So it is in all pools of three users and two resources with demands up to 2.
+            Computed.
     """
-    yield Step(
-        "So it is in all pools of three users and two resources with demands up to 2.",
-        every("drf_bottlenecks", n=3, m=2, largest=2),
-    )
+    yield every("drf_bottlenecks", n=3, m=2, largest=2)
 
 
 @STATEMENTS.add("br-pf-sharing-incentive", latex=INCENTIVE, remark=BY_PRICES)
@@ -198,20 +197,22 @@ def _bottleneck_incentive(question: Question) -> None:
 
 
 @STATEMENTS.add("br-drf-sharing-incentive", latex=INCENTIVE)
-def _drf_incentive(question: Question) -> Iterator[Step]:
+def _drf_incentive(question: Question) -> Iterator[Iterable[Step]]:
     """Under dominant resource fairness each of n users has a share of at least 1/n of some resource.
 
     Hypotheses
         largest, level*, bottleneck*, full*
     Scope: all demands, any n and m; that DRF has bottlenecks in words and for pools of 3 users, demands up to
         2
+
+    Proof
+        ...
+        On the bottleneck of a user, others hold at most the dominant share of that user.
+            largest: h <= d; level: d <= s
+            => h <= s
     """
-    yield from drf_has_bottlenecks(question)
-    yield Step(
-        "On the bottleneck of a user, others hold at most the dominant share of that user.",
-        question.implies({"largest": "h <= d", "level": "d <= s"}, "h <= s"),
-    )
-    yield from _bottleneck_incentive(question)
+    yield drf_has_bottlenecks(question)
+    yield _bottleneck_incentive(question)
 
 
 @STATEMENTS.add("br-bmf-sharing-incentive", latex=INCENTIVE)

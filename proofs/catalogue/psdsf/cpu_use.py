@@ -19,10 +19,11 @@ depend on c.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 
 from proofs.catalogue.chapter import Chapter
 from proofs.catalogue.examples import every
+from proofs.catalogue.proof_texts import Given
 from proofs.catalogue.psdsf.theorems import SOURCE
 from proofs.claims import Step
 from proofs.statement import Question, Said
@@ -74,7 +75,7 @@ def _both(question: Question) -> Iterator[Step]:
 
 
 @STATEMENTS.add("psdsf-greater-cpu-use", said=Said.READER)
-def _use(question: Question) -> Iterator[Step | Iterable[Step]]:
+def _use(question: Question) -> Iterator[Given]:
     r"""While user 4 is away, PS-DSF uses less CPU of class D than TSF if a task of user 2 demands less than
     37/285 CPU, and as much, all of it, if it demands from 37/285 to 2/15.
 
@@ -128,10 +129,9 @@ def _use(question: Question) -> Iterator[Step | Iterable[Step]]:
         and user 3 uses all CPU of classes C and D.
             tasks: z3 == 110
             => z3/5 == 22
+        By the definitions: PS-DSF by the conditions of Theorem 1, TSF by its prices, and the CPU in use, for
+        c = k/570 up to 2/15.
+            Computed.
     """
     yield _both(question)
-    yield Step(
-        "By the definitions: PS-DSF by the conditions of Theorem 1, TSF by its prices, and the CPU in use, "
-        "for c = k/570 up to 2/15.",
-        every("cpu_use_of_class_d", denominator=570, threshold="37/285", largest="2/15"),
-    )
+    yield every("cpu_use_of_class_d", denominator=570, threshold="37/285", largest="2/15")
