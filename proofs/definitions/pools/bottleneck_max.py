@@ -21,9 +21,9 @@ from typing import Any
 
 from proofs.definitions.exact import ONE, ZERO, Matrix, Row, solution, usage
 from proofs.definitions.pools.filling import (
-    are_optimal_prices,
     is_bottleneck_max,
     is_feasible,
+    pf_tasks,
     saturated,
     tasks_with,
 )
@@ -69,7 +69,7 @@ def bmf_vertices(demands: Any, capacities: Any) -> Matrix:
     return [list(x) for x in sorted(found)]
 
 
-@define
+@define_on_both
 def bmf_fixed_points(sizes: Any) -> Iterator[Case]:
     """In all pools of n users and m resources with demands up to a largest (for each triple of these in
     ``sizes``) there is a BMF allocation, and each vertex of them is a fixed point of the map of levels.
@@ -120,7 +120,7 @@ def bmf_improved(demands: Any, capacities: Any, better: Any) -> dict[str, Any]:
     return {"BMF": found[0], "products": products, "holds": not beaten}
 
 
-@define
+@define_on_both
 def two_classes(largest: int, most: int) -> Iterator[Case]:
     """In every pool of two classes with demands 1 to ``largest`` and up to ``most`` jobs each PF is BMF.
 
@@ -140,7 +140,7 @@ def two_classes(largest: int, most: int) -> Iterator[Case]:
             prices = solution(fractions([first, second]), [1 / v for v in per_class]) if both else None
             prices = prices or [Fraction(len(rows)) if j == full[0] else ZERO for j in (0, 1)]
             tasks = [per_class[0]] * counts[0] + [per_class[1]] * counts[1]
-            holds = is_bottleneck_max(rows, ones, tasks) and are_optimal_prices(rows, ones, tasks, prices)
+            holds = is_bottleneck_max(rows, ones, tasks) and pf_tasks(rows, ones, prices) == tasks
             yield {"demands": [first, second], "counts": counts, "tasks": per_class}, holds
 
 

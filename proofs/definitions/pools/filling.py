@@ -156,7 +156,7 @@ def _compared(demand: Row, lie: Row, honest: Fraction, given: Fraction) -> dict[
     return {"honest": honest, "with the lie": runs, "holds": runs <= honest}
 
 
-@define
+@define_on_both
 def drf_bottlenecks(n: int, m: int, largest: int) -> Iterator[Case]:
     """In every pool with whole demands up to ``largest`` every DRF user demands a full resource on which
     nobody has a larger dominant share."""

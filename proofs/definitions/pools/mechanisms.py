@@ -68,7 +68,7 @@ def pool_tasks(policy: str, demands: Any, capacities: Any, prices: Any = None) -
     return {"drf": drf_tasks, "asset": asset_tasks}[policy](demands, capacities)
 
 
-@define
+@define_on_both
 def levels_and_full(
     policy: str, least_demand: int, largest_demand: int, largest_capacity: int
 ) -> Iterator[Case]:

@@ -17,7 +17,7 @@ from typing import Any
 
 from proofs.definitions.exact import Matrix, Row, totals, usage
 from proofs.definitions.pools.filling import drf_tasks, tasks_with
-from proofs.definitions.registry import Case, define, fractions
+from proofs.definitions.registry import Case, define, define_on_both, fractions
 
 __all__ = [
     "Servers",
@@ -301,7 +301,7 @@ def placements_by_both_definitions(
             yield case, is_psdsf(model, x, division, saturated) == cannot_gain(model, x, division)
 
 
-@define
+@define_on_both
 def one_server_cases(largest: int, weighted: bool = True) -> Iterator[Case]:
     """All pairs of users with small demands on one server: DRF is PS-DSF."""
     rows = [row for row in product(range(largest + 1), repeat=2) if any(row)]
@@ -309,5 +309,5 @@ def one_server_cases(largest: int, weighted: bool = True) -> Iterator[Case]:
         weights = [1, 2]
         tasks = drf_tasks([one, other], server, weights if weighted else None)
         cluster = {"demands": [one, other], "capacities": [server], "weights": weights}
-        placement = [[x] for x in tasks]
-        yield {"cluster": cluster, "tasks": tasks}, is_psdsf(Servers.of(cluster), placement, "resource")
+        told = psdsf_tasks(cluster, [[x] for x in tasks], "resource")
+        yield {"cluster": cluster, "tasks": tasks}, told["conditions of the theorem"]

@@ -83,7 +83,7 @@ def test_a_claim_has_words_and_a_step_its_own():
     for text in ("...\n", ""):
         with pytest.raises(ProofError, match="a claim without words has its step in the docstring"):
             list(proved(text, lambda question: [claim])(ASKED))
-    with pytest.raises(ProofError, match="what is computed for the step 'Words.' is a claim alone; got Step"):
+    with pytest.raises(ProofError, match=r"the step 'Words\.' is a claim alone; got Step"):
         list(proved("Words.\n    Computed.\n", lambda question: OWN)(ASKED))
 
 

@@ -8,11 +8,11 @@ not fit.
 from __future__ import annotations
 
 import heapq
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from fractions import Fraction
 from typing import Any
 
-from proofs.definitions.exact import ONE, ZERO, Matrix, Row, max_min, usage
+from proofs.definitions.exact import ONE, ZERO, Matrix, Row, max_min
 from proofs.definitions.registry import define_again, fractions
 from proofs.definitions.second.pools.filling import pf_tasks
 from proofs.errors import ProofError
@@ -52,24 +52,6 @@ def ceei_tasks(demands: Any, capacities: Any, prices: Any) -> Row:
     if tasks is None:
         raise ProofError(f"the prices {prices} are none of a competitive equilibrium from equal incomes")
     return tasks
-
-
-def _cells(policy: str, least_demand: int, largest_demand: int, largest_capacity: int) -> int:
-    kinds = (largest_demand - least_demand + 1) ** 2 - (least_demand == 0)
-    return kinds**3 * largest_capacity**2
-
-
-@define_again(cases=_cells)
-def levels_and_full(
-    case: Mapping[str, Any], policy: str, least_demand: int, largest_demand: int, largest_capacity: int
-) -> bool:
-    """Raised alike to the common level of user 1, all tasks are these and just fit."""
-    a, c, tasks = fractions(case["demands"]), fractions(case["capacities"]), fractions(case["tasks"])
-    one = [max(row) if policy == "drf" else sum(row) for row in parts(a, c)]
-    common = [tasks[0] * one[0] / v for v in one]
-    # What is the least factor by which something overflows? 1 if it is just full.
-    room = min(c_j / u for u, c_j in zip(usage(a, common), c, strict=True) if u)
-    return common == tasks and room == 1
 
 
 @define_again
