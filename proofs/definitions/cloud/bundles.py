@@ -12,6 +12,7 @@ from itertools import product
 from math import prod
 from typing import Any
 
+from proofs.definitions.exact import small_demands
 from proofs.definitions.registry import Case, define, define_on_both
 
 __all__ = ["sequential_minmax"]
@@ -88,7 +89,7 @@ def minmax_bundles(demands: Any, capacities: Any) -> list[int]:
 @define_on_both
 def minmax_fair(n: int, m: int, largest: int, capacities: Sequence[int], ahead: int = 1) -> Iterator[Case]:
     """SequentialMinMax is Pareto optimal, has the sharing incentive, and envy of at most one own bundle."""
-    rows = [list(row) for row in product(range(largest + 1), repeat=m) if any(row)]
+    rows = [list(row) for row in small_demands(m, largest)]
     for demands in product(rows, repeat=n):
         yield _judged(demands, capacities, sequential_minmax(demands, capacities, range(n), ahead))
 

@@ -10,7 +10,7 @@ from fractions import Fraction
 from itertools import product
 from typing import Any
 
-from proofs.definitions.exact import ONE, ZERO, Matrix, Row, usage
+from proofs.definitions.exact import ONE, ZERO, Matrix, Row, dot, shares_of, small_demands, usage
 from proofs.definitions.registry import Case, define, define_on_both, fractions
 
 __all__ = [
@@ -59,7 +59,7 @@ def is_bottleneck_max(demands: Matrix, capacities: Row, tasks: Row) -> bool:
 def are_optimal_prices(demands: Matrix, capacities: Row, tasks: Row, prices: Row) -> bool:
     """Whether prices prove the optimum of the sum of log x: tasks cost 1/x, only full resources cost."""
     spare = [c - u for c, u in zip(capacities, usage(demands, tasks), strict=True)]
-    costs = [sum((p * d for p, d in zip(prices, row, strict=True)), ZERO) for row in demands]
+    costs = [dot(prices, row) for row in demands]
     return (
         is_feasible(demands, capacities, tasks)
         and min(prices) >= 0
@@ -81,17 +81,12 @@ def filled(demands: Matrix, capacities: Row, rates: Row) -> Row:
     return tasks
 
 
-def dominant(demand: Row, capacities: Row) -> Fraction:
-    """Dominant share of one task."""
-    return max(d / c for d, c in zip(demand, capacities, strict=True))
-
-
 @define
 def drf_tasks(demands: Any, capacities: Any, weights: Any = None) -> Row:
     """Progressive filling of dominant shares: all grow alike until a resource is full; its users stop."""
     a, c = fractions(demands), fractions(capacities)
     w = fractions(weights) if weights is not None else [ONE] * len(a)
-    return filled(a, c, [w_i / dominant(row, c) for w_i, row in zip(w, a, strict=True)])
+    return filled(a, c, [w_i / max(row) for w_i, row in zip(w, shares_of(a, c), strict=True)])
 
 
 @define
@@ -105,7 +100,7 @@ def mmf_tasks(demands: Any, capacities: Any) -> Row:
 def pf_tasks(demands: Any, capacities: Any, prices: Any) -> Row | None:
     """Proportionally fair tasks, one over the cost of a task, if these prices are optimal; None if not."""
     a, c, p = fractions(demands), fractions(capacities), fractions(prices)
-    tasks = [1 / sum((p_j * d for p_j, d in zip(p, row, strict=True)), ZERO) for row in a]
+    tasks = [1 / dot(p, row) for row in a]
     return tasks if are_optimal_prices(a, c, tasks, p) else None
 
 
@@ -141,8 +136,7 @@ def pf_lie(
 @define_on_both
 def drf_lies(n: int, m: int, largest: int) -> Iterator[Case]:
     """Every lie of the first user in every pool with whole demands up to ``largest``: none is of use."""
-    ones = [ONE] * m
-    rows = [row for row in product(range(largest + 1), repeat=m) if any(row)]
+    ones, rows = [ONE] * m, small_demands(m, largest)
     for demands in product(rows, repeat=n):
         honest = drf_tasks(demands, ones)[0]
         for lie in rows:
@@ -161,8 +155,7 @@ def drf_bottlenecks(n: int, m: int, largest: int) -> Iterator[Case]:
     """In every pool with whole demands up to ``largest`` every DRF user demands a full resource on which
     nobody has a larger dominant share."""
     ones = [ONE] * m
-    rows = [row for row in product(range(largest + 1), repeat=m) if any(row)]
-    for demands in product(rows, repeat=n):
+    for demands in product(small_demands(m, largest), repeat=n):
         a, tasks = fractions(demands), drf_tasks(demands, ones)
         level = [x * max(row) for x, row in zip(tasks, a, strict=True)]
         full = saturated(a, ones, tasks)

@@ -34,7 +34,7 @@ from itertools import product
 from math import ceil
 from typing import Any
 
-from proofs.definitions.exact import ZERO, Matrix, Row
+from proofs.definitions.exact import ZERO, Matrix, Row, usage
 from proofs.definitions.queues.balance import balanced_durations, four_digits, two_class_pf
 from proofs.definitions.queues.drifts import capacity_corners
 from proofs.definitions.registry import define, define_on_both, fractions
@@ -56,10 +56,10 @@ def pf_enclosure(a: Matrix, rho: Row, box: Sequence[int]) -> list[tuple[Fraction
 @lru_cache(maxsize=64)
 def _enclosed(a: Frozen, rho: tuple[Fraction, ...], box: State) -> tuple[tuple[Fraction, Fraction], ...]:
     shares, loads = [list(row) for row in a], list(rho)
-    spare = 1 / max(sum((r * row[j] for r, row in zip(rho, a, strict=True)), ZERO) for j in (0, 1)) - 1
+    spare = 1 / max(usage(shares, loads)) - 1
     if spare <= 0 or min(rho) <= 0:
         raise ProofError("all loads are positive, and those of the resources below 1")
-    corners = capacity_corners([list(row) for row in a])
+    corners = capacity_corners(shares)
     most = 2 + max(sum((t / r for t, r in zip(corner, rho, strict=True)), ZERO) for corner in corners)
     jobs = ceil(most / spare)
     beyond = 2 * spare * jobs - most

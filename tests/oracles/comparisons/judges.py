@@ -9,13 +9,13 @@ from itertools import pairwise, permutations, product
 from math import comb, prod
 from typing import Any
 
-from proofs.definitions.exact import ONE, ZERO, Matrix, Row, max_min, runs, usage, vertices
+from proofs.definitions.exact import ONE, ZERO, Matrix, Row, max_min, runs, shares_of, usage, vertices
 from proofs.definitions.registry import Second, fraction, fractions
 from proofs.definitions.second.cloud.bundles import sequential_minmax
 from proofs.definitions.second.cloud.rounds import LevelRun, edrf_tasks, families, level_run, level_tasks
 from proofs.definitions.second.cloud.work import dcdrf_operations
 from proofs.definitions.second.pools.filling import drf_tasks, is_bottleneck_max
-from proofs.definitions.second.pools.mechanisms import parts, whole_task_order
+from proofs.definitions.second.pools.mechanisms import whole_task_order
 from proofs.definitions.second.pools.timed import exchanged
 from proofs.definitions.second.queues.drifts import bmf_square_drift
 from proofs.definitions.second.servers.shares import Park, is_ps_dsf, nobody_can_gain
@@ -415,7 +415,7 @@ def levels_and_full(
 ) -> bool:
     """Raised alike to the common level of user 1, all tasks are these and just fit."""
     a, c, tasks = fractions(case["demands"]), fractions(case["capacities"]), fractions(case["tasks"])
-    one = [max(row) if policy == "drf" else sum(row) for row in parts(a, c)]
+    one = [max(row) if policy == "drf" else sum(row) for row in shares_of(a, c)]
     common = [tasks[0] * one[0] / v for v in one]
     # What is the least factor by which something overflows? 1 if it is just full.
     room = min(c_j / u for u, c_j in zip(usage(a, common), c, strict=True) if u)

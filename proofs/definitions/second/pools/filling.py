@@ -12,7 +12,7 @@ from fractions import Fraction
 from itertools import combinations, product
 from typing import Any
 
-from proofs.definitions.exact import ONE, ZERO, Matrix, Row, max_min, runs, solved, usage, vertices
+from proofs.definitions.exact import ONE, ZERO, Matrix, Row, dot, max_min, runs, solved, usage, vertices
 from proofs.definitions.registry import define_again, fractions
 
 __all__ = ["drf_tasks", "pf_tasks"]
@@ -98,7 +98,7 @@ def pf_tasks(demands: Any, capacities: Any, prices: Any) -> Row | None:
     """One over the costs of tasks, if nothing that fits is better and the prices are worth n together."""
     a, c, p = fractions(demands), fractions(capacities), fractions(prices)
     tasks = [1 / cost for cost in usage([list(column) for column in zip(*a, strict=True)], p)]
-    worth = sum((v * c_j for v, c_j in zip(p, c, strict=True)), ZERO)
+    worth = dot(p, c)
     return tasks if min(p) >= 0 and worth == len(a) and is_pf(a, c, tasks) else None
 
 

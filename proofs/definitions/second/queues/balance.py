@@ -15,7 +15,7 @@ from itertools import combinations_with_replacement, product
 from math import factorial, prod
 from typing import Any
 
-from proofs.definitions.exact import ONE, ZERO, Matrix, Row, usage
+from proofs.definitions.exact import ONE, ZERO, Matrix, Row, dot, shares_of, usage
 from proofs.definitions.registry import define_again, fraction, fractions
 
 __all__ = ["box_means"]
@@ -35,7 +35,7 @@ def balance(columns: Frozen, x: State, largest: bool = True) -> Fraction:
     if not any(x):
         return ONE
     below = [balance(columns, (*x[:i], k - 1, *x[i + 1 :]), largest) if k else ZERO for i, k in enumerate(x)]
-    sums = [sum((v * b for v, b in zip(column, below, strict=True)), ZERO) for column in columns]
+    sums = [dot(column, below) for column in columns]
     return max(sums) if largest else min(sums)
 
 
@@ -120,7 +120,7 @@ def mass_of_totals(case: Mapping[str, Any], shares: Any, loads: Any, total: int)
         (balance(columns, x) * prod((r**c for r, c in zip(rho, x, strict=True)), start=ONE) for x in states),
         ZERO,
     )
-    load = [sum((r * v for r, v in zip(rho, column, strict=True)), ZERO) for column in columns]
+    load = [dot(rho, column) for column in columns]
     most = sum((prod(chosen, start=ONE) for chosen in combinations_with_replacement(load, k)), ZERO)
     return mass == fraction(case["mass"]) and max(load) ** k <= mass <= most
 
@@ -138,7 +138,7 @@ def duration_terms(case: Mapping[str, Any], shares: Any, size: int, largest: boo
     ]
     left = (x[i] + 1) * balance(columns, up)
     right = (max(own) if largest else min(own)) * balance(columns, x)
-    right += sum((v * b for v, b in zip(own, behind, strict=True)), ZERO)
+    right += dot(own, behind)
     return [fraction(case["left"]), fraction(case["right"])] == [left, right] and right - left >= 0
 
 
@@ -188,8 +188,7 @@ def balanced_durations(shares: Any, loads: Any, total: int) -> list[str]:
 @define_again
 def balanced_service(demands: Any, capacities: Any, loads: Any, total: int) -> list[str]:
     """By rows of a box."""
-    a = [[d / c for d, c in zip(row, fractions(capacities), strict=True)] for row in fractions(demands)]
-    rho = fractions(loads)
+    a, rho = shares_of(fractions(demands), fractions(capacities)), fractions(loads)
     return [f"{1 / v:.4f}" for v in box_means(a, rho, _box(a, rho))]
 
 

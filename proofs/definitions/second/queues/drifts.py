@@ -14,7 +14,7 @@ from itertools import product
 from math import prod
 from typing import Any
 
-from proofs.definitions.exact import ONE, ZERO, Matrix, Row, max_min, solved, usage
+from proofs.definitions.exact import ONE, ZERO, Matrix, Row, max_min, shares_of, solved, usage
 from proofs.definitions.registry import define_again, fractions
 
 __all__: list[str] = []
@@ -54,7 +54,7 @@ def largest_mixes(demands: Any, capacities: Any, whole: bool = True) -> list[lis
     """From many tasks of class 1 to few: whatever raises the tasks of class 2."""
     a, c = fractions(demands), fractions(capacities)
     if not whole:
-        return capacity_corners([[d / s for d, s in zip(row, c, strict=True)] for row in a])
+        return capacity_corners(shares_of(a, c))
     found: list[list[Any]] = []
     best = -1
     for x in range(int(min(s / d for d, s in zip(a[0], c, strict=True) if d)), -1, -1):
