@@ -17,7 +17,9 @@ from proofs.language.relations import Relation
 from proofs.symbolic.decisions.deciding import Decision, decide
 from proofs.symbolic.decisions.formulas import (
     Formula,
+    above_zero,
     conjunction,
+    equals_zero,
     exact,
     holds,
     negated,
@@ -86,7 +88,7 @@ class Ground:
     def with_letters(self, more: Iterable[Any]) -> Ground:
         """The ground with further letters, which are > 0."""
         symbols = tuple(more)
-        positive = (sympy.Gt(symbol, 0, evaluate=False) for symbol in symbols)
+        positive = (above_zero(symbol) for symbol in symbols)
         return Ground((*self.letters, *symbols), (*self.assumptions, *positive))
 
     def can(self, conditions: Iterable[Any], *, both: bool = False, time_limit: float = PATIENCE) -> Decision:
@@ -161,7 +163,7 @@ class Ground:
     def _found_sign(self, expression: Any, given: tuple[Any, ...]) -> int | None:
         if expression.is_number:
             return int(sympy.sign(expression))
-        terms = relation_of(sympy.Gt(expression, 0, evaluate=False)).left.terms  # of p*q for a quotient p/q
+        terms = relation_of(above_zero(expression)).left.terms  # of p*q for a quotient p/q
         if {name for monomial in terms for name, _ in monomial} <= self._positive:
             signs = {1 if c > 0 else -1 for c in terms.values()}
             if len(signs) == 1:
@@ -201,7 +203,7 @@ class Ground:
         if kind is sympy.Ge and all(part.is_Pow for part in kept):
             # Squares: never negative, and at most 0 only where one of them is 0.
             roots = sympy.prod(part.base for part in kept)
-            return sympy.true if sign > 0 else self.tidy(sympy.Eq(roots, 0, evaluate=False), given)
+            return sympy.true if sign > 0 else self.tidy(equals_zero(roots), given)
         product = sympy.expand(sympy.prod(kept))
         if not ordered:
             sign = -1 if product.could_extract_minus_sign() else 1

@@ -39,6 +39,7 @@ import sympy
 from proofs.errors import ProofError
 from proofs.symbolic.cells import Cell
 from proofs.symbolic.decisions.assumptions import Ground
+from proofs.symbolic.decisions.formulas import above_zero, at_least_zero
 from proofs.symbolic.model.problem import SymbolicProblem
 from proofs.symbolic.policies.linear_cases import Case, linear_cases
 from proofs.symbolic.policies.overlaps import agree, apart, distinct, settled
@@ -99,7 +100,7 @@ class _Maps:
             return
         for option in self.options[k]:
             new = [self.relation(i, j, k, option) for i, j in enumerate(chosen) if j != option]
-            new.append(self.ground.tidy(sympy.Gt(self.shares[k][option], 0, evaluate=False)))
+            new.append(self.ground.tidy(above_zero(self.shares[k][option])))
             if (held := self.ground.met((*given, *new))) is not None:
                 yield from self._extended((*chosen, option), held)
 
@@ -121,7 +122,7 @@ def _cells_of(
     own: tuple[Any, ...] = ()
     if len(used) == 2:
         one, other = (usage[j] for j in used)
-        own = (ground.tidy(sympy.Gt(one[0] * other[1] - one[1] * other[0], 0, evaluate=False), given),)
+        own = (ground.tidy(above_zero(one[0] * other[1] - one[1] * other[0]), given),)
         if sympy.false in own:
             return
     own = tuple(r for r in own if r != sympy.true)
@@ -155,7 +156,7 @@ def _cell(
     if free:
         ground = ground.with_letters(free)
     held = (*given, *case.conditions)
-    relations = [sympy.Gt(f, 0, evaluate=False) for f in level]
+    relations = [above_zero(f) for f in level]
     for i, b in enumerate(beta):
         mine = level[place[b]] / shares[i][b]
         relations += [sympy.Ge(level[place[j]], shares[i][j] * mine, evaluate=False) for j in used if j != b]
@@ -164,7 +165,7 @@ def _cell(
         for j, row in enumerate(usage)
         if j not in place
     }
-    relations += [sympy.Ge(left, 0, evaluate=False) for left in rest.values()]
+    relations += [at_least_zero(left) for left in rest.values()]
     conditions = ground.met((*held, *(ground.tidy(relation, held) for relation in relations)))
     if conditions is None:
         return None

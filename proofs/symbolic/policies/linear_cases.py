@@ -13,6 +13,7 @@ from typing import Any
 import sympy
 
 from proofs.symbolic.decisions.assumptions import Ground
+from proofs.symbolic.decisions.formulas import equals_zero
 
 __all__ = ["Case", "linear_cases"]
 
@@ -115,7 +116,7 @@ def _solved(
 ) -> Iterator[Case]:
     """The solutions, where what is left of the equations reads 0 = 0."""
     for row in rows[len(pivots) :]:
-        rest = ground.tidy(sympy.Eq(row[-1], 0, evaluate=False), (*given, *conditions))
+        rest = ground.tidy(equals_zero(row[-1]), (*given, *conditions))
         if rest == sympy.false:
             return
         if rest != sympy.true:
