@@ -99,6 +99,10 @@ class Ground:
             self._answers[key] = self._tried(made) or self._decided(made, both, time_limit)
         return self._answers[key]
 
+    def excludes(self, conditions: Iterable[Any]) -> bool:
+        """Whether the conditions are known not to be met together under the assumptions."""
+        return self.can(conditions).answer == "no"
+
     def _tried(self, made: tuple[Formula, ...]) -> Decision | None:
         """Yes, if a known point meets the conditions."""
         if _names(made) <= {symbol.name for symbol in self.letters}:
@@ -135,12 +139,12 @@ class Ground:
     def met(self, conditions: Iterable[Any]) -> tuple[Any, ...] | None:
         """The conditions once each, without what is true; None if they are known not to be met together."""
         made = tuple(dict.fromkeys(c for c in conditions if c != sympy.true))
-        return None if sympy.false in made or self.can(made).answer == "no" else made
+        return None if sympy.false in made or self.excludes(made) else made
 
     def implies(self, condition: Any, given: Iterable[Any] = ()) -> bool:
         """Whether a relation is known to follow from the assumptions and the given relations."""
         (wanted,) = conjunction(condition)
-        return self.can((*given, negated(wanted))).answer == "no"
+        return self.excludes((*given, negated(wanted)))
 
     def knows(self, relational: Any, given: Iterable[Any] = ()) -> bool:
         """Whether a relation of quotients is known to hold where the given relations do."""

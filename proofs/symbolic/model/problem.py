@@ -117,7 +117,7 @@ class SymbolicProblem:
 
     def _validate(self) -> None:
         ground = self.ground
-        if sympy.false in self.assumptions or ground.can(()).answer == "no":
+        if sympy.false in self.assumptions or ground.excludes(()):
             raise contradiction()
         checks: list[tuple[str, Any, Any, tuple[Any, ...]]] = [
             (f"demands[{i}, {j}]", self.demands[i, j], sympy.Ge, ("demands", i, j))

@@ -87,7 +87,7 @@ class _Maps:
         c = self.shares
         needed = sympy.Ge(c[i][j] * c[k][other], c[k][j] * c[i][other], evaluate=False)
         relation = self.ground.tidy(needed)
-        return sympy.false if self.ground.can((relation,)).answer == "no" else relation
+        return sympy.false if self.ground.excludes((relation,)) else relation
 
     def possible(self) -> Iterator[tuple[_Map, tuple[Any, ...]]]:
         """Maps, each with what it needs."""

@@ -65,7 +65,7 @@ def _patterns(problem: SymbolicProblem) -> Iterator[tuple[Ground, Any, tuple[Any
             ground.tidy((sympy.Eq if a in zero else sympy.Gt)(a, 0, evaluate=False)) for a in open_
         )
         zero += [a for a, sign in signs.items() if sign == 0]
-        if ground.can(conditions).answer == "no":
+        if ground.excludes(conditions):
             continue
         inner = Ground(problem.letters, (*problem.assumptions, *conditions)) if open_ else ground
         yield (
@@ -121,7 +121,7 @@ class _Filling:
                 if compared != sympy.true and compared not in conditions:
                     conditions.append(compared)
             else:
-                if len(conditions) == len(given) or self.ground.can(conditions).answer != "no":
+                if len(conditions) == len(given) or not self.ground.excludes(conditions):
                     yield j, tuple(conditions)
 
     def fill(

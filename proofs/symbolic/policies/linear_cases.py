@@ -89,7 +89,7 @@ def _eliminated(
     _, r, c = min(unsettled)
     for kind in (sympy.Gt, sympy.Lt, sympy.Eq):
         case = ground.tidy(kind(rows[r][c], 0, evaluate=False), given)
-        if ground.can((*held, case)).answer != "no":
+        if not ground.excludes((*held, case)):
             yield from _eliminated(rows, pivots, unknowns, ground, given, (*conditions, case))
 
 
@@ -121,7 +121,7 @@ def _solved(
             return
         if rest != sympy.true:
             conditions = (*conditions, rest)
-    if ground.can((*given, *conditions)).answer == "no":
+    if ground.excludes((*given, *conditions)):
         return
     free = tuple(c for c in range(len(unknowns)) if c not in pivots)
     values = list(unknowns)

@@ -61,11 +61,11 @@ def _upright(ground: Ground, cell: Cell) -> Cell:
 def _without(ground: Ground, cell: Cell, earlier: Cell) -> Iterator[Cell]:
     """What is left of a cell outside of an earlier one."""
     held = cell.conditions
-    if ground.can((*held, *earlier.conditions)).answer == "no":
+    if ground.excludes((*held, *earlier.conditions)):
         yield cell
         return
     for condition in earlier.conditions:
-        parts = [part for part in _outside(condition) if ground.can((*held, part)).answer != "no"]
+        parts = [part for part in _outside(condition) if not ground.excludes((*held, part))]
         for part in parts:
             yield replace(cell, conditions=(*held, part))
         if parts:
@@ -246,7 +246,7 @@ def _fixed(ground: Ground, cell: Cell) -> tuple[Any, Any, Any] | None:
             if linear and all(any(other.has(v) for other in others) for v in linear):
                 return linear[0], sympy.expand(linear[0] - left / sympy.diff(left, linear[0])), c
         above = (*cell.conditions, above_zero(left))
-        if inside and (c.rel_op == "==" or ground.can(above).answer == "no"):
+        if inside and (c.rel_op == "==" or ground.excludes(above)):
             for u in inside:
                 slope = sympy.diff(left, u)
                 if not slope.has(u) and ground.sign(slope, cell.conditions):

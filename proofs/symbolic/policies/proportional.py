@@ -205,7 +205,7 @@ class _Priced:
             kind = sympy.Eq if j in self.priced else sympy.Ge
             top, bottom = sympy.fraction(sympy.together(1 - used))
             conditions.append(kind(top * bottom if kind is sympy.Ge else top, 0, evaluate=False))
-        if ground.can(conditions).answer != "no":
+        if not ground.excludes(conditions):
             raise ProofError(
                 f"prices {what}: PF has closed forms here where one resource has a price, as many as classes "
                 "(alike ones count once), or two with a polynomial of degree 2; give letters values or "

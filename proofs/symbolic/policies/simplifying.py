@@ -65,7 +65,7 @@ def joined(ground: Ground, cells: Sequence[Cell]) -> list[Cell]:
 def _is_thin(ground: Ground, cell: Cell) -> bool:
     """Whether a cell has no interior, as where two values are equal."""
     inside = [sympy.Gt(c.lhs, c.rhs, evaluate=False) for c in cell.conditions if c.rel_op != "=="]
-    return len(inside) < len(cell.conditions) or ground.can(inside).answer == "no"
+    return len(inside) < len(cell.conditions) or ground.excludes(inside)
 
 
 def _agree(ground: Ground, thin: Cell, other: Cell) -> bool:
@@ -103,4 +103,4 @@ def _union(ground: Ground, one: Cell, other: Cell) -> tuple[Any, ...] | None:
 def within(ground: Ground, conditions: Sequence[Any], cells: Sequence[Cell]) -> bool:
     """Whether the conditions are known to hold nowhere but in the cells."""
     outside = [negated(("and", conjunction(cell.conditions))) for cell in cells]
-    return bool(ground.can((*conditions, *outside)).answer == "no")
+    return ground.excludes((*conditions, *outside))

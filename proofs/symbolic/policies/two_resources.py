@@ -138,7 +138,7 @@ class TwoPrices:
 
     def cases(self, left: Sequence[Any]) -> Iterator[tuple[Any, ...]]:
         """Conditions, one tuple per case, for both prices > 0 and what is left of other resources >= 0."""
-        if sympy.false in self.conditions or self.ground.can(self.held).answer == "no":
+        if sympy.false in self.conditions or self.ground.excludes(self.held):
             return
         found: list[tuple[Any, ...]] = [self.held]
         for expression in left:
@@ -173,7 +173,7 @@ class TwoPrices:
         for kind in (sympy.Gt, sympy.Lt, sympy.Eq):
             case = tidy(kind(leading, 0, evaluate=False), self.held)
             held = (*self.held, case)
-            if self.ground.can(held).answer == "no":
+            if self.ground.excludes(held):
                 continue
             if kind is not sympy.Eq:
                 yield from ((case, *more) for more in self._at_root(polynomial, held))
