@@ -4,7 +4,7 @@ The identity in which each sum is a variable is a theorem already (:mod:`proofs.
 left to show is that each sum of products of hypotheses is >= 0, or 0 for an equation, and equals the
 polynomial in these variables: sums are linear, and what does not depend on the index stands before the sum.
 A product of two letters is summed over the later one first; where a sum is summed again, both are one over
-pairs.
+pairs. The lemmas on sums that the proofs cite are in ``lemmas/sums.v``.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import reduce
 from typing import Any
 
 from proofs.checking.general import summand
@@ -23,58 +24,10 @@ from proofs.language.polynomials import Monomial, Polynomial, polynomial
 from proofs.language.relations import Relation, relation
 from proofs.language.sums import indices_in, plain_text, summand_of, summed
 
-__all__ = ["PREAMBLE", "is_supported", "sums_theorem"]
+__all__ = ["is_supported", "sums_theorem"]
 
 Data = Mapping[str, Any]
 ONE = Polynomial({(): Fraction(1)})
-
-PREAMBLE = """\
-Fixpoint total (l : list nat) (f : nat -> R) : R :=
-  match l with nil => 0 | cons i rest => f i + total rest f end.
-
-Lemma total_ext (l : list nat) (f g : nat -> R) :
-  (forall i, In i l -> f i = g i) -> total l f = total l g.
-Proof.
-  induction l as [|i rest IH]; intro same; simpl; [reflexivity|].
-  rewrite (same i (or_introl eq_refl)), IH; [reflexivity | intros k there; apply same; now right].
-Qed.
-
-Lemma total_plus (l : list nat) (f g : nat -> R) :
-  total l (fun i => f i + g i) = total l f + total l g.
-Proof. induction l as [|i rest IH]; simpl; [|rewrite IH]; ring. Qed.
-
-Lemma total_scale (l : list nat) (c : R) (f : nat -> R) : total l (fun i => c * f i) = c * total l f.
-Proof. induction l as [|i rest IH]; simpl; [|rewrite IH]; ring. Qed.
-
-Lemma total_not_negative (l : list nat) (f : nat -> R) :
-  (forall i, In i l -> 0 <= f i) -> 0 <= total l f.
-Proof.
-  induction l as [|i rest IH]; intro each; simpl; [apply Rle_refl|].
-  apply Rplus_le_le_0_compat; [apply each; now left | apply IH; intros k there; apply each; now right].
-Qed.
-
-Lemma total_zero (l : list nat) (f : nat -> R) : (forall i, In i l -> f i = 0) -> total l f = 0.
-Proof.
-  induction l as [|i rest IH]; intro each; simpl; [reflexivity|].
-  rewrite (each i (or_introl eq_refl)), IH; [ring | intros k there; apply each; now right].
-Qed.
-
-Lemma total_exchange (l m : list nat) (f : nat -> nat -> R) :
-  total l (fun i => total m (fun j => f i j)) = total m (fun j => total l (fun i => f i j)).
-Proof.
-  induction l as [|i rest IH]; simpl.
-  - symmetry; apply total_zero; reflexivity.
-  - rewrite IH; symmetry; apply total_plus.
-Qed.
-
-Lemma zero_multiple (q e : R) : e = 0 -> q * e = 0.
-Proof. intro zero; rewrite zero; apply Rmult_0_r. Qed.
-
-Ltac same known :=
-  first [ exact known | apply (le_as _ _ known); field | apply (lt_as _ _ known); field
-        | apply (eq_as _ _ known); field ].
-"""
-"""Sums over lists, and that they are linear."""
 
 
 class Unsupported(Exception):
@@ -176,13 +129,15 @@ def sums_theorem(
     Unsupported
         If sums are nested in a way that this has no proof for.
     """
-    plain = Implication(claim["hypotheses"], claim["conclusion"])
-    relations, known = plain.relations, premises(plain)
+    implication = Implication(claim["hypotheses"], claim["conclusion"])
+    relations, known = implication.relations, premises(implication)
     conclusion = relation(claim["conclusion"])
     names = _names({*lemma[1], *(v for r in relations.values() for v in r.left.variables)})
     places = {key: k for k, key in enumerate(relations, 1)}
     cited = _Cited(relations, conclusion, places, names)
-    sets, scalars, families = _sorted_out(names.given)
+    plain = [name for name in names.given if " " not in name]
+    sets = sorted(name.removeprefix("set ") for name in names.given if name.startswith("set "))
+    scalars, families = [v for v in plain if "_" not in v], [v for v in plain if "_" in v]
     yield f"Theorem {name} :"
     bound = [f"({' '.join(names[f'set {i}'] for i in sets)} : list nat)"] if sets else []
     bound += [f"({' '.join(names[v] for v in scalars)} : R)"] if scalars else []
@@ -239,13 +194,6 @@ def _base(name: str) -> set[str]:
     return set().union(*(_base(factor) for factor, _ in summand_of(name)[1]))
 
 
-def _sorted_out(given: Mapping[str, str]) -> tuple[list[str], list[str], list[str]]:
-    """Letters, scalars and families."""
-    plain = [name for name in given if " " not in name]
-    letters = sorted(name.removeprefix("set ") for name in given if name.startswith("set "))
-    return letters, [v for v in plain if "_" not in v], [v for v in plain if "_" in v]
-
-
 def _sum(k: int, data: Data, known: Mapping[str, Relation], cited: _Cited, names: _Names) -> Iterator[str]:
     """That the sum is >= 0, or 0, and what it is in the variables of the identity."""
     p, _ = summand(known, data)
@@ -265,9 +213,7 @@ def _sum(k: int, data: Data, known: Mapping[str, Relation], cited: _Cited, names
         lemma, compared, carried = "total_not_negative", "0 <= {}", "le_as"
     letters = sorted(indices_in(Relation(p, ">=")))
     opened = "".join(f"apply {lemma}; {names.intros(letter)}; " for letter in letters)
-    result = p
-    for letter in reversed(letters):
-        result = summed(result, letter)
+    result = reduce(summed, reversed(letters), p)
     total = names.total(letters, text)
     yield f"  assert (S{k} : {compared.format(total)})."
     yield f"  {{ {opened}exact ({proof}). }}"
@@ -285,9 +231,7 @@ def _equal(letters: list[str], text: str, p: Polynomial, names: _Names) -> Itera
     if not inner:
         yield from _level(letter, p, names)
         return
-    result = p
-    for one in reversed(inner):
-        result = summed(result, one)
+    result = reduce(summed, reversed(inner), p)
     yield f"transitivity ({names.total([letter], names.text(result))})."
     yield f"{{ apply total_ext; {names.intros(letter)}."
     for line in _equal(inner, text, p, names):
