@@ -22,7 +22,7 @@ from proofs.claims import NEGATION, Implication
 from proofs.kernels.identifiers import COMPARED, identifiers, safe
 from proofs.language.polynomials import Monomial, Polynomial, polynomial
 from proofs.language.relations import Relation, relation
-from proofs.language.sums import indices_in, plain_text, summand_of, summed
+from proofs.language.sums import indices_in, parted, plain_text, summand_of, summed
 
 __all__ = ["is_supported", "sums_theorem"]
 
@@ -47,7 +47,7 @@ class _Names:
         """A plain variable: a scalar, the member of a family, or a sum."""
         if name.startswith("sum_"):
             bound, factors = summand_of(name)
-            return f"({self.total(sorted(bound), self.text(_one(factors)))})"
+            return f"({self.total(sorted(bound), self.product(factors))})"
         letters = name.split("_")[1:]
         return f"({self[name]} {' '.join(self[f'in {i}'] for i in letters)})" if letters else self[name]
 
@@ -59,6 +59,9 @@ class _Names:
 
     def text(self, p: Polynomial) -> str:
         return re.sub(r"[A-Za-z]\w*", lambda name: self.term(name[0]), str(p).replace("**", "^"))
+
+    def product(self, monomial: Monomial) -> str:
+        return self.text(Polynomial({monomial: Fraction(1)}))
 
     def relation(self, r: Relation) -> str:
         return COMPARED[r.sign].format(self.text(r.left))
@@ -242,51 +245,38 @@ def _equal(letters: list[str], text: str, p: Polynomial, names: _Names) -> Itera
 
 def _level(letter: str, p: Polynomial, names: _Names) -> Iterator[str]:
     """Proof that the sum over one letter is linear in the monomials."""
-    pieces = [_split(monomial, c, letter) for monomial, c in p.ordered]
+    pieces = [(c, *parted(monomial, letter)) for monomial, c in p.ordered]
     if not pieces:
         raise Unsupported("a sum of nothing")
-    parts = [(names.text(outer), names.text(inner)) for outer, inner, _ in pieces]
+    parts = [(names.text(Polynomial({outer: c})), names.product(inner)) for c, outer, inner, _ in pieces]
     expanded = " + ".join(f"({outer}) * ({inner})" for outer, inner in parts)
     result = " + ".join(f"({outer}) * {names.total([letter], f'({inner})')}" for outer, inner in parts)
     yield f"transitivity ({names.total([letter], expanded)})."
     yield f"{{ apply total_ext; {names.intros(letter)}; field. }}"
     yield f"transitivity ({result})."
     yield "{ repeat rewrite total_plus; repeat rewrite total_scale; reflexivity. }"
-    for _, inner, variable in pieces:
+    for *_, inner, variable in pieces:
         yield from _merged(letter, inner, variable, names)
     yield "field."
 
 
-def _split(monomial: Monomial, c: Fraction, letter: str) -> tuple[Polynomial, Polynomial, str]:
-    """What stands before the sum, what is summed, and the variable that the sum is."""
-    inner = tuple(factor for factor in monomial if letter in indices_in(Relation(_one((factor,)), ">=")))
-    outer = tuple(factor for factor in monomial if factor not in inner)
-    ((((variable, _),), _),) = summed(_one(inner), letter).terms.items()
-    return Polynomial({outer: c}), _one(inner), variable
-
-
-def _one(monomial: Monomial) -> Polynomial:
-    return Polynomial({monomial: Fraction(1)})
-
-
-def _merged(letter: str, inner: Polynomial, variable: str, names: _Names) -> Iterator[str]:
+def _merged(letter: str, inner: Monomial, variable: str, names: _Names) -> Iterator[str]:
     """Where a sum is within the sum: both are one over pairs, in the order of their letters."""
     bound, factors = summand_of(variable)
-    (monomial,) = inner.terms
-    if bound == {letter} and factors == monomial:
+    if bound == {letter} and factors == inner:
         return
-    sums = [name for name, e in monomial if name.startswith("sum_") and e == 1]
+    sums = [name for name, e in inner if name.startswith("sum_") and e == 1]
     others = bound - {letter}
     if len(sums) != 1 or len(others) != 1:
         raise Unsupported(f"a sum {variable}")
     (second,) = others
-    if letter < second and monomial == ((sums[0], 1),):
+    if letter < second and inner == ((sums[0], 1),):
         return  # the sum over pairs, as it stands
-    rest = names.text(_one(tuple(factor for factor in monomial if factor[0] != sums[0])))
-    within = names.text(_one(summand_of(sums[0])[1]))
+    rest = names.product(tuple(factor for factor in inner if factor[0] != sums[0]))
+    within = names.product(summand_of(sums[0])[1])
     here, there = (f"{names[f'set {one}']} (fun {names[f'in {one}']} => " for one in (letter, second))
     pair = f"({rest}) * ({within})"
-    yield f"assert (M : total {here}{names.text(inner)}) = {names.term(variable)})."
+    yield f"assert (M : total {here}{names.product(inner)}) = {names.term(variable)})."
     yield f"{{ transitivity (total {here}total {there}{pair})))."
     yield f"  {{ apply total_ext; {names.intros(letter)}."
     yield f"    transitivity (({rest}) * (total {there}{within}))); [ring | symmetry; apply total_scale]. }}"
