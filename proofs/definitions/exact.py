@@ -20,6 +20,7 @@ __all__ = [
     "largest",
     "max_min",
     "possible",
+    "powers",
     "runs",
     "shares_of",
     "small_demands",
@@ -38,6 +39,11 @@ ZERO, ONE = Fraction(0), Fraction(1)
 def dot(first: Sequence[Fraction], second: Sequence[Fraction]) -> Fraction:
     """Sum of the products."""
     return sum((u * v for u, v in zip(first, second, strict=True)), ZERO)
+
+
+def powers(values: Sequence[Fraction], counts: Sequence[int]) -> Fraction:
+    """Product of the powers of the values, one for each count."""
+    return prod((v**k for v, k in zip(values, counts, strict=True)), start=ONE)
 
 
 def usage(demands: Matrix, tasks: Sequence[Fraction]) -> Row:
@@ -129,7 +135,7 @@ def vertices(rows: Matrix, right: Row) -> list[Row]:
     found = set()
     for chosen in combinations(walls, n):
         x = solved([row for row, _ in chosen], [r for _, r in chosen])
-        if x is not None and all(sum(map(prod, zip(row, x, strict=True)), ZERO) <= r for row, r in walls):
+        if x is not None and all(dot(row, x) <= r for row, r in walls):
             found.add(tuple(x))
     return [list(x) for x in sorted(found)]
 

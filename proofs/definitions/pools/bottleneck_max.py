@@ -21,6 +21,7 @@ from typing import Any
 
 from proofs.definitions.exact import ONE, ZERO, Matrix, Row, shares_of, small_demands, solution, usage
 from proofs.definitions.pools.filling import (
+    beside_a_lie,
     is_bottleneck_max,
     is_feasible,
     pf_tasks,
@@ -103,9 +104,7 @@ def bmf_lie(demands: Any, capacities: Any, liar: int, lie: Any) -> dict[str, Any
     honest, given = bmf_vertices(demands, capacities), bmf_vertices(false, capacities)
     if len(honest) != 1 or len(given) != 1:
         return {"holds": True, "what": "there are several allocations"}
-    bundle = [given[0][liar] * d for d in fractions(lie)]
-    runs = tasks_with(fractions(demands)[liar], bundle)
-    return {"honest": honest[0][liar], "with the lie": runs, "holds": runs <= honest[0][liar]}
+    return beside_a_lie(fractions(demands)[liar], fractions(lie), honest[0][liar], given[0][liar])
 
 
 @define_on_both

@@ -15,6 +15,7 @@ from proofs.definitions.registry import Case, define, define_on_both, fractions
 
 __all__ = [
     "are_optimal_prices",
+    "beside_a_lie",
     "bottlenecks",
     "drf_tasks",
     "filled",
@@ -130,7 +131,7 @@ def pf_lie(
     honest, given = pf_tasks(demands, capacities, prices), pf_tasks(false, capacities, lie_prices)
     if honest is None or given is None:
         return {"holds": True, "what": "the prices are not optimal"}
-    return _compared(fractions(demands)[liar], fractions(lie), honest[liar], given[liar])
+    return beside_a_lie(fractions(demands)[liar], fractions(lie), honest[liar], given[liar])
 
 
 @define_on_both
@@ -141,11 +142,12 @@ def drf_lies(n: int, m: int, largest: int) -> Iterator[Case]:
         honest = drf_tasks(demands, ones)[0]
         for lie in rows:
             given = drf_tasks((lie, *demands[1:]), ones)[0]
-            compared = _compared(fractions(demands[0]), fractions(lie), honest, given)
+            compared = beside_a_lie(fractions(demands[0]), fractions(lie), honest, given)
             yield {"demands": demands, "lie": lie}, compared["holds"]
 
 
-def _compared(demand: Row, lie: Row, honest: Fraction, given: Fraction) -> dict[str, Any]:
+def beside_a_lie(demand: Row, lie: Row, honest: Fraction, given: Fraction) -> dict[str, Any]:
+    """Tasks by the truth, and by what a lie is given; the property: the lie is of no use."""
     runs = tasks_with(demand, [given * d for d in lie])
     return {"honest": honest, "with the lie": runs, "holds": runs <= honest}
 

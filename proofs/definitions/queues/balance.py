@@ -20,7 +20,7 @@ from itertools import product
 from math import prod
 from typing import Any
 
-from proofs.definitions.exact import ONE, ZERO, Matrix, Row, dot, shares_of, usage
+from proofs.definitions.exact import ONE, ZERO, Matrix, Row, dot, powers, shares_of, usage
 from proofs.definitions.registry import Case, define, fraction, fractions
 
 __all__ = ["balance_table", "balanced_enclosure", "four_digits", "store_and_forward_table"]
@@ -107,7 +107,7 @@ def balance_equations(shares: Any, loads: Any, sizes: Any, size: int, balanced: 
             return ZERO
         return (table[lower(x, i)] / table[x] if balanced else two_class_pf(a, x)[i]) / sigma[i]
 
-    measure = {x: table[x] * prod((r**k for r, k in zip(rho, x, strict=True)), start=ONE) for x in table}
+    measure = {x: table[x] * powers(rho, x) for x in table}
     classes = range(len(a))
     for x in grid(len(a), size):
         into = sum((rho[i] / sigma[i] * measure[lower(x, i)] for i in classes if x[i]), ZERO)
@@ -144,14 +144,7 @@ def mass_of_totals(shares: Any, loads: Any, total: int) -> Iterator[Case]:
     table, load = balance_table(a, total), usage(a, rho)
     most = _coefficients(load, total)
     for k in range(total + 1):
-        mass = sum(
-            (
-                p * prod((r**c for r, c in zip(rho, x, strict=True)), start=ONE)
-                for x, p in table.items()
-                if sum(x) == k
-            ),
-            ZERO,
-        )
+        mass = sum((p * powers(rho, x) for x, p in table.items() if sum(x) == k), ZERO)
         yield {"jobs": k, "mass": mass}, max(load) ** k <= mass <= most[k]
 
 

@@ -18,11 +18,6 @@ from proofs.definitions.registry import define_again, fractions
 __all__ = ["drf_tasks", "pf_tasks"]
 
 
-def alone(demand: Row, capacities: Row) -> Fraction:
-    """Tasks that fill a resource when a user is alone: one over its dominant share."""
-    return runs(demand, capacities)
-
-
 def is_pf(a: Matrix, c: Row, tasks: Row) -> bool:
     """Whether no allocation that fits has a larger sum of ratios to the tasks."""
     if min(tasks) <= 0 or any(u > c_j for u, c_j in zip(usage(a, tasks), c, strict=True)):
@@ -84,7 +79,8 @@ def drf_tasks(demands: Any, capacities: Any, weights: Any = None) -> Row:
     """Max-min fair dominant shares over weights, by assignments."""
     a, c = fractions(demands), fractions(capacities)
     w = [ONE] * len(a) if weights is None else fractions(weights)
-    return max_min(a, c, [v * alone(row, c) for v, row in zip(w, a, strict=True)])
+    # The tasks that a user runs alone are one over its dominant share.
+    return max_min(a, c, [v * runs(row, c) for v, row in zip(w, a, strict=True)])
 
 
 @define_again

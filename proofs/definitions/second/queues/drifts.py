@@ -11,10 +11,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from fractions import Fraction
 from itertools import product
-from math import prod
 from typing import Any
 
-from proofs.definitions.exact import ONE, ZERO, Matrix, Row, max_min, shares_of, solved, usage
+from proofs.definitions.exact import ONE, ZERO, Matrix, Row, max_min, powers, shares_of, solved, usage
 from proofs.definitions.registry import define_again, fractions
 
 __all__: list[str] = []
@@ -28,7 +27,7 @@ def two_class_pf(a: Matrix, counts: Sequence[int]) -> Row:
     both = solved([list(column) for column in zip(*a, strict=True)], [ONE, ONE])
     candidates += [both] if both is not None and min(both) > 0 else []
     fit = [t for t in candidates if max(usage(a, t)) <= 1]
-    return max(fit, key=lambda t: prod((v**k for v, k in zip(t, counts, strict=True)), start=ONE))
+    return max(fit, key=lambda t: powers(t, counts))
 
 
 @define_again
