@@ -180,7 +180,7 @@ def _table(question: Question) -> Iterator[Step]:
 
 
 @STATEMENTS.add("br-service-example", said=Said.READER)
-def _service(question: Question) -> Iterator[Step]:
+def _service(question: Question) -> Iterator[Claim]:
     r"""Mean numbers of running tasks of a job under balanced fairness, demands (4, 1) and (1, 4) of 16 and
     16.
 
@@ -190,6 +190,14 @@ def _service(question: Question) -> Iterator[Step]:
         load*
     Place: slides on mean service rates; the numbers are not in the text
     Scope: the example with divisible tasks; rational enclosures narrower than half of the last digit
+
+    Proof
+        Loads 8/5 and 8/5: 1.9339 and 1.9339 tasks.
+            Computed.
+        Loads 72/25 and 72/25: 0.3432 and 0.3432 tasks.
+            Computed.
+        Loads 216/65 and 72/65: 0.3989 and 1.0502 tasks.
+            Computed.
     """
     cases = (
         (120, ["8/5", "8/5"], ["1.9339", "1.9339"]),
@@ -197,17 +205,8 @@ def _service(question: Question) -> Iterator[Step]:
         (400, ["216/65", "72/65"], ["0.3989", "1.0502"]),
     )
     for jobs, loads, values in cases:
-        yield Step(
-            f"Loads {' and '.join(loads)}: {' and '.join(values)} tasks.",
-            computed(
-                "balanced_service",
-                demands=FOUR,
-                capacities=[16, 16],
-                loads=loads if question.holds("load") else [1, 1],
-                total=jobs,
-                gives=values,
-            ),
-        )
+        given = {"loads": loads if question.holds("load") else [1, 1], "total": jobs}
+        yield computed("balanced_service", demands=FOUR, capacities=[16, 16], **given, gives=values)
 
 
 @STATEMENTS.add("br-heavy-traffic")

@@ -8,7 +8,7 @@ from typing import Any
 from proofs.catalogue.chapter import Chapter
 from proofs.catalogue.examples import against, model
 from proofs.catalogue.psdsf.theorems import SOURCE, psdsf_tasks
-from proofs.claims import Claim, Counterexample, Step
+from proofs.claims import Claim, Counterexample
 from proofs.statement import Question, Said
 
 __all__ = ["FIGURE_1", "FIGURE_2", "PS_DSF", "RAM", "STATEMENTS", "TABLE_IV"]
@@ -222,7 +222,7 @@ def _tsf_sharing_incentive() -> Counterexample:
 
 
 @STATEMENTS.add("psdsf-cpu-full-under-any-mechanism")
-def _cpu_full_under_any_mechanism(_: Question) -> Iterator[Step]:
+def _cpu_full_under_any_mechanism(_: Question) -> Iterator[Claim]:
     r"""The CPU of the first two server classes is fully utilised under each of the three mechanisms.
 
     .. math:: \sum_nx_{ni}d_{n,\mathrm{CPU}}=c_{i,\mathrm{CPU}},\quad i=A,B
@@ -230,20 +230,16 @@ def _cpu_full_under_any_mechanism(_: Question) -> Iterator[Step]:
     Place: section V, Figure 6
     Remark: The memory is. Table IV does not give the CPU demand of user 2, but it is at most 2/15, so that no
         more than 5/6 of the CPU is in use.
+
+    Proof
+        PS-DSF of Table IV, 1/10 CPU for a task of user 2: 3/4 of the CPU of classes A and B.
+            Computed.
+        PS-DSF of Table IV, 2/15 CPU for a task of user 2: 5/6 of the CPU of classes A and B.
+            Computed.
     """
-    for cpu, part, cluster in (("1/10", "3/4", TABLE_IV), ("2/15", "5/6", MORE_CPU)):
-        yield Step(
-            f"PS-DSF of Table IV, {cpu} CPU for a task of user 2: {part} of the CPU of classes A and B.",
-            against(
-                "resource_fully_used",
-                cluster=cluster,
-                mechanism="PS-DSF",
-                placement=PS_DSF,
-                prices=[],
-                servers=[1, 2],
-                resource=1,
-            ),
-        )
+    use = {"mechanism": "PS-DSF", "placement": PS_DSF, "prices": [], "servers": [1, 2], "resource": 1}
+    for cluster in (TABLE_IV, MORE_CPU):
+        yield against("resource_fully_used", cluster=cluster, **use)
 
 
 @STATEMENTS.refute("psdsf-memory-full")

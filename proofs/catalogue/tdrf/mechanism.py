@@ -19,7 +19,7 @@ from typing import Any
 from proofs.catalogue.chapter import Chapter
 from proofs.catalogue.examples import against, computed, every
 from proofs.catalogue.tdrf.claims import BROUGHT, NEEDS, POOL, SOURCE
-from proofs.claims import Claim, Counterexample, Step
+from proofs.claims import Claim, Counterexample
 from proofs.statement import Question, Said
 
 __all__ = ["STATEMENTS"]
@@ -163,7 +163,7 @@ def _harmless(question: Question) -> Iterator[Claim]:
 
 
 @STATEMENTS.add("tdrf-optimum", said=Said.READER)
-def _optimum(question: Question) -> Iterator[Step]:
+def _optimum(question: Question) -> Iterator[Claim]:
     r"""The TDRF optimum of the example is a function of the ratio k of the time weights of B and A, in two
     pieces.
 
@@ -206,12 +206,17 @@ def _optimum(question: Question) -> Iterator[Step]:
         For k >= 4/3 the CPUs suffice.
             ratio; x; y; high: 3*k >= 4
             => x + 3*y <= 9
+        The ratio 1, by filling.
+            Computed.
+        The ratio 2, by filling.
+            Computed.
+        The ratio 8/3, by filling.
+            Computed.
+        The ratio 3, by filling.
+            Computed.
     """
     for ratio, tasks in ((1, [3, 2]), (2, ["27/7", "9/7"]), ("8/3", [4, 1]), (3, ["81/20", "9/10"])):
-        yield Step(
-            f"The ratio {ratio}, by filling.",
-            computed("tdrf_tasks", **POOL, joined=[1, ratio], gives=tasks),
-        )
+        yield computed("tdrf_tasks", **POOL, joined=[1, ratio], gives=tasks)
 
 
 @STATEMENTS.add("tdrf-optimum-4-1", said=Said.READER)
