@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from proofs.claims import Computation, Counterexample, Enumeration, Step
+from proofs.claims import Computation, Counterexample, Enumeration
 
-__all__ = ["against", "computed", "every", "model", "run"]
+__all__ = ["against", "computed", "every", "model"]
 
 
 def model(demands: Any, capacities: Any, **more: Any) -> dict[str, Any]:
@@ -27,8 +27,3 @@ def every(function: str, /, **arguments: Any) -> Enumeration:
 def against(function: str, /, **arguments: Any) -> Counterexample:
     """The claim that a case lacks the property that a function asks of it."""
     return Counterexample(function, arguments)
-
-
-def run(function: str, /, **arguments: Any) -> Step:
-    """The step that the algorithm itself has the property in all cases of a function."""
-    return Step("The same, computed from the algorithm.", every(function, **arguments), states=True)

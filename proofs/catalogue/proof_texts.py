@@ -26,9 +26,11 @@ stand among their hypotheses, a line each: ``from price (later) knowing spent wi
 it with terms for its variables. All that it asks for is a hypothesis, with what follows the label behind its
 name, which two lemmas might share otherwise; but for what is known, or where *all* is.
 
-A line of three dots stands for what the function itself yields next, a step or several, and may have a label,
-too; the rest comes last. Lines that begin with ``#`` are for readers only. What is shared by several proofs
-may have places, such as ``{tasks}``, for texts that it is called with (:func:`argued`).
+Where ``Computed.`` stands below the words of a step, or ``Computed (as stated).``, its claim is what the
+function itself yields next: what depends on the question, or holds numbers. A line of three dots stands for a
+step or several that the function yields next, and may have a label, too; the rest of these comes last. Lines
+that begin with ``#`` are for readers only. What is shared by several proofs may have places, such as
+``{tasks}``, for texts that it is called with (:func:`argued`).
 """
 
 from __future__ import annotations
@@ -40,18 +42,22 @@ from inspect import cleandoc, signature
 from textwrap import dedent
 from typing import Any
 
-from proofs.claims import Chained, Implication, InWords, Reasoned, Step, SumSchema
+from proofs.claims import CLAIMS, Chained, Claim, Implication, InWords, Reasoned, Step, SumSchema
 from proofs.errors import ProofError
 from proofs.language.sums import substituted
 from proofs.statement import Citable, Question
 
-__all__ = ["Proof", "Steps", "argued", "proved"]
+__all__ = ["Given", "Proof", "Steps", "argued", "proved"]
 
-Steps = Callable[[Question], Iterable[Step | Iterable[Step]] | None]
-"""What yields steps, alone or several at once, or nothing where the docstring has them all."""
+Given = Step | Iterable[Step] | Claim
+"""A step, several at once, or the claim of one whose words stand in the docstring."""
+Steps = Callable[[Question], Iterable[Given] | None]
+"""What yields the steps, or nothing where the docstring has them all."""
 Proof = Callable[[Question], Iterator[Step]]
 
 GAP = "..."
+COMPUTED = {"Computed.": False, "Computed (as stated).": True}
+"""Whether a step whose claim the function yields states the statement."""
 IN_WORDS = "In words:"
 STATED = " (as stated)"
 SIGN = re.compile(r"(\w+)(\[[\w,]+\])? (>|>=) 0")
@@ -72,22 +78,43 @@ def proved(text: str, steps: Steps) -> Proof:
         claims: dict[str, Citable] = {}
         own = iter(steps(question) or ())
         for label, words, block in _paragraphs(text):
-            if words != GAP:
-                more = [_step(question, words, block, known, claims)]
-            elif (given := next(own, None)) is not None:
-                more = [given] if isinstance(given, Step) else list(given)
+            line = " ".join(block)
+            if words == GAP:
+                more = _alone(_next(own))
+            elif line in COMPUTED:
+                more = [Step(words, _claimed(_next(own), words), states=COMPUTED[line])]
             else:
-                raise ProofError("a proof has more lines of dots than its function yields steps")
+                more = [_step(question, words, block, known, claims)]
             yield from more
             if label and isinstance(claim := more[-1].claim, Implication | SumSchema | Chained):
                 claims[label] = claim
         for given in own:
-            yield from [given] if isinstance(given, Step) else given
+            yield from _alone(given)
 
     return told
 
 
-def argued(steps: Callable[..., Iterable[Step | Iterable[Step]] | None]) -> Callable[..., Iterator[Step]]:
+def _next(own: Iterator[Given]) -> Given:
+    """What a function yields next."""
+    for given in own:
+        return given
+    raise ProofError("a proof has more lines of dots, or of what is computed, than its function yields")
+
+
+def _claimed(given: Given, words: str) -> Claim:
+    if not isinstance(given, CLAIMS):
+        raise ProofError(f"what is computed for the step {words!r} is a claim alone; got {given!r}")
+    return given
+
+
+def _alone(given: Given) -> list[Step]:
+    """The steps of a step, or of several."""
+    if isinstance(given, CLAIMS):
+        raise ProofError(f"a claim without words has its step in the docstring; got {given!r}")
+    return [given] if isinstance(given, Step) else list(given)
+
+
+def argued(steps: Callable[..., Iterable[Given] | None]) -> Callable[..., Iterator[Step]]:
     """Steps that several statements share, told in the same way; decorator.
 
     Other arguments than the question are texts, which stand where the docstring has their names in braces.

@@ -1,4 +1,4 @@
-r"""What definitions share: sums, elimination; second ones Cramer's rule, vertices, linear programs, max-min.
+r"""What they share: shares, elimination; second ones Cramer's rule, vertices, linear programs and max-min.
 
 *Max-min by assignments.* Users i run tasks at the level of a resource that stops them, :math:`x_i =
 r_i\ell_i`. If every user names such a resource, who names resource j has the level :math:`\theta_j`, and the
@@ -16,10 +16,14 @@ from math import gcd, lcm, prod
 
 __all__ = [
     "determinant",
+    "dot",
     "largest",
     "max_min",
     "possible",
+    "powers",
     "runs",
+    "shares_of",
+    "small_demands",
     "solution",
     "solved",
     "totals",
@@ -32,12 +36,29 @@ Matrix = list[Row]
 ZERO, ONE = Fraction(0), Fraction(1)
 
 
+def dot(first: Sequence[Fraction], second: Sequence[Fraction]) -> Fraction:
+    """Sum of the products."""
+    return sum((u * v for u, v in zip(first, second, strict=True)), ZERO)
+
+
+def powers(values: Sequence[Fraction], counts: Sequence[int]) -> Fraction:
+    """Product of the powers of the values, one for each count."""
+    return prod((v**k for v, k in zip(values, counts, strict=True)), start=ONE)
+
+
 def usage(demands: Matrix, tasks: Sequence[Fraction]) -> Row:
     """Units of each resource that the tasks hold."""
-    return [
-        sum((x * d for x, d in zip(tasks, column, strict=True)), ZERO)
-        for column in zip(*demands, strict=True)
-    ]
+    return [dot(tasks, column) for column in zip(*demands, strict=True)]
+
+
+def shares_of(demands: Matrix, capacities: Row) -> Matrix:
+    """Share of each resource that one task of each user holds."""
+    return [[d / c for d, c in zip(row, capacities, strict=True)] for row in demands]
+
+
+def small_demands(m: int, largest: int, least: int = 0) -> list[tuple[int, ...]]:
+    """All whole demands of m resources between two numbers, but for those of nothing."""
+    return [row for row in product(range(least, largest + 1), repeat=m) if any(row)]
 
 
 def runs(demand: Row, bundle: Row) -> Fraction:
@@ -114,7 +135,7 @@ def vertices(rows: Matrix, right: Row) -> list[Row]:
     found = set()
     for chosen in combinations(walls, n):
         x = solved([row for row, _ in chosen], [r for _, r in chosen])
-        if x is not None and all(sum(map(prod, zip(row, x, strict=True)), ZERO) <= r for row, r in walls):
+        if x is not None and all(dot(row, x) <= r for row, r in walls):
             found.add(tuple(x))
     return [list(x) for x in sorted(found)]
 

@@ -1,7 +1,8 @@
 """Coq text of certificates: identities for ``ring`` and ``field``, signs by the lemmas of the reals.
 
 A proof assumes the negated conclusion, states the sign of each term by a proof term, and lets Coq see that
-their sum is 0. No tactic searches for anything: ``lra`` is asked only for the signs of numbers.
+their sum is 0. No tactic searches for anything: ``lra`` is asked only for the signs of numbers. What proofs
+cite are the lemmas of two files of Coq beside this one, of the reals and of sums over lists.
 
 References
 ----------
@@ -12,9 +13,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from fractions import Fraction
+from importlib.resources import files
 
 from proofs.kernels.coq_inductions import induction_theorem
-from proofs.kernels.coq_sums import PREAMBLE as SUMS
 from proofs.kernels.coq_sums import sums_theorem
 from proofs.kernels.identifiers import COMPARED, safe
 from proofs.kernels.signs import Language, signed_terms, sum_is_positive, wrapped
@@ -23,42 +24,6 @@ from proofs.language.relations import Relation
 from proofs.verdicts.verdict import Verdict
 
 __all__ = ["to_coq"]
-
-PREAMBLE = """\
-From Coq Require Import Reals Lra List.
-Open Scope R_scope.
-
-Lemma contradiction (s : R) : 0 < s -> s = 0 -> False.
-Proof. intros; lra. Qed.
-
-Lemma multiple_of_zero (q e : R) : e = 0 -> 0 <= q * e.
-Proof. intro zero; rewrite zero, Rmult_0_r; apply Rle_refl. Qed.
-
-Lemma square_of_nonzero (p : R) : p <> 0 -> 0 < p * p.
-Proof. exact (Rsqr_pos_lt p). Qed.
-
-Lemma le_by_contradiction (p : R) : (0 < - p -> False) -> 0 <= p.
-Proof. intro absurd; destruct (Rle_or_lt 0 p); [assumption | exfalso; apply absurd; lra]. Qed.
-
-Lemma lt_by_contradiction (p : R) : (0 <= - p -> False) -> 0 < p.
-Proof. intro absurd; destruct (Rle_or_lt p 0); [exfalso; apply absurd; lra | assumption]. Qed.
-
-Lemma eq_by_contradiction (p : R) : (0 < p * p -> False) -> p = 0.
-Proof.
-  intro absurd; destruct (Req_dec p 0); [assumption | exfalso; apply absurd].
-  now apply square_of_nonzero.
-Qed.
-
-Lemma le_as (p q : R) : 0 <= p -> p = q -> 0 <= q.
-Proof. intros; lra. Qed.
-Lemma lt_as (p q : R) : 0 < p -> p = q -> 0 < q.
-Proof. intros; lra. Qed.
-Lemma eq_as (p q : R) : p = 0 -> p = q -> q = 0.
-Proof. intros; lra. Qed.
-Lemma ne_as (p q : R) : p <> 0 -> p = q -> q <> 0.
-Proof. intros differs same; rewrite <- same; exact differs. Qed.
-"""
-"""What every file begins with: the reals, and what the proofs cite."""
 
 COQ = Language(
     relations=COMPARED,
@@ -118,8 +83,12 @@ def to_coq(*verdicts: Verdict) -> str:
     """
     found = list(sections(verdicts))
     sums = any(theorem.leads_to for one in found for theorem in one.theorems)
-    preamble = [PREAMBLE, *([SUMS] if sums else [])]
+    preamble = map(_lemmas, ("reals", "sums") if sums else ("reals",))
     return "\n".join([*preamble, *(line for one in found for line in _section(one))])
+
+
+def _lemmas(of: str) -> str:
+    return files("proofs.kernels").joinpath("lemmas", f"{of}.v").read_text(encoding="utf-8")
 
 
 def _section(section: Section) -> Iterator[str]:

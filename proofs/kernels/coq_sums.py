@@ -4,7 +4,7 @@ The identity in which each sum is a variable is a theorem already (:mod:`proofs.
 left to show is that each sum of products of hypotheses is >= 0, or 0 for an equation, and equals the
 polynomial in these variables: sums are linear, and what does not depend on the index stands before the sum.
 A product of two letters is summed over the later one first; where a sum is summed again, both are one over
-pairs.
+pairs. The lemmas on sums that the proofs cite are in ``lemmas/sums.v``.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import reduce
 from typing import Any
 
 from proofs.checking.general import summand
@@ -21,60 +22,12 @@ from proofs.claims import NEGATION, Implication
 from proofs.kernels.identifiers import COMPARED, identifiers, safe
 from proofs.language.polynomials import Monomial, Polynomial, polynomial
 from proofs.language.relations import Relation, relation
-from proofs.language.sums import indices_in, plain_text, summand_of, summed
+from proofs.language.sums import indices_in, parted, plain_text, summand_of, summed
 
-__all__ = ["PREAMBLE", "is_supported", "sums_theorem"]
+__all__ = ["is_supported", "sums_theorem"]
 
 Data = Mapping[str, Any]
 ONE = Polynomial({(): Fraction(1)})
-
-PREAMBLE = """\
-Fixpoint total (l : list nat) (f : nat -> R) : R :=
-  match l with nil => 0 | cons i rest => f i + total rest f end.
-
-Lemma total_ext (l : list nat) (f g : nat -> R) :
-  (forall i, In i l -> f i = g i) -> total l f = total l g.
-Proof.
-  induction l as [|i rest IH]; intro same; simpl; [reflexivity|].
-  rewrite (same i (or_introl eq_refl)), IH; [reflexivity | intros k there; apply same; now right].
-Qed.
-
-Lemma total_plus (l : list nat) (f g : nat -> R) :
-  total l (fun i => f i + g i) = total l f + total l g.
-Proof. induction l as [|i rest IH]; simpl; [|rewrite IH]; ring. Qed.
-
-Lemma total_scale (l : list nat) (c : R) (f : nat -> R) : total l (fun i => c * f i) = c * total l f.
-Proof. induction l as [|i rest IH]; simpl; [|rewrite IH]; ring. Qed.
-
-Lemma total_not_negative (l : list nat) (f : nat -> R) :
-  (forall i, In i l -> 0 <= f i) -> 0 <= total l f.
-Proof.
-  induction l as [|i rest IH]; intro each; simpl; [apply Rle_refl|].
-  apply Rplus_le_le_0_compat; [apply each; now left | apply IH; intros k there; apply each; now right].
-Qed.
-
-Lemma total_zero (l : list nat) (f : nat -> R) : (forall i, In i l -> f i = 0) -> total l f = 0.
-Proof.
-  induction l as [|i rest IH]; intro each; simpl; [reflexivity|].
-  rewrite (each i (or_introl eq_refl)), IH; [ring | intros k there; apply each; now right].
-Qed.
-
-Lemma total_exchange (l m : list nat) (f : nat -> nat -> R) :
-  total l (fun i => total m (fun j => f i j)) = total m (fun j => total l (fun i => f i j)).
-Proof.
-  induction l as [|i rest IH]; simpl.
-  - symmetry; apply total_zero; reflexivity.
-  - rewrite IH; symmetry; apply total_plus.
-Qed.
-
-Lemma zero_multiple (q e : R) : e = 0 -> q * e = 0.
-Proof. intro zero; rewrite zero; apply Rmult_0_r. Qed.
-
-Ltac same known :=
-  first [ exact known | apply (le_as _ _ known); field | apply (lt_as _ _ known); field
-        | apply (eq_as _ _ known); field ].
-"""
-"""Sums over lists, and that they are linear."""
 
 
 class Unsupported(Exception):
@@ -94,7 +47,7 @@ class _Names:
         """A plain variable: a scalar, the member of a family, or a sum."""
         if name.startswith("sum_"):
             bound, factors = summand_of(name)
-            return f"({self.total(sorted(bound), self.text(_one(factors)))})"
+            return f"({self.total(sorted(bound), self.product(factors))})"
         letters = name.split("_")[1:]
         return f"({self[name]} {' '.join(self[f'in {i}'] for i in letters)})" if letters else self[name]
 
@@ -106,6 +59,9 @@ class _Names:
 
     def text(self, p: Polynomial) -> str:
         return re.sub(r"[A-Za-z]\w*", lambda name: self.term(name[0]), str(p).replace("**", "^"))
+
+    def product(self, monomial: Monomial) -> str:
+        return self.text(Polynomial({monomial: Fraction(1)}))
 
     def relation(self, r: Relation) -> str:
         return COMPARED[r.sign].format(self.text(r.left))
@@ -176,13 +132,15 @@ def sums_theorem(
     Unsupported
         If sums are nested in a way that this has no proof for.
     """
-    plain = Implication(claim["hypotheses"], claim["conclusion"])
-    relations, known = plain.relations, premises(plain)
+    implication = Implication(claim["hypotheses"], claim["conclusion"])
+    relations, known = implication.relations, premises(implication)
     conclusion = relation(claim["conclusion"])
     names = _names({*lemma[1], *(v for r in relations.values() for v in r.left.variables)})
     places = {key: k for k, key in enumerate(relations, 1)}
     cited = _Cited(relations, conclusion, places, names)
-    sets, scalars, families = _sorted_out(names.given)
+    plain = [name for name in names.given if " " not in name]
+    sets = sorted(name.removeprefix("set ") for name in names.given if name.startswith("set "))
+    scalars, families = [v for v in plain if "_" not in v], [v for v in plain if "_" in v]
     yield f"Theorem {name} :"
     bound = [f"({' '.join(names[f'set {i}'] for i in sets)} : list nat)"] if sets else []
     bound += [f"({' '.join(names[v] for v in scalars)} : R)"] if scalars else []
@@ -239,13 +197,6 @@ def _base(name: str) -> set[str]:
     return set().union(*(_base(factor) for factor, _ in summand_of(name)[1]))
 
 
-def _sorted_out(given: Mapping[str, str]) -> tuple[list[str], list[str], list[str]]:
-    """Letters, scalars and families."""
-    plain = [name for name in given if " " not in name]
-    letters = sorted(name.removeprefix("set ") for name in given if name.startswith("set "))
-    return letters, [v for v in plain if "_" not in v], [v for v in plain if "_" in v]
-
-
 def _sum(k: int, data: Data, known: Mapping[str, Relation], cited: _Cited, names: _Names) -> Iterator[str]:
     """That the sum is >= 0, or 0, and what it is in the variables of the identity."""
     p, _ = summand(known, data)
@@ -265,9 +216,7 @@ def _sum(k: int, data: Data, known: Mapping[str, Relation], cited: _Cited, names
         lemma, compared, carried = "total_not_negative", "0 <= {}", "le_as"
     letters = sorted(indices_in(Relation(p, ">=")))
     opened = "".join(f"apply {lemma}; {names.intros(letter)}; " for letter in letters)
-    result = p
-    for letter in reversed(letters):
-        result = summed(result, letter)
+    result = reduce(summed, reversed(letters), p)
     total = names.total(letters, text)
     yield f"  assert (S{k} : {compared.format(total)})."
     yield f"  {{ {opened}exact ({proof}). }}"
@@ -285,9 +234,7 @@ def _equal(letters: list[str], text: str, p: Polynomial, names: _Names) -> Itera
     if not inner:
         yield from _level(letter, p, names)
         return
-    result = p
-    for one in reversed(inner):
-        result = summed(result, one)
+    result = reduce(summed, reversed(inner), p)
     yield f"transitivity ({names.total([letter], names.text(result))})."
     yield f"{{ apply total_ext; {names.intros(letter)}."
     for line in _equal(inner, text, p, names):
@@ -298,51 +245,38 @@ def _equal(letters: list[str], text: str, p: Polynomial, names: _Names) -> Itera
 
 def _level(letter: str, p: Polynomial, names: _Names) -> Iterator[str]:
     """Proof that the sum over one letter is linear in the monomials."""
-    pieces = [_split(monomial, c, letter) for monomial, c in p.ordered]
+    pieces = [(c, *parted(monomial, letter)) for monomial, c in p.ordered]
     if not pieces:
         raise Unsupported("a sum of nothing")
-    parts = [(names.text(outer), names.text(inner)) for outer, inner, _ in pieces]
+    parts = [(names.text(Polynomial({outer: c})), names.product(inner)) for c, outer, inner, _ in pieces]
     expanded = " + ".join(f"({outer}) * ({inner})" for outer, inner in parts)
     result = " + ".join(f"({outer}) * {names.total([letter], f'({inner})')}" for outer, inner in parts)
     yield f"transitivity ({names.total([letter], expanded)})."
     yield f"{{ apply total_ext; {names.intros(letter)}; field. }}"
     yield f"transitivity ({result})."
     yield "{ repeat rewrite total_plus; repeat rewrite total_scale; reflexivity. }"
-    for _, inner, variable in pieces:
+    for *_, inner, variable in pieces:
         yield from _merged(letter, inner, variable, names)
     yield "field."
 
 
-def _split(monomial: Monomial, c: Fraction, letter: str) -> tuple[Polynomial, Polynomial, str]:
-    """What stands before the sum, what is summed, and the variable that the sum is."""
-    inner = tuple(factor for factor in monomial if letter in indices_in(Relation(_one((factor,)), ">=")))
-    outer = tuple(factor for factor in monomial if factor not in inner)
-    ((((variable, _),), _),) = summed(_one(inner), letter).terms.items()
-    return Polynomial({outer: c}), _one(inner), variable
-
-
-def _one(monomial: Monomial) -> Polynomial:
-    return Polynomial({monomial: Fraction(1)})
-
-
-def _merged(letter: str, inner: Polynomial, variable: str, names: _Names) -> Iterator[str]:
+def _merged(letter: str, inner: Monomial, variable: str, names: _Names) -> Iterator[str]:
     """Where a sum is within the sum: both are one over pairs, in the order of their letters."""
     bound, factors = summand_of(variable)
-    (monomial,) = inner.terms
-    if bound == {letter} and factors == monomial:
+    if bound == {letter} and factors == inner:
         return
-    sums = [name for name, e in monomial if name.startswith("sum_") and e == 1]
+    sums = [name for name, e in inner if name.startswith("sum_") and e == 1]
     others = bound - {letter}
     if len(sums) != 1 or len(others) != 1:
         raise Unsupported(f"a sum {variable}")
     (second,) = others
-    if letter < second and monomial == ((sums[0], 1),):
+    if letter < second and inner == ((sums[0], 1),):
         return  # the sum over pairs, as it stands
-    rest = names.text(_one(tuple(factor for factor in monomial if factor[0] != sums[0])))
-    within = names.text(_one(summand_of(sums[0])[1]))
+    rest = names.product(tuple(factor for factor in inner if factor[0] != sums[0]))
+    within = names.product(summand_of(sums[0])[1])
     here, there = (f"{names[f'set {one}']} (fun {names[f'in {one}']} => " for one in (letter, second))
     pair = f"({rest}) * ({within})"
-    yield f"assert (M : total {here}{names.text(inner)}) = {names.term(variable)})."
+    yield f"assert (M : total {here}{names.product(inner)}) = {names.term(variable)})."
     yield f"{{ transitivity (total {here}total {there}{pair})))."
     yield f"  {{ apply total_ext; {names.intros(letter)}."
     yield f"    transitivity (({rest}) * (total {there}{within}))); [ring | symmetry; apply total_scale]. }}"

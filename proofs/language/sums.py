@@ -29,6 +29,7 @@ __all__ = [
     "instances",
     "letters",
     "members",
+    "parted",
     "plain_relation",
     "plain_text",
     "substituted",
@@ -155,11 +156,16 @@ def summed(p: Polynomial, index: str) -> Polynomial:
     """Sum over an index of a polynomial in plain variables."""
     total = Polynomial({})
     for monomial, coefficient in p.terms.items():
-        inner = tuple((name, e) for name, e in monomial if index in _indices(name))
-        outer = tuple(factor for factor in monomial if factor not in inner)
-        one: Monomial = ((_sum_of(index, inner), 1),)
-        total += Polynomial({outer: coefficient}) * Polynomial({one: Fraction(1)})
+        outer, _, variable = parted(monomial, index)
+        total += Polynomial({outer: coefficient}) * Polynomial({((variable, 1),): Fraction(1)})
     return total
+
+
+def parted(monomial: Monomial, index: str) -> tuple[Monomial, Monomial, str]:
+    """What stands before the sum over an index, what is summed, and the variable that this sum is."""
+    inner = tuple((name, e) for name, e in monomial if index in _indices(name))
+    outer = tuple(factor for factor in monomial if factor not in inner)
+    return outer, inner, _sum_of(index, inner)
 
 
 def instances(text: str, size: int) -> Iterator[tuple[tuple[int, ...], str]]:

@@ -10,6 +10,7 @@ import numpy as np
 
 from fairness.display.result import Result
 from fairness.errors import ModelError
+from fairness.protocol.policy import policy_name
 from proofs.symbolic.cells import Cell
 from proofs.symbolic.display.compiled import Compiled
 from proofs.symbolic.display.lettering import latex_cases, said, written
@@ -50,7 +51,7 @@ class ClosedForm(Result):
     @property
     def policy_name(self) -> str:
         """Name of the policy."""
-        return str(getattr(self.policy, "name", type(self.policy).__name__))
+        return policy_name(self.policy)
 
     def at(self, values: Mapping[Any, Any]) -> tuple[tuple[Any, ...], Cell]:
         """Exact tasks at values of all letters, and the cell that gives them.

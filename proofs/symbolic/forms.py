@@ -88,4 +88,4 @@ def closed_form(problem: SymbolicProblem, policy: Any, *, time_limit: float | No
 def _several(ground: Ground, cells: list[Cell], conditions: list[tuple[Any, ...]]) -> bool:
     """Whether some values of the letters may have more than one allocation."""
     pairs = ((*one, *other) for k, one in enumerate(conditions) for other in conditions[:k])
-    return any(cell.free for cell in cells) or any(ground.can(both).answer != "no" for both in pairs)
+    return any(cell.free for cell in cells) or any(not ground.excludes(both) for both in pairs)

@@ -12,6 +12,7 @@ from fractions import Fraction
 from typing import Any
 
 from proofs.language.polynomials import Monomial, Polynomial, polynomial
+from proofs.language.relations import Relation, relation
 from proofs.verdicts.witnesses import told_number, told_witness
 
 __all__ = ["latex_of"]
@@ -19,8 +20,6 @@ __all__ = ["latex_of"]
 Data = Mapping[str, Any]
 
 SIGNS = {">=": r"\ge", ">": ">", "==": "=", "!=": r"\ne"}
-OPPOSITES = {">=": ">", ">": ">=", "==": "!=", "!=": "=="}
-"""How the negated left side compares with 0 where a relation fails."""
 MARKUP = {c: f"\\{c}" for c in "&%$#_{}"} | {
     "\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}", "|": "$|$",
     "<=": r"$\le$", ">=": r"$\ge$", "≤": r"$\le$", "≥": r"$\ge$", "<": "$<$", ">": "$>$",
@@ -89,15 +88,14 @@ def _given(claim: Data) -> Iterator[str]:
 
 
 def _refutation(claim: Data, evidence: Data) -> Iterator[str]:
-    """The contradiction, written out."""
-    left, sign = _sides(claim["conclusion"])
-    opposite = OPPOSITES[sign]
-    denied = left if sign in ("==", "!=") else -left
-    yield f"Otherwise ${_polynomial(denied)} {SIGNS[opposite]} 0$, and in"
+    """The contradiction, written out; what is no hypothesis in it is the denied conclusion."""
+    denied = relation(claim["conclusion"]).negated
+    known = {name: relation(text) for name, text in claim["hypotheses"].items()}
+    yield f"Otherwise ${_told(denied)}$, and in"
     yield r"\begin{align*}"
-    terms = [_term(claim, term, denied, opposite) for term in evidence["terms"]]
+    terms = [_term(term, [known.get(name, denied) for name in term["factors"]]) for term in evidence["terms"]]
     for name, cofactor in evidence["cofactors"].items():
-        equation = _sides(claim["hypotheses"][name])[0] if name in claim["hypotheses"] else denied
+        equation = known.get(name, denied).left
         terms.append(_product([_factor(polynomial(cofactor)), _factor(equation)]) or "1")
     rows = ["0 ={}& " + terms[0], *(f"&+ {term}" for term in terms[1:])]
     yield "\\\\\n".join(rows)
@@ -105,11 +103,9 @@ def _refutation(claim: Data, evidence: Data) -> Iterator[str]:
     yield "no term is negative and one is positive, which is impossible."
 
 
-def _term(claim: Data, term: Data, denied: Polynomial, opposite: str) -> str:
-    c, factors = Fraction(term["coefficient"]), []
-    for name in term["factors"]:
-        left, sign = _sides(claim["hypotheses"][name]) if name in claim["hypotheses"] else (denied, opposite)
-        factors.append(f"({_polynomial(left)})^2" if sign == "!=" else _factor(left))
+def _term(term: Data, premises: list[Relation]) -> str:
+    c = Fraction(term["coefficient"])
+    factors = [f"({_polynomial(r.left)})^2" if r.sign == "!=" else _factor(r.left) for r in premises]
     square = polynomial(term["square"])
     if (constant := square.constant) is not None:
         c *= constant**2
@@ -132,7 +128,7 @@ def _factor(p: Polynomial) -> str:
 
 def _point(claim: Data, evidence: Data) -> str:
     values = {name: Fraction(value) for name, value in evidence["values"].items()}
-    left, _ = _sides(claim["conclusion"])
+    left = relation(claim["conclusion"]).left
     told = ", ".join(f"{_letter(name)} = {_number(value)}" for name, value in values.items())
     value = told_number(left.at(values))
     shown = rf"\text{{{value}}}" if value.startswith("about") else _number(Fraction(value))
@@ -141,14 +137,11 @@ def _point(claim: Data, evidence: Data) -> str:
 
 
 def _relation(text: str) -> str:
-    left, sign = _sides(text)
-    return f"{_polynomial(left)} {SIGNS[sign]} 0"
+    return _told(relation(text))
 
 
-def _sides(text: str) -> tuple[Polynomial, str]:
-    """Left side and sign of a relation in its normal form, whose right side is 0."""
-    left, sign, _ = text.rsplit(" ", 2)
-    return polynomial(left), sign
+def _told(r: Relation) -> str:
+    return f"{_polynomial(r.left)} {SIGNS[r.sign]} 0"
 
 
 def _polynomial(p: Polynomial) -> str:

@@ -13,7 +13,7 @@ from proofs.catalogue.bonald_roberts.model import SOURCE
 from proofs.catalogue.chapter import Chapter
 from proofs.catalogue.examples import every
 from proofs.catalogue.proof_texts import argued
-from proofs.claims import Step
+from proofs.claims import Claim, Step
 from proofs.statement import Question
 
 __all__ = ["STATEMENTS"]
@@ -197,7 +197,7 @@ def _bmf_single(question: Question) -> None:
 
 
 @STATEMENTS.add("br-two-classes")
-def _two_classes(question: Question) -> Iterator[Step]:
+def _two_classes(question: Question) -> Iterator[Claim]:
     r"""With two classes of jobs and two resources, proportional fairness and bottleneck-max fairness allocate
     the same, however many jobs there are.
 
@@ -240,9 +240,7 @@ def _two_classes(question: Question) -> Iterator[Step]:
         Then PF gives everybody 1/n of it, and so does BMF, as above.
             budget; optimal: x*(p*a + q*a) == 1
             => (X + Y)*x*a == 1
+        By both definitions, for demands up to 3 and up to 2 jobs of each class.
+            Computed (as stated).
     """
-    yield Step(
-        "By both definitions, for demands up to 3 and up to 2 jobs of each class.",
-        every("two_classes", largest=3, most=2),
-        states=True,
-    )
+    yield every("two_classes", largest=3, most=2)

@@ -26,7 +26,7 @@ from typing import Any
 from proofs.catalogue.bonald_roberts.model import SOURCE
 from proofs.catalogue.chapter import Chapter
 from proofs.catalogue.examples import against, computed, every, model
-from proofs.claims import Counterexample, InWords, Step
+from proofs.claims import Claim, Counterexample, Step
 from proofs.statement import Question, Said
 
 __all__ = ["STATEMENTS"]
@@ -34,21 +34,8 @@ __all__ = ["STATEMENTS"]
 STATEMENTS = Chapter(SOURCE)
 
 
-# Demands (1, 1, 1), (2, 1, 3/2), (1, 2, 3/2): the third resource is the mean of the others.
-THREE: list[list[Any]] = [[1, 1, 1], [2, 1, "3/2"], [1, 2, "3/2"]]
-
-
-def _held(i: int, j: int) -> str:
-    """Share of resource j that user i holds."""
-    return f"{THREE[i - 1][j - 1]}*x{i}"
-
-
-def _load(j: int) -> str:
-    return " + ".join(_held(i, j) for i in (1, 2, 3))
-
-
 @STATEMENTS.add("br-bmf-exists")
-def _existence(question: Question) -> Iterator[Step]:
+def _existence(question: Question) -> Iterator[Claim]:
     r"""A bottleneck-max fair allocation exists for all demands.
 
     .. math:: \exists \varphi: \forall i\ \exists j:\ \varphi a_j = 1,\ \varphi_i a_{ij} = \max_k \varphi_k
@@ -108,12 +95,11 @@ def _existence(question: Question) -> Iterator[Step]:
         And nobody holds a larger share of it.
             decides; levels: g <= t
             => g <= h
+        The other way round: with the largest share of each full resource as its level, and 1 for the others,
+        every BMF allocation of small pools is such a fixed point, and every pool has one.
+            Computed.
     """
-    yield Step(
-        "The other way round: with the largest share of each full resource as its level, and 1 for the "
-        "others, every BMF allocation of small pools is such a fixed point, and every pool has one.",
-        every("bmf_fixed_points", sizes=[[2, 2, 3], [3, 2, 1], [2, 3, 1]]),
-    )
+    yield every("bmf_fixed_points", sizes=[[2, 2, 3], [3, 2, 1], [2, 3, 1]])
 
 
 @STATEMENTS.add("br-bmf-no-justified-complaints", said=Said.READER)
@@ -246,7 +232,7 @@ def _path(question: Question) -> Iterator[Step]:
 
 
 @STATEMENTS.add("br-bmf-segment")
-def _segment(question: Question) -> Iterator[Step]:
+def _segment(question: Question) -> Iterator[Claim]:
     r"""With demands (1,1,1), (2,1,3/2), (1,2,3/2) the bottleneck-max fair allocations are exactly the segment
     of all (1-3u, u, u) with u from 1/5 to 2/9.
 
@@ -262,72 +248,86 @@ def _segment(question: Question) -> Iterator[Step]:
     Place: slide on uniqueness
     Scope: all maps from users to bottlenecks, all real tasks
     Remark: Its ends are DRF, (2/5, 1/5, 1/5), and PF, (1/3, 2/9, 2/9).
+
+    Proof
+        If bottleneck 3 is somebody's, the mean of the others, resource 1 is full, too.
+            fits 1: x1 + 2*x2 + x3 <= 1; fits 2: x1 + x2 + 2*x3 <= 1; fits 3: x1 + 3/2*x2 + 3/2*x3 <= 1;
+            full 3: x1 + 3/2*x2 + 3/2*x3 == 1
+            => x1 + 2*x2 + x3 >= 1
+        If bottleneck 3 is somebody's, the mean of the others, resource 2 is full, too.
+            fits 1; fits 2; fits 3; full 3
+            => x1 + x2 + 2*x3 >= 1
+        If all have bottleneck 1, they hold the same share of it, and resource 2 overflows: so this cannot be.
+            full 1: x1 + 2*x2 + x3 == 1; largest 1 2: 2*x2 <= x1; largest 1 3: x3 <= x1;
+            largest 2 1: x1 <= 2*x2; largest 2 3: x3 <= 2*x2; largest 3 1: x1 <= x3; largest 3 2: 2*x2 <= x3
+            => x1 + x2 + 2*x3 > 1
+        If all have bottleneck 2, they hold the same share of it, and resource 1 overflows: so this cannot be.
+            full 2: x1 + x2 + 2*x3 == 1; largest 1 2: x2 <= x1; largest 1 3: 2*x3 <= x1;
+            largest 2 1: x1 <= x2; largest 2 3: 2*x3 <= x2; largest 3 1: x1 <= 2*x3; largest 3 2: x2 <= 2*x3
+            => x1 + 2*x2 + x3 > 1
+        In all other cases resources 1 and 2 are full, so that x2 = x3 = u.
+            full 1; full 2
+            => x2 == x3
+        In all other cases resources 1 and 2 are full, so that x1 = 1 - 3u.
+            full 1; full 2
+            => x1 == 1 - 3*x2
+        These are all cases, so that all BMF allocations are on this line.
+            In words: A map names resource 3, or both 1 and 2, or only one of these.
+        On this line, bottleneck 1 of user 1 makes u <= 2/9.
+            line 1: x1 == 1 - 3*u; line 2: x2 == u; line 3: x3 == u; largest 1 2: 2*x2 <= x1;
+            largest 1 3: x3 <= x1; full: x1 + 2*x2 + x3 == 1
+            => u <= 2/9
+        On this line, bottleneck 2 of user 1 makes u <= 2/9.
+            line 1; line 2; line 3; largest 1 2: x2 <= x1; largest 1 3: 2*x3 <= x1; full: x1 + x2 + 2*x3 == 1
+            => u <= 2/9
+        On this line, bottleneck 3 of user 1 makes u <= 2/9.
+            line 1; line 2; line 3; largest 1 2: 3/2*x2 <= x1; largest 1 3: 3/2*x3 <= x1;
+            full: x1 + 3/2*x2 + 3/2*x3 == 1
+            => u <= 2/9
+        On this line, bottleneck 1 of user 2 makes u >= 1/5.
+            line 1; line 2; line 3; largest 2 1: x1 <= 2*x2; largest 2 3: x3 <= 2*x2;
+            full: x1 + 2*x2 + x3 == 1
+            => u >= 1/5
+        On this line, bottleneck 2 of user 2 cannot be: user 3 would hold more of it.
+            line 1; line 2; line 3; largest 2 1: x1 <= x2; largest 2 3: 2*x3 <= x2; full: x1 + x2 + 2*x3 == 1
+            => 0 == 1
+        On this line, bottleneck 3 of user 2 makes u >= 1/5.
+            line 1; line 2; line 3; largest 2 1: x1 <= 3/2*x2; largest 2 3: 3/2*x3 <= 3/2*x2;
+            full: x1 + 3/2*x2 + 3/2*x3 == 1
+            => u >= 1/5
+        On the segment resource 1 is full.
+            line 1; line 2; line 3; above: u >= 1/5; below: u <= 2/9
+            => x1 + 2*x2 + x3 == 1
+        On the segment resource 2 is full.
+            line 1; line 2; line 3; above; below
+            => x1 + x2 + 2*x3 == 1
+        On the segment resource 3 is full.
+            line 1; line 2; line 3; above; below
+            => x1 + 3/2*x2 + 3/2*x3 == 1
+        On the segment user 2 holds no more of resource 3 than user 1.
+            line 1; line 2; line 3; above; below
+            => 3/2*x2 <= x1
+        On the segment user 3 holds no more of resource 3 than user 1.
+            line 1; line 2; line 3; above; below
+            => 3/2*x3 <= x1
+        On the segment user 1 holds no more of resource 1 than user 2.
+            line 1; line 2; line 3; above; below
+            => x1 <= 2*x2
+        On the segment user 3 holds no more of resource 1 than user 2.
+            line 1; line 2; line 3; above; below
+            => x3 <= 2*x2
+        On the segment user 1 holds no more of resource 2 than user 3.
+            line 1; line 2; line 3; above; below
+            => x1 <= 2*x3
+        On the segment user 2 holds no more of resource 2 than user 3.
+            line 1; line 2; line 3; above; below
+            => x2 <= 2*x3
+        The vertices of the allocations of all maps, by trying all square systems.
+            Computed.
     """
-    fits = {f"fits {j}": f"{_load(j)} <= 1" for j in (1, 2, 3)}
-    full = {j: {f"full {j}": f"{_load(j)} == 1"} for j in (1, 2, 3)}
-    for j in (1, 2):
-        yield Step(
-            f"If bottleneck 3 is somebody's, the mean of the others, resource {j} is full, too.",
-            question.implies(fits | full[3], f"{_load(j)} >= 1"),
-        )
-    for j in (1, 2):
-        yield Step(
-            f"If all have bottleneck {j}, they hold the same share of it, and resource {3 - j} overflows: "
-            "so this cannot be.",
-            question.implies(
-                full[j]
-                | {
-                    f"largest {i} {k}": f"{_held(k, j)} <= {_held(i, j)}"
-                    for i in (1, 2, 3)
-                    for k in (1, 2, 3)
-                    if i != k
-                },
-                f"{_load(3 - j)} > 1",
-            ),
-        )
-    for says, text in (("x2 = x3 = u", "x2 == x3"), ("x1 = 1 - 3u", "x1 == 1 - 3*x2")):
-        yield Step(
-            f"In all other cases resources 1 and 2 are full, so that {says}.",
-            question.implies(full[1] | full[2], text),
-        )
-    yield Step(
-        "These are all cases, so that all BMF allocations are on this line.",
-        InWords("A map names resource 3, or both 1 and 2, or only one of these."),
-    )
-    line = {"line 1": "x1 == 1 - 3*u", "line 2": "x2 == u", "line 3": "x3 == u"}
-    for user, bound in ((1, "u <= 2/9"), (2, "u >= 1/5")):
-        for j in (1, 2, 3):
-            yield Step(
-                "On this line, bottleneck 2 of user 2 cannot be: user 3 would hold more of it."
-                if (user, j) == (2, 2)
-                else f"On this line, bottleneck {j} of user {user} makes {bound}.",
-                question.implies(
-                    line
-                    | {
-                        f"largest {user} {k}": f"{_held(k, j)} <= {_held(user, j)}"
-                        for k in (1, 2, 3)
-                        if k != user
-                    }
-                    | {"full": f"{_load(j)} == 1"},
-                    "0 == 1" if (user, j) == (2, 2) else bound,
-                ),
-            )
-    between = line | {"above": "u >= 1/5", "below": "u <= 2/9"}
-    for j in (1, 2, 3):
-        yield Step(f"On the segment resource {j} is full.", question.implies(between, f"{_load(j)} == 1"))
-    for i, j in enumerate((3, 1, 2), 1):
-        for k in (1, 2, 3):
-            if k != i:
-                yield Step(
-                    f"On the segment user {k} holds no more of resource {j} than user {i}.",
-                    question.implies(between, f"{_held(k, j)} <= {_held(i, j)}"),
-                )
-    yield Step(
-        "The vertices of the allocations of all maps, by trying all square systems.",
-        computed(
-            "bmf_vertices",
-            demands=THREE,
-            capacities=[1, 1, 1],
-            gives=[["1/3", "2/9", "2/9"], ["2/5", "1/5", "1/5"]],
-        ),
+    yield computed(
+        "bmf_vertices",
+        demands=[[1, 1, 1], [2, 1, "3/2"], [1, 2, "3/2"]],
+        capacities=[1, 1, 1],
+        gives=[["1/3", "2/9", "2/9"], ["2/5", "1/5", "1/5"]],
     )

@@ -10,7 +10,7 @@ from proofs.catalogue.bonald_roberts.model import SOURCE
 from proofs.catalogue.bonald_roberts.queues import EXAMPLE
 from proofs.catalogue.chapter import Chapter
 from proofs.catalogue.examples import computed, model
-from proofs.claims import Step
+from proofs.claims import Claim, Step
 from proofs.statement import Question, Said
 
 __all__ = ["STATEMENTS"]
@@ -198,7 +198,7 @@ def _load_necessary(question: Question) -> None:
 
 
 @STATEMENTS.add("br-capacity-region")
-def _region(question: Question) -> Iterator[Step]:
+def _region(question: Question) -> Iterator[Claim]:
     r"""The loads that fit in the example are bounded by the corners (1/10, 0), (1/11, 1/11) and (0, 1/10).
 
     .. math:: 10\rho_1 + \rho_2 < 1,\ \rho_1 + 10\rho_2 < 1
@@ -207,16 +207,17 @@ def _region(question: Question) -> Iterator[Step]:
         demands*: tasks demand (10, 1) and (1, 10) of unit capacities
     Place: slide "Capacity region"
     Scope: the example
+
+    Proof
+        The corners are (1/10, 0), (1/11, 1/11) and (0, 1/10).
+            Computed.
     """
     shares = [[10, 1], [1, 10]] if question.holds("demands") else [[10, 10], [1, 10]]
-    yield Step(
-        "The corners are (1/10, 0), (1/11, 1/11) and (0, 1/10).",
-        computed("capacity_corners", shares=shares, gives=[[0, "1/10"], ["1/11", "1/11"], ["1/10", 0]]),
-    )
+    yield computed("capacity_corners", shares=shares, gives=[[0, "1/10"], ["1/11", "1/11"], ["1/10", 0]])
 
 
 @STATEMENTS.add("br-whole-tasks", said=Said.READER)
-def _whole(question: Question) -> Iterator[Step]:
+def _whole(question: Question) -> Iterator[Claim]:
     r"""With whole tasks of (4, 1) and (1, 4) on (16, 16) the largest mixes carry 15/16 of the balanced load,
     and 39/40 of a load of 3 to 1.
 
@@ -226,17 +227,16 @@ def _whole(question: Question) -> Iterator[Step]:
         whole*: tasks are whole
     Place: slides on the task level; the numbers are not in the text
     Scope: the example
+
+    Proof
+        The largest mixes are (4, 0), (3, 3) and (0, 4).
+            Computed.
+        With equal loads their mixtures carry a load of 15/16.
+            Computed.
+        With loads 3 to 1 they carry 39/40.
+            Computed.
     """
     given = model(FOUR, [16, 16], whole=question.holds("whole"))
-    yield Step(
-        "The largest mixes are (4, 0), (3, 3) and (0, 4).",
-        computed("largest_mixes", **given, gives=[[0, 4], [3, 3], [4, 0]]),
-    )
-    yield Step(
-        "With equal loads their mixtures carry a load of 15/16.",
-        computed("mix_limit", **given, direction=[1, 1], gives="15/16"),
-    )
-    yield Step(
-        "With loads 3 to 1 they carry 39/40.",
-        computed("mix_limit", **given, direction=[3, 1], gives="39/40"),
-    )
+    yield computed("largest_mixes", **given, gives=[[0, 4], [3, 3], [4, 0]])
+    yield computed("mix_limit", **given, direction=[1, 1], gives="15/16")
+    yield computed("mix_limit", **given, direction=[3, 1], gives="39/40")

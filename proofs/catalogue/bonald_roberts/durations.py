@@ -28,7 +28,7 @@ from proofs.catalogue.bonald_roberts.model import SOURCE
 from proofs.catalogue.bonald_roberts.queues import EXAMPLE, THREE
 from proofs.catalogue.chapter import Chapter
 from proofs.catalogue.examples import computed, every
-from proofs.claims import Search, Step
+from proofs.claims import Claim, Search, Step
 from proofs.statement import Question, Said
 
 __all__ = ["FOUR", "STATEMENTS"]
@@ -41,7 +41,7 @@ FOUR = [[4, 1], [1, 4]]
 
 
 @STATEMENTS.add("br-duration-bound")
-def _duration_bound(question: Question) -> Iterator[Step]:
+def _duration_bound(question: Question) -> Iterator[Claim]:
     r"""Under balanced fairness a mean duration over the mean size is at most the largest share of a task plus
     its shares weighted by load/(1 - load).
 
@@ -89,15 +89,14 @@ def _duration_bound(question: Question) -> Iterator[Step]:
         bound: the mean number of jobs is the load times the derivative of the logarithm of the sum, and
         Little's law turns it into a duration.
             In words: Induction on the jobs; term-wise derivative of a power series; Little's law.
+        The inequality of the coefficients, three classes on three resources, up to 4 jobs each.
+            Computed.
     """
-    yield Step(
-        "The inequality of the coefficients, three classes on three resources, up to 4 jobs each.",
-        every("duration_terms", shares=THREE, size=4, largest=question.holds("largest")),
-    )
+    yield every("duration_terms", shares=THREE, size=4, largest=question.holds("largest"))
 
 
 @STATEMENTS.add("br-duration-bound-tight", said=Said.READER)
-def _one_resource(question: Question) -> Iterator[Step]:
+def _one_resource(question: Question) -> Iterator[Claim]:
     r"""With one resource the bound on durations is the mean duration.
 
     .. math:: m = 1: \quad E[T_i] = \sigma_i\, a_i/(1-\varrho)
@@ -120,20 +119,18 @@ def _one_resource(question: Question) -> Iterator[Step]:
         The same: at least.
             law; derivative; mean; wait
             => T >= b + b*k (as stated)
+        Two classes with shares 1 and 1/3 and loads 1/4 and 3/4, so that r = 1/2.
+            Computed.
+        Their mean durations from the law itself.
+            Computed.
     """
-    yield Step(
-        "Two classes with shares 1 and 1/3 and loads 1/4 and 3/4, so that r = 1/2.",
-        computed("balanced_bound", shares=[[1], ["1/3"]], loads=["1/4", "3/4"], gives=[2, "2/3"]),
-    )
-    yield Step(
-        "Their mean durations from the law itself.",
-        computed(
-            "balanced_durations",
-            shares=[[1], ["1/3"]],
-            loads=["1/4", "3/4"],
-            total=60,
-            gives=["2.0000", "0.6667"],
-        ),
+    yield computed("balanced_bound", shares=[[1], ["1/3"]], loads=["1/4", "3/4"], gives=[2, "2/3"])
+    yield computed(
+        "balanced_durations",
+        shares=[[1], ["1/3"]],
+        loads=["1/4", "3/4"],
+        total=60,
+        gives=["2.0000", "0.6667"],
     )
 
 
@@ -183,7 +180,7 @@ def _table(question: Question) -> Iterator[Step]:
 
 
 @STATEMENTS.add("br-service-example", said=Said.READER)
-def _service(question: Question) -> Iterator[Step]:
+def _service(question: Question) -> Iterator[Claim]:
     r"""Mean numbers of running tasks of a job under balanced fairness, demands (4, 1) and (1, 4) of 16 and
     16.
 
@@ -193,6 +190,14 @@ def _service(question: Question) -> Iterator[Step]:
         load*
     Place: slides on mean service rates; the numbers are not in the text
     Scope: the example with divisible tasks; rational enclosures narrower than half of the last digit
+
+    Proof
+        Loads 8/5 and 8/5: 1.9339 and 1.9339 tasks.
+            Computed.
+        Loads 72/25 and 72/25: 0.3432 and 0.3432 tasks.
+            Computed.
+        Loads 216/65 and 72/65: 0.3989 and 1.0502 tasks.
+            Computed.
     """
     cases = (
         (120, ["8/5", "8/5"], ["1.9339", "1.9339"]),
@@ -200,21 +205,12 @@ def _service(question: Question) -> Iterator[Step]:
         (400, ["216/65", "72/65"], ["0.3989", "1.0502"]),
     )
     for jobs, loads, values in cases:
-        yield Step(
-            f"Loads {' and '.join(loads)}: {' and '.join(values)} tasks.",
-            computed(
-                "balanced_service",
-                demands=FOUR,
-                capacities=[16, 16],
-                loads=loads if question.holds("load") else [1, 1],
-                total=jobs,
-                gives=values,
-            ),
-        )
+        given = {"loads": loads if question.holds("load") else [1, 1], "total": jobs}
+        yield computed("balanced_service", demands=FOUR, capacities=[16, 16], **given, gives=values)
 
 
 @STATEMENTS.add("br-heavy-traffic")
-def _heavy(question: Question) -> Iterator[Step]:
+def _heavy(question: Question) -> Iterator[Claim]:
     r"""Proportional fairness and balanced fairness have the same mean durations in heavy traffic.
 
     .. math:: (1-\varrho)\,\bigl(E_{PF}[T] - E_{BF}[T]\bigr) \to 0 \quad (\varrho\to1)
@@ -226,18 +222,18 @@ def _heavy(question: Question) -> Iterator[Step]:
     Remark: A conjecture of the slides, open. The chain of the library has the difference, times 1 - load, at
         .0605, .0566, .0444, .0347 for the loads .9, .95, .98, .99, with estimated errors below 1e-6: it
         falls, slowly.
+
+    Proof
+        Balanced fairness: for r = 1/2, 1/4, 1/10, 1/20 the mean duration times r is below 11/10, the sum of
+        the shares of a task, by at most 3r/10 (exact enclosures).
+            Computed.
+        PF, simulated at random loads with r between 1/20 and 1/5: its mean duration times r is within
+        sqrt(r)/3 of that of balanced fairness, three standard errors included.
+            Computed.
     """
     pairs = [["1/2", 80], ["1/4", 150], ["1/10", 350], ["1/20", 650]]
     limit = {"shares": EXAMPLE, "direction": ["10/11", "10/11"], "pairs": pairs, "slope": "3/10"}
-    yield Step(
-        "Balanced fairness: for r = 1/2, 1/4, 1/10, 1/20 the mean duration times r is below 11/10, the sum "
-        "of the shares of a task, by at most 3r/10 (exact enclosures).",
-        every("balanced_heavy", **limit),
-    )
-    yield Step(
-        "PF, simulated at random loads with r between 1/20 and 1/5: its mean duration times r is within "
-        "sqrt(r)/3 of that of balanced fairness, three standard errors included.",
-        Search(
-            "heavy_gap", {"events": 100_000, "factor": "1/3", "bound": question.holds("margin")}, number=6
-        ),
+    yield every("balanced_heavy", **limit)
+    yield Search(
+        "heavy_gap", {"events": 100_000, "factor": "1/3", "bound": question.holds("margin")}, number=6
     )

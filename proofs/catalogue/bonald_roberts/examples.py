@@ -8,7 +8,7 @@ from typing import Any
 from proofs.catalogue.bonald_roberts.model import SOURCE
 from proofs.catalogue.chapter import Chapter
 from proofs.catalogue.examples import against, computed, model
-from proofs.claims import Counterexample, Step
+from proofs.claims import Claim, Counterexample, Step
 from proofs.statement import Question, Said
 
 __all__ = ["STATEMENTS"]
@@ -58,7 +58,7 @@ def _pf_is_bmf() -> Counterexample:
 
 
 @STATEMENTS.add("br-pf-irrational", said=Said.READER)
-def _root(question: Question) -> Iterator[Step]:
+def _root(question: Question) -> None:
     r"""With demands (4,1), (2,1), (1,4) proportional fairness gives (R-3)/30, (9-R)/14 and (12+R)/105 tasks,
     where R is the square root of 39.
 
@@ -72,23 +72,34 @@ def _root(question: Question) -> Iterator[Step]:
     Scope: this example; prices R/3 and 3 - R/3 prove the optimum
     Remark: Prices with which every task costs one over the number of tasks, and only full resources cost, are
         sufficient for the optimum of the sum of logarithms, which is concave.
+
+    Proof
+        A task of job 1 costs 1/x.
+            root: R**2 == 39; sign: R >= 0
+            => ((R - 3)/30)*(4*R/3 + 1*(3 - R/3)) == 1
+        A task of job 2 costs 1/x.
+            root; sign
+            => ((9 - R)/14)*(2*R/3 + 1*(3 - R/3)) == 1
+        A task of job 3 costs 1/x.
+            root; sign
+            => ((12 + R)/105)*(1*R/3 + 4*(3 - R/3)) == 1
+        Resource 1 is full.
+            root; sign
+            => 4*(R - 3)/30 + 2*(9 - R)/14 + 1*(12 + R)/105 == 1
+        Resource 2 is full.
+            root; sign
+            => 1*(R - 3)/30 + 1*(9 - R)/14 + 4*(12 + R)/105 == 1
+        Prices are positive, as 0 < R < 9.
+            root; sign
+            => (3 - R/3) > 0
+        All tasks are positive, as 3 < R < 9.
+            root; sign
+            => (R - 3)*(9 - R) > 0 (as stated)
     """
-    root = {"root": "R**2 == 39", "sign": "R >= 0"}
-    tasks = ("(R - 3)/30", "(9 - R)/14", "(12 + R)/105")
-    p, q = "R/3", "(3 - R/3)"
-    for i, (x, (a, b)) in enumerate(zip(tasks, FOURTH, strict=True), 1):
-        yield Step(f"A task of job {i} costs 1/x.", question.implies(root, f"({x})*({a}*{p} + {b}*{q}) == 1"))
-    for j in (0, 1):
-        used = " + ".join(f"{row[j]}*{x}" for row, x in zip(FOURTH, tasks, strict=True))
-        yield Step(f"Resource {j + 1} is full.", question.implies(root, f"{used} == 1"))
-    yield Step("Prices are positive, as 0 < R < 9.", question.implies(root, f"{q} > 0"))
-    yield Step(
-        "All tasks are positive, as 3 < R < 9.", question.implies(root, "(R - 3)*(9 - R) > 0"), states=True
-    )
 
 
 @STATEMENTS.add("br-drf-leaves-room")
-def _drf_leaves_room(question: Question) -> Iterator[Step]:
+def _drf_leaves_room(question: Question) -> Iterator[Claim]:
     r"""Dominant resource fairness may fill one resource only, where the others fill more.
 
     .. math:: \varphi^{\mathrm{DRF}} a = (4/5, 1),\ (8/9, 1)
@@ -97,23 +108,27 @@ def _drf_leaves_room(question: Question) -> Iterator[Step]:
         policy*: dominant shares, not tasks, are filled
     Place: slides on the examples
     Scope: two examples
+
+    Proof
+        The tasks for [[1, 3], [3, 2]].
+            Computed.
+        What they use.
+            Computed.
+        The tasks for [[1, 3], [4, 2]].
+            Computed.
+        What they use.
+            Computed.
+        PF and BMF use more of the resource that is not full: 11/12 for the first example ...
+            Computed.
+        ... and all of it for the second.
+            Computed.
     """
     policy = "drf_tasks" if question.holds("policy") else "mmf_tasks"
-
     for demands, tasks, in_use in ((FIRST, ["1/5", "1/5"], ["4/5", 1]), (SECOND, ["2/9", "1/6"], ["8/9", 1])):
-        yield Step(
-            f"The tasks for {demands}.",
-            computed(policy, demands=demands, capacities=[1, 1], gives=tasks),
-        )
-        yield Step("What they use.", computed("used", demands=demands, tasks=tasks, gives=in_use))
-    yield Step(
-        "PF and BMF use more of the resource that is not full: 11/12 for the first example ...",
-        computed("used", demands=FIRST, tasks=["1/6", "1/4"], gives=["11/12", 1]),
-    )
-    yield Step(
-        "... and all of it for the second.",
-        computed("used", demands=SECOND, tasks=["1/5", "1/5"], gives=[1, 1]),
-    )
+        yield computed(policy, demands=demands, capacities=[1, 1], gives=tasks)
+        yield computed("used", demands=demands, tasks=tasks, gives=in_use)
+    yield computed("used", demands=FIRST, tasks=["1/6", "1/4"], gives=["11/12", 1])
+    yield computed("used", demands=SECOND, tasks=["1/5", "1/5"], gives=[1, 1])
 
 
 @STATEMENTS.add("br-examples")

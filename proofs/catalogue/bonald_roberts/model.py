@@ -35,12 +35,12 @@ Hypotheses
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from proofs.catalogue.chapter import Chapter
 from proofs.catalogue.examples import every
 from proofs.catalogue.proof_texts import argued
-from proofs.claims import Step
+from proofs.claims import Claim, Step
 from proofs.statement import Question, Size
 
 __all__ = ["SOURCE", "STATEMENTS", "drf_has_bottlenecks"]
@@ -57,7 +57,7 @@ INCENTIVE = r"\max_j x_i a_{ij} \ge 1/n"
 
 
 @STATEMENTS.add("br-feasible", sizes={"n": Size(3, 1, 8, "jobs", deep=6, beside=True)})
-def _feasible_after_scaling(question: Question) -> Iterator[Step]:
+def _feasible_after_scaling(question: Question) -> Iterator[Iterable[Step]]:
     r"""Tasks fit into the capacities if and only if their shares of each resource add up to at most 1.
 
     .. math:: \varphi A \le C \iff \varphi a \le 1, \quad a_{ij} = A_{ij}/C_j
@@ -68,24 +68,25 @@ def _feasible_after_scaling(question: Question) -> Iterator[Step]:
     Scope: one resource (they do not interact); all real tasks and demands, any number of jobs
     """
     jobs = range(1, question.sizes["n"] + 1)
-    few, many = (" + ".join(f"x{k}*{demand}{k}" for k in jobs) for demand in "Aa")
-    written = {"capacity": "C > 0"} | {f"scaling {k}": f"a{k}*C == A{k}" for k in jobs}
-    common = {"capacity": "C > 0", "scaling": "a[i]*C == A[i]"}
-    load, share = "sum[i](x[i]*A[i])", "sum[i](x[i]*a[i])"
-    for says, asked, held, (used, part) in (
-        (f"for {len(jobs)} jobs, written out", question.implies, written, (few, many)),
-        ("for any number of them", question.for_every, common, (load, share)),
-    ):
-        yield Step(
-            f"If the usage is at most the capacity, the shares add up to at most 1: {says}.",
-            asked(held | {"fits": f"{used} <= C"}, f"{part} <= 1"),
-            states=True,
-        )
-        yield Step(
-            f"If the shares add up to at most 1, the usage is at most the capacity: {says}.",
-            asked(held | {"fits": f"{part} <= 1"}, f"{used} <= C"),
-            states=True,
-        )
+    used, part = (" + ".join(f"x{k}*{demand}{k}" for k in jobs) for demand in "Aa")
+    scaling = "; ".join(f"scaling {k}: a{k}*C == A{k}" for k in jobs)
+    yield _both_ways(question, f"{len(jobs)} jobs, written out", scaling, used, part)
+    members = "scaling: a[i]*C == A[i]", "sum[i](x[i]*A[i])", "sum[i](x[i]*a[i])"
+    yield _both_ways(question, "any number of them", *members)
+
+
+@argued
+def _both_ways(question: Question, jobs: str, scaling: str, used: str, part: str) -> None:
+    """The usage fits, and so do the shares; {used} and {part} are their sums.
+
+    Proof
+        If the usage is at most the capacity, the shares add up to at most 1: for {jobs}.
+            capacity: C > 0; {scaling}; fits: {used} <= C
+            => {part} <= 1 (as stated)
+        If the shares add up to at most 1, the usage is at most the capacity: for {jobs}.
+            capacity; {scaling}; fits: {part} <= 1
+            => {used} <= C (as stated)
+    """
 
 
 @argued
@@ -150,17 +151,16 @@ def _bmf_efficient(question: Question) -> Iterator[Step]:
 
 
 @argued
-def drf_has_bottlenecks(question: Question) -> Iterator[Step]:
+def drf_has_bottlenecks(question: Question) -> Iterator[Claim]:
     """What the statements on DRF rest on.
 
     Proof
         Everybody demands a full resource on which nobody has a larger dominant share.
             In words: Filling stops a user when one that it demands is full; who stopped earlier has no more.
+        So it is in all pools of three users and two resources with demands up to 2.
+            Computed.
     """
-    yield Step(
-        "So it is in all pools of three users and two resources with demands up to 2.",
-        every("drf_bottlenecks", n=3, m=2, largest=2),
-    )
+    yield every("drf_bottlenecks", n=3, m=2, largest=2)
 
 
 @STATEMENTS.add("br-pf-sharing-incentive", latex=INCENTIVE, remark=BY_PRICES)
@@ -198,20 +198,22 @@ def _bottleneck_incentive(question: Question) -> None:
 
 
 @STATEMENTS.add("br-drf-sharing-incentive", latex=INCENTIVE)
-def _drf_incentive(question: Question) -> Iterator[Step]:
+def _drf_incentive(question: Question) -> Iterator[Iterable[Step]]:
     """Under dominant resource fairness each of n users has a share of at least 1/n of some resource.
 
     Hypotheses
         largest, level*, bottleneck*, full*
     Scope: all demands, any n and m; that DRF has bottlenecks in words and for pools of 3 users, demands up to
         2
+
+    Proof
+        ...
+        On the bottleneck of a user, others hold at most the dominant share of that user.
+            largest: h <= d; level: d <= s
+            => h <= s
     """
-    yield from drf_has_bottlenecks(question)
-    yield Step(
-        "On the bottleneck of a user, others hold at most the dominant share of that user.",
-        question.implies({"largest": "h <= d", "level": "d <= s"}, "h <= s"),
-    )
-    yield from _bottleneck_incentive(question)
+    yield drf_has_bottlenecks(question)
+    yield _bottleneck_incentive(question)
 
 
 @STATEMENTS.add("br-bmf-sharing-incentive", latex=INCENTIVE)

@@ -13,8 +13,8 @@ from proofs.catalogue.bonald_roberts.model import (
 )
 from proofs.catalogue.chapter import Chapter
 from proofs.catalogue.examples import against, every
-from proofs.catalogue.proof_texts import argued
-from proofs.claims import Counterexample, InWords, Step
+from proofs.catalogue.proof_texts import Given, argued
+from proofs.claims import Counterexample, Step
 from proofs.statement import Question, Said
 
 __all__ = ["STATEMENTS"]
@@ -120,18 +120,19 @@ def _same_shares(question: Question) -> None:
 
 
 @STATEMENTS.add("br-drf-scale-invariant", latex=SCALE)
-def _share_scale(question: Question) -> Iterator[Step]:
+def _share_scale(question: Question) -> Iterator[Iterable[Step]]:
     """Under dominant resource fairness it does not matter how the work of a user is cut into tasks.
 
     Hypotheses
         units*, shares*
     Scope: all demands, any n and m
+
+    Proof
+        ...
+        The allocation is unchanged.
+            In words: Which shares are full, dominant or largest is all that DRF and BMF depend on.
     """
-    yield from _same_shares(question)
-    yield Step(
-        "The allocation is unchanged.",
-        InWords("Which shares are full, dominant or largest is all that DRF and BMF depend on."),
-    )
+    yield _same_shares(question)
 
 
 @STATEMENTS.add("br-bmf-scale-invariant", latex=SCALE)
@@ -172,7 +173,7 @@ def _losers_exist(question: Question, says: str, h: str, g: str) -> None:
 
 
 @STATEMENTS.add("br-drf-strategy-proof", latex=TRUTHFUL)
-def _drf_strategy(question: Question) -> Iterator[Step | Iterable[Step]]:
+def _drf_strategy(question: Question) -> Iterator[Given]:
     """Under dominant resource fairness nobody runs more tasks by stating other demands.
 
     Hypotheses
@@ -211,6 +212,8 @@ def _drf_strategy(question: Question) -> Iterator[Step | Iterable[Step]]:
         So there is no lie of use.
             In words: Users are finitely many, so that the smallest share of a loser exists; k to q exist in
             turn.
+        Every lie with demands up to 2 in every pool of two users with such demands.
+            Computed (as stated).
     """
     yield drf_has_bottlenecks(question)
     yield _losers_exist(
@@ -229,11 +232,7 @@ def _drf_strategy(question: Question) -> Iterator[Step | Iterable[Step]]:
         "h",
         "g",
     )
-    yield Step(
-        "Every lie with demands up to 2 in every pool of two users with such demands.",
-        every("drf_lies", n=2, m=2, largest=2),
-        states=True,
-    )
+    yield every("drf_lies", n=2, m=2, largest=2)
 
 
 @STATEMENTS.refute("br-pf-strategy-proof", latex=TRUTHFUL, scope=LIE, said=Said.READER)

@@ -21,7 +21,7 @@ from collections.abc import Iterator
 from proofs.catalogue.bonald_roberts.model import SOURCE
 from proofs.catalogue.chapter import Chapter
 from proofs.catalogue.examples import every
-from proofs.claims import InWords, Step
+from proofs.claims import Claim
 from proofs.statement import Question
 
 __all__ = ["EXAMPLE", "STATEMENTS", "THREE"]
@@ -32,13 +32,8 @@ EXAMPLE = [[1, "1/10"], ["1/10", 1]]
 THREE = [[2, 1, "1/2"], [1, "3/2", 1], ["1/2", 1, 3]]
 
 
-def _both_ways(question: Question, says: str, held: dict[str, str], left: str, right: str) -> Iterator[Step]:
-    yield Step(f"{says}: at most.", question.implies(held, f"{left} <= {right}"))
-    yield Step(f"{says}: at least.", question.implies(held, f"{left} >= {right}"))
-
-
 @STATEMENTS.add("br-product-form")
-def _product_form(question: Question) -> Iterator[Step]:
+def _product_form(question: Question) -> Iterator[Claim]:
     r"""Under balanced fairness the balance function times the powers of the loads solves the balance
     equations.
 
@@ -49,31 +44,28 @@ def _product_form(question: Question) -> Iterator[Step]:
         load*: arrivals are loads times the rate at which one task ends jobs
     Scope: any numbers of classes and resources, all loads (exponential sizes); exactly on a grid of 8 x 8
         states
+
+    Proof
+        Per class the flow up into a state, lam T Q, is the flow down out of it, mu f T rho P (P, Q: balance
+        function there and with one job less; T: the factors that both measures share): at most.
+            rates: f*P == Q; load: lam == rho*mu
+            => lam*T*Q <= mu*f*T*rho*P
+        Per class the flow up into a state, lam T Q, is the flow down out of it, mu f T rho P (P, Q: balance
+        function there and with one job less; T: the factors that both measures share): at least.
+            rates; load
+            => lam*T*Q >= mu*f*T*rho*P
+        What flows out of a state because of arrivals flows back in from the state with one job more, by the
+        same identity there; so all balance equations hold.
+            In words: The identity, at x and at all x + e_i, summed over the classes.
+        The example on a grid of 8 x 8 states, with mean sizes 1 and 2.
+            Computed (as stated).
     """
-    held = {"rates": "f*P == Q", "load": "lam == rho*mu"}
     given = {"shares": EXAMPLE, "loads": ["1/3", "1/2"], "sizes": [1, 2], "size": 7}
-    yield from _both_ways(
-        question,
-        "Per class the flow up into a state, lam T Q, is the flow down out of it, mu f T rho P (P, Q: "
-        "balance function there and with one job less; T: the factors that both measures share)",
-        held,
-        "lam*T*Q",
-        "mu*f*T*rho*P",
-    )
-    yield Step(
-        "What flows out of a state because of arrivals flows back in from the state with one job more, by "
-        "the same identity there; so all balance equations hold.",
-        InWords("The identity, at x and at all x + e_i, summed over the classes."),
-    )
-    yield Step(
-        "The example on a grid of 8 x 8 states, with mean sizes 1 and 2.",
-        every("balance_equations", **given, balanced=question.holds("rates")),
-        states=True,
-    )
+    yield every("balance_equations", **given, balanced=question.holds("rates"))
 
 
 @STATEMENTS.add("br-balanced-fits")
-def _fits(question: Question) -> Iterator[Step]:
+def _fits(question: Question) -> Iterator[Claim]:
     r"""Balanced fairness fits, and uses some resource fully, whenever there are jobs.
 
     .. math:: \max_j\sum_i\varphi_i(x)a_{ij} = 1 \quad (x \ne 0)
@@ -97,17 +89,15 @@ def _fits(question: Question) -> Iterator[Step]:
         The resource that attains the maximum is full.
             attained: P == sum[i](a[i]*Q[i]); positive; rates
             => sum[i](a[i]*f[i]) == 1 (as stated)
+        Three classes on three resources, states with up to 4 jobs of each class.
+            Computed (as stated).
     """
     largest = question.holds("largest")
-    yield Step(
-        "Three classes on three resources, states with up to 4 jobs of each class.",
-        every("balanced_usage", shares=THREE, size=4, largest=largest),
-        states=True,
-    )
+    yield every("balanced_usage", shares=THREE, size=4, largest=largest)
 
 
 @STATEMENTS.add("br-balanced-smallest")
-def _smallest(question: Question) -> Iterator[Step]:
+def _smallest(question: Question) -> Iterator[Claim]:
     r"""No balance function that fits is smaller than that of balanced fairness anywhere.
 
     .. math:: \Psi(0)=1,\ \Psi(x) \ge \max_j\sum_i a_{ij}\Psi(x-e_i) \implies \Psi \ge \Phi
@@ -126,15 +116,14 @@ def _smallest(question: Question) -> Iterator[Step]:
             => Q >= P
         Both are 1 at the empty state; so by induction it is nowhere below.
             In words: Induction on the jobs.
+        The store-and-forward function as the other, three classes, up to 4 jobs each.
+            Computed.
     """
-    yield Step(
-        "The store-and-forward function as the other, three classes, up to 4 jobs each.",
-        every("balance_below_others", shares=THREE, size=4),
-    )
+    yield every("balance_below_others", shares=THREE, size=4)
 
 
 @STATEMENTS.add("br-balanced-stable")
-def _normalisable(question: Question) -> Iterator[Step]:
+def _normalisable(question: Question) -> Iterator[Claim]:
     r"""The law of balanced fairness has a finite sum if and only if no resource has a load of 1 or more.
 
     .. math:: \sum_x\Phi(x)\rho^x < \infty \iff \rho a < 1
@@ -170,8 +159,7 @@ def _normalisable(question: Question) -> Iterator[Step]:
             => M >= 1
         Infinitely many such layers have no finite sum.
             In words: Terms of a finite sum tend to 0.
+        Both bounds on the layers of the example, up to 12 jobs.
+            Computed.
     """
-    yield Step(
-        "Both bounds on the layers of the example, up to 12 jobs.",
-        every("mass_of_totals", shares=EXAMPLE, loads=["1/3", "1/2"], total=12),
-    )
+    yield every("mass_of_totals", shares=EXAMPLE, loads=["1/3", "1/2"], total=12)

@@ -37,7 +37,7 @@ from collections.abc import Iterator
 from proofs.catalogue.bonald_roberts.model import SOURCE
 from proofs.catalogue.chapter import Chapter
 from proofs.catalogue.examples import against, every
-from proofs.claims import Counterexample, Search, Step
+from proofs.claims import Claim, Counterexample, Search
 from proofs.statement import Question, Said
 
 __all__ = ["STATEMENTS"]
@@ -82,7 +82,7 @@ def _pf_stable(question: Question) -> None:
 
 
 @STATEMENTS.add("br-drf-stable")
-def _drf_stable(question: Question) -> Iterator[Step]:
+def _drf_stable(question: Question) -> Iterator[Claim]:
     r"""Under DRF, as under any weighted progressive filling, the fluid limit drains whenever every resource
     has a load below 1.
 
@@ -132,18 +132,16 @@ def _drf_stable(question: Question) -> Iterator[Step]:
             => f*(1 - s) >= w*rho
             by reached * loads * sign
             degree 2
-        ...
+        The same, computed by progressive filling in whole states: all pools of two classes with demands up to
+        2 and of three with demands up to 1.
+            Computed.
         This holds in every state, also where some classes are empty. Along the fluid limit a class that
         attains the maximum has w near 1 in all states nearby, so its r x/rho falls at the rate of at least r
         mu s/(1 - s), and the maximum with it, until the system is empty. Then the chain is positive recurrent
         (Dai 1995). Weights are part of the growth r; for DRF r is one over the dominant share.
             In words: A maximum of finitely many functions falls where all that attain it fall.
     """
-    yield Step(
-        "The same, computed by progressive filling in whole states: all pools of two classes with demands up "
-        "to 2 and of three with demands up to 1.",
-        every("filling_keeps_up", families=[[2, 2, 2, 2], [3, 2, 1, 1]]),
-    )
+    yield every("filling_keeps_up", families=[[2, 2, 2, 2], [3, 2, 1, 1]])
 
 
 @STATEMENTS.add("br-bmf-stable-two")
@@ -198,7 +196,7 @@ def _bmf_two(question: Question) -> None:
 
 
 @STATEMENTS.add("br-bmf-stable")
-def _bmf_open(question: Question) -> Iterator[Step]:
+def _bmf_open(question: Question) -> Iterator[Claim]:
     r"""Bottleneck-max fairness is stable whenever every resource has a load below 1.
 
     .. math:: \varrho_j < 1\ \forall j \implies \text{BMF is stable}
@@ -209,13 +207,14 @@ def _bmf_open(question: Question) -> Iterator[Step]:
     Scope: search: 2 to 4 classes on two resources, load 9/10
     Remark: A conjecture of the slides, open. Closer to load 1 the function of PF does not always fall
         (br-bmf-not-by-pf).
+
+    Proof
+        The function of PF falls at random counts, for 2 to 4 classes on two resources, the busier at load
+        9/10.
+            Computed.
     """
     load = "9/10" if question.holds("load") else "2"
-    yield Step(
-        "The function of PF falls at random counts, for 2 to 4 classes on two resources, the busier at load "
-        "9/10.",
-        Search("bmf_drift", {"classes": 4, "load": load}, number=2000),
-    )
+    yield Search("bmf_drift", {"classes": 4, "load": load}, number=2000)
 
 
 @STATEMENTS.refute("br-bmf-not-by-pf", said=Said.READER)

@@ -18,8 +18,9 @@ from proofs.catalogue.edrf.mechanism import (
     first_round_steps,
     incentive_steps,
 )
-from proofs.catalogue.examples import against, computed, every, run
-from proofs.claims import Counterexample, InWords, Step
+from proofs.catalogue.examples import against, computed, every
+from proofs.catalogue.proof_texts import Given
+from proofs.claims import Claim, Counterexample
 from proofs.statement import Question, Said, Size
 
 __all__ = ["SOURCE", "STATEMENTS"]
@@ -41,7 +42,7 @@ def _as(id: str) -> dict[str, Any]:
 
 
 @STATEMENTS.add("dcdrf-sharing-incentive", **_as("edrf-sharing-incentive"))
-def _incentive(question: Question) -> Iterator[Step]:
+def _incentive(question: Question) -> Iterator[Given]:
     r"""For every epsilon DC-DRF gives every tenant at least as many tasks as its entitlements run.
 
     .. math:: u_i(A_i) \ge u_i(w_{i\cdot}) \quad \forall \varepsilon \in [0, 1)
@@ -50,18 +51,22 @@ def _incentive(question: Question) -> Iterator[Step]:
     Scope: all demands, entitlements and epsilon, any number of tenants; algorithm run for all 2 x 2 demands
         in thirds, four epsilon
     Remark: Also when a timeout ends the rounds, because the first round is always completed.
+
+    Proof
+        ...
+        Epsilon only tells who leaves after the first round; so z >= 1, and some resource has rho d = w.
+            In words: Everybody takes part in the first round, which always ends, and rho is attained.
+        ...
+        The same, computed from the algorithm.
+            Computed (as stated).
     """
-    yield from first_round_steps(question)
-    yield Step(
-        "Epsilon only tells who leaves after the first round; so z >= 1, and some resource has rho d = w.",
-        InWords("Everybody takes part in the first round, which always ends, and rho is attained."),
-    )
-    yield from incentive_steps(question)
-    yield run("dcdrf_fair", **FAIR)
+    yield first_round_steps(question)
+    yield incentive_steps(question)
+    yield every("dcdrf_fair", **FAIR)
 
 
 @STATEMENTS.add("dcdrf-envy-freeness", **_as("edrf-envy-freeness"))
-def _envy(question: Question) -> Iterator[Step]:
+def _envy(question: Question) -> Iterator[Given]:
     r"""For every epsilon nobody prefers under DC-DRF what another holds, scaled by the ratio of entitlements.
 
     .. math:: u_i(A_i) \ge u_i\bigl((w_{ir}/w_{jr}\,A_{jr})_r\bigr) \quad \forall \varepsilon \in [0, 1)
@@ -70,17 +75,20 @@ def _envy(question: Question) -> Iterator[Step]:
     Scope: all demands, entitlements, epsilon and pairs of any number of tenants; algorithm run for all 2 x 2
         demands in thirds, four epsilon
     Remark: Also when a timeout ends the rounds: whom it stops has the highest level of all.
+
+    Proof
+        ...
+        One of the two is the case, for every epsilon.
+            In words: What counts as exhausted stops all of its demanders, in the same round.
+        The same, computed from the algorithm.
+            Computed (as stated).
     """
-    yield from envy_steps(question)
-    yield Step(
-        "One of the two is the case, for every epsilon.",
-        InWords("What counts as exhausted stops all of its demanders, in the same round."),
-    )
-    yield run("dcdrf_fair", **FAIR)
+    yield envy_steps(question)
+    yield every("dcdrf_fair", **FAIR)
 
 
 @STATEMENTS.add("dcdrf-epsilon-zero")
-def _zero(question: Question) -> Iterator[Step]:
+def _zero(question: Question) -> Iterator[Claim]:
     r"""With epsilon = 0 DC-DRF is EDRF, round by round.
 
     .. math:: \varepsilon = 0 \implies A^{\text{DC-DRF}} = A^{\text{EDRF}}
@@ -103,26 +111,21 @@ def _zero(question: Question) -> Iterator[Step]:
             => A == z*g
         With epsilon = 0 both algorithms evict the same tenants.
             In words: Line 16 keeps who finds more than 0 of all that it demands; so does Algorithm 1.
+        The same rounds and allocations, computed from both: three tenants.
+            Computed (as stated).
+        Two tenants with other entitlements.
+            Computed (as stated).
+        An example of two rounds.
+            Computed.
     """
     epsilon = 0 if question.holds("zero") else "1/4"
-    yield Step(
-        "The same rounds and allocations, computed from both: three tenants.",
-        every("edrf_is_dcdrf", n=3, m=2, largest=2, epsilon=epsilon, weights=[None, [1, 2, 4]]),
-        states=True,
-    )
-    yield Step(
-        "Two tenants with other entitlements.",
-        every("edrf_is_dcdrf", n=2, m=2, largest=3, epsilon=epsilon, weights=WEIGHTS),
-        states=True,
-    )
-    yield Step(
-        "An example of two rounds.",
-        computed("dcdrf_tasks", demands=WORKED, epsilon=0, gives=["3/4", "1/2", "1/2"]),
-    )
+    yield every("edrf_is_dcdrf", n=3, m=2, largest=2, epsilon=epsilon, weights=[None, [1, 2, 4]])
+    yield every("edrf_is_dcdrf", n=2, m=2, largest=3, epsilon=epsilon, weights=WEIGHTS)
+    yield computed("dcdrf_tasks", demands=WORKED, epsilon=0, gives=["3/4", "1/2", "1/2"])
 
 
 @STATEMENTS.add("dcdrf-demanded-resource")
-def _demanded(question: Question) -> Iterator[Step]:
+def _demanded(question: Question) -> Iterator[Claim]:
     r"""Under DC-DRF every tenant demands a resource of which at least 1 - epsilon is allocated.
 
     .. math:: \forall i\, \exists r: D_{ir} > 0,\ \textstyle\sum_j A_{jr} \ge 1 - \varepsilon
@@ -140,8 +143,10 @@ def _demanded(question: Question) -> Iterator[Step]:
         What is left at the eviction is at most epsilon, and use only grows.
             exhausted: s <= e; later: more >= 0; free: used == 1 - s; final: all == used + more
             => all >= 1 - e
+        The same, computed from the algorithm.
+            Computed (as stated).
     """
-    yield run("dcdrf_fair", **THREE)
+    yield every("dcdrf_fair", **THREE)
 
 
 @STATEMENTS.add("dcdrf-gain")
@@ -169,7 +174,7 @@ def _gain(question: Question) -> None:
 
 
 @STATEMENTS.add("dcdrf-tenant-loss", said=Said.DENIED)
-def _tenant_loss(question: Question) -> Iterator[Step]:
+def _tenant_loss(question: Question) -> Iterator[Claim]:
     r"""DC-DRF gives every tenant at least 1 - epsilon times its tasks under EDRF.
 
     .. math:: x_i^{\varepsilon} \ge (1-\varepsilon)\, x_i^{0}
@@ -177,19 +182,19 @@ def _tenant_loss(question: Question) -> Iterator[Step]:
     Place: section 3 (Approximation Quality), which warns of it
     Scope: three tenants, two resources, epsilon = 1/4
     Remark: The paper says that this does not follow. How large the loss can be: dcdrf-lonely-tenant.
+
+    Proof
+        With epsilon = 1/4 the first of three tenants runs 1/2 of a task instead of 3/4.
+            Computed.
+        Its tasks again.
+            Computed.
     """
-    yield Step(
-        "With epsilon = 1/4 the first of three tenants runs 1/2 of a task instead of 3/4.",
-        against("dcdrf_loss", demands=WORKED, epsilon="1/4"),
-    )
-    yield Step(
-        "Its tasks again.",
-        computed("dcdrf_tasks", demands=WORKED, epsilon="1/4", gives=["1/2", "1/2", "1/2"]),
-    )
+    yield against("dcdrf_loss", demands=WORKED, epsilon="1/4")
+    yield computed("dcdrf_tasks", demands=WORKED, epsilon="1/4", gives=["1/2", "1/2", "1/2"])
 
 
 @STATEMENTS.add("dcdrf-lonely-tenant", sizes={"n": Size(12, 3, 40, "tenants", deep=30)}, said=Said.READER)
-def _lonely(question: Question) -> Iterator[Step]:
+def _lonely(question: Question) -> Iterator[Claim]:
     r"""With n tenants, DC-DRF can give one of them only the part 1/(1 + epsilon (n - 1)) of its EDRF tasks.
 
     .. math:: x_1^{0} = (1 + \varepsilon(n-1))\, x_1^{\varepsilon}
@@ -213,12 +218,10 @@ def _lonely(question: Question) -> Iterator[Step]:
         DC-DRF stops tenant 1 there, EDRF gives it all that is left.
             others; level; shared; left; exact
             => X == y*(1 + e*k)
+        The same, computed from both algorithms.
+            Computed (as stated).
     """
-    yield Step(
-        "The same, computed from both algorithms.",
-        every("dcdrf_lonely_loss", most=question.sizes["n"], epsilons=["1/10", "1/4", "1/2"]),
-        states=True,
-    )
+    yield every("dcdrf_lonely_loss", most=question.sizes["n"], epsilons=["1/10", "1/4", "1/2"])
 
 
 @STATEMENTS.refute("dcdrf-lie", said=Said.READER)

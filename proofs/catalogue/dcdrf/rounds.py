@@ -9,8 +9,8 @@ from collections.abc import Iterator
 
 from proofs.catalogue.chapter import Chapter
 from proofs.catalogue.dcdrf.approximation import SOURCE
-from proofs.catalogue.examples import against, every, run
-from proofs.claims import Counterexample, Step
+from proofs.catalogue.examples import against, every
+from proofs.claims import Claim, Counterexample
 from proofs.statement import Question, Said, Size
 
 __all__ = ["STATEMENTS"]
@@ -21,7 +21,7 @@ INTEGERS = {"largest": Size(1, 1, 2, "largest integer demand of the instances", 
 
 
 @STATEMENTS.add("dcdrf-lemma-3-1", sizes=INTEGERS)
-def _lemma(question: Question) -> Iterator[Step]:
+def _lemma(question: Question) -> Iterator[Claim]:
     r"""With rates frozen and at least c times each other, DC-DRF takes t = 1 round or (1 - epsilon)^(t-1) >
     c.
 
@@ -60,22 +60,18 @@ def _lemma(question: Question) -> Iterator[Step]:
             from falls knowing slower
             from exceeds (last) knowing chain with m = k; P = P*(1 - e)
             => P*(1 - e) > c (as stated)
+        Five tenants in a chain, epsilon = 2/5, rates frozen.
+            Computed (as stated).
+        One round, or (1 - epsilon)^(rounds - 1) > c, computed from the algorithm with rates frozen.
+            Computed (as stated).
     """
     numbers = {"n": 3, "m": 3, "largest": question.sizes["largest"], "epsilons": ["1/10", "1/4", "1/2"]}
-    yield Step(
-        "Five tenants in a chain, epsilon = 2/5, rates frozen.",
-        every("dcdrf_lemma_chain", most=5, epsilon="2/5", frozen=question.holds("frozen")),
-        states=True,
-    )
-    yield Step(
-        "One round, or (1 - epsilon)^(rounds - 1) > c, computed from the algorithm with rates frozen.",
-        every("dcdrf_lemma_rounds", **numbers, weights=[None, [1, 2, 5]], frozen=question.holds("frozen")),
-        states=True,
-    )
+    yield every("dcdrf_lemma_chain", most=5, epsilon="2/5", frozen=question.holds("frozen"))
+    yield every("dcdrf_lemma_rounds", **numbers, weights=[None, [1, 2, 5]], frozen=question.holds("frozen"))
 
 
 @STATEMENTS.add("dcdrf-lemma-3-1-printed", said=Said.READER)
-def _printed(question: Question) -> Iterator[Step]:
+def _printed(question: Question) -> Iterator[Claim]:
     r"""DC-DRF takes at most 3/(-log(1 - epsilon)) rounds, whatever the demands.
 
     .. math:: t \le \frac{3}{-\log(1-\varepsilon)}
@@ -84,17 +80,17 @@ def _printed(question: Question) -> Iterator[Step]:
     Scope: five tenants of one resource each, epsilon = 1/2 (rates are frozen by themselves)
     Remark: The lemma assumes rates within a constant factor c; without it no constant in the place of 3
         suffices. True is t < 1 + log c/log(1 - epsilon), as the lemma has c < 1 (dcdrf-lemma-3-1).
+
+    Proof
+        Five tenants of one resource each with weights 81, 27, 9, 3, 1 and epsilon = 1/2: five rounds, not
+        three times 1/log 2, which is 4.3.
+            Computed.
+        No other constant would do: with loads that fall to a quarter each there are as many rounds as
+        resources.
+            Computed.
     """
-    yield Step(
-        "Five tenants of one resource each with weights 81, 27, 9, 3, 1 and epsilon = 1/2: five rounds, not "
-        "three times 1/log 2, which is 4.3.",
-        against("dcdrf_rounds_alone", weights=[81, 27, 9, 3, 1], epsilon="1/2", factor=3),
-    )
-    yield Step(
-        "No other constant would do: with loads that fall to a quarter each there are as many rounds as "
-        "resources.",
-        every("dcdrf_rounds_quarter", most=12),
-    )
+    yield against("dcdrf_rounds_alone", weights=[81, 27, 9, 3, 1], epsilon="1/2", factor=3)
+    yield every("dcdrf_rounds_quarter", most=12)
 
 
 @STATEMENTS.refute("dcdrf-lemma-3-1-updated", said=Said.READER)
@@ -115,7 +111,7 @@ def _lemma_3_1_updated() -> Counterexample:
 
 
 @STATEMENTS.add("dcdrf-rounds", sizes=INTEGERS, said=Said.READER)
-def _rounds(question: Question) -> Iterator[Step]:
+def _rounds(question: Question) -> Iterator[Claim]:
     r"""With n tenants of equal weight DC-DRF takes at most 1 + log n/-log(1 - epsilon) rounds, for any
     demands and epsilon > 0.
 
@@ -174,14 +170,16 @@ def _rounds(question: Question) -> Iterator[Step]:
             from highest
             from bounded (last) knowing highest
             => P*n >= 1 (as stated)
+        The same, computed from the algorithm.
+            Computed (as stated).
     """
     numbers = {"n": 3, "m": 3, "largest": question.sizes["largest"], "epsilons": ["1/10", "1/4", "1/2"]}
     weights = [None] if question.holds("equal") else [[1, 16, 256]]
-    yield run("dcdrf_rounds_equal", **numbers, weights=weights)
+    yield every("dcdrf_rounds_equal", **numbers, weights=weights)
 
 
 @STATEMENTS.add("dcdrf-lemma-3-2")
-def _work(question: Question) -> Iterator[Step]:
+def _work(question: Question) -> Iterator[Claim]:
     r"""DC-DRF makes at most 4 (|N| B + I |N| + I |R|) operations in I rounds, B being the longest vector,
     which is O(|R| |N|).
 
@@ -206,23 +204,19 @@ def _work(question: Question) -> Iterator[Step]:
         |N|).
             vectors: B <= R; tenants: I <= N; resources: I <= R; counts: N >= 0; all: R >= 0
             => N*B + I*N + I*R <= 3*R*N
+        The counts, and the constant 4, from the instrumented algorithm.
+            Computed (as stated).
+        Many rounds and light tenants.
+            Computed (as stated).
     """
     line = "16" if question.holds("one per tenant") else "16, per demand"
     small = {"n": 2, "m": 3, "largest": 2, "epsilons": [0, "1/4"], "line_16": line, "constant": 4}
-    yield Step(
-        "The counts, and the constant 4, from the instrumented algorithm.",
-        every("dcdrf_work", **small),
-        states=True,
-    )
-    yield Step(
-        "Many rounds and light tenants.",
-        every("dcdrf_work_light", most=16, line_16=line, constant=4),
-        states=True,
-    )
+    yield every("dcdrf_work", **small)
+    yield every("dcdrf_work_light", most=16, line_16=line, constant=4)
 
 
 @STATEMENTS.add("dcdrf-lemma-3-2-per-demand", said=Said.READER)
-def _work_per_demand(question: Question) -> Iterator[Step]:
+def _work_per_demand(question: Question) -> Iterator[Claim]:
     r"""Looking at all demands of all growing tenants in every round is within 4 (|N| B + I |N| + I |R|).
 
     .. math:: I |N| B \le 4\,(|N| B + I |N| + I |R|)
@@ -231,19 +225,19 @@ def _work_per_demand(question: Question) -> Iterator[Step]:
         which is not the paper's count
     Scope: 100 tenants, 40 resources, epsilon = 0
     Remark: The lemma counts one operation per tenant and round; then it is true (dcdrf-lemma-3-2).
+
+    Proof
+        80 light tenants of 20 demands each, beside 20 tenants who end one round each.
+            Computed.
+        No other constant would do: with k rounds and demands the factor grows like k.
+            Computed.
     """
-    yield Step(
-        "80 light tenants of 20 demands each, beside 20 tenants who end one round each.",
-        against("dcdrf_work_per_demand", rounds=20, length=20, many=80, constant=4),
-    )
-    yield Step(
-        "No other constant would do: with k rounds and demands the factor grows like k.",
-        every("dcdrf_work_grows", most=8),
-    )
+    yield against("dcdrf_work_per_demand", rounds=20, length=20, many=80, constant=4)
+    yield every("dcdrf_work_grows", most=8)
 
 
 @STATEMENTS.add("dcdrf-numbers-of-the-text")
-def _numbers(question: Question) -> Iterator[Step]:
+def _numbers(question: Question) -> None:
     r"""Numbers of the text: churn in a control interval, load of the network, half precision, the tenants of
     a tenth of a percentile.
 
@@ -259,18 +253,27 @@ def _numbers(question: Question) -> Iterator[Step]:
     Scope: these numbers
     Remark: The footnote counts 16 bytes for a pair, where 8 are enough; the caption of Figure 9 has .01
         percentile.
+
+    Proof
+        Of all machines 29 % and 13 % in 300 s are 1.4 % in 10 s.
+            active: a == 29/100; idle: i == 13/100
+            => (a + i)*10/300 == 14/1000 (as stated)
+        And 4.2 % in 30 s.
+            active; idle
+            => (a + i)*30/300 == 42/1000 (as stated)
+        128 pairs of 16 bytes each, every 10 s: less than 2 Gbps.
+            tenants: t == 10**6; pairs: p == 128
+            => t*p*16*8/10 < 2*10**9 (as stated)
+        With two numbers of 4 bytes a pair less than 1 Gbps.
+            tenants; pairs
+            => t*p*8*8/10 < 10**9 (as stated)
+        The least number of half precision is below a millionth.
+            least: s*2**24 == 1
+            => s < 1/10**6 (as stated)
+        But the next number to a millionth is more than 5 % away.
+            least
+            => s > 5/100/10**6 (as stated)
+        A tenth of a percentile are 1000 tenants.
+            tenants
+            => t/10/100 == 1000 (as stated)
     """
-    machines, half = {"active": "a == 29/100", "idle": "i == 13/100"}, {"least": "s*2**24 == 1"}
-    million = {"tenants": "t == 10**6"}
-    pairs = million | {"pairs": "p == 128"}
-    told: list[tuple[str, dict[str, str], str]] = [
-        ("Of all machines 29 % and 13 % in 300 s are 1.4 % in 10 s.", machines, "(a + i)*10/300 == 14/1000"),
-        ("And 4.2 % in 30 s.", machines, "(a + i)*30/300 == 42/1000"),
-        ("128 pairs of 16 bytes each, every 10 s: less than 2 Gbps.", pairs, "t*p*16*8/10 < 2*10**9"),
-        ("With two numbers of 4 bytes a pair less than 1 Gbps.", pairs, "t*p*8*8/10 < 10**9"),
-        ("The least number of half precision is below a millionth.", half, "s < 1/10**6"),
-        ("But the next number to a millionth is more than 5 % away.", half, "s > 5/100/10**6"),
-        ("A tenth of a percentile are 1000 tenants.", million, "t/10/100 == 1000"),
-    ]
-    for says, held, result in told:
-        yield Step(says, question.implies(held, result), states=True)

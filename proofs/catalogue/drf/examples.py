@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from proofs.catalogue.chapter import Chapter
 from proofs.catalogue.drf.table import SOURCE
 from proofs.catalogue.examples import against, computed, model
-from proofs.claims import Step
+from proofs.claims import Claim
 from proofs.statement import Question, Said
 
 __all__ = ["STATEMENTS"]
@@ -21,7 +21,7 @@ EXAMPLE = model([[1, 4], [3, 1]], [9, 18])
 
 
 @STATEMENTS.add("drf-example")
-def _example_program(question: Question) -> Iterator[Step]:
+def _example_program(question: Question) -> Iterator[Claim]:
     r"""Tasks (1 CPU, 4 GB) and (3 CPU, 1 GB) share 9 CPUs and 18 GB as (3, 2): the largest with equal
     dominant shares.
 
@@ -43,12 +43,14 @@ def _example_program(question: Question) -> Iterator[Step]:
         Nor can the second user.
             cpu; ram; equal
             => y <= 2 (as stated)
+        Progressive filling gives (3, 2).
+            Computed.
     """
-    yield Step("Progressive filling gives (3, 2).", computed("drf_tasks", **EXAMPLE, gives=[3, 2]))
+    yield computed("drf_tasks", **EXAMPLE, gives=[3, 2])
 
 
 @STATEMENTS.add("drf-dominant-resources-swapped", said=Said.DENIED)
-def _swapped(_: Question) -> Iterator[Step]:
+def _swapped(_: Question) -> Iterator[Claim]:
     r"""The dominant resource of A (1 CPU, 4 GB of 9, 18) is the CPU, that of B (3, 1) the memory.
 
     .. math:: \arg\max_j a_{Aj}/c_j = \text{CPU}, \quad \arg\max_j a_{Bj}/c_j = \text{RAM}
@@ -57,16 +59,17 @@ def _swapped(_: Question) -> Iterator[Step]:
     Scope: the example
     Remark: The paper says the opposite, that A's is the memory and B's the CPU; a summary of it exchanged
         them.
+
+    Proof
+        The largest share of A is in the memory, 4/18 > 1/9; that of B in the CPUs, 3/9 > 1/18.
+            Computed.
     """
     case = model(EXAMPLE["demands"], EXAMPLE["capacities"], printed=[1, 2])
-    yield Step(
-        "The largest share of A is in the memory, 4/18 > 1/9; that of B in the CPUs, 3/9 > 1/18.",
-        against("dominant_resources_are", **case),
-    )
+    yield against("dominant_resources_are", **case)
 
 
 @STATEMENTS.add("drf-example-order")
-def _order(question: Question) -> Iterator[Step]:
+def _order(question: Question) -> Iterator[Claim]:
     """In the example whole tasks start in the order B, A, A, B, A.
 
     .. math:: B, A, A, B, A
@@ -76,16 +79,17 @@ def _order(question: Question) -> Iterator[Step]:
     Place: section 4.2, progressive filling task by task
     Scope: the example
     Remark: The first pick is arbitrary; with ties to A the order is A, B, A, B, A.
+
+    Proof
+        Tasks start in the order B, A, A, B, A.
+            Computed.
     """
     ties = [2, 1] if question.holds("ties to B") else [1, 2]
-    yield Step(
-        "Tasks start in the order B, A, A, B, A.",
-        computed("whole_task_order", **EXAMPLE, ties=ties, gives=[2, 1, 1, 2, 1]),
-    )
+    yield computed("whole_task_order", **EXAMPLE, ties=ties, gives=[2, 1, 1, 2, 1])
 
 
 @STATEMENTS.add("drf-weighted-example", said=Said.READER)
-def _weighted(question: Question) -> Iterator[Step]:
+def _weighted(question: Question) -> Iterator[Claim]:
     r"""With weights 2 : 1 the example is shared as (54/13, 18/13).
 
     .. math:: \tfrac12\tfrac{4x}{18} = \tfrac{3y}{9} \Rightarrow (x, y) = (\tfrac{54}{13}, \tfrac{18}{13})
@@ -95,20 +99,20 @@ def _weighted(question: Question) -> Iterator[Step]:
     Place: section 4.3, weighted DRF
     Scope: the example
     Remark: The rule is the paper's, the weights 2 : 1 of the example are ours.
+
+    Proof
+        Filling shares divided by the weights gives (54/13, 18/13).
+            Computed.
+        Shares over weights are equal and the memory is full.
+            weights: 4/18*x == 2*3/9*y; full: 4*x + y == 18
+            => x == 54/13
     """
     weights = [2, 1] if question.holds("weights") else [1, 1]
-    yield Step(
-        "Filling shares divided by the weights gives (54/13, 18/13).",
-        computed("drf_tasks", **EXAMPLE, weights=weights, gives=["54/13", "18/13"]),
-    )
-    yield Step(
-        "Shares over weights are equal and the memory is full.",
-        question.implies({"weights": "4/18*x == 2*3/9*y"} | {"full": "4*x + y == 18"}, "x == 54/13"),
-    )
+    yield computed("drf_tasks", **EXAMPLE, weights=weights, gives=["54/13", "18/13"])
 
 
 @STATEMENTS.add("drf-example-asset")
-def _asset_example(question: Question) -> Iterator[Step]:
+def _asset_example(question: Question) -> Iterator[Claim]:
     r"""Asset fairness shares the example as (63/25, 54/25).
 
     .. math:: 6x = 7y \Rightarrow (x, y) = (\tfrac{63}{25}, \tfrac{54}{25})
@@ -122,14 +126,14 @@ def _asset_example(question: Question) -> Iterator[Step]:
         A CPU costs as much as two GB; equal bills allow 63/25 tasks of A.
             bills: 6*x == 7*y; cpu: x + 3*y <= 9; ram: 4*x + y <= 18
             => x <= 63/25
+        The definition gives (63/25, 54/25).
+            Computed.
     """
-    yield Step(
-        "The definition gives (63/25, 54/25).", computed("asset_tasks", **EXAMPLE, gives=["63/25", "54/25"])
-    )
+    yield computed("asset_tasks", **EXAMPLE, gives=["63/25", "54/25"])
 
 
 @STATEMENTS.add("drf-example-ceei")
-def _ceei_example(question: Question) -> Iterator[Step]:
+def _ceei_example(question: Question) -> Iterator[Claim]:
     r"""CEEI shares the example as (45/11, 18/11).
 
     .. math:: \max xy \Rightarrow (x, y) = (\tfrac{45}{11}, \tfrac{18}{11})
@@ -144,9 +148,8 @@ def _ceei_example(question: Question) -> Iterator[Step]:
         Both resources are sold out at (45/11, 18/11).
             clearing cpu: x + 3*y == 9; clearing ram: 4*x + y == 18
             => x == 45/11
+        At prices 1/5 and 1/90 incomes of 1 buy that.
+            Computed.
     """
     arguments = EXAMPLE | {"prices": ["1/5", "1/90"]}
-    yield Step(
-        "At prices 1/5 and 1/90 incomes of 1 buy that.",
-        computed("ceei_tasks", **arguments, gives=["45/11", "18/11"]),
-    )
+    yield computed("ceei_tasks", **arguments, gives=["45/11", "18/11"])

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from proofs.catalogue.chapter import Chapter
 from proofs.catalogue.drf.table import SOURCE
 from proofs.catalogue.examples import against, every
-from proofs.claims import Counterexample, InWords, Step
+from proofs.claims import Claim, Counterexample
 from proofs.statement import Question, Said
 
 __all__ = ["STATEMENTS"]
@@ -51,7 +51,7 @@ def _equal_shares(question: Question) -> None:
 
 
 @STATEMENTS.add("drf-filling")
-def _filling(question: Question) -> Iterator[Step]:
+def _filling(question: Question) -> Iterator[Claim]:
     r"""Filling ends with a full resource and equal dominant shares (DRF) or equal sums of shares (asset
     fairness).
 
@@ -63,19 +63,19 @@ def _filling(question: Question) -> Iterator[Step]:
     Place: sections 4 and 5.1
     Scope: in words in general; three users on two resources, demands 1, 2, capacities 1, 2, 3
     Remark: This is what the proofs of the table start from.
+
+    Proof
+        Filling stops once, for all.
+            In words: Everybody demands something of the resource that is full first.
+        DRF, every case.
+            Computed (as stated).
+        Asset fairness, every case.
+            Computed (as stated).
     """
     least = 1 if question.holds("demand") else 0
     sizes = {"least_demand": least, "largest_demand": 2, "largest_capacity": 3}
-    yield Step(
-        "Filling stops once, for all.",
-        InWords("Everybody demands something of the resource that is full first."),
-    )
-    yield Step("DRF, every case.", every("levels_and_full", policy="drf", **sizes), states=True)
-    yield Step(
-        "Asset fairness, every case.",
-        every("levels_and_full", policy="asset", **sizes),
-        states=True,
-    )
+    yield every("levels_and_full", policy="drf", **sizes)
+    yield every("levels_and_full", policy="asset", **sizes)
 
 
 @STATEMENTS.add("drf-ceei-unique", said=Said.READER)
@@ -148,7 +148,7 @@ def _impossible(question: Question) -> None:
 
 
 @STATEMENTS.add("drf-whole-tasks-gap")
-def _gap(question: Question) -> Iterator[Step]:
+def _gap(question: Question) -> Iterator[Claim]:
     r"""When whole tasks start one by one for the poorest, two dominant shares never differ by more than the
     share of one task.
 
@@ -174,9 +174,11 @@ def _gap(question: Question) -> Iterator[Step]:
             => r - (s + d) <= e
         Other pairs do not change.
             In words: Only one user's share changes in a step.
+        Two users on two resources, every case.
+            Computed (as stated).
     """
     sizes = {"largest_demand": 3, "largest_capacity": 6, "poorest": question.holds("poorest")}
-    yield Step("Two users on two resources, every case.", every("whole_task_gaps", **sizes), states=True)
+    yield every("whole_task_gaps", **sizes)
 
 
 @STATEMENTS.refute("drf-machines-within-one-task", said=Said.READER)

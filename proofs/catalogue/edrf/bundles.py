@@ -14,9 +14,9 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from proofs.catalogue.chapter import Chapter
 from proofs.catalogue.edrf.mechanism import SOURCE
-from proofs.catalogue.examples import against, computed, every, model, run
+from proofs.catalogue.examples import against, computed, every, model
 from proofs.catalogue.proof_texts import argued
-from proofs.claims import Counterexample, Search, Step
+from proofs.claims import Claim, Counterexample, Enumeration, Search, Step
 from proofs.statement import Question, Said, Size
 
 __all__ = ["STATEMENTS"]
@@ -24,15 +24,15 @@ __all__ = ["STATEMENTS"]
 STATEMENTS = Chapter(SOURCE, place="section 5 (indivisible tasks), SequentialMinMax", known=__doc__)
 
 
-def _instances(ahead: int = 1) -> Iterator[Step]:
-    yield run("minmax_fair", n=2, m=2, largest=4, capacities=[7, 9], ahead=ahead)
+def _instances(ahead: int = 1) -> Enumeration:
+    return every("minmax_fair", n=2, m=2, largest=4, capacities=[7, 9], ahead=ahead)
 
 
 UNITS = {"c": Size(2, 2, 6, "units of the resource", deep=4)}
 
 
 @STATEMENTS.add("edrf-minmax-pareto")
-def _pareto(question: Question) -> Iterator[Step]:
+def _pareto(question: Question) -> Iterator[Claim]:
     r"""SequentialMinMax is Pareto optimal among allocations of whole bundles.
 
     .. math:: y \ge x,\ y \ne x \implies y \text{ infeasible}
@@ -51,12 +51,14 @@ def _pareto(question: Question) -> Iterator[Step]:
             => x1*D1 + sum[i](x[i]*D[i]) + D1 <= 1
         But no next bundle fits on all resources when the algorithm ends.
             In words: It ends only when nobody's next bundle fits; the lemma holds for each resource.
+        The same, computed from the algorithm.
+            Computed (as stated).
     """
-    yield from _instances()
+    yield _instances()
 
 
 @STATEMENTS.add("edrf-minmax-sharing-incentive")
-def _incentive(question: Question) -> Iterator[Step]:
+def _incentive(question: Question) -> Iterator[Claim]:
     r"""SequentialMinMax gives everybody at least the whole bundles in the n-th part of all resources.
 
     .. math:: x_i \ge \lfloor 1/(n \max_r D_{ir}) \rfloor
@@ -75,12 +77,14 @@ def _incentive(question: Question) -> Iterator[Step]:
             largest: D[i] <= M[i]; largest 1: D1 <= M1; bundles: x[i] >= 0; bundles 1: x1 >= 0;
             served before: x[i]*M[i] <= (x1 + 1)*M1; few: (1 + sum[i](1))*(x1 + 1)*M1 <= 1
             => x1*D1 + sum[i](x[i]*D[i]) + D1 <= 1
+        The same, computed from the algorithm.
+            Computed (as stated).
     """
-    yield from _instances(ahead=1 if question.holds("served before") else 0)
+    yield _instances(ahead=1 if question.holds("served before") else 0)
 
 
 @STATEMENTS.add("edrf-minmax-envy")
-def _envy(question: Question) -> Iterator[Step]:
+def _envy(question: Question) -> Iterator[Claim]:
     r"""Under SequentialMinMax nobody could run more than one bundle more with what another holds.
 
     .. math:: u_i(A_j) \le u_i(A_i) + 1
@@ -121,16 +125,17 @@ def _envy(question: Question) -> Iterator[Step]:
         Nor do they if j holds nothing of it.
             bundles; largest; nothing: h == 0
             => (a + b)*h < (x + 2)*M
+        The same, computed from the algorithm.
+            Computed (as stated).
+        Agents of one and six units of twenty.
+            Computed.
     """
-    yield from _instances(ahead=1 if question.holds("served before") else 0)
-    yield Step(
-        "Agents of one and six units of twenty.",
-        computed("minmax_bundles", demands=[[1], [6]], capacities=[20], gives=[14, 1]),
-    )
+    yield _instances(ahead=1 if question.holds("served before") else 0)
+    yield computed("minmax_bundles", demands=[[1], [6]], capacities=[20], gives=[14, 1])
 
 
 @STATEMENTS.add("edrf-minmax-random", said=Said.READER)
-def _random(question: Question) -> Iterator[Step]:
+def _random(question: Question) -> Iterator[Claim]:
     r"""SequentialMinMax has all three properties for up to four agents, three resources, and ties of any
     order.
 
@@ -141,15 +146,17 @@ def _random(question: Question) -> Iterator[Step]:
     Place: section 5 (indivisible tasks), SequentialMinMax; a test of ours, not in the paper
     Scope: 800 random instances
     Remark: The statements on each property have general proofs; this runs the algorithm as it is printed.
+
+    Proof
+        Random demands with random ties.
+            Computed (as stated).
     """
     ahead = 1 if question.holds("share after") else 0
-    yield Step(
-        "Random demands with random ties.", Search("minmax_fair_random", {"ahead": ahead}, 800), states=True
-    )
+    yield Search("minmax_fair_random", {"ahead": ahead}, 800)
 
 
 @STATEMENTS.add("edrf-minmax-envy-other", said=Said.READER)
-def _envy_of_other(question: Question) -> Iterator[Step]:
+def _envy_of_other(question: Question) -> Iterator[Claim]:
     r"""Under SequentialMinMax nobody envies another once one bundle of the other is removed.
 
     .. math:: u_i(A_j - D_j) \le u_i(A_i)
@@ -158,13 +165,14 @@ def _envy_of_other(question: Question) -> Iterator[Step]:
     Scope: two agents, one resource, both ways to break ties
     Remark: Too strong a reading of envy-freeness up to one bundle. True is: one own bundle
         (edrf-minmax-envy).
+
+    Proof
+        Demands of 1/10 and 3/10: 7 bundles and 1, and 6 of the former hold 2 of the latter, however ties are
+        broken.
+            Computed.
     """
     arguments = model([[1], [3]], [10])
-    yield Step(
-        "Demands of 1/10 and 3/10: 7 bundles and 1, and 6 of the former hold 2 of the latter, however ties "
-        "are broken.",
-        against("minmax_envy_of_other", **arguments),
-    )
+    yield against("minmax_envy_of_other", **arguments)
 
 
 @STATEMENTS.refute("edrf-lowest-share-incentive", said=Said.READER)

@@ -19,9 +19,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from proofs.catalogue.chapter import Chapter
-from proofs.catalogue.examples import against, computed, every, run
-from proofs.catalogue.proof_texts import argued
-from proofs.claims import Counterexample, InWords, Step, SumSchema
+from proofs.catalogue.examples import against, computed, every
+from proofs.catalogue.proof_texts import Given, argued
+from proofs.claims import Claim, Counterexample
 from proofs.statement import Question, Said, Size
 
 __all__ = ["SOURCE", "STATEMENTS", "WEIGHTS", "WORKED", "envy_steps", "first_round_steps", "incentive_steps"]
@@ -92,7 +92,7 @@ def envy_steps(question: Question) -> None:
 
 
 @STATEMENTS.add("edrf-sharing-incentive")
-def _sharing_incentive(question: Question) -> Iterator[Step]:
+def _sharing_incentive(question: Question) -> Iterator[Given]:
     r"""EDRF gives every agent at least as many tasks as its entitlements run.
 
     .. math:: u_i(A_i) \ge u_i(w_{i\cdot})
@@ -107,18 +107,22 @@ def _sharing_incentive(question: Question) -> Iterator[Step]:
     Place: section 3
     Scope: all demands and entitlements, any number of agents; algorithm run for all 2 x 2 demands in thirds
         and four tables of entitlements
+
+    Proof
+        ...
+        Levels only rise after the first round; so z >= 1, and there is a resource with rho d = w.
+            In words: Everybody takes part in the first round, and rho is attained.
+        ...
+        The same, computed from the algorithm.
+            Computed (as stated).
     """
-    yield from first_round_steps(question)
-    yield Step(
-        "Levels only rise after the first round; so z >= 1, and there is a resource with rho d = w.",
-        InWords("Everybody takes part in the first round, and rho is attained."),
-    )
-    yield from incentive_steps(question)
-    yield run("edrf_fair", n=2, m=2, largest=3, weights=WEIGHTS)
+    yield first_round_steps(question)
+    yield incentive_steps(question)
+    yield every("edrf_fair", n=2, m=2, largest=3, weights=WEIGHTS)
 
 
 @STATEMENTS.add("edrf-envy-freeness")
-def _envy(question: Question) -> Iterator[Step]:
+def _envy(question: Question) -> Iterator[Given]:
     r"""In EDRF nobody prefers what another holds, scaled on each resource by the ratio of their entitlements.
 
     .. math:: u_i(A_i) \ge u_i\bigl((w_{ir}/w_{jr}\,A_{jr})_r\bigr)
@@ -136,13 +140,16 @@ def _envy(question: Question) -> Iterator[Step]:
     Place: section 3
     Scope: all demands, entitlements and pairs of any number of agents; algorithm run for all 2 x 2 demands in
         thirds and four tables of entitlements
+
+    Proof
+        ...
+        One of the two is the case.
+            In words: An exhausted resource stops all of its demanders, in the same round.
+        The same, computed from the algorithm.
+            Computed (as stated).
     """
-    yield from envy_steps(question)
-    yield Step(
-        "One of the two is the case.",
-        InWords("An exhausted resource stops all of its demanders, in the same round."),
-    )
-    yield run("edrf_fair", n=2, m=2, largest=3, weights=WEIGHTS)
+    yield envy_steps(question)
+    yield every("edrf_fair", n=2, m=2, largest=3, weights=WEIGHTS)
 
 
 @STATEMENTS.add("edrf-pareto")
@@ -171,7 +178,7 @@ def _pareto(question: Question) -> None:
 
 
 @STATEMENTS.add("edrf-one-round", sizes={"n": Size(3, 2, 4, "agents", deep=4, beside=True)})
-def _one_round(question: Question) -> Iterator[Step]:
+def _one_round(question: Question) -> Iterator[Claim]:
     r"""If everybody demands something of every resource, EDRF ends after one round.
 
     .. math:: D > 0 \implies A_{ir} = \rho_i d_{ir} \big/ \max_k \textstyle\sum_j \rho_j d_{jk}
@@ -180,31 +187,22 @@ def _one_round(question: Question) -> Iterator[Step]:
         positive*: all demands are positive
     Place: section 3; compare I. A. Kash et al., SoCC 2018, section 1 (why EDRF takes rounds)
     Scope: all demands in words; {n} agents, 2 resources and demands 1 to 3 by computation
+
+    Proof
+        The first exhausted resource stops all of its demanders.
+            In words: Without zeros everybody demands it, so that nobody is left for a second round.
+        The same, computed from the algorithm.
+            Computed (as stated).
+        Three agents with zeros: tasks after two rounds.
+            Computed.
     """
     least = 1 if question.holds("positive") else 0
-    yield Step(
-        "The first exhausted resource stops all of its demanders.",
-        InWords("Without zeros everybody demands it, so that nobody is left for a second round."),
-    )
-    yield run("edrf_rounds_of", n=question.sizes["n"], m=2, largest=3, least=least, weights=[None])
-    yield Step(
-        "Three agents with zeros: tasks after two rounds.",
-        computed("edrf_tasks", demands=WORKED, gives=["3/4", "1/2", "1/2"]),
-    )
-
-
-def _more(question: Question, more: str, less: str, what: str) -> SumSchema:
-    """If agent 1 has more of a resource and no other agent less, one that was exhausted is exceeded."""
-    held = {
-        "gain": f"{more}1 > {less}1",
-        "no less": f"{more}[i] >= {less}[i]",
-        what: f"{less}1 + sum[i]({less}[i]) == 1",
-    }
-    return question.for_every(held, f"{more}1 + sum[i]({more}[i]) > 1")
+    yield every("edrf_rounds_of", n=question.sizes["n"], m=2, largest=3, least=least, weights=[None])
+    yield computed("edrf_tasks", demands=WORKED, gives=["3/4", "1/2", "1/2"])
 
 
 @STATEMENTS.add("edrf-strategyproof")
-def _strategyproof(question: Question) -> Iterator[Step]:
+def _strategyproof(question: Question) -> Iterator[Claim]:
     r"""EDRF is group-strategyproof: agents who claim other demands do not all run more tasks.
 
     .. math:: \forall S \ne \emptyset\ \exists i \in S: u_i(A'_i) \le u_i(A_i)
@@ -244,7 +242,9 @@ def _strategyproof(question: Question) -> Iterator[Step]:
         It holds more of r with the lies: members by the first step, and others have the same rate.
             demanded: g > 0; gainer: y > z
             => g*y > g*z
-        ...
+        As r is exhausted in the honest run, somebody has less of it with the lies.
+            gain: b1 > a1; no less: b[i] >= a[i]; exact: a1 + sum[i](a[i]) == 1
+            => b1 + sum[i](b[i]) > 1
         That is no member; it has the same rate in both runs, so that its level s with the lies is lower.
             rate: g >= 0; has less: g*s < g*z
             => s < z
@@ -258,26 +258,17 @@ def _strategyproof(question: Question) -> Iterator[Step]:
         the honest run; others cannot hold less than nothing.
             rate; no gainer: y <= z
             => g*y <= g*z
+        The one of level s holds more of it there. But with the lies q is exhausted, so that the honest run
+        would exceed it.
+            gain: a1 > b1; no less: a[i] >= b[i]; exact: b1 + sum[i](b[i]) == 1
+            => a1 + sum[i](a[i]) > 1
+        Computed from the algorithm: every lie of one of three agents.
+            Computed (as stated).
+        Every pair of lies of two of three agents.
+            Computed (as stated).
     """
-    yield Step(
-        "As r is exhausted in the honest run, somebody has less of it with the lies.",
-        _more(question, "b", "a", "exact"),
-    )
-    yield Step(
-        "The one of level s holds more of it there. But with the lies q is exhausted, so that the honest run "
-        "would exceed it.",
-        _more(question, "a", "b", "exact"),
-    )
-    yield Step(
-        "Computed from the algorithm: every lie of one of three agents.",
-        every("edrf_lies", n=3, m=2, largest=2, members=1),
-        states=True,
-    )
-    yield Step(
-        "Every pair of lies of two of three agents.",
-        every("edrf_lies", n=3, m=2, largest=1, members=2),
-        states=True,
-    )
+    yield every("edrf_lies", n=3, m=2, largest=2, members=1)
+    yield every("edrf_lies", n=3, m=2, largest=1, members=2)
 
 
 HELPER = {"demands": [[1, 0, 0], [0, 0, 1], [1, 0, 0], [0, 1, "1/2"]], "lies": [[1, 1, 0], [0, 0, 1]]}

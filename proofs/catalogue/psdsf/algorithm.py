@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from proofs.catalogue.chapter import Chapter
 from proofs.catalogue.examples import every, model
 from proofs.catalogue.psdsf.theorems import SOURCE, psdsf_tasks
-from proofs.claims import Step
+from proofs.claims import Claim
 from proofs.statement import Question, Said
 
 __all__ = ["STATEMENTS"]
@@ -50,7 +50,7 @@ def _corollary_1(question: Question) -> None:
 
 
 @STATEMENTS.add("psdsf-algorithm-rests")
-def _rests(question: Question) -> Iterator[Step]:
+def _rests(question: Question) -> Iterator[Claim]:
     r"""An allocation that a sweep of Algorithm I leaves as it is, is PS-DSF.
 
     .. math:: S_i^* \ge S^{\max}_{i,r}\ \text{for everybody who is left} \implies \text{(12)}
@@ -70,16 +70,14 @@ def _rests(question: Question) -> Iterator[Step]:
         The sweep ends when nobody is left on any server, so everybody has such a resource on every server,
         full and demanded: PS-DSF by psdsf-theorem-1.
             In words: Without an update the placement is the same from the first visit to the last.
+        On a grid of clusters and placements a sweep updates nothing exactly if the allocation is PS-DSF.
+            Computed (as stated).
     """
-    yield Step(
-        "On a grid of clusters and placements a sweep updates nothing exactly if the allocation is PS-DSF.",
-        every("algorithm_rests", largest=1),
-        states=True,
-    )
+    yield every("algorithm_rests", largest=1)
 
 
 @STATEMENTS.add("psdsf-algorithm-endless", said=Said.READER)
-def _endless(question: Question) -> Iterator[Step]:
+def _endless(question: Question) -> Iterator[Claim]:
     r"""There is a cluster of three users, two servers and one resource on which Algorithm I never ends.
 
     .. math:: z_{k+1} = z_k/4,\ z_0 = \tfrac12 \implies z_k > 0\ \forall k
@@ -109,18 +107,15 @@ def _endless(question: Question) -> Iterator[Step]:
         A visit makes the two users of a server equal and leaves it full.
             In words: One resource: the poorer takes the part of what the richer has there that makes both
             equal, which is below 1 while z is at most 1/2.
+        Eight sweeps from DRF on each server, in fractions: each updates something and leaves a quarter.
+            Computed (as stated).
+        The limit is PS-DSF.
+            Computed.
     """
-    yield Step(
-        "Eight sweeps from DRF on each server, in fractions: each updates something and leaves a quarter.",
-        every("endless_sweeps", most=8),
-        states=True,
-    )
-    yield Step(
-        "The limit is PS-DSF.",
-        psdsf_tasks(
-            model([[1], [1], [1]], [[2], [1]], eligible=[[1, 0], [0, 1], [1, 1]]),
-            [[1, 0], [0, 1], [1, 0]],
-            "resource",
-            [1, 1, 1],
-        ),
+    yield every("endless_sweeps", most=8)
+    yield psdsf_tasks(
+        model([[1], [1], [1]], [[2], [1]], eligible=[[1, 0], [0, 1], [1, 1]]),
+        [[1, 0], [0, 1], [1, 0]],
+        "resource",
+        [1, 1, 1],
     )

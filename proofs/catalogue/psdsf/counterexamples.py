@@ -8,7 +8,7 @@ from typing import Any
 from proofs.catalogue.chapter import Chapter
 from proofs.catalogue.examples import against, model
 from proofs.catalogue.psdsf.theorems import SOURCE, psdsf_tasks
-from proofs.claims import Counterexample, Step
+from proofs.claims import Claim, Counterexample
 from proofs.statement import Question, Said
 
 __all__ = ["FIGURE_1", "FIGURE_2", "PS_DSF", "RAM", "STATEMENTS", "TABLE_IV"]
@@ -55,7 +55,7 @@ NOT_TRUTHFUL = against(
 
 
 @STATEMENTS.add("psdsf-all-drf-properties")
-def _all_drf_properties(_: Question) -> Iterator[Step]:
+def _all_drf_properties(_: Question) -> Iterator[Claim]:
     r"""PS-DSF achieves all the properties that DRF has on one server.
 
     .. math:: \text{PS-DSF: SI, EF, SP, PO, BF}
@@ -63,9 +63,15 @@ def _all_drf_properties(_: Question) -> Iterator[Step]:
     Place: abstract and section I
     Remark: The body of the paper claims Pareto optimality and strategy-proofness for divided time only, where
         they hold: psdsf-time-pareto and psdsf-time-strategy-proof.
+
+    Proof
+        With divided resources both users of a PS-DSF allocation can be given more.
+            Computed.
+        With divided resources a user gains by hiding a server that it may use.
+            Computed.
     """
-    yield Step("With divided resources both users of a PS-DSF allocation can be given more.", NOT_PARETO)
-    yield Step("With divided resources a user gains by hiding a server that it may use.", NOT_TRUTHFUL)
+    yield NOT_PARETO
+    yield NOT_TRUTHFUL
 
 
 @STATEMENTS.refute("psdsf-resource-pareto", said=Said.DENIED)
@@ -216,7 +222,7 @@ def _tsf_sharing_incentive() -> Counterexample:
 
 
 @STATEMENTS.add("psdsf-cpu-full-under-any-mechanism")
-def _cpu_full_under_any_mechanism(_: Question) -> Iterator[Step]:
+def _cpu_full_under_any_mechanism(_: Question) -> Iterator[Claim]:
     r"""The CPU of the first two server classes is fully utilised under each of the three mechanisms.
 
     .. math:: \sum_nx_{ni}d_{n,\mathrm{CPU}}=c_{i,\mathrm{CPU}},\quad i=A,B
@@ -224,20 +230,16 @@ def _cpu_full_under_any_mechanism(_: Question) -> Iterator[Step]:
     Place: section V, Figure 6
     Remark: The memory is. Table IV does not give the CPU demand of user 2, but it is at most 2/15, so that no
         more than 5/6 of the CPU is in use.
+
+    Proof
+        PS-DSF of Table IV, 1/10 CPU for a task of user 2: 3/4 of the CPU of classes A and B.
+            Computed.
+        PS-DSF of Table IV, 2/15 CPU for a task of user 2: 5/6 of the CPU of classes A and B.
+            Computed.
     """
-    for cpu, part, cluster in (("1/10", "3/4", TABLE_IV), ("2/15", "5/6", MORE_CPU)):
-        yield Step(
-            f"PS-DSF of Table IV, {cpu} CPU for a task of user 2: {part} of the CPU of classes A and B.",
-            against(
-                "resource_fully_used",
-                cluster=cluster,
-                mechanism="PS-DSF",
-                placement=PS_DSF,
-                prices=[],
-                servers=[1, 2],
-                resource=1,
-            ),
-        )
+    use = {"mechanism": "PS-DSF", "placement": PS_DSF, "prices": [], "servers": [1, 2], "resource": 1}
+    for cluster in (TABLE_IV, MORE_CPU):
+        yield against("resource_fully_used", cluster=cluster, **use)
 
 
 @STATEMENTS.refute("psdsf-memory-full")
@@ -262,7 +264,7 @@ def _memory_full() -> Counterexample:
 
 
 @STATEMENTS.add("psdsf-fluid-stability", said=Said.READER)
-def _fluid_stability(_: Question) -> Iterator[Step]:
+def _fluid_stability(_: Question) -> Iterator[Claim]:
     r"""With divided resources the fluid queues of PS-DSF do not grow while some fixed placement carries the
     loads.
 
@@ -274,22 +276,22 @@ def _fluid_stability(_: Question) -> Iterator[Step]:
         what fits. As the second step shows, such rays begin at 245/297 (82.5 percent), where jobs as 40 to 63
         are served exactly 3 to 7. This is one trajectory of the fluid, not yet the behaviour of random
         queues.
+
+    Proof
+        Jobs as 5 to 8: PS-DSF serves (315/199, 2240/597), less than the loads (3640/2189, 25480/6567) by
+        multiples of the jobs.
+            Computed.
+        Jobs as 40 to 63 are served 35/22 and 245/66 tasks, 245/297 of what fits in this mix.
+            Computed.
     """
-    yield Step(
-        "Jobs as 5 to 8: PS-DSF serves (315/199, 2240/597), less than the loads (3640/2189, 25480/6567) by "
-        "multiples of the jobs.",
-        against(
-            "stable_on_ray",
-            cluster=RAY,
-            jobs=[5, 8],
-            placement=[[0, "315/199"], ["8/3", "216/199"]],
-            growth="35/2189",
-            optimal=[["29120/59103", "69160/59103"], ["116480/59103", "112840/59103"]],
-        ),
+    yield against(
+        "stable_on_ray",
+        cluster=RAY,
+        jobs=[5, 8],
+        placement=[[0, "315/199"], ["8/3", "216/199"]],
+        growth="35/2189",
+        optimal=[["29120/59103", "69160/59103"], ["116480/59103", "112840/59103"]],
     )
-    yield Step(
-        "Jobs as 40 to 63 are served 35/22 and 245/66 tasks, 245/297 of what fits in this mix.",
-        psdsf_tasks(
-            {**RAY, "weights": [40, 63]}, [[0, "35/22"], ["8/3", "23/22"]], "resource", ["35/22", "245/66"]
-        ),
+    yield psdsf_tasks(
+        {**RAY, "weights": [40, 63]}, [[0, "35/22"], ["8/3", "23/22"]], "resource", ["35/22", "245/66"]
     )

@@ -19,62 +19,21 @@ depend on c.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 
 from proofs.catalogue.chapter import Chapter
 from proofs.catalogue.examples import every
 from proofs.catalogue.psdsf.theorems import SOURCE
-from proofs.claims import Step
+from proofs.claims import Claim
 from proofs.statement import Question, Said
 
 __all__ = ["STATEMENTS"]
 
 STATEMENTS = Chapter(SOURCE)
 
-PLACED = {
-    "1 on B": "b1 == 2*t - 80",
-    "2 on B": "b2 == 210 - t",
-    "2 on D": "d2 == 2*t - 210",
-    "3 on D": "3*d3 == 2*t - 495/2",
-}
-LARGEST = {"possible": "15*c <= 2"}
-
-
-def _both(question: Question) -> Iterator[Step]:
-    """What both pieces share: t between 495/4 and 1755/14."""
-    between = PLACED | {"from": "4*t >= 495", "to": "14*t <= 1755"}
-    possible = LARGEST | {"some": "c > 0"}
-    totals = PLACED | {"total 1": "x1 == 80 + b1", "total 2": "x2 == b2 + d2", "total 3": "x3 == 165/2 + d3"}
-    alone = ((1, "A", "40", "8"), (2, "B", "170", "34"), (3, "C", "165/4", "33/2"), (4, "D", "165/4", "11/2"))
-    for _, name, tasks, cpu in alone:
-        yield Step(
-            f"The {tasks} tasks of user 2 that the memory of class {name} holds fit into its CPU, so memory "
-            f"stops user 2.",
-            question.implies(possible, f"{tasks}*c <= {cpu}"),
-        )
-    for tasks in ("b1", "b2", "d2", "d3"):
-        yield Step("No tasks are negative.", question.implies(between, f"{tasks} >= 0"))
-    yield Step("The memory of class B is full,", question.implies(PLACED, "b1/10 + b2/5 == 34"))
-    yield Step(
-        "and its CPU suffices.",
-        question.implies(
-            between | possible | {"not negative": "b2 >= 0"}, "b1/10 + c*b2 <= 34", "possible * not negative"
-        ),
-    )
-    yield Step("The memory of class D suffices.", question.implies(between, "d2/5 + d3/10 <= 33/4"))
-    for says, text in (
-        ("Users 1 and 2 have the same level on class A", "x1/80 == x2/40"),
-        ("and on class B.", "x1/340 == x2/170"),
-        ("User 3 has no higher level on class C than user 1", "2/165*x3 <= 2/165*x1"),
-        ("or user 2.", "2/165*x3 <= 4/165*x2"),
-        ("Users 2 and 3 have the same level on class D,", "4/165*x2 == 2/55*x3"),
-        ("and user 1 no lower one.", "4/165*x2 <= x1/55"),
-    ):
-        yield Step(says, question.implies(totals | {"from": "4*t >= 495"}, text))
-
 
 @STATEMENTS.add("psdsf-greater-cpu-use", said=Said.READER)
-def _use(question: Question) -> Iterator[Step | Iterable[Step]]:
+def _use(question: Question) -> Iterator[Claim]:
     r"""While user 4 is away, PS-DSF uses less CPU of class D than TSF if a task of user 2 demands less than
     37/285 CPU, and as much, all of it, if it demands from 37/285 to 2/15.
 
@@ -92,10 +51,67 @@ def _use(question: Question) -> Iterator[Step | Iterable[Step]]:
         below, at 1/10 with 60/77 against 1. While all users are active it holds (psdsf-table-4).
 
     Proof
-        ...
-        With t = 1755/14 the memory of class D is full,
+        # What both pieces share: t between 495/4 and 1755/14.
+        The 40 tasks of user 2 that the memory of class A holds fit into its CPU, so memory stops
+        user 2.
+            possible: 15*c <= 2; some: c > 0
+            => 40*c <= 8
+        The 170 tasks of user 2 that the memory of class B holds fit into its CPU, so memory stops
+        user 2.
+            possible; some
+            => 170*c <= 34
+        The 165/4 tasks of user 2 that the memory of class C holds fit into its CPU, so memory stops
+        user 2.
+            possible; some
+            => 165/4*c <= 33/2
+        The 165/4 tasks of user 2 that the memory of class D holds fit into its CPU, so memory stops
+        user 2.
+            possible; some
+            => 165/4*c <= 11/2
+        No tasks are negative.
             1 on B: b1 == 2*t - 80; 2 on B: b2 == 210 - t; 2 on D: d2 == 2*t - 210;
-            3 on D: 3*d3 == 2*t - 495/2; memory: 14*t == 1755
+            3 on D: 3*d3 == 2*t - 495/2; from: 4*t >= 495; to: 14*t <= 1755
+            => b1 >= 0
+        No tasks are negative.
+            1 on B; 2 on B; 2 on D; 3 on D; from; to
+            => b2 >= 0
+        No tasks are negative.
+            1 on B; 2 on B; 2 on D; 3 on D; from; to
+            => d2 >= 0
+        No tasks are negative.
+            1 on B; 2 on B; 2 on D; 3 on D; from; to
+            => d3 >= 0
+        The memory of class B is full,
+            1 on B; 2 on B; 2 on D; 3 on D
+            => b1/10 + b2/5 == 34
+        and its CPU suffices.
+            1 on B; 2 on B; 2 on D; 3 on D; from; to; possible; some; not negative: b2 >= 0
+            => b1/10 + c*b2 <= 34
+            by possible * not negative
+        The memory of class D suffices.
+            1 on B; 2 on B; 2 on D; 3 on D; from; to
+            => d2/5 + d3/10 <= 33/4
+        Users 1 and 2 have the same level on class A
+            1 on B; 2 on B; 2 on D; 3 on D; total 1: x1 == 80 + b1; total 2: x2 == b2 + d2;
+            total 3: x3 == 165/2 + d3; from
+            => x1/80 == x2/40
+        and on class B.
+            1 on B; 2 on B; 2 on D; 3 on D; total 1; total 2; total 3; from
+            => x1/340 == x2/170
+        User 3 has no higher level on class C than user 1
+            1 on B; 2 on B; 2 on D; 3 on D; total 1; total 2; total 3; from
+            => 2/165*x3 <= 2/165*x1
+        or user 2.
+            1 on B; 2 on B; 2 on D; 3 on D; total 1; total 2; total 3; from
+            => 2/165*x3 <= 4/165*x2
+        Users 2 and 3 have the same level on class D,
+            1 on B; 2 on B; 2 on D; 3 on D; total 1; total 2; total 3; from
+            => 4/165*x2 == 2/55*x3
+        and user 1 no lower one.
+            1 on B; 2 on B; 2 on D; 3 on D; total 1; total 2; total 3; from
+            => 4/165*x2 <= x1/55
+        With t = 1755/14 the memory of class D is full,
+            1 on B; 2 on B; 2 on D; 3 on D; memory: 14*t == 1755
             => d2/5 + d3/10 == 33/4
         and for c < 37/285 not all of its CPU is in use,
             1 on B; 2 on B; 2 on D; 3 on D; memory; below: 285*c < 37
@@ -110,7 +126,7 @@ def _use(question: Question) -> Iterator[Step | Iterable[Step]]:
             cpu; some; not below: 285*c >= 37
             => 14*t <= 1755
         and at least 495/4 for c <= 2/15.
-            cpu; some; possible: 15*c <= 2
+            cpu; some; possible
             => 4*t >= 495
         TSF: with the price q = 2 + 1/(5c) of the CPU of classes C and D, and 1 of the memory of A and B, a
         task of user 2 is no cheaper on C and D,
@@ -128,10 +144,8 @@ def _use(question: Question) -> Iterator[Step | Iterable[Step]]:
         and user 3 uses all CPU of classes C and D.
             tasks: z3 == 110
             => z3/5 == 22
+        By the definitions: PS-DSF by the conditions of Theorem 1, TSF by its prices, and the CPU in use, for
+        c = k/570 up to 2/15.
+            Computed.
     """
-    yield _both(question)
-    yield Step(
-        "By the definitions: PS-DSF by the conditions of Theorem 1, TSF by its prices, and the CPU in use, "
-        "for c = k/570 up to 2/15.",
-        every("cpu_use_of_class_d", denominator=570, threshold="37/285", largest="2/15"),
-    )
+    yield every("cpu_use_of_class_d", denominator=570, threshold="37/285", largest="2/15")

@@ -16,8 +16,9 @@ from typing import Any
 
 from proofs.catalogue.chapter import Chapter
 from proofs.catalogue.examples import against, model
+from proofs.catalogue.proof_texts import argued
 from proofs.catalogue.psdsf.theorems import SOURCE
-from proofs.claims import Counterexample, Search, Step
+from proofs.claims import Claim, Counterexample, Search, Step
 from proofs.statement import Question, Said, Size
 
 __all__ = ["STATEMENTS"]
@@ -39,18 +40,22 @@ OPEN = (
 )
 
 
-def _searched(says: str, function: str, question: Question) -> Iterator[Step]:
-    held = {"all demand all": "d > 0"} | {"served": "x > 0"}
-    yield Step(
-        "Who is served holds every resource, so a bottleneck of anybody is one for all, and levels of served "
-        "users are equal.",
-        question.implies(held, "x*d > 0"),
-    )
-    for users, servers, number in ((2, 2, question.sizes["tries"]), (3, 2, 15)):
-        yield Step(
-            f"{says} {users} users, {servers} servers.",
-            Search(function, {"users": users, "servers": servers, "largest": 5}, number=number),
-        )
+@argued
+def _searched(question: Question, says: str, function: str) -> Iterator[Claim]:
+    """No case against the lemma was found.
+
+    Proof
+        Who is served holds every resource, so a bottleneck of anybody is one for all, and levels of served
+        users are equal.
+            all demand all: d > 0; served: x > 0
+            => x*d > 0
+        {says} 2 users, 2 servers.
+            Computed.
+        {says} 3 users, 2 servers.
+            Computed.
+    """
+    for users, number in ((2, question.sizes["tries"]), (3, 15)):
+        yield Search(function, {"users": users, "servers": 2, "largest": 5}, number=number)
 
 
 TRIES = {"tries": Size(100, 1, 50_000, "random clusters of two users and two servers", deep=2_000)}
@@ -91,7 +96,7 @@ def _hidden(question: Question) -> Iterator[Step]:
     says = (
         "No random cluster was found where user 1 hides a server, runs no less, and somebody else runs less:"
     )
-    return _searched(says, "hiding_hurts_nobody_else", question)
+    return _searched(question, says, "hiding_hurts_nobody_else")
 
 
 @STATEMENTS.add(
@@ -114,7 +119,7 @@ def _demands(question: Question) -> Iterator[Step]:
         "No random cluster was found where user 1 states other demands, runs no less, and somebody else runs "
         "less:"
     )
-    return _searched(says, "lying_hurts_nobody_else", question)
+    return _searched(question, says, "lying_hurts_nobody_else")
 
 
 @STATEMENTS.add("psdsf-lemma-1-one-server", latex=LEMMA, said=Said.READER)

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
 from proofs.catalogue.chapter import Chapter
 from proofs.catalogue.examples import computed, every
-from proofs.catalogue.proof_texts import argued
+from proofs.catalogue.proof_texts import Given, argued
 from proofs.claims import Computation, Step
 from proofs.statement import Question
 
@@ -87,7 +87,7 @@ def _busy(question: Question, says: str, d: str, c: str) -> Iterator[Step]:
 
 
 @STATEMENTS.add("psdsf-theorem-1")
-def _theorem_1(question: Question) -> Iterator[Step | Iterable[Step]]:
+def _theorem_1(question: Question) -> Iterator[Given]:
     r"""With divided resources an allocation is PS-DSF if and only if every user has a bottleneck on every
     eligible server.
 
@@ -123,26 +123,24 @@ def _theorem_1(question: Question) -> Iterator[Step | Iterable[Step]]:
         So the user gains without loss to its equals if and only if no demanded resource is its bottleneck.
             In words: Both directions for each user and server; the least of finitely many positive amounts is
             positive.
+        On a grid of clusters and placements Definition 5 and the theorem agree.
+            Computed (as stated).
     """
     gains = "With a bottleneck, however many users stand higher, the user gains only if it overflows."
     yield _stopped(question, gains, "d", "c", "saturated", " (as stated)")
     yield _idle(question, "A demanded resource that is not full has room for the user.", "d", "c")
     room = "A full one that a higher user holds has room once all higher users have left the server."
     yield _busy(question, room, "d", "c")
-    yield Step(
-        "On a grid of clusters and placements Definition 5 and the theorem agree.",
-        every(
-            "placements_by_both_definitions",
-            division="resource",
-            largest=2,
-            saturated=question.holds("saturated"),
-        ),
-        states=True,
+    yield every(
+        "placements_by_both_definitions",
+        division="resource",
+        largest=2,
+        saturated=question.holds("saturated"),
     )
 
 
 @STATEMENTS.add("psdsf-theorem-2")
-def _theorem_2(question: Question) -> Iterator[Step | Iterable[Step]]:
+def _theorem_2(question: Question) -> Iterator[Given]:
     r"""With divided time an allocation is PS-DSF if and only if every server is always busy and serves its
     lowest levels only.
 
@@ -188,20 +186,18 @@ def _theorem_2(question: Question) -> Iterator[Step | Iterable[Step]]:
             from more knowing all with s = 1 - (x*t + sum[p](x[p]*t[p])); f = 1 - (x*t + sum[p](x[p]*t[p]));
             D = t; d = t
             => e > 0 (as stated)
+        On a grid of clusters and placements Definition 5 and the theorem agree.
+            Computed (as stated).
     """
     gains = "If the server is always busy and its higher users are not served there, the user gains only "
     yield _stopped(question, gains + "overtime.", "t", "1", "busy", " (as stated)")
     yield _idle(question, "An idle server has time for the user once the higher users have left.", "t", "1")
     yield _busy(question, "So has a busy server that serves a higher user.", "t", "1")
-    yield Step(
-        "On a grid of clusters and placements Definition 5 and the theorem agree.",
-        every("placements_by_both_definitions", division="time", largest=2),
-        states=True,
-    )
+    yield every("placements_by_both_definitions", division="time", largest=2)
 
 
 @STATEMENTS.add("psdsf-single-server")
-def _single_server(question: Question) -> Iterator[Step | Iterable[Step]]:
+def _single_server(question: Question) -> Iterator[Given]:
     r"""On one server PS-DSF is weighted dominant resource fairness.
 
     .. math:: s_{n1}=x_n\max_r d_{nr}/c_r
@@ -230,14 +226,12 @@ def _single_server(question: Question) -> Iterator[Step | Iterable[Step]]:
         ...
         That is max-min fairness of the weighted dominant shares, which only one allocation has.
             In words: Max-min fair vectors in a convex set are unique.
+        Progressive filling meets the conditions of PS-DSF for all small demands of two users, weights 1 and
+        2.
+            Computed (as stated).
     """
     says = (
         "With a bottleneck, however many users have larger shares, more for one takes from a share that is "
     )
     yield _stopped(question, says + "no larger.", "d", "c", "saturated", "")
-    yield Step(
-        "Progressive filling meets the conditions of PS-DSF for all small demands of two users, weights 1 "
-        "and 2.",
-        every("one_server_cases", largest=3, weighted=question.holds("weights")),
-        states=True,
-    )
+    yield every("one_server_cases", largest=3, weighted=question.holds("weights"))

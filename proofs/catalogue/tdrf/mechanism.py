@@ -19,7 +19,7 @@ from typing import Any
 from proofs.catalogue.chapter import Chapter
 from proofs.catalogue.examples import against, computed, every
 from proofs.catalogue.tdrf.claims import BROUGHT, NEEDS, POOL, SOURCE
-from proofs.claims import Counterexample, Step
+from proofs.claims import Claim, Counterexample
 from proofs.statement import Question, Said
 
 __all__ = ["STATEMENTS"]
@@ -33,7 +33,7 @@ SECTION_22: dict[str, Any] = {
 
 
 @STATEMENTS.add("tdrf-exchange-section-2-2")
-def _section_22(question: Question) -> Iterator[Step]:
+def _section_22(question: Question) -> Iterator[Claim]:
     r"""Swapping pairwise what users cannot use turns (.5, .1, .3) and (.1, .8, .3) into (0, .6, .3) and (.6,
     0, .3).
 
@@ -43,17 +43,18 @@ def _section_22(question: Question) -> Iterator[Step]:
         needs*
     Place: section 2.2
     Scope: the example
+
+    Proof
+        They hold (0, .6, .3) and (.6, 0, .3); .3 of resource 2 is left over.
+            Computed.
     """
     needs = SECTION_22["needs"] if question.holds("needs") else [[1, 1, 1], [1, 1, 1]]
     after = [[0, "3/5", "3/10"], ["3/5", 0, "3/10"]]
-    yield Step(
-        "They hold (0, .6, .3) and (.6, 0, .3); .3 of resource 2 is left over.",
-        computed("exchanged", **SECTION_22 | {"needs": needs}, gives=after),
-    )
+    yield computed("exchanged", **SECTION_22 | {"needs": needs}, gives=after)
 
 
 @STATEMENTS.add("tdrf-exchange-t1")
-def _first_time(question: Question) -> Iterator[Step]:
+def _first_time(question: Question) -> Iterator[Claim]:
     r"""The same rule gives users 1 and 2 of the experiment what is printed for time 1.
 
     .. math:: k' = \begin{pmatrix} .9 & .2 & 0\\ 0 & .3 & .9\end{pmatrix}
@@ -62,13 +63,14 @@ def _first_time(question: Question) -> Iterator[Step]:
         needs*
     Place: Experimental Results, time t1
     Scope: the experiment
+
+    Proof
+        They hold (.9, .2, 0) and (0, .3, .9).
+            Computed.
     """
     needs = NEEDS[:2] if question.holds("needs") else [[1, 1, 1], [1, 1, 1]]
     after = [["9/10", "1/5", 0], [0, "3/10", "9/10"]]
-    yield Step(
-        "They hold (.9, .2, 0) and (0, .3, .9).",
-        computed("exchanged", contributions=BROUGHT[:2], needs=needs, gives=after),
-    )
+    yield computed("exchanged", contributions=BROUGHT[:2], needs=needs, gives=after)
 
 
 @STATEMENTS.refute("tdrf-exchange-t3")
@@ -136,7 +138,7 @@ def _exchange_one_rule() -> Counterexample:
 
 
 @STATEMENTS.add("tdrf-exchange-harmless", said=Said.READER)
-def _harmless(question: Question) -> Iterator[Step]:
+def _harmless(question: Question) -> Iterator[Claim]:
     r"""In the exchange nobody loses anything that it can use.
 
     .. math:: k_{ir}' \ge k_{ir} \quad\text{where } d_{ir} > 0
@@ -154,16 +156,14 @@ def _harmless(question: Question) -> Iterator[Step]:
             => after >= before
         Swaps follow one another.
             In words: What holds for each swap holds for any number of them.
+        Two users, two resources, every case.
+            Computed (as stated).
     """
-    yield Step(
-        "Two users, two resources, every case.",
-        every("exchange_loses_nothing", users=2, largest=2),
-        states=True,
-    )
+    yield every("exchange_loses_nothing", users=2, largest=2)
 
 
 @STATEMENTS.add("tdrf-optimum", said=Said.READER)
-def _optimum(question: Question) -> Iterator[Step]:
+def _optimum(question: Question) -> Iterator[Claim]:
     r"""The TDRF optimum of the example is a function of the ratio k of the time weights of B and A, in two
     pieces.
 
@@ -206,12 +206,17 @@ def _optimum(question: Question) -> Iterator[Step]:
         For k >= 4/3 the CPUs suffice.
             ratio; x; y; high: 3*k >= 4
             => x + 3*y <= 9
+        The ratio 1, by filling.
+            Computed.
+        The ratio 2, by filling.
+            Computed.
+        The ratio 8/3, by filling.
+            Computed.
+        The ratio 3, by filling.
+            Computed.
     """
     for ratio, tasks in ((1, [3, 2]), (2, ["27/7", "9/7"]), ("8/3", [4, 1]), (3, ["81/20", "9/10"])):
-        yield Step(
-            f"The ratio {ratio}, by filling.",
-            computed("tdrf_tasks", **POOL, joined=[1, ratio], gives=tasks),
-        )
+        yield computed("tdrf_tasks", **POOL, joined=[1, ratio], gives=tasks)
 
 
 @STATEMENTS.add("tdrf-optimum-4-1", said=Said.READER)
@@ -262,7 +267,7 @@ def _end_cancels(question: Question) -> None:
 
 
 @STATEMENTS.add("tdrf-whole-tasks", said=Said.READER)
-def _whole(question: Question) -> Iterator[Step]:
+def _whole(question: Question) -> Iterator[Claim]:
     r"""In whole tasks the example gives (1, 2), (2, 2), (3, 2) or (4, 1), as the ratio k of time weights is
     below 1/3, 2/3, 2 or not.
 
@@ -274,11 +279,11 @@ def _whole(question: Question) -> Iterator[Step]:
     Scope: all real k > 0: one value in each interval on which no comparison changes, and all ends of
         intervals
     Remark: With ties to B the ratios 1/3, 2/3 and 2 themselves belong to the pieces below them.
+
+    Proof
+        (1, 2) below 1/3, (2, 2) below 2/3, (3, 2) below 2, then (4, 1).
+            Computed (as stated).
     """
     first = 1 if question.holds("ties to A") else 2
     sizes = {"first": first, "thresholds": ["1/3", "2/3", 2], "tasks": [[1, 2], [2, 2], [3, 2], [4, 1]]}
-    yield Step(
-        "(1, 2) below 1/3, (2, 2) below 2/3, (3, 2) below 2, then (4, 1).",
-        every("integer_thresholds", **POOL, **sizes),
-        states=True,
-    )
+    yield every("integer_thresholds", **POOL, **sizes)

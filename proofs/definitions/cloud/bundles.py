@@ -12,6 +12,7 @@ from itertools import product
 from math import prod
 from typing import Any
 
+from proofs.definitions.exact import small_demands
 from proofs.definitions.registry import Case, define, define_on_both
 
 __all__ = ["sequential_minmax"]
@@ -73,8 +74,8 @@ def envy(demands: Units, bundles: Sequence[int], spared: int, removed: int) -> l
     ]
 
 
-def _case(demands: Units, capacities: Sequence[int], order: Sequence[int], ahead: int) -> Case:
-    x = sequential_minmax(demands, capacities, order, ahead)
+def _judged(demands: Units, capacities: Sequence[int], x: Sequence[int]) -> Case:
+    """Bundles, and whether they have the three properties."""
     good = pareto(demands, capacities, x) and shares(demands, capacities, x) and not envy(demands, x, 1, 0)
     return {"demands": demands, "capacities": list(capacities), "bundles": x}, good
 
@@ -85,15 +86,15 @@ def minmax_bundles(demands: Any, capacities: Any) -> list[int]:
     return sequential_minmax(demands, capacities, range(len(demands)))
 
 
-@define
+@define_on_both
 def minmax_fair(n: int, m: int, largest: int, capacities: Sequence[int], ahead: int = 1) -> Iterator[Case]:
     """SequentialMinMax is Pareto optimal, has the sharing incentive, and envy of at most one own bundle."""
-    rows = [list(row) for row in product(range(largest + 1), repeat=m) if any(row)]
+    rows = [list(row) for row in small_demands(m, largest)]
     for demands in product(rows, repeat=n):
-        yield _case(demands, capacities, range(n), ahead)
+        yield _judged(demands, capacities, sequential_minmax(demands, capacities, range(n), ahead))
 
 
-@define
+@define_on_both
 def minmax_fair_random(rng: random.Random, ahead: int = 1) -> Case:
     """The same of random demands of up to four agents and three resources, with random ties."""
     n, m = rng.randint(2, 4), rng.randint(1, 3)
@@ -101,7 +102,8 @@ def minmax_fair_random(rng: random.Random, ahead: int = 1) -> Case:
     demands = [[rng.choice([0, rng.randint(1, 6)]) for _ in range(m)] for _ in range(n)]
     for row in demands:
         row[rng.randrange(m)] = rng.randint(1, 6)
-    return _case(demands, capacities, rng.sample(range(n), n), ahead)
+    found = sequential_minmax(demands, capacities, rng.sample(range(n), n), ahead)
+    return _judged(demands, capacities, found)
 
 
 @define_on_both

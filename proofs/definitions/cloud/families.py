@@ -78,12 +78,12 @@ def edrf_is_dcdrf(n: int, m: int, largest: int, epsilon: Any, weights: Sequence[
         yield {"demands": demands, "weights": w}, same and one["levels"] == two["levels"]
 
 
-@define
+@define_on_both
 def edrf_lies(n: int, m: int, largest: int, members: int) -> Iterator[Case]:
     """Some agents claim other demands of the same family (all of them are tried): not all of them gain."""
     claims = [row for (row,) in instances(1, m, largest)]
     for demands in instances(n, m, largest):
-        honest = algorithm_1(demands).tasks(demands)
+        honest = edrf_tasks(demands)
         for group in combinations(range(n), members):
             for lies in product(claims, repeat=members):
                 got = edrf_with_lies(demands, dict(zip(group, lies, strict=True)))
@@ -132,7 +132,7 @@ def dcdrf_loss(demands: Any, epsilon: Any) -> dict[str, Any]:
     return {"EDRF": exact, "DC-DRF": rough, "holds": holds}
 
 
-@define
+@define_on_both
 def dcdrf_lonely_loss(most: int, epsilons: Sequence[Any]) -> Iterator[Case]:
     """Tenant 1 demands resource 1, n - 1 others fill resource 2 and all but epsilon of resource 1.
 
@@ -142,14 +142,9 @@ def dcdrf_lonely_loss(most: int, epsilons: Sequence[Any]) -> Iterator[Case]:
         for e in fractions(epsilons):
             if (some := 1 - e - Fraction(1, n - 1)) > 0:
                 demands = [[Fraction(1), Fraction(0)], *[[some, Fraction(1)]] * (n - 1)]
-                exact, rough = (
-                    algorithm_1(demands).tasks(demands)[0],
-                    algorithm_2(demands, e).tasks(demands)[0],
-                )
-                yield (
-                    {"n": n, "epsilon": e, "EDRF": exact, "DC-DRF": rough},
-                    rough * (1 + e * (n - 1)) == exact,
-                )
+                exact, rough = edrf_tasks(demands)[0], dcdrf_tasks(demands, e)[0]
+                case = {"n": n, "epsilon": e, "EDRF": exact, "DC-DRF": rough}
+                yield case, rough * (1 + e * (n - 1)) == exact
 
 
 @define_on_both

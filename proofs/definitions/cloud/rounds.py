@@ -15,7 +15,7 @@ from fractions import Fraction
 from itertools import combinations_with_replacement, product
 from typing import Any
 
-from proofs.definitions.exact import Matrix, Row
+from proofs.definitions.exact import Matrix, Row, small_demands
 from proofs.definitions.pools.filling import tasks_with
 from proofs.definitions.registry import define, fraction, fractions
 
@@ -142,8 +142,7 @@ def algorithm_2(demands: Matrix, epsilon: Fraction, weights: Any = None, frozen:
 
 def instances(n: int, m: int, largest: int, least: int = 0) -> Iterator[Matrix]:
     """All integer demands from ``least`` to ``largest``, over ``largest``, but for the order of tenants."""
-    rows = [list(row) for row in product(range(least, largest + 1), repeat=m) if any(row)]
-    for chosen in combinations_with_replacement(rows, n):
+    for chosen in combinations_with_replacement(small_demands(m, largest, least), n):
         yield [[Fraction(v, largest) for v in row] for row in chosen]
 
 

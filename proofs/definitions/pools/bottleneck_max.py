@@ -19,11 +19,12 @@ from itertools import combinations, combinations_with_replacement, product
 from math import prod
 from typing import Any
 
-from proofs.definitions.exact import ONE, ZERO, Matrix, Row, solution, usage
+from proofs.definitions.exact import ONE, ZERO, Matrix, Row, shares_of, small_demands, solution, usage
 from proofs.definitions.pools.filling import (
-    are_optimal_prices,
+    beside_a_lie,
     is_bottleneck_max,
     is_feasible,
+    pf_tasks,
     saturated,
     tasks_with,
 )
@@ -40,7 +41,7 @@ def complaint_free_is_bmf(demands: Any, capacities: Any, tasks: Any) -> dict[str
     complaints", ITCS 2012, arXiv:1106.2673.
     """
     a, c, x = fractions(demands), fractions(capacities), fractions(tasks)
-    shares = [[t * d / c_j for d, c_j in zip(row, c, strict=True)] for t, row in zip(x, a, strict=True)]
+    shares = [[t * part for part in row] for t, row in zip(x, shares_of(a, c), strict=True)]
     full = saturated(a, c, x)
     content = is_feasible(a, c, x) and all(any(row[j] * len(a) >= 1 for j in full) for row in shares)
     return {"shares": shares, "holds": not content or is_bottleneck_max(a, c, x)}
@@ -69,7 +70,7 @@ def bmf_vertices(demands: Any, capacities: Any) -> Matrix:
     return [list(x) for x in sorted(found)]
 
 
-@define
+@define_on_both
 def bmf_fixed_points(sizes: Any) -> Iterator[Case]:
     """In all pools of n users and m resources with demands up to a largest (for each triple of these in
     ``sizes``) there is a BMF allocation, and each vertex of them is a fixed point of the map of levels.
@@ -78,8 +79,7 @@ def bmf_fixed_points(sizes: Any) -> Iterator[Case]:
     to its level and cuts off at 1 and below at 1/(2n).
     """
     for n, m, largest in sizes:
-        rows = [row for row in product(range(largest + 1), repeat=m) if any(row)]
-        for demands in combinations_with_replacement(rows, n):
+        for demands in combinations_with_replacement(small_demands(m, largest), n):
             found = bmf_vertices(demands, [1] * m)
             yield (
                 {"demands": demands, "vertices": found},
@@ -104,9 +104,7 @@ def bmf_lie(demands: Any, capacities: Any, liar: int, lie: Any) -> dict[str, Any
     honest, given = bmf_vertices(demands, capacities), bmf_vertices(false, capacities)
     if len(honest) != 1 or len(given) != 1:
         return {"holds": True, "what": "there are several allocations"}
-    bundle = [given[0][liar] * d for d in fractions(lie)]
-    runs = tasks_with(fractions(demands)[liar], bundle)
-    return {"honest": honest[0][liar], "with the lie": runs, "holds": runs <= honest[0][liar]}
+    return beside_a_lie(fractions(demands)[liar], fractions(lie), honest[0][liar], given[0][liar])
 
 
 @define_on_both
@@ -114,13 +112,12 @@ def bmf_improved(demands: Any, capacities: Any, better: Any) -> dict[str, Any]:
     """Product of the tasks of the only BMF allocation, and of another that fits."""
     a, c, y = fractions(demands), fractions(capacities), fractions(better)
     found = bmf_vertices(demands, capacities)
-    fits = all(sum((v * row[j] for v, row in zip(y, a, strict=True)), ZERO) <= c[j] for j in range(len(c)))
     products = [prod(found[0], start=ONE), prod(y, start=ONE)]
-    beaten = len(found) == 1 and fits and min(y) > 0 and products[1] > products[0]
+    beaten = len(found) == 1 and is_feasible(a, c, y) and min(y) > 0 and products[1] > products[0]
     return {"BMF": found[0], "products": products, "holds": not beaten}
 
 
-@define
+@define_on_both
 def two_classes(largest: int, most: int) -> Iterator[Case]:
     """In every pool of two classes with demands 1 to ``largest`` and up to ``most`` jobs each PF is BMF.
 
@@ -140,7 +137,7 @@ def two_classes(largest: int, most: int) -> Iterator[Case]:
             prices = solution(fractions([first, second]), [1 / v for v in per_class]) if both else None
             prices = prices or [Fraction(len(rows)) if j == full[0] else ZERO for j in (0, 1)]
             tasks = [per_class[0]] * counts[0] + [per_class[1]] * counts[1]
-            holds = is_bottleneck_max(rows, ones, tasks) and are_optimal_prices(rows, ones, tasks, prices)
+            holds = is_bottleneck_max(rows, ones, tasks) and pf_tasks(rows, ones, prices) == tasks
             yield {"demands": [first, second], "counts": counts, "tasks": per_class}, holds
 
 
@@ -187,13 +184,13 @@ def bmf_path_pieces(demands: Any, capacities: Any, capped: bool = True) -> Itera
 
 def _normalized(a: Matrix, c: Row) -> Matrix:
     """Shares of each resource per task; the last column is the cap."""
-    return [[*(d / c_j for d, c_j in zip(row, c, strict=True)), ONE] for row in a]
+    return [[*row, ONE] for row in shares_of(a, c)]
 
 
 def _is_capped_bmf(b: Matrix, owners: tuple[int, ...], cap: Fraction, u: Row) -> bool:
     """Whether all fits, under the cap too, and everybody has the largest share of its full owner."""
     n, m = len(b), len(b[0]) - 1
-    load = [sum((u[i] * b[i][j] for i in range(n)), ZERO) for j in range(m)]
+    *load, _ = usage(b, u)
     fits = min(u) >= 0 and max(load) <= 1 and max(u) <= cap
     return fits and all(
         u[i] == cap if j == m else load[j] == 1 and all(u[k] * b[k][j] <= u[i] * b[i][j] for k in range(n))
@@ -205,7 +202,7 @@ def _path(b: Matrix) -> list[_Piece]:
     """Pieces from a tiny cap to the end; demands must be in general position (one event at a time)."""
     n, m = len(b), len(b[0]) - 1
     owners, direction = (m,) * n, 1
-    cap = 1 / (2 * max(sum((row[j] for row in b), ZERO) for j in range(m)))
+    cap = 1 / (2 * max(usage(b, [ONE] * n)[:m]))
     pieces: list[_Piece] = []
     while m in owners:
         conditions, (u0, u1) = _line(b, owners)

@@ -10,11 +10,12 @@ from fractions import Fraction
 from itertools import product
 from typing import Any
 
-from proofs.definitions.exact import ONE, ZERO, Matrix, Row, usage
+from proofs.definitions.exact import ONE, ZERO, Matrix, Row, dot, shares_of, small_demands, usage
 from proofs.definitions.registry import Case, define, define_on_both, fractions
 
 __all__ = [
     "are_optimal_prices",
+    "beside_a_lie",
     "bottlenecks",
     "drf_tasks",
     "filled",
@@ -59,7 +60,7 @@ def is_bottleneck_max(demands: Matrix, capacities: Row, tasks: Row) -> bool:
 def are_optimal_prices(demands: Matrix, capacities: Row, tasks: Row, prices: Row) -> bool:
     """Whether prices prove the optimum of the sum of log x: tasks cost 1/x, only full resources cost."""
     spare = [c - u for c, u in zip(capacities, usage(demands, tasks), strict=True)]
-    costs = [sum((p * d for p, d in zip(prices, row, strict=True)), ZERO) for row in demands]
+    costs = [dot(prices, row) for row in demands]
     return (
         is_feasible(demands, capacities, tasks)
         and min(prices) >= 0
@@ -81,17 +82,12 @@ def filled(demands: Matrix, capacities: Row, rates: Row) -> Row:
     return tasks
 
 
-def dominant(demand: Row, capacities: Row) -> Fraction:
-    """Dominant share of one task."""
-    return max(d / c for d, c in zip(demand, capacities, strict=True))
-
-
 @define
 def drf_tasks(demands: Any, capacities: Any, weights: Any = None) -> Row:
     """Progressive filling of dominant shares: all grow alike until a resource is full; its users stop."""
     a, c = fractions(demands), fractions(capacities)
     w = fractions(weights) if weights is not None else [ONE] * len(a)
-    return filled(a, c, [w_i / dominant(row, c) for w_i, row in zip(w, a, strict=True)])
+    return filled(a, c, [w_i / max(row) for w_i, row in zip(w, shares_of(a, c), strict=True)])
 
 
 @define
@@ -105,7 +101,7 @@ def mmf_tasks(demands: Any, capacities: Any) -> Row:
 def pf_tasks(demands: Any, capacities: Any, prices: Any) -> Row | None:
     """Proportionally fair tasks, one over the cost of a task, if these prices are optimal; None if not."""
     a, c, p = fractions(demands), fractions(capacities), fractions(prices)
-    tasks = [1 / sum((p_j * d for p_j, d in zip(p, row, strict=True)), ZERO) for row in a]
+    tasks = [1 / dot(p, row) for row in a]
     return tasks if are_optimal_prices(a, c, tasks, p) else None
 
 
@@ -135,34 +131,33 @@ def pf_lie(
     honest, given = pf_tasks(demands, capacities, prices), pf_tasks(false, capacities, lie_prices)
     if honest is None or given is None:
         return {"holds": True, "what": "the prices are not optimal"}
-    return _compared(fractions(demands)[liar], fractions(lie), honest[liar], given[liar])
+    return beside_a_lie(fractions(demands)[liar], fractions(lie), honest[liar], given[liar])
 
 
 @define_on_both
 def drf_lies(n: int, m: int, largest: int) -> Iterator[Case]:
     """Every lie of the first user in every pool with whole demands up to ``largest``: none is of use."""
-    ones = [ONE] * m
-    rows = [row for row in product(range(largest + 1), repeat=m) if any(row)]
+    ones, rows = [ONE] * m, small_demands(m, largest)
     for demands in product(rows, repeat=n):
         honest = drf_tasks(demands, ones)[0]
         for lie in rows:
             given = drf_tasks((lie, *demands[1:]), ones)[0]
-            compared = _compared(fractions(demands[0]), fractions(lie), honest, given)
+            compared = beside_a_lie(fractions(demands[0]), fractions(lie), honest, given)
             yield {"demands": demands, "lie": lie}, compared["holds"]
 
 
-def _compared(demand: Row, lie: Row, honest: Fraction, given: Fraction) -> dict[str, Any]:
+def beside_a_lie(demand: Row, lie: Row, honest: Fraction, given: Fraction) -> dict[str, Any]:
+    """Tasks by the truth, and by what a lie is given; the property: the lie is of no use."""
     runs = tasks_with(demand, [given * d for d in lie])
     return {"honest": honest, "with the lie": runs, "holds": runs <= honest}
 
 
-@define
+@define_on_both
 def drf_bottlenecks(n: int, m: int, largest: int) -> Iterator[Case]:
     """In every pool with whole demands up to ``largest`` every DRF user demands a full resource on which
     nobody has a larger dominant share."""
     ones = [ONE] * m
-    rows = [row for row in product(range(largest + 1), repeat=m) if any(row)]
-    for demands in product(rows, repeat=n):
+    for demands in product(small_demands(m, largest), repeat=n):
         a, tasks = fractions(demands), drf_tasks(demands, ones)
         level = [x * max(row) for x, row in zip(tasks, a, strict=True)]
         full = saturated(a, ones, tasks)

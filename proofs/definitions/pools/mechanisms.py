@@ -16,23 +16,18 @@ from fractions import Fraction
 from itertools import product
 from typing import Any
 
-from proofs.definitions.exact import Matrix, Row, usage
+from proofs.definitions.exact import Matrix, Row, shares_of, small_demands, usage
 from proofs.definitions.pools.filling import drf_tasks, is_feasible, tasks_with
 from proofs.definitions.registry import Case, define, define_on_both, fractions
 from proofs.errors import ProofError
 
-__all__ = ["started_tasks", "whole_task_order"]
-
-
-def shares(demands: Matrix, capacities: Row) -> Matrix:
-    """Share of each resource that one task of each user holds."""
-    return [[d / c for d, c in zip(row, capacities, strict=True)] for row in demands]
+__all__ = ["beside_equal_parts", "started_tasks", "whole_task_order"]
 
 
 @define
 def dominant_resources(demands: Any, capacities: Any) -> list[int]:
     """The resource, numbered from 1, of which a task of each user holds the largest share."""
-    return [row.index(max(row)) + 1 for row in shares(fractions(demands), fractions(capacities))]
+    return [row.index(max(row)) + 1 for row in shares_of(fractions(demands), fractions(capacities))]
 
 
 @define
@@ -40,7 +35,7 @@ def asset_tasks(demands: Any, capacities: Any) -> Row:
     """Asset fairness: the sums of shares grow alike until a resource is full, then its users stop."""
     a, c = fractions(demands), fractions(capacities)
     # Dominant shares over weights are sums of shares if a weight is dominant share over sum.
-    return drf_tasks(a, c, [max(row) / sum(row) for row in shares(a, c)])
+    return drf_tasks(a, c, [max(row) / sum(row) for row in shares_of(a, c)])
 
 
 @define
@@ -68,14 +63,14 @@ def pool_tasks(policy: str, demands: Any, capacities: Any, prices: Any = None) -
     return {"drf": drf_tasks, "asset": asset_tasks}[policy](demands, capacities)
 
 
-@define
+@define_on_both
 def levels_and_full(
     policy: str, least_demand: int, largest_demand: int, largest_capacity: int
 ) -> Iterator[Case]:
     """Three users on two resources: shares, dominant or summed, are equal, and some resource is full."""
-    rows = [row for row in product(range(least_demand, largest_demand + 1), repeat=2) if any(row)]
+    rows = small_demands(2, largest_demand, least_demand)
     for a, c in product(product(rows, repeat=3), product(range(1, largest_capacity + 1), repeat=2)):
-        tasks, part = pool_tasks(policy, a, c), shares(fractions(a), fractions(c))
+        tasks, part = pool_tasks(policy, a, c), shares_of(fractions(a), fractions(c))
         level = [x * (max(row) if policy == "drf" else sum(row)) for x, row in zip(tasks, part, strict=True)]
         full = any(u == c_j for u, c_j in zip(usage(fractions(a), tasks), c, strict=True))
         yield {"demands": a, "capacities": c, "tasks": tasks}, len(set(level)) == 1 and full
@@ -85,8 +80,12 @@ def levels_and_full(
 def sharing_incentive(policy: str, demands: Any, capacities: Any, prices: Any = None) -> dict[str, Any]:
     """Whether each of n users runs what the n-th part of every resource would run."""
     a, c = fractions(demands), fractions(capacities)
-    tasks = pool_tasks(policy, a, c, prices)
-    alone = [tasks_with(row, [c_j / len(a) for c_j in c]) for row in a]
+    return beside_equal_parts(a, c, pool_tasks(policy, a, c, prices))
+
+
+def beside_equal_parts(demands: Matrix, capacities: Row, tasks: Row) -> dict[str, Any]:
+    """Tasks, and those that the n-th part of every resource runs; the property: nobody has less."""
+    alone = [tasks_with(row, [c / len(demands) for c in capacities]) for row in demands]
     return {"tasks": tasks, "alone": alone, "holds": all(x >= y for x, y in zip(tasks, alone, strict=True))}
 
 
@@ -100,7 +99,7 @@ def bottleneck_fairness(policy: str, demands: Any, capacities: Any, prices: Any 
         If no resource is.
     """
     a, c = fractions(demands), fractions(capacities)
-    part = shares(a, c)
+    part = shares_of(a, c)
     common = [j for j in range(len(c)) if all(row[j] == max(row) for row in part)]
     if not common:
         raise ProofError("no resource is dominant for all users")
@@ -179,10 +178,7 @@ def whole_task_order(
     first = ties or list(range(1, len(a) + 1))
     order: list[int] = []
     while True:
-        level = [
-            f_i * max(h / c_j for h, c_j in zip(row, c, strict=True))
-            for f_i, row in zip(f, holdings, strict=True)
-        ]
+        level = [f_i * max(row) for f_i, row in zip(f, shares_of(holdings, c), strict=True)]
         wanted = (min if poorest else max)(level)
         i = next(k for k in first if level[k - 1] == wanted) - 1
         if any(sum(row[j] for row in holdings) + a[i][j] > c[j] for j in range(len(c))):
@@ -207,7 +203,7 @@ def whole_task_gaps(largest_demand: int, largest_capacity: int, poorest: bool = 
         for first, second in product(pairs, repeat=2):
             a, c = fractions([first, second]), fractions(capacities)
             order = whole_task_order(a, c, poorest=poorest)
-            one = [max(row) for row in shares(a, c)]
+            one = [max(row) for row in shares_of(a, c)]
             held = [order.count(i + 1) * one[i] for i in range(2)]
             case = {"demands": [first, second], "capacities": capacities, "shares": held, "one task": one}
             yield case, abs(held[0] - held[1]) <= max(one)

@@ -15,9 +15,9 @@ from fractions import Fraction
 from itertools import combinations, permutations, product
 from typing import Any
 
-from proofs.definitions.exact import Row, usage
+from proofs.definitions.exact import Row, shares_of, usage
 from proofs.definitions.pools.filling import drf_tasks, tasks_with
-from proofs.definitions.pools.mechanisms import started_tasks, whole_task_order
+from proofs.definitions.pools.mechanisms import beside_equal_parts, started_tasks, whole_task_order
 from proofs.definitions.registry import Case, define, define_on_both, fraction, fractions
 
 __all__ = ["exchanged"]
@@ -142,9 +142,7 @@ def nobody_starves(demands: Any, capacities: Any, joined: Any, start: Any) -> di
 def late_sharing_incentive(demands: Any, capacities: Any, joined: Any) -> dict[str, Any]:
     """Whether under TDRF each of n users runs what the n-th part of every resource would run."""
     a, c = fractions(demands), fractions(capacities)
-    tasks = tdrf_tasks(a, c, joined)
-    alone = [tasks_with(row, [c_j / len(a) for c_j in c]) for row in a]
-    return {"tasks": tasks, "alone": alone, "holds": all(x >= y for x, y in zip(tasks, alone, strict=True))}
+    return beside_equal_parts(a, c, tdrf_tasks(a, c, joined))
 
 
 @define_on_both
@@ -172,10 +170,8 @@ def longer_stay(demands: Any, capacities: Any, joined: Any, left: Any) -> dict[s
     """Whether the user who stays longest has the largest dominant share while all are there."""
     tasks = tdrf_tasks(demands, capacities, joined)
     stay = [fraction(end) - fraction(begin) for begin, end in zip(joined, left, strict=True)]
-    share = [
-        x * max(d / c for d, c in zip(row, fractions(capacities), strict=True))
-        for x, row in zip(tasks, fractions(demands), strict=True)
-    ]
+    one = shares_of(fractions(demands), fractions(capacities))
+    share = [x * max(row) for x, row in zip(tasks, one, strict=True)]
     longest = share[stay.index(max(stay))]
     return {"stay": stay, "share": share, "holds": longest == max(share)}
 
@@ -237,7 +233,7 @@ def integer_thresholds(
     ``first`` is served first among equals.
     """
     a, c = fractions(demands), fractions(capacities)
-    one = [max(d / c_j for d, c_j in zip(row, c, strict=True)) for row in a]
+    one = [max(row) for row in shares_of(a, c)]
     most = [int(tasks_with(row, c)) for row in a]
     breaks = sorted({m * one[0] / (n * one[1]) for m in range(1, most[0] + 1) for n in range(1, most[1] + 1)})
     middles = [(low + high) / 2 for low, high in zip([Fraction(0), *breaks], breaks, strict=False)]

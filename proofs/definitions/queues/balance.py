@@ -14,13 +14,13 @@ the states with k jobs weigh no more than the coefficient of :math:`z^k` in
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from fractions import Fraction
 from itertools import product
 from math import prod
 from typing import Any
 
-from proofs.definitions.exact import ONE, ZERO, Matrix, Row
+from proofs.definitions.exact import ONE, ZERO, Matrix, Row, dot, powers, shares_of, usage
 from proofs.definitions.registry import Case, define, fraction, fractions
 
 __all__ = ["balance_table", "balanced_enclosure", "four_digits", "store_and_forward_table"]
@@ -74,19 +74,20 @@ def store_and_forward_table(a: Matrix, size: int) -> Table:
     return table
 
 
-def resource_loads(a: Matrix, rho: Row) -> Row:
-    """Load of each resource."""
-    return [sum((r * row[j] for r, row in zip(rho, a, strict=True)), ZERO) for j in range(len(a[0]))]
+def with_one_full(a: Matrix, x: Sequence[Fraction | int]) -> Row | None:
+    """Equal shares, by job, of one of two resources, if the other suffices; None if neither does."""
+    for j in (0, 1):
+        tasks = [n / (sum(x) * row[j]) for n, row in zip(x, a, strict=True)]
+        if usage(a, tasks)[1 - j] <= 1:
+            return tasks
+    return None
 
 
 @define
 def two_class_pf(a: Matrix, x: State) -> Row:
     """Proportional fairness of two classes on two resources: one resource is full, or both are."""
-    total = sum(x)
-    for j in (0, 1):
-        tasks = [n / (total * row[j]) for n, row in zip(x, a, strict=True)]
-        if sum((t * row[1 - j] for t, row in zip(tasks, a, strict=True)), ZERO) <= 1:
-            return tasks
+    if (alone := with_one_full(a, x)) is not None:
+        return alone
     (a11, a12), (a21, a22) = a
     det = a11 * a22 - a12 * a21
     return [(a22 - a21) / det, (a11 - a12) / det]
@@ -106,7 +107,7 @@ def balance_equations(shares: Any, loads: Any, sizes: Any, size: int, balanced: 
             return ZERO
         return (table[lower(x, i)] / table[x] if balanced else two_class_pf(a, x)[i]) / sigma[i]
 
-    measure = {x: table[x] * prod((r**k for r, k in zip(rho, x, strict=True)), start=ONE) for x in table}
+    measure = {x: table[x] * powers(rho, x) for x in table}
     classes = range(len(a))
     for x in grid(len(a), size):
         into = sum((rho[i] / sigma[i] * measure[lower(x, i)] for i in classes if x[i]), ZERO)
@@ -140,17 +141,10 @@ def balance_below_others(shares: Any, size: int) -> Iterator[Case]:
 def mass_of_totals(shares: Any, loads: Any, total: int) -> Iterator[Case]:
     """States with k jobs weigh at least the k-th power of the largest load and at most the coefficient."""
     a, rho = fractions(shares), fractions(loads)
-    table, load = balance_table(a, total), resource_loads(a, rho)
+    table, load = balance_table(a, total), usage(a, rho)
     most = _coefficients(load, total)
     for k in range(total + 1):
-        mass = sum(
-            (
-                p * prod((r**c for r, c in zip(rho, x, strict=True)), start=ONE)
-                for x, p in table.items()
-                if sum(x) == k
-            ),
-            ZERO,
-        )
+        mass = sum((p * powers(rho, x) for x, p in table.items() if sum(x) == k), ZERO)
         yield {"jobs": k, "mass": mass}, max(load) ** k <= mass <= most[k]
 
 
@@ -189,8 +183,8 @@ def duration_terms(shares: Any, size: int, largest: bool) -> Iterator[Case]:
 def balanced_bound(shares: Any, loads: Any) -> Row:
     """The bound on mean durations over mean sizes under balanced fairness."""
     a, rho = fractions(shares), fractions(loads)
-    waits = [r / (1 - r) for r in resource_loads(a, rho)]
-    return [max(row) + sum((s * w for s, w in zip(row, waits, strict=True)), ZERO) for row in a]
+    waits = [r / (1 - r) for r in usage(a, rho)]
+    return [max(row) + dot(row, waits) for row in a]
 
 
 def balanced_enclosure(a: Matrix, rho: Row, total: int) -> list[tuple[Fraction, Fraction]]:
@@ -198,7 +192,7 @@ def balanced_enclosure(a: Matrix, rho: Row, total: int) -> list[tuple[Fraction, 
     gains = [[r * s for s in row] for r, row in zip(rho, a, strict=True)]
     low_mass, low_jobs = _rounded_sums(gains, total, lambda p, q: p // q)
     high_mass, high_jobs = _rounded_sums(gains, total, lambda p, q: -(-p // q))
-    load = resource_loads(a, rho)
+    load = usage(a, rho)
     inside = _coefficients(load, total)
     whole = prod((1 / (1 - r) for r in load), start=ONE)
     mass_left = whole - sum(inside, ZERO)
@@ -243,8 +237,8 @@ def balanced_durations(shares: Any, loads: Any, total: int) -> list[str]:
 def balanced_service(demands: Any, capacities: Any, loads: Any, total: int) -> list[str]:
     """Mean numbers of running tasks of a job under balanced fairness of two classes, to four digits."""
     a, c, rho = fractions(demands), fractions(capacities), fractions(loads)
-    shares = [[d / s for d, s in zip(row, c, strict=True)] for row in a]
-    return [four_digits(1 / high, 1 / low) for low, high in balanced_enclosure(shares, rho, total)]
+    ends = balanced_enclosure(shares_of(a, c), rho, total)
+    return [four_digits(1 / high, 1 / low) for low, high in ends]
 
 
 def four_digits(low: Fraction, high: Fraction) -> str:

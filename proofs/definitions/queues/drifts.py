@@ -18,9 +18,9 @@ from itertools import combinations, product
 from math import sqrt
 from typing import Any
 
-from proofs.definitions.exact import ONE, ZERO, Matrix, Row
+from proofs.definitions.exact import ONE, ZERO, Matrix, Row, shares_of, small_demands, usage
 from proofs.definitions.pools.filling import drf_tasks, filled
-from proofs.definitions.queues.balance import balanced_enclosure, two_class_pf
+from proofs.definitions.queues.balance import balanced_enclosure, two_class_pf, with_one_full
 from proofs.definitions.registry import Case, define, define_on_both, fractions
 
 __all__ = ["capacity_corners", "two_resource_bmf"]
@@ -59,7 +59,7 @@ def largest_mixes(demands: Any, capacities: Any, whole: bool = True) -> list[lis
     """
     a, c = fractions(demands), fractions(capacities)
     if not whole:
-        return capacity_corners([[d / s for d, s in zip(row, c, strict=True)] for row in a])
+        return capacity_corners(shares_of(a, c))
     most = [int(min(s / d for d, s in zip(row, c, strict=True) if d)) for row in a]
 
     def fits(x: tuple[int, int]) -> bool:
@@ -87,7 +87,7 @@ def mix_limit(demands: Any, capacities: Any, direction: Any, whole: bool = True)
             steps.append((p[1] / d[1] - p[0] / d[0]) / (slopes[0] - slopes[1]))
         for s in (s for s in steps if 0 <= s <= 1):
             best = max(best, min(u / r + s * g for u, g, r in zip(p, slopes, d, strict=True)))
-    return best * max(d[0] * v + d[1] * w for v, w in ((p / s, q / s) for p, q, s in zip(*a, c, strict=True)))
+    return best * max(u / s for u, s in zip(usage(a, d), c, strict=True))
 
 
 def two_resource_bmf(a: Matrix, x: Row) -> Row:
@@ -95,15 +95,12 @@ def two_resource_bmf(a: Matrix, x: Row) -> Row:
 
     With t2 = 1 the usages are linear in t1 between the ratios a_i1/a_i2.
     """
-    total = sum(x, ZERO)
-    for j in (0, 1):
-        tasks = [n / (total * row[j]) for n, row in zip(x, a, strict=True)]
-        if sum((t * row[1 - j] for t, row in zip(tasks, a, strict=True)), ZERO) <= 1:
-            return tasks
+    if (alone := with_one_full(a, x)) is not None:
+        return alone
 
     def at(t: Fraction) -> tuple[Row, Fraction, Fraction]:
         tasks = [n * min(t / row[0], 1 / row[1]) for n, row in zip(x, a, strict=True)]
-        used = [sum((v * row[j] for v, row in zip(tasks, a, strict=True)), ZERO) for j in (0, 1)]
+        used = usage(a, tasks)
         return tasks, used[0], used[0] - used[1]
 
     ratios = sorted({row[0] / row[1] for row in a})
@@ -133,7 +130,7 @@ def filling_keeps_up(families: Any) -> Iterator[Case]:
     loads are in all proportions of 1 and 2.
     """
     for n, m, largest, most in families:
-        rows = [row for row in product(range(largest + 1), repeat=m) if any(row)]
+        rows = small_demands(m, largest)
         for shares, counts in product(product(rows, repeat=n), product(range(most + 1), repeat=n)):
             if not any(counts):
                 continue
@@ -164,9 +161,7 @@ def filled_with_jobs(shares: Matrix, rates: Row) -> Row:
 
 
 def _keeps_up(shares: Any, counts: Any, growth: Row, loads: Any, tasks: Row) -> bool:
-    busiest = max(
-        sum(r * row[j] for r, row in zip(loads, shares, strict=True)) for j in range(len(shares[0]))
-    )
+    busiest = max(usage(shares, loads))
     levels = [r * x / rho for r, x, rho in zip(growth, counts, loads, strict=True)]
     return all(t * busiest >= v / max(levels) * rho for t, v, rho in zip(tasks, levels, loads, strict=True))
 
@@ -180,8 +175,7 @@ def bmf_drift(rng: random.Random, classes: int, load: Any) -> Case:
     if not any(x):
         x[0] = ONE
     rho = [Fraction(rng.randint(1, 30) ** 2) for _ in range(n)]
-    busiest = max(sum((r * row[j] for r, row in zip(rho, a, strict=True)), ZERO) for j in (0, 1))
-    rho = [Fraction(load) * r / busiest for r in rho]
+    rho = [Fraction(load) * r / max(usage(a, rho)) for r in rho]
     return {"shares": a, "loads": rho, "counts": x}, bmf_square_drift(a, rho, x) < 0
 
 
@@ -189,9 +183,8 @@ def bmf_drift(rng: random.Random, classes: int, load: Any) -> Case:
 def bmf_drift_at(shares: Any, loads: Any, counts: Any) -> dict[str, Any]:
     """Drift of the sum of x_i^2/(2 rho_i) under bottleneck-max fairness; the property: it is negative."""
     a, rho, x = fractions(shares), fractions(loads), fractions(counts)
-    load = max(sum((r * row[j] for r, row in zip(rho, a, strict=True)), ZERO) for j in (0, 1))
     drift = bmf_square_drift(a, rho, x)
-    return {"load": load, "drift": drift, "holds": drift < 0}
+    return {"load": max(usage(a, rho)), "drift": drift, "holds": drift < 0}
 
 
 @define

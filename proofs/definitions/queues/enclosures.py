@@ -34,10 +34,10 @@ from itertools import product
 from math import ceil
 from typing import Any
 
-from proofs.definitions.exact import ZERO, Matrix, Row
-from proofs.definitions.queues.balance import balanced_enclosure, four_digits, two_class_pf
+from proofs.definitions.exact import ZERO, Matrix, Row, usage
+from proofs.definitions.queues.balance import balanced_durations, four_digits, two_class_pf
 from proofs.definitions.queues.drifts import capacity_corners
-from proofs.definitions.registry import define, fractions
+from proofs.definitions.registry import define, define_on_both, fractions
 from proofs.errors import ProofError
 
 __all__ = ["pf_enclosure"]
@@ -56,10 +56,10 @@ def pf_enclosure(a: Matrix, rho: Row, box: Sequence[int]) -> list[tuple[Fraction
 @lru_cache(maxsize=64)
 def _enclosed(a: Frozen, rho: tuple[Fraction, ...], box: State) -> tuple[tuple[Fraction, Fraction], ...]:
     shares, loads = [list(row) for row in a], list(rho)
-    spare = 1 / max(sum((r * row[j] for r, row in zip(rho, a, strict=True)), ZERO) for j in (0, 1)) - 1
+    spare = 1 / max(usage(shares, loads)) - 1
     if spare <= 0 or min(rho) <= 0:
         raise ProofError("all loads are positive, and those of the resources below 1")
-    corners = capacity_corners([list(row) for row in a])
+    corners = capacity_corners(shares)
     most = 2 + max(sum((t / r for t, r in zip(corner, rho, strict=True)), ZERO) for corner in corners)
     jobs = ceil(most / spare)
     beyond = 2 * spare * jobs - most
@@ -188,18 +188,14 @@ def pf_durations(shares: Any, loads: Any, box: Any) -> list[str]:
     return [four_digits(low, high) for low, high in pf_enclosure(fractions(shares), fractions(loads), box)]
 
 
-@define
+@define_on_both
 def pf_against_balanced(shares: Any, loads: Any, box: Any, total: int) -> dict[str, Any]:
     """Mean durations over mean sizes of PF and of balanced fairness; the property: PF is nowhere longer."""
-    a, rho = fractions(shares), fractions(loads)
-    pf, balanced = pf_enclosure(a, rho, box), balanced_enclosure(a, rho, total)
-    longer = [low > high for (low, _), (_, high) in zip(pf, balanced, strict=True)]
-    shorter = [high <= low for (_, high), (low, _) in zip(pf, balanced, strict=True)]
-    if not any(longer) and not all(shorter):
-        raise ProofError("the enclosures overlap, so neither is known to be longer")
-    return {
-        "PF": [four_digits(*ends) for ends in pf],
-        "balanced fairness": [four_digits(*ends) for ends in balanced],
-        "longer": [i for i, more in enumerate(longer, 1) if more],
-        "holds": not any(longer),
-    }
+    pf, balanced = pf_durations(shares, loads, box), balanced_durations(shares, loads, total)
+    if any("between" in digits for digits in (*pf, *balanced)):
+        raise ProofError("the enclosures are too wide to tell which is longer")
+    gaps = [Fraction(ours) - Fraction(theirs) for ours, theirs in zip(pf, balanced, strict=True)]
+    longer = [i for i, gap in enumerate(gaps, 1) if gap > 0]
+    if not longer and 0 in gaps:
+        raise ProofError("the digits are the same, so neither is known to be longer")
+    return {"PF": pf, "balanced fairness": balanced, "longer": longer, "holds": not longer}

@@ -10,7 +10,7 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import Any
 
-from proofs.definitions.exact import Matrix, totals
+from proofs.definitions.exact import Matrix, dot, totals
 from proofs.definitions.registry import define, define_on_both, fractions
 from proofs.definitions.servers.shares import (
     Servers,
@@ -115,7 +115,7 @@ def truth_pays_in_time(cluster: Any, placement: Any, lie: Any, after: Any) -> di
         lied, y, division="time"
     )
     time = [tasks / alone if alone else Fraction(0) for tasks, alone in zip(y[0], told.gamma[0], strict=True)]
-    runs = sum((t * g for t, g in zip(time, model.gamma[0], strict=True)), Fraction(0))
+    runs = dot(time, model.gamma[0])
     return {
         "truth": sum(x[0]),
         "time after the lie": time,

@@ -15,9 +15,9 @@ from functools import cached_property
 from itertools import product
 from typing import Any
 
-from proofs.definitions.exact import Matrix, Row, totals, usage
+from proofs.definitions.exact import Matrix, Row, dot, small_demands, totals, usage
 from proofs.definitions.pools.filling import drf_tasks, tasks_with
-from proofs.definitions.registry import Case, define, fractions
+from proofs.definitions.registry import Case, define, define_on_both, fractions
 
 __all__ = [
     "Servers",
@@ -220,11 +220,7 @@ def is_leximin(cluster: Servers, placement: Matrix, share: str, prices: list[Mat
             return False
         lower = [n for n in cluster.users if level[n] <= height]
         cost = {
-            n: min(
-                sum((q * d for q, d in zip(table[i], cluster.demands[n], strict=True)), Fraction(0))
-                for i in cluster.servers
-                if cluster.gamma[n][i] > 0
-            )
+            n: min(dot(table[i], cluster.demands[n]) for i in cluster.servers if cluster.gamma[n][i] > 0)
             for n in lower
         }
         supply = sum(
@@ -283,8 +279,7 @@ def placements_by_both_definitions(
 
     Two servers and two resources; the second user may run on the second server only or on both.
     """
-    entries = range(largest + 1)
-    rows = [row for row in product(entries, repeat=2) if any(row)]
+    rows = small_demands(2, largest)
     for one, other, first in product(rows, rows, [(1, 1), (2, 1), (1, 2)]):
         cluster = {"demands": [one, other], "capacities": [first, [largest, 1]], "eligible": [[1, 1], [0, 1]]}
         model = Servers.of(cluster)
@@ -301,13 +296,13 @@ def placements_by_both_definitions(
             yield case, is_psdsf(model, x, division, saturated) == cannot_gain(model, x, division)
 
 
-@define
+@define_on_both
 def one_server_cases(largest: int, weighted: bool = True) -> Iterator[Case]:
     """All pairs of users with small demands on one server: DRF is PS-DSF."""
-    rows = [row for row in product(range(largest + 1), repeat=2) if any(row)]
+    rows = small_demands(2, largest)
     for one, other, server in product(rows, rows, [(2, 3), (3, 1), (1, 1)]):
         weights = [1, 2]
         tasks = drf_tasks([one, other], server, weights if weighted else None)
         cluster = {"demands": [one, other], "capacities": [server], "weights": weights}
-        placement = [[x] for x in tasks]
-        yield {"cluster": cluster, "tasks": tasks}, is_psdsf(Servers.of(cluster), placement, "resource")
+        told = psdsf_tasks(cluster, [[x] for x in tasks], "resource")
+        yield {"cluster": cluster, "tasks": tasks}, told["conditions of the theorem"]

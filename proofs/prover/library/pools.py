@@ -18,6 +18,7 @@ from fairness.properties.exact.rational import Unproved
 from fairness.timed.exchange import exchange
 from fairness.timed.tdrf import TDRF
 from proofs.definitions import fraction, fractions
+from proofs.definitions.exact import shares_of
 from proofs.errors import ProofError
 from proofs.prover.library.values import near, second_method
 
@@ -28,22 +29,17 @@ def _pool(demands: Any, capacities: Any) -> Problem:
     return Problem(fractions(demands), fractions(capacities))
 
 
-def _shares(demands: Any, capacities: Any) -> list[list[Fraction]]:
-    c = fractions(capacities)
-    return [[d / c_j for d, c_j in zip(row, c, strict=True)] for row in fractions(demands)]
-
-
 @second_method
 def mmf_tasks(demands: Any, capacities: Any) -> list[Fraction]:
     """Progressive filling of the library, in fractions."""
-    shares = _shares(demands, capacities)
+    shares = shares_of(fractions(demands), fractions(capacities))
     return fill(shares, [Fraction(1)] * len(shares))
 
 
 @second_method
 def drf_tasks(demands: Any, capacities: Any, weights: Any = None) -> list[Fraction]:
     """Progressive filling of the library, in fractions."""
-    shares = _shares(demands, capacities)
+    shares = shares_of(fractions(demands), fractions(capacities))
     w = [Fraction(1)] * len(shares) if weights is None else fractions(weights)
     return fill(shares, growth_rates("dominant", shares, w))
 

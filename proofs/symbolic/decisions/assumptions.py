@@ -17,7 +17,9 @@ from proofs.language.relations import Relation
 from proofs.symbolic.decisions.deciding import Decision, decide
 from proofs.symbolic.decisions.formulas import (
     Formula,
+    above_zero,
     conjunction,
+    equals_zero,
     exact,
     holds,
     negated,
@@ -86,7 +88,7 @@ class Ground:
     def with_letters(self, more: Iterable[Any]) -> Ground:
         """The ground with further letters, which are > 0."""
         symbols = tuple(more)
-        positive = (sympy.Gt(symbol, 0, evaluate=False) for symbol in symbols)
+        positive = (above_zero(symbol) for symbol in symbols)
         return Ground((*self.letters, *symbols), (*self.assumptions, *positive))
 
     def can(self, conditions: Iterable[Any], *, both: bool = False, time_limit: float = PATIENCE) -> Decision:
@@ -96,6 +98,10 @@ class Ground:
         if key not in self._answers:
             self._answers[key] = self._tried(made) or self._decided(made, both, time_limit)
         return self._answers[key]
+
+    def excludes(self, conditions: Iterable[Any]) -> bool:
+        """Whether the conditions are known not to be met together under the assumptions."""
+        return self.can(conditions).answer == "no"
 
     def _tried(self, made: tuple[Formula, ...]) -> Decision | None:
         """Yes, if a known point meets the conditions."""
@@ -133,12 +139,12 @@ class Ground:
     def met(self, conditions: Iterable[Any]) -> tuple[Any, ...] | None:
         """The conditions once each, without what is true; None if they are known not to be met together."""
         made = tuple(dict.fromkeys(c for c in conditions if c != sympy.true))
-        return None if sympy.false in made or self.can(made).answer == "no" else made
+        return None if sympy.false in made or self.excludes(made) else made
 
     def implies(self, condition: Any, given: Iterable[Any] = ()) -> bool:
         """Whether a relation is known to follow from the assumptions and the given relations."""
         (wanted,) = conjunction(condition)
-        return self.can((*given, negated(wanted))).answer == "no"
+        return self.excludes((*given, negated(wanted)))
 
     def knows(self, relational: Any, given: Iterable[Any] = ()) -> bool:
         """Whether a relation of quotients is known to hold where the given relations do."""
@@ -161,7 +167,7 @@ class Ground:
     def _found_sign(self, expression: Any, given: tuple[Any, ...]) -> int | None:
         if expression.is_number:
             return int(sympy.sign(expression))
-        terms = relation_of(sympy.Gt(expression, 0, evaluate=False)).left.terms  # of p*q for a quotient p/q
+        terms = relation_of(above_zero(expression)).left.terms  # of p*q for a quotient p/q
         if {name for monomial in terms for name, _ in monomial} <= self._positive:
             signs = {1 if c > 0 else -1 for c in terms.values()}
             if len(signs) == 1:
@@ -201,7 +207,7 @@ class Ground:
         if kind is sympy.Ge and all(part.is_Pow for part in kept):
             # Squares: never negative, and at most 0 only where one of them is 0.
             roots = sympy.prod(part.base for part in kept)
-            return sympy.true if sign > 0 else self.tidy(sympy.Eq(roots, 0, evaluate=False), given)
+            return sympy.true if sign > 0 else self.tidy(equals_zero(roots), given)
         product = sympy.expand(sympy.prod(kept))
         if not ordered:
             sign = -1 if product.could_extract_minus_sign() else 1

@@ -10,7 +10,7 @@ from typing import Any
 
 from proofs.errors import ProofError
 from proofs.symbolic.decisions.assumptions import Ground
-from proofs.symbolic.decisions.formulas import conjunction, holds, negated
+from proofs.symbolic.decisions.formulas import Formula, conjunction, holds, negated
 
 __all__ = ["complete", "disjoint", "proved_by"]
 
@@ -45,10 +45,7 @@ def complete(ground: Ground, cells: Sequence[Sequence[Any]], *, time_limit: floa
         raise ProofError(f"no cell holds at {_told(decision.point)}")
     if decision.answer == "no":
         return proved_by([decision.by])
-    for point in (points := _sampled(ground)):
-        if not any(all(holds(f, point) for f in cell) for cell in formulas):
-            raise ProofError(f"no cell holds at {_told(point)}")
-    return f"sampled at {len(points)} points"
+    return _by_samples(ground, formulas, (0,), "no cell holds")
 
 
 def disjoint(ground: Ground, cells: Sequence[Sequence[Any]], *, time_limit: float) -> str:
@@ -74,9 +71,14 @@ def disjoint(ground: Ground, cells: Sequence[Sequence[Any]], *, time_limit: floa
         said.append(decision.by)
     else:
         return proved_by(said)
+    return _by_samples(ground, formulas, range(2, len(cells) + 1), "two cells hold")
+
+
+def _by_samples(ground: Ground, cells: Sequence[Sequence[Formula]], wrong: Sequence[int], what: str) -> str:
+    """That at no sample a wrong number of cells holds."""
     for point in (points := _sampled(ground)):
-        if sum(all(holds(f, point) for f in cell) for cell in formulas) > 1:
-            raise ProofError(f"two cells hold at {_told(point)}")
+        if sum(all(holds(f, point) for f in cell) for cell in cells) in wrong:
+            raise ProofError(f"{what} at {_told(point)}")
     return f"sampled at {len(points)} points"
 
 

@@ -19,12 +19,17 @@ from proofs.language.relations import Relation
 
 __all__ = [
     "Formula",
+    "above_zero",
+    "at_least_zero",
     "conjunction",
+    "divisor_of",
+    "equals_zero",
     "exact",
     "holds",
     "holds_by_signs",
     "is_rational",
     "negated",
+    "numerator_of",
     "poly_of",
     "polynomial_of",
     "relation_of",
@@ -37,6 +42,31 @@ Formula = Relation | tuple[str, tuple[Any, ...]]
 _KEPT = {">=": (0, 1), ">": (1,), "==": (0,), "!=": (-1, 1)}
 """Signs of the left side with which a relation holds."""
 _TURNED = {">": (1, ">"), ">=": (1, ">="), "<": (-1, ">"), "<=": (-1, ">="), "==": (1, "=="), "!=": (1, "!=")}
+
+
+def above_zero(value: Any) -> Any:
+    """The relation value > 0 as it stands: sympy decides nothing of it and turns nothing round."""
+    return sympy.Gt(value, 0, evaluate=False)
+
+
+def at_least_zero(value: Any) -> Any:
+    """The relation value >= 0 as it stands."""
+    return sympy.Ge(value, 0, evaluate=False)
+
+
+def equals_zero(value: Any) -> Any:
+    """The relation value == 0 as it stands."""
+    return sympy.Eq(value, 0, evaluate=False)
+
+
+def numerator_of(expression: Any) -> Any:
+    """What stands above the line when an expression is one quotient."""
+    return sympy.fraction(sympy.together(expression))[0]
+
+
+def divisor_of(expression: Any) -> Any:
+    """What stands below the line when an expression is one quotient."""
+    return sympy.fraction(sympy.together(expression))[1]
 
 
 def is_rational(expression: Any) -> bool:

@@ -28,6 +28,7 @@ from fairness.protocol.family import Family
 from fairness.protocol.policy import policy_name
 from proofs.claims import Implication, Step
 from proofs.claims.splitting import split
+from proofs.symbolic.decisions.formulas import numerator_of
 from proofs.symbolic.model.families import written
 from proofs.symbolic.model.problem import SymbolicProblem
 from proofs.symbolic.policies.filling import resource_weights
@@ -147,10 +148,9 @@ class _Definition:
     """Texts of the conditions of one problem."""
 
     def __init__(self, problem: SymbolicProblem, tasks: tuple[str, ...], prices: tuple[str, ...]) -> None:
-        self.problem, self.ground = problem, problem.ground
+        self.problem = problem
         self.x = [sympy.Symbol(name, real=True) for name in tasks]
         self.p = [sympy.Symbol(name, real=True) for name in prices]
-        self.masses = [x * w for x, w in zip(problem.counts, problem.weights, strict=True)]
         columns = range(problem.n_resources)
         self.used = [sympy.Add(*(problem.demands[i, j] * x for i, x in enumerate(self.x))) for j in columns]
 
@@ -177,26 +177,24 @@ class _Definition:
                 ]
                 if any(cost == 0 for cost in costs):  # a class that pays nothing could run without end
                     continue
-                for i, (cost, mass) in enumerate(zip(costs, self.masses, strict=True)):
+                for i, (cost, mass) in enumerate(zip(costs, problem.masses, strict=True)):
                     case[f"marginal {i + 1}"] = f"{sympy.expand(self.x[i] * cost)} == {mass}"
                 worth = sympy.Add(*(self.p[j] * problem.capacities[j] for j in chosen))
-                case["all prices"] = f"{worth} == {sympy.Add(*self.masses)}"  # the sum of the others
+                case["all prices"] = f"{worth} == {sympy.Add(*problem.masses)}"  # the sum of the others
                 told = " and ".join(names[j] for j in chosen)
                 yield (f"only {told} has a price" if size == 1 else f"{told} have prices"), case
 
     def bottleneck_cases(self, shares: list[str] | None) -> Iterator[tuple[str, dict[str, str]]]:
         """A bottleneck for each class: of the largest share of it (None), or of the largest level."""
-        problem, a = self.problem, self.problem.demands
+        problem, a, masses = self.problem, self.problem.demands, self.problem.masses
         n, m = problem.n_classes, problem.n_resources
+        signs = [[problem.ground.sign(numerator_of(a[i, j])) for j in range(m)] for i in range(n)]
         for chosen in product(range(m), repeat=n):
-            if any(
-                self.ground.sign(sympy.fraction(sympy.together(a[i, j]))[0]) == 0
-                for i, j in enumerate(chosen)
-            ):
+            if any(signs[i][j] == 0 for i, j in enumerate(chosen)):
                 continue
             case = {}
             for i, j in enumerate(chosen):
-                if self.ground.sign(sympy.fraction(sympy.together(a[i, j]))[0]) != 1:
+                if signs[i][j] != 1:
                     case[f"demand {i + 1}"] = f"{a[i, j]} > 0"
                 case[f"full {j + 1}"] = self._full(j)
                 for k in range(n):
@@ -204,16 +202,13 @@ class _Definition:
                         continue
                     name = f"largest {i + 1} {k + 1}"
                     if shares is None:
-                        mine, yours = (
-                            self.x[i] * a[i, j] * self.masses[k],
-                            self.x[k] * a[k, j] * self.masses[i],
-                        )
+                        mine, yours = self.x[i] * a[i, j] * masses[k], self.x[k] * a[k, j] * masses[i]
                         case[name] = f"{mine} >= {yours}"
                         continue
-                    mine = f"{self.x[i] * self.masses[k]}*{shares[i]}"
-                    yours = f"{self.x[k] * self.masses[i]}*{shares[k]}"
-                    known = self.ground.sign(sympy.fraction(sympy.together(a[k, j]))[0]) == 1
+                    mine = f"{self.x[i] * masses[k]}*{shares[i]}"
+                    yours = f"{self.x[k] * masses[i]}*{shares[k]}"
                     # Only of those that demand the resource.
+                    known = signs[k][j] == 1
                     case[name] = f"{mine} >= {yours}" if known else f"({a[k, j]})*({mine} - {yours}) >= 0"
             pairs = zip(problem.class_names, chosen, strict=True)
             yield ", ".join(f"{name} at {problem.resource_names[j]}" for name, j in pairs), case
@@ -225,29 +220,18 @@ class _Definition:
         growth = family.parameters["growth"]
         if growth == "tasks":
             return ["1"] * self.problem.n_classes
-        return self._dominant(family) if growth == "dominant" else self._summed()
+        if growth == "assets":
+            return [f"({sympy.Add(*shares)})" for shares in self.problem.shares]
+        return self._dominant(family)
 
     def _dominant(self, family: Family) -> list[str]:
         """The dominant share of one task of each class, as a maximum."""
-        problem = self.problem
-        weights = resource_weights(family, problem.n_classes, problem.n_resources)
+        weights = resource_weights(family, self.problem.n_classes, self.problem.n_resources)
         found = []
-        for i in range(problem.n_classes):
-            parts = []
-            for j, c in enumerate(problem.capacities):
-                if problem.demands[i, j] != 0:
-                    parts.append(str(problem.demands[i, j] / (weights[i][j] * c)))
-            distinct = list(dict.fromkeys(parts))
-            found.append(f"max({', '.join(distinct)})" if len(distinct) > 1 else f"({distinct[0]})")
+        for shares, own in zip(self.problem.shares, weights, strict=True):
+            parts = dict.fromkeys(str(share / w) for share, w in zip(shares, own, strict=True) if share != 0)
+            found.append(f"max({', '.join(parts)})" if len(parts) > 1 else f"({', '.join(parts)})")
         return found
-
-    def _summed(self) -> list[str]:
-        """The sum of the shares of one task of each class."""
-        a, capacities = self.problem.demands, self.problem.capacities
-        return [
-            f"({sympy.Add(*(a[i, j] / c for j, c in enumerate(capacities)))})"
-            for i in range(self.problem.n_classes)
-        ]
 
     def _full(self, j: int) -> str:
         return f"{self.used[j]} == {self.problem.capacities[j]}"

@@ -18,7 +18,7 @@ from proofs.symbolic.decisions.formulas import Formula, conjunction, exact, nega
 from proofs.symbolic.display.areas import Areas, areas_of
 from proofs.symbolic.display.lettering import latex, written
 from proofs.symbolic.model.problem import SymbolicProblem
-from proofs.symbolic.model.reading import expression
+from proofs.symbolic.model.reading import numbers_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -54,9 +54,10 @@ class Form(Protocol):
 def plot_cells(form: Form, ax: Axes | None, x: Any, y: Any, at: Mapping[Any, Any] | None) -> Axes:
     """The cells of a form over two letters, or its tasks over one."""
     names = [symbol.name for symbol in form.problem.letters]
-    fixed = {getattr(k, "name", k): _rational(expression(v, "at", k)) for k, v in (at or {}).items()}
+    told = numbers_of("at", at or {}, form.problem.letters, all_of_them=False)
+    fixed = {symbol.name: _rational(value) for symbol, value in told.items()}
     axes = {which: getattr(v, "name", v) for which, v in (("x", x), ("y", y)) if v is not None}
-    for which, name in (*axes.items(), *(("at", name) for name in fixed)):
+    for which, name in axes.items():
         if name not in names:
             raise ModelError.of(which, f"names {name!r}; the letters are {', '.join(names) or 'none'}")
     free = [name for name in names if name not in fixed]

@@ -8,15 +8,15 @@ from typing import Any
 
 import sympy
 
-from fairness.arguments.validation import checked_names
+from fairness.arguments.validation import checked_names, require_whole
 from fairness.display.tables import aligned
 from fairness.errors import ModelError
 from fairness.model.problem import Problem
 from proofs.symbolic.decisions.assumptions import Ground
-from proofs.symbolic.decisions.formulas import exact
-from proofs.symbolic.model.reading import expression, relations
+from proofs.symbolic.decisions.formulas import above_zero, divisor_of, exact
+from proofs.symbolic.model.reading import expression, numbers_of, relations
 
-__all__ = ["SymbolicProblem", "contradiction", "entries"]
+__all__ = ["SymbolicProblem", "contradiction", "entries", "whole_numbers"]
 
 
 class SymbolicProblem:
@@ -117,7 +117,7 @@ class SymbolicProblem:
 
     def _validate(self) -> None:
         ground = self.ground
-        if sympy.false in self.assumptions or ground.can(()).answer == "no":
+        if sympy.false in self.assumptions or ground.excludes(()):
             raise contradiction()
         checks: list[tuple[str, Any, Any, tuple[Any, ...]]] = [
             (f"demands[{i}, {j}]", self.demands[i, j], sympy.Ge, ("demands", i, j))
@@ -131,7 +131,7 @@ class SymbolicProblem:
             self.require(value, kind, where, argument, *index)
         for i in range(self.n_classes):
             total = sum(self.demands[i, :])
-            if total == 0 or not self.ground.knows(sympy.Gt(total, 0, evaluate=False)):
+            if total == 0 or not self.ground.knows(above_zero(total)):
                 name = self.class_names[i]
                 said = f": class {name!r} is not known to demand anything; add '{total} > 0' to assume"
                 raise ModelError.of("demands", said, i)
@@ -141,7 +141,7 @@ class SymbolicProblem:
 
         The error names the argument and the index in it, and calls the value ``where``.
         """
-        divisor = sympy.fraction(sympy.together(value))[1]
+        divisor = divisor_of(value)
         if not divisor.is_number and not self.ground.knows(sympy.Ne(divisor, 0)):
             said = f": {where} = {value} may divide by 0; add '{divisor} != 0' to assume"
             raise ModelError.of(argument, said, *index)
@@ -149,6 +149,19 @@ class SymbolicProblem:
             sign = ">= 0" if kind is sympy.Ge else "> 0"
             said = f": {where} = {value} is not known to be {sign}; add '{value} {sign}' to assume"
             raise ModelError.of(argument, said, *index)
+
+    def altered(self, **arguments: Any) -> SymbolicProblem:
+        """The same problem with other arguments, by name."""
+        mine = {
+            "demands": self.demands.tolist(),
+            "capacities": self.capacities,
+            "counts": self.counts,
+            "weights": self.weights,
+            "assume": self.assumptions,
+            "class_names": self.class_names,
+            "resource_names": self.resource_names,
+        }
+        return SymbolicProblem(**mine | arguments)
 
     def values(self, given: Mapping[Any, Any]) -> dict[Any, Any]:
         """Exact values of all letters, by symbol, from a mapping by name or symbol.
@@ -158,18 +171,7 @@ class SymbolicProblem:
         ModelError
             If a letter has no value, a name is no letter, or an assumption is not met.
         """
-        named = {getattr(name, "name", name): value for name, value in given.items()}
-        mine = {symbol.name: symbol for symbol in self.letters}
-        if unknown := sorted(map(str, named.keys() - mine.keys())):
-            raise ModelError.of(
-                "values", f"names {unknown[0]!r}; the letters are {', '.join(mine) or 'none'}"
-            )
-        if missing := [name for name in mine if name not in named]:
-            raise ModelError.of("values", f"lacks the letter {missing[0]!r}; give all of {', '.join(mine)}")
-        made = {mine[name]: expression(value, "values", name) for name, value in named.items()}
-        for symbol, value in made.items():
-            if value.free_symbols:
-                raise ModelError.of("values", f": {symbol} = {value} is no number", symbol.name)
+        made: dict[Any, Any] = numbers_of("values", given, self.letters, all_of_them=True)
         for relation in self.assumptions:
             if relation.subs(made) != sympy.true:
                 raise ModelError.of("values", f"do not meet the assumption {relation}")
@@ -245,6 +247,14 @@ def entries(name: str, given: Any, n: int) -> tuple[Any, ...]:
     if len(values) != n:
         raise ModelError.of(name, f"must be one entry per class, {n} as in demands; got {len(values)}")
     return tuple(expression(v, name, k) for k, v in enumerate(values))
+
+
+def whole_numbers(name: str, given: Sequence[int], n: int, *, least: int) -> tuple[int, ...]:
+    """One whole number per class, none below the least."""
+    made = tuple(require_whole(f"{name}[{i}]", value, least=least) for i, value in enumerate(given))
+    if len(made) != n:
+        raise ModelError.of(name, f"must be one per class, {n}; got {len(made)}")
+    return made
 
 
 def _letters(parts: Iterable[Any]) -> tuple[Any, ...]:

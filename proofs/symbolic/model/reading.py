@@ -7,7 +7,7 @@ Texts of relations are read by :mod:`proofs.language.comparisons`, as those that
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from fractions import Fraction
 from numbers import Integral
@@ -20,9 +20,9 @@ from fairness.errors import ModelError
 from proofs.errors import ProofError
 from proofs.language.comparisons import Comparison, cases, comparisons
 from proofs.language.polynomials import ARITHMETIC, MOST_DEGREE, Polynomial, parsed
-from proofs.symbolic.decisions.formulas import exact
+from proofs.symbolic.decisions.formulas import divisor_of, exact
 
-__all__ = ["comparison", "expression", "letter", "number", "reading", "relations"]
+__all__ = ["comparison", "expression", "letter", "number", "numbers_of", "reading", "relations"]
 
 _COMPARED = {"<": sympy.Lt, "<=": sympy.Le, ">": sympy.Gt, ">=": sympy.Ge, "==": sympy.Eq, "!=": sympy.Ne}
 _WRITTEN = 'an int, a Fraction, a text such as "3/4", "2*a" or "(1 + a)/b", or an expression of sympy'
@@ -72,6 +72,27 @@ def expression(value: Any, argument: str = "value", *index: Any) -> Any:
     raise ModelError.of(argument, f"must be {_WRITTEN}; got {value!r}", *index)
 
 
+def numbers_of(argument: str, given: Mapping[Any, Any], letters: Iterable[Any], *, all_of_them: bool) -> Any:
+    """Exact numbers by letter, from a mapping by letter or name.
+
+    Raises
+    ------
+    ModelError
+        If a name is no letter, a value no number, or a letter has none although all of them are asked for.
+    """
+    mine = {symbol.name: symbol for symbol in letters}
+    named = {getattr(name, "name", name): value for name, value in given.items()}
+    if unknown := sorted(map(str, named.keys() - mine.keys())):
+        raise ModelError.of(argument, f"names {unknown[0]!r}; the letters are {', '.join(mine) or 'none'}")
+    if missing := [name for name in mine if all_of_them and name not in named]:
+        raise ModelError.of(argument, f"lacks the letter {missing[0]!r}; give all of {', '.join(mine)}")
+    made = {mine[name]: expression(value, argument, name) for name, value in named.items()}
+    for symbol, value in made.items():
+        if value.free_symbols:
+            raise ModelError.of(argument, f": {symbol} = {value} is no number", symbol.name)
+    return made
+
+
 def relations(value: Any, argument: str = "assume", *index: Any) -> tuple[Any, ...]:
     """Read a relation, or a chain of them, as relationals of sympy.
 
@@ -100,7 +121,7 @@ def relations(value: Any, argument: str = "assume", *index: Any) -> tuple[Any, .
             return tuple(made for ((*told,),) in parts for c in told for made in _relationals(c))
     if isinstance(value, Relational):
         left, right = (_with_letters(side, argument, index) for side in value.args)
-        divisor = sympy.fraction(sympy.together(left - right))[1]
+        divisor = divisor_of(left - right)
         return _compared(value.func, left, right, [] if divisor.is_number else [divisor])
     if value in (sympy.true, sympy.false):
         return (value,)

@@ -91,16 +91,9 @@ class SymbolicSystem:
         names = [f"x{i + 1}" for i in range(self.problem.n_classes)]
         if taken := {symbol.name for symbol in self.letters} & set(names):
             raise ModelError.of("system", f"has the letter {min(taken)!r}, which stands for a number of jobs")
-        given = self.problem
-        problem = SymbolicProblem(
-            given.demands.tolist(),
-            given.capacities,
-            names,
-            given.weights,
-            (*given.assumptions, *(f"{name} > 0" for name in names)),
-            given.class_names,
-            given.resource_names,
-            more=(self.arrival_rates, self.mean_sizes),
+        assume = (*self.problem.assumptions, *(f"{name} > 0" for name in names))
+        problem = self.problem.altered(
+            counts=names, assume=assume, more=(self.arrival_rates, self.mean_sizes)
         )
         return problem, tuple(map(expression, names))
 

@@ -18,7 +18,7 @@ from proofs.symbolic.decisions.formulas import Formula, conjunction
 from proofs.symbolic.display.areas import areas_of
 from proofs.symbolic.display.lettering import balanced, said
 from proofs.symbolic.display.special_points import special_points
-from proofs.symbolic.model.reading import expression
+from proofs.symbolic.model.reading import numbers_of
 from proofs.symbolic.parameters.intervals import Interval
 
 if TYPE_CHECKING:
@@ -80,14 +80,7 @@ class Parameters(Result):
         ModelError
             If a letter has no value, or a name is no letter.
         """
-        given = {getattr(name, "name", name): value for name, value in values.items()}
-        mine = {symbol.name: symbol for symbol in self.letters}
-        if given.keys() != mine.keys():
-            different = min(map(str, given.keys() ^ mine.keys()))
-            raise ModelError.of(
-                "values", f"give each letter once ({', '.join(mine) or 'none'}); see {different!r}"
-            )
-        exact = {mine[name]: expression(value, "values", name) for name, value in given.items()}
+        exact = numbers_of("values", values, self.letters, all_of_them=True)
         known = all(r.subs(exact) == sympy.true for r in self.assumptions)
         if self.intervals is not None:
             return known and any(one.contains(exact[self.letters[0]]) for one in self.intervals)

@@ -191,7 +191,7 @@ def _in_one(asked: Claim, letters: tuple[Any, ...]) -> Parameters:
 
 def _in_many(asked: Claim, letters: tuple[Any, ...]) -> Parameters:
     ground = Ground(letters, asked.assumptions)
-    if ground.can(()).answer == "no":
+    if ground.excludes(()):
         raise contradiction()
     (formula,) = conjunction((asked.formula,))
     for cells, excluded in ((((),), negated(formula)), ((), formula)):
@@ -264,7 +264,7 @@ def _cells(ground: Ground, met: tuple[Any, ...], pending: tuple[Any, ...]) -> It
                 return
             if made != sympy.true and made not in met:
                 met = (*met, made)
-    if ground.can(met).answer == "no":
+    if ground.excludes(met):
         return
     if not options:
         yield met

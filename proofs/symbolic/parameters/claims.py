@@ -12,7 +12,7 @@ from sympy.core.relational import Relational
 
 from fairness.errors import ModelError
 from proofs.language.comparisons import comparisons_of, expression_of
-from proofs.symbolic.model.reading import comparison, expression, reading, relations
+from proofs.symbolic.model.reading import comparison, numbers_of, reading, relations
 
 __all__ = ["Claim", "claimed"]
 
@@ -51,17 +51,7 @@ class Claim:
 
     def at(self, values: Mapping[Any, Any]) -> Claim:
         """The claim with numbers for some letters, by name or symbol."""
-        known = {s.name: s for s in self._symbols()}
-        made = {}
-        for name, value in values.items():
-            text = getattr(name, "name", name)
-            if text not in known:
-                raise ModelError.of(
-                    "at", f"names {text!r}; the letters are {', '.join(sorted(known)) or 'none'}"
-                )
-            made[known[text]] = expression(value, "at", text)
-            if made[known[text]].free_symbols:
-                raise ModelError.of("at", f": {text} = {value} is no number", text)
+        made = numbers_of("at", values, self.letters, all_of_them=False)
         if not made:
             return self
         told = ", ".join(f"{symbol} = {value}" for symbol, value in made.items())
@@ -73,13 +63,11 @@ class Claim:
             left += [known] if known != sympy.true else []
         return Claim(self.formula.subs(made), tuple(left), f"{self.words} at {told}")
 
-    def _symbols(self) -> set[Any]:
-        return set().union(self.formula.free_symbols, *(r.free_symbols for r in self.assumptions))
-
     @property
     def letters(self) -> tuple[Any, ...]:
         """The letters of the formula and of the assumptions, by name."""
-        return tuple(sorted(self._symbols(), key=lambda s: s.name))
+        found = set().union(self.formula.free_symbols, *(r.free_symbols for r in self.assumptions))
+        return tuple(sorted(found, key=lambda s: s.name))
 
     def __repr__(self) -> str:
         return f"Claim({self.words})"

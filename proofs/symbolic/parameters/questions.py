@@ -9,10 +9,11 @@ import sympy
 
 from fairness.errors import ModelError
 from fairness.protocol.family import Family, family_of
+from fairness.protocol.policy import policy_name
 from proofs.errors import ProofError
 from proofs.symbolic.cells import Cell
 from proofs.symbolic.closed_forms import ClosedForm
-from proofs.symbolic.decisions.formulas import is_rational
+from proofs.symbolic.decisions.formulas import divisor_of, equals_zero, is_rational
 from proofs.symbolic.forms import closed_form
 from proofs.symbolic.model.problem import SymbolicProblem
 from proofs.symbolic.model.reading import expression
@@ -55,7 +56,7 @@ def same(first: ClosedForm, second: ClosedForm) -> Claim:
     for one in _unique(first):
         for other in _unique(second):
             pairs = zip(one.tasks, other.tasks, strict=True)
-            equal = [ground.tidy(sympy.Eq(x - y, 0, evaluate=False)) for x, y in pairs]
+            equal = [ground.tidy(equals_zero(x - y)) for x, y in pairs]
             options.append(sympy.And(*one.conditions, *other.conditions, *equal))
     return Claim(sympy.Or(*options), _assumed(first, second), f"{first.policy_name} = {second.policy_name}")
 
@@ -118,18 +119,11 @@ def gains(problem: SymbolicProblem, policy: Any, job_class: int | str, lie: Sequ
         raise ModelError.of("lie", f"must be a claimed demand of each of {problem.n_resources} resources")
     claimed = [expression(v, "lie", j) for j, v in enumerate(lie)]
     truth = closed_form(problem, policy)
-    lied = closed_form(
-        SymbolicProblem(
-            [*rows[:i], claimed, *rows[i + 1 :]],
-            problem.capacities,
-            problem.counts,
-            problem.weights,
-            assume=(*problem.assumptions, *(sympy.Ge(v, 0) for v in claimed if v.free_symbols)),
-            class_names=problem.class_names,
-            resource_names=problem.resource_names,
-        ),
-        policy,
+    told = problem.altered(
+        demands=[*rows[:i], claimed, *rows[i + 1 :]],
+        assume=(*problem.assumptions, *(sympy.Ge(v, 0) for v in claimed if v.free_symbols)),
     )
+    lied = closed_form(told, policy)
     options = []
     for honest in _unique(truth):
         for liar in _unique(lied):
@@ -138,8 +132,8 @@ def gains(problem: SymbolicProblem, policy: Any, job_class: int | str, lie: Sequ
                 enough = _compared(lied.problem, sympy.Gt, liar.tasks[i] * claimed[j], honest.tasks[i] * a)
                 more.append(sympy.Or(enough, _compared(problem, sympy.Eq, a, 0)))
             options.append(sympy.And(*honest.conditions, *liar.conditions, *more))
-    told = ", ".join(map(str, claimed))
-    words = f"{problem.class_names[i]} gains under {truth.policy_name} by claiming ({told})"
+    claim = ", ".join(map(str, claimed))
+    words = f"{problem.class_names[i]} gains under {truth.policy_name} by claiming ({claim})"
     return Claim(sympy.Or(*options), _assumed(truth, lied), words)
 
 
@@ -163,12 +157,11 @@ def sharing_incentive(problem: SymbolicProblem, policy: Any) -> Claim:
     Claim(sharing incentive of Asset)
     """
     form = closed_form(problem, policy)
-    weights = [x * w for x, w in zip(problem.counts, problem.weights, strict=True)]
     options = []
     for cell in _unique(form):
         enough = []
         for i, phi in enumerate(cell.tasks):
-            part = weights[i] / sympy.Add(*weights)
+            part = problem.masses[i] / sympy.Add(*problem.masses)
             pairs = zip(problem.demands[i, :], problem.capacities, strict=True)
             enough.append(sympy.Or(*(_compared(problem, sympy.Ge, phi * a, part * c) for a, c in pairs)))
         options.append(sympy.And(*cell.conditions, *enough))
@@ -212,9 +205,8 @@ def stable(system: SymbolicSystem, policy: Any) -> Claim:
                 f"no theorem says where {policy!r:.60} is stable; stable() knows MaxMin, DRF, AssetFair, "
                 "ProportionalFair and AlphaFair. queueing.fluid_verdict looks for evidence at numbers"
             )
-    name = getattr(policy, "name", type(policy).__name__)
     facets = sympy.And(*stability_facets(_system(system)))
-    return Claim(facets, system.problem.assumptions, f"{name} is stable")
+    return Claim(facets, system.problem.assumptions, f"{policy_name(policy)} is stable")
 
 
 def drift_negative(system: SymbolicSystem, policy: Any, V: Any) -> Claim:
@@ -240,14 +232,14 @@ def drift_negative(system: SymbolicSystem, policy: Any, V: Any) -> Claim:
     Claim(the drift of x1**2 under DRF is < 0)
     """
     problem, _ = _system(system).with_counts()
-    divisor = sympy.fraction(sympy.together(expression(V, "V")))[1]
+    divisor = divisor_of(expression(V, "V"))
     defined = problem.ground.tidy(sympy.Ne(divisor, 0, evaluate=False))
     options = []
     for cell in drift_cells(system, policy, V):
         falls = problem.ground.tidy(sympy.Lt(cell.change, 0, evaluate=False))
         options.append(sympy.And(*cell.conditions, defined, falls))
-    name = getattr(policy, "name", type(policy).__name__)
-    return Claim(sympy.Or(*options), problem.assumptions, f"the drift of {V} under {name} is < 0")
+    words = f"the drift of {V} under {policy_name(policy)} is < 0"
+    return Claim(sympy.Or(*options), problem.assumptions, words)
 
 
 def _system(system: Any) -> SymbolicSystem:

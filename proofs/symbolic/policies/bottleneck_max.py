@@ -30,8 +30,9 @@ References
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
-from functools import cache
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cache, cached_property
 from typing import Any
 
 import sympy
@@ -39,6 +40,7 @@ import sympy
 from proofs.errors import ProofError
 from proofs.symbolic.cells import Cell
 from proofs.symbolic.decisions.assumptions import Ground
+from proofs.symbolic.decisions.formulas import above_zero, at_least_zero
 from proofs.symbolic.model.problem import SymbolicProblem
 from proofs.symbolic.policies.linear_cases import Case, linear_cases
 from proofs.symbolic.policies.overlaps import agree, apart, distinct, settled
@@ -64,7 +66,7 @@ def bottleneck_cells(problem: SymbolicProblem, policy: Any) -> list[Cell]:
     for beta, given in sorted(
         maps.possible(), key=lambda found: (len(set(found[0])), sorted(set(found[0])), found[0])
     ):
-        cells += _cells_of(problem.shares, problem.masses, beta, given, problem.ground)
+        cells += _Mapped(problem, beta, given).cells()
     return (apart if agree(problem.ground, cells) else distinct)(problem.ground, cells)
 
 
@@ -86,7 +88,7 @@ class _Maps:
         c = self.shares
         needed = sympy.Ge(c[i][j] * c[k][other], c[k][j] * c[i][other], evaluate=False)
         relation = self.ground.tidy(needed)
-        return sympy.false if self.ground.can((relation,)).answer == "no" else relation
+        return sympy.false if self.ground.excludes((relation,)) else relation
 
     def possible(self) -> Iterator[tuple[_Map, tuple[Any, ...]]]:
         """Maps, each with what it needs."""
@@ -99,75 +101,87 @@ class _Maps:
             return
         for option in self.options[k]:
             new = [self.relation(i, j, k, option) for i, j in enumerate(chosen) if j != option]
-            new.append(self.ground.tidy(sympy.Gt(self.shares[k][option], 0, evaluate=False)))
+            new.append(self.ground.tidy(above_zero(self.shares[k][option])))
             if (held := self.ground.met((*given, *new))) is not None:
                 yield from self._extended((*chosen, option), held)
 
 
-def _cells_of(
-    shares: list[list[Any]], masses: list[Any], beta: _Map, given: tuple[Any, ...], ground: Ground
-) -> Iterator[Cell]:
-    """The allocations for which one map works."""
-    used = sorted(set(beta))
-    # usage[j][k]: of resource j, per level of the k-th of the resources in use.
-    usage = [
-        [
-            sympy.Add(*(masses[i] * shares[i][j] / shares[i][b] for i, b in enumerate(beta) if b == level))
-            for level in used
+@dataclass(frozen=True)
+class _Mapped:
+    """The allocations for which one map works, where what it needs holds."""
+
+    problem: SymbolicProblem
+    beta: _Map
+    given: tuple[Any, ...]
+
+    @cached_property
+    def used(self) -> list[int]:
+        """The resources onto which classes are mapped."""
+        return sorted(set(self.beta))
+
+    @cached_property
+    def levels(self) -> list[Any]:
+        """The largest share of each resource in use."""
+        return [self.problem.ground.fresh(f"f_{j}") for j in self.used]
+
+    @cached_property
+    def per_level(self) -> list[Any]:
+        """Tasks of each class per level of its bottleneck."""
+        problem = self.problem
+        return [problem.masses[i] / problem.shares[i][b] for i, b in enumerate(self.beta)]
+
+    @cached_property
+    def usage(self) -> list[list[Any]]:
+        """Of each resource, per level of each of the resources in use."""
+        columns = zip(*self.problem.shares, strict=True)
+        return [
+            [
+                sympy.Add(
+                    *(x * c for x, c, b in zip(self.per_level, column, self.beta, strict=True) if b == level)
+                )
+                for level in self.used
+            ]
+            for column in columns
         ]
-        for j in range(len(shares[0]))
-    ]
-    levels = [ground.fresh(f"f_{j}") for j in used]
-    own: tuple[Any, ...] = ()
-    if len(used) == 2:
-        one, other = (usage[j] for j in used)
-        own = (ground.tidy(sympy.Gt(one[0] * other[1] - one[1] * other[0], 0, evaluate=False), given),)
-        if sympy.false in own:
-            return
-    own = tuple(r for r in own if r != sympy.true)
-    rows = [[*usage[j], sympy.Integer(1)] for j in used]
-    for case in linear_cases(rows, levels, ground, (*given, *own)):
-        cell = _cell(shares, masses, beta, usage, levels, case, (*given, *own), ground)
-        if cell is not None:
-            yield cell
 
+    def cells(self) -> Iterator[Cell]:
+        """Their cells."""
+        ground, own = self.problem.ground, list[Any]()
+        if len(self.used) == 2:
+            one, other = (self.usage[j] for j in self.used)
+            own = [ground.tidy(above_zero(one[0] * other[1] - one[1] * other[0]), self.given)]
+            if sympy.false in own:
+                return
+        held = (*self.given, *(r for r in own if r != sympy.true))
+        rows = [[*self.usage[j], sympy.Integer(1)] for j in self.used]
+        for case in linear_cases(rows, self.levels, ground, held):
+            cell = self._cell(case, (*held, *case.conditions))
+            if cell is not None:
+                yield cell
 
-def _cell(
-    shares: list[list[Any]],
-    masses: list[Any],
-    beta: _Map,
-    usage: list[list[Any]],
-    levels: Sequence[Any],
-    case: Case,
-    given: tuple[Any, ...],
-    ground: Ground,
-) -> Cell | None:
-    used = sorted(set(beta))
-    place = {j: k for k, j in enumerate(used)}
-    free: list[Any] = []
-    told = {}
-    for k in case.free:
-        # A free level is told by the tasks of a class that follows it.
-        i = beta.index(used[k])
-        free.append(ground.fresh("u" if len(case.free) == 1 else f"u{len(free) + 1}"))
-        told[levels[k]] = free[-1] * shares[i][used[k]] / masses[i]
-    level = [sympy.cancel(v.xreplace(told)) for v in case.values]
-    if free:
-        ground = ground.with_letters(free)
-    held = (*given, *case.conditions)
-    relations = [sympy.Gt(f, 0, evaluate=False) for f in level]
-    for i, b in enumerate(beta):
-        mine = level[place[b]] / shares[i][b]
-        relations += [sympy.Ge(level[place[j]], shares[i][j] * mine, evaluate=False) for j in used if j != b]
-    rest = {
-        j: sympy.cancel(1 - sympy.Add(*(u * f for u, f in zip(row, level, strict=True))))
-        for j, row in enumerate(usage)
-        if j not in place
-    }
-    relations += [sympy.Ge(left, 0, evaluate=False) for left in rest.values()]
-    conditions = ground.met((*held, *(ground.tidy(relation, held) for relation in relations)))
-    if conditions is None:
-        return None
-    tasks = tuple(masses[i] * level[place[b]] / shares[i][b] for i, b in enumerate(beta))
-    full = tuple(sorted({*used, *emptied(ground, rest, conditions)}))
-    return settled(ground, Cell(conditions, tasks, full, bottlenecks=beta, free=tuple(free)))
+    def _cell(self, case: Case, held: tuple[Any, ...]) -> Cell | None:
+        free: list[Any] = []
+        told = {}
+        for k in case.free:
+            # A free level is told by the tasks of a class that follows it.
+            name = "u" if len(case.free) == 1 else f"u{len(free) + 1}"
+            free.append(self.problem.ground.fresh(name))
+            told[self.levels[k]] = free[-1] / self.per_level[self.beta.index(self.used[k])]
+        level = {j: sympy.cancel(v.xreplace(told)) for j, v in zip(self.used, case.values, strict=True)}
+        ground = self.problem.ground.with_letters(free) if free else self.problem.ground
+        relations = [above_zero(f) for f in level.values()]
+        for row, b in zip(self.problem.shares, self.beta, strict=True):
+            mine = level[b] / row[b]
+            relations += [sympy.Ge(f, row[j] * mine, evaluate=False) for j, f in level.items() if j != b]
+        rest = {
+            j: sympy.cancel(1 - sympy.Add(*(u * f for u, f in zip(row, level.values(), strict=True))))
+            for j, row in enumerate(self.usage)
+            if j not in level
+        }
+        relations += [at_least_zero(left) for left in rest.values()]
+        conditions = ground.met((*held, *(ground.tidy(relation, held) for relation in relations)))
+        if conditions is None:
+            return None
+        tasks = tuple(x * level[b] for x, b in zip(self.per_level, self.beta, strict=True))
+        full = tuple(sorted({*self.used, *emptied(ground, rest, conditions)}))
+        return settled(ground, Cell(conditions, tasks, full, bottlenecks=self.beta, free=tuple(free)))

@@ -24,6 +24,7 @@ from fairness.errors import ModelError
 from fairness.protocol.family import Family
 from proofs.symbolic.cells import Cell
 from proofs.symbolic.decisions.assumptions import Ground
+from proofs.symbolic.decisions.formulas import numerator_of
 from proofs.symbolic.model.problem import SymbolicProblem
 from proofs.symbolic.model.reading import expression
 from proofs.symbolic.policies.simplifying import joined, simplest
@@ -50,7 +51,7 @@ def filling_cells(problem: SymbolicProblem, policy: Any) -> list[Cell]:
 def _patterns(problem: SymbolicProblem) -> Iterator[tuple[Ground, Any, tuple[Any, ...]]]:
     """Ground and demands with every demand either > 0 or 0, and the conditions that make it so."""
     ground = problem.ground
-    signs = {a: ground.sign(sympy.fraction(sympy.together(a))[0]) for a in problem.demands}
+    signs = {a: ground.sign(numerator_of(a)) for a in problem.demands}
     open_ = [a for a, sign in signs.items() if sign is None]
     if len(open_) > MOST_OPEN:
         raise ModelError.of(
@@ -64,7 +65,7 @@ def _patterns(problem: SymbolicProblem) -> Iterator[tuple[Ground, Any, tuple[Any
             ground.tidy((sympy.Eq if a in zero else sympy.Gt)(a, 0, evaluate=False)) for a in open_
         )
         zero += [a for a, sign in signs.items() if sign == 0]
-        if ground.can(conditions).answer == "no":
+        if ground.excludes(conditions):
             continue
         inner = Ground(problem.letters, (*problem.assumptions, *conditions)) if open_ else ground
         yield (
@@ -80,7 +81,7 @@ class _Filling:
     def __init__(self, problem: SymbolicProblem, ground: Ground, demands: Any) -> None:
         self.ground, self.a, self.capacities = ground, demands, problem.capacities
         self.n, self.m = problem.n_classes, problem.n_resources
-        self.weights = [x * w for x, w in zip(problem.counts, problem.weights, strict=True)]
+        self.weights = problem.masses
 
     def rates(self, family: Family) -> Iterator[tuple[list[Any], tuple[Any, ...]]]:
         """Tasks of one job of each class per unit of level, under conditions."""
@@ -120,7 +121,7 @@ class _Filling:
                 if compared != sympy.true and compared not in conditions:
                     conditions.append(compared)
             else:
-                if len(conditions) == len(given) or self.ground.can(conditions).answer != "no":
+                if len(conditions) == len(given) or not self.ground.excludes(conditions):
                     yield j, tuple(conditions)
 
     def fill(

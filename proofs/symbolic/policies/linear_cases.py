@@ -13,6 +13,7 @@ from typing import Any
 import sympy
 
 from proofs.symbolic.decisions.assumptions import Ground
+from proofs.symbolic.decisions.formulas import equals_zero
 
 __all__ = ["Case", "linear_cases"]
 
@@ -58,38 +59,55 @@ def linear_cases(
     ...     print(case.conditions, case.values)
     (a > 0,) (1/a,)
     """
-    yield from _eliminated([list(row) for row in rows], [], unknowns, ground, tuple(given), ())
+    return _Elimination(tuple(unknowns), ground, tuple(given)).cases([list(row) for row in rows], [], ())
 
 
-def _eliminated(
-    rows: list[list[Any]],
-    pivots: list[int],
-    unknowns: Sequence[Any],
-    ground: Ground,
-    given: tuple[Any, ...],
-    conditions: tuple[Any, ...],
-) -> Iterator[Case]:
-    held, unsettled = (*given, *conditions), []
-    rows = [list(row) for row in rows]
-    for c in (c for c in range(len(unknowns)) if c not in pivots):
-        for r in range(len(pivots), len(rows)):
-            sign = ground.sign(rows[r][c], held)
-            if sign:
-                cleared = _cleared(rows, len(pivots), r, c)
-                yield from _eliminated(cleared, [*pivots, c], unknowns, ground, given, conditions)
+@dataclass(frozen=True)
+class _Elimination:
+    """The unknowns and what is known; cases are followed from the pivots and conditions that are met."""
+
+    unknowns: tuple[Any, ...]
+    ground: Ground
+    given: tuple[Any, ...]
+
+    def cases(self, rows: list[list[Any]], pivots: list[int], conditions: tuple[Any, ...]) -> Iterator[Case]:
+        """The cases from here on; ``pivots`` are the columns that are done."""
+        held, unsettled = (*self.given, *conditions), []
+        rows = [list(row) for row in rows]
+        for c in (c for c in range(len(self.unknowns)) if c not in pivots):
+            for r in range(len(pivots), len(rows)):
+                sign = self.ground.sign(rows[r][c], held)
+                if sign:
+                    yield from self.cases(_cleared(rows, len(pivots), r, c), [*pivots, c], conditions)
+                    return
+                if sign is None:
+                    unsettled.append((sympy.count_ops(rows[r][c]), r, c))
+                else:
+                    rows[r][c] = sympy.Integer(0)
+        if not unsettled:
+            yield from self.solved(rows, pivots, conditions)
+            return
+        _, r, c = min(unsettled)
+        for kind in (sympy.Gt, sympy.Lt, sympy.Eq):
+            case = self.ground.tidy(kind(rows[r][c], 0, evaluate=False), self.given)
+            if not self.ground.excludes((*held, case)):
+                yield from self.cases(rows, pivots, (*conditions, case))
+
+    def solved(self, rows: list[list[Any]], pivots: list[int], conditions: tuple[Any, ...]) -> Iterator[Case]:
+        """The solutions, where what is left of the equations reads 0 = 0."""
+        for row in rows[len(pivots) :]:
+            rest = self.ground.tidy(equals_zero(row[-1]), (*self.given, *conditions))
+            if rest == sympy.false:
                 return
-            if sign is None:
-                unsettled.append((sympy.count_ops(rows[r][c]), r, c))
-            else:
-                rows[r][c] = sympy.Integer(0)
-    if not unsettled:
-        yield from _solved(rows, pivots, unknowns, ground, given, conditions)
-        return
-    _, r, c = min(unsettled)
-    for kind in (sympy.Gt, sympy.Lt, sympy.Eq):
-        case = ground.tidy(kind(rows[r][c], 0, evaluate=False), given)
-        if ground.can((*held, case)).answer != "no":
-            yield from _eliminated(rows, pivots, unknowns, ground, given, (*conditions, case))
+            if rest != sympy.true:
+                conditions = (*conditions, rest)
+        if self.ground.excludes((*self.given, *conditions)):
+            return
+        free = tuple(c for c in range(len(self.unknowns)) if c not in pivots)
+        values = list(self.unknowns)
+        for row, c in zip(rows, pivots, strict=False):
+            values[c] = row[-1] - sum(row[k] * self.unknowns[k] for k in free)
+        yield Case(conditions, tuple(values), free)
 
 
 def _cleared(rows: list[list[Any]], depth: int, r: int, c: int) -> list[list[Any]]:
@@ -103,27 +121,3 @@ def _cleared(rows: list[list[Any]], depth: int, r: int, c: int) -> list[list[Any
         else [sympy.cancel(v - row[c] * p) for v, p in zip(row, pivot, strict=True)]
         for k, row in enumerate(rows)
     ]
-
-
-def _solved(
-    rows: list[list[Any]],
-    pivots: list[int],
-    unknowns: Sequence[Any],
-    ground: Ground,
-    given: tuple[Any, ...],
-    conditions: tuple[Any, ...],
-) -> Iterator[Case]:
-    """The solutions, where what is left of the equations reads 0 = 0."""
-    for row in rows[len(pivots) :]:
-        rest = ground.tidy(sympy.Eq(row[-1], 0, evaluate=False), (*given, *conditions))
-        if rest == sympy.false:
-            return
-        if rest != sympy.true:
-            conditions = (*conditions, rest)
-    if ground.can((*given, *conditions)).answer == "no":
-        return
-    free = tuple(c for c in range(len(unknowns)) if c not in pivots)
-    values = list(unknowns)
-    for row, c in zip(rows, pivots, strict=False):
-        values[c] = row[-1] - sum(row[k] * unknowns[k] for k in free)
-    yield Case(conditions, tuple(values), free)

@@ -11,7 +11,7 @@ import sympy
 from proofs.errors import ProofError
 from proofs.symbolic.cells import Cell
 from proofs.symbolic.decisions.assumptions import Ground
-from proofs.symbolic.decisions.formulas import is_rational
+from proofs.symbolic.decisions.formulas import above_zero, at_least_zero, divisor_of, equals_zero, is_rational
 from proofs.symbolic.display.lettering import grouped
 from proofs.symbolic.policies.simplifying import needed, simplest, vanishes, within
 
@@ -61,11 +61,11 @@ def _upright(ground: Ground, cell: Cell) -> Cell:
 def _without(ground: Ground, cell: Cell, earlier: Cell) -> Iterator[Cell]:
     """What is left of a cell outside of an earlier one."""
     held = cell.conditions
-    if ground.can((*held, *earlier.conditions)).answer == "no":
+    if ground.excludes((*held, *earlier.conditions)):
         yield cell
         return
     for condition in earlier.conditions:
-        parts = [part for part in _outside(condition) if ground.can((*held, part)).answer != "no"]
+        parts = [part for part in _outside(condition) if not ground.excludes((*held, part))]
         for part in parts:
             yield replace(cell, conditions=(*held, part))
         if parts:
@@ -76,7 +76,7 @@ def _outside(condition: Any) -> tuple[Any, ...]:
     """Relations, one of which holds where the condition does not."""
     left = condition.lhs - condition.rhs
     if condition.rel_op == "==":
-        return sympy.Gt(left, 0, evaluate=False), sympy.Gt(-left, 0, evaluate=False)
+        return above_zero(left), above_zero(-left)
     kind = sympy.Ge if condition.rel_op == ">" else sympy.Gt
     return (kind(sympy.expand(-left), 0, evaluate=False),)
 
@@ -91,11 +91,11 @@ def _retold(ground: Ground, cell: Cell, cells: Sequence[Cell]) -> Cell:
             continue
         if not all(is_rational(v) for v in (*said, *cell.tasks)):
             continue
-        bottoms = (sympy.fraction(sympy.together(v))[1] for v in said)
+        bottoms = (divisor_of(v) for v in said)
         if not all(ground.sign(bottom, cell.conditions) for bottom in bottoms):
             continue
         # Prices that solve the same equations are as good, if they are none below 0.
-        weak = (sympy.Ge(p, 0, evaluate=False) for p in other.prices or ())
+        weak = (at_least_zero(p) for p in other.prices or ())
         differences = (s - t for s, t in zip(cell.tasks, other.tasks, strict=True))
         if all(vanishes(ground, d, cell.conditions) for d in differences) and all(
             ground.knows(relation, cell.conditions) for relation in weak
@@ -154,7 +154,7 @@ def _within(ground: Ground, cell: Cell, other: Cell) -> bool:
     # The free letters of the other are tasks of a class each.
     told = {u: cell.tasks[other.tasks.index(u)] for u in other.free}
     wanted = [
-        sympy.Eq(mine - theirs.xreplace(told), 0, evaluate=False)
+        equals_zero(mine - theirs.xreplace(told))
         for mine, theirs in zip(cell.tasks, other.tasks, strict=True)
     ]
     wanted += [c.func(c.lhs.xreplace(told), c.rhs, evaluate=False) for c in other.conditions]
@@ -230,7 +230,7 @@ def _equated(conditions: Sequence[Any]) -> tuple[Any, ...]:
         left = c.lhs - c.rhs
         both = c.rel_op == ">=" and sympy.expand(-left) in weak
         positive = -left if left.could_extract_minus_sign() else left
-        made[sympy.Eq(sympy.expand(positive), 0, evaluate=False) if both else c] = None
+        made[equals_zero(sympy.expand(positive)) if both else c] = None
     return tuple(made)
 
 
@@ -245,8 +245,8 @@ def _fixed(ground: Ground, cell: Cell) -> tuple[Any, Any, Any] | None:
             others = (*cell.tasks, *(o.lhs for o in cell.conditions if o is not c))
             if linear and all(any(other.has(v) for other in others) for v in linear):
                 return linear[0], sympy.expand(linear[0] - left / sympy.diff(left, linear[0])), c
-        above = (*cell.conditions, sympy.Gt(left, 0, evaluate=False))
-        if inside and (c.rel_op == "==" or ground.can(above).answer == "no"):
+        above = (*cell.conditions, above_zero(left))
+        if inside and (c.rel_op == "==" or ground.excludes(above)):
             for u in inside:
                 slope = sympy.diff(left, u)
                 if not slope.has(u) and ground.sign(slope, cell.conditions):

@@ -33,6 +33,7 @@ import sympy
 from proofs.errors import ProofError
 from proofs.symbolic.cells import Cell
 from proofs.symbolic.decisions.assumptions import Ground
+from proofs.symbolic.decisions.formulas import above_zero, at_least_zero
 from proofs.symbolic.model.problem import SymbolicProblem
 from proofs.symbolic.policies.linear_cases import linear_cases
 from proofs.symbolic.policies.overlaps import apart, settled
@@ -90,7 +91,7 @@ class _Priced:
 
     def cells(self) -> Iterator[Cell]:
         """All cells of this set."""
-        demanding = [self.ground.tidy(sympy.Gt(sympy.Add(*row), 0, evaluate=False)) for row in self.rows]
+        demanding = [self.ground.tidy(above_zero(sympy.Add(*row))) for row in self.rows]
         given = tuple(c for c in demanding if c != sympy.true)
         # Dependent columns: fewer resources have prices as well.
         if sympy.false in given or len(self.priced) > len(self.groups):
@@ -124,7 +125,7 @@ class _Priced:
             if case.free:
                 continue
             known = (*given, *case.conditions)
-            positive = (self.ground.tidy(sympy.Gt(v, 0, evaluate=False), known) for v in case.values)
+            positive = (self.ground.tidy(above_zero(v), known) for v in case.values)
             if (held := self.ground.met((*known, *positive))) is None:
                 continue
             bills = [[*row, sympy.cancel(m / v)] for row, m, v in zip(rows, masses, case.values, strict=True)]
@@ -165,8 +166,8 @@ class _Priced:
     ) -> Iterator[Cell]:
         """The cell of rational prices and tasks, if it is not empty."""
         left = {j: sympy.cancel(unused) for j, unused in self._left(tasks).items()}
-        relations = [sympy.Gt(p, 0, evaluate=False) for p in prices]
-        relations += [sympy.Ge(unused, 0, evaluate=False) for unused in left.values()]
+        relations = [above_zero(p) for p in prices]
+        relations += [at_least_zero(unused) for unused in left.values()]
         told = self.ground.met((*conditions, *(self.ground.tidy(r, held) for r in relations)))
         if told is not None:
             per_unit = [
@@ -204,7 +205,7 @@ class _Priced:
             kind = sympy.Eq if j in self.priced else sympy.Ge
             top, bottom = sympy.fraction(sympy.together(1 - used))
             conditions.append(kind(top * bottom if kind is sympy.Ge else top, 0, evaluate=False))
-        if ground.can(conditions).answer != "no":
+        if not ground.excludes(conditions):
             raise ProofError(
                 f"prices {what}: PF has closed forms here where one resource has a price, as many as classes "
                 "(alike ones count once), or two with a polynomial of degree 2; give letters values or "

@@ -10,7 +10,7 @@ import sympy
 
 from proofs.symbolic.cells import Cell
 from proofs.symbolic.decisions.assumptions import Ground
-from proofs.symbolic.decisions.formulas import conjunction, negated
+from proofs.symbolic.decisions.formulas import conjunction, divisor_of, equals_zero, negated
 from proofs.symbolic.display.lettering import grouped, length
 
 __all__ = ["emptied", "joined", "needed", "simplest", "vanishes", "within"]
@@ -65,13 +65,13 @@ def joined(ground: Ground, cells: Sequence[Cell]) -> list[Cell]:
 def _is_thin(ground: Ground, cell: Cell) -> bool:
     """Whether a cell has no interior, as where two values are equal."""
     inside = [sympy.Gt(c.lhs, c.rhs, evaluate=False) for c in cell.conditions if c.rel_op != "=="]
-    return len(inside) < len(cell.conditions) or ground.can(inside).answer == "no"
+    return len(inside) < len(cell.conditions) or ground.excludes(inside)
 
 
 def _agree(ground: Ground, thin: Cell, other: Cell) -> bool:
     """Whether on a thin cell the tasks are those of another, written otherwise."""
     differences = [one - two for one, two in zip(thin.tasks, other.tasks, strict=True)]
-    bottoms = (sympy.fraction(sympy.together(d))[1] for d in differences)
+    bottoms = (divisor_of(d) for d in differences)
     return all(ground.implies(sympy.Ne(bottom, 0), thin.conditions) for bottom in bottoms) and all(
         vanishes(ground, d, thin.conditions) for d in differences
     )
@@ -80,7 +80,7 @@ def _agree(ground: Ground, thin: Cell, other: Cell) -> bool:
 def vanishes(ground: Ground, expression: Any, given: tuple[Any, ...]) -> bool:
     """Whether a quotient is known to be 0 where the given relations hold."""
     top, _ = sympy.fraction(sympy.cancel(expression))
-    return ground.implies(sympy.Eq(top, 0, evaluate=False), given)
+    return ground.implies(equals_zero(top), given)
 
 
 def emptied(ground: Ground, left: Mapping[int, Any], conditions: Sequence[Any]) -> list[int]:
@@ -103,4 +103,4 @@ def _union(ground: Ground, one: Cell, other: Cell) -> tuple[Any, ...] | None:
 def within(ground: Ground, conditions: Sequence[Any], cells: Sequence[Cell]) -> bool:
     """Whether the conditions are known to hold nowhere but in the cells."""
     outside = [negated(("and", conjunction(cell.conditions))) for cell in cells]
-    return bool(ground.can((*conditions, *outside)).answer == "no")
+    return ground.excludes((*conditions, *outside))

@@ -28,6 +28,7 @@ from typing import Any
 import sympy
 
 from proofs.symbolic.decisions.assumptions import Ground
+from proofs.symbolic.decisions.formulas import above_zero, at_least_zero, equals_zero
 from proofs.symbolic.policies.simplifying import simplest
 
 __all__ = ["TwoPrices"]
@@ -69,7 +70,7 @@ class TwoPrices:
         self.polynomial = sympy.Poly(sympy.cancel(sign * top / common) if sign else top * bottom, self.q)
         self.degree = self.polynomial.degree()
         self.conditions = tuple(
-            ground.tidy(sympy.Gt(value, 0, evaluate=False), given)
+            ground.tidy(above_zero(value), given)
             for value in (-self.polynomial.eval(0), sympy.cancel(self.polynomial.eval(self.total)))
         )
         self.held = tuple(c for c in (*given, *self.conditions) if c != sympy.true)
@@ -79,6 +80,12 @@ class TwoPrices:
         """A, B and D of the polynomial A q**2 + B q + D."""
         a, b, d = (self.polynomial.coeff_monomial(self.q**k) for k in (2, 1, 0))
         return a, b, d
+
+    @property
+    def _linear_root(self) -> Any:
+        """-D/B, the root where A is 0."""
+        _, b, d = self.coefficients
+        return -d / b
 
     @cached_property
     def _root_parts(self) -> tuple[Any, Any]:
@@ -101,7 +108,7 @@ class TwoPrices:
             return simplest(expression)
         a, b, d = self.coefficients
         if a == 0:
-            return simplest(expression.xreplace({self.q: -d / b}))
+            return simplest(expression.xreplace({self.q: self._linear_root}))
         before, inside = self._root_parts
         quotient = sympy.cancel(expression.xreplace({self.q: -2 * d / (b + before * _S)}))
         top, under = (_on_root(side, inside) for side in sympy.fraction(quotient))
@@ -124,14 +131,14 @@ class TwoPrices:
             return True
         if not any(c.rel_op == "==" for c in conditions):
             return False
-        root = sympy.Eq(self.polynomial.as_expr(), 0, evaluate=False)
-        below = sympy.Gt(self.total - self.q, 0, evaluate=False)
+        root = equals_zero(self.polynomial.as_expr())
+        below = above_zero(self.total - self.q)
         inner = self.ground.with_letters([self.q])
-        return inner.implies(sympy.Eq(top, 0, evaluate=False), (*conditions, root, below))
+        return inner.implies(equals_zero(top), (*conditions, root, below))
 
     def cases(self, left: Sequence[Any]) -> Iterator[tuple[Any, ...]]:
         """Conditions, one tuple per case, for both prices > 0 and what is left of other resources >= 0."""
-        if sympy.false in self.conditions or self.ground.can(self.held).answer == "no":
+        if sympy.false in self.conditions or self.ground.excludes(self.held):
             return
         found: list[tuple[Any, ...]] = [self.held]
         for expression in left:
@@ -148,38 +155,30 @@ class TwoPrices:
         top, under = sympy.fraction(sympy.together(expression))
         tidy = self.ground.tidy
         inner = self.ground.with_letters([self.q])
-        within = (*self.held, sympy.Gt(self.total - self.q, 0, evaluate=False))
+        within = (*self.held, above_zero(self.total - self.q))
         sign = inner.sign(under, within)
         polynomial = sympy.Poly(sign * top, self.q)
         if self.degree == 1:
-            yield (
-                tidy(
-                    sympy.Ge(
-                        polynomial.eval(-self.coefficients[2] / self.coefficients[1]), 0, evaluate=False
-                    ),
-                    self.held,
-                ),
-            )
+            yield (tidy(at_least_zero(polynomial.eval(self._linear_root)), self.held),)
             return
         leading = self.coefficients[0]
         if polynomial.degree() < 2 or self.ground.sign(leading, self.held):
             yield from self._at_root(polynomial, self.held)
             return
-        root = sympy.Eq(self.polynomial.as_expr(), 0, evaluate=False)
-        if inner.implies(sympy.Ge(polynomial.as_expr(), 0, evaluate=False), (*within, root)):
+        root = equals_zero(self.polynomial.as_expr())
+        if inner.implies(at_least_zero(polynomial.as_expr()), (*within, root)):
             yield ()
             return
         # Where A = 0 nothing can be divided by the polynomial; its root is -D/B there.
         for kind in (sympy.Gt, sympy.Lt, sympy.Eq):
             case = tidy(kind(leading, 0, evaluate=False), self.held)
             held = (*self.held, case)
-            if self.ground.can(held).answer == "no":
+            if self.ground.excludes(held):
                 continue
             if kind is not sympy.Eq:
                 yield from ((case, *more) for more in self._at_root(polynomial, held))
                 continue
-            there = polynomial.eval(-self.coefficients[2] / self.coefficients[1])
-            yield case, tidy(sympy.Ge(there, 0, evaluate=False), held)
+            yield case, tidy(at_least_zero(polynomial.eval(self._linear_root)), held)
 
     def _at_root(self, polynomial: Any, given: tuple[Any, ...]) -> Iterator[tuple[Any, ...]]:
         """When a polynomial of q is >= 0 at the root: cases; where it is divided, A is not 0."""
@@ -188,22 +187,22 @@ class TwoPrices:
         # At the root the sign of slope*q + constant counts: q beyond or before where it is 0.
         slope, constant = (sympy.cancel(rest.coeff_monomial(self.q**k)) for k in (1, 0))
         if slope == 0:
-            yield (tidy(sympy.Ge(constant, 0, evaluate=False), given),)
+            yield (tidy(at_least_zero(constant), given),)
             return
         border = sympy.cancel(-constant / slope)
         there = sympy.cancel(self.polynomial.eval(border))
-        inside = [sympy.Gt(border, 0, evaluate=False), sympy.Gt(self.total - border, 0, evaluate=False)]
+        inside = [above_zero(border), above_zero(self.total - border)]
         for side in (1, -1):
-            turned = tidy(sympy.Gt(side * slope, 0, evaluate=False), given)
+            turned = tidy(above_zero(side * slope), given)
             if turned == sympy.false:
                 continue
             held = (*given, turned) if turned != sympy.true else given
             outside = -border if side > 0 else border - self.total
-            yield turned, tidy(sympy.Ge(outside, 0, evaluate=False), held)
-            within = [*inside, sympy.Ge(-side * there, 0, evaluate=False)]
+            yield turned, tidy(at_least_zero(outside), held)
+            within = [*inside, at_least_zero(-side * there)]
             yield (turned, *(tidy(relation, held) for relation in within))
-        level = tidy(sympy.Eq(slope, 0, evaluate=False), given)
-        yield level, tidy(sympy.Ge(constant, 0, evaluate=False), given)
+        level = tidy(equals_zero(slope), given)
+        yield level, tidy(at_least_zero(constant), given)
 
 
 def _on_root(polynomial: Any, inside: Any) -> tuple[Any, Any]:

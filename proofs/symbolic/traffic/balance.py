@@ -24,10 +24,10 @@ from typing import Any
 
 import sympy
 
-from fairness.arguments.validation import require_whole
 from fairness.errors import ModelError
 from proofs.errors import ProofError
-from proofs.symbolic.model.problem import SymbolicProblem
+from proofs.symbolic.decisions.formulas import at_least_zero
+from proofs.symbolic.model.problem import SymbolicProblem, whole_numbers
 from proofs.symbolic.model.system import SymbolicSystem
 from proofs.symbolic.policies.simplifying import simplest
 
@@ -62,9 +62,7 @@ def balance_function(problem: SymbolicProblem, counts: Sequence[int]) -> Any:
     >>> balance_function(pool, [1, 1]), balance_function(pool, [2, 1])
     (a + 1, 2*a + 1)
     """
-    x = tuple(require_whole(f"counts[{i}]", count, least=0) for i, count in enumerate(counts))
-    if len(x) != problem.n_classes:
-        raise ModelError.of("counts", f"must be one per class, {problem.n_classes}; got {len(x)}")
+    x = whole_numbers("counts", counts, problem.n_classes, least=0)
     if sympy.prod([c + 1 for c in x]) > MOST_STATES:
         raise ModelError.of("counts", f"has more than {MOST_STATES} states below; give smaller counts")
     known: dict[tuple[int, ...], Any] = {}
@@ -77,12 +75,11 @@ def balance_function(problem: SymbolicProblem, counts: Sequence[int]) -> Any:
 def _largest(problem: SymbolicProblem, x: tuple[int, ...], known: dict[tuple[int, ...], Any]) -> Any:
     """The largest of the sums over the resources, without those that another is known to reach."""
     sums = []
-    for j, capacity in enumerate(problem.capacities):
+    for j in range(problem.n_resources):
         total = sympy.Integer(0)
         for i in range(len(x)):
             if x[i]:
-                below = known[(*x[:i], x[i] - 1, *x[i + 1 :])]
-                total += problem.demands[i, j] / capacity * below
+                total += problem.shares[i][j] * known[(*x[:i], x[i] - 1, *x[i + 1 :])]
         sums.append(total if total.has(sympy.Max) else sympy.cancel(total))
     kept: list[Any] = []
     for value in dict.fromkeys(sums):
@@ -95,7 +92,7 @@ def _largest(problem: SymbolicProblem, x: tuple[int, ...], known: dict[tuple[int
 def _at_least(problem: SymbolicProblem, one: Any, other: Any) -> bool:
     if one.has(sympy.Max) or other.has(sympy.Max):
         return bool(sympy.expand(one - other) == 0)
-    return problem.ground.knows(sympy.Ge(one - other, 0, evaluate=False))
+    return problem.ground.knows(at_least_zero(one - other))
 
 
 def balanced_means(system: SymbolicSystem) -> tuple[Any, ...]:
@@ -121,12 +118,11 @@ def balanced_means(system: SymbolicSystem) -> tuple[Any, ...]:
     >>> balanced_means(system)
     (r1/(-b*r2 - r1 + 1), b*r2/(-b*r2 - r1 + 1))
     """
-    problem, ground = system.problem, system.problem.ground
+    problem, ground, share = system.problem, system.problem.ground, system.problem.shares
     n, m = problem.n_classes, problem.n_resources
-    share = [[problem.demands[i, j] / problem.capacities[j] for j in range(m)] for i in range(n)]
     for j in range(m):
         if all(
-            ground.tidy(sympy.Ge(share[i][j] - share[i][k], 0, evaluate=False)) == sympy.true
+            ground.tidy(at_least_zero(share[i][j] - share[i][k])) == sympy.true
             for i in range(n)
             for k in range(m)
         ):
@@ -139,14 +135,10 @@ def balanced_means(system: SymbolicSystem) -> tuple[Any, ...]:
             "task of every class, or in a linear network, and this system is neither under its assumptions; "
             "add some to assume, or take queueing.balanced_fairness at values"
         )
-    r = [load * max_ for load, max_ in zip(system.loads, (_one_of(row) for row in share), strict=True)]
+    r = [load * next(filter(None, row)) for load, row in zip(system.loads, share, strict=True)]
     means = [one / (1 - r[long] - one) for one in r]
     means[long] = r[long] / (1 - r[long]) * (1 + sympy.Add(*(v for i, v in enumerate(means) if i != long)))
     return tuple(map(simplest, means))
-
-
-def _one_of(row: list[Any]) -> Any:
-    return next(value for value in row if value != 0)
 
 
 def _long_route(share: list[list[Any]]) -> int | None:

@@ -14,11 +14,10 @@ from typing import Any
 import sympy
 from sympy.polys.matrices import DomainMatrix
 
-from fairness.arguments.validation import require_whole
 from fairness.errors import ModelError
 from proofs.errors import ProofError
 from proofs.symbolic.forms import closed_form
-from proofs.symbolic.model.problem import SymbolicProblem
+from proofs.symbolic.model.problem import SymbolicProblem, whole_numbers
 from proofs.symbolic.model.system import SymbolicSystem
 from proofs.symbolic.policies.simplifying import simplest
 
@@ -56,9 +55,7 @@ def mean_jobs(system: SymbolicSystem, policy: Any, shape: Sequence[int]) -> tupl
     >>> mean_jobs(SymbolicSystem([[1]], [1], "r", assume="r > 0"), DRF(), [3])
     ((2*r**2 + r)/(r**2 + r + 1),)
     """
-    sizes = tuple(require_whole(f"shape[{i}]", s, least=1) for i, s in enumerate(shape))
-    if len(sizes) != system.problem.n_classes:
-        raise ModelError.of("shape", f"must be one per class, {system.problem.n_classes}; got {len(sizes)}")
+    sizes = whole_numbers("shape", shape, system.problem.n_classes, least=1)
     states = list(product(*map(range, sizes))) if sympy.prod(sizes) <= MOST_STATES else []
     if not states:
         raise ModelError.of(
@@ -90,12 +87,11 @@ def _tasks(problem: SymbolicProblem, policy: Any, x: tuple[int, ...]) -> list[An
     present = [i for i, count in enumerate(x) if count]
     tasks: list[Any] = [sympy.Integer(0)] * len(x)
     if present:
-        pool = SymbolicProblem(
-            [problem.demands.row(i).tolist()[0] for i in present],
-            problem.capacities,
-            [x[i] for i in present],
-            [problem.weights[i] for i in present],
-            problem.assumptions,
+        pool = problem.altered(
+            demands=[problem.demands.row(i).tolist()[0] for i in present],
+            counts=[x[i] for i in present],
+            weights=[problem.weights[i] for i in present],
+            class_names=[problem.class_names[i] for i in present],
             more=(problem.letters,),
         )
         form = closed_form(pool, policy)

@@ -12,6 +12,7 @@ from typing import Any
 
 import sympy
 
+from proofs.symbolic.decisions.formulas import above_zero
 from proofs.symbolic.forms import closed_form
 from proofs.symbolic.model.reading import expression
 from proofs.symbolic.model.system import SymbolicSystem
@@ -60,7 +61,7 @@ def stability_facets(system: SymbolicSystem) -> tuple[Any, ...]:
     for j, capacity in enumerate(problem.capacities):
         load = sympy.Add(*(rho * problem.demands[i, j] for i, rho in enumerate(system.loads)))
         if load != 0:
-            conditions.append(problem.ground.tidy(sympy.Gt(capacity - load, 0, evaluate=False)))
+            conditions.append(problem.ground.tidy(above_zero(capacity - load)))
     return needed(problem.ground, [c for c in conditions if c != sympy.true])
 
 

@@ -8,10 +8,17 @@ from typing import Any
 
 from proofs.definitions.exact import ZERO, runs
 from proofs.definitions.registry import fraction, fractions
-from proofs.definitions.second.cloud.bundles import fair_part, sequential_minmax, wants
-from proofs.definitions.second.cloud.rounds import edrf_with_lies, level_run, level_tasks
+from proofs.definitions.second.cloud.bundles import sequential_minmax
+from proofs.definitions.second.cloud.rounds import level_run, level_tasks
 from proofs.definitions.second.cloud.work import dcdrf_operations
-from tests.oracles.comparisons.judges import _unit, light, ratio_of_loads
+from tests.oracles.comparisons.judges import (
+    _unit,
+    edrf_with_lies,
+    fair_part,
+    light,
+    ratio_of_loads,
+    wants,
+)
 
 
 def edrf_group_lie(demands: Any, lies: Any) -> dict[str, Any]:

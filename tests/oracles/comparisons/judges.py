@@ -5,17 +5,20 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
 from functools import lru_cache
-from itertools import pairwise
+from itertools import pairwise, permutations, product
+from math import comb, prod
 from typing import Any
 
-from proofs.definitions.exact import ONE, ZERO, Matrix, max_min, runs, usage
+from proofs.definitions.exact import ONE, ZERO, Matrix, Row, max_min, runs, shares_of, usage, vertices
 from proofs.definitions.registry import Second, fraction, fractions
-from proofs.definitions.second.cloud.rounds import LevelRun, families, level_run, level_tasks
+from proofs.definitions.second.cloud.bundles import sequential_minmax
+from proofs.definitions.second.cloud.rounds import LevelRun, edrf_tasks, families, level_run, level_tasks
 from proofs.definitions.second.cloud.work import dcdrf_operations
-from proofs.definitions.second.pools.filling import drf_tasks
+from proofs.definitions.second.pools.filling import drf_tasks, is_bottleneck_max
 from proofs.definitions.second.pools.mechanisms import whole_task_order
 from proofs.definitions.second.pools.timed import exchanged
 from proofs.definitions.second.queues.drifts import bmf_square_drift
+from proofs.definitions.second.servers.shares import Park, is_ps_dsf, nobody_can_gain
 
 JUDGES: dict[str, Second] = {}
 
@@ -255,3 +258,215 @@ def filling_keeps_up(case: Mapping[str, Any], families: Any) -> bool:
     )
     kept = [t * busiest * max(level) - v * rho for t, v, rho in zip(tasks, level, loads, strict=True)]
     return [fraction(t) for t in case["tasks"]] == list(tasks) and min(kept) >= 0
+
+
+def whole(demand: Sequence[int], units: Sequence[int]) -> int:
+    """Whole bundles in so many units."""
+    return int(runs([Fraction(d) for d in demand], [Fraction(u) for u in units]))
+
+
+def nothing_fits(demands: Sequence[Sequence[int]], capacities: Sequence[int], bundles: Sequence[int]) -> bool:
+    """Whether no agent can have one bundle more."""
+    left = [
+        c - sum(x * d for x, d in zip(bundles, column, strict=True))
+        for c, column in zip(capacities, zip(*demands, strict=True), strict=True)
+    ]
+    return min(left) >= 0 and not any(whole(row, left) for row in demands)
+
+
+def fair_part(demands: Sequence[Sequence[int]], capacities: Sequence[int]) -> list[int]:
+    """Whole bundles in the n-th part of everything."""
+    n = len(demands)
+    return [int(runs([Fraction(d) for d in row], [Fraction(c, n) for c in capacities])) for row in demands]
+
+
+def wants(demands: Sequence[Sequence[int]], bundles: Sequence[int], i: int, j: int, removed: int) -> int:
+    """Own bundles that agent i could run with what agent j holds, less some of the bundles of j."""
+    return whole(demands[i], [max(0, bundles[j] - removed) * d for d in demands[j]])
+
+
+def _fair(demands: Sequence[Sequence[int]], capacities: Sequence[int], bundles: Sequence[int]) -> bool:
+    pairs = [(i, j) for i, j in product(range(len(demands)), repeat=2) if i != j]
+    return (
+        nothing_fits(demands, capacities, bundles)
+        and all(x >= y for x, y in zip(bundles, fair_part(demands, capacities), strict=True))
+        and all(wants(demands, bundles, i, j, 0) - bundles[i] <= 1 for i, j in pairs)
+    )
+
+
+@judge(cases=lambda n, m, largest, capacities, ahead=1: ((largest + 1) ** m - 1) ** n)
+def minmax_fair(
+    case: Mapping[str, Any], n: int, m: int, largest: int, capacities: Sequence[int], ahead: int = 1
+) -> bool:
+    """Bundles by events, and what is asked of them."""
+    found = sequential_minmax(case["demands"], capacities, range(n), ahead)
+    return found == case["bundles"] and _fair(case["demands"], capacities, found)
+
+
+@judge
+def minmax_fair_random(case: Mapping[str, Any], ahead: int = 1) -> bool:
+    """The same, with ties in some order."""
+    demands, capacities, told = case["demands"], case["capacities"], case["bundles"]
+    orders = permutations(range(len(demands)))
+    reached = any(sequential_minmax(demands, capacities, order, ahead) == told for order in orders)
+    return reached and _fair(demands, capacities, told)
+
+
+def edrf_with_lies(demands: Matrix, lies: Mapping[int, Row]) -> Row:
+    """Tasks by assignments, with what the claims of some bring them."""
+    claimed = [lies.get(i, row) for i, row in enumerate(demands)]
+    given = edrf_tasks(claimed)
+    return [runs(row, [x * d for d in told]) for row, told, x in zip(demands, claimed, given, strict=True)]
+
+
+def _number_of_lies(n: int, m: int, largest: int, members: int) -> int:
+    return families(n, m, largest, [None]) * comb(n, members) * ((largest + 1) ** m - 1) ** members
+
+
+@judge(cases=_number_of_lies)
+def edrf_lies(case: Mapping[str, Any], n: int, m: int, largest: int, members: int) -> bool:
+    """Honest and lying tasks by assignments; some member does not gain."""
+    demands, group = fractions(case["demands"]), [i - 1 for i in case["members"]]
+    honest = edrf_tasks(demands)
+    got = edrf_with_lies(demands, dict(zip(group, fractions(case["lies"]), strict=True)))
+    told = [fractions(case["honest"]), fractions(case["with the lies"])]
+    return told == [honest, got] and min(got[i] - honest[i] for i in group) <= 0
+
+
+def _lonely_cases(most: int, epsilons: Sequence[Any]) -> int:
+    return sum(fraction(e) < Fraction(n - 2, n - 1) for n in range(3, most + 1) for e in epsilons)
+
+
+@judge(cases=_lonely_cases)
+def dcdrf_lonely_loss(case: Mapping[str, Any], most: int, epsilons: Sequence[Any]) -> bool:
+    """The others stop with 1/(n - 1) tasks, and what is left of resource 1 then follows."""
+    n, e = case["n"], fraction(case["epsilon"])
+    part = 1 - e - Fraction(1, n - 1)
+    # All grow alike. The others exhaust resource 2 with 1/(n - 1) tasks each; tenant 1 then has as many.
+    task = Fraction(1, n - 1)
+    left = 1 - task - (n - 1) * part * task
+    rough = task if left <= e else task + left
+    exact = task + left
+    told = [fraction(case["EDRF"]), fraction(case["DC-DRF"])]
+    return told == [exact, rough] and rough * (1 + e * (n - 1)) == exact
+
+
+@judge(cases=lambda sizes: sum(comb((k + 1) ** m - 2 + n, n) for n, m, k in sizes))
+def bmf_fixed_points(case: Mapping[str, Any], sizes: Any) -> bool:
+    """The allocations are BMF, and tasks under the levels are these tasks again, without room or overflow."""
+    a = fractions(case["demands"])
+    for tasks in fractions(case["vertices"]):
+        load = usage(a, tasks)
+        level = [
+            max(x * row[j] for x, row in zip(tasks, a, strict=True)) if load[j] >= 1 else ONE
+            for j in range(len(load))
+        ]
+        again = [runs(row, level) for row in a]
+        # A level stays where it is if its load is 1, or if it is 1 and there is room.
+        still = all(u == 1 or (u < 1 and t == 1) for u, t in zip(load, level, strict=True))
+        if again != tasks or not still or not is_bottleneck_max(a, [ONE] * len(load), tasks):
+            return False
+    return bool(case["vertices"])
+
+
+@judge(cases=lambda n, m, largest: ((largest + 1) ** m - 1) ** n)
+def drf_bottlenecks(case: Mapping[str, Any], n: int, m: int, largest: int) -> bool:
+    """If those of higher levels leave, each user still demands something full: there is no room for it."""
+    a = fractions(case["demands"])
+    tasks = drf_tasks(a, [1] * m)
+    level = [x * max(row) for x, row in zip(tasks, a, strict=True)]
+    for i, row in enumerate(a):
+        kept = usage(a, [x if v <= level[i] else ZERO for x, v in zip(tasks, level, strict=True)])
+        if not any(d and u == 1 for d, u in zip(row, kept, strict=True)):
+            return False
+    return True
+
+
+def _best(loads: Matrix, tasks: Row, weights: Row) -> bool:
+    """Whether no allocation to classes on two resources has a larger weighted sum of ratios to the tasks."""
+    corners = vertices([list(column) for column in zip(*loads, strict=True)], [ONE, ONE])
+    gains = [w / x for w, x in zip(weights, tasks, strict=True)]
+    best = max(sum(map(prod, zip(gains, corner, strict=True))) for corner in corners)
+    return max(usage(loads, tasks)) <= 1 and best == sum(weights)
+
+
+@judge(cases=lambda largest, most: largest**4 * most**2)
+def two_classes(case: Mapping[str, Any], largest: int, most: int) -> bool:
+    """The tasks per job are BMF, and no allocation to the two classes beats them."""
+    a, counts, tasks = (
+        fractions(case["demands"]),
+        [fraction(k) for k in case["counts"]],
+        fractions(case["tasks"]),
+    )
+    jobs = [row for row, k in zip(a, counts, strict=True) for _ in range(int(k))]
+    each = [x for x, k in zip(tasks, counts, strict=True) for _ in range(int(k))]
+    loads = [[k * d for d in row] for row, k in zip(a, counts, strict=True)]
+    return is_bottleneck_max(jobs, [ONE, ONE], each) and _best(loads, tasks, counts)
+
+
+def _cells(policy: str, least_demand: int, largest_demand: int, largest_capacity: int) -> int:
+    kinds = (largest_demand - least_demand + 1) ** 2 - (least_demand == 0)
+    return kinds**3 * largest_capacity**2
+
+
+@judge(cases=_cells)
+def levels_and_full(
+    case: Mapping[str, Any], policy: str, least_demand: int, largest_demand: int, largest_capacity: int
+) -> bool:
+    """Raised alike to the common level of user 1, all tasks are these and just fit."""
+    a, c, tasks = fractions(case["demands"]), fractions(case["capacities"]), fractions(case["tasks"])
+    one = [max(row) if policy == "drf" else sum(row) for row in shares_of(a, c)]
+    common = [tasks[0] * one[0] / v for v in one]
+    # What is the least factor by which something overflows? 1 if it is just full.
+    room = min(c_j / u for u, c_j in zip(usage(a, common), c, strict=True) if u)
+    return common == tasks and room == 1
+
+
+@judge(cases=lambda largest, weighted=True: 3 * ((largest + 1) ** 2 - 1) ** 2)
+def one_server_cases(case: Mapping[str, Any], largest: int, weighted: bool = True) -> bool:
+    """DRF by assignments leaves no gain on the server."""
+    park = Park.of(case["cluster"])
+    rates = [
+        (w if weighted else ONE) * runs(row, park.capacities[0])
+        for w, row in zip(park.weights, park.demands, strict=True)
+    ]
+    tasks = max_min(park.demands, park.capacities[0], rates)
+    return tasks == fractions(case["tasks"]) and nobody_can_gain(park, [[x] for x in tasks], "resource")
+
+
+@judge(cases=lambda denominator, threshold, largest: int(fraction(largest) * denominator))
+def cpu_use_of_class_d(case: Mapping[str, Any], denominator: int, threshold: Any, largest: Any) -> bool:
+    """TSF by its order of users, PS-DSF by the gains that are left, and the CPU of class D."""
+    c, half = fraction(case["c"]), Fraction(1, 2)
+    park = Park.of(
+        {
+            "demands": [["1/10", "1/10"], [c, "1/5"], ["1/5", "1/10"]],
+            "capacities": [[8, 8], [34, 34], ["33/2", "33/4"], ["11/2", "33/4"]],
+            "eligible": [[1, 1, 1, 1], [1, 1, 1, 1], [0, 0, 1, 1]],
+        }
+    )
+    # TSF: user 3 has the least share even with all CPU of C and D; so users 1 and 2 share the memory of A, B.
+    alone = [sum((runs(row, capacity) for capacity in park.capacities), ZERO) for row in park.demands]
+    third = 22 / park.demands[2][0]
+    factor = 42 / (alone[0] * park.demands[0][1] + alone[1] * park.demands[1][1])
+    fits = factor * (alone[0] * park.demands[0][0] + alone[1] * c) <= 42
+    tsf = ONE if fits and third / alone[2] < factor else ZERO
+    part = min(ONE, 2 * (285 * c + 3 * half) / 77)
+    # PS-DSF: user 2 has t tasks, of which class D runs those that A and B leave.
+    t = Fraction(1755, 14) if 285 * c < 37 else (165 + 1575 * c) / (1 + 15 * c)
+    d = [2 * t - 210, 2 * t / 3 - Fraction(165, 2)]
+    x = [
+        [Fraction(80), 2 * t - 80, ZERO, ZERO],
+        [ZERO, 210 - t, ZERO, d[0]],
+        [ZERO, ZERO, Fraction(165, 2), d[1]],
+    ]
+    stands = is_ps_dsf(park, x, "resource") and nobody_can_gain(park, x, "resource")
+    told = [fraction(case["PS-DSF"]), fraction(case["TSF"])]
+    as_said = (part < 1) == (c < fraction(threshold))
+    return (
+        stands
+        and told == [part, tsf]
+        and tsf == 1
+        and park.used(x, 3)[0] == part * Fraction(11, 2)
+        and as_said
+    )

@@ -2,7 +2,7 @@
 
 import pytest
 
-from proofs import InWords, ProofError, Step
+from proofs import Computation, InWords, ProofError, Step
 from proofs.catalogue.proof_texts import argued, proved
 from proofs.language.sums import substituted
 from proofs.statement import Question
@@ -64,6 +64,27 @@ def test_a_proof_in_a_docstring_says_what_python_says():
         Step("So nobody gains.", InWords("One of the two is the case.")),
         OWN[1],
     ]
+
+
+def test_what_is_computed_has_its_words_in_the_docstring():
+    half, third = (Computation("half_of", {"number": n}, f"{n}/2") for n in (1, 3))
+    text = "Half of one\nis a half.\n    Computed.\n...\nSo it is of three.\n    Computed (as stated).\n"
+    told = proved(text, lambda question: iter([half, OWN, third, OWN[0]]))
+    assert list(told(ASKED)) == [
+        Step("Half of one is a half.", half),
+        *OWN,
+        Step("So it is of three.", third, states=True),
+        OWN[0],
+    ]
+
+
+def test_a_claim_has_words_and_a_step_its_own():
+    claim = Computation("half_of", {"number": 1}, "1/2")
+    for text in ("...\n", ""):
+        with pytest.raises(ProofError, match="a claim without words has its step in the docstring"):
+            list(proved(text, lambda question: [claim])(ASKED))
+    with pytest.raises(ProofError, match=r"the step 'Words\.' is a claim alone; got Step"):
+        list(proved("Words.\n    Computed.\n", lambda question: OWN)(ASKED))
 
 
 def test_hints_and_degrees_are_read():
@@ -144,7 +165,8 @@ def test_steps_that_are_shared_have_their_proof_in_the_docstring():
         ("Words.\n    a: a > 0\n    => a > 0\n    with a\n", "stand products behind"),
         ("Words.\n    a: a > 0\n    => a > 0\n    by b\n", "names 'b', which is no hypothesis"),
         ("Words.\n    from a\n    => a > 0\n", "no step before that can be cited has the label of 'a'"),
-        ("...\n...\n...\n", "more lines of dots than its function yields"),
+        ("...\n...\n...\n", "more lines of dots, or of what is computed, than its function yields"),
+        ("Words.\n    Computed\n", "has one line that begins with"),
     ],
 )
 def test_what_cannot_be_read_is_told(text, told):

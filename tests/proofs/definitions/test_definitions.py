@@ -55,6 +55,7 @@ CLAIMS = [
     (s.id, step.claim) for s in statements() for step in s.ask(s.question()) if isinstance(step.claim, DRAWN)
 ]
 FUNCTIONS = sorted({claim.function for _, claim in CLAIMS})
+registry._load()
 ON_BOTH = set(registry._ON_BOTH)
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import heapq
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
-from itertools import permutations, product
+from itertools import product
 from math import prod
 from typing import Any
 
@@ -19,11 +19,6 @@ from proofs.definitions.registry import define_again
 __all__: list[str] = []
 
 Units = Sequence[Sequence[int]]
-
-
-def whole(demand: Sequence[int], units: Sequence[int]) -> int:
-    """Whole bundles in so many units."""
-    return int(runs([Fraction(d) for d in demand], [Fraction(u) for u in units]))
 
 
 @define_again
@@ -43,53 +38,6 @@ def sequential_minmax(
         used, bundles[i] = then, bundles[i] + 1
         heapq.heappush(waiting, ((bundles[i] + ahead) * one[i], rank, i))
     return bundles
-
-
-def nothing_fits(demands: Units, capacities: Sequence[int], bundles: Sequence[int]) -> bool:
-    """Whether no agent can have one bundle more."""
-    left = [
-        c - sum(x * d for x, d in zip(bundles, column, strict=True))
-        for c, column in zip(capacities, zip(*demands, strict=True), strict=True)
-    ]
-    return min(left) >= 0 and not any(whole(row, left) for row in demands)
-
-
-def fair_part(demands: Units, capacities: Sequence[int]) -> list[int]:
-    """Whole bundles in the n-th part of everything."""
-    n = len(demands)
-    return [int(runs([Fraction(d) for d in row], [Fraction(c, n) for c in capacities])) for row in demands]
-
-
-def wants(demands: Units, bundles: Sequence[int], i: int, j: int, removed: int) -> int:
-    """Own bundles that agent i could run with what agent j holds, less some of the bundles of j."""
-    return whole(demands[i], [max(0, bundles[j] - removed) * d for d in demands[j]])
-
-
-def _fair(demands: Units, capacities: Sequence[int], bundles: Sequence[int]) -> bool:
-    pairs = [(i, j) for i, j in product(range(len(demands)), repeat=2) if i != j]
-    return (
-        nothing_fits(demands, capacities, bundles)
-        and all(x >= y for x, y in zip(bundles, fair_part(demands, capacities), strict=True))
-        and all(wants(demands, bundles, i, j, 0) - bundles[i] <= 1 for i, j in pairs)
-    )
-
-
-@define_again(cases=lambda n, m, largest, capacities, ahead=1: ((largest + 1) ** m - 1) ** n)
-def minmax_fair(
-    case: Mapping[str, Any], n: int, m: int, largest: int, capacities: Sequence[int], ahead: int = 1
-) -> bool:
-    """Bundles by events, and what is asked of them."""
-    found = sequential_minmax(case["demands"], capacities, range(n), ahead)
-    return found == case["bundles"] and _fair(case["demands"], capacities, found)
-
-
-@define_again
-def minmax_fair_random(case: Mapping[str, Any], ahead: int = 1) -> bool:
-    """The same, with ties in some order."""
-    demands, capacities, told = case["demands"], case["capacities"], case["bundles"]
-    orders = permutations(range(len(demands)))
-    reached = any(sequential_minmax(demands, capacities, order, ahead) == told for order in orders)
-    return reached and _fair(demands, capacities, told)
 
 
 def _outcomes(pair: Sequence[int], capacity: int, efficient: bool, fair: str) -> list[tuple[int, ...]]:

@@ -117,7 +117,14 @@ def dcdrf_levels(demands: Any, epsilon: Any, weights: Any = None, frozen: bool =
 @define_again
 def edrf_tasks(demands: Any, weights: Any = None) -> Row:
     """Max-min fair levels, by assignments."""
-    return level_tasks(fractions(demands), weights)
+    given = fractions(demands)
+    return level_tasks(given, weights) if weights is not None else _remembered(tuple(map(tuple, given)))
+
+
+@lru_cache(maxsize=1024)
+def _remembered(demands: tuple[tuple[Fraction, ...], ...]) -> Row:
+    """Tasks of equal entitlements, which lies change one by one."""
+    return level_tasks([list(row) for row in demands])
 
 
 @define_again
@@ -142,47 +149,3 @@ def dcdrf_fair(
 ) -> bool:
     """Fair by levels."""
     return _is_fair(fractions(case["demands"]), case["weights"], fraction(case["epsilon"]))
-
-
-def edrf_with_lies(demands: Matrix, lies: Mapping[int, Row]) -> Row:
-    """Tasks by assignments, with what the claims of some bring them."""
-    claimed = [lies.get(i, row) for i, row in enumerate(demands)]
-    given = _remembered(tuple(map(tuple, claimed)))
-    return [runs(row, [x * d for d in told]) for row, told, x in zip(demands, claimed, given, strict=True)]
-
-
-@lru_cache(maxsize=1024)
-def _remembered(demands: tuple[tuple[Fraction, ...], ...]) -> Row:
-    return level_tasks([list(row) for row in demands])
-
-
-def _number_of_lies(n: int, m: int, largest: int, members: int) -> int:
-    return families(n, m, largest, [None]) * comb(n, members) * ((largest + 1) ** m - 1) ** members
-
-
-@define_again(cases=_number_of_lies)
-def edrf_lies(case: Mapping[str, Any], n: int, m: int, largest: int, members: int) -> bool:
-    """Honest and lying tasks by assignments; some member does not gain."""
-    demands, group = fractions(case["demands"]), [i - 1 for i in case["members"]]
-    honest = _remembered(tuple(map(tuple, demands)))
-    got = edrf_with_lies(demands, dict(zip(group, fractions(case["lies"]), strict=True)))
-    told = [fractions(case["honest"]), fractions(case["with the lies"])]
-    return told == [honest, got] and min(got[i] - honest[i] for i in group) <= 0
-
-
-def _lonely_cases(most: int, epsilons: Sequence[Any]) -> int:
-    return sum(fraction(e) < Fraction(n - 2, n - 1) for n in range(3, most + 1) for e in epsilons)
-
-
-@define_again(cases=_lonely_cases)
-def dcdrf_lonely_loss(case: Mapping[str, Any], most: int, epsilons: Sequence[Any]) -> bool:
-    """The others stop with 1/(n - 1) tasks, and what is left of resource 1 then follows."""
-    n, e = case["n"], fraction(case["epsilon"])
-    part = 1 - e - Fraction(1, n - 1)
-    # All grow alike. The others exhaust resource 2 with 1/(n - 1) tasks each; tenant 1 then has as many.
-    task = Fraction(1, n - 1)
-    left = 1 - task - (n - 1) * part * task
-    rough = task if left <= e else task + left
-    exact = task + left
-    told = [fraction(case["EDRF"]), fraction(case["DC-DRF"])]
-    return told == [exact, rough] and rough * (1 + e * (n - 1)) == exact

@@ -10,28 +10,21 @@ from __future__ import annotations
 from collections.abc import Mapping
 from fractions import Fraction
 from itertools import combinations, product
-from math import prod
 from typing import Any
 
-from proofs.definitions.exact import ONE, ZERO, Matrix, Row, max_min, runs, solved, usage, vertices
-from proofs.definitions.registry import define_again, fraction, fractions
+from proofs.definitions.exact import ONE, ZERO, Matrix, Row, dot, max_min, runs, solved, usage, vertices
+from proofs.definitions.registry import define_again, fractions
 
 __all__ = ["drf_tasks", "pf_tasks"]
 
 
-def alone(demand: Row, capacities: Row) -> Fraction:
-    """Tasks that fill a resource when a user is alone: one over its dominant share."""
-    return runs(demand, capacities)
-
-
-def is_pf(a: Matrix, c: Row, tasks: Row, weights: Row | None = None) -> bool:
-    """Whether no allocation that fits has a larger weighted sum of ratios to the tasks."""
-    w = weights or [ONE] * len(a)
+def is_pf(a: Matrix, c: Row, tasks: Row) -> bool:
+    """Whether no allocation that fits has a larger sum of ratios to the tasks."""
     if min(tasks) <= 0 or any(u > c_j for u, c_j in zip(usage(a, tasks), c, strict=True)):
         return False
     corners = vertices([list(column) for column in zip(*a, strict=True)], c)
-    best = max(sum((v * y / x for v, y, x in zip(w, corner, tasks, strict=True)), ZERO) for corner in corners)
-    return best == sum(w)
+    best = max(sum((y / x for y, x in zip(corner, tasks, strict=True)), ZERO) for corner in corners)
+    return best == len(a)
 
 
 @define_again
@@ -86,7 +79,8 @@ def drf_tasks(demands: Any, capacities: Any, weights: Any = None) -> Row:
     """Max-min fair dominant shares over weights, by assignments."""
     a, c = fractions(demands), fractions(capacities)
     w = [ONE] * len(a) if weights is None else fractions(weights)
-    return max_min(a, c, [v * alone(row, c) for v, row in zip(w, a, strict=True)])
+    # The tasks that a user runs alone are one over its dominant share.
+    return max_min(a, c, [v * runs(row, c) for v, row in zip(w, a, strict=True)])
 
 
 @define_again
@@ -100,7 +94,7 @@ def pf_tasks(demands: Any, capacities: Any, prices: Any) -> Row | None:
     """One over the costs of tasks, if nothing that fits is better and the prices are worth n together."""
     a, c, p = fractions(demands), fractions(capacities), fractions(prices)
     tasks = [1 / cost for cost in usage([list(column) for column in zip(*a, strict=True)], p)]
-    worth = sum((v * c_j for v, c_j in zip(p, c, strict=True)), ZERO)
+    worth = dot(p, c)
     return tasks if min(p) >= 0 and worth == len(a) and is_pf(a, c, tasks) else None
 
 
@@ -143,53 +137,3 @@ def bmf_path_pieces(case: Mapping[str, Any], demands: Any, capacities: Any, capp
     path = stands(begin, first) and stands((begin + end) / 2, middle) and stands(end, last)
     ends = begin == end or not capped
     return path and (not ends or is_bottleneck_max(a, c, last))
-
-
-@define_again(cases=lambda sizes: sum(_multisets((k + 1) ** m - 1, n) for n, m, k in sizes))
-def bmf_fixed_points(case: Mapping[str, Any], sizes: Any) -> bool:
-    """The allocations are BMF, and tasks under the levels are these tasks again, without room or overflow."""
-    a = fractions(case["demands"])
-    for tasks in fractions(case["vertices"]):
-        load = usage(a, tasks)
-        level = [
-            max(x * row[j] for x, row in zip(tasks, a, strict=True)) if load[j] >= 1 else ONE
-            for j in range(len(load))
-        ]
-        again = [runs(row, level) for row in a]
-        # A level stays where it is if its load is 1, or if it is 1 and there is room.
-        still = all(u == 1 or (u < 1 and t == 1) for u, t in zip(load, level, strict=True))
-        if again != tasks or not still or not is_bottleneck_max(a, [ONE] * len(load), tasks):
-            return False
-    return bool(case["vertices"])
-
-
-def _multisets(kinds: int, size: int) -> int:
-    """Number of multisets of a size from so many kinds."""
-    return prod(range(kinds, kinds + size)) // prod(range(1, size + 1))
-
-
-@define_again(cases=lambda n, m, largest: ((largest + 1) ** m - 1) ** n)
-def drf_bottlenecks(case: Mapping[str, Any], n: int, m: int, largest: int) -> bool:
-    """If those of higher levels leave, each user still demands something full: there is no room for it."""
-    a = fractions(case["demands"])
-    tasks = drf_tasks(a, [1] * m)
-    level = [x * max(row) for x, row in zip(tasks, a, strict=True)]
-    for i, row in enumerate(a):
-        kept = usage(a, [x if v <= level[i] else ZERO for x, v in zip(tasks, level, strict=True)])
-        if not any(d and u == 1 for d, u in zip(row, kept, strict=True)):
-            return False
-    return True
-
-
-@define_again(cases=lambda largest, most: largest**4 * most**2)
-def two_classes(case: Mapping[str, Any], largest: int, most: int) -> bool:
-    """The tasks per job are BMF, and no allocation to the two classes beats them."""
-    a, counts, tasks = (
-        fractions(case["demands"]),
-        [fraction(k) for k in case["counts"]],
-        fractions(case["tasks"]),
-    )
-    jobs = [row for row, k in zip(a, counts, strict=True) for _ in range(int(k))]
-    each = [x for x, k in zip(tasks, counts, strict=True) for _ in range(int(k))]
-    loads = [[k * d for d in row] for row, k in zip(a, counts, strict=True)]
-    return is_bottleneck_max(jobs, [ONE, ONE], each) and is_pf(loads, [ONE, ONE], tasks, counts)

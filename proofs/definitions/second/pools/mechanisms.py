@@ -8,24 +8,16 @@ not fit.
 from __future__ import annotations
 
 import heapq
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from fractions import Fraction
 from typing import Any
 
-from proofs.definitions.exact import ONE, ZERO, Matrix, Row, max_min, usage
+from proofs.definitions.exact import ONE, ZERO, Row, max_min, shares_of
 from proofs.definitions.registry import define_again, fractions
 from proofs.definitions.second.pools.filling import pf_tasks
 from proofs.errors import ProofError
 
 __all__ = ["whole_task_order"]
-
-
-def parts(demands: Matrix, capacities: Row) -> Matrix:
-    """What part of each capacity a task holds."""
-    columns = [
-        [d / c for d in column] for column, c in zip(zip(*demands, strict=True), capacities, strict=True)
-    ]
-    return [list(row) for row in zip(*columns, strict=True)]
 
 
 @define_again
@@ -42,7 +34,7 @@ def dominant_resources(demands: Any, capacities: Any) -> list[int]:
 def asset_tasks(demands: Any, capacities: Any) -> Row:
     """Max-min fair sums of shares, by assignments."""
     a, c = fractions(demands), fractions(capacities)
-    return max_min(a, c, [1 / sum(row, ZERO) for row in parts(a, c)])
+    return max_min(a, c, [1 / sum(row, ZERO) for row in shares_of(a, c)])
 
 
 @define_again
@@ -52,24 +44,6 @@ def ceei_tasks(demands: Any, capacities: Any, prices: Any) -> Row:
     if tasks is None:
         raise ProofError(f"the prices {prices} are none of a competitive equilibrium from equal incomes")
     return tasks
-
-
-def _cells(policy: str, least_demand: int, largest_demand: int, largest_capacity: int) -> int:
-    kinds = (largest_demand - least_demand + 1) ** 2 - (least_demand == 0)
-    return kinds**3 * largest_capacity**2
-
-
-@define_again(cases=_cells)
-def levels_and_full(
-    case: Mapping[str, Any], policy: str, least_demand: int, largest_demand: int, largest_capacity: int
-) -> bool:
-    """Raised alike to the common level of user 1, all tasks are these and just fit."""
-    a, c, tasks = fractions(case["demands"]), fractions(case["capacities"]), fractions(case["tasks"])
-    one = [max(row) if policy == "drf" else sum(row) for row in parts(a, c)]
-    common = [tasks[0] * one[0] / v for v in one]
-    # What is the least factor by which something overflows? 1 if it is just full.
-    room = min(c_j / u for u, c_j in zip(usage(a, common), c, strict=True) if u)
-    return common == tasks and room == 1
 
 
 @define_again
@@ -101,8 +75,8 @@ def whole_task_order(
 ) -> list[int]:
     """Merged levels, up to the first task that does not fit; the richest first is served to the end."""
     a, c = fractions(demands), fractions(capacities)
-    one = parts(a, c)
-    start = parts(fractions(held), c) if held is not None else [[ZERO] * len(c) for _ in a]
+    one = shares_of(a, c)
+    start = shares_of(fractions(held), c) if held is not None else [[ZERO] * len(c) for _ in a]
     f = fractions(factors) if factors is not None else [ONE] * len(a)
     rank = ties or list(range(1, len(a) + 1))
     lines = [_waiting(i, rank.index(i + 1), f[i], start[i], one[i], 1) for i in range(len(a))]

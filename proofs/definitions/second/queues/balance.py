@@ -15,7 +15,7 @@ from itertools import combinations_with_replacement, product
 from math import factorial, prod
 from typing import Any
 
-from proofs.definitions.exact import ONE, ZERO, Matrix, Row, usage
+from proofs.definitions.exact import ONE, ZERO, Matrix, Row, dot, powers, shares_of, usage
 from proofs.definitions.registry import define_again, fraction, fractions
 
 __all__ = ["box_means"]
@@ -34,15 +34,14 @@ def balance(columns: Frozen, x: State, largest: bool = True) -> Fraction:
     """The balance function at a state, from above."""
     if not any(x):
         return ONE
-    below = [balance(columns, (*x[:i], k - 1, *x[i + 1 :]), largest) if k else ZERO for i, k in enumerate(x)]
-    sums = [sum((v * b for v, b in zip(column, below, strict=True)), ZERO) for column in columns]
+    below = [balance(columns, moved(x, i, -1), largest) if k else ZERO for i, k in enumerate(x)]
+    sums = [dot(column, below) for column in columns]
     return max(sums) if largest else min(sums)
 
 
 def multinomial(column: tuple[Fraction, ...], x: State) -> Fraction:
     """Coefficient of z^x in the sum over k of (column z)^k."""
-    ways = factorial(sum(x)) // prod(map(factorial, x))
-    return ways * prod((v**k for v, k in zip(column, x, strict=True)), start=ONE)
+    return factorial(sum(x)) // prod(map(factorial, x)) * powers(column, x)
 
 
 def below(x: State) -> list[tuple[State, State]]:
@@ -60,9 +59,9 @@ def series(columns: Frozen, x: State) -> Fraction:
     return sum((multinomial(first, y) * series(rest, z) for y, z in below(x)), ZERO)
 
 
-def one_less(x: State, i: int) -> State:
-    """A state with one job of class i less."""
-    return (*x[:i], x[i] - 1, *x[i + 1 :])
+def moved(x: State, i: int, step: int) -> State:
+    """A state with so many jobs of class i more."""
+    return (*x[:i], x[i] + step, *x[i + 1 :])
 
 
 @define_again(cases=lambda shares, loads, sizes, size, balanced: (size + 1) ** len(shares))
@@ -73,15 +72,12 @@ def balance_equations(
     if not balanced:
         raise NotImplementedError("the second definition knows balanced fairness only")
     columns, rho, x = frozen(shares), fractions(loads), tuple(case["counts"])
-
-    def weight(y: State) -> Fraction:
-        return balance(columns, y) * prod((r**k for r, k in zip(rho, y, strict=True)), start=ONE)
-
     for i, (r, sigma) in enumerate(zip(rho, fractions(sizes), strict=True)):
-        up = (*x[:i], x[i] + 1, *x[i + 1 :])
+        up = moved(x, i, 1)
         # From x to x + e_i and back; the tasks at x + e_i are the ratio of the balance functions.
         served = balance(columns, x) / balance(columns, up) / sigma
-        if r / sigma * weight(x) != served * weight(up):
+        here, there = (balance(columns, y) * powers(rho, y) for y in (x, up))
+        if r / sigma * here != served * there:
             return False
     return True
 
@@ -91,7 +87,7 @@ def balanced_usage(case: Mapping[str, Any], shares: Any, size: int, largest: boo
     """Tasks as ratios from above, and the fullest resource."""
     columns, x = frozen(shares), tuple(case["counts"])
     tasks = [
-        balance(columns, one_less(x, i), largest) / balance(columns, x, largest) if k else ZERO
+        balance(columns, moved(x, i, -1), largest) / balance(columns, x, largest) if k else ZERO
         for i, k in enumerate(x)
     ]
     used = usage(fractions(shares), tasks)
@@ -104,7 +100,7 @@ def balance_below_others(case: Mapping[str, Any], shares: Any, size: int) -> boo
     columns, x = frozen(shares), tuple(case["counts"])
     value, other = balance(columns, x), series(columns, x)
     needs = [
-        sum((v * series(columns, one_less(x, i)) for i, v in enumerate(column) if x[i]), ZERO)
+        sum((v * series(columns, moved(x, i, -1)) for i, v in enumerate(column) if x[i]), ZERO)
         for column in columns
     ]
     told = [fraction(case["value"]), fraction(case["other"])]
@@ -116,11 +112,8 @@ def mass_of_totals(case: Mapping[str, Any], shares: Any, loads: Any, total: int)
     """From above; the coefficient is the complete symmetric polynomial of the loads."""
     columns, rho, k = frozen(shares), fractions(loads), case["jobs"]
     states = [x for x in product(range(k + 1), repeat=len(rho)) if sum(x) == k]
-    mass = sum(
-        (balance(columns, x) * prod((r**c for r, c in zip(rho, x, strict=True)), start=ONE) for x in states),
-        ZERO,
-    )
-    load = [sum((r * v for r, v in zip(rho, column, strict=True)), ZERO) for column in columns]
+    mass = sum((balance(columns, x) * powers(rho, x) for x in states), ZERO)
+    load = [dot(rho, column) for column in columns]
     most = sum((prod(chosen, start=ONE) for chosen in combinations_with_replacement(load, k)), ZERO)
     return mass == fraction(case["mass"]) and max(load) ** k <= mass <= most
 
@@ -129,7 +122,7 @@ def mass_of_totals(case: Mapping[str, Any], shares: Any, loads: Any, total: int)
 def duration_terms(case: Mapping[str, Any], shares: Any, size: int, largest: bool) -> bool:
     """From above, and geometric series of one resource by multinomials."""
     columns, x, i = frozen(shares), tuple(case["counts"]), case["class"]
-    up = (*x[:i], x[i] + 1, *x[i + 1 :])
+    up = moved(x, i, 1)
     own = [column[i] for column in columns]
     # Coefficients of the balance series times load/(1 - load): all states below x, but x itself.
     behind = [
@@ -138,7 +131,7 @@ def duration_terms(case: Mapping[str, Any], shares: Any, size: int, largest: boo
     ]
     left = (x[i] + 1) * balance(columns, up)
     right = (max(own) if largest else min(own)) * balance(columns, x)
-    right += sum((v * b for v, b in zip(own, behind, strict=True)), ZERO)
+    right += dot(own, behind)
     return [fraction(case["left"]), fraction(case["right"])] == [left, right] and right - left >= 0
 
 
@@ -188,8 +181,7 @@ def balanced_durations(shares: Any, loads: Any, total: int) -> list[str]:
 @define_again
 def balanced_service(demands: Any, capacities: Any, loads: Any, total: int) -> list[str]:
     """By rows of a box."""
-    a = [[d / c for d, c in zip(row, fractions(capacities), strict=True)] for row in fractions(demands)]
-    rho = fractions(loads)
+    a, rho = shares_of(fractions(demands), fractions(capacities)), fractions(loads)
     return [f"{1 / v:.4f}" for v in box_means(a, rho, _box(a, rho))]
 
 

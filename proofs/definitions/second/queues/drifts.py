@@ -11,10 +11,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from fractions import Fraction
 from itertools import product
-from math import prod
 from typing import Any
 
-from proofs.definitions.exact import ONE, ZERO, Matrix, Row, max_min, solved, usage
+from proofs.definitions.exact import ONE, ZERO, Matrix, Row, max_min, powers, shares_of, solved, usage
 from proofs.definitions.registry import define_again, fractions
 
 __all__: list[str] = []
@@ -28,7 +27,7 @@ def two_class_pf(a: Matrix, counts: Sequence[int]) -> Row:
     both = solved([list(column) for column in zip(*a, strict=True)], [ONE, ONE])
     candidates += [both] if both is not None and min(both) > 0 else []
     fit = [t for t in candidates if max(usage(a, t)) <= 1]
-    return max(fit, key=lambda t: prod((v**k for v, k in zip(t, counts, strict=True)), start=ONE))
+    return max(fit, key=lambda t: powers(t, counts))
 
 
 @define_again
@@ -54,7 +53,7 @@ def largest_mixes(demands: Any, capacities: Any, whole: bool = True) -> list[lis
     """From many tasks of class 1 to few: whatever raises the tasks of class 2."""
     a, c = fractions(demands), fractions(capacities)
     if not whole:
-        return capacity_corners([[d / s for d, s in zip(row, c, strict=True)] for row in a])
+        return capacity_corners(shares_of(a, c))
     found: list[list[Any]] = []
     best = -1
     for x in range(int(min(s / d for d, s in zip(a[0], c, strict=True) if d)), -1, -1):

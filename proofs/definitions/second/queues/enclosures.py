@@ -16,7 +16,6 @@ from typing import Any
 
 from proofs.definitions.exact import Matrix, Row
 from proofs.definitions.registry import define_again, fractions
-from proofs.definitions.second.queues.balance import box_means
 from proofs.definitions.second.queues.drifts import two_class_pf
 
 __all__: list[str] = []
@@ -67,17 +66,3 @@ def _law_means(shares: Frozen, rho: tuple[Fraction, ...], box: tuple[int, int]) 
 def pf_durations(shares: Any, loads: Any, box: Any) -> list[str]:
     """By the law of the box."""
     return [f"{v:.4f}" for v in law_means(fractions(shares), fractions(loads), box)]
-
-
-@define_again
-def pf_against_balanced(shares: Any, loads: Any, box: Any, total: int) -> dict[str, Any]:
-    """By the law of the box, and of the box of balanced fairness."""
-    a, rho = fractions(shares), fractions(loads)
-    pf, balanced = law_means(a, rho, box), box_means(a, rho, total)
-    longer = [i for i, (t, u) in enumerate(zip(pf, balanced, strict=True), 1) if t > u]
-    return {
-        "PF": [f"{v:.4f}" for v in pf],
-        "balanced fairness": [f"{v:.4f}" for v in balanced],
-        "longer": longer,
-        "holds": not longer,
-    }

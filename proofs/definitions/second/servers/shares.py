@@ -18,8 +18,8 @@ from functools import lru_cache
 from itertools import product
 from typing import Any
 
-from proofs.definitions.exact import ONE, ZERO, Matrix, Row, largest, max_min, possible, runs, totals, usage
-from proofs.definitions.registry import define_again, fraction, fractions
+from proofs.definitions.exact import ONE, ZERO, Matrix, Row, largest, possible, runs, totals, usage
+from proofs.definitions.registry import define_again, fractions
 
 __all__ = ["Park", "is_max_min", "is_ps_dsf", "nobody_can_gain", "pooled_use"]
 
@@ -214,56 +214,6 @@ def placements_by_both_definitions(
     """The highest served level and the gains that are left say the same."""
     park, x = _park(repr(case["cluster"])), fractions(case["placement"])
     return is_ps_dsf(park, x, division) == nobody_can_gain(park, x, division)
-
-
-@define_again(cases=lambda largest, weighted=True: 3 * ((largest + 1) ** 2 - 1) ** 2)
-def one_server_cases(case: Mapping[str, Any], largest: int, weighted: bool = True) -> bool:
-    """DRF by assignments leaves no gain on the server."""
-    park = Park.of(case["cluster"])
-    rates = [
-        (w if weighted else ONE) * runs(row, park.capacities[0])
-        for w, row in zip(park.weights, park.demands, strict=True)
-    ]
-    tasks = max_min(park.demands, park.capacities[0], rates)
-    return tasks == fractions(case["tasks"]) and nobody_can_gain(park, [[x] for x in tasks], "resource")
-
-
-@define_again(cases=lambda denominator, threshold, largest: int(fraction(largest) * denominator))
-def cpu_use_of_class_d(case: Mapping[str, Any], denominator: int, threshold: Any, largest: Any) -> bool:
-    """TSF by its order of users, PS-DSF by the gains that are left, and the CPU of class D."""
-    c, half = fraction(case["c"]), Fraction(1, 2)
-    park = Park.of(
-        {
-            "demands": [["1/10", "1/10"], [c, "1/5"], ["1/5", "1/10"]],
-            "capacities": [[8, 8], [34, 34], ["33/2", "33/4"], ["11/2", "33/4"]],
-            "eligible": [[1, 1, 1, 1], [1, 1, 1, 1], [0, 0, 1, 1]],
-        }
-    )
-    # TSF: user 3 has the least share even with all CPU of C and D; so users 1 and 2 share the memory of A, B.
-    alone = [sum((runs(row, capacity) for capacity in park.capacities), ZERO) for row in park.demands]
-    third = 22 / park.demands[2][0]
-    factor = 42 / (alone[0] * park.demands[0][1] + alone[1] * park.demands[1][1])
-    fits = factor * (alone[0] * park.demands[0][0] + alone[1] * c) <= 42
-    tsf = ONE if fits and third / alone[2] < factor else ZERO
-    part = min(ONE, 2 * (285 * c + 3 * half) / 77)
-    # PS-DSF: user 2 has t tasks, of which class D runs those that A and B leave.
-    t = Fraction(1755, 14) if 285 * c < 37 else (165 + 1575 * c) / (1 + 15 * c)
-    d = [2 * t - 210, 2 * t / 3 - Fraction(165, 2)]
-    x = [
-        [Fraction(80), 2 * t - 80, ZERO, ZERO],
-        [ZERO, 210 - t, ZERO, d[0]],
-        [ZERO, ZERO, Fraction(165, 2), d[1]],
-    ]
-    stands = is_ps_dsf(park, x, "resource") and nobody_can_gain(park, x, "resource")
-    told = [fraction(case["PS-DSF"]), fraction(case["TSF"])]
-    as_said = (part < 1) == (c < fraction(threshold))
-    return (
-        stands
-        and told == [part, tsf]
-        and tsf == 1
-        and park.used(x, 3)[0] == part * Fraction(11, 2)
-        and as_said
-    )
 
 
 def is_reachable(park: Park, tasks: Row) -> bool:
