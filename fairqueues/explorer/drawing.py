@@ -12,7 +12,8 @@ from fairness.arguments.plain import near
 from fairness.display.lettering import label
 from fairness.display.printing.saving import drawn_file
 from fairness.errors import ModelError
-from fairqueues.explorer.model import DISTINCT, State
+from fairqueues.explorer.fields import DISTINCT
+from fairqueues.explorer.model import State
 from fairqueues.explorer.palette import DASHES, DAY, hue_of
 from fairqueues.explorer.pictures import Drawing, drawings_of
 

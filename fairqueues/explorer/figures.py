@@ -11,7 +11,8 @@ from bokeh.models import ColumnDataSource, CustomJS, FixedTicker, HoverTool, Ran
 from bokeh.plotting import figure
 
 from fairness.errors import FairqueuesError
-from fairqueues.explorer.model import DISTINCT, State
+from fairqueues.explorer.fields import DISTINCT
+from fairqueues.explorer.model import State
 from fairqueues.explorer.palette import DASHES, DAY, Palette
 from fairqueues.explorer.pictures import Drawing, Mark, Picture, drawings_of
 

@@ -22,16 +22,8 @@ from fairness.catalogue import CATALOGUE, colour
 from fairqueues.explorer import rates, views
 from fairqueues.explorer.drawing import STYLES, figure_file, figure_names
 from fairqueues.explorer.examples import Examples
-from fairqueues.explorer.fields import FieldErrors, field_names, short_fraction
-from fairqueues.explorer.model import (
-    DISTINCT,
-    POLICIES,
-    SERVER_POLICIES,
-    SERVER_SHOWN,
-    SHOWN,
-    State,
-    nice_above,
-)
+from fairqueues.explorer.fields import DISTINCT, FieldErrors, field_tables, short_fraction
+from fairqueues.explorer.model import POLICIES, SERVER_POLICIES, SERVER_SHOWN, SHOWN, State, nice_above
 from fairqueues.explorer.page import ANSWER, Page, open_page
 from fairqueues.explorer.palette import DASHES, DAY, NIGHT, Palette, contrast, hue_of, legible
 from fairqueues.explorer.rates import ACCURACY, BALANCED, BOUND, CHAIN_STATES, COARSE, LOADS, rates_view
@@ -95,7 +87,8 @@ def test_link_and_fields_give_the_same_state_back(state: State) -> None:
     assert State.from_query(state.query()) == state
     assert changed(state) == state
     sizes = state.n_classes, state.n_resources, len(state.servers)
-    assert set(state.texts) == set(field_names(*sizes))
+    tables = field_tables(*sizes).values()
+    assert set(state.texts) == {name for rows in tables for row in rows for name in row}
 
 
 @pytest.mark.parametrize(
