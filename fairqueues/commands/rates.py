@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
-from fairqueues.console.checkpoints import Checkpoint, checkpoint_option
+from fairqueues.console.checkpoints import Checkpoint
 from fairqueues.console.command import Call, command
 from fairqueues.console.inputs import chosen, is_cluster, labelled
-from fairqueues.console.options import File, Methods, Precision, Seconds, option
+from fairqueues.console.options import File, Methods, Precision, Seconds
 from fairqueues.console.remedies import placed
 from fairqueues.errors import WrongUse
 from fairqueues.report.outcome import Evidence
@@ -37,14 +37,10 @@ TABLES = {"chain": ("tail", "max_states", "shape", "solver"),
 def rates(
     call: Call,
     file: File,
-    policy: Methods = None,
-    loads: Annotated[
-        str, option("Loads of the busiest resource; or a list, .3,.6,.9.", "FIRST:LAST:N")
-    ] = ".1:.95:18",
-    durations: Annotated[
-        bool, option("Mean durations instead of mean service rates.", None, "--durations")
-    ] = False,
-    checkpoint: Annotated[Path | None, checkpoint_option()] = None,
+    method: Methods = None,
+    loads: str = ".1:.95:18",
+    durations: bool = False,
+    checkpoint: Path | None = None,
     seconds: Seconds = None,
     precision: Precision = None,
 ) -> None:
@@ -54,11 +50,18 @@ def rates(
     --policy takes other methods. Policies are solved by their Markov chains, or simulated, with intervals,
     where there is none that fits. Give the same command again to go on after a stop, or with --seconds and
     --checkpoint for more seconds.
+
+    Parameters
+    ----------
+    loads : FIRST:LAST:N
+        Loads of the busiest resource; or a list, .3,.6,.9.
+    durations
+        Mean durations instead of mean service rates.
     """
     scenario = call.read(file)
     notes: list[str] = []
-    if policy:
-        methods = labelled([scenario.sweep_method(name, Path()) for name in policy], policy)
+    if method:
+        methods = labelled([scenario.sweep_method(name, Path()) for name in method], method)
     elif is_cluster(scenario):
         methods = chosen(scenario, None)
         notes.append("balanced fairness and its bound are known for one pool, and left out here")

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
-from enum import StrEnum
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
@@ -22,22 +21,16 @@ if TYPE_CHECKING:
 
     from fairqueues.scenario import Scenario
 
-__all__ = ["Kind", "region"]
+__all__ = ["region"]
 
 
-class Kind(StrEnum):
-    """Which region."""
-
-    STABILITY = "stability"
-    SERVICE = "service"
-    POLICY = "policy"
-    PACKING = "packing"
-
+Kind = Literal["stability", "service", "policy", "packing"]
+"""Which region."""
 
 SIMULATED = 0.05
 """Precision of a boundary by simulation, unless the file gives one."""
 
-LISTED = {Kind.STABILITY: "stability", Kind.PACKING: "whole tasks"}
+LISTED = {"stability": "stability", "packing": "whole tasks"}
 """Kinds known by their facets, and how tables call the region."""
 
 
@@ -77,13 +70,13 @@ def region(
     """
     scenario = call.read(file)
     table = scenario.section("region")
-    what = kind or Kind(table.kind)
+    what: Kind = kind or table.kind
     _require_used(
         what,
         {"--policy": policy, "--points": points, "--rate": rate},
         {"--section": section, "--ray": ray, "--volume": volume or None},
     )
-    if what is Kind.SERVICE and is_cluster(scenario):
+    if what == "service" and is_cluster(scenario):
         raise WrongUse("--kind service is for one pool, and the model has servers; take stability or policy")
     n = scenario.model.n_classes
     if what in LISTED:
@@ -96,7 +89,7 @@ def region(
         raise WrongUse(f"--points is for regions of at most 3 classes without --ray; here are {n} classes")
     elif ray is None and not scenario.has_traffic:
         raise WrongUse(f"a {what} region of {n} classes is found along one mix of loads; give --ray")
-    if what is Kind.SERVICE:
+    if what == "service":
         runs = _kept(scenario, policy, _least(rate, table, n), call.seed, points, single)
     else:
         runs = _carried(scenario, policy, points, single)
@@ -118,12 +111,12 @@ def _trace(
     # The sentences of the evidence are in JSON, CSV and the report.
     told = ~table.columns.str.contains("evidence")
     call.deliver(
-        f"{str(what).capitalize()} region",
+        f"{what.capitalize()} region",
         table,
         notes=(line.strip() for r in regions.values() for line in r.summary().splitlines()),
         dataset=call.to.dataset(table, scenario.model.job_classes, "load"),
         figure=(lambda: _figure(regions, n, loads)) if n in (2, 3) else None,
-        brief=table.loc[:, told] if what is Kind.POLICY else None,
+        brief=table.loc[:, told] if what == "policy" else None,
         seed=call.seed if _draws(runs) else None,
         extra={
             "summaries": {name: r.summary() for name, r in regions.items()},
@@ -160,7 +153,7 @@ def _list(
     from fairqueues.console.listing import Listing
 
     name = LISTED[what]
-    stability = what is Kind.STABILITY
+    stability = what == "stability"
     limits = ("max_vertices" if stability else "max_configurations", "max_facets")
     make = capacity.stability_region if stability else capacity.packing_region
     estimates: list[Any] = []
@@ -185,7 +178,7 @@ def _list(
     elif listing.mix is not None:
         figure = listing.figure
     call.deliver(
-        f"{str(what).capitalize()} region",
+        f"{what.capitalize()} region",
         table,
         listing.evidence() if asked else (),
         notes=(*listing.notes(ray=asked), *estimate),
@@ -234,9 +227,9 @@ def _reach(
 
 def _require_used(what: Kind, traced: dict[str, Any], listed: dict[str, Any]) -> None:
     """WrongUse if an option is given that this kind does not read."""
-    read: dict[Kind, tuple[str, ...]] = {
-        Kind.SERVICE: ("--policy", "--points", "--rate", "--ray"),
-        Kind.POLICY: ("--policy", "--points", "--ray"),
+    read: dict[str, tuple[str, ...]] = {
+        "service": ("--policy", "--points", "--rate", "--ray"),
+        "policy": ("--policy", "--points", "--ray"),
         **{kind: tuple(listed) for kind in LISTED},
     }
     for name, value in (traced | listed).items():

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from enum import StrEnum
 from functools import partial
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
@@ -19,17 +18,13 @@ if TYPE_CHECKING:
     from fairqueues.scenario import Scenario
     from queueing import Tasks
 
-__all__ = ["Level", "simulate"]
+__all__ = ["simulate"]
 
 _SHOWN = ("mean_jobs", "mean_durations", "service_rates")
 
 
-class Level(StrEnum):
-    """What is simulated."""
-
-    JOBS = "jobs"
-    COUNTS = "counts"
-    TASKS = "tasks"
+Level = Literal["jobs", "counts", "tasks"]
+"""What is simulated."""
 
 
 @command("jobs", "backend", "seed", "time_limit")
@@ -63,7 +58,7 @@ def simulate(
     """
     scenario = call.read(file)
     system = loaded(scenario, load)
-    what = level or Level(scenario.section("simulation").level)
+    what: Level = level or scenario.section("simulation").level
     options = _lengths(scenario, what, events, replications)
     options |= _sequential(scenario, what, options, precision, max_replications)
 
@@ -72,11 +67,11 @@ def simulate(
     from fairqueues.console.remedies import placed
 
     said: tuple[str, ...] = ()
-    if what is Level.TASKS:
+    if what == "tasks":
         simulated, options["tasks"] = _whole_tasks(scenario, policy)
         said = _not_simulated(scenario, list(simulated))
     else:
-        simulated, options["level"] = chosen(scenario, policy), str(what)
+        simulated, options["level"] = chosen(scenario, policy), what
     run = partial(queueing.simulate, system, rng=call.seed, n_jobs=call.jobs, **options)
     with call.workers():
         results = call.run({name: partial(run, one) for name, one in simulated.items()})
@@ -104,7 +99,7 @@ def simulate(
 
 def _lengths(scenario: Scenario, what: Level, events: int | None, replications: int | None) -> dict[str, Any]:
     """How long and how often is simulated."""
-    length = "jobs" if what is Level.JOBS else "events"
+    length = "jobs" if what == "jobs" else "events"
     keys = (length, "replications", "warmup", "confidence")
     return settings(scenario, "simulation", keys, **{length: events}, replications=replications)
 
@@ -117,7 +112,7 @@ def _sequential(
     max_replications: int | None,
 ) -> dict[str, Any]:
     """The precision to go on for, at level jobs."""
-    if what is not Level.JOBS:
+    if what != "jobs":
         if precision is not None or max_replications is not None:
             name = "--max-replications" if precision is None else "--precision"
             raise WrongUse(f"{name} is for level jobs; at level {what} set --events and --replications")

@@ -7,9 +7,11 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
+import typer
+
 from fairqueues.console.command import Call, command
 from fairqueues.console.inputs import chain_options, chosen, is_cluster, loaded, numbers, settings
-from fairqueues.console.options import Certificate, File, Load, Policies, Precision, Seconds, option
+from fairqueues.console.options import File, Load, Policies, Precision, Seconds
 from fairqueues.errors import WrongUse
 from fairqueues.report.outcome import Evidence
 
@@ -29,13 +31,11 @@ def solve(
     file: File,
     policy: Policies = None,
     load: Load = None,
-    shape: Annotated[str | None, option("States per class; default: as needed.", "K,L,...")] = None,
-    tail: Annotated[float | None, option("Probability that may be left out.", "P", min=0.0, max=1.0)] = None,
-    certified: Annotated[
-        bool | None, option("Proved bounds instead of estimates.", None, "--certified/--estimated")
-    ] = None,
-    width: Annotated[float | None, option("Largest width of proved bounds, part of the mean.", "W")] = None,
-    certificate: Certificate = None,
+    shape: str | None = None,
+    tail: Annotated[float | None, typer.Option(min=0.0, max=1.0)] = None,
+    certified: Annotated[bool | None, typer.Option("--certified/--estimated")] = None,
+    width: float | None = None,
+    certificate: Path | None = None,
     seconds: Seconds = None,
     precision: Precision = None,
 ) -> None:
@@ -43,6 +43,17 @@ def solve(
 
     With --certified the means of every policy are enclosed between bounds that are proved. With --seconds
     each is found as well as the time allows, also of many classes; that one is unstable is an answer.
+
+    Parameters
+    ----------
+    shape : K,L,...
+        States per class; default: as needed.
+    tail : P
+        Probability that may be left out.
+    certified
+        Proved bounds instead of estimates.
+    width : W
+        Largest width of proved bounds, part of the mean.
     """
     scenario = call.read(file)
     policies = chosen(scenario, policy)

@@ -8,9 +8,8 @@ from __future__ import annotations
 
 from collections import Counter
 from pathlib import Path
-from typing import Annotated
 
-from fairqueues.console.checkpoints import Checkpoint, checkpoint_option
+from fairqueues.console.checkpoints import Checkpoint
 from fairqueues.console.command import Call, command
 from fairqueues.console.inputs import chain_options, labelled
 from fairqueues.console.options import File, Methods
@@ -22,18 +21,24 @@ __all__ = ["sweep"]
 def sweep(
     call: Call,
     file: File,
-    policy: Methods = None,
-    checkpoint: Annotated[Path | None, checkpoint_option("that of [sweep], else ")] = None,
+    method: Methods = None,
+    checkpoint: Path | None = None,
 ) -> None:
     """Evaluate every method over the grid of [sweep]; give the same command again to go on after a stop.
 
     Methods are policies, balanced fairness ("balanced") and the closed-form bound of it ("bound"): those of
     [sweep], else the policies of the file; --policy takes all of them.
+
+    Parameters
+    ----------
+    checkpoint : FILE
+        Keep finished points here. Default: that of [sweep], else the first --out with .part, which is
+        removed at the end.
     """
     scenario = call.read(file)
     section = scenario.section("sweep")
-    named = [scenario.sweep_method(name, Path()) for name in policy or ()]
-    written = policy or section.methods or scenario.document.policies
+    named = [scenario.sweep_method(name, Path()) for name in method or ()]
+    written = method or section.methods or scenario.document.policies
     policies = labelled(named or scenario.sweep_methods, written)
     kept = Checkpoint.of(checkpoint, call.to, section.checkpoint)
     options = chain_options(scenario)

@@ -13,7 +13,7 @@ from fairqueues.errors import WrongUse
 
 __all__ = ["require_backend", "workers"]
 
-_EXTRAS = {Backend.DASK: ("distributed", "fairqueues[cluster]"), Backend.RAY: ("ray", "ray[default]")}
+_EXTRAS = {"dask": ("distributed", "fairqueues[cluster]"), "ray": ("ray", "ray[default]")}
 
 
 def require_backend(backend: Backend, jobs: int) -> None:
@@ -34,13 +34,13 @@ def workers(backend: Backend, jobs: int) -> Iterator[None]:
     per job, and stopped at the end.
     """
     require_backend(backend, jobs)
-    if backend is Backend.LOKY:
+    if backend == "loky":
         yield
         return
 
     import joblib
 
-    if backend is Backend.RAY:
+    if backend == "ray":
         from ray.util.joblib import register_ray  # type: ignore[import-not-found, unused-ignore]
 
         register_ray()

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Self
+from typing import Self
 
 import typer
 
@@ -13,15 +13,7 @@ from fairqueues.console.output import Delivery
 from fairqueues.errors import WrongUse
 from fairqueues.files import require_writable
 
-__all__ = ["Checkpoint", "checkpoint_option"]
-
-
-def checkpoint_option(default: str = "") -> Any:
-    """The option of a command whose default comes first from the ``default`` of its file."""
-    told = (
-        f"Keep finished points here. Default: {default}the first --out with .part, which is removed at the "
-    )
-    return typer.Option("--checkpoint", metavar="FILE", help=f"{told}end.")
+__all__ = ["Checkpoint"]
 
 
 @dataclass(frozen=True)

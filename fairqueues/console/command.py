@@ -17,7 +17,7 @@ import typer
 
 from fairness.display.tables import Columns
 from fairqueues.console.inputs import read
-from fairqueues.console.options import OUTPUT, SHARED, Backend
+from fairqueues.console.options import OUTPUT, SHARED
 from fairqueues.console.output import Delivery
 from fairqueues.console.progress import listening, reached
 from fairqueues.report.outcome import Evidence, Outcome
@@ -84,7 +84,7 @@ class Call:
 
         backend = self._given["backend"]
         with workers(backend, self.jobs):
-            yield None if backend is not Backend.LOKY else self.jobs
+            yield self.jobs if backend == "loky" else None
 
     def run(self, runs: Mapping[str, Callable[[], Any]], **told: Any) -> dict[str, Any]:
         """Results by name, as :func:`~fairqueues.console.progress.reached` gives them, within the time."""

@@ -15,15 +15,12 @@ from typing import Annotated
 
 import typer
 
-from fairqueues.console.options import option
 from fairqueues.errors import OutputError, WrongUse
 from fairqueues.files import require_writable
 
 __all__ = ["bench", "checkout", "reproduce"]
 
-Checkout = Annotated[
-    Path | None, option("The repository or unpacked sdist, if it is elsewhere.", "DIR", "--checkout")
-]
+Checkout = Annotated[Path | None, typer.Option("--checkout")]
 
 
 def _sources(root: Path) -> list[str]:
