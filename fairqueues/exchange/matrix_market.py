@@ -16,13 +16,13 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pandas as pd
 from scipy import io
 
 from fairness.errors import ModelError
 from fairness.machine.memory import require_memory
 from fairness.model.problem import FloatArray
 from queueing.model.finite_chain import FiniteChain
+from queueing.recorded.columns import heads_of, table
 
 __all__ = ["read_matrix", "read_state_table", "write_matrix"]
 
@@ -78,35 +78,20 @@ def read_state_table(path: Path, n: int) -> dict[str, FloatArray]:
     Raises
     ------
     ModelError
-        If states are missing or given twice, or a column holds no numbers.
+        If states are missing or given twice, or a cell is no number, with its line.
     """
-    try:
-        # As text: readers of pandas round numbers each in a way of its own.
-        table = pd.read_csv(path, dtype=str, keep_default_na=False, encoding="utf-8-sig")
-    except (OSError, ValueError) as error:
-        raise ModelError(f"{path}: cannot be read: {error!s:.200}; give the table of the states") from None
-    if table.columns[0] != "state":
+    heads = heads_of(path)
+    if heads[0] != "state":
         return {}
-    states = _column(path, table, "state")
+    rows = table(path, heads)
+    states = rows.numbers("state")
     if len(states) != n or (np.sort(states) != np.arange(n)).any():
         raise ModelError(
             f"{path}: the column 'state' must hold the numbers 0 to {n - 1}, each once; it has {len(states)} "
             "rows; write the table anew"
         )
     order = np.argsort(states)
-    return {str(name): _column(path, table, name)[order] for name in table.columns[1:]}
-
-
-def _column(path: Path, table: pd.DataFrame, name: str) -> FloatArray:
-    """Numbers of a column."""
-    words = table[name].to_numpy(dtype=object)
-    try:
-        values: FloatArray = words.astype(float)
-    except ValueError as error:
-        raise ModelError(
-            f"{path}: column {name!r} must hold a number for each state: {error}; leave it out"
-        ) from None
-    return values
+    return {name: rows.numbers(name)[order] for name in heads[1:]}
 
 
 def _wrong(path: Path, error: Exception) -> ModelError:

@@ -157,9 +157,7 @@ class Throughputs(Result):
 
     def require_accelerator(self, name: str) -> int:
         """Its place; ModelError if it is unknown."""
-        if name not in self.accelerators:
-            raise ModelError.of("accelerator", f"{name!r} is unknown; {near(name, self.accelerators)}")
-        return self.accelerators.index(name)
+        return _place("accelerator", name, self.accelerators)
 
     def rate(self, model: str, scale_factor: int, accelerator: str) -> float:
         """Steps per second of a job alone; NaN where it was not measured."""
@@ -294,13 +292,16 @@ class Throughputs(Result):
     def _chosen(self, job_types: Sequence[str] | None) -> list[int]:
         if job_types is None:
             return list(range(len(self.models)))
-        places = {name: i for i, name in enumerate(self.job_types)}
-        for name in job_types:
-            if name not in places:
-                raise ModelError.of("job_types", f": {name!r} is unknown; {near(str(name), places)}")
-        return [places[name] for name in job_types]
+        return [_place("job_types", name, self.job_types) for name in job_types]
 
     def _counted(self, devices: Mapping[str, int]) -> tuple[list[int], FloatArray]:
         columns = [self.require_accelerator(name) for name in devices]
         counts = [require_whole(f"devices[{name!r}]", count, 1) for name, count in devices.items()]
         return columns, np.array(counts, dtype=float)
+
+
+def _place(argument: str, name: str, known: Sequence[str]) -> int:
+    """Place of a name among those that are known; ModelError if it is none of them."""
+    if name not in known:
+        raise ModelError.of(argument, f": {name!r} is unknown; {near(str(name), known)}")
+    return known.index(name)
