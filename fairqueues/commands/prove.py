@@ -13,7 +13,7 @@ import typer
 from fairqueues.console import completion
 from fairqueues.console.command import Call, command
 from fairqueues.errors import OutputError, WrongUse
-from fairqueues.files import write_all
+from fairqueues.files import require_folder, write_all
 from fairqueues.report.outcome import Evidence
 
 __all__ = ["prove"]
@@ -58,7 +58,7 @@ def prove(
 
     folders = {name: folder for name, folder in (("coq", coq), ("lean", lean)) if folder is not None}
     for folder in folders.values():
-        _require_folder(folder)
+        require_folder(folder)
 
     import pandas as pd
 
@@ -97,7 +97,7 @@ def prove(
 
 def _chosen(names: Sequence[str]) -> list[Any]:
     """The statements of these ids and files; without any, all of the papers."""
-    from fairqueues.console.conjectures import SUFFIXES, own_statements
+    from fairqueues.console.conjectures import SUFFIXES, own_statements, require_distinct
     from proofs.catalogue import statement_named, statements
 
     if len(set(names)) < len(names):
@@ -111,9 +111,7 @@ def _chosen(names: Sequence[str]) -> list[Any]:
             raise WrongUse(f"{file}: a file with statements of your own is called NAME.py or NAME.toml")
         else:
             found.append(statement_named(name))
-    ids = [statement.id for statement in found]
-    if twice := [name for name in ids if ids.count(name) > 1]:
-        raise WrongUse(f"two statements are called {twice[0]!r}; give one of them another id")
+    require_distinct(found)
     return found or list(statements())
 
 
@@ -137,14 +135,6 @@ def _told(verdicts: Sequence[Any]) -> tuple[str, ...]:
         told += [told_witness(f.claim, f.evidence) for f in v.findings]
         lines += [f"{v.id}: {one}" for one in told if one]
     return tuple(lines)
-
-
-def _require_folder(folder: Path) -> None:
-    """OutputError unless files can be written into the folder, or it can be made."""
-    if folder.exists() and not folder.is_dir():
-        raise OutputError(f"cannot write into {folder}: it is a file; name a folder")
-    if not folder.parent.is_dir():
-        raise OutputError(f"cannot make {folder}: there is no folder {str(folder.parent)!r}; create it first")
 
 
 def _write_sources(verdicts: Sequence[Any], language: str, folder: Path) -> None:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from fairqueues.console.checkpoints import Checkpoint
 from fairqueues.console.command import Call, command
-from fairqueues.console.inputs import chosen, is_cluster, labelled
+from fairqueues.console.inputs import chain_options, chosen, is_cluster, labelled, settings
 from fairqueues.console.options import File, Methods, Precision, Seconds
 from fairqueues.console.remedies import placed
 from fairqueues.errors import WrongUse
@@ -180,13 +180,9 @@ def _loads(text: str) -> Any:
 
 def _options(scenario: Scenario) -> dict[str, Any]:
     """What the tables of the file say about chains and simulations, as arguments of the curves."""
-    from fairqueues.console.inputs import chain_options
-
     found: dict[str, Any] = {}
     for table, keys in TABLES.items():
-        section = scenario.section(table)
-        given = [key for key in keys if key in section.model_fields_set]
-        found |= {key: getattr(section, key) for key in given if getattr(section, key) is not None}
+        found |= settings(scenario, table, [k for k in keys if k in scenario.section(table).model_fields_set])
     if "solver" in found:
         found["solver"] = chain_options(scenario)["solver"]
     return found

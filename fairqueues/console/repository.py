@@ -15,8 +15,8 @@ from typing import Annotated
 
 import typer
 
-from fairqueues.errors import OutputError, WrongUse
-from fairqueues.files import require_writable
+from fairqueues.errors import WrongUse
+from fairqueues.files import require_folder
 
 __all__ = ["bench", "checkout", "reproduce"]
 
@@ -71,12 +71,8 @@ def reproduce(
     root = checkout(place)
     known = _sources(root)
     _require_known("source", sources, known)
-    target = folder.resolve()
-    if target.exists() and not target.is_dir():
-        raise OutputError(f"cannot write into {folder}: it is a file; name a folder")
-    if not target.exists():
-        require_writable(target)
-    options = ["--out", str(target), *(["--full"] if full else [])]
+    require_folder(folder)
+    options = ["--out", str(folder.resolve()), *(["--full"] if full else [])]
     modules = [f"examples.{source}" for source in sources] if sources else ["examples"]
     _leave(max(_run(root, [module, *options]) for module in modules))
 
