@@ -6,7 +6,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from fairqueues.console.checkpoints import Checkpoint
+from fairqueues.console.checkpoints import finished_points
 from fairqueues.console.command import Call, command
 from fairqueues.console.inputs import chain_options, chosen, is_cluster, labelled, settings
 from fairqueues.console.options import File, Methods, Precision, Seconds
@@ -78,21 +78,20 @@ def rates(
         return
     if precision is not None:
         raise WrongUse("--precision is for answers in a given time; add --seconds")
-    kept = Checkpoint.of(checkpoint, call.to)
 
     import capacity
 
-    with call.workers() as n_jobs:
-        curves = capacity.load_curves(
-            system,
-            methods,
-            values,
-            **_options(scenario),
-            n_jobs=n_jobs,
-            checkpoint=kept.path,
-            rng=call.seed,
-        )
-    with kept:
+    with finished_points(checkpoint, call.to) as kept:
+        with call.workers() as n_jobs:
+            curves = capacity.load_curves(
+                system,
+                methods,
+                values,
+                **_options(scenario),
+                n_jobs=n_jobs,
+                checkpoint=kept,
+                rng=call.seed,
+            )
         deliver_means(call, what, curves, quantity, notes)
 
 

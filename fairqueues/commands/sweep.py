@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections import Counter
 from pathlib import Path
 
-from fairqueues.console.checkpoints import Checkpoint
+from fairqueues.console.checkpoints import finished_points
 from fairqueues.console.command import Call, command
 from fairqueues.console.inputs import chain_options, labelled
 from fairqueues.console.options import File, Methods
@@ -40,7 +40,6 @@ def sweep(
     named = [scenario.sweep_method(name, Path()) for name in method or ()]
     written = method or section.methods or scenario.document.policies
     policies = labelled(named or scenario.sweep_methods, written)
-    kept = Checkpoint.of(checkpoint, call.to, section.checkpoint)
     options = chain_options(scenario)
     shape = options.get("shape")
     options |= {"shape": tuple(shape)} if isinstance(shape, list) else {}
@@ -49,24 +48,24 @@ def sweep(
     from capacity.sweeping.points import StandardOutputs
     from fairqueues.console.figures import sweep_lines
 
-    with call.workers() as n_jobs:
-        dataset = capacity.sweep(
-            scenario.swept_model,
-            policies,
-            scenario.sweep_values,
-            StandardOutputs(tuple(section.outputs), tuple(options.items())),
-            n_jobs=n_jobs,
-            checkpoint=kept.path,
-            rng=call.seed,
-        )
-    errors = [str(text) for text in dataset.error.values.ravel() if text]
-    unstable = [text for text in errors if text.startswith("UnstableError")]
-    along = next(iter(scenario.sweep_values))
-    wanted = "service_rates" if "service_rates" in section.outputs else section.outputs[0]
-    notes = [f"{dataset.error.size} points, {len(unstable)} of them without a stationary law"]
-    notes += [f"{number} of them: {text}" for text, number in Counter(unstable).items()]
-    table = dataset.to_dataframe()
-    with kept:
+    with finished_points(checkpoint, call.to, section.checkpoint) as kept:
+        with call.workers() as n_jobs:
+            dataset = capacity.sweep(
+                scenario.swept_model,
+                policies,
+                scenario.sweep_values,
+                StandardOutputs(tuple(section.outputs), tuple(options.items())),
+                n_jobs=n_jobs,
+                checkpoint=kept,
+                rng=call.seed,
+            )
+        errors = [str(text) for text in dataset.error.values.ravel() if text]
+        unstable = [text for text in errors if text.startswith("UnstableError")]
+        along = next(iter(scenario.sweep_values))
+        wanted = "service_rates" if "service_rates" in section.outputs else section.outputs[0]
+        notes = [f"{dataset.error.size} points, {len(unstable)} of them without a stationary law"]
+        notes += [f"{number} of them: {text}" for text, number in Counter(unstable).items()]
+        table = dataset.to_dataframe()
         call.deliver(
             "Sweep",
             table,
