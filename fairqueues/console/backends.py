@@ -27,15 +27,15 @@ def require_backend(backend: Backend, jobs: int) -> None:
 
 
 @contextmanager
-def workers(backend: Backend, jobs: int) -> Iterator[None]:
-    """Have joblib ask this backend.
+def workers(backend: Backend, jobs: int) -> Iterator[int | None]:
+    """Have joblib ask this backend; given is the number of workers here, or None where it knows it.
 
     With dask, DASK_SCHEDULER_ADDRESS names a running cluster; otherwise workers are started here, one process
     per job, and stopped at the end.
     """
     require_backend(backend, jobs)
     if backend == "loky":
-        yield
+        yield jobs
         return
 
     import joblib
@@ -45,12 +45,12 @@ def workers(backend: Backend, jobs: int) -> Iterator[None]:
 
         register_ray()
         with joblib.parallel_config(backend="ray", n_jobs=jobs):
-            yield
+            yield None
         return
 
     address = os.environ.get("DASK_SCHEDULER_ADDRESS")
     with _client(address, jobs), joblib.parallel_config(backend="dask"):
-        yield
+        yield None
 
 
 def _client(address: str | None, jobs: int) -> Any:

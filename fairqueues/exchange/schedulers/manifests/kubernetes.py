@@ -165,8 +165,7 @@ def _queue(pod: Field) -> str | None:
 def _read_node(node: Field, parts: Parts) -> None:
     """Add a node as a server."""
     name = node["metadata"]["name"].text()
-    if other := parts.another("server", name, node.name):
-        node["metadata"]["name"].fail(f"the node {name!r} stands in {other} too; keep one of them")
+    parts.require_new("server", name, node.name, node["metadata"]["name"].fail)
     spec, status = node["spec"], node["status"]
     allocatable = status["allocatable"] if status["allocatable"].value is not None else status["capacity"]
     if allocatable.value is None:
