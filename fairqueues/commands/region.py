@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -15,6 +15,7 @@ from fairqueues.console.command import Call, command, stacked
 from fairqueues.console.inputs import chosen, is_cluster, method_name, numbers, settings, sourced
 from fairqueues.console.options import File, Policies
 from fairqueues.errors import WrongUse
+from fairqueues.scenario.choices import RegionKind
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -23,9 +24,6 @@ if TYPE_CHECKING:
 
 __all__ = ["region"]
 
-
-Kind = Literal["stability", "service", "policy", "packing"]
-"""Which region."""
 
 SIMULATED = 0.05
 """Precision of a boundary by simulation, unless the file gives one."""
@@ -38,7 +36,7 @@ LISTED = {"stability": "stability", "packing": "whole tasks"}
 def region(
     call: Call,
     file: File,
-    kind: Kind | None = None,
+    kind: RegionKind | None = None,
     policy: Policies = None,
     rate: str | None = None,
     points: Annotated[int | None, typer.Option(min=2, max=10_000)] = None,
@@ -70,7 +68,7 @@ def region(
     """
     scenario = call.read(file)
     table = scenario.section("region")
-    what: Kind = kind or table.kind
+    what: RegionKind = kind or table.kind
     _require_used(
         what,
         {"--policy": policy, "--points": points, "--rate": rate},
@@ -100,7 +98,7 @@ def region(
 
 
 def _trace(
-    call: Call, scenario: Scenario, what: Kind, runs: dict[str, partial[Any]], points: int | None
+    call: Call, scenario: Scenario, what: RegionKind, runs: dict[str, partial[Any]], points: int | None
 ) -> None:
     """Deliver regions that are found point by point."""
     n = scenario.model.n_classes
@@ -114,7 +112,7 @@ def _trace(
         f"{what.capitalize()} region",
         table,
         notes=(line.strip() for r in regions.values() for line in r.summary().splitlines()),
-        dataset=call.to.dataset(table, scenario.model.job_classes, "load"),
+        axis=(scenario.model.job_classes, "load"),
         figure=(lambda: _figure(regions, n, loads)) if n in (2, 3) else None,
         brief=table.loc[:, told] if what == "policy" else None,
         seed=call.seed if _draws(runs) else None,
@@ -128,7 +126,7 @@ def _trace(
 def _list(
     call: Call,
     scenario: Scenario,
-    what: Kind,
+    what: RegionKind,
     through: list[str] | None,
     ray: str | None,
     entropy: int | None,
@@ -182,7 +180,7 @@ def _list(
         table,
         listing.evidence() if asked else (),
         notes=(*listing.notes(ray=asked), *estimate),
-        dataset=call.to.dataset(table, region.job_classes, "load" if listing.vertices else "demand"),
+        axis=(region.job_classes, "load" if listing.vertices else "demand"),
         figure=figure,
         brief=listing.brief(table),
         seed=entropy,
@@ -197,7 +195,7 @@ def _list(
 
 
 def _reach(
-    call: Call, scenario: Scenario, what: Kind, searches: dict[str, partial[Any]], ray: str | None
+    call: Call, scenario: Scenario, what: RegionKind, searches: dict[str, partial[Any]], ray: str | None
 ) -> None:
     """Deliver how far one mix of loads can grow within a region that is known on rays."""
     import numpy as np
@@ -225,7 +223,7 @@ def _reach(
     )
 
 
-def _require_used(what: Kind, traced: dict[str, Any], listed: dict[str, Any]) -> None:
+def _require_used(what: RegionKind, traced: dict[str, Any], listed: dict[str, Any]) -> None:
     """WrongUse if an option is given that this kind does not read."""
     read: dict[str, tuple[str, ...]] = {
         "service": ("--policy", "--points", "--rate", "--ray"),

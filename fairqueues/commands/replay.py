@@ -15,6 +15,7 @@ from fairqueues.console.command import Call, command, stacked
 from fairqueues.console.inputs import told_apart
 from fairqueues.console.options import AnyFile
 from fairqueues.errors import WrongUse
+from fairqueues.scenario.choices import Reader
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -35,17 +36,13 @@ TASKS = 2_000
 """Tasks of a synthetic trace."""
 
 
-Schema = Literal["saved", "tasks", "alibaba-gpu-2023", "philly"]
-"""Readers of a trace and its nodes."""
-
-
 @command("seed", "time_limit", writes="checkpoint")
 def replay(
     call: Call,
     file: AnyFile = None,
     trace: Path | None = None,
     nodes: Path | None = None,
-    schema: Schema = "saved",
+    schema: Reader = "saved",
     scheduler: Annotated[
         list[str] | None, typer.Option("--scheduler", "-s", autocompletion=completion.schedulers)
     ] = None,
@@ -144,7 +141,7 @@ def _deliver(call: Call, what: str, results: dict[str, Any]) -> None:
 
 
 def _require_one_trace(
-    file: Path | None, trace: Path | None, nodes: Path | None, schema: Schema, tasks: int | None
+    file: Path | None, trace: Path | None, nodes: Path | None, schema: Reader, tasks: int | None
 ) -> None:
     """WrongUse unless one trace is meant: of a scenario, of two files, or a synthetic one."""
     if (trace is None) != (nodes is None):
@@ -183,7 +180,7 @@ def _read(
     scenario: Scenario | None,
     trace: Path | None,
     nodes: Path | None,
-    schema: Schema,
+    schema: Reader,
     tasks: int,
     seed: int,
 ) -> tuple[ClusterTrace, NodeList]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -13,6 +13,7 @@ from fairqueues.console.inputs import chosen, loaded, settings
 from fairqueues.console.options import File, Load, Policies
 from fairqueues.errors import WrongUse
 from fairqueues.report.outcome import Evidence
+from fairqueues.scenario.choices import Level
 
 if TYPE_CHECKING:
     from fairqueues.scenario import Scenario
@@ -21,10 +22,6 @@ if TYPE_CHECKING:
 __all__ = ["simulate"]
 
 _SHOWN = ("mean_jobs", "mean_durations", "service_rates")
-
-
-Level = Literal["jobs", "counts", "tasks"]
-"""What is simulated."""
 
 
 @command("jobs", "backend", "seed", "time_limit")

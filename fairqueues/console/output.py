@@ -88,11 +88,6 @@ class Delivery:
         written = [*self.out, *filter(None, (self.report, self.context.params.get("checkpoint")))]
         _require_spared(written, files, "read by the scenario")
 
-    def dataset(self, table: pd.DataFrame, job_classes: Sequence[str], bare: str) -> xr.Dataset | None:
-        """The table as :func:`to_dataset` makes it, where a file asks for one."""
-        asked = any(path.suffix.lower() == ".nc" for path in self.out)
-        return to_dataset(table, job_classes, bare) if asked else None
-
     def require_figure(self, possible: bool, why: str) -> None:
         """WrongUse if a figure file is asked for and there can be none."""
         for path in self.out:
@@ -266,7 +261,7 @@ def _write_netcdf(path: Path, outcome: Outcome, command: str) -> None:
 
     from fairqueues.report.outcome import versions
 
-    dataset = outcome.dataset if outcome.dataset is not None else to_dataset(outcome.table)
+    dataset = to_dataset(outcome.table, *outcome.axis) if outcome.dataset is None else outcome.dataset
     # NetCDF has no objects and no booleans among its attributes; text is kept as text.
     attrs = {
         "title": outcome.title,

@@ -10,6 +10,7 @@ from pydantic import Field
 from fairness import Cluster
 from fairness.machine.memory import require_memory
 from fairqueues.scenario import names
+from fairqueues.scenario.choices import Level, RegionKind
 from fairqueues.scenario.key_types import (
     Count,
     Flag,
@@ -69,7 +70,7 @@ class Chain(Section):
 class Simulated(Section):
     """Simulation of jobs with sizes, of counts only, or of whole tasks."""
 
-    level: Literal["jobs", "counts", "tasks"] = "jobs"
+    level: Level = "jobs"
     """What is simulated."""
     jobs: Count | None = None
     """Jobs per replication, at level "jobs"."""
@@ -140,7 +141,7 @@ class Region(Section):
 
     needs = ("model",)
 
-    kind: Literal["stability", "service", "policy", "packing"] = Field(
+    kind: RegionKind = Field(
         "stability",
         description="Loads that some policy carries, that keep a service rate, that these policies carry, "
         "or of whole tasks.",

@@ -55,6 +55,7 @@ from fairness.display.colours import part_colour
 from fairness.display.drawing import given_axes, legend_beside
 from fairness.display.lettering import label
 from fairness.display.result import Result
+from fairness.display.wording import many
 from fairness.errors import ModelError
 from fairness.model.cluster import Cluster
 
@@ -250,7 +251,7 @@ class Throughputs(Result):
     def summary(self) -> str:
         """Job types, accelerators, and the range of what was measured."""
         n, m = self.alone.shape
-        lines = [f"Throughputs({n} job type{'s' * (n != 1)} on {m} accelerator{'s' * (m != 1)})"]
+        lines = [f"Throughputs({many(n, 'job type')} on {many(m, 'accelerator')})"]
         for j, name in enumerate(self.accelerators):
             known = self.alone[:, j][~np.isnan(self.alone[:, j])]
             text = f", {known.min():.3g} to {known.max():.3g} steps/s" if known.size else ""

@@ -16,6 +16,7 @@ import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
 from fairness.arguments.validation import FloatArray, require_choice
+from fairness.display.wording import many
 from fairness.errors import ModelError
 from fairness.machine.memory import require_memory
 from queueing.recorded.cluster_trace import ClusterTrace
@@ -303,4 +304,4 @@ class Gathering:
                 columns[name] = columns[name][order]
 
     def _said(self) -> list[str]:
-        return [said.format(n=f"{n:,} task{'s' * (n != 1)}") for said, n in self._counts.items() if n]
+        return [said.format(n=many(n, "task")) for said, n in self._counts.items() if n]

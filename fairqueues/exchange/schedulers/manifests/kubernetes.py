@@ -24,6 +24,7 @@ from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import Any
 
+from fairness.display.wording import many
 from fairqueues.exchange.schedulers.manifests.constraints import Condition, constraints_of, runs_on, tolerated
 from fairqueues.exchange.schedulers.manifests.fields import Field
 from fairqueues.exchange.schedulers.parts import Jobs, Parts, Server, largest_of, total_of
@@ -254,5 +255,4 @@ def _name_the_rest(found: list[tuple[Field, dict[str, Fraction]]], parts: Parts)
                         "ports of the host are not counted",
                     )
     for name, (one, why) in first.items():
-        pods = "1 pod" if number[name] == 1 else f"{number[name]} pods"
-        parts.leave(one, name, f"{why} ({pods})")
+        parts.leave(one, name, f"{why} ({many(number[name], 'pod')})")
