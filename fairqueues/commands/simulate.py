@@ -60,7 +60,7 @@ def simulate(
     options |= _sequential(scenario, what, options, precision, max_replications)
 
     import queueing
-    from fairqueues.console.figures import rate_bars
+    from fairqueues.console.figures import class_bars
     from fairqueues.console.remedies import placed
 
     said: tuple[str, ...] = ()
@@ -83,10 +83,10 @@ def simulate(
         table,
         (_evidence(name, result) for name, result in results.items()),
         notes=(repr(system), *said),
-        figure=lambda: rate_bars(
+        figure=lambda: class_bars(
             {name: r.service_rates for name, r in results.items()},
             system.problem.job_classes,
-            {name: r.half_widths["service_rates"] for name, r in results.items()},
+            half_widths={name: r.half_widths["service_rates"] for name, r in results.items()},
         ),
         seed=call.seed,
         extra={"notes": list(said)},
