@@ -21,7 +21,12 @@ __all__ = ["allocate"]
 
 @command()
 def allocate(call: Call, file: File, policy: Policies = None, counts: str | None = None) -> None:
-    """Share a pool or a cluster among its classes, by every policy, each with its certificate."""
+    """Share a pool or a cluster among its classes, by every policy, each with its certificate.
+
+    Examples
+    --------
+    $ fairqueues allocate drf_example --report drf.html
+    """
     scenario = call.read(file)
     policies = chosen(scenario, policy)
     given = numbers("--counts", counts, scenario.model.n_classes)

@@ -50,6 +50,10 @@ def cloud(
         Also EDRF by rounds, at most so many.
     intervals : N
         Of the controller, with --deadline.
+
+    Examples
+    --------
+    $ fairqueues cloud dcdrf_profile
     """
     scenario = None if file is None else call.read(file)
     section = scenario.section("cloud") if scenario is not None and scenario.has("cloud") else None

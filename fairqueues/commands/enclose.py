@@ -40,6 +40,10 @@ def enclose(
         Largest difference of the bounds, part of the mean. Default: 1e-12.
     exact
         Compute the means as fractions instead of bounds.
+
+    Examples
+    --------
+    $ fairqueues enclose chain.tra --of x1 --certificate x1.json.gz
     """
     from fairqueues.console.figures import drawn
     from fairqueues.exchange import read_chain

@@ -37,6 +37,10 @@ def explain(
         Name of the job class, or its number from 1 on.
     places : N
         Most resources (of servers) whose capacity is changed.
+
+    Examples
+    --------
+    $ fairqueues explain drf_example A --policy drf --out why.svg
     """
     scenario = call.read(file)
     # The first policy of the file: one explanation is what a person reads.

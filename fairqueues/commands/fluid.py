@@ -34,6 +34,10 @@ def fluid(
         Stop the trajectory here.
     verdict
         Only verdicts, which become the table of --csv and --out.
+
+    Examples
+    --------
+    $ fairqueues fluid talk_unbalanced --out fluid.svg
     """
     scenario = call.read(file)
     policies = chosen(scenario, policy)

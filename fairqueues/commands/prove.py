@@ -54,6 +54,10 @@ def prove(
         Write them as text for Lean 4 with Mathlib.
     latex : FILE.tex
         Write statements, proofs and witnesses in LaTeX.
+
+    Examples
+    --------
+    $ fairqueues prove psdsf-theorem-1 --verify
     """
 
     folders = {name: folder for name, folder in (("coq", coq), ("lean", lean)) if folder is not None}

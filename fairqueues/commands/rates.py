@@ -57,6 +57,10 @@ def rates(
         Loads of the busiest resource; or a list, .3,.6,.9.
     durations
         Mean durations instead of mean service rates.
+
+    Examples
+    --------
+    $ fairqueues rates talk_sweep --out rates.pdf
     """
     scenario = call.read(file)
     notes: list[str] = []

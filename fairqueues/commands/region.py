@@ -65,6 +65,10 @@ def region(
         Mix whose largest multiple is found; else the file's loads.
     volume
         Estimate the volume too, for dozens of classes.
+
+    Examples
+    --------
+    $ fairqueues region talk_capacity_region --out region.svg
     """
     scenario = call.read(file)
     table = scenario.section("region")

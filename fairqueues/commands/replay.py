@@ -86,6 +86,10 @@ def replay(
         Tasks of the synthetic trace. Default: 2000.
     checkpoint : FILE
         Keep what is done here, of one scheduler.
+
+    Examples
+    --------
+    $ fairqueues replay --tasks 500 --scheduler drf --scheduler pf --out replay.svg
     """
     _require_one_trace(file, trace, nodes, schema, tasks)
     scenario = None if file is None else call.read(file, fitted=False)

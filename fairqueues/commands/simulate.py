@@ -52,6 +52,10 @@ def simulate(
         Relative half-width to reach, for jobs.
     max_replications : N
         Most runs to reach the precision.
+
+    Examples
+    --------
+    $ fairqueues simulate cluster_traffic --jobs 2 --seed 1
     """
     scenario = call.read(file)
     system = loaded(scenario, load)

@@ -54,6 +54,10 @@ def solve(
         Proved bounds instead of estimates.
     width : W
         Largest width of proved bounds, part of the mean.
+
+    Examples
+    --------
+    $ fairqueues solve talk_unbalanced --load 0.6 --out rates.svg
     """
     scenario = call.read(file)
     policies = chosen(scenario, policy)

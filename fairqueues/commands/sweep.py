@@ -34,6 +34,10 @@ def sweep(
     checkpoint : FILE
         Keep finished points here. Default: that of [sweep], else the first --out with .part, which is
         removed at the end.
+
+    Examples
+    --------
+    $ fairqueues sweep talk_sweep --out rates.csv --checkpoint rates.part
     """
     scenario = call.read(file)
     section = scenario.section("sweep")

@@ -60,15 +60,15 @@ def _common() -> None:
     """
 
 
-def documented(function: Callable[..., Any]) -> str:
-    """Give the options of a command what its docstring says of its parameters; the docstring without them.
+def documented(function: Callable[..., Any]) -> tuple[str, str]:
+    """Give the options of a command what its docstring says of them; what it says above, and its example.
 
     Behind the name of a parameter stands what its value is called in help texts, if it is called anything.
     One that the signature says nothing more of is an option of its name, or an argument without a default;
     one that the docstring says nothing of is what :func:`_common` says.
     """
-    (head, own), (_, common) = _entries(function), _entries(_common)
-    told = common | own
+    head, own, example = _parts(function)
+    told = _parts(_common)[1] | own
     signature = inspect.signature(function, eval_str=True)
     parameters = []
     for one in signature.parameters.values():
@@ -83,15 +83,19 @@ def documented(function: Callable[..., Any]) -> str:
         parameters.append(one)
     function.__signature__ = signature.replace(parameters=parameters)  # type: ignore[attr-defined]
     function.__annotations__ = {one.name: one.annotation for one in parameters}
-    return head
+    return head, example
 
 
-def _entries(function: Callable[..., Any]) -> tuple[str, dict[str, tuple[str | None, str]]]:
-    """Docstring above its parameters, and by parameter what its value is called and what it is."""
-    head, _, entries = (inspect.getdoc(function) or "").partition("\n\nParameters\n----------\n")
-    return head, {m[1]: (m[2], " ".join(m[3].split())) for m in _ENTRY.finditer(f"{entries}\n")}
+def _parts(function: Callable[..., Any]) -> tuple[str, dict[str, tuple[str | None, str]], str]:
+    """Head of a docstring; by parameter what its value is called and what it is; the example."""
+    head, *parts = _SECTION.split(inspect.getdoc(function) or "")
+    sections = dict(zip(parts[::2], parts[1::2], strict=True))
+    entries = _ENTRY.finditer(sections.get("Parameters", "") + "\n")
+    told = {entry[1]: (entry[2], " ".join(entry[3].split())) for entry in entries}
+    return head, told, sections.get("Examples", "").removeprefix("$ ")
 
 
+_SECTION = re.compile(r"\n\n(Parameters|Examples)\n-+\n")
 _ENTRY = re.compile(r"^(\w+)(?: : (.*))?\n((?:    .*\n)+)", re.MULTILINE)
 
 

@@ -67,6 +67,10 @@ def reproduce(
         Where the pages go.
     full
         Longer simulations and finer curves.
+
+    Examples
+    --------
+    $ fairqueues reproduce drf --folder out
     """
     root = checkout(place)
     known = _sources(root)
@@ -89,6 +93,10 @@ def bench(
     ----------
     topics : TOPIC
         Such as filling. Default: all.
+
+    Examples
+    --------
+    $ fairqueues bench filling
     """
     root = checkout(place)
     _require_known("topic", topics, _topics(root))
