@@ -13,7 +13,7 @@ import typer
 from fairqueues.console import completion
 from fairqueues.console.command import Call, command
 from fairqueues.errors import OutputError, WrongUse
-from fairqueues.files import require_folder, write_all
+from fairqueues.files import require_folder
 from fairqueues.report.outcome import Evidence
 
 __all__ = ["prove"]
@@ -80,12 +80,11 @@ def prove(
     result = check_all(chosen, deep=deep, time_limit=time_limit, n_jobs=call.jobs, progress=True, **changes)
     if verify:
         result.verify(*chosen)
-    files = {}
+    texts: dict[Path, str] = {}
     if latex is not None:
-        text = "\n".join(verdict.to_latex() for verdict in result.verdicts)
-        files[latex] = partial(Path.write_text, data=text, encoding="utf-8")
+        texts[latex] = "\n".join(verdict.to_latex() for verdict in result.verdicts)
     for name, folder in folders.items():
-        _write_sources(result.verdicts, name, folder)
+        texts |= _sources(result.verdicts, name, folder)
     table = result.to_dataframe()
     call.deliver(
         "Statements" if any(_is_own(v) for v in result.verdicts) else "Statements of the papers",
@@ -95,7 +94,7 @@ def prove(
         notes=(*_told(result.verdicts), *result.totals()),
         failures=result.unexplained,
         extra={"verdicts": json.loads(result.to_json())},
-        files=files,
+        files={path: partial(Path.write_text, data=text, encoding="utf-8") for path, text in texts.items()},
     )
 
 
@@ -141,20 +140,16 @@ def _told(verdicts: Sequence[Any]) -> tuple[str, ...]:
     return tuple(lines)
 
 
-def _write_sources(verdicts: Sequence[Any], language: str, folder: Path) -> None:
-    """Write the certificates for a proof kernel, a file for each paper."""
+def _sources(verdicts: Sequence[Any], language: str, folder: Path) -> dict[Path, str]:
+    """The certificates for a proof kernel, a file for each paper in a folder that is there from now on."""
     from proofs.kernels import source_files
 
     texts = source_files(verdicts, language)
     if not texts:
         typer.echo(f"no step has a polynomial certificate: nothing to write into {folder}", err=True)
-        return
+        return {}
     try:
         folder.mkdir(exist_ok=True)
     except OSError as error:
         raise OutputError(f"cannot make {folder}: {error.strerror}; choose another folder") from None
-    write_all(
-        {folder / name: partial(Path.write_text, data=text, encoding="utf-8") for name, text in texts.items()}
-    )
-    for name in texts:
-        typer.echo(f"wrote {folder / name}", err=True)
+    return {folder / name: text for name, text in texts.items()}

@@ -216,7 +216,7 @@ class Cloud(Section):
 class Targets(Section):
     """What a provisioning must reach, and what capacity costs."""
 
-    needs = ("model",)
+    needs = ("model", "traffic")
 
     costs: list[Positive]
     """Cost of one unit of each resource."""
@@ -234,7 +234,7 @@ class Targets(Section):
     """Most evaluations of the model."""
 
     def check(self, scenario: Any) -> None:
-        """The model is a pool under traffic, with a cost per resource."""
+        """The model is a pool, with a cost per resource."""
         model = scenario.model
         if isinstance(model, Cluster):
             told = "provisioning is for one pool, whose capacities are bought; use [pool]"
@@ -246,8 +246,6 @@ class Targets(Section):
         )
         for key, count, per in lengths:
             scenario.place.require_length(("targets", key), getattr(self, key), count, per)
-        if not scenario.has_traffic:
-            raise scenario.error(("targets",), "needs [traffic]: loads, or arrival_rates")
 
 
 class Audit(Section):
