@@ -225,8 +225,7 @@ class State:
             With one line for each wrong field, or for the whole ("form").
         """
         servers, section = tuple(more.pop("servers", ())), tuple(more.pop("section", SECTION))
-        sizes = n, _, _ = len(job_classes), len(resources), len(servers)
-        require_sizes(*sizes)
+        require_sizes(n := len(job_classes), m := len(resources), s := len(servers))
         known, usual = _catalogue(servers)
         offered, shown = known if offered is None else offered, usual if shown is None else shown
         policy = usual[0] if policy is None else policy
@@ -239,11 +238,13 @@ class State:
             raise FieldErrors({"rated": f"dashes tell {DISTINCT} classes apart; choose one, 1 to {n}"})
         if len(set(section)) != 2 or not all(1 <= k <= n for k in section):
             raise FieldErrors({"section": f"must be two different classes, 1 to {n}; got {section}"})
-        rows = read_numbers(texts, *sizes)
-        flat = {kind: tuple(itertools.chain.from_iterable(values)) for kind, values in rows.items()}
-        numbers: dict[str, Any] = {**flat, "demands": tuple(rows["demands"]), "load": flat["load"][0]}
+        rows = read_numbers(texts, n, m, s)
+        numbers: dict[str, Any] = {kind: tuple(itertools.chain(*values)) for kind, values in rows.items()}
+        numbers["demands"] = tuple(rows["demands"])
+        numbers["load"], *_ = numbers["load"]
+        numbers["reach"], *_ = numbers["reach"] or (1.0,)
         state = cls(
-            **(numbers | {"reach": (*flat["reach"], 1.0)[0]}),
+            **numbers,
             policy=policy,
             job_classes=tuple(job_classes),
             resources=tuple(resources),

@@ -25,9 +25,10 @@ from fairness.errors import FairqueuesError
 from fairness.model.problem import FloatArray
 from fairqueues.explorer.examples import Examples
 from fairqueues.explorer.fields import ALL_CLASSES, DISTINCT, SIZES, FieldErrors, field_tables, require_sizes
-from fairqueues.explorer.figures import figures_of
+from fairqueues.explorer.figures import Figure
 from fairqueues.explorer.model import POLICIES, SERVER_POLICIES, State, nice_above
 from fairqueues.explorer.palette import DAY, NIGHT
+from fairqueues.explorer.pictures import drawings_of
 from fairqueues.explorer.rates import ACCURACY, Rates
 
 __all__ = ["Page", "open_page"]
@@ -57,7 +58,7 @@ class Page:
         self.state = state
         self.notice = notice
         self.examples = tuple(examples)
-        self.figures = figures_of(state)
+        self.figures = [Figure(drawing) for drawing in drawings_of(state)]
         by_name = {figure.name: figure for figure in self.figures}
         self.rates, self.sharing = by_name["rates"], by_name["sharing"]
         self.request, self.answer = TextInput(), TextInput()
