@@ -12,6 +12,8 @@ R. F. Boisvert, R. Pozo and K. A. Remington, "The Matrix Market exchange formats
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -45,10 +47,7 @@ def read_matrix(path: Path) -> Any:
         size = path.stat().st_size
     except OSError as error:
         raise ModelError(f"{path}: cannot be read: {error.strerror}; give a Matrix Market file") from None
-    try:
-        rows, columns, entries, kind, field, symmetry = io.mminfo(str(path))
-    except (OSError, ValueError, OverflowError) as error:
-        raise _wrong(path, error) from None
+    rows, columns, entries, kind, field, symmetry = _answer(io.mminfo, path)
     if rows != columns or not rows:
         raise ModelError(
             f"{path}: the matrix is {rows} x {columns}; a generator has a row and a column for each state"
@@ -66,10 +65,7 @@ def read_matrix(path: Path) -> Any:
         )
     each = 8.0 if kind == "array" else 40.0
     require_memory(2 * each * entries + 32.0 * rows, f"{path} with {entries} entries", "give a smaller chain")
-    try:
-        return io.mmread(str(path), spmatrix=False)
-    except (OSError, ValueError, OverflowError) as error:
-        raise _wrong(path, error) from None
+    return _answer(partial(io.mmread, spmatrix=False), path)
 
 
 def read_state_table(path: Path, n: int) -> dict[str, FloatArray]:
@@ -94,8 +90,12 @@ def read_state_table(path: Path, n: int) -> dict[str, FloatArray]:
     return {name: rows.numbers(name)[order] for name in heads[1:]}
 
 
-def _wrong(path: Path, error: Exception) -> ModelError:
-    return ModelError(
-        f"{path}: is no Matrix Market file, or damaged: {getattr(error, 'strerror', None) or error}; give "
-        "one that begins with '%%MatrixMarket matrix coordinate real general'"
-    )
+def _answer(read: Callable[[str], Any], path: Path) -> Any:
+    """What a reader of scipy says of a file; ModelError if it is none, or damaged."""
+    try:
+        return read(str(path))
+    except (OSError, ValueError, OverflowError) as error:
+        raise ModelError(
+            f"{path}: is no Matrix Market file, or damaged: {getattr(error, 'strerror', None) or error}; "
+            "give one that begins with '%%MatrixMarket matrix coordinate real general'"
+        ) from None
