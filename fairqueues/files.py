@@ -13,7 +13,7 @@ from fairness.errors import ModelError
 from fairness.files import aside
 from fairqueues.errors import OutputError
 
-__all__ = ["require_writable", "write_all"]
+__all__ = ["require_folder", "require_writable", "write_all"]
 
 
 def require_writable(path: Path) -> None:
@@ -38,6 +38,14 @@ def require_writable(path: Path) -> None:
         raise OutputError(f"cannot write {path}: {error.strerror}; choose another folder") from None
     os.close(handle)
     os.unlink(name)
+
+
+def require_folder(folder: Path) -> None:
+    """OutputError unless files can be written into the folder, or it can be made."""
+    if folder.exists() and not folder.is_dir():
+        raise OutputError(f"cannot write into {folder}: it is a file; name a folder")
+    if not folder.exists():
+        require_writable(folder)
 
 
 def write_all(writers: Mapping[Path, Callable[[Path], Any]]) -> None:

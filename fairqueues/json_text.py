@@ -13,7 +13,7 @@ from typing import Any, NoReturn
 from fairness.arguments.plain import plain
 from fairness.errors import ModelError
 
-__all__ = ["JsonLines", "Path", "decoder", "json_data", "json_of", "told"]
+__all__ = ["JsonLines", "Lines", "Path", "decoder", "json_data", "json_of", "told"]
 
 Path = tuple[str | int, ...]
 """Keys and indices from the root of the text: ("pool", "demands", 0, 1)."""
@@ -87,14 +87,24 @@ def _constant(word: str) -> NoReturn:
     raise Refused(f"{word} is no number of JSON; write null for a limit that is not there")
 
 
+class Lines(dict[Path, int]):
+    """Line, from 1, of what stands in a text, by its path; that of the root is always there."""
+
+    def nearest(self, path: Path) -> int:
+        """Line of a path, or of the nearest one above it that is there."""
+        while path not in self:
+            path = path[:-1]
+        return self[path]
+
+
 class JsonLines:
     """Line, from 1, of every value of a valid JSON text, by its path.
 
     Examples
     --------
     >>> lines = JsonLines('{"b": {\\n "c": [\\n  [1, 2],\\n  [3, 4]\\n]}}')
-    >>> lines["b", "c"], lines["b", "c", 1, 0], ("b", "d") in lines, lines.nearest(("b", "d"))
-    (2, 4, False, 1)
+    >>> lines.nearest(("b", "c", 1, 0)), ("b", "d") in lines, lines.nearest(("b", "d"))
+    (4, False, 1)
     """
 
     def __init__(self, text: str) -> None:
@@ -103,18 +113,9 @@ class JsonLines:
     def __contains__(self, path: Path) -> bool:
         return self._found(path)[0] == len(path)
 
-    def __getitem__(self, path: Path) -> int:
-        found, at = self._found(path)
-        if found < len(path):
-            raise KeyError(path)
-        return self._line(at)
-
     def nearest(self, path: Path) -> int:
         """Line of the value of a path, or of the nearest one above it that is there."""
-        return self._line(self._found(path)[1])
-
-    def _line(self, at: int) -> int:
-        return self._text.count("\n", 0, at) + 1
+        return self._text.count("\n", 0, self._found(path)[1]) + 1
 
     def _found(self, path: Path) -> tuple[int, int]:
         """How many parts of a path are there, and where the value of the last of them begins."""

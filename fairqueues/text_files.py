@@ -46,6 +46,11 @@ class TextFile:
         """ModelError that names the file and a line: by default the last one read."""
         raise ModelError(f"{self.path}, line {self.number if line is None else line}: {said}")
 
+    def refuse(self, bad: NDArray[np.bool_], lines: Sequence[int], said: Callable[[int], str]) -> None:
+        """Fail about the first row that is bad, if any is, with what is said of the row of this number."""
+        for k in np.flatnonzero(bad)[:1].tolist():
+            self.fail(said(k), lines[k])
+
     def lines(self) -> Iterator[str]:
         """The lines that say something, without blanks around them."""
         for line in self._stream:

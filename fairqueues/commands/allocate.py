@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from fairqueues.console.command import Call, command, stacked
 from fairqueues.console.inputs import chosen, is_cluster, numbers
-from fairqueues.console.options import Counts, File, Policies
+from fairqueues.console.options import File, Policies
 from fairqueues.report.outcome import certificates
 from fairqueues.report.tables import lines
 
@@ -20,8 +20,13 @@ __all__ = ["allocate"]
 
 
 @command()
-def allocate(call: Call, file: File, policy: Policies = None, counts: Counts = None) -> None:
-    """Share a pool or a cluster among its classes, by every policy, each with its certificate."""
+def allocate(call: Call, file: File, policy: Policies = None, counts: str | None = None) -> None:
+    """Share a pool or a cluster among its classes, by every policy, each with its certificate.
+
+    Examples
+    --------
+    $ fairqueues allocate drf_example --report drf.html
+    """
     scenario = call.read(file)
     policies = chosen(scenario, policy)
     given = numbers("--counts", counts, scenario.model.n_classes)

@@ -44,31 +44,14 @@ from fairqueues.errors import FAILED, INTERRUPTED, WRONG_USE, WrongUse
 
 __all__ = ["COMMANDS", "app", "main"]
 
-COMMANDS: dict[str, tuple[Callable[..., Any], str]] = {
-    "allocate": (allocate, "fairqueues allocate drf_example --report drf.html"),
-    "explain": (explain, "fairqueues explain drf_example A --policy drf --out why.svg"),
-    "audit": (audit, "fairqueues audit drf_audit"),
-    "solve": (solve, "fairqueues solve talk_unbalanced --load 0.6 --out rates.svg"),
-    "rates": (rates, "fairqueues rates talk_sweep --out rates.pdf"),
-    "enclose": (enclose, "fairqueues enclose chain.tra --of x1 --certificate x1.json.gz"),
-    "simulate": (simulate, "fairqueues simulate cluster_traffic --jobs 2 --seed 1"),
-    "replay": (replay, "fairqueues replay --tasks 500 --scheduler drf --scheduler pf --out replay.svg"),
-    "fluid": (fluid, "fairqueues fluid talk_unbalanced --out fluid.svg"),
-    "region": (region, "fairqueues region talk_capacity_region --out region.svg"),
-    "sweep": (sweep, "fairqueues sweep talk_sweep --out rates.csv --checkpoint rates.part"),
-    "cloud": (cloud, "fairqueues cloud dcdrf_profile"),
-    "prove": (prove, "fairqueues prove psdsf-theorem-1 --verify"),
-    "provision": (provision, "fairqueues provision provisioning"),
-    "import": (import_files, "fairqueues import queues.yaml nodes.json jobs.csv --output cluster.toml"),
-    "reproduce": (reproduce, "fairqueues reproduce drf --folder out"),
-    "bench": (bench, "fairqueues bench filling"),
-    "explore": (explore, "fairqueues explore talk_unbalanced"),
-    "examples": (examples, "fairqueues examples drf_example > mine.toml"),
-    "schema": (schema, "fairqueues schema > scenario.schema.json"),
-    "warm": (warm, "fairqueues warm"),
-    "version": (version, "fairqueues version"),
-}
-"""Commands in the order of the help text, each with an example."""
+COMMANDS: dict[str, Callable[..., None]] = {
+    function.__name__.removesuffix("_files"): function
+    for function in (
+        allocate, explain, audit, solve, rates, enclose, simulate, replay, fluid, region, sweep, cloud, prove,
+        provision, import_files, reproduce, bench, explore, examples, schema, warm, version,
+    )
+}  # fmt: skip
+"""Commands in the order of the help text; ``import`` is a word of Python, so its function is no namesake."""
 
 
 # typer brings click along, in some versions under a name of its own: its base class is asked for, not named.
@@ -185,8 +168,8 @@ app = typer.Typer(
     epilog="Exit codes: 0 done, 1 a check failed or a result missed its tolerance, 2 wrong use.",
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-for _name, (_function, _example) in COMMANDS.items():
-    _told = documented(_function)
+for _name, _function in COMMANDS.items():
+    _told, _example = documented(_function)
     # Given as such, since of a docstring the list of commands shows what fits a line, and an ellipsis.
     _short = _told.splitlines()[0]
     app.command(_name, help=_told, short_help=_short, epilog=f"\b\nExample:\n  {_example}")(_function)

@@ -40,6 +40,10 @@ def audit(
         Models asked per cell (default 2000).
     resume : FILE
         Keep finished cells here, and go on from there.
+
+    Examples
+    --------
+    $ fairqueues audit drf_audit
     """
     scenario = None if file is None else call.read(file)
     policies = _policies(scenario, policy)

@@ -50,6 +50,10 @@ def cloud(
         Also EDRF by rounds, at most so many.
     intervals : N
         Of the controller, with --deadline.
+
+    Examples
+    --------
+    $ fairqueues cloud dcdrf_profile
     """
     scenario = None if file is None else call.read(file)
     section = scenario.section("cloud") if scenario is not None and scenario.has("cloud") else None
@@ -67,8 +71,7 @@ def cloud(
     from fairness.cloud import DeadlineController, demand_profile
 
     demands = demand_profile(setting(profile, "profile", "G0"), n, m, longest=min(128, m), rng=call.seed)
-    results, seconds = _results(demands, setting(rounds, "rounds"), eps)
-    rows, notes = _compared(results, seconds)
+    results, rows, notes = _compared(demands, setting(rounds, "rounds"), eps)
     tables: dict[str, pd.DataFrame] = {}
     if limit is not None:
         controller = DeadlineController(limit, **({} if eps is None else {"epsilon": eps}))
@@ -88,48 +91,42 @@ def cloud(
     )
 
 
-def _results(demands: Any, rounds: int | None, epsilon: float | None) -> tuple[dict[str, Any], list[float]]:
-    """What each algorithm finds, and the seconds that it takes."""
-    from fairness.cloud import dcdrf, edrf, edrf_rounds
+def _compared(
+    demands: Any, rounds: int | None, epsilon: float | None
+) -> tuple[dict[str, Any], list[dict[str, Any]], list[str]]:
+    """What each algorithm finds, a row for each, and in words what the others lack of the exact one."""
+    from fairness.cloud import compare, dcdrf, edrf, edrf_rounds
 
     methods: dict[str, Any] = {
         "EDRF": lambda: edrf(demands),
         "EDRF by rounds": rounds and (lambda: edrf_rounds(demands, max_rounds=rounds)),
         "DC-DRF": epsilon and (lambda: dcdrf(demands, epsilon=epsilon)),
     }
-    results, seconds = {}, []
-    for name, run in methods.items():
-        if run:
-            begin = time.perf_counter()
-            results[name] = run()
-            seconds.append(time.perf_counter() - begin)
-    return results, seconds
-
-
-def _compared(results: dict[str, Any], seconds: list[float]) -> tuple[list[dict[str, Any]], list[str]]:
-    """A row for each algorithm, and in words what the others lack of the exact one."""
-    from fairness.cloud import compare
-
+    results: dict[str, Any] = {}
     rows, notes = [], []
-    for (name, result), took in zip(results.items(), seconds, strict=True):
-        rows.append(_row(name, result, took))
+    for name, run in methods.items():
+        if not run:
+            continue
+        begin = time.perf_counter()
+        results[name] = result = run()
+        seconds = time.perf_counter() - begin
+        shortfall = 0.0
         if name != "EDRF":
             difference = compare(result, results["EDRF"])
-            rows[-1]["worst_shortfall"] = difference.worst_shortfall
+            shortfall = difference.worst_shortfall
             notes += [f"{name}: {line.strip()}" for line in difference.summary().splitlines()[1:]]
-    return rows, notes
-
-
-def _row(name: str, result: Any, seconds: float) -> dict[str, Any]:
-    return {
-        "algorithm": name,
-        "seconds": seconds,
-        "rounds": result.events if name == "EDRF" else result.rounds,
-        "least_level": float(result.levels.min()),
-        "largest_level": float(result.levels.max()),
-        "utilization": result.utilization,
-        "worst_shortfall": 0.0,
-    }
+        rows.append(
+            {
+                "algorithm": name,
+                "seconds": seconds,
+                "rounds": result.events if name == "EDRF" else result.rounds,
+                "least_level": float(result.levels.min()),
+                "largest_level": float(result.levels.max()),
+                "utilization": result.utilization,
+                "worst_shortfall": shortfall,
+            }
+        )
+    return results, rows, notes
 
 
 def _figure(results: dict[str, Any]) -> Figure:

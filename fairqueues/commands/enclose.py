@@ -10,7 +10,6 @@ import typer
 
 from fairness.errors import ModelError
 from fairqueues.console.command import Call, command
-from fairqueues.console.options import Certificate
 from fairqueues.report.outcome import Evidence
 
 if TYPE_CHECKING:
@@ -25,7 +24,7 @@ def enclose(
     file: Path,
     of: list[str] | None = None,
     width: Annotated[float | None, typer.Option(show_default=False)] = None,
-    certificate: Certificate = None,
+    certificate: Path | None = None,
     exact: bool = False,
 ) -> None:
     """Enclose stationary means of a finite chain between proved bounds.
@@ -41,6 +40,10 @@ def enclose(
         Largest difference of the bounds, part of the mean. Default: 1e-12.
     exact
         Compute the means as fractions instead of bounds.
+
+    Examples
+    --------
+    $ fairqueues enclose chain.tra --of x1 --certificate x1.json.gz
     """
     from fairqueues.console.figures import drawn
     from fairqueues.exchange import read_chain

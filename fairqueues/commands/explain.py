@@ -11,7 +11,7 @@ import typer
 from fairqueues.console import completion
 from fairqueues.console.command import Call, command, stacked
 from fairqueues.console.inputs import chosen, numbers
-from fairqueues.console.options import Counts, File, Policies
+from fairqueues.console.options import File, Policies
 from fairqueues.report.outcome import certificates
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ def explain(
     file: File,
     job_class: Annotated[str, typer.Argument(autocompletion=completion.classes)],
     policy: Policies = None,
-    counts: Counts = None,
+    counts: str | None = None,
     places: Annotated[int, typer.Option(min=0)] = 24,
 ) -> None:
     """Say why a class runs what it runs: what stops it, who holds that, and what would change it.
@@ -37,6 +37,10 @@ def explain(
         Name of the job class, or its number from 1 on.
     places : N
         Most resources (of servers) whose capacity is changed.
+
+    Examples
+    --------
+    $ fairqueues explain drf_example A --policy drf --out why.svg
     """
     scenario = call.read(file)
     # The first policy of the file: one explanation is what a person reads.

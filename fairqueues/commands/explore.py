@@ -29,6 +29,10 @@ def explore(
         Port on this machine; 0 for a free one.
     browser
         Open the page.
+
+    Examples
+    --------
+    $ fairqueues explore talk_unbalanced
     """
     if find_spec("bokeh") is None:
         raise WrongUse("explore needs bokeh; install it: pip install 'fairqueues[explore]'")

@@ -34,6 +34,10 @@ def fluid(
         Stop the trajectory here.
     verdict
         Only verdicts, which become the table of --csv and --out.
+
+    Examples
+    --------
+    $ fairqueues fluid talk_unbalanced --out fluid.svg
     """
     scenario = call.read(file)
     policies = chosen(scenario, policy)
@@ -78,7 +82,7 @@ def fluid(
         tables=tables,
         notes=(line.strip() for p in paths.values() for line in p.summary().splitlines()),
         brief=judged,
-        dataset=call.to.dataset(table, system.problem.job_classes, "jobs"),
+        axis=(system.problem.job_classes, "jobs"),
         figure=(lambda: drawn(paths.values(), 4.6, 4.0)) if paths else None,
         seed=call.seed,
         extra={"verdicts": {n: {"status": v.status, "basis": v.basis, "evidence": v.evidence}

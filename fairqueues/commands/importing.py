@@ -30,6 +30,10 @@ def import_files(
         Units of a resource in all, 64 or 2Ti, instead of those of the files; may be repeated.
     servers
         Keep servers apart, or add them up; default: apart, unless there are queues or pods.
+
+    Examples
+    --------
+    $ fairqueues import queues.yaml nodes.json jobs.csv --output cluster.toml
     """
     from fairqueues.exchange import read_cluster
     from fairqueues.files import require_writable, write_all

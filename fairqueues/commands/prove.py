@@ -13,7 +13,7 @@ import typer
 from fairqueues.console import completion
 from fairqueues.console.command import Call, command
 from fairqueues.errors import OutputError, WrongUse
-from fairqueues.files import write_all
+from fairqueues.files import require_folder
 from fairqueues.report.outcome import Evidence
 
 __all__ = ["prove"]
@@ -54,11 +54,15 @@ def prove(
         Write them as text for Lean 4 with Mathlib.
     latex : FILE.tex
         Write statements, proofs and witnesses in LaTeX.
+
+    Examples
+    --------
+    $ fairqueues prove psdsf-theorem-1 --verify
     """
 
     folders = {name: folder for name, folder in (("coq", coq), ("lean", lean)) if folder is not None}
     for folder in folders.values():
-        _require_folder(folder)
+        require_folder(folder)
 
     import pandas as pd
 
@@ -76,12 +80,11 @@ def prove(
     result = check_all(chosen, deep=deep, time_limit=time_limit, n_jobs=call.jobs, progress=True, **changes)
     if verify:
         result.verify(*chosen)
-    files = {}
+    texts: dict[Path, str] = {}
     if latex is not None:
-        text = "\n".join(verdict.to_latex() for verdict in result.verdicts)
-        files[latex] = partial(Path.write_text, data=text, encoding="utf-8")
+        texts[latex] = "\n".join(verdict.to_latex() for verdict in result.verdicts)
     for name, folder in folders.items():
-        _write_sources(result.verdicts, name, folder)
+        texts |= _sources(result.verdicts, name, folder)
     table = result.to_dataframe()
     call.deliver(
         "Statements" if any(_is_own(v) for v in result.verdicts) else "Statements of the papers",
@@ -91,13 +94,13 @@ def prove(
         notes=(*_told(result.verdicts), *result.totals()),
         failures=result.unexplained,
         extra={"verdicts": json.loads(result.to_json())},
-        files=files,
+        files={path: partial(Path.write_text, data=text, encoding="utf-8") for path, text in texts.items()},
     )
 
 
 def _chosen(names: Sequence[str]) -> list[Any]:
     """The statements of these ids and files; without any, all of the papers."""
-    from fairqueues.console.conjectures import SUFFIXES, own_statements
+    from fairqueues.console.conjectures import SUFFIXES, own_statements, require_distinct
     from proofs.catalogue import statement_named, statements
 
     if len(set(names)) < len(names):
@@ -111,9 +114,7 @@ def _chosen(names: Sequence[str]) -> list[Any]:
             raise WrongUse(f"{file}: a file with statements of your own is called NAME.py or NAME.toml")
         else:
             found.append(statement_named(name))
-    ids = [statement.id for statement in found]
-    if twice := [name for name in ids if ids.count(name) > 1]:
-        raise WrongUse(f"two statements are called {twice[0]!r}; give one of them another id")
+    require_distinct(found)
     return found or list(statements())
 
 
@@ -139,28 +140,16 @@ def _told(verdicts: Sequence[Any]) -> tuple[str, ...]:
     return tuple(lines)
 
 
-def _require_folder(folder: Path) -> None:
-    """OutputError unless files can be written into the folder, or it can be made."""
-    if folder.exists() and not folder.is_dir():
-        raise OutputError(f"cannot write into {folder}: it is a file; name a folder")
-    if not folder.parent.is_dir():
-        raise OutputError(f"cannot make {folder}: there is no folder {str(folder.parent)!r}; create it first")
-
-
-def _write_sources(verdicts: Sequence[Any], language: str, folder: Path) -> None:
-    """Write the certificates for a proof kernel, a file for each paper."""
+def _sources(verdicts: Sequence[Any], language: str, folder: Path) -> dict[Path, str]:
+    """The certificates for a proof kernel, a file for each paper in a folder that is there from now on."""
     from proofs.kernels import source_files
 
     texts = source_files(verdicts, language)
     if not texts:
         typer.echo(f"no step has a polynomial certificate: nothing to write into {folder}", err=True)
-        return
+        return {}
     try:
         folder.mkdir(exist_ok=True)
     except OSError as error:
         raise OutputError(f"cannot make {folder}: {error.strerror}; choose another folder") from None
-    write_all(
-        {folder / name: partial(Path.write_text, data=text, encoding="utf-8") for name, text in texts.items()}
-    )
-    for name in texts:
-        typer.echo(f"wrote {folder / name}", err=True)
+    return {folder / name: text for name, text in texts.items()}

@@ -29,6 +29,10 @@ def provision(
     ----------
     method : NAME
         balanced, bound, a policy (its chain), or simulated:POLICY.
+
+    Examples
+    --------
+    $ fairqueues provision provisioning
     """
     scenario = call.read(file)
     targets = scenario.section("targets")

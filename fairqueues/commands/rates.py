@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
-from fairqueues.console.checkpoints import Checkpoint, checkpoint_option
+from fairqueues.console.checkpoints import finished_points
 from fairqueues.console.command import Call, command
-from fairqueues.console.inputs import chosen, is_cluster, labelled
-from fairqueues.console.options import File, Methods, Precision, Seconds, option
+from fairqueues.console.inputs import chain_options, chosen, is_cluster, labelled, settings
+from fairqueues.console.options import File, Methods, Precision, Seconds
 from fairqueues.console.remedies import placed
 from fairqueues.errors import WrongUse
 from fairqueues.report.outcome import Evidence
@@ -37,14 +37,10 @@ TABLES = {"chain": ("tail", "max_states", "shape", "solver"),
 def rates(
     call: Call,
     file: File,
-    policy: Methods = None,
-    loads: Annotated[
-        str, option("Loads of the busiest resource; or a list, .3,.6,.9.", "FIRST:LAST:N")
-    ] = ".1:.95:18",
-    durations: Annotated[
-        bool, option("Mean durations instead of mean service rates.", None, "--durations")
-    ] = False,
-    checkpoint: Annotated[Path | None, checkpoint_option()] = None,
+    method: Methods = None,
+    loads: str = ".1:.95:18",
+    durations: bool = False,
+    checkpoint: Path | None = None,
     seconds: Seconds = None,
     precision: Precision = None,
 ) -> None:
@@ -54,11 +50,22 @@ def rates(
     --policy takes other methods. Policies are solved by their Markov chains, or simulated, with intervals,
     where there is none that fits. Give the same command again to go on after a stop, or with --seconds and
     --checkpoint for more seconds.
+
+    Parameters
+    ----------
+    loads : FIRST:LAST:N
+        Loads of the busiest resource; or a list, .3,.6,.9.
+    durations
+        Mean durations instead of mean service rates.
+
+    Examples
+    --------
+    $ fairqueues rates talk_sweep --out rates.pdf
     """
     scenario = call.read(file)
     notes: list[str] = []
-    if policy:
-        methods = labelled([scenario.sweep_method(name, Path()) for name in policy], policy)
+    if method:
+        methods = labelled([scenario.sweep_method(name, Path()) for name in method], method)
     elif is_cluster(scenario):
         methods = chosen(scenario, None)
         notes.append("balanced fairness and its bound are known for one pool, and left out here")
@@ -75,21 +82,20 @@ def rates(
         return
     if precision is not None:
         raise WrongUse("--precision is for answers in a given time; add --seconds")
-    kept = Checkpoint.of(checkpoint, call.to)
 
     import capacity
 
-    with call.workers() as n_jobs:
-        curves = capacity.load_curves(
-            system,
-            methods,
-            values,
-            **_options(scenario),
-            n_jobs=n_jobs,
-            checkpoint=kept.path,
-            rng=call.seed,
-        )
-    with kept:
+    with finished_points(checkpoint, call.to) as kept:
+        with call.workers() as n_jobs:
+            curves = capacity.load_curves(
+                system,
+                methods,
+                values,
+                **_options(scenario),
+                n_jobs=n_jobs,
+                checkpoint=kept,
+                rng=call.seed,
+            )
         deliver_means(call, what, curves, quantity, notes)
 
 
@@ -177,13 +183,9 @@ def _loads(text: str) -> Any:
 
 def _options(scenario: Scenario) -> dict[str, Any]:
     """What the tables of the file say about chains and simulations, as arguments of the curves."""
-    from fairqueues.console.inputs import chain_options
-
     found: dict[str, Any] = {}
     for table, keys in TABLES.items():
-        section = scenario.section(table)
-        given = [key for key in keys if key in section.model_fields_set]
-        found |= {key: getattr(section, key) for key in given if getattr(section, key) is not None}
+        found |= settings(scenario, table, [k for k in keys if k in scenario.section(table).model_fields_set])
     if "solver" in found:
         found["solver"] = chain_options(scenario)["solver"]
     return found

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
-from enum import StrEnum
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -16,28 +15,20 @@ from fairqueues.console.command import Call, command, stacked
 from fairqueues.console.inputs import chosen, is_cluster, method_name, numbers, settings, sourced
 from fairqueues.console.options import File, Policies
 from fairqueues.errors import WrongUse
+from fairqueues.scenario.choices import RegionKind
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
     from fairqueues.scenario import Scenario
 
-__all__ = ["Kind", "region"]
-
-
-class Kind(StrEnum):
-    """Which region."""
-
-    STABILITY = "stability"
-    SERVICE = "service"
-    POLICY = "policy"
-    PACKING = "packing"
+__all__ = ["region"]
 
 
 SIMULATED = 0.05
 """Precision of a boundary by simulation, unless the file gives one."""
 
-LISTED = {Kind.STABILITY: "stability", Kind.PACKING: "whole tasks"}
+LISTED = {"stability": "stability", "packing": "whole tasks"}
 """Kinds known by their facets, and how tables call the region."""
 
 
@@ -45,7 +36,7 @@ LISTED = {Kind.STABILITY: "stability", Kind.PACKING: "whole tasks"}
 def region(
     call: Call,
     file: File,
-    kind: Kind | None = None,
+    kind: RegionKind | None = None,
     policy: Policies = None,
     rate: str | None = None,
     points: Annotated[int | None, typer.Option(min=2, max=10_000)] = None,
@@ -74,16 +65,20 @@ def region(
         Mix whose largest multiple is found; else the file's loads.
     volume
         Estimate the volume too, for dozens of classes.
+
+    Examples
+    --------
+    $ fairqueues region talk_capacity_region --out region.svg
     """
     scenario = call.read(file)
     table = scenario.section("region")
-    what = kind or Kind(table.kind)
+    what: RegionKind = kind or table.kind
     _require_used(
         what,
         {"--policy": policy, "--points": points, "--rate": rate},
         {"--section": section, "--ray": ray, "--volume": volume or None},
     )
-    if what is Kind.SERVICE and is_cluster(scenario):
+    if what == "service" and is_cluster(scenario):
         raise WrongUse("--kind service is for one pool, and the model has servers; take stability or policy")
     n = scenario.model.n_classes
     if what in LISTED:
@@ -96,7 +91,7 @@ def region(
         raise WrongUse(f"--points is for regions of at most 3 classes without --ray; here are {n} classes")
     elif ray is None and not scenario.has_traffic:
         raise WrongUse(f"a {what} region of {n} classes is found along one mix of loads; give --ray")
-    if what is Kind.SERVICE:
+    if what == "service":
         runs = _kept(scenario, policy, _least(rate, table, n), call.seed, points, single)
     else:
         runs = _carried(scenario, policy, points, single)
@@ -107,7 +102,7 @@ def region(
 
 
 def _trace(
-    call: Call, scenario: Scenario, what: Kind, runs: dict[str, partial[Any]], points: int | None
+    call: Call, scenario: Scenario, what: RegionKind, runs: dict[str, partial[Any]], points: int | None
 ) -> None:
     """Deliver regions that are found point by point."""
     n = scenario.model.n_classes
@@ -118,12 +113,12 @@ def _trace(
     # The sentences of the evidence are in JSON, CSV and the report.
     told = ~table.columns.str.contains("evidence")
     call.deliver(
-        f"{str(what).capitalize()} region",
+        f"{what.capitalize()} region",
         table,
         notes=(line.strip() for r in regions.values() for line in r.summary().splitlines()),
-        dataset=call.to.dataset(table, scenario.model.job_classes, "load"),
+        axis=(scenario.model.job_classes, "load"),
         figure=(lambda: _figure(regions, n, loads)) if n in (2, 3) else None,
-        brief=table.loc[:, told] if what is Kind.POLICY else None,
+        brief=table.loc[:, told] if what == "policy" else None,
         seed=call.seed if _draws(runs) else None,
         extra={
             "summaries": {name: r.summary() for name, r in regions.items()},
@@ -135,7 +130,7 @@ def _trace(
 def _list(
     call: Call,
     scenario: Scenario,
-    what: Kind,
+    what: RegionKind,
     through: list[str] | None,
     ray: str | None,
     entropy: int | None,
@@ -160,7 +155,7 @@ def _list(
     from fairqueues.console.listing import Listing
 
     name = LISTED[what]
-    stability = what is Kind.STABILITY
+    stability = what == "stability"
     limits = ("max_vertices" if stability else "max_configurations", "max_facets")
     make = capacity.stability_region if stability else capacity.packing_region
     estimates: list[Any] = []
@@ -185,11 +180,11 @@ def _list(
     elif listing.mix is not None:
         figure = listing.figure
     call.deliver(
-        f"{str(what).capitalize()} region",
+        f"{what.capitalize()} region",
         table,
         listing.evidence() if asked else (),
         notes=(*listing.notes(ray=asked), *estimate),
-        dataset=call.to.dataset(table, region.job_classes, "load" if listing.vertices else "demand"),
+        axis=(region.job_classes, "load" if listing.vertices else "demand"),
         figure=figure,
         brief=listing.brief(table),
         seed=entropy,
@@ -204,7 +199,7 @@ def _list(
 
 
 def _reach(
-    call: Call, scenario: Scenario, what: Kind, searches: dict[str, partial[Any]], ray: str | None
+    call: Call, scenario: Scenario, what: RegionKind, searches: dict[str, partial[Any]], ray: str | None
 ) -> None:
     """Deliver how far one mix of loads can grow within a region that is known on rays."""
     import numpy as np
@@ -232,11 +227,11 @@ def _reach(
     )
 
 
-def _require_used(what: Kind, traced: dict[str, Any], listed: dict[str, Any]) -> None:
+def _require_used(what: RegionKind, traced: dict[str, Any], listed: dict[str, Any]) -> None:
     """WrongUse if an option is given that this kind does not read."""
-    read: dict[Kind, tuple[str, ...]] = {
-        Kind.SERVICE: ("--policy", "--points", "--rate", "--ray"),
-        Kind.POLICY: ("--policy", "--points", "--ray"),
+    read: dict[str, tuple[str, ...]] = {
+        "service": ("--policy", "--points", "--rate", "--ray"),
+        "policy": ("--policy", "--points", "--ray"),
         **{kind: tuple(listed) for kind in LISTED},
     }
     for name, value in (traced | listed).items():

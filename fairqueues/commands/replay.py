@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from enum import StrEnum
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
@@ -16,6 +15,7 @@ from fairqueues.console.command import Call, command, stacked
 from fairqueues.console.inputs import told_apart
 from fairqueues.console.options import AnyFile
 from fairqueues.errors import WrongUse
+from fairqueues.scenario.choices import Reader
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from fairqueues.scenario import Scenario
     from queueing import ClusterTrace, NodeList
 
-__all__ = ["NeverFits", "Schema", "replay"]
+__all__ = ["replay"]
 
 POINTS = 200
 """Times of the curves."""
@@ -36,29 +36,13 @@ TASKS = 2_000
 """Tasks of a synthetic trace."""
 
 
-class Schema(StrEnum):
-    """Readers of a trace and its nodes."""
-
-    SAVED = "saved"
-    TASKS = "tasks"
-    ALIBABA_GPU_2023 = "alibaba-gpu-2023"
-    PHILLY = "philly"
-
-
-class NeverFits(StrEnum):
-    """What happens to tasks that fit on no node."""
-
-    REFUSE = "refuse"
-    DROP = "drop"
-
-
 @command("seed", "time_limit", writes="checkpoint")
 def replay(
     call: Call,
     file: AnyFile = None,
     trace: Path | None = None,
     nodes: Path | None = None,
-    schema: Schema = Schema.SAVED,
+    schema: Reader = "saved",
     scheduler: Annotated[
         list[str] | None, typer.Option("--scheduler", "-s", autocompletion=completion.schedulers)
     ] = None,
@@ -67,7 +51,7 @@ def replay(
     load: Annotated[float | None, typer.Option(min=0.0)] = None,
     weight: list[str] | None = None,
     until: float | None = None,
-    never_fits: NeverFits = NeverFits.REFUSE,
+    never_fits: Literal["refuse", "drop"] = "refuse",
     tasks: Annotated[int | None, typer.Option(min=1, max=10**8)] = None,
     checkpoint: Path | None = None,
 ) -> None:
@@ -102,6 +86,10 @@ def replay(
         Tasks of the synthetic trace. Default: 2000.
     checkpoint : FILE
         Keep what is done here, of one scheduler.
+
+    Examples
+    --------
+    $ fairqueues replay --tasks 500 --scheduler drf --scheduler pf --out replay.svg
     """
     _require_one_trace(file, trace, nodes, schema, tasks)
     scenario = None if file is None else call.read(file, fitted=False)
@@ -127,7 +115,7 @@ def replay(
         placement=_placement(scenario, placement),
         weights=dict(_weight(one) for one in weight or ()),
         until=until,
-        never_fits=str(never_fits),
+        never_fits=never_fits,
         checkpoint=checkpoint,
         rng=call.seed,
     )
@@ -157,12 +145,12 @@ def _deliver(call: Call, what: str, results: dict[str, Any]) -> None:
 
 
 def _require_one_trace(
-    file: Path | None, trace: Path | None, nodes: Path | None, schema: Schema, tasks: int | None
+    file: Path | None, trace: Path | None, nodes: Path | None, schema: Reader, tasks: int | None
 ) -> None:
     """WrongUse unless one trace is meant: of a scenario, of two files, or a synthetic one."""
     if (trace is None) != (nodes is None):
         raise WrongUse("--trace and --nodes go together; without both the trace is a synthetic one")
-    if trace is None and schema is not Schema.SAVED:
+    if trace is None and schema != "saved":
         raise WrongUse("--schema says what --trace and --nodes are; give both")
     if trace is not None and file is not None:
         raise WrongUse(f"{file} has a trace of its own; leave out --trace and --nodes")
@@ -196,7 +184,7 @@ def _read(
     scenario: Scenario | None,
     trace: Path | None,
     nodes: Path | None,
-    schema: Schema,
+    schema: Reader,
     tasks: int,
     seed: int,
 ) -> tuple[ClusterTrace, NodeList]:
@@ -212,7 +200,7 @@ def _read(
     if trace is None or nodes is None:
         # A fiftieth of the nodes, and more work than they take while it arrives: tasks wait.
         return traces.synthetic_gpu_trace(tasks, rng=seed, scale=0.02, load=4.0)
-    return read_recorded(str(schema), trace, nodes)
+    return read_recorded(schema, trace, nodes)
 
 
 def _scheduler(name: str, blocking: bool, folder: Path, tree: Any, users: Sequence[str]) -> Any:

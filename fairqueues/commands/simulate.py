@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from enum import StrEnum
 from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -14,22 +13,15 @@ from fairqueues.console.inputs import chosen, loaded, settings
 from fairqueues.console.options import File, Load, Policies
 from fairqueues.errors import WrongUse
 from fairqueues.report.outcome import Evidence
+from fairqueues.scenario.choices import Level
 
 if TYPE_CHECKING:
     from fairqueues.scenario import Scenario
     from queueing import Tasks
 
-__all__ = ["Level", "simulate"]
+__all__ = ["simulate"]
 
 _SHOWN = ("mean_jobs", "mean_durations", "service_rates")
-
-
-class Level(StrEnum):
-    """What is simulated."""
-
-    JOBS = "jobs"
-    COUNTS = "counts"
-    TASKS = "tasks"
 
 
 @command("jobs", "backend", "seed", "time_limit")
@@ -60,23 +52,27 @@ def simulate(
         Relative half-width to reach, for jobs.
     max_replications : N
         Most runs to reach the precision.
+
+    Examples
+    --------
+    $ fairqueues simulate cluster_traffic --jobs 2 --seed 1
     """
     scenario = call.read(file)
     system = loaded(scenario, load)
-    what = level or Level(scenario.section("simulation").level)
+    what: Level = level or scenario.section("simulation").level
     options = _lengths(scenario, what, events, replications)
     options |= _sequential(scenario, what, options, precision, max_replications)
 
     import queueing
-    from fairqueues.console.figures import rate_bars
+    from fairqueues.console.figures import class_bars
     from fairqueues.console.remedies import placed
 
     said: tuple[str, ...] = ()
-    if what is Level.TASKS:
+    if what == "tasks":
         simulated, options["tasks"] = _whole_tasks(scenario, policy)
         said = _not_simulated(scenario, list(simulated))
     else:
-        simulated, options["level"] = chosen(scenario, policy), str(what)
+        simulated, options["level"] = chosen(scenario, policy), what
     run = partial(queueing.simulate, system, rng=call.seed, n_jobs=call.jobs, **options)
     with call.workers():
         results = call.run({name: partial(run, one) for name, one in simulated.items()})
@@ -91,10 +87,10 @@ def simulate(
         table,
         (_evidence(name, result) for name, result in results.items()),
         notes=(repr(system), *said),
-        figure=lambda: rate_bars(
+        figure=lambda: class_bars(
             {name: r.service_rates for name, r in results.items()},
             system.problem.job_classes,
-            {name: r.half_widths["service_rates"] for name, r in results.items()},
+            half_widths={name: r.half_widths["service_rates"] for name, r in results.items()},
         ),
         seed=call.seed,
         extra={"notes": list(said)},
@@ -104,7 +100,7 @@ def simulate(
 
 def _lengths(scenario: Scenario, what: Level, events: int | None, replications: int | None) -> dict[str, Any]:
     """How long and how often is simulated."""
-    length = "jobs" if what is Level.JOBS else "events"
+    length = "jobs" if what == "jobs" else "events"
     keys = (length, "replications", "warmup", "confidence")
     return settings(scenario, "simulation", keys, **{length: events}, replications=replications)
 
@@ -117,7 +113,7 @@ def _sequential(
     max_replications: int | None,
 ) -> dict[str, Any]:
     """The precision to go on for, at level jobs."""
-    if what is not Level.JOBS:
+    if what != "jobs":
         if precision is not None or max_replications is not None:
             name = "--max-replications" if precision is None else "--precision"
             raise WrongUse(f"{name} is for level jobs; at level {what} set --events and --replications")

@@ -7,9 +7,11 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
+import typer
+
 from fairqueues.console.command import Call, command
 from fairqueues.console.inputs import chain_options, chosen, is_cluster, loaded, numbers, settings
-from fairqueues.console.options import Certificate, File, Load, Policies, Precision, Seconds, option
+from fairqueues.console.options import File, Load, Policies, Precision, Seconds
 from fairqueues.errors import WrongUse
 from fairqueues.report.outcome import Evidence
 
@@ -29,13 +31,11 @@ def solve(
     file: File,
     policy: Policies = None,
     load: Load = None,
-    shape: Annotated[str | None, option("States per class; default: as needed.", "K,L,...")] = None,
-    tail: Annotated[float | None, option("Probability that may be left out.", "P", min=0.0, max=1.0)] = None,
-    certified: Annotated[
-        bool | None, option("Proved bounds instead of estimates.", None, "--certified/--estimated")
-    ] = None,
-    width: Annotated[float | None, option("Largest width of proved bounds, part of the mean.", "W")] = None,
-    certificate: Certificate = None,
+    shape: str | None = None,
+    tail: Annotated[float | None, typer.Option(min=0.0, max=1.0)] = None,
+    certified: Annotated[bool | None, typer.Option("--certified/--estimated")] = None,
+    width: float | None = None,
+    certificate: Path | None = None,
     seconds: Seconds = None,
     precision: Precision = None,
 ) -> None:
@@ -43,6 +43,21 @@ def solve(
 
     With --certified the means of every policy are enclosed between bounds that are proved. With --seconds
     each is found as well as the time allows, also of many classes; that one is unstable is an answer.
+
+    Parameters
+    ----------
+    shape : K,L,...
+        States per class; default: as needed.
+    tail : P
+        Probability that may be left out.
+    certified
+        Proved bounds instead of estimates.
+    width : W
+        Largest width of proved bounds, part of the mean.
+
+    Examples
+    --------
+    $ fairqueues solve talk_unbalanced --load 0.6 --out rates.svg
     """
     scenario = call.read(file)
     policies = chosen(scenario, policy)
@@ -71,29 +86,34 @@ def solve(
         # The largest box is that of the scenario if it names one: estimates reach further by default.
         if "max_states" not in scenario.section("chain").model_fields_set:
             del options["max_states"]
-        _bounds(call, system, policies, options, certificate)
+        _bounds(call, system, _laws(call, system, policies, certified=True, **options), certificate)
         return
     if width is not None or certificate is not None:
         raise WrongUse("--width and --certificate are for proved bounds; add --certified")
     given = numbers("--shape", shape, system.n_classes)
     box = None if given is None else [int(k) if k.is_integer() else k for k in given]
-    _estimates(
-        call, system, policies, chain_options(scenario, shape=box, tail=tail), not is_cluster(scenario)
-    )
+    options = chain_options(scenario, shape=box, tail=tail)
+    # A box that was given leaves out what it leaves out; one that was found must keep its promise.
+    promised = None if options.get("shape") else options.get("tail", 1.0)
+    _estimates(call, system, _laws(call, system, policies, **options), promised, not is_cluster(scenario))
+
+
+def _laws(call: Call, system: System, policies: Mapping[str, Any], **options: Any) -> dict[str, Stationary]:
+    from queueing import stationary
+
+    make = partial(stationary, system, distribution=False, **options)
+    return call.run({name: partial(make, policy) for name, policy in policies.items()})
 
 
 def _estimates(
-    call: Call, system: System, policies: Mapping[str, Any], options: dict[str, Any], closed: bool
+    call: Call, system: System, results: dict[str, Any], promised: float | None, closed: bool
 ) -> None:
     """Deliver the means of chains that are cut off and, where there are closed forms, those beside them."""
-    from queueing import balanced_fairness, duration_bound, stationary
+    from queueing import balanced_fairness, duration_bound
 
-    runs = {n: partial(stationary, system, p, distribution=False, **options) for n, p in policies.items()}
-    results = call.run(runs)
     evidence = []
     for name, law in results.items():
-        # A box that was given leaves out what it leaves out; one that was found must keep its promise.
-        kept = None if options.get("shape") else bool(law.tail_mass <= options.get("tail", 1.0))
+        kept = None if promised is None else bool(law.tail_mass <= promised)
         evidence += [
             _tail(name, law, kept),
             Evidence(name, "violation of the balance equations", law.residual),
@@ -113,32 +133,21 @@ def _estimates(
     tables = {
         n: law.to_dataframe().drop(columns="least_duration", errors="ignore") for n, law in results.items()
     }
-    _deliver(call, system, "Stationary means", tables, evidence, _rates(results))
+    rates = {name: law.service_rates for name, law in results.items()}
+    _deliver(call, system, "Stationary means", tables, evidence, rates)
 
 
-def _bounds(
-    call: Call,
-    system: System,
-    policies: Mapping[str, Any],
-    options: Mapping[str, Any],
-    certificate: Path | None,
-) -> None:
+def _bounds(call: Call, system: System, laws: dict[str, Stationary], certificate: Path | None) -> None:
     """Deliver bounds of the means of every policy, and what proves them.
 
     Where none were found it is the estimates that are left; the failures say why.
     """
-    from queueing import stationary
-
-    runs = {
-        name: partial(stationary, system, policy, distribution=False, certified=True, **options)
-        for name, policy in policies.items()
-    }
-    laws = call.run(runs)
     found: dict[str, Enclosure] = {n: law.enclosure for n, law in laws.items() if law.enclosure is not None}
     if not found:
         tables = {name: law.to_dataframe() for name, law in laws.items()}
         tails = [_tail(name, law) for name, law in laws.items()]
-        _deliver(call, system, "Stationary means, estimates without bounds", tables, tails, _rates(laws))
+        rates = {name: law.service_rates for name, law in laws.items()}
+        _deliver(call, system, "Stationary means, estimates without bounds", tables, tails, rates)
         return
     evidence = [
         Evidence(
@@ -169,10 +178,6 @@ def _bounds(
     )
 
 
-def _rates(laws: Mapping[str, Any]) -> dict[str, ArrayLike]:
-    return {name: law.service_rates for name, law in laws.items()}
-
-
 def _deliver(
     call: Call,
     system: System,
@@ -185,14 +190,14 @@ def _deliver(
     """Deliver means by method, with bars of their service rates."""
     import pandas as pd
 
-    from fairqueues.console.figures import rate_bars
+    from fairqueues.console.figures import class_bars
 
     call.deliver(
         what,
         pd.concat(tables, names=["method"]),
         evidence,
         notes=(repr(system),),
-        figure=lambda: rate_bars(rates, system.problem.job_classes),
+        figure=lambda: class_bars(rates, system.problem.job_classes),
         extra={"relative_loads": dict(zip(system.load_names, system.relative_loads, strict=True))},
         **more,
     )

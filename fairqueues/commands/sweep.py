@@ -8,9 +8,8 @@ from __future__ import annotations
 
 from collections import Counter
 from pathlib import Path
-from typing import Annotated
 
-from fairqueues.console.checkpoints import Checkpoint, checkpoint_option
+from fairqueues.console.checkpoints import finished_points
 from fairqueues.console.command import Call, command
 from fairqueues.console.inputs import chain_options, labelled
 from fairqueues.console.options import File, Methods
@@ -22,20 +21,29 @@ __all__ = ["sweep"]
 def sweep(
     call: Call,
     file: File,
-    policy: Methods = None,
-    checkpoint: Annotated[Path | None, checkpoint_option("that of [sweep], else ")] = None,
+    method: Methods = None,
+    checkpoint: Path | None = None,
 ) -> None:
     """Evaluate every method over the grid of [sweep]; give the same command again to go on after a stop.
 
     Methods are policies, balanced fairness ("balanced") and the closed-form bound of it ("bound"): those of
     [sweep], else the policies of the file; --policy takes all of them.
+
+    Parameters
+    ----------
+    checkpoint : FILE
+        Keep finished points here. Default: that of [sweep], else the first --out with .part, which is
+        removed at the end.
+
+    Examples
+    --------
+    $ fairqueues sweep talk_sweep --out rates.csv --checkpoint rates.part
     """
     scenario = call.read(file)
     section = scenario.section("sweep")
-    named = [scenario.sweep_method(name, Path()) for name in policy or ()]
-    written = policy or section.methods or scenario.document.policies
+    named = [scenario.sweep_method(name, Path()) for name in method or ()]
+    written = method or section.methods or scenario.document.policies
     policies = labelled(named or scenario.sweep_methods, written)
-    kept = Checkpoint.of(checkpoint, call.to, section.checkpoint)
     options = chain_options(scenario)
     shape = options.get("shape")
     options |= {"shape": tuple(shape)} if isinstance(shape, list) else {}
@@ -44,24 +52,24 @@ def sweep(
     from capacity.sweeping.points import StandardOutputs
     from fairqueues.console.figures import sweep_lines
 
-    with call.workers() as n_jobs:
-        dataset = capacity.sweep(
-            scenario.swept_model,
-            policies,
-            scenario.sweep_values,
-            StandardOutputs(tuple(section.outputs), tuple(options.items())),
-            n_jobs=n_jobs,
-            checkpoint=kept.path,
-            rng=call.seed,
-        )
-    errors = [str(text) for text in dataset.error.values.ravel() if text]
-    unstable = [text for text in errors if text.startswith("UnstableError")]
-    along = next(iter(scenario.sweep_values))
-    wanted = "service_rates" if "service_rates" in section.outputs else section.outputs[0]
-    notes = [f"{dataset.error.size} points, {len(unstable)} of them without a stationary law"]
-    notes += [f"{number} of them: {text}" for text, number in Counter(unstable).items()]
-    table = dataset.to_dataframe()
-    with kept:
+    with finished_points(checkpoint, call.to, section.checkpoint) as kept:
+        with call.workers() as n_jobs:
+            dataset = capacity.sweep(
+                scenario.swept_model,
+                policies,
+                scenario.sweep_values,
+                StandardOutputs(tuple(section.outputs), tuple(options.items())),
+                n_jobs=n_jobs,
+                checkpoint=kept,
+                rng=call.seed,
+            )
+        errors = [str(text) for text in dataset.error.values.ravel() if text]
+        unstable = [text for text in errors if text.startswith("UnstableError")]
+        along = next(iter(scenario.sweep_values))
+        wanted = "service_rates" if "service_rates" in section.outputs else section.outputs[0]
+        notes = [f"{dataset.error.size} points, {len(unstable)} of them without a stationary law"]
+        notes += [f"{number} of them: {text}" for text, number in Counter(unstable).items()]
+        table = dataset.to_dataframe()
         call.deliver(
             "Sweep",
             table,

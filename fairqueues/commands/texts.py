@@ -22,6 +22,10 @@ def examples(
     ----------
     name : NAME
         Print this one.
+
+    Examples
+    --------
+    $ fairqueues examples drf_example > mine.toml
     """
     from fairqueues.console.inputs import example
     from fairqueues.console.inputs import examples as shipped
@@ -39,7 +43,12 @@ def examples(
 
 
 def schema() -> None:
-    """Print the JSON schema of scenario files, for editors that complete and check TOML."""
+    """Print the JSON schema of scenario files, for editors that complete and check TOML.
+
+    Examples
+    --------
+    $ fairqueues schema > scenario.schema.json
+    """
     from fairqueues.scenario import schema as scenario_schema
 
     typer.echo(json.dumps(scenario_schema(), indent=1))
@@ -52,6 +61,10 @@ def version(as_json: Annotated[bool, typer.Option("--json")] = False) -> None:
     ----------
     as_json
         One JSON object on standard output.
+
+    Examples
+    --------
+    $ fairqueues version
     """
     from fairqueues.report.outcome import versions
 

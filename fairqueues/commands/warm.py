@@ -11,6 +11,10 @@ def warm() -> None:
     """Compile all kernels now, on all cores, and store them: no later question waits for a compiler.
 
     Small questions are answered without compiling, and others compile what they need, once per machine.
+
+    Examples
+    --------
+    $ fairqueues warm
     """
     from fairqueues.kernels import KERNELS, compile_together
 

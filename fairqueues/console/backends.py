@@ -13,7 +13,7 @@ from fairqueues.errors import WrongUse
 
 __all__ = ["require_backend", "workers"]
 
-_EXTRAS = {Backend.DASK: ("distributed", "fairqueues[cluster]"), Backend.RAY: ("ray", "ray[default]")}
+_EXTRAS = {"dask": ("distributed", "fairqueues[cluster]"), "ray": ("ray", "ray[default]")}
 
 
 def require_backend(backend: Backend, jobs: int) -> None:
@@ -27,30 +27,30 @@ def require_backend(backend: Backend, jobs: int) -> None:
 
 
 @contextmanager
-def workers(backend: Backend, jobs: int) -> Iterator[None]:
-    """Have joblib ask this backend.
+def workers(backend: Backend, jobs: int) -> Iterator[int | None]:
+    """Have joblib ask this backend; given is the number of workers here, or None where it knows it.
 
     With dask, DASK_SCHEDULER_ADDRESS names a running cluster; otherwise workers are started here, one process
     per job, and stopped at the end.
     """
     require_backend(backend, jobs)
-    if backend is Backend.LOKY:
-        yield
+    if backend == "loky":
+        yield jobs
         return
 
     import joblib
 
-    if backend is Backend.RAY:
+    if backend == "ray":
         from ray.util.joblib import register_ray  # type: ignore[import-not-found, unused-ignore]
 
         register_ray()
         with joblib.parallel_config(backend="ray", n_jobs=jobs):
-            yield
+            yield None
         return
 
     address = os.environ.get("DASK_SCHEDULER_ADDRESS")
     with _client(address, jobs), joblib.parallel_config(backend="dask"):
-        yield
+        yield None
 
 
 def _client(address: str | None, jobs: int) -> Any:

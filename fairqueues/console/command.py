@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import inspect
 import secrets
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Mapping
+from contextlib import AbstractContextManager
 from functools import cached_property, wraps
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -17,7 +17,7 @@ import typer
 
 from fairness.display.tables import Columns
 from fairqueues.console.inputs import read
-from fairqueues.console.options import OUTPUT, SHARED, Backend
+from fairqueues.console.options import OUTPUT, SHARED
 from fairqueues.console.output import Delivery
 from fairqueues.console.progress import listening, reached
 from fairqueues.report.outcome import Evidence, Outcome
@@ -77,14 +77,11 @@ class Call:
         """Workers that were asked for."""
         return int(self._given["jobs"])
 
-    @contextmanager
-    def workers(self) -> Iterator[int | None]:
-        """Have joblib ask the backend; given is the number of workers here, or None where it knows it."""
+    def workers(self) -> AbstractContextManager[int | None]:
+        """Have joblib ask the backend, as :func:`~fairqueues.console.backends.workers` does."""
         from fairqueues.console.backends import workers
 
-        backend = self._given["backend"]
-        with workers(backend, self.jobs):
-            yield None if backend is not Backend.LOKY else self.jobs
+        return workers(self._given["backend"], self.jobs)
 
     def run(self, runs: Mapping[str, Callable[[], Any]], **told: Any) -> dict[str, Any]:
         """Results by name, as :func:`~fairqueues.console.progress.reached` gives them, within the time."""

@@ -106,18 +106,10 @@ def _tables(context: typer.Context) -> Mapping[str, Any]:
 
 def policies(context: typer.Context, incomplete: str) -> list[Offer]:
     """Policies that fit the scenario, with what they are; without one all."""
-    from fairqueues.scenario.names import (
-        CLUSTER_POLICIES,
-        CLUSTER_TREE_POLICIES,
-        POOL_POLICIES,
-        TREE_POLICIES,
-    )
+    from fairqueues.scenario.names import policies_for
 
     tables = _tables(context)
-    pool, cluster = "cluster" not in tables, not tables or "cluster" in tables
-    known = {**(POOL_POLICIES if pool else {}), **(CLUSTER_POLICIES if cluster else {})}
-    if not tables or "tree" in tables:
-        known |= {**(TREE_POLICIES if pool else {}), **(CLUSTER_TREE_POLICIES if cluster else {})}
+    known = policies_for("cluster" in tables if tables else None, not tables or "tree" in tables)
     return _beginning(((name, entry.about) for name, entry in known.items()), incomplete)
 
 
@@ -144,10 +136,10 @@ def curves(context: typer.Context, incomplete: str) -> list[Offer]:
 
 def schedulers(incomplete: str) -> list[Offer]:
     """Schedulers of whole tasks, and policies that one can follow."""
-    from fairqueues.scenario.names import CLUSTER_POLICIES, POOL_POLICIES, SCHEDULERS
+    from fairqueues.scenario.names import SCHEDULERS, policies_for
 
     own = {name: SCHEDULERS[name] for name in ("fifo", "drf")}
-    known = {**CLUSTER_POLICIES, **POOL_POLICIES, **own}
+    known = policies_for(None, False) | own
     return _beginning(((name, entry.about) for name, entry in known.items()), incomplete)
 
 

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from fairqueues.scenario.place import Place
     from proofs import Statement
 
-__all__ = ["SUFFIXES", "own_statements"]
+__all__ = ["SUFFIXES", "own_statements", "require_distinct"]
 
 SUFFIXES = (".py", ".toml")
 DEFAULT_ID = "conjecture"
@@ -48,11 +48,16 @@ def own_statements(file: Path) -> tuple[Statement, ...]:
         found = _of_python(text, file) if file.suffix == ".py" else _of_toml(text, file)
     except ModelError as error:
         raise WrongUse(str(error)) from None
+    require_distinct(found, f"{file}: ")
+    return found
+
+
+def require_distinct(found: Sequence[Statement], where: str = "") -> None:
+    """WrongUse if two statements have the same id."""
     ids = [statement.id for statement in found]
     for name in ids:
         if ids.count(name) > 1:
-            raise WrongUse(f"{file}: two statements are called {name!r}; give one of them another id")
-    return found
+            raise WrongUse(f"{where}two statements are called {name!r}; give one of them another id")
 
 
 def _of_python(text: str, file: Path) -> tuple[Statement, ...]:

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     import xarray as xr
     from matplotlib.figure import Figure
 
-__all__ = ["class_bars", "drawn", "rate_bars", "sweep_lines"]
+__all__ = ["class_bars", "drawn", "sweep_lines"]
 
 
 def drawn(results: Iterable[Any], width: float, height: float, across: int = 3) -> Figure:
@@ -34,11 +34,13 @@ def drawn(results: Iterable[Any], width: float, height: float, across: int = 3) 
 def class_bars(
     values: Mapping[str, ArrayLike],
     classes: Sequence[str],
-    meaning: str,
+    meaning: str = "",
     half_widths: Mapping[str, ArrayLike] | None = None,
 ) -> Figure:
-    """Bars of a value (n_classes,) by method, grouped by class."""
+    """Bars of a value (n_classes,), by default mean service rates, by method, grouped by class."""
     from matplotlib.figure import Figure
+
+    from capacity.curves.result import CAPTIONS
 
     figure = Figure(
         figsize=(max(6.4, 0.9 * len(classes) * (1 + 0.2 * len(values))), 4.8), layout="constrained"
@@ -60,20 +62,9 @@ def class_bars(
             label=label(name),
         )
     ax.set_xticks(np.arange(len(classes)), list(map(label, classes)))
-    ax.set(xlabel="job class", ylabel=label(meaning), ylim=(0, None))
+    ax.set(xlabel="job class", ylabel=label(meaning or CAPTIONS["service_rates"][1]), ylim=(0, None))
     figure.legend(loc="outside upper center", ncols=4)
     return figure
-
-
-def rate_bars(
-    rates: Mapping[str, ArrayLike],
-    classes: Sequence[str],
-    half_widths: Mapping[str, ArrayLike] | None = None,
-) -> Figure:
-    """Bars of the mean service rates (n_classes,) by method, grouped by class."""
-    from capacity.curves.result import CAPTIONS
-
-    return class_bars(rates, classes, CAPTIONS["service_rates"][1], half_widths)
 
 
 def sweep_lines(dataset: xr.Dataset, along: str, output: str) -> Figure:

@@ -1,4 +1,4 @@
-"""Arguments and options that commands share, as annotated types."""
+"""Arguments and options that commands share: as annotated types, whose help stands in docstrings."""
 
 from __future__ import annotations
 
@@ -6,9 +6,8 @@ import copy
 import inspect
 import re
 from collections.abc import Callable
-from enum import StrEnum
 from pathlib import Path
-from typing import Annotated, Any, get_args
+from typing import Annotated, Any, Literal, get_args
 
 import typer
 
@@ -19,54 +18,57 @@ __all__ = [
     "SHARED",
     "AnyFile",
     "Backend",
-    "Certificate",
-    "Counts",
     "File",
     "Load",
     "Methods",
     "Policies",
     "Precision",
     "Seconds",
-    "argument",
     "documented",
-    "option",
 ]
 
-
-class Backend(StrEnum):
-    """Who computes the points: processes of this machine, a dask cluster, a ray cluster."""
-
-    LOKY = "loky"
-    DASK = "dask"
-    RAY = "ray"
+Backend = Literal["loky", "dask", "ray"]
+"""Who computes the points: processes of this machine, a dask cluster, a ray cluster."""
 
 
-class Printed(StrEnum):
-    """Where a figure will stand."""
+def _common() -> None:
+    """What arguments and options are that several commands have.
 
-    COLUMN = "column"
-    PAGE = "page"
-    SLIDE = "slide"
+    Parameters
+    ----------
+    file : FILE
+        Scenario file (TOML or JSON), - for standard input, or the name of a shipped one.
+    policy : NAME
+        Policy instead of those of the file, or one of a Python file, mine.py:NAME; may be repeated.
+    method : NAME
+        Policy, "balanced" or "bound" instead of what the command takes by itself, or a policy of a Python
+        file, mine.py:NAME; may be repeated.
+    counts : X,Y,...
+        Jobs present instead of those of the file.
+    load : L
+        Scale the traffic to this load.
+    seconds : S
+        Find each mean as well as S seconds for all allow: formula, chain, proved bounds, simulation.
+    precision : P
+        With --seconds: relative error that is small enough (0.01).
+    certificate : FILE
+        Write the proof of the bounds (.json, .json.gz).
+    checkpoint : FILE
+        Keep finished points here. Default: the first --out with .part, which is removed at the end.
+    place : DIR
+        The repository or unpacked sdist, if it is elsewhere.
+    """
 
 
-def option(told: str, metavar: str | None = None, *names: str, **more: Any) -> Any:
-    """An option with its line of help; without ``names`` it is called like its parameter."""
-    return typer.Option(*names, metavar=metavar, help=told, **more)
-
-
-def argument(told: str, metavar: str, **more: Any) -> Any:
-    """An argument with its line of help."""
-    return typer.Argument(metavar=metavar, help=told, show_default=False, **more)
-
-
-def documented(function: Callable[..., Any]) -> str:
-    """Give the options of a command what its docstring says of its parameters; the docstring without them.
+def documented(function: Callable[..., Any]) -> tuple[str, str]:
+    """Give the options of a command what its docstring says of them; what it says above, and its example.
 
     Behind the name of a parameter stands what its value is called in help texts, if it is called anything.
-    One that the signature says nothing more of is an option of its name, or an argument without a default.
+    One that the signature says nothing more of is an option of its name, or an argument without a default;
+    one that the docstring says nothing of is what :func:`_common` says.
     """
-    head, _, entries = (inspect.getdoc(function) or "").partition("\n\nParameters\n----------\n")
-    told = {m[1]: (m[2], " ".join(m[3].split())) for m in _ENTRY.finditer(f"{entries}\n")}
+    head, own, example = _parts(function)
+    told = _parts(_common)[1] | own
     signature = inspect.signature(function, eval_str=True)
     parameters = []
     for one in signature.parameters.values():
@@ -81,9 +83,19 @@ def documented(function: Callable[..., Any]) -> str:
         parameters.append(one)
     function.__signature__ = signature.replace(parameters=parameters)  # type: ignore[attr-defined]
     function.__annotations__ = {one.name: one.annotation for one in parameters}
-    return head
+    return head, example
 
 
+def _parts(function: Callable[..., Any]) -> tuple[str, dict[str, tuple[str | None, str]], str]:
+    """Head of a docstring; by parameter what its value is called and what it is; the example."""
+    head, *parts = _SECTION.split(inspect.getdoc(function) or "")
+    sections = dict(zip(parts[::2], parts[1::2], strict=True))
+    entries = _ENTRY.finditer(sections.get("Parameters", "") + "\n")
+    told = {entry[1]: (entry[2], " ".join(entry[3].split())) for entry in entries}
+    return head, told, sections.get("Examples", "").removeprefix("$ ")
+
+
+_SECTION = re.compile(r"\n\n(Parameters|Examples)\n-+\n")
 _ENTRY = re.compile(r"^(\w+)(?: : (.*))?\n((?:    .*\n)+)", re.MULTILINE)
 
 
@@ -91,42 +103,13 @@ def _is_annotated(annotation: Any) -> bool:
     return hasattr(annotation, "__metadata__")
 
 
+File = Annotated[Path, typer.Argument(autocompletion=completion.scenarios)]
 AnyFile = Annotated[Path | None, typer.Argument(autocompletion=completion.scenarios)]
-File = Annotated[
-    Path,
-    argument(
-        "Scenario file (TOML or JSON), - for standard input, or the name of a shipped one.",
-        "FILE", autocompletion=completion.scenarios,
-    ),
-]  # fmt: skip
-Policies = Annotated[
-    list[str] | None,
-    option(
-        "Policy instead of those of the file, or one of a Python file, mine.py:NAME; may be repeated.",
-        "NAME", "--policy", "-p", autocompletion=completion.policies,
-    ),
-]  # fmt: skip
-Methods = Annotated[
-    list[str] | None,
-    option(
-        'Policy, "balanced" or "bound" instead of what the command takes by itself, or a policy of a '
-        "Python file, mine.py:NAME; may be repeated.",
-        "NAME", "--policy", "-p", autocompletion=completion.curves,
-    ),
-]  # fmt: skip
-Counts = Annotated[str | None, option("Jobs present instead of those of the file.", "X,Y,...")]
-Certificate = Annotated[Path | None, option("Write the proof of the bounds (.json, .json.gz).", "FILE")]
-Seconds = Annotated[
-    float | None,
-    option(
-        "Find each mean as well as S seconds for all allow: formula, chain, proved bounds, simulation.",
-        "S", min=0.001,
-    ),
-]  # fmt: skip
-Precision = Annotated[
-    float | None, option("With --seconds: relative error that is small enough (0.01).", "P", min=0.0)
-]
-Load = Annotated[float | None, option("Scale the traffic to this load.", "L", min=0.0)]
+Policies = Annotated[list[str] | None, typer.Option("--policy", "-p", autocompletion=completion.policies)]
+Methods = Annotated[list[str] | None, typer.Option("--policy", "-p", autocompletion=completion.curves)]
+Load = Annotated[float | None, typer.Option(min=0.0)]
+Seconds = Annotated[float | None, typer.Option(min=0.001)]
+Precision = Annotated[float | None, typer.Option(min=0.0)]
 
 
 def _output(
@@ -134,7 +117,7 @@ def _output(
     as_csv: Annotated[bool, typer.Option("--csv")] = False,
     out: Annotated[list[Path] | None, typer.Option("--out", "-o")] = None,
     report: Path | None = None,
-    size: Annotated[Printed | None, typer.Option(show_default=False)] = None,
+    size: Annotated[Literal["column", "page", "slide"] | None, typer.Option(show_default=False)] = None,
     title: Annotated[bool, typer.Option(show_default=False)] = True,
 ) -> None:
     """Where a result goes.
@@ -160,7 +143,7 @@ def _output(
 
 def _shared(
     jobs: int = 1,
-    backend: Backend = Backend.LOKY,
+    backend: Backend = "loky",
     seed: Annotated[int | None, typer.Option(min=0)] = None,
     time_limit: Annotated[float | None, typer.Option(min=0.0)] = None,
     verbose: Annotated[int, typer.Option("--verbose", "-v", count=True, show_default=False)] = 0,

@@ -73,30 +73,20 @@ class Delivery:
         if self.report is not None and self.report.suffix.lower() not in (".html", ".htm"):
             raise WrongUse(f"--report {self.report}: a report is a page, name it .html")
         written = [*self.out, *also, *filter(None, [self.report])]
-        names = {"file": "the scenario", "trace": "the trace", "nodes": "the list of nodes"}
-        read = {what: self.context.params.get(name) for name, what in names.items()}
         for k, path in enumerate(written):
             require_writable(path)
-            for what, source in read.items():
-                if source is not None and path.resolve() == Path(source).resolve():
-                    raise WrongUse(f"{path} is {what} itself and would be overwritten; choose another name")
             if path.resolve() in (p.resolve() for p in written[:k]):
                 raise WrongUse(f"{path} is named twice")
+        names = {"file": "the scenario", "trace": "the trace", "nodes": "the list of nodes"}
+        for name, what in names.items():
+            if (source := self.context.params.get(name)) is not None:
+                _require_spared(written, [Path(source)], f"{what} itself")
         return self
 
     def require_spared(self, files: Sequence[Path]) -> None:
         """WrongUse if the command would write over one of the files that its scenario reads."""
-        kept = self.context.params.get("checkpoint")
-        for path in (*self.out, *filter(None, (self.report, kept))):
-            if Path(path).resolve() in (data.resolve() for data in files):
-                raise WrongUse(
-                    f"{path} is read by the scenario and would be overwritten; choose another name"
-                )
-
-    def dataset(self, table: pd.DataFrame, job_classes: Sequence[str], bare: str) -> xr.Dataset | None:
-        """The table as :func:`to_dataset` makes it, where a file asks for one."""
-        asked = any(path.suffix.lower() == ".nc" for path in self.out)
-        return to_dataset(table, job_classes, bare) if asked else None
+        written = [*self.out, *filter(None, (self.report, self.context.params.get("checkpoint")))]
+        _require_spared(written, files, "read by the scenario")
 
     def require_figure(self, possible: bool, why: str) -> None:
         """WrongUse if a figure file is asked for and there can be none."""
@@ -148,6 +138,12 @@ class Delivery:
                 print_line(f"  {line}")
             if outcome.seed is not None:
                 print(f"  seed {outcome.seed}")
+
+
+def _require_spared(written: Sequence[Path], read: Sequence[Path], what: str) -> None:
+    for path in written:
+        if path.resolve() in (source.resolve() for source in read):
+            raise WrongUse(f"{path} is {what} and would be overwritten; choose another name")
 
 
 @contextmanager
@@ -265,7 +261,7 @@ def _write_netcdf(path: Path, outcome: Outcome, command: str) -> None:
 
     from fairqueues.report.outcome import versions
 
-    dataset = outcome.dataset if outcome.dataset is not None else to_dataset(outcome.table)
+    dataset = to_dataset(outcome.table, *outcome.axis) if outcome.dataset is None else outcome.dataset
     # NetCDF has no objects and no booleans among its attributes; text is kept as text.
     attrs = {
         "title": outcome.title,

@@ -15,15 +15,12 @@ from typing import Annotated
 
 import typer
 
-from fairqueues.console.options import option
-from fairqueues.errors import OutputError, WrongUse
-from fairqueues.files import require_writable
+from fairqueues.errors import WrongUse
+from fairqueues.files import require_folder
 
 __all__ = ["bench", "checkout", "reproduce"]
 
-Checkout = Annotated[
-    Path | None, option("The repository or unpacked sdist, if it is elsewhere.", "DIR", "--checkout")
-]
+Checkout = Annotated[Path | None, typer.Option("--checkout")]
 
 
 def _sources(root: Path) -> list[str]:
@@ -70,16 +67,16 @@ def reproduce(
         Where the pages go.
     full
         Longer simulations and finer curves.
+
+    Examples
+    --------
+    $ fairqueues reproduce drf --folder out
     """
     root = checkout(place)
     known = _sources(root)
     _require_known("source", sources, known)
-    target = folder.resolve()
-    if target.exists() and not target.is_dir():
-        raise OutputError(f"cannot write into {folder}: it is a file; name a folder")
-    if not target.exists():
-        require_writable(target)
-    options = ["--out", str(target), *(["--full"] if full else [])]
+    require_folder(folder)
+    options = ["--out", str(folder.resolve()), *(["--full"] if full else [])]
     modules = [f"examples.{source}" for source in sources] if sources else ["examples"]
     _leave(max(_run(root, [module, *options]) for module in modules))
 
@@ -96,6 +93,10 @@ def bench(
     ----------
     topics : TOPIC
         Such as filling. Default: all.
+
+    Examples
+    --------
+    $ fairqueues bench filling
     """
     root = checkout(place)
     _require_known("topic", topics, _topics(root))

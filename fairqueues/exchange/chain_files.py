@@ -127,10 +127,8 @@ def read_chain(path: str | os.PathLike[str]) -> FiniteChain:
            [ 1. , -1. ]])
     """
     file = Path(path)
-    kind = file.suffixes[-2] if file.suffix == ".gz" and len(file.suffixes) > 1 else file.suffix
-    base = file.with_name(
-        file.name[: len(file.name) - len(kind) - (len(".gz") if file.suffix == ".gz" else 0)]
-    )
+    unpacked = Path(file.name.removesuffix(".gz"))
+    kind, base = unpacked.suffix, file.parent / unpacked.stem
     if kind not in (".tra", ".mtx", ".drn"):
         raise ModelError.of(
             "path", f"must name a file NAME.tra (PRISM), NAME.mtx (Matrix Market) or NAME.drn (Storm); got "
@@ -207,8 +205,7 @@ def file_names(path: str | os.PathLike[str], kinds: Sequence[str]) -> dict[str, 
         raise ModelError.of("path", f"must end in the name of the files; got {str(path)!r}")
     known = [suffix for suffixes in _SUFFIXES.values() for suffix in suffixes]
     stem = given.with_suffix("") if given.suffix in known else given
-    files = {suffix: stem.with_name(stem.name + suffix) for kind in chosen for suffix in _SUFFIXES[kind]}
-    return files
+    return {suffix: stem.with_name(stem.name + suffix) for kind in chosen for suffix in _SUFFIXES[kind]}
 
 
 def write_files(

@@ -12,17 +12,19 @@ R. F. Boisvert, R. Pozo and K. A. Remington, "The Matrix Market exchange formats
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pandas as pd
 from scipy import io
 
 from fairness.errors import ModelError
 from fairness.machine.memory import require_memory
 from fairness.model.problem import FloatArray
 from queueing.model.finite_chain import FiniteChain
+from queueing.recorded.columns import heads_of, table
 
 __all__ = ["read_matrix", "read_state_table", "write_matrix"]
 
@@ -45,10 +47,7 @@ def read_matrix(path: Path) -> Any:
         size = path.stat().st_size
     except OSError as error:
         raise ModelError(f"{path}: cannot be read: {error.strerror}; give a Matrix Market file") from None
-    try:
-        rows, columns, entries, kind, field, symmetry = io.mminfo(str(path))
-    except (OSError, ValueError, OverflowError) as error:
-        raise _wrong(path, error) from None
+    rows, columns, entries, kind, field, symmetry = _answer(io.mminfo, path)
     if rows != columns or not rows:
         raise ModelError(
             f"{path}: the matrix is {rows} x {columns}; a generator has a row and a column for each state"
@@ -66,10 +65,7 @@ def read_matrix(path: Path) -> Any:
         )
     each = 8.0 if kind == "array" else 40.0
     require_memory(2 * each * entries + 32.0 * rows, f"{path} with {entries} entries", "give a smaller chain")
-    try:
-        return io.mmread(str(path), spmatrix=False)
-    except (OSError, ValueError, OverflowError) as error:
-        raise _wrong(path, error) from None
+    return _answer(partial(io.mmread, spmatrix=False), path)
 
 
 def read_state_table(path: Path, n: int) -> dict[str, FloatArray]:
@@ -78,39 +74,28 @@ def read_state_table(path: Path, n: int) -> dict[str, FloatArray]:
     Raises
     ------
     ModelError
-        If states are missing or given twice, or a column holds no numbers.
+        If states are missing or given twice, or a cell is no number, with its line.
     """
-    try:
-        # As text: readers of pandas round numbers each in a way of its own.
-        table = pd.read_csv(path, dtype=str, keep_default_na=False, encoding="utf-8-sig")
-    except (OSError, ValueError) as error:
-        raise ModelError(f"{path}: cannot be read: {error!s:.200}; give the table of the states") from None
-    if table.columns[0] != "state":
+    heads = heads_of(path)
+    if heads[0] != "state":
         return {}
-    states = _column(path, table, "state")
+    rows = table(path, heads)
+    states = rows.numbers("state")
     if len(states) != n or (np.sort(states) != np.arange(n)).any():
         raise ModelError(
             f"{path}: the column 'state' must hold the numbers 0 to {n - 1}, each once; it has {len(states)} "
             "rows; write the table anew"
         )
     order = np.argsort(states)
-    return {str(name): _column(path, table, name)[order] for name in table.columns[1:]}
+    return {name: rows.numbers(name)[order] for name in heads[1:]}
 
 
-def _column(path: Path, table: pd.DataFrame, name: str) -> FloatArray:
-    """Numbers of a column."""
-    words = table[name].to_numpy(dtype=object)
+def _answer(read: Callable[[str], Any], path: Path) -> Any:
+    """What a reader of scipy says of a file; ModelError if it is none, or damaged."""
     try:
-        values: FloatArray = words.astype(float)
-    except ValueError as error:
+        return read(str(path))
+    except (OSError, ValueError, OverflowError) as error:
         raise ModelError(
-            f"{path}: column {name!r} must hold a number for each state: {error}; leave it out"
+            f"{path}: is no Matrix Market file, or damaged: {getattr(error, 'strerror', None) or error}; "
+            "give one that begins with '%%MatrixMarket matrix coordinate real general'"
         ) from None
-    return values
-
-
-def _wrong(path: Path, error: Exception) -> ModelError:
-    return ModelError(
-        f"{path}: is no Matrix Market file, or damaged: {getattr(error, 'strerror', None) or error}; give "
-        "one that begins with '%%MatrixMarket matrix coordinate real general'"
-    )

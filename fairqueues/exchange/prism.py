@@ -134,7 +134,7 @@ def read_transitions(path: Path) -> sparse.coo_array:
         for (source, target, rate), lines in table:
             for states in (source, target):
                 _require_states(file, states, lines, n)
-            _require(file, rate >= 0, lines, "a rate must be >= 0")
+            file.refuse(rate < 0, lines, lambda _: "a rate must be >= 0; correct the number")
             here = slice(filled, filled + len(rate))
             rows[here], columns[here], rates[here] = source, target, rate
             filled += len(rate)
@@ -218,19 +218,9 @@ def _head(file: TextFile, words: list[str], what: str) -> tuple[int, int]:
     return n, count
 
 
-def _require(file: TextFile, good: NDArray[np.bool_], lines: Any, rule: str) -> None:
-    if not good.all():
-        file.fail(f"{rule}; correct the number", lines[int(np.flatnonzero(~good)[0])])
-
-
 def _require_states(file: TextFile, states: NDArray[np.int64], lines: Any, n: int) -> None:
-    inside = (states >= 0) & (states < n)
-    if not inside.all():
-        k = int(np.flatnonzero(~inside)[0])
-        file.fail(
-            f"state {states[k]} is none of 0 to {n - 1}; correct it, or the number of states in line 1",
-            lines[k],
-        )
+    told = f"is none of 0 to {n - 1}; correct it, or the number of states in line 1"
+    file.refuse((states < 0) | (states >= n), lines, lambda k: f"state {states[k]} {told}")
 
 
 def _require_once(
@@ -240,9 +230,7 @@ def _require_once(
     _, first = np.unique(states, return_index=True)
     again = seen[states]
     again[np.setdiff1d(np.arange(len(states)), first)] = True
-    if again.any():
-        k = int(np.flatnonzero(again)[0])
-        file.fail(f"{what} {states[k]} is given twice; keep one of the lines", lines[k])
+    file.refuse(again, lines, lambda k: f"{what} {states[k]} is given twice; keep one of the lines")
     seen[states] = True
 
 

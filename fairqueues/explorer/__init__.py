@@ -1,8 +1,8 @@
 """A local web page on which a person moves demands, capacities and loads and sees what follows.
 
-``model`` is what the page shows (validated, pure), ``fields`` reads it from text, ``views`` computes the data
-of each figure, ``figures`` and ``drawing`` draw them (in the page with Bokeh, as SVG with matplotlib),
-``page`` joins them and ``server`` serves them on this machine only.
+``model`` is what the page shows (validated, pure), ``fields`` and ``links`` read and write it as text,
+``views`` computes the data of each figure, ``figures`` and ``drawing`` draw them (in the page with Bokeh, as
+SVG with matplotlib), ``page`` joins them and ``server`` serves them on this machine only.
 """
 
 from fairness.exports import exports

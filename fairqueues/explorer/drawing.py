@@ -12,14 +12,15 @@ from fairness.arguments.plain import near
 from fairness.display.lettering import label
 from fairness.display.printing.saving import drawn_file
 from fairness.errors import ModelError
-from fairqueues.explorer.model import DISTINCT, State
+from fairqueues.explorer.fields import DISTINCT
+from fairqueues.explorer.model import State
 from fairqueues.explorer.palette import DASHES, DAY, hue_of
 from fairqueues.explorer.pictures import Drawing, drawings_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = ["FORMATS", "figure_file", "figure_names"]
+__all__ = ["FORMATS", "figure_file"]
 
 STYLES: tuple[Any, ...] = ("-", *((0, tuple(map(float, dashes.split()))) for dashes in DASHES[1:]))
 """The dashes of the page as matplotlib takes them."""
@@ -34,17 +35,6 @@ FORMATS = {"svg": "image/svg+xml; charset=utf-8", "pdf": "application/pdf", "png
 """Endings of files, and what browsers call them."""
 
 
-def figure_names(state: State) -> tuple[str, ...]:
-    """Names of the figures that a state has.
-
-    Examples
-    --------
-    >>> figure_names(State())
-    ('rates', 'sharing', 'drift', 'region')
-    """
-    return tuple(drawing.name for drawing in drawings_of(state))
-
-
 def figure_file(state: State, name: str, ending: str) -> bytes:
     """What a file of a figure holds.
 
@@ -52,7 +42,7 @@ def figure_file(state: State, name: str, ending: str) -> bytes:
     ----------
     state : State
     name : str
-        One of :func:`figure_names`.
+        Of one of :func:`~fairqueues.explorer.pictures.drawings_of`.
     ending : {"svg", "pdf", "png"}
 
     Raises

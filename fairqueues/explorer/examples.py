@@ -10,8 +10,8 @@ from importlib.resources.abc import Traversable
 from typing import Any
 from urllib.parse import parse_qsl
 
-from fairqueues.explorer.fields import FieldErrors
-from fairqueues.explorer.model import State, require_sizes
+from fairqueues.explorer.fields import FieldErrors, require_sizes
+from fairqueues.explorer.model import State
 from fairqueues.scenario import Scenario
 from fairqueues.scenario.shipped import examples
 

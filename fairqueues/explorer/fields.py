@@ -10,18 +10,34 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
+from itertools import chain
+from typing import Any
+
+import numpy as np
 
 from fairness.errors import ModelError
 
 __all__ = [
+    "ALL_CLASSES",
+    "DISTINCT",
+    "RULES",
+    "SIZES",
     "FieldErrors",
-    "field_names",
+    "field_tables",
+    "field_texts",
     "number_text",
     "plain_numbers",
     "read_numbers",
+    "require_sizes",
     "short_fraction",
     "tidy",
 ]
+
+SIZES = {"classes": (2, 30), "resources": (1, 4), "servers": (0, 8)}
+"""Fewest and most; without servers there is one pool."""
+
+ALL_CLASSES, DISTINCT = 3, 6
+"""Classes up to which the figure of service rates begins with all of them, and has dashes for all of them."""
 
 DENOMINATOR = 999
 """Largest denominator of a number that is written as a fraction."""
@@ -45,6 +61,15 @@ RULES: dict[str, tuple[float, bool, str]] = {
     "reach": (0.0, False, "must be above 0"),
 }
 
+NOT_ALL_ZERO = {
+    "demands": "a class must demand something",
+    "eligible": "a class must be allowed on some server",
+    "counts": "at least one job must be present",
+    "mix": "at least one class must have traffic",
+    "start": "at least one job at the start",
+}
+"""Rows of fields that must not all be 0, and what is told of one that is."""
+
 
 class FieldErrors(ModelError):
     """What is wrong in which field; ``messages`` maps names of fields (or "form") to one line each."""
@@ -54,19 +79,56 @@ class FieldErrors(ModelError):
         self.messages = dict(messages)
 
 
-def field_names(n_classes: int, n_resources: int, n_servers: int = 0) -> list[str]:
-    """Names of all fields in the order of the page; start and reach for two classes of one pool only."""
-    names = [f"demands-{i}-{j}" for i in range(n_classes) for j in range(n_resources)]
-    names += [f"capacities-{k}" for k in range(n_resources * max(n_servers, 1))]
-    names += [f"eligible-{k}" for k in range(n_classes * n_servers)]
-    names += [f"{row}-{i}" for row in ("counts", "weights", "mix") for i in range(n_classes)]
-    return [*names, "load", *(["start-0", "start-1", "reach"] if n_classes == 2 and not n_servers else [])]
+def require_sizes(n_classes: int, n_resources: int, n_servers: int = 0) -> None:
+    """FieldErrors ("form") unless the page has room for so many."""
+    counts = n_classes, n_resources, n_servers
+    for (what, (least, most)), count in zip(SIZES.items(), counts, strict=True):
+        if not least <= count <= most:
+            raise FieldErrors({"form": f"the explorer shows {least} to {most} {what}; got {count}"})
+
+
+def field_tables(n_classes: int, n_resources: int, n_servers: int = 0) -> dict[str, list[list[str]]]:
+    """Names of all fields by kind, row by row in the order of the page.
+
+    Start and reach are for two classes of one pool only.
+
+    Examples
+    --------
+    >>> field_tables(2, 1)["demands"], field_tables(2, 1, 3)["capacities"], field_tables(2, 1, 3)["start"]
+    ([['demands-0-0'], ['demands-1-0']], [['capacities-0'], ['capacities-1'], ['capacities-2']], [])
+    """
+
+    def counted(kind: str, rows: int, columns: int) -> list[list[str]]:
+        return [[f"{kind}-{i * columns + j}" for j in range(columns)] for i in range(rows)]
+
+    drifts = n_classes == 2 and not n_servers
+    return {
+        "demands": [[f"demands-{i}-{j}" for j in range(n_resources)] for i in range(n_classes)],
+        "capacities": counted("capacities", max(n_servers, 1), n_resources),
+        "eligible": counted("eligible", n_classes, n_servers) if n_servers else [],
+        **{kind: counted(kind, 1, n_classes) for kind in ("counts", "weights", "mix")},
+        "load": [["load"]],
+        "start": counted("start", 1, 2) if drifts else [],
+        "reach": [["reach"]] if drifts else [],
+    }
+
+
+def field_texts(
+    values: Mapping[str, Any], n_classes: int, n_resources: int, n_servers: int = 0
+) -> dict[str, str]:
+    """Text of every field, whose values are given by kind, in any shape."""
+    found: dict[str, str] = {}
+    for kind, rows in field_tables(n_classes, n_resources, n_servers).items():
+        if rows:
+            numbers = np.ravel(values[kind]).tolist()
+            found |= zip(chain.from_iterable(rows), map(number_text, numbers), strict=True)
+    return found
 
 
 def read_numbers(
     texts: Mapping[str, str], n_classes: int, n_resources: int, n_servers: int = 0
-) -> dict[str, float]:
-    """Value of every field.
+) -> dict[str, list[tuple[float, ...]]]:
+    """Values of all fields by kind, row by row.
 
     Parameters
     ----------
@@ -76,7 +138,8 @@ def read_numbers(
 
     Returns
     -------
-    dict of str to float
+    dict of str to list of tuple of float
+        As :func:`field_tables`.
 
     Raises
     ------
@@ -85,43 +148,32 @@ def read_numbers(
 
     Examples
     --------
-    >>> names = field_names(2, 1)
-    >>> read_numbers(dict.fromkeys(names, "0.5") | {"load": "1.2"}, 2, 1)
+    >>> halves = {name: "0.5" for rows in field_tables(2, 1).values() for row in rows for name in row}
+    >>> read_numbers(halves | {"load": "1.2"}, 2, 1)
     Traceback (most recent call last):
     fairqueues.explorer.fields.FieldErrors: load: unstable: the load must be below 1; got 1.2
     """
     values: dict[str, float] = {}
     wrong: dict[str, str] = {}
-    names = field_names(n_classes, n_resources, n_servers)
-    for name in names:
-        text, kind = texts.get(name, "").strip(), name.partition("-")[0]
-        try:
-            # A server need not have every resource.
-            values[name] = _number("demands" if n_servers and kind == "capacities" else kind, text)
-        except ValueError as error:
-            wrong[name] = str(error)
-    rows = [[f"demands-{i}-{j}" for j in range(n_resources)] for i in range(n_classes)]
-    messages = ["a class must demand something"] * n_classes
-    if n_servers:
-        rows += [[f"eligible-{i * n_servers + k}" for k in range(n_servers)] for i in range(n_classes)]
-        messages += ["a class must be allowed on some server"] * n_classes
-    for row, message in (
-        ("counts", "at least one job must be present"),
-        ("mix", "at least one class must have traffic"),
-        ("start", "at least one job at the start"),
-    ):
-        if f"{row}-0" in names:
-            rows.append([f"{row}-{i}" for i in range(n_classes)])
-            messages.append(message)
-    for fields, message in zip(rows, messages, strict=True):
-        if all(values.get(name) == 0 for name in fields):
-            wrong[fields[0]] = message
-    for name in ("start-0", "start-1"):
+    tables = field_tables(n_classes, n_resources, n_servers)
+    for kind, rows in tables.items():
+        # A server need not have every resource.
+        rule = "demands" if n_servers and kind == "capacities" else kind
+        for name in chain.from_iterable(rows):
+            try:
+                values[name] = _number(rule, texts.get(name, "").strip())
+            except ValueError as error:
+                wrong[name] = str(error)
+    for kind, message in NOT_ALL_ZERO.items():
+        for row in tables[kind]:
+            if all(values.get(name) == 0 for name in row):
+                wrong[row[0]] = message
+    for name in chain.from_iterable(tables["start"]):
         if values.get(name, 0.0) > values.get("reach", math.inf):
             wrong[name] = f"must lie within the axes (jobs up to {values['reach']:g})"
     if wrong:
         raise FieldErrors(wrong)
-    return values
+    return {kind: [tuple(values[name] for name in row) for row in rows] for kind, rows in tables.items()}
 
 
 def _number(row: str, text: str) -> float:

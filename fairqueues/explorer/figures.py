@@ -11,11 +11,12 @@ from bokeh.models import ColumnDataSource, CustomJS, FixedTicker, HoverTool, Ran
 from bokeh.plotting import figure
 
 from fairness.errors import FairqueuesError
-from fairqueues.explorer.model import DISTINCT, State
+from fairqueues.explorer.fields import DISTINCT
+from fairqueues.explorer.model import State
 from fairqueues.explorer.palette import DASHES, DAY, Palette
-from fairqueues.explorer.pictures import Drawing, Mark, Picture, drawings_of
+from fairqueues.explorer.pictures import Drawing, Mark, Picture
 
-__all__ = ["Figure", "Key", "figures_of"]
+__all__ = ["Figure", "Key"]
 
 Key = dict[str, str]
 """A line of a legend: its "label", "colour", "dash", and "mark" ("line", "ring", "bar", "dot" or "cross")."""
@@ -144,11 +145,6 @@ class Figure:
             "fill": colour if mark.kind == "dot" else NOTHING,
             "edge": self.palette.page if mark.kind == "dot" else colour,
         }  # fmt: skip
-
-
-def figures_of(state: State) -> list[Figure]:
-    """The figures for a state of this size, in the order of the page."""
-    return [Figure(drawing) for drawing in drawings_of(state)]
 
 
 def _short(name: str, most: int = LETTERS) -> str:

@@ -3,7 +3,7 @@ r"""What the explorer shows: a model, the jobs present, the traffic and a starti
 A state holds a pool without limits or a cluster, counts :math:`x_i`, a traffic mix and a relative load
 :math:`\varrho` of the busiest resource, so that the class loads are :math:`\rho = t\cdot\text{mix}` with
 :math:`\max_j \sum_i\rho_ia_{ij}/C_j = \varrho` (of a cluster it is that of all servers); mean sizes are 1.
-It becomes a link and comes back from it
+It becomes a link (:mod:`fairqueues.explorer.links`) and comes back from it
 unchanged (floats are written in the shortest form that reads back as the same number, as 1/3 where that is
 shorter), and it becomes a scenario file. Policies are known by name: those of the catalogue, and those of the
 scenario that the explorer was started with.
@@ -18,7 +18,6 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
-from urllib.parse import parse_qsl, urlencode
 
 import numpy as np
 
@@ -28,14 +27,24 @@ from fairness.errors import ModelError
 from fairness.model.cluster import Cluster
 from fairness.model.problem import Problem
 from fairness.protocol.policy import Policy, policy_name
-from fairqueues.explorer.fields import FieldErrors, number_text, plain_numbers, read_numbers, tidy
+from fairqueues.explorer.fields import (
+    ALL_CLASSES,
+    DISTINCT,
+    FieldErrors,
+    field_texts,
+    plain_numbers,
+    read_numbers,
+    require_sizes,
+    tidy,
+)
 from fairqueues.explorer.left_out import left_out
+from fairqueues.explorer.links import SECTION, link_of, read_link
 from fairqueues.scenario.names import policy_spec
 from fairqueues.scenario.queues import table_of_trees
 from fairqueues.scenario.toml_text import toml
 from queueing.model.system import System
 
-__all__ = ["POLICIES", "SERVER_POLICIES", "SERVER_SHOWN", "SHOWN", "State", "nice_above", "require_sizes"]
+__all__ = ["POLICIES", "SERVER_POLICIES", "SERVER_SHOWN", "SHOWN", "State", "nice_above"]
 
 POLICIES: dict[str, Policy] = {e.name: e.policy for e in CATALOGUE}
 """Policies of the catalogue for pools, by the name that figures show."""
@@ -49,11 +58,6 @@ SHOWN = ("DRF", "PF", "BMF")
 SERVER_SHOWN = ("PS-DSF rdm", "TSF", "C-DRFH")
 """The same of a cluster."""
 
-CLASSES, RESOURCES, SERVERS = (2, 30), (1, 4), (0, 8)
-"""Fewest and most; without servers there is one pool."""
-
-ALL_CLASSES, DISTINCT = 3, 6
-"""Classes up to which the figure of service rates begins with all of them, and has dashes for all of them."""
 
 Row = tuple[float, ...]
 
@@ -119,7 +123,7 @@ class State:
     resources: tuple[str, ...] = ("cpu", "ram")
     shown: tuple[str, ...] = SHOWN
     rated: int = 0
-    section: tuple[int, int] = (1, 2)
+    section: tuple[int, int] = SECTION
     servers: tuple[str, ...] = ()
     eligible: Row = ()
     offered: Mapping[str, Any] = field(default_factory=lambda: POLICIES, compare=False, repr=False)
@@ -137,6 +141,11 @@ class State:
         return len(self.resources)
 
     @property
+    def sizes(self) -> tuple[int, int, int]:
+        """Numbers of classes, resources and servers, 0 for a pool."""
+        return self.n_classes, self.n_resources, len(self.servers)
+
+    @property
     def drifts(self) -> bool:
         """Whether drift and trajectory are drawn."""
         return self.n_classes == 2 and not self.servers
@@ -145,7 +154,7 @@ class State:
     def alone(self) -> State:
         """The model and the mix; equal for states that differ in other things only."""
         same: dict[str, Any] = {"load": 0.5, "policy": "", "start": (), "reach": 1.0}
-        return replace(self, **same, counts=(), shown=(), rated=0, section=(1, 2))
+        return replace(self, **same, counts=(), shown=(), rated=0, section=SECTION)
 
     @cached_property
     def problem(self) -> Any:
@@ -177,17 +186,13 @@ class State:
     @property
     def texts(self) -> dict[str, str]:
         """Text of every field of the page, by its name."""
-        found = {f"demands-{i}-{j}": v for i, row in enumerate(self.demands) for j, v in enumerate(row)}
-        for name in ("capacities", "eligible", "counts", "weights", "mix", "start"):
-            found |= {f"{name}-{k}": v for k, v in enumerate(getattr(self, name))}
-        found |= {"load": self.load} | ({"reach": self.reach} if self.drifts else {})
-        return {name: number_text(value) for name, value in found.items()}
+        return field_texts(vars(self), *self.sizes)
 
     @classmethod
     def from_texts(
         cls,
         texts: Mapping[str, str],
-        policy: str,
+        policy: str | None,
         job_classes: Sequence[str],
         resources: Sequence[str],
         shown: Sequence[str] | None = None,
@@ -201,14 +206,14 @@ class State:
         ----------
         texts : mapping of str to str
             Names as in :mod:`fairqueues.explorer.fields`.
-        policy : str
+        policy : str, optional
             A name that is offered; so are those of ``shown``.
         job_classes, resources : sequence of str
             They say how many there are.
         shown, rated, offered
             As the attributes; by default what the catalogue has for the model.
         **more
-            The attributes section and servers.
+            The attributes section, servers, origin and left_out.
 
         Returns
         -------
@@ -219,10 +224,11 @@ class State:
         FieldErrors
             With one line for each wrong field, or for the whole ("form").
         """
-        servers, section = more.get("servers", ()), tuple(more.get("section", cls.section))
+        servers, section = tuple(more.pop("servers", ())), tuple(more.pop("section", SECTION))
         require_sizes(n := len(job_classes), m := len(resources), s := len(servers))
-        known, usual = (SERVER_POLICIES, SERVER_SHOWN) if s else (POLICIES, SHOWN)
+        known, usual = _catalogue(servers)
         offered, shown = known if offered is None else offered, usual if shown is None else shown
+        policy = usual[0] if policy is None else policy
         for where, name in (("policy", policy), *(("shown", name) for name in shown)):
             if name not in offered:
                 raise FieldErrors({where: f"unknown policy {name[:30]!r}; {near(name, offered)}"})
@@ -232,29 +238,22 @@ class State:
             raise FieldErrors({"rated": f"dashes tell {DISTINCT} classes apart; choose one, 1 to {n}"})
         if len(set(section)) != 2 or not all(1 <= k <= n for k in section):
             raise FieldErrors({"section": f"must be two different classes, 1 to {n}; got {section}"})
-        values = read_numbers(texts, n, m, s)
-
-        def row(name: str, length: int) -> Row:
-            return tuple(values[f"{name}-{k}"] for k in range(length))
-
+        rows = read_numbers(texts, n, m, s)
+        numbers: dict[str, Any] = {kind: tuple(itertools.chain(*values)) for kind, values in rows.items()}
+        numbers["demands"] = tuple(rows["demands"])
+        numbers["load"], *_ = numbers["load"]
+        numbers["reach"], *_ = numbers["reach"] or (1.0,)
         state = cls(
-            demands=tuple(row(f"demands-{i}", m) for i in range(n)),
-            capacities=row("capacities", m * max(s, 1)),
-            weights=row("weights", n),
-            counts=row("counts", n),
-            mix=row("mix", n),
-            load=values["load"],
+            **numbers,
             policy=policy,
-            start=row("start", 2) if "reach" in values else (),
-            reach=values.get("reach", 1.0),
             job_classes=tuple(job_classes),
             resources=tuple(resources),
             shown=tuple(name for name in offered if name in shown),
             rated=rated,
             section=section,
-            servers=tuple(servers),
-            eligible=row("eligible", n * s),
+            servers=servers,
             offered=offered,
+            **more,
         )
         try:
             state.system.require_stable()
@@ -264,23 +263,7 @@ class State:
 
     def query(self) -> str:
         """The state as the query of a link, without the question mark."""
-        rows = {"demands": ";".join(",".join(map(number_text, row)) for row in self.demands)}
-        names = ["capacities", "weights", "counts", "mix", *(["start"] if self.start else [])]
-        rows |= {name: ",".join(map(number_text, getattr(self, name))) for name in names}
-        pairs = [*rows.items(), ("load", number_text(self.load)), ("policy", self.policy)]
-        pairs += [("reach", number_text(self.reach))] if self.start else []
-        pairs += [("class", name) for name in self.job_classes]
-        pairs += [("resource", name) for name in self.resources]
-        pairs += [("server", name) for name in self.servers]
-        if not all(self.eligible):
-            pairs.append(("eligible", ",".join(map(number_text, self.eligible))))
-        if self.section != State.section:
-            pairs.append(("section", ",".join(map(str, self.section))))
-        # A link without policies is one from before they could be chosen; one without any says so.
-        pairs += [("show", name) for name in self.shown or ("",)]
-        pairs += [("rated", str(self.rated))] if self.rated else []
-        pairs += [("of", self.origin)] if self.origin else []
-        return urlencode(pairs, safe=",;/")
+        return link_of(self)
 
     @classmethod
     def from_query(cls, query: str, offered: Mapping[str, Any] | None = None) -> State:
@@ -298,52 +281,7 @@ class State:
             If a part is unknown or has another number of entries than there are classes or resources, or a
             number is wrong.
         """
-        pairs = parse_qsl(query, keep_blank_values=True)
-        given = dict(pairs)
-        known = {"demands", "capacities", "eligible", "weights", "counts", "mix", "load", "policy", "start"}
-        for name in given:
-            if name not in known | {"reach", "class", "resource", "server", "show", "rated", "section", "of"}:
-                raise FieldErrors({"form": f"the link has an unknown part {name[:30]!r}"})
-        if "demands" not in given:
-            raise FieldErrors({"form": "the link has no demands"})
-        rows = [row.split(",") for row in given["demands"].split(";")]
-        n, m = len(rows), len(rows[0])
-        servers = [v for k, v in pairs if k == "server"]
-        s = len(servers)
-        sizes = {
-            "capacities": m * max(s, 1),
-            "eligible": n * s,
-            "weights": n,
-            "counts": n,
-            "mix": n,
-            "start": n,
-        }
-        texts: dict[str, str] = {}
-        for i, row in enumerate(rows):
-            if len(row) != m:
-                raise FieldErrors({"form": "the rows of demands in the link differ in length"})
-            texts |= {f"demands-{i}-{j}": text for j, text in enumerate(row)}
-        for name, size in sizes.items():
-            entries = given[name].split(",") if name in given else ["1"] * size
-            if len(entries) != size:
-                raise FieldErrors({"form": f"{name} in the link has {len(entries)} entries; expected {size}"})
-            texts |= {f"{name}-{k}": text for k, text in enumerate(entries)}
-        texts |= {"load": given.get("load", "0.7"), "reach": given.get("reach", "10")}
-        classes = [v for k, v in pairs if k == "class"] or [f"class {i + 1}" for i in range(n)]
-        resources = [v for k, v in pairs if k == "resource"] or [f"resource {j + 1}" for j in range(m)]
-        if (len(classes), len(resources)) != (n, m):
-            raise FieldErrors({"form": "the link names another number of classes or resources than it has"})
-        shown = [v for k, v in pairs if k == "show" and v] if "show" in given else None
-        numbers: dict[str, list[int]] = {}
-        for name, default in (("rated", "1" if n > DISTINCT else "0"), ("section", "1,2")):
-            parts = given.get(name, default).split(",")
-            if not all(part.isascii() and part.isdigit() for part in parts):
-                raise FieldErrors({name: f"must be the number of a class; got {given[name][:20]!r}"})
-            numbers[name] = [int(part[:9]) for part in parts]
-        policy = given.get("policy", SERVER_SHOWN[0] if s else "DRF")
-        more = {"servers": servers, "section": numbers["section"]}
-        state = cls.from_texts(texts, policy, classes, resources, shown, numbers["rated"][0], offered, **more)
-        return replace(state, origin=given.get("of", ""))
+        return cls.from_texts(**read_link(query), offered=offered)
 
     @classmethod
     def from_scenario(cls, scenario: Any) -> State:
@@ -380,44 +318,37 @@ class State:
                     f"the explorer shows traffic that fits; the relative load of this scenario is "
                     f"{load:.4g}, so set a traffic.load above 0 and below 1, or smaller arrival rates"
                 )
-        known, usual = (SERVER_POLICIES, SERVER_SHOWN) if servers else (POLICIES, SHOWN)
+        known, usual = _catalogue(servers)
         own = _named(scenario.policies, known)
-        offered = {**known, **own}
-        shown = tuple(own) or usual
-        policy = next(iter(own), usual[0])
         start: Row = (8.0, 2.0) if n == 2 and not servers else ()
         if scenario.has("fluid") and start:
             start = tuple(float(v) for v in scenario.section("fluid").start)
-        state = cls(
-            demands=tuple(tuple(float(v) for v in row) for row in problem.demands),
-            capacities=tuple(map(float, problem.capacities.ravel())),
-            weights=tuple(float(v) for v in problem.weights),
-            counts=tuple(float(v) for v in scenario.counts),
-            mix=mix,
-            load=load,
-            policy=policy,
-            start=start,
-            reach=nice_above(max(start) or 1.0) if start else 1.0,
-            job_classes=problem.job_classes,
-            resources=problem.resources,
-            servers=servers,
-            eligible=_placements(problem) if servers else (),
-        )
-        rated = 0 if n <= ALL_CLASSES else 1
+        values = {
+            "demands": problem.demands,
+            "capacities": problem.capacities,
+            "weights": problem.weights,
+            "counts": scenario.counts,
+            "mix": mix,
+            "load": load,
+            "start": start,
+            "reach": nice_above(max(start) or 1.0) if start else 1.0,
+            "eligible": _placements(problem) if servers else (),
+        }
         try:
-            state = cls.from_texts(
-                state.texts,
-                policy,
-                state.job_classes,
-                state.resources,
-                shown,
-                rated,
-                offered,
+            return cls.from_texts(
+                field_texts(values, n, problem.n_resources, len(servers)),
+                next(iter(own), None),
+                problem.job_classes,
+                problem.resources,
+                tuple(own) or usual,
+                0 if n <= ALL_CLASSES else 1,
+                {**known, **own},
                 servers=servers,
+                origin=Path(scenario.name).stem,
+                left_out=left_out(scenario),
             )
         except FieldErrors as error:
             raise ModelError(f"the explorer cannot show this scenario: {error}") from None
-        return replace(state, origin=Path(scenario.name).stem, left_out=left_out(scenario))
 
     def resized(self, n_classes: int, n_resources: int, n_servers: int | None = None) -> State:
         """The state with classes, resources or servers added or dropped.
@@ -447,7 +378,7 @@ class State:
         runs = [cut(row, s) for row in (*(self._by_class() if old else ()), *[()] * n)[:n]]
         other: dict[str, Any] = {}
         if bool(s) != bool(old):
-            known, usual = (SERVER_POLICIES, SERVER_SHOWN) if s else (POLICIES, SHOWN)
+            known, usual = _catalogue(s)
             other = {"offered": known, "shown": usual, "policy": usual[0], "origin": "", "left_out": ()}
         drifts = n == 2 and not s
         return replace(
@@ -464,7 +395,7 @@ class State:
             servers=names(self.servers, s, "server"),
             eligible=tuple(itertools.chain(*(row if any(row) else (1.0,) * s for row in runs))),
             rated=1 if n > ALL_CLASSES else 0,
-            section=self.section if max(self.section) <= n else State.section,
+            section=self.section if max(self.section) <= n else SECTION,
             **other,
         )
 
@@ -504,15 +435,9 @@ class State:
             ) from None
 
 
-def require_sizes(n_classes: int, n_resources: int, n_servers: int = 0) -> None:
-    """FieldErrors ("form") unless the page has room for so many."""
-    for what, count, (least, most) in (
-        ("classes", n_classes, CLASSES),
-        ("resources", n_resources, RESOURCES),
-        ("servers", n_servers, SERVERS),
-    ):
-        if not least <= count <= most:
-            raise FieldErrors({"form": f"the explorer shows {least} to {most} {what}; got {count}"})
+def _catalogue(servers: Sequence[str] | int) -> tuple[Mapping[str, Any], tuple[str, ...]]:
+    """Policies of the catalogue for a cluster or for a pool, and those that are shown at first."""
+    return (SERVER_POLICIES, SERVER_SHOWN) if servers else (POLICIES, SHOWN)
 
 
 def _cut(values: Sequence[Any], length: int) -> list[Any]:
@@ -520,11 +445,10 @@ def _cut(values: Sequence[Any], length: int) -> list[Any]:
     return [tuple(values[k : k + length]) for k in range(0, len(values), length)]
 
 
-def _placements(cluster: Cluster) -> Row:
-    """1 where a class may run by its constraints."""
+def _placements(cluster: Cluster) -> Any:
+    """1 where a class may run by its constraints, a row per class."""
     given = cluster.given_eligible
-    eligible = np.ones_like(cluster.gamma) if given is None else given
-    return tuple(map(float, eligible.ravel()))
+    return np.ones_like(cluster.gamma) if given is None else given.astype(float)
 
 
 def _named(policies: Sequence[Any], known: Mapping[str, Any]) -> dict[str, Any]:

@@ -13,7 +13,6 @@ import json
 import logging
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from importlib.resources import files
 from typing import Any
 
@@ -25,21 +24,11 @@ from bokeh.models.widgets import TextInput
 from fairness.errors import FairqueuesError
 from fairness.model.problem import FloatArray
 from fairqueues.explorer.examples import Examples
-from fairqueues.explorer.fields import FieldErrors
-from fairqueues.explorer.figures import figures_of
-from fairqueues.explorer.model import (
-    ALL_CLASSES,
-    CLASSES,
-    DISTINCT,
-    POLICIES,
-    RESOURCES,
-    SERVER_POLICIES,
-    SERVERS,
-    State,
-    nice_above,
-    require_sizes,
-)
+from fairqueues.explorer.fields import ALL_CLASSES, DISTINCT, SIZES, FieldErrors, field_tables, require_sizes
+from fairqueues.explorer.figures import Figure
+from fairqueues.explorer.model import POLICIES, SERVER_POLICIES, State, nice_above
 from fairqueues.explorer.palette import DAY, NIGHT
+from fairqueues.explorer.pictures import drawings_of
 from fairqueues.explorer.rates import ACCURACY, Rates
 
 __all__ = ["Page", "open_page"]
@@ -69,7 +58,7 @@ class Page:
         self.state = state
         self.notice = notice
         self.examples = tuple(examples)
-        self.figures = figures_of(state)
+        self.figures = [Figure(drawing) for drawing in drawings_of(state)]
         by_name = {figure.name: figure for figure in self.figures}
         self.rates, self.sharing = by_name["rates"], by_name["sharing"]
         self.request, self.answer = TextInput(), TextInput()
@@ -165,8 +154,10 @@ class Page:
                 old.offered,
                 section=message.get("section", old.section),
                 servers=old.servers,
+                origin=old.origin,
+                left_out=old.left_out,
             )
-            return self.show(replace(state, origin=old.origin, left_out=old.left_out), dark)
+            return self.show(state, dark)
         except FieldErrors as error:
             return {"errors": error.messages}
         except FairqueuesError as error:
@@ -211,41 +202,32 @@ class Page:
 
     def _variables(self) -> dict[str, Any]:
         state = self.state
-        rows = [
-            (name, f"{name} demands", [f"demands-{i}-{j}" for j in range(state.n_resources)])
-            for i, name in enumerate(state.job_classes)
-        ]
-        tables = [("demands", state.resources, "amounts", rows)]
-        m, hosts = state.n_resources, state.servers or ("capacity",)
-        room = [
-            (
-                name,
-                f"{name} capacity" if state.servers else name,
-                [f"capacities-{k * m + j}" for j in range(m)],
-            )
-            for k, name in enumerate(hosts)
-        ]
+        fields = field_tables(*state.sizes)
+
+        def table(kind: str, names: Sequence[str], told: str = "{}") -> list[tuple[str, str, list[str]]]:
+            rows = zip(names, fields[kind], strict=True)
+            return [(name, told.format(name), row) for name, row in rows]
+
+        demands = table("demands", state.job_classes, "{} demands")
+        tables = [("demands", state.resources, "amounts", demands)]
         if state.servers:
-            s = len(hosts)
-            runs = [
-                (name, f"{name} may run on", [f"eligible-{i * s + k}" for k in range(s)])
-                for i, name in enumerate(state.job_classes)
+            room = table("capacities", state.servers, "{} capacity")
+            runs = table("eligible", state.job_classes, "{} may run on")
+            tables += [
+                ("capacities", state.resources, "room", room),
+                ("runs on", state.servers, "places", runs),
             ]
-            tables += [("capacities", state.resources, "room", room), ("runs on", hosts, "places", runs)]
         else:
-            rows += room
+            demands += table("capacities", ["capacity"])
         kinds = [("jobs present", "counts"), ("weight", "weights"), ("traffic mix", "mix")]
-        classes = range(state.n_classes)
+        per_class = [row for label, kind in kinds for row in table(kind, [label])]
         if state.n_classes <= ALL_CLASSES:
-            per_class = [(label, label, [f"{name}-{i}" for i in classes]) for label, name in kinds]
             tables.append(("", state.job_classes, "classes", per_class))
         else:
             # More columns than three would be too narrow for numbers.
-            per_class = [
-                (a, a, [f"{name}-{i}" for _, name in kinds]) for i, a in enumerate(state.job_classes)
-            ]
-            tables.append(("", tuple(label for label, _ in kinds), "classes", per_class))
-        texts = state.texts
+            columns = zip(state.job_classes, *(row for *_, row in per_class), strict=True)
+            turned = [(name, name, list(row)) for name, *row in columns]
+            tables.append(("", tuple(label for label, _ in kinds), "classes", turned))
         ends = {
             name: nice_above(2 * max(1e-9, float(np.max(getattr(state, name)))))
             for name in ("demands", "capacities", "counts", "weights", "mix")
@@ -254,16 +236,15 @@ class Page:
         first = {*state.shown, state.policy}
         return {
             "state": state,
-            "texts": texts,
+            "texts": state.texts,
             "ends": ends,
             "tables": tables,
             "policies": [name for name in state.offered if name in (*POLICIES, *SERVER_POLICIES, *first)],
             "examples": self.examples,
             "figures": [(figure.name, figure.title) for figure in self.figures],
             "sizes": [
-                ("classes", state.n_classes, range(CLASSES[0], CLASSES[1] + 1)),
-                ("resources", state.n_resources, range(RESOURCES[0], RESOURCES[1] + 1)),
-                ("servers", len(state.servers), range(SERVERS[0], SERVERS[1] + 1)),
+                (what, now, range(least, most + 1))
+                for (what, (least, most)), now in zip(SIZES.items(), state.sizes, strict=True)
             ],
             "distinct": DISTINCT,
             "notice": self.notice,

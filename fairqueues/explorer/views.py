@@ -21,7 +21,7 @@ from capacity.regions.divisible_tasks import stability_region
 from fairness.errors import FairqueuesError, NotConvergedError
 from fairness.model.problem import FloatArray
 from fairness.results.allocation import allocate
-from fairqueues.explorer.model import Row, State
+from fairqueues.explorer.model import State
 from queueing.fluid.paths import Trajectory
 from queueing.fluid.trajectory import drift, trajectory
 
@@ -178,7 +178,7 @@ def region_view(state: State) -> Region:
 
 
 @lru_cache(maxsize=64)
-def _section(model: State, pair: tuple[int, int], rest: Row) -> RegionSection:
+def _section(model: State, pair: tuple[int, int], rest: tuple[float, ...]) -> RegionSection:
     """What fits of two classes beside loads of the others."""
     return region_section(stability_region(model.problem), pair, rest)
 

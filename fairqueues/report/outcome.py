@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 import platform
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
@@ -85,6 +85,9 @@ class Outcome:
         Draws the figure when it is wanted.
     dataset : xarray.Dataset, optional
         What goes into NetCDF; by default the table.
+    axis : (sequence of str, str)
+        Names of the job classes, if columns of the table are called by them, and what such a column holds
+        that is called by nothing else.
     scenario : str
         The TOML text.
     seed : int or None
@@ -103,6 +106,7 @@ class Outcome:
     failures: tuple[str, ...] = ()
     figure: Callable[[], Figure] | None = None
     dataset: xr.Dataset | None = None
+    axis: tuple[Sequence[str], str] = ((), "")
     scenario: str = ""
     seed: int | None = None
     extra: Mapping[str, Any] = field(default_factory=dict)

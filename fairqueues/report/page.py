@@ -9,6 +9,7 @@ from __future__ import annotations
 import html
 import io
 import re
+from collections.abc import Iterable
 from importlib.resources import files
 from typing import TYPE_CHECKING
 
@@ -59,9 +60,7 @@ def page(outcome: Outcome, command: str) -> str:
         parts.append(f"<h2>Evidence</h2><ul>{''.join(map(_evidence, outcome.evidence))}</ul>")
     if outcome.scenario:
         parts.append(f"<h2>Inputs</h2><pre>{html.escape(outcome.scenario)}</pre>")
-    told = "".join(
-        f"<tr><td>{html.escape(name)}</td><td>{html.escape(v)}</td></tr>" for name, v in versions().items()
-    )
+    told = "".join(_row(f"<td>{html.escape(word)}</td>" for word in pair) for pair in versions().items())
     seed = "none: nothing here is random" if outcome.seed is None else str(outcome.seed)
     script = "" if outcome.figure is None else f"<script>{_asset('page.js')}</script>"
     parts += [
@@ -111,17 +110,15 @@ def _table(table: pd.DataFrame, name: str = "") -> str:
 def _grid(grid: Grid) -> str:
     caption = f"<caption>{html.escape(grid.caption)}</caption>" if grid.caption else ""
     *above, last = grid.heads
-    top = "".join(
-        "<tr>"
-        + "".join(f'<th class="group" colspan="{n}">{html.escape(head)}</th>' for head, n in heads)
-        + "</tr>"
-        for heads in above
-    )
-    top += "<tr>" + "".join(f"<th>{html.escape(head)}</th>" for head, _ in last) + "</tr>"
-    body = "".join(
-        "<tr>" + "".join(f"<td>{html.escape(cell)}</td>" for cell in row) + "</tr>\n" for row in grid.rows
-    )
-    return f'<div class="wide"><table>{caption}{top}\n{body}</table></div>'
+    group = '<th class="group" colspan="{}">{}</th>'.format
+    heads = [_row(group(n, html.escape(head)) for head, n in row) for row in above]
+    heads.append(_row(f"<th>{html.escape(head)}</th>" for head, _ in last))
+    body = "".join(_row(f"<td>{html.escape(cell)}</td>" for cell in row) + "\n" for row in grid.rows)
+    return f'<div class="wide"><table>{caption}{"".join(heads)}\n{body}</table></div>'
+
+
+def _row(cells: Iterable[str]) -> str:
+    return f"<tr>{''.join(cells)}</tr>"
 
 
 def _evidence(one: object) -> str:

@@ -10,6 +10,7 @@ from pydantic import Field
 from fairness import Cluster
 from fairness.machine.memory import require_memory
 from fairqueues.scenario import names
+from fairqueues.scenario.choices import Level, RegionKind
 from fairqueues.scenario.key_types import (
     Count,
     Flag,
@@ -69,7 +70,7 @@ class Chain(Section):
 class Simulated(Section):
     """Simulation of jobs with sizes, of counts only, or of whole tasks."""
 
-    level: Literal["jobs", "counts", "tasks"] = "jobs"
+    level: Level = "jobs"
     """What is simulated."""
     jobs: Count | None = None
     """Jobs per replication, at level "jobs"."""
@@ -140,7 +141,7 @@ class Region(Section):
 
     needs = ("model",)
 
-    kind: Literal["stability", "service", "policy", "packing"] = Field(
+    kind: RegionKind = Field(
         "stability",
         description="Loads that some policy carries, that keep a service rate, that these policies carry, "
         "or of whole tasks.",
@@ -215,7 +216,7 @@ class Cloud(Section):
 class Targets(Section):
     """What a provisioning must reach, and what capacity costs."""
 
-    needs = ("model",)
+    needs = ("model", "traffic")
 
     costs: list[Positive]
     """Cost of one unit of each resource."""
@@ -233,7 +234,7 @@ class Targets(Section):
     """Most evaluations of the model."""
 
     def check(self, scenario: Any) -> None:
-        """The model is a pool under traffic, with a cost per resource."""
+        """The model is a pool, with a cost per resource."""
         model = scenario.model
         if isinstance(model, Cluster):
             told = "provisioning is for one pool, whose capacities are bought; use [pool]"
@@ -245,8 +246,6 @@ class Targets(Section):
         )
         for key, count, per in lengths:
             scenario.place.require_length(("targets", key), getattr(self, key), count, per)
-        if not scenario.has_traffic:
-            raise scenario.error(("targets",), "needs [traffic]: loads, or arrival_rates")
 
 
 class Audit(Section):

@@ -25,12 +25,10 @@ from fairqueues.scenario.python_files import own_policy
 
 __all__ = [
     "ARRIVALS",
-    "CLUSTER_POLICIES",
     "LAWS",
     "PLACEMENTS",
-    "POOL_POLICIES",
+    "POLICIES",
     "SCHEDULERS",
-    "TREE_POLICIES",
     "Named",
     "arrivals_named",
     "arrivals_spec",
@@ -38,6 +36,7 @@ __all__ = [
     "law_named",
     "law_spec",
     "placement_named",
+    "policies_for",
     "policy_named",
     "policy_spec",
     "scheduler_named",
@@ -59,12 +58,18 @@ class Named:
         Arguments that belong to the name.
     about : str
         One line for help texts.
+    servers : bool
+        Whether a policy is for servers, and not for one pool.
+    on_tree : bool
+        Whether it shares among the queues of a tree; ``fixed`` names the policy that it carries there.
     """
 
     origin: str
     given: tuple[str, ...] | None = ()
     fixed: dict[str, Any] = field(default_factory=dict)
     about: str = ""
+    servers: bool = False
+    on_tree: bool = False
 
     @property
     def kind(self) -> Any:
@@ -87,32 +92,43 @@ class Named:
         return [k for k in self.parameters if known[k].default is Parameter.empty and k not in self.fixed]
 
 
-def _policies(entries: Sequence[Entry]) -> dict[str, Named]:
-    return {one.word: Named(one.place, None, about=one.about) for one in entries if one.word}
+_CATALOGUES: dict[bool, Sequence[Entry]] = {False: (*CATALOGUE, *FURTHER), True: CLUSTER_CATALOGUE}
+_CARRIERS: dict[bool, tuple[str, tuple[str, ...]]] = {
+    False: ("fairness:Hierarchical", ("measure", "naive")),
+    True: ("fairness:HierarchicalPlacement", ("naive",)),
+}
+"""What carries a policy to the queues of a tree, of one pool and of servers."""
+
+POLICIES: dict[str, Named] = {
+    one.word: Named(one.place, None, about=one.about, servers=servers)
+    for servers, entries in _CATALOGUES.items()
+    for one in entries
+    if one.word
+} | {
+    one.on_tree: Named(
+        *_CARRIERS[servers], {"policy": one.word}, f"{one.about}, on the queues of a tree", servers, True
+    )
+    for servers, entries in _CATALOGUES.items()
+    for one in entries
+    if one.on_tree
+}
+"""Policies for one pool, for servers, and for the queues of a tree."""
 
 
-def _on_trees(entries: Sequence[Entry], origin: str, parameters: tuple[str, ...]) -> dict[str, Named]:
+def policies_for(cluster: bool | None, on_trees: bool) -> dict[str, Named]:
+    """Policies for servers (True), for one pool (False) or for both (None), with those for trees or without.
+
+    Examples
+    --------
+    >>> list(policies_for(True, False))
+    ['psdsf', 'tsf', 'cdrfh', 'drfh', 'cdrf', 'per-server-drf']
+    """
     return {
-        one.on_tree: Named(origin, parameters, {"policy": one.word}, f"{one.about}, on the queues of a tree")
-        for one in entries
-        if one.on_tree
+        name: entry
+        for name, entry in POLICIES.items()
+        if cluster in (None, entry.servers) and entry.on_tree <= on_trees
     }
 
-
-POOL_POLICIES = _policies((*CATALOGUE, *FURTHER))
-"""Policies for one pool."""
-
-CLUSTER_POLICIES = _policies(CLUSTER_CATALOGUE)
-"""Policies for servers."""
-
-TREE_POLICIES = _on_trees(CATALOGUE, "fairness:Hierarchical", ("measure", "naive"))
-"""Policies of one pool for the queues of a tree; ``fixed`` names the policy that they carry to it."""
-
-CLUSTER_TREE_POLICIES = _on_trees(CLUSTER_CATALOGUE, "fairness:HierarchicalPlacement", ("naive",))
-"""Policies of servers for the queues of a tree."""
-
-_POLICIES = {**POOL_POLICIES, **CLUSTER_POLICIES}
-_TREE_POLICIES = {**TREE_POLICIES, **CLUSTER_TREE_POLICIES}
 
 LAWS: dict[str, Named] = {
     "exponential": Named("queueing:Exponential", about="memoryless"),
@@ -188,7 +204,7 @@ def policy_named(
     cluster : bool, optional
         Whether it must be for servers (True) or for a pool (False). Default: either.
     tree : Tree, optional
-        Queues, for the policies of :data:`TREE_POLICIES` and :data:`CLUSTER_TREE_POLICIES`.
+        Queues, for the policies that share among them.
     folder : Path, optional
         Where the Python files of policies are; without it none is run.
 
@@ -208,20 +224,17 @@ def policy_named(
         values = [] if words is None else [_value(word.strip()) for word in words.split(":")]
         return own_policy(file, attribute, folder, values, given)
     name = _name(spec, "policy")
-    known = CLUSTER_POLICIES if cluster else POOL_POLICIES
-    on_trees = CLUSTER_TREE_POLICIES if cluster else TREE_POLICIES
-    here, there = ("servers", "one pool") if cluster else ("one pool", "servers")
-    for all_of_kind, fitting in ((_POLICIES, known), (_TREE_POLICIES, on_trees)):
-        if cluster is not None and name in all_of_kind and name not in fitting:
-            take = ", ".join(known if tree is None else fitting)
-            raise ModelError(f"policy {name!r} is for {there}, but the model has {here}; take one of {take}")
-    if name in _TREE_POLICIES:
-        if tree is None:
-            raise ModelError(f"policy {name!r} shares among queues, but there are none; add a table [tree]")
-        carried = policy_named(_TREE_POLICIES[name].fixed["policy"])
-        return _built(spec, "policy", _TREE_POLICIES, tree=tree, policy=carried)
-    known = known | on_trees if tree is not None else known
-    return _built(spec, "policy", {**_POLICIES, **_TREE_POLICIES} if cluster is None else known)
+    known, entry = policies_for(cluster, cluster is None or tree is not None), POLICIES.get(name)
+    if entry is not None and cluster not in (None, entry.servers):
+        here, there = ("servers", "one pool") if cluster else ("one pool", "servers")
+        alike = entry.on_tree and tree is not None
+        take = ", ".join(one for one, other in known.items() if other.on_tree == alike)
+        raise ModelError(f"policy {name!r} is for {there}, but the model has {here}; take one of {take}")
+    if entry is None or not entry.on_tree:
+        return _built(spec, "policy", known)
+    if tree is None:
+        raise ModelError(f"policy {name!r} shares among queues, but there are none; add a table [tree]")
+    return _built(spec, "policy", POLICIES, tree=tree, policy=policy_named(entry.fixed["policy"]))
 
 
 def split_name(spec: Any) -> tuple[str, str, str | None] | None:
@@ -268,10 +281,10 @@ def policy_spec(policy: Any) -> str | dict[str, Any]:
     ('alpha:2', {'policy': 'tdrf', 'join_times': [3, 8]})
     """
     if getattr(policy, "tree", None) is not None:
-        for name, entry in _TREE_POLICIES.items():
-            if policy.policy == policy_named(entry.fixed["policy"]):
+        for name, entry in POLICIES.items():
+            if entry.on_tree and policy.policy == policy_named(entry.fixed["policy"]):
                 return _spec(policy, "policy", {name: entry})
-    return _spec(policy, "policy", _POLICIES)
+    return _spec(policy, "policy", policies_for(None, False))
 
 
 def law_spec(law: Any) -> str | dict[str, Any]:

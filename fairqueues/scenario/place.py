@@ -9,7 +9,7 @@ from pathlib import Path as FilePath
 from typing import Any, TypeVar
 
 from fairness.errors import FairqueuesError, ModelError
-from fairqueues.json_text import JsonLines, Path
+from fairqueues.json_text import JsonLines, Lines, Path
 from fairqueues.scenario.toml_text import key_lines
 
 __all__ = ["Path", "Place", "ScenarioError", "dotted"]
@@ -56,7 +56,7 @@ class Place:
         """Whether it is meant as JSON: it begins with a brace, as no TOML does, or its file is called so."""
 
     @cached_property
-    def lines(self) -> dict[Path, int] | JsonLines:
+    def lines(self) -> Lines | JsonLines:
         """Line of every key, table and element."""
         return JsonLines(self.text) if self.is_json else key_lines(self.text)
 
@@ -67,11 +67,9 @@ class Place:
 
     def error(self, path: Path, message: str, at: Path | None = None) -> ScenarioError:
         """Error about the key or element at a path, with the line of that of ``at`` if it differs."""
-        known = path if at is None else at
-        while known not in self.lines:
-            known = known[:-1]
+        line = self.lines.nearest(path if at is None else at)
         where = f", {dotted(path)}" if path else ""
-        message = f"{self.name}, line {self.lines[known]}{where}: {' '.join(message.split())}"
+        message = f"{self.name}, line {line}{where}: {' '.join(message.split())}"
         last = max((k for k, part in enumerate(path) if isinstance(part, str)), default=None)
         if last is None:
             return ScenarioError(message)

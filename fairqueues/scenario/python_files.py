@@ -25,7 +25,6 @@ from fairness.files import WRITTEN, text_of
 
 __all__ = ["in_own_file", "own_policy", "require_answers", "run_python"]
 
-_NONE: Mapping[str, Any] = {}
 _RUN: set[str] = set()
 """Files that were run, as code knows them."""
 _KEPT: dict[tuple[str, Path], Ran] = {}
@@ -142,8 +141,8 @@ def own_policy(
     name: str,
     attribute: str,
     folder: Path | None,
-    values: Sequence[Any] = (),
-    named: Mapping[str, Any] = _NONE,
+    values: Sequence[Any],
+    named: Mapping[str, Any],
 ) -> Any:
     """The policy of that name in a Python file of this folder; a class is called with the parameters.
 

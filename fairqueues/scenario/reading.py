@@ -69,6 +69,8 @@ def read_document(text: str, name: str, folder: FilePath | None = None) -> tuple
     data = (_json_tables if place.is_json else toml_tables)(place.text, name)
     if _depth(data) > _DEEPEST:
         raise ScenarioError(f"{name}: {_DEEP}")
+    if place.is_json:
+        data = _without_nulls(data)
     if not data:
         raise ScenarioError(f"{name}, line 1: the file is empty; give a title and a table [pool], [cluster], "
                             "[network], [trace] or [cloud]")  # fmt: skip
@@ -94,20 +96,18 @@ def toml_tables(text: str, name: str) -> dict[str, Any]:
 
 
 def _json_tables(text: str, name: str) -> dict[str, Any]:
-    """Tables of a JSON text: a key that is null is not there, and a limit that is null is infinite."""
+    """Tables of a JSON text."""
     try:
         data = json_data(text, name, deep=_DEEP)
     except ModelError as error:
         raise ScenarioError(str(error)) from None
     if not isinstance(data, dict):
         raise ScenarioError(f'{name}, line 1: give one object of tables, {{"pool": {{...}}}}')
-    if _depth(data) > _DEEPEST:
-        raise ScenarioError(f"{name}: {_DEEP}")
-    found: dict[str, Any] = _without_nulls(data)
-    return found
+    return data
 
 
 def _without_nulls(value: Any, key: str = "") -> Any:
+    """Data of JSON: a key that is null is not there, and a limit that is null is infinite."""
     if isinstance(value, dict):
         return {name: _without_nulls(one, name) for name, one in value.items() if one is not None}
     if isinstance(value, list):

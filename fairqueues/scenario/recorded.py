@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Literal
 
 from pydantic import Field
 
+from fairqueues.scenario.choices import Reader
 from fairqueues.scenario.key_types import Count, Name, Positive, Section
 from fairqueues.scenario.models import Built
 from fairqueues.scenario.place import Place
@@ -46,7 +47,7 @@ class Recorded:
 class Trace(Section):
     """What was recorded: jobs of the classes, or the tasks and nodes of a cluster, which make a model."""
 
-    reader: Literal["jobs", "saved", "tasks", "alibaba-gpu-2023", "philly"] = Field(
+    reader: Literal["jobs", Reader] = Field(
         description='What the files are: "jobs" of the classes (CSV); "tasks" of a cluster (CSV), or "saved" '
         "ones; or a public trace."
     )

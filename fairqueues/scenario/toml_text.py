@@ -19,7 +19,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from fairness.arguments.plain import plain
-from fairqueues.json_text import Path
+from fairqueues.json_text import Lines, Path
 
 __all__ = ["key_lines", "syntax_line", "toml"]
 
@@ -42,7 +42,7 @@ def syntax_line(error: tomllib.TOMLDecodeError, text: str) -> int:
     return int(found[1]) if found else max(1, len(text.splitlines()))
 
 
-def key_lines(text: str) -> dict[Path, int]:
+def key_lines(text: str) -> Lines:
     """Line, from 1, of every key, table header and array element of a valid TOML text.
 
     Parameters
@@ -52,7 +52,7 @@ def key_lines(text: str) -> dict[Path, int]:
 
     Returns
     -------
-    dict
+    Lines
         From paths to lines; the root, (), is line 1.
 
     Examples
@@ -70,7 +70,7 @@ class _Scanner:
     def __init__(self, text: str) -> None:
         self.text, self.at = text, 0
         self.breaks = [k for k, c in enumerate(text) if c == "\n"]
-        self.lines: dict[Path, int] = {(): 1}
+        self.lines = Lines({(): 1})
         self.tables: dict[Path, int] = {}  # tables in each array of tables
         table: Path = ()
         self.skip(_GAP)

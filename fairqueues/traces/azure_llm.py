@@ -28,7 +28,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from fairness.arguments.validation import FloatArray, require_number
+from fairness.arguments.validation import require_number
 from fairness.errors import ModelError
 from fairqueues.traces.reading.gathering import Gathering
 from queueing.recorded.cluster_trace import ClusterTrace
@@ -102,18 +102,12 @@ def read_azure_llm(
             earliest = min(earliest, int(since.min()))
             context = rows.numbers("ContextTokens", least=0, whole=True)
             generated = rows.numbers("GeneratedTokens", least=0, whole=True)
-            arrivals: FloatArray = since / NANOSECONDS
-            durations = context / reading + generated / writing
             gathering.add(
                 rows,
-                [
-                    ("TIMESTAMP", arrivals),
-                    ("TIMESTAMP", arrivals),
-                    ("GeneratedTokens", arrivals + durations),
-                ],
+                [("TIMESTAMP", since / NANOSECONDS)],
                 [("TIMESTAMP", np.ones(len(rows))), ("ContextTokens", context + generated)],
                 np.full(len(rows), name, dtype=object),
-                durations=durations,
+                durations=("GeneratedTokens", context / reading + generated / writing),
             )
     gathering.notes.append(
         f"durations are not recorded: {reading:g} tokens of context read and {writing:g} generated per second"

@@ -184,15 +184,13 @@ def read_gavel_jobs(
     lines, rates, *columns = np.array(found).reshape(-1, 2 + len(LEAST)).T
     every = Rows(Path(path), lines.astype(int), {"rate": rates, **dict(zip(LEAST, columns, strict=True))})
     rows = every.only(rates > 0)
-    arrivals, devices = rows.columns["arrival_time"], rows.columns["scale_factor"]
-    durations = rows.columns["total_steps"] / rows.columns["rate"]
     gathering = Gathering(f"Gavel jobs, {Path(path).name}", ("GPU",), ("devices",), devices="GPU")
     gathering.add(
         rows,
-        [("arrival_time", arrivals), ("arrival_time", arrivals), ("total_steps", arrivals + durations)],
-        [("scale_factor", devices)],
+        [("arrival_time", rows.columns["arrival_time"])],
+        [("scale_factor", rows.columns["scale_factor"])],
         np.array([f"job {k + 1}" for k in range(len(rows))], dtype=object),
-        durations=durations,
+        durations=("total_steps", rows.columns["total_steps"] / rows.columns["rate"]),
     )
     told = f"{{n}} dropped: no steps on {accelerator}, or not measured there"
     gathering.note(len(every) - len(rows), told)

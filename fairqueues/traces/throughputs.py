@@ -55,6 +55,7 @@ from fairness.display.colours import part_colour
 from fairness.display.drawing import given_axes, legend_beside
 from fairness.display.lettering import label
 from fairness.display.result import Result
+from fairness.display.wording import many
 from fairness.errors import ModelError
 from fairness.model.cluster import Cluster
 
@@ -157,9 +158,7 @@ class Throughputs(Result):
 
     def require_accelerator(self, name: str) -> int:
         """Its place; ModelError if it is unknown."""
-        if name not in self.accelerators:
-            raise ModelError.of("accelerator", f"{name!r} is unknown; {near(name, self.accelerators)}")
-        return self.accelerators.index(name)
+        return _place("accelerator", name, self.accelerators)
 
     def rate(self, model: str, scale_factor: int, accelerator: str) -> float:
         """Steps per second of a job alone; NaN where it was not measured."""
@@ -252,7 +251,7 @@ class Throughputs(Result):
     def summary(self) -> str:
         """Job types, accelerators, and the range of what was measured."""
         n, m = self.alone.shape
-        lines = [f"Throughputs({n} job type{'s' * (n != 1)} on {m} accelerator{'s' * (m != 1)})"]
+        lines = [f"Throughputs({many(n, 'job type')} on {many(m, 'accelerator')})"]
         for j, name in enumerate(self.accelerators):
             known = self.alone[:, j][~np.isnan(self.alone[:, j])]
             text = f", {known.min():.3g} to {known.max():.3g} steps/s" if known.size else ""
@@ -294,13 +293,16 @@ class Throughputs(Result):
     def _chosen(self, job_types: Sequence[str] | None) -> list[int]:
         if job_types is None:
             return list(range(len(self.models)))
-        places = {name: i for i, name in enumerate(self.job_types)}
-        for name in job_types:
-            if name not in places:
-                raise ModelError.of("job_types", f": {name!r} is unknown; {near(str(name), places)}")
-        return [places[name] for name in job_types]
+        return [_place("job_types", name, self.job_types) for name in job_types]
 
     def _counted(self, devices: Mapping[str, int]) -> tuple[list[int], FloatArray]:
         columns = [self.require_accelerator(name) for name in devices]
         counts = [require_whole(f"devices[{name!r}]", count, 1) for name, count in devices.items()]
         return columns, np.array(counts, dtype=float)
+
+
+def _place(argument: str, name: str, known: Sequence[str]) -> int:
+    """Place of a name among those that are known; ModelError if it is none of them."""
+    if name not in known:
+        raise ModelError.of(argument, f": {name!r} is unknown; {near(str(name), known)}")
+    return known.index(name)

@@ -212,8 +212,14 @@ class Parts:
 
     def another(self, kind: str, name: object, place: str) -> str | None:
         """Where something of the same kind and name stands already; else its own place is remembered."""
-        first = self._places.setdefault((kind, name), place)
-        return None if first is place else first
+        first = self._places.get((kind, name))
+        self._places.setdefault((kind, name), place)
+        return first
+
+    def require_new(self, kind: str, name: object, place: str, fail: Callable[[str], Any]) -> None:
+        """Have ``fail`` say where something of the same kind and name stands already, if it does."""
+        if other := self.another(kind, name, place):
+            fail(f"the {kind} {name!r} stands in {other} too; keep one of them")
 
     def add_queue(self, queue: Queue, *names: str) -> None:
         """Add a queue that jobs call by these names, and by its path.

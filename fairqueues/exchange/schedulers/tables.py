@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from fractions import Fraction
+from functools import partial
 
 from fairness.arguments.csv_rows import Row, csv_rows
 from fairness.arguments.plain import near
@@ -35,8 +36,7 @@ def read_table(text: str, file: str, parts: Parts) -> None:
 
 def _jobs(row: Row, parts: Parts) -> None:
     one = ClassRow.of(row)
-    if other := parts.another("class", one.name, row.place):
-        row.fail("job_class", f"{one.name!r} stands in {other} too; keep one of them")
+    parts.require_new("class", one.name, row.place, partial(row.fail, "job_class"))
     names = one.servers
     parts.jobs.append(
         Jobs(
@@ -49,8 +49,7 @@ def _jobs(row: Row, parts: Parts) -> None:
 
 def _server(row: Row, parts: Parts) -> None:
     name = row.text("server")
-    if other := parts.another("server", name, row.place):
-        row.fail("server", f"{name!r} stands in {other} too; keep one of them")
+    parts.require_new("server", name, row.place, partial(row.fail, "server"))
     parts.servers.append(Server(name, row.place, units(row, "server")))
 
 

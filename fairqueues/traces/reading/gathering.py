@@ -16,6 +16,7 @@ import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
 from fairness.arguments.validation import FloatArray, require_choice
+from fairness.display.wording import many
 from fairness.errors import ModelError
 from fairness.machine.memory import require_memory
 from queueing.recorded.cluster_trace import ClusterTrace
@@ -143,7 +144,7 @@ class Gathering:
         demands: Columns,
         users: NDArray[Any],
         *,
-        durations: FloatArray | None = None,
+        durations: tuple[str, FloatArray] | None = None,
         models: NDArray[Any] | None = None,
         jobs: NDArray[Any] | None = None,
     ) -> None:
@@ -153,13 +154,17 @@ class Gathering:
         ----------
         times : sequence of (str, ndarray of shape (n_rows,)), seconds
             Arrivals, starts and ends, each with what the file calls it. NaN: it never started, never ended.
+            With durations arrivals alone.
         demands : sequence of n_resources (str, ndarray of shape (n_rows,))
             Each with the column that says it.
-        durations : ndarray of shape (n_rows,), seconds
-            Default: from starts to ends.
+        durations : (str, ndarray of shape (n_rows,)), seconds
+            How long tasks ran that started when they arrived. Default: from starts to ends.
         models : ndarray of shape (n_rows,), optional
             Tuples of models of nodes where a task may run; () for all.
         """
+        if durations is not None:
+            [(arrival, begun)], (field, lasting) = times, durations
+            times = [*times, (arrival, begun), (field, begun + lasting)]
         arrivals, starts, ends = (column for _, column in times)
         self._require_good(rows, times)
         self._require_units(rows, demands)
@@ -177,7 +182,7 @@ class Gathering:
             self.note(int((runs_on & kept).sum()), "{n} dropped: never ended")
             kept &= ~runs_on
         self.note(int((runs_on & kept).sum()), "{n} cut at the last time of the trace: never ended")
-        lasting = ends - starts if durations is None else durations
+        lasting = ends - starts if durations is None else durations[1]
         self.note(int((kept & (lasting == 0)).sum()), "{n} dropped: took 0 s")
         kept &= lasting != 0
         keys = [held[kept] for _, held in demands]
@@ -299,4 +304,4 @@ class Gathering:
                 columns[name] = columns[name][order]
 
     def _said(self) -> list[str]:
-        return [said.format(n=f"{n:,} task{'s' * (n != 1)}") for said, n in self._counts.items() if n]
+        return [said.format(n=many(n, "task")) for said, n in self._counts.items() if n]

@@ -183,14 +183,9 @@ class TaskTable:
             more["models"][:] = [named[text] for text in texts]
         arrivals = rows.numbers(self.times[0], least=0, may_lack=self.times[0] in self.times[1:])
         times = [arrivals, *(rows.numbers(name, least=0, may_lack=True) for name in self.times[1:])]
-        fields = self.times
         if self.duration:
-            more["durations"] = rows.numbers(self.duration, above=0)
-            times, fields = (
-                [arrivals, arrivals, arrivals + more["durations"]],
-                (*fields, *fields, self.duration),
-            )
-        gathering.add(rows, list(zip(fields, times, strict=True)), **more)
+            more["durations"] = self.duration, rows.numbers(self.duration, above=0)
+        gathering.add(rows, list(zip(self.times, times, strict=True)), **more)
 
 
 @dataclass(frozen=True)

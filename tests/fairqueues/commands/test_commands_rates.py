@@ -11,7 +11,7 @@ import typer
 import xarray as xr
 
 import queueing
-from fairqueues.console.checkpoints import Checkpoint
+from fairqueues.console.checkpoints import finished_points
 from fairqueues.console.output import Delivery
 from fairqueues.errors import OutputError, WrongUse
 from fairqueues.scenario import Scenario
@@ -118,20 +118,28 @@ def test_where_points_are_kept(tmp_path):
     """Beside the first output until that is written, also where a check failed; not where nothing is."""
     report = tmp_path / "r.html"
     deliver = Delivery(None, False, False, (tmp_path / "r.svg", tmp_path / "r.nc"), report)
-    passing = Checkpoint.of(None, deliver)
-    assert (passing.path, passing.passing) == (tmp_path / "r.svg.part", True)
+    part = tmp_path / "r.svg.part"
     for failed, stays in ((None, False), (typer.Exit(1), False), (OutputError("disk full"), True)):
-        passing.path.write_text("points")
-        with suppress(typer.Exit, OutputError), passing:
+        with suppress(typer.Exit, OutputError), finished_points(None, deliver) as passing:
+            assert passing == part
+            part.write_text("points")
             if failed is not None:
                 raise failed
-        assert passing.path.exists() == stays
-    kept = Checkpoint.of(tmp_path / "kept", deliver, "of the file")
-    assert (kept.path, kept.passing) == (tmp_path / "kept", False)
-    assert Checkpoint.of(None, replace(deliver, out=())).path is None
+        assert part.exists() == stays
+    kept = tmp_path / "kept"
+    kept.write_text("points")
+    for given, of_file in ((kept, "of the file"), (None, str(kept))):
+        with finished_points(given, deliver, of_file) as path:
+            assert path == kept
+        assert kept.exists()
+    with finished_points(None, replace(deliver, out=())) as path:
+        assert path is None
     for path in (report, tmp_path / "." / "r.nc"):
-        with pytest.raises(WrongUse, match="is both the checkpoint and the result"):
-            Checkpoint.of(None, deliver, str(path))
+        with (
+            pytest.raises(WrongUse, match="is both the checkpoint and the result"),
+            finished_points(None, deliver, str(path)),
+        ):
+            pass
 
 
 def test_answers_in_a_given_time_go_on(file, tmp_path):

@@ -56,15 +56,16 @@ def test_scenarios_are_files_and_those_that_are_shipped(place):
 @pytest.mark.long
 @pytest.mark.parametrize("option", ["-p", "--policy"])
 def test_policies_that_fit_the_model(place, option):
-    assert offered("solve", "two.toml", option, "") == list(names.POOL_POLICIES)
-    assert offered("solve", "departments", option, "h") == [n for n in names.TREE_POLICIES if n[0] == "h"]
-    assert offered("solve", "psdsf_figure_1", option, "") == list(names.CLUSTER_POLICIES)
+    assert offered("solve", "two.toml", option, "") == list(names.policies_for(False, False))
+    on_trees = [name for name in names.policies_for(False, True) if name[0] == "h"]
+    assert offered("solve", "departments", option, "h") == on_trees
+    assert offered("solve", "psdsf_figure_1", option, "") == list(names.policies_for(True, False))
     # Whatever comes first.
     assert set(offered("solve", option, "")) > {"drf", "psdsf", "h-drf"}
     assert offered("provision", "two.toml", "--method", "b") == ["balanced", "bound", "bmf"]
     assert offered("provision", "two.toml", "--method", "simulated:p") == ["simulated:pf"]
     assert offered("rates", "two.toml", option, "b") == ["balanced", "bound", "bmf"]
-    assert offered("sweep", "psdsf_figure_1", option, "") == list(names.CLUSTER_POLICIES)
+    assert offered("sweep", "psdsf_figure_1", option, "") == list(names.policies_for(True, False))
     (place / "broken.toml").write_text("[pool")
     assert "drf" in offered("solve", "broken.toml", option, "")
 

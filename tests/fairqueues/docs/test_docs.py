@@ -12,6 +12,7 @@ import sys
 import pytest
 
 from fairqueues.commands.app import COMMANDS
+from fairqueues.console.options import documented
 from proofs import Counterexample, Said, check, check_all, statements
 from proofs.catalogue import statement_named
 from tests.fairqueues.commands.command_line import ROOT, environment
@@ -238,6 +239,7 @@ def test_the_page_of_commands_shows_every_command(monkeypatch):
     monkeypatch.syspath_prepend(str(DOCS / "_ext"))
     monkeypatch.setenv("COLUMNS", "90")
     text = importlib.import_module("source_pages").commands()
-    for name, (_, example) in COMMANDS.items():
+    for name, command in COMMANDS.items():
+        example = documented(command)[1]
         assert f"Usage: fairqueues {name}" in text
         assert example in " ".join(text.split())

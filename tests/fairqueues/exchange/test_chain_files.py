@@ -233,8 +233,8 @@ def test_wrong_tables_of_states(tmp_path):
     for text, said in (
         ("state,x\n0,1\n", "numbers 0 to 1, each once; it has 1 rows"),
         ("state,x\n0,1\n0,2\n", "each once"),
-        ("state,x\n0,1\n1,b\n", "column 'x' must hold a number for each state"),
-        ("", "cannot be read"),
+        ("state,x\n0,1\n1,b\n", r"c.csv, line 3, x: must be a number; got 'b'"),
+        ("", "has no line of data"),
     ):
         (tmp_path / "c.csv").write_text(text)
         with pytest.raises(ModelError, match=said):

@@ -20,20 +20,13 @@ from capacity.means import formulas
 from fairness import DRF, ModelError, NotConvergedError, allocate
 from fairness.catalogue import CATALOGUE, colour
 from fairqueues.explorer import rates, views
-from fairqueues.explorer.drawing import STYLES, figure_file, figure_names
+from fairqueues.explorer.drawing import STYLES, figure_file
 from fairqueues.explorer.examples import Examples
-from fairqueues.explorer.fields import FieldErrors, field_names, short_fraction
-from fairqueues.explorer.model import (
-    DISTINCT,
-    POLICIES,
-    SERVER_POLICIES,
-    SERVER_SHOWN,
-    SHOWN,
-    State,
-    nice_above,
-)
+from fairqueues.explorer.fields import DISTINCT, FieldErrors, field_tables, short_fraction
+from fairqueues.explorer.model import POLICIES, SERVER_POLICIES, SERVER_SHOWN, SHOWN, State, nice_above
 from fairqueues.explorer.page import ANSWER, Page, open_page
 from fairqueues.explorer.palette import DASHES, DAY, NIGHT, Palette, contrast, hue_of, legible
+from fairqueues.explorer.pictures import drawings_of
 from fairqueues.explorer.rates import ACCURACY, BALANCED, BOUND, CHAIN_STATES, COARSE, LOADS, rates_view
 from fairqueues.explorer.server import ExplorerServer, make_server, serve
 from fairqueues.explorer.views import drift_view, region_view, sharing_view
@@ -95,7 +88,8 @@ def test_link_and_fields_give_the_same_state_back(state: State) -> None:
     assert State.from_query(state.query()) == state
     assert changed(state) == state
     sizes = state.n_classes, state.n_resources, len(state.servers)
-    assert set(state.texts) == set(field_names(*sizes))
+    tables = field_tables(*sizes).values()
+    assert set(state.texts) == {name for rows in tables for row in rows for name in row}
 
 
 @pytest.mark.parametrize(
@@ -473,7 +467,7 @@ def test_a_defect_is_answered_and_logged(caplog: pytest.LogCaptureFixture) -> No
     [State(), ODD, *(pytest.param(s, marks=pytest.mark.long) for s in (THREE, ODD.resized(3, 2), SIX))],
 )
 def test_every_figure_is_an_svg_that_does_not_change(state: State) -> None:
-    for name in figure_names(state):
+    for name in (drawing.name for drawing in drawings_of(state)):
         text = figure_file(state, name, "svg")
         assert ElementTree.fromstring(text).tag.endswith("svg")
         assert figure_file(state, name, "svg") == text
@@ -483,7 +477,7 @@ def test_every_figure_is_an_svg_that_does_not_change(state: State) -> None:
 
 @pytest.mark.long
 def test_figures_are_pictures_and_documents_that_publishers_accept() -> None:
-    for name in figure_names(ODD):
+    for name in (drawing.name for drawing in drawings_of(ODD)):
         assert figure_file(ODD, name, "png").startswith(b"\x89PNG")
         document = figure_file(ODD, name, "pdf")
         assert document.startswith(b"%PDF")

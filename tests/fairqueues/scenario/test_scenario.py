@@ -93,7 +93,11 @@ def test_a_tree_of_queues():
     assert Scenario.parse(POOL).tree is None
 
 
-@pytest.mark.parametrize("name", names.TREE_POLICIES)
+def on_trees(servers):
+    return [name for name, one in names.POLICIES.items() if one.on_tree and one.servers == servers]
+
+
+@pytest.mark.parametrize("name", on_trees(servers=False))
 def test_policies_of_a_tree(name):
     free = re.sub(
         r", (minimum|maximum|lends) = \{[^}]*\}", "", TREE
@@ -101,12 +105,12 @@ def test_policies_of_a_tree(name):
     scenario = Scenario.parse(free.replace('"drf", "Alpha: 2"', f'"{name}"'))
     (policy,) = scenario.policies
     assert policy.tree == scenario.tree
-    assert policy.policy == names.policy_named(names.TREE_POLICIES[name].fixed["policy"])
+    assert policy.policy == names.policy_named(names.POLICIES[name].fixed["policy"])
     assert names.policy_spec(policy) == name
     again = Scenario.of_system(System(scenario.model, [1, 1]), [policy])
     assert again.tree == scenario.tree
     assert again.policies == (policy,)
-    assert names.TREE_POLICIES[name].about
+    assert names.POLICIES[name].about
 
 
 CLUSTER_TREE = """
@@ -119,14 +123,14 @@ b = { classes = ["class 2"] }
 """
 
 
-@pytest.mark.parametrize("name", names.CLUSTER_TREE_POLICIES)
+@pytest.mark.parametrize("name", on_trees(servers=True))
 def test_policies_of_a_tree_on_servers(name):
     scenario = Scenario.parse(f'title = "t"\npolicies = ["{name}"]{CLUSTER_TREE}')
     (policy,) = scenario.policies
     assert policy.tree == scenario.tree
-    assert policy.policy == names.policy_named(names.CLUSTER_TREE_POLICIES[name].fixed["policy"])
+    assert policy.policy == names.policy_named(names.POLICIES[name].fixed["policy"])
     assert names.policy_spec(policy) == name
-    assert names.CLUSTER_TREE_POLICIES[name].about
+    assert names.POLICIES[name].about
     with pytest.raises(ModelError, match="the model has servers; take one of h-psdsf"):
         names.policy_named("h-drf", cluster=True, tree=scenario.tree)
     with pytest.raises(ModelError, match="the model has one pool; take one of h-mmf"):
@@ -169,9 +173,7 @@ def test_data_with_arrays_and_fractions():
     assert scenario.model.capacities.tolist() == [1, 2]
 
 
-@pytest.mark.parametrize(
-    "kind", ["POOL_POLICIES", "CLUSTER_POLICIES", "LAWS", "ARRIVALS", "SCHEDULERS", "PLACEMENTS"]
-)
+@pytest.mark.parametrize("kind", ["POLICIES", "LAWS", "ARRIVALS", "SCHEDULERS", "PLACEMENTS"])
 def test_every_name_makes_an_object(kind):
     needed = {
         "alpha": ":2", "tdrf": ":1,2", "erlang": ":3", "hyperexponential": ":4", "pareto": ":1.5:100",
@@ -186,6 +188,8 @@ def test_every_name_makes_an_object(kind):
         "PLACEMENTS": names.placement_named,
     }.get(kind, names.policy_named)  # fmt: skip
     for name, entry in getattr(names, kind).items():
+        if entry.on_tree:  # they need one
+            continue
         assert entry.about
         made = read(tables.get(name, name + needed.get(name, "")))
         assert made is not None

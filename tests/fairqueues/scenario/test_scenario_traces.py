@@ -1,10 +1,12 @@
 """[trace] in scenario files: the system is that of the readers and of the fit; a replay takes the record."""
 
+from typing import get_args
+
 import pytest
 
 from fairness import DRF, Hierarchical, ModelError, Problem
-from fairqueues.commands.replay import Schema
 from fairqueues.scenario import Scenario, ScenarioError
+from fairqueues.scenario.choices import Reader
 from fairqueues.scenario.recorded import Trace
 from fairqueues.traces import read_tasks
 from fairqueues.traces.readers import READERS, read_recorded
@@ -88,8 +90,8 @@ def test_recorded_jobs_are_the_traffic_of_the_model(folder):
 
 
 def test_names_of_readers_are_the_same_everywhere():
-    assert [schema.value for schema in Schema] == list(READERS)
-    assert {"jobs", *READERS} == set(Trace.model_fields["reader"].annotation.__args__)
+    assert list(get_args(Reader)) == list(READERS)
+    assert {"jobs", *READERS} == set(get_args(Trace.model_fields["reader"].annotation))
 
 
 @pytest.mark.parametrize(

@@ -16,7 +16,7 @@ from typing import Any, NoReturn
 from fairness.arguments.quantities import quantity
 from fairness.errors import ModelError
 from fairqueues.exchange.schedulers.parts import Parts
-from fairqueues.json_text import JsonLines, json_data
+from fairqueues.json_text import JsonLines, Lines, json_data
 from fairqueues.scenario.place import Path, dotted
 
 __all__ = ["Document", "Field", "json_document", "yaml_documents"]
@@ -182,10 +182,10 @@ def yaml_documents(text: str, file: str) -> list[Document]:
                     f"{file}, line {line}: the alias *{event.anchor} is refused; write its value out"
                 )
         for node in yaml.compose_all(text, Loader=loader):
-            lines: dict[Path, int] = {(): node.start_mark.line + 1}
+            lines = Lines({(): node.start_mark.line + 1})
             data = _plain(node, (), lines, file)
             if data is not None:
-                found.append(Document(file, data, _nearest(lines)))
+                found.append(Document(file, data, lines.nearest))
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
         where = f", line {mark.line + 1}" if mark else ""
@@ -197,19 +197,10 @@ def yaml_documents(text: str, file: str) -> list[Document]:
     return found
 
 
-def _nearest(lines: dict[Path, int]) -> Callable[[Path], int]:
-    def line(path: Path) -> int:
-        while path not in lines:
-            path = path[:-1]
-        return lines[path]
-
-    return line
-
-
 _SCALARS = ("str", "int", "float", "bool", "null", "timestamp", "value", "merge")
 
 
-def _plain(node: Any, path: Path, lines: dict[Path, int], file: str) -> Any:
+def _plain(node: Any, path: Path, lines: Lines, file: str) -> Any:
     """Data of a node of PyYAML; the line of each of its paths is written down."""
     line = node.start_mark.line + 1
     lines.setdefault(path, line)

@@ -24,6 +24,7 @@ from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import Any
 
+from fairness.display.wording import many
 from fairqueues.exchange.schedulers.manifests.constraints import Condition, constraints_of, runs_on, tolerated
 from fairqueues.exchange.schedulers.manifests.fields import Field
 from fairqueues.exchange.schedulers.parts import Jobs, Parts, Server, largest_of, total_of
@@ -165,8 +166,7 @@ def _queue(pod: Field) -> str | None:
 def _read_node(node: Field, parts: Parts) -> None:
     """Add a node as a server."""
     name = node["metadata"]["name"].text()
-    if other := parts.another("server", name, node.name):
-        node["metadata"]["name"].fail(f"the node {name!r} stands in {other} too; keep one of them")
+    parts.require_new("server", name, node.name, node["metadata"]["name"].fail)
     spec, status = node["spec"], node["status"]
     allocatable = status["allocatable"] if status["allocatable"].value is not None else status["capacity"]
     if allocatable.value is None:
@@ -255,5 +255,4 @@ def _name_the_rest(found: list[tuple[Field, dict[str, Fraction]]], parts: Parts)
                         "ports of the host are not counted",
                     )
     for name, (one, why) in first.items():
-        pods = "1 pod" if number[name] == 1 else f"{number[name]} pods"
-        parts.leave(one, name, f"{why} ({pods})")
+        parts.leave(one, name, f"{why} ({many(number[name], 'pod')})")

@@ -79,27 +79,21 @@ class Kueue:
     def read(self, one: Field, parts: Parts) -> bool:
         """Take an object; False if its kind says nothing about queues."""
         kind, name = one["kind"].text(), one["metadata"]["name"].text()
+        if kind == "LocalQueue":
+            name = f"{one['metadata']['namespace'].text('default')}/{name}"
+        parts.require_new(kind, name, one.place, one["metadata"]["name"].fail)
         if kind in ("ClusterQueue", "Cohort"):
             known = self.queues if kind == "ClusterQueue" else self.cohorts
-            self._new(one, name, known)
             known[name] = _quotas(one, name, parts)
         elif kind == "LocalQueue":
-            name = f"{one['metadata']['namespace'].text('default')}/{name}"
-            self._new(one, name, self.local)
             self.local[name] = one
             one["spec"].name_unread(("clusterQueue",), _NOT_CARRIED, parts)
         elif kind == "ResourceFlavor":
-            self._new(one, name, self.flavors)
             self.flavors[name] = one
             one["spec"].name_unread(("nodeLabels", "nodeTaints", "tolerations"), _NOT_CARRIED, parts)
         else:
             return False
         return True
-
-    @staticmethod
-    def _new(one: Field, name: str, known: dict[str, _Quotas] | dict[str, Field]) -> None:
-        if name in known:
-            one["metadata"]["name"].fail(f"{one['kind'].text()} {name!r} is there twice; keep one of them")
 
     def put_together(self, parts: Parts) -> None:
         """Add the queues and their quotas.

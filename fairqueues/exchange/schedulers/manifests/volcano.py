@@ -47,8 +47,7 @@ class Volcano:
         if one["kind"].text() != "Queue":
             return False
         name = one["metadata"]["name"].text()
-        if name in self.queues:
-            one["metadata"]["name"].fail(f"queue {name!r} is there twice; keep one of them")
+        parts.require_new("Volcano queue", name, one.place, one["metadata"]["name"].fail)
         self.queues[name] = one
         one["spec"].name_unread(_OWN, _NOT_CARRIED, parts)
         return True
