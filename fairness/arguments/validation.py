@@ -80,6 +80,8 @@ def float_array(name: str, values: ArrayLike, ndim: int | None = None) -> FloatA
 
 def refuse_foreign(name: str, values: Any) -> None:
     """Refuse what numpy would read as numbers, but is none: masked entries and bytes."""
+    if type(values) is np.ndarray and values.dtype.kind != "O":
+        return
     if isinstance(values, Mapping):
         raise ModelError.of(
             name,
