@@ -228,10 +228,7 @@ def _in_dominant_shares(
     prices: FloatArray,
     residuals: FloatArray,
 ) -> None:
-    """As ``price_kernel``, with tasks so small that each takes all of some resource.
-
-    The path to the solution starts next to max-min fairness of these: of the dominant shares, and so DRF.
-    """
+    """As ``price_kernel``, in tasks of which one takes all of some resource: with other roundings."""
     size = reduced(np.maximum, shares.share, shares.start, 1.0)
     with np.errstate(over="ignore", invalid="ignore"):
         pace = growth * size ** (1.0 - 1.0 / alpha)

@@ -28,9 +28,9 @@ raises the dual objective. Where no class is at its limit it is :math:`\sum_j p_
 bounds it by a sum over resources that :math:`p'_j = p_j u_j^\alpha` makes least, and which touches it at
 :math:`p' = p`. (A limit makes the slope of :math:`f_i` change more slowly, so that this step goes less far
 than the least.) For proportional fairness these are proportional responses [1]_. They lose no time on prices
-that are many decades apart, but end slowly. Newton's method takes over: in the logarithms of prices, whose
-own curvature a slack adds; as far as the dual objective falls; and without the prices of which slack
-outweighs the part in every bill.
+that are many decades apart, but end slowly. Newton's method takes over, in the logarithms of prices: damped
+so that a price of which nothing but slack is left falls by a few powers of e a step, shortened where the
+slope of the dual objective says so, and without the prices of which slack outweighs the part in every bill.
 
 The Hessian is singular where the users of a resource pay for others in the same proportions. Such a resource
 keeps its price while its load is theirs in these proportions; where it is not, they cannot all be full, and
@@ -76,14 +76,15 @@ _SLACK = 0.1  # usage of a resource so far below its capacity that its price may
 _LEAST = 0.1  # part of a resource with which a class begins that finds it full, though free
 _CONTRADICTION = 1e-9  # loads of dependent resources differ by less than this only by rounding
 _STEPS, _MORE_STEPS = 25, 60  # near the solution; from far away, where 8 to 15 are usual
-_SHORTEST = 1.0 / 1024.0  # part of a step; a shorter one is no use
+_SHORTEST = 1.0 / 1024.0  # part of a step; a shorter one is no use, unless the step is very long
+_LONGEST = 1e30  # a step that is so many times as long as one may be is shortened no more
 _LEAST_LEFT = 0.05  # part of a price that a straight way leaves at least
 _FARTHEST = 4.0  # change of the logarithm of a price in one step; times alpha, if that is larger than 1
 _INEXACT = 0.01  # part of a right side that conjugate gradients may leave; less and less, towards the end
 _CLOSE = 1e-6  # residual from which the priced resources are known, but for ties
 _NEAR = 1e-3  # part of the payments that is amiss, from which Newton's method is the better one
 _ROUNDS, _BETWEEN = 100, 10  # of prices at first, and after a step that was too long
-_ATTEMPTS = 2  # from equal prices, with so many times more rounds at first
+_ATTEMPTS = 2  # from equal prices, each with _ROUNDS times the rounds of the one before
 _ANEW = 256  # states after which prices start anew: a batch has the tasks of its parts of so many states
 
 
@@ -197,16 +198,20 @@ def _approach(
 def _enter(shares: Nonzeros, users: IntArray, alpha: float, space: Space, rounds: int, near: float) -> float:
     """Prices from nothing; return the unit by which the weights were divided."""
     weight, p, load, start = space.rows[0], space.columns[0], space.columns[1], space.columns[4]
-    most = 0.0
+    most, unit = 0.0, 0.0
     p[:] = 1.0
     for i in users:
         most = max(most, _bill(shares, i, p))
-    for j in range(p.size):
-        p[j] = start[j] = 1.0 / most
-    _use(shares, users, alpha, space)
-    unit = 0.0
-    for j in range(p.size):
-        unit = max(unit, 1.0 + load[j])
+    # The largest usage that there would be at equal prices, if nobody had a limit.
+    load[:] = 0.0
+    for i in users:
+        value = tasks_at(_bill(shares, i, p) / most, weight[i], np.inf, alpha)
+        for e in range(shares.start[i], shares.start[i + 1]):
+            j, a = shares.resource[e], shares.share[e]
+            load[j] += a * value
+            unit = max(unit, load[j])
+    if not 0.0 < unit < np.inf:
+        unit = 1.0
     if alpha > 1.0:
         # Prices are unit**-alpha times as large: the small ones would leave the floating-point numbers.
         unit *= _LEFT ** (1.0 / alpha)
@@ -278,6 +283,10 @@ def _newton(shares: Nonzeros, users: IntArray, alpha: float, space: Space, attem
         if residual <= _SHARP or (residual <= CERTIFIED and residual >= 0.5 * before):
             return residual
         exchanged = _find_step(shares, users, alpha, space, near, residual, rounds_worth(entries, size))
+        if _leave_limits(shares, users, alpha, space):
+            before, blocking = np.inf, -1
+            used = _use(shares, users, alpha, space)
+            continue
         if near or exchanged:
             length, blocking, lower = _take_step(space.columns, exchanged)
             if length == np.inf:
@@ -285,8 +294,7 @@ def _newton(shares: Nonzeros, users: IntArray, alpha: float, space: Space, attem
             used = _use(shares, users, alpha, space)
         else:
             length = _descend(shares, users, alpha, space, residual)
-            if length == 0.0:
-                return np.inf
+            blocking, used = -1, length > 0.0 or _use(shares, users, alpha, space)
         if not near:
             if used and length != 1.0:
                 used = _approach(shares, users, alpha, space, _BETWEEN, _NEAR)
@@ -343,7 +351,7 @@ def _find_step(
         space.columns[8],
     )
     for j in range(p.size):
-        # In the logarithms of prices, slack bends the dual objective; near the solution there is none.
+        # Damping: with slack alone, a price falls by exp(-farthest); near the solution there is none.
         more[j] = max(-load[j], 0.0) / (p[j] * farthest) if not near and p[j] > 0 else 0.0
     exchanged, again = False, True
     while again:
@@ -406,6 +414,40 @@ def _factor_step(shares: Nonzeros, users: IntArray, space: Space) -> bool:
 
 
 @part
+def _leave_limits(shares: Nonzeros, users: IntArray, alpha: float, space: Space) -> bool:
+    """Raise the price of what classes at their limits alone overfill, to where the first leaves its limit.
+
+    Up to there no load changes, and the dual objective falls. Whether there is such a resource.
+    """
+    weight, cap, factor = space.rows[0], space.rows[1], space.rows[3]
+    p, load, active, step, raised = (
+        space.columns[0],
+        space.columns[1],
+        space.columns[2],
+        space.columns[3],
+        space.columns[6],
+    )
+    stuck = False
+    for j in range(p.size):
+        raised[j] = np.inf if active[j] > 0 and step[j] == 0.0 and load[j] > _SHARP else 0.0
+        stuck = stuck or raised[j] > 0
+    if not stuck:
+        return False
+    for i in users:
+        bill = _bill(shares, i, p)
+        most = (weight[i] / cap[i]) ** alpha * (1.0 + _CONTRADICTION) if factor[i] == 0.0 else bill
+        for e in range(shares.start[i], shares.start[i + 1]):
+            j, a = shares.resource[e], shares.share[e]
+            raised[j] = min(raised[j], max(most - bill, 0.0) / a)
+    stuck = False
+    for j in range(p.size):
+        if 0.0 < raised[j] < np.inf:
+            p[j] += raised[j]
+            stuck = True
+    return stuck
+
+
+@part
 def _take_step(columns: FloatArray, exchanged: bool) -> tuple[float, int, float]:
     """Change the prices; the length, the resource whose price ends the step, and a lower price for it.
 
@@ -434,13 +476,14 @@ def _take_step(columns: FloatArray, exchanged: bool) -> tuple[float, int, float]
 
 @part
 def _descend(shares: Nonzeros, users: IntArray, alpha: float, space: Space, residual: float) -> float:
-    """Take the step in logarithms of prices, as far as the dual objective falls; return its length, or 0.
+    """Take the step, shortened until it is acceptable; return its length, or 0 if no part of it is.
 
-    The slope of the dual objective along a change of prices is the sum of changes times slack: it begins
-    below 0 and may have risen to a tenth of that, with the other sign, for so Newton's own steps may end.
-    Where prices are many decades apart rounding errors hide it, but not that the residual is halved. If the
-    way that is straight in the logarithms goes too far, so may not the straight way itself: along it bills
-    stay as they are where they are the same at other prices.
+    The slope of the dual objective along a change of prices is the sum of changes times slack. It must begin
+    below 0, and end no steeper upwards than a tenth of that, as Newton's own steps may; or the residual is
+    halved, where prices are so many decades apart that rounding errors hide the slope. Each length is tried
+    along a way that is straight in the logarithms of prices, and along one that is straight in the prices:
+    where several prices make the same bills, only the latter keeps them. If no length will do, a resource
+    that enters gets a price all the same, and rounds go on from there.
     """
     p, load, step, start = space.columns[0], space.columns[1], space.columns[3], space.columns[4]
     part_of_bill, excess = space.columns[5], space.columns[6]
@@ -449,7 +492,7 @@ def _descend(shares: Nonzeros, users: IntArray, alpha: float, space: Space, resi
     for j in range(p.size):
         start[j], excess[j] = p[j], load[j]
         if p[j] > 0:
-            longest = max(longest, abs(step[j]) / (p[j] * farthest))
+            longest = min(max(longest, abs(step[j]) / (p[j] * farthest)), _LONGEST)
         elif step[j] > 0:
             enters = True
     if enters:
@@ -471,8 +514,13 @@ def _descend(shares: Nonzeros, users: IntArray, alpha: float, space: Space, resi
                     rise -= load[j] * (p[j] - start[j])
             if (fall > 0 and rise <= 0.1 * fall) or _violation(space.columns) <= 0.5 * residual:
                 return length
-        length *= 1.0 if bent else 0.5
+        if not bent:
+            length *= 0.5
         bent = not bent
+    for j in range(p.size):
+        p[j] = start[j]
+        if start[j] == 0.0 and step[j] > 0:
+            p[j] = min(step[j], entrance / part_of_bill[j])
     return 0.0
 
 
@@ -548,7 +596,7 @@ def solve_states(
                 cap[i] = x * limits[i]
         users = present[:number]
         residual = 0.0 if number == 0 else np.inf
-        rounds, enough = 1, 1.0
+        rounds = 1
         for attempt in range(0 if warm and (state == 0 or state % _ANEW > 0) else 1, _ATTEMPTS + 1):
             if residual <= CERTIFIED:
                 break
@@ -557,15 +605,16 @@ def solve_states(
             else:
                 for i in users:
                     weight[i] = counts[state, i] * growth[i]
-                rounds, enough = rounds * _ROUNDS, enough * _NEAR
-                unit = _enter(shares, users, alpha, space, rounds, enough)
+                rounds *= _ROUNDS
+                unit = _enter(shares, users, alpha, space, rounds, _NEAR if attempt == 1 else 0.0)
             residual = _newton(shares, users, alpha, space, attempt)
         residuals[state] = residual
         warm = number > 0 and residual <= CERTIFIED
         for i in users:
             tasks[state, i] = phi[i]
+    half = unit ** (0.5 * alpha)  # the whole power may leave the floating-point numbers
     for j in range(m):
-        prices[j] = p[j] * unit**alpha if warm else 0.0
+        prices[j] = p[j] * half * half if warm else 0.0
 
 
 def price_kernel(

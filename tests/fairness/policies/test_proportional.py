@@ -474,3 +474,57 @@ def test_prices_lead_from_state_to_state_without_starting_anew(alpha, seed, monk
             np.testing.assert_allclose(tasks[0], AlphaFair(alpha)(pool, counts[0]), rtol=1e-9)
     # The first state, those after an empty one, and hardly any other.
     assert len(starts) <= 5
+
+
+LIMITED_USERS = {
+    "two classes": (
+        1.0, [[1, 7.1, 0], [0, 0, 1]], [1e-5, 1], [0.141, 1], [1 / 7.1, 1],
+    ),
+    "three classes": (
+        2.0, [[0, 0, 0.8], [0, 1, 0], [1, 0, 0.2]], [1, 1, 0.005], [0.8, 1, 1.7], [0.8, 1, 1],
+    ),
+    "two on one resource": (
+        1.0, [[1, 0, 0], [0, 0, 4.66], [0, 1, 0], [0, 0, 4.66]], [400, 1, 900, 0.00234],
+        [1, 0.20166463626416906, 1, 0.014], None,
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("kind", LIMITED_USERS)
+def test_resources_that_classes_at_their_limits_overfill(kind):
+    """Their prices move no task, until the first class leaves its limit."""
+    alpha, demands, weights, limits, tasks = LIMITED_USERS[kind]
+    pool = Problem(demands, np.ones(len(demands[0])), weights=weights, limits=limits)
+    result = allocate(pool, AlphaFair(alpha))
+    assert result.certificate.holds
+    if tasks is not None:
+        np.testing.assert_allclose(result.tasks, tasks, rtol=1e-12)
+
+
+@pytest.mark.parametrize("alpha", [50, 300])
+def test_steps_that_are_very_long_end(alpha):
+    """Prices so many decades apart that a step over its price is infinite: an answer, or a refusal."""
+    for demands, weights, limits in (
+        ([[1, 0, 0], [1, 2e5, 1], [1, 2e4, 2.3e4]], [1, 0.30000000000000004, 5400], [1, 1, 1.3]),
+        ([[0.25, 0, 0], [0.55, 20, 0], [0, 0, 0.043]], [6400, 29000, 124000], [7, 100, np.inf]),
+    ):
+        pool = Problem(demands, [1, 1, 1], weights=weights, limits=limits)
+        try:
+            tasks = AlphaFair(alpha)(pool, np.ones(3))
+        except NotConvergedError:
+            continue
+        assert (tasks @ pool.demands <= 1 + 1e-9).all()
+
+
+@pytest.mark.parametrize("alpha", [0.3, 1.0, 2.0, 20.0])
+def test_hardly_any_jobs_share_as_many_do(alpha):
+    pool = Problem([[4, 1], [1, 4]], [1, 1])
+    np.testing.assert_allclose(AlphaFair(alpha)(pool, [1e-30, 1e-30]), [0.2, 0.2], rtol=1e-12)
+    limited = Problem([[4, 1], [1, 4]], [1, 1], limits=[1e30, np.inf])
+    np.testing.assert_allclose(AlphaFair(alpha)(limited, [1e-28, 1e-28]), [0.2, 0.2], rtol=1e-12)
+
+
+def test_prices_next_to_the_smallest_numbers_are_told():
+    result = allocate(Problem([[1]], [1e4]), AlphaFair(50))
+    np.testing.assert_allclose(result.prices, [1e-200], rtol=1e-11)
+    assert result.certificate.holds
