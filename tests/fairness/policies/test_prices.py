@@ -97,6 +97,14 @@ def test_no_round_raises_the_dual_objective(alpha, limited):
             before = after
 
 
+def test_a_round_keeps_the_price_of_what_is_hardly_used():
+    # Loads of 1e-20 less 1 are -1: at a lower price, they are more.
+    space = start([1e-20, 1.0], [1.0, 1.0])
+    prices._use(nonzeros(np.eye(2)), np.arange(2), 1.0, space)
+    assert prices._approach(nonzeros(np.eye(2)), np.arange(2), 1.0, space, 5, 0.0)
+    np.testing.assert_allclose(space.columns[0], [1e-20, 1.0], rtol=1e-12)
+
+
 def test_conjugate_gradients_solve_the_system_of_those_who_change():
     rng = np.random.default_rng(3)
     shares = np.where(rng.random((40, 12)) < 0.3, rng.uniform(0.1, 1, (40, 12)), 0.0)

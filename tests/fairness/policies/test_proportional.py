@@ -528,3 +528,19 @@ def test_prices_next_to_the_smallest_numbers_are_told():
     result = allocate(Problem([[1]], [1e4]), AlphaFair(50))
     np.testing.assert_allclose(result.prices, [1e-200], rtol=1e-11)
     assert result.certificate.holds
+
+
+def test_prices_on_one_flat_way_are_followed_straight():
+    """Under alpha = 0.05 tasks are powers 20 of bills, and many prices make the same bills."""
+    pool = Problem([[3, 4, 1, 2], [1, 0, 3, 2], [2, 2, 0, 3]], [1, 1, 3, 2], limits=[np.inf, np.inf, 0.842])
+    assert allocate(pool, AlphaFair(0.05), [3, 3, 2]).certificate.holds
+
+
+def test_what_newton_does_not_find_more_rounds_do():
+    a, b, c = [0.149, 0, 0], [0, 5.68, 0], [0, 0, 1.28]
+    demands = np.array([c, a, np.add(a, c), np.add(b, c), np.add(a, b), b, c, a])
+    weights = [0.0954, 5.46, 0.00751, 0.00659, 12.5, 5.54, 0.195, 0.02]
+    limits = [np.inf, 0.00495, np.inf, 0.097, np.inf, 5.76, 4.45, 3.9]
+    pool = Problem(demands, [1, 1, 1], weights=weights, limits=limits)
+    for counts in ([0, 3, 0, 0, 4, 3, 0, 2], [2, 4, 0, 4, 3, 4, 1, 2]):
+        assert allocate(pool, AlphaFair(10), counts).certificate.holds
