@@ -171,11 +171,12 @@ def _revise_prices(
 
 @part
 def _approach(
-    shares: Nonzeros, users: IntArray, alpha: float, space: Space, rounds: int, near: float
+    shares: Nonzeros, users: IntArray, alpha: float, space: Space, rounds: int, enough: float
 ) -> bool:
     """Raise prices where loads are too large and lower them elsewhere; False if a class finds all free.
 
-    It begins with tasks and loads at the prices and ends with them. A round never raises the dual objective.
+    It begins with tasks and loads at the prices and ends with them: after so many rounds, or where no more
+    than ``enough`` of the payments is amiss. A round never raises the dual objective.
     """
     p, load = space.columns[0], space.columns[1]
     used = True
@@ -184,7 +185,7 @@ def _approach(
         for j in range(p.size):
             paid += p[j]
             amiss += p[j] * abs(load[j])
-        if not (used and amiss > near * paid):
+        if not (used and amiss > enough * paid):
             break
         for j in range(p.size):
             # What is hardly used is 0 after rounding, but may be in demand at half of its price.
@@ -195,7 +196,9 @@ def _approach(
 
 
 @part
-def _enter(shares: Nonzeros, users: IntArray, alpha: float, space: Space, rounds: int, near: float) -> float:
+def _enter(
+    shares: Nonzeros, users: IntArray, alpha: float, space: Space, rounds: int, enough: float
+) -> float:
     """Prices from nothing; return the unit by which the weights were divided."""
     weight, p, load, start = space.rows[0], space.columns[0], space.columns[1], space.columns[4]
     most, unit = 0.0, 0.0
@@ -220,7 +223,7 @@ def _enter(shares: Nonzeros, users: IntArray, alpha: float, space: Space, rounds
     for j in range(p.size):
         p[j] = start[j] = 1.0 / (most * (_LEFT if alpha > 1.0 else 1.0))
     used = _use(shares, users, alpha, space)
-    if used and _approach(shares, users, alpha, space, rounds, near):
+    if used and _approach(shares, users, alpha, space, rounds, enough):
         _drop_needless(shares, users, alpha, space)
     return unit
 
