@@ -97,11 +97,15 @@ def require_reserves(tree: Tree, problem: Problem) -> None:
     ModelError
         With the reserves that exceed a ceiling.
 
-    Examples -------- >>> from fairness import Problem >>> tree = Tree(["all", "a", "b"], [-1, 0, 0],
-    job_classes=["x"], class_nodes=[1], ...             minimum=[[0], [3], [6]], lends=0) >>>
-    require_reserves(tree, Problem([[1]], [8], job_classes=["x"], resources=["GPU"])) Traceback (most recent
-    call last): fairness.errors.ModelError: lends: GPU that is guaranteed and not lent, all/b 6 + all/a 3 = 9,
-    is more than the capacity, 8; lend 1 more of it, or guarantee less
+    Examples
+    --------
+    >>> from fairness import Problem, Tree
+    >>> tree = Tree(["all", "a", "b"], [-1, 0, 0], job_classes=["x"], class_nodes=[1],
+    ...             minimum=[[0], [3], [6]], lends=0)
+    >>> require_reserves(tree, Problem([[1]], [8], job_classes=["x"], resources=["GPU"]))
+    Traceback (most recent call last):
+    fairness.errors.ModelError: lends: GPU that is guaranteed and not lent, all/b 6 + all/a 3 = 9, is more \
+than the capacity, 8; lend 1 more of it, or guarantee less
     """
     found = overfull_queue(tree, problem)
     if found is None:
