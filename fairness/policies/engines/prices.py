@@ -76,6 +76,7 @@ _SLACK = 0.1  # usage of a resource so far below its capacity that its price may
 _LEAST = 0.1  # part of a resource with which a class begins that finds it full, though free
 _CONTRADICTION = 1e-9  # loads of dependent resources differ by less than this only by rounding
 _STEPS, _MORE_STEPS = 25, 60  # near the solution; from far away, where 8 to 15 are usual
+_RISE = 0.1  # slope with which a step may end, upwards, in that with which it begins, downwards
 _SHORTEST = 1.0 / 1024.0  # part of a step; a shorter one is no use, unless the step is very long
 _LONGEST = 1e30  # a step that is so many times as long as one may be is shortened no more
 _LEAST_LEFT = 0.05  # part of a price that a straight way leaves at least
@@ -122,6 +123,14 @@ def _bill(shares: Nonzeros, i: int, prices: FloatArray) -> float:
     return cost
 
 
+@inlined
+def _occupy(shares: Nonzeros, i: int, tasks: float, load: FloatArray) -> None:
+    """Add what so many tasks of class i hold."""
+    for e in range(shares.start[i], shares.start[i + 1]):
+        j, a = shares.resource[e], shares.share[e]
+        load[j] += a * tasks
+
+
 @part
 def _revise_prices(
     shares: Nonzeros, users: IntArray, alpha: float, rows: FloatArray, columns: FloatArray
@@ -134,9 +143,7 @@ def _revise_prices(
     p, load = columns[0], columns[1]
     load[:] = 0.0
     for i in users:
-        for e in range(shares.start[i], shares.start[i + 1]):
-            j, a = shares.resource[e], shares.share[e]
-            load[j] += a
+        _occupy(shares, i, 1.0, load)
     for j in range(p.size):
         if load[j] == 0:
             p[j] = 0.0
@@ -149,9 +156,7 @@ def _revise_prices(
     for i in users:
         value = tasks_at(_bill(shares, i, p), weight[i], cap[i], alpha)
         if value < np.inf:
-            for e in range(shares.start[i], shares.start[i + 1]):
-                j, a = shares.resource[e], shares.share[e]
-                load[j] += a * value
+            _occupy(shares, i, value, load)
     for i in users:
         cost, room, scarce = _bill(shares, i, p), np.inf, 0
         for e in range(shares.start[i], shares.start[i + 1]):
@@ -164,9 +169,7 @@ def _revise_prices(
         room = max(room, _LEAST / shares.share[scarce])
         j, a = shares.resource[scarce], shares.share[scarce]
         p[j] = (weight[i] / room) ** alpha / a
-        for e in range(shares.start[i], shares.start[i + 1]):
-            j, a = shares.resource[e], shares.share[e]
-            load[j] += a * room
+        _occupy(shares, i, room, load)
 
 
 @part
@@ -208,11 +211,9 @@ def _enter(
     # The largest usage that there would be at equal prices, if nobody had a limit.
     load[:] = 0.0
     for i in users:
-        value = tasks_at(_bill(shares, i, p) / most, weight[i], np.inf, alpha)
-        for e in range(shares.start[i], shares.start[i + 1]):
-            j, a = shares.resource[e], shares.share[e]
-            load[j] += a * value
-            unit = max(unit, load[j])
+        _occupy(shares, i, tasks_at(_bill(shares, i, p) / most, weight[i], np.inf, alpha), load)
+    for j in range(p.size):
+        unit = max(unit, load[j])
     if not 0.0 < unit < np.inf:
         unit = 1.0
     if alpha > 1.0:
@@ -321,9 +322,7 @@ def _use(shares: Nonzeros, users: IntArray, alpha: float, space: Space) -> bool:
             return False
         phi[i] = value
         factor[i] = np.sqrt(value / (alpha * cost)) if value < cap[i] else 0.0
-        for e in range(shares.start[i], shares.start[i + 1]):
-            j, a = shares.resource[e], shares.share[e]
-            load[j] += a * value
+        _occupy(shares, i, value, load)
     return True
 
 
@@ -515,7 +514,7 @@ def _descend(shares: Nonzeros, users: IntArray, alpha: float, space: Space, resi
                 if abs(excess[j]) > _SHARP or abs(load[j]) > _SHARP:
                     fall += excess[j] * (p[j] - start[j])
                     rise -= load[j] * (p[j] - start[j])
-            if (fall > 0 and rise <= 0.1 * fall) or _violation(space.columns) <= 0.5 * residual:
+            if (fall > 0 and rise <= _RISE * fall) or _violation(space.columns) <= 0.5 * residual:
                 return length
         if not bent:
             length *= 0.5
