@@ -42,7 +42,7 @@ HEAT = xr.DataArray(
 FIGURES = {
     "sharing polygon": lambda: plot_sharing(LIMITED, [DRF(), Priced()]),
     "region of three classes": lambda: stability_region(CUBE).plot(),
-    "policy region of three classes": lambda: policy_stability_region(CUBE, Priced(), points=4).plot(),
+    "policy region of three classes": lambda: policy_stability_region(CUBE, Priced(), points=10).plot(),
     "heat map": lambda: heat_map(HEAT),
     "bars of classes": lambda: class_bars({"$\\m{$": [1.0, 2.0]}, CLASSES, "$\\l{$"),
     "lines of a sweep": lambda: sweep_lines(GRID, "$p$", "service_rates"),
