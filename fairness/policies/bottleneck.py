@@ -14,7 +14,9 @@ both are the same allocation, on any number of resources (proof:
 A BMF allocation always exists; :mod:`fairness.policies.engines.cap_path` argues so constructively. From three
 resources on it need not be unique: there may be several isolated
 ones or a continuum (:mod:`fairness.policies.bottleneck_set` lists them all). :class:`BottleneckMax` returns
-the one at which the path of :mod:`fairness.policies.engines.cap_path` ends.
+the one at which the path of :mod:`fairness.policies.engines.cap_path` ends; of a pool whose table of demands
+has more than 2^20 entries the one at which the prices of
+:mod:`fairness.policies.engines.bottleneck_prices` end.
 
 References
 ----------
@@ -25,14 +27,17 @@ References
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from fairness.arguments.validation import float_array
 from fairness.errors import ModelError, NotConvergedError
-from fairness.evidence.pools import SATURATION, bottleneck_certificate, job_shares, relative_usage
-from fairness.model.problem import FloatArray, Problem
+from fairness.evidence.pools import SATURATION, bottleneck_certificate, relative_usage, tasks_per_weight
+from fairness.model.nonzeros import Nonzeros, reduced
+from fairness.model.problem import SMALL_TABLE, FloatArray, Problem
+from fairness.policies.engines.bottleneck_prices import bottleneck_rates
 from fairness.policies.engines.bottleneck_states import ATTEMPTS, CERTIFIED, bmf_states
 from fairness.protocol.family import Family
 from fairness.protocol.following import Follower, KernelFollower
@@ -72,12 +77,17 @@ class BottleneckMax:
         """
         x = problem.check_counts(counts)
         residuals = np.zeros(x.shape[:-1]).reshape(-1)
-        tasks = evaluate(problem, x, _one_problem, problem.weights, residuals)
+        if _is_large(problem):
+            tasks = evaluate(problem, x, partial(_by_prices, problem), residuals, shares=problem.nonzeros)
+        else:
+            tasks = evaluate(problem, x, _one_problem, problem.weights, residuals)
         _require_certified(residuals, tasks, "state")
         return tasks
 
     def follow(self, problem: Problem) -> Follower:
         """One state after the other."""
+        if _is_large(problem):
+            return partial(self, problem)
         residuals = np.zeros(1)
         path = KernelFollower(problem, _one_problem, problem.weights, residuals)
 
@@ -92,7 +102,8 @@ class BottleneckMax:
         """Allocation, prices 1/(f_j C_j) and bottleneck certificate for one vector of counts."""
         x = problem.check_state(counts)
         tasks = self(problem, x)
-        level = job_shares(problem, x, tasks).max(axis=0)
+        held, columns = tasks_per_weight(problem, x, tasks), problem.nonzeros.columns
+        level = reduced(np.maximum, columns.share * held[columns.job_class], columns.start, 0.0)
         priced = (relative_usage(problem, tasks) >= 1.0 - SATURATION) & (level > 0)
         prices = np.divide(1.0, level * problem.capacities, out=np.zeros_like(level), where=priced)
         return Solution(tasks, bottleneck_certificate(problem, x, tasks), prices=prices)
@@ -159,6 +170,26 @@ def _one_problem(
     """Fill ``tasks`` and ``residuals`` of many states of one problem."""
     kernel = bmf_states.small(STEPS * task_shares.size, len(counts))
     kernel(task_shares[None], limits, counts, tasks, weights, residuals, True)
+
+
+def _is_large(problem: Problem) -> bool:
+    return problem.n_classes * problem.n_resources > SMALL_TABLE
+
+
+def _by_prices(
+    problem: Problem,
+    shares: Nonzeros,
+    limits: FloatArray,
+    counts: FloatArray,
+    tasks: FloatArray,
+    residuals: FloatArray,
+) -> None:
+    """Fill ``tasks`` and ``residuals`` of the states of a large problem."""
+    for state, jobs in enumerate(counts):
+        mass = jobs * problem.weights
+        rates = bottleneck_rates(shares, mass, problem.weights / limits, problem.n_resources)
+        tasks[state] = np.minimum(mass * rates, np.where(jobs > 0, jobs, 1.0) * limits)
+        residuals[state] = bottleneck_certificate(problem, jobs, tasks[state]).residual
 
 
 def _require_certified(residuals: FloatArray, tasks: FloatArray, what: str) -> None:

@@ -5,9 +5,11 @@ from itertools import permutations
 
 import numpy as np
 import pytest
+from scipy import sparse
 
 from fairness import ModelError, NotConvergedError, Problem, allocate
 from fairness.evidence.pools import bottleneck_certificate
+from fairness.policies import bottleneck
 from fairness.policies.bottleneck import BottleneckMax, _require_certified, bottleneck_batch
 from fairness.policies.bottleneck_set import all_bottleneck_max
 from fairness.policies.engines import bottleneck_states
@@ -221,6 +223,36 @@ def test_kernel_residual_is_the_certificate():
         residual = bottleneck_states._residual(b, problem.weights, 4, work)
         expected = bottleneck_certificate(problem, np.ones(4), tasks).residual
         assert residual == pytest.approx(expected, rel=1e-9, abs=1e-14)  # rounding of sums near 1
+
+
+def test_prices_of_large_pools_find_what_the_path_finds(monkeypatch):
+    """Limits, ties, counts of 0, capacities of 0, resources that one class demands: 400 small pools."""
+    for problem, counts in pools(7, 400, classes=12, resources=6):
+        expected = BMF(problem, counts)
+        with monkeypatch.context() as patch:
+            patch.setattr(bottleneck, "SMALL_TABLE", -1)
+            tasks = BMF(problem, counts)
+        assert bottleneck_certificate(problem, counts, tasks).residual <= 1e-10
+        np.testing.assert_allclose(tasks, expected, rtol=1e-7)
+
+
+@pytest.mark.parametrize("decades", [0, 6])
+def test_sparse_pool_is_certified(decades):
+    rng = np.random.default_rng(1)
+    demands = sparse.random_array((9_000, 120), density=0.01, rng=rng, data_sampler=rng.random).tolil()
+    demands[np.arange(9_000), rng.integers(0, 120, 9_000)] = 1.0
+    weights = 10.0 ** rng.uniform(-decades / 2, decades / 2, 9_000)
+    problem = Problem(demands.tocsr(), np.full(120, 50.0), weights=weights)
+    counts = rng.integers(0, 3, (2, 9_000)).astype(float)
+    follow = BMF.follow(problem)
+    for x, tasks in zip(counts, BMF(problem, counts), strict=True):
+        assert bottleneck_certificate(problem, x, tasks).residual <= 1e-11
+        np.testing.assert_array_equal(follow(x), tasks)
+    result = allocate(problem, BMF)
+    assert result.certificate.holds
+    paid = problem.nonzeros.share * (result.prices * problem.capacities)[problem.nonzeros.resource]
+    dearest = np.maximum.reduceat(paid, problem.nonzeros.start[:-1])
+    np.testing.assert_allclose(result.tasks * dearest, weights, rtol=1e-8)
 
 
 def test_batch_of_problems_equals_single_problems():
