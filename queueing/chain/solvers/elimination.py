@@ -35,7 +35,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 from scipy.sparse.csgraph import reverse_cuthill_mckee
 
-from fairness.machine.compiling import compiled_as, helper, stored
+from fairness.machine.compiling import UNCOUNTED, compiled_as, inlined, part, stored
 from fairness.machine.work import Task
 from fairness.model.problem import FloatArray
 from queueing.states.lower_set import LowerSet
@@ -70,7 +70,7 @@ def box_bandwidth(shape: Sequence[int]) -> int:
 
 def elimination_bytes(states: float, band: int) -> float:
     """Bytes that elimination takes at its peak."""
-    return 8.0 * (band + 3.0) * states + 8.0 * (band + 1.0) * band
+    return 8.0 * (band + 3.0) * states + 8.0 * (band + 2.0) * band
 
 
 @dataclass(frozen=True)
@@ -125,8 +125,11 @@ def eliminate_counts(up: FloatArray, down: FloatArray, numbering: Numbering) -> 
     ndarray of shape (n_states,)
     """
     size, band = len(numbering.place), numbering.band
-    upper, lower = np.zeros((size, band)), np.zeros((band + 1, band))
-    _births.small(len(numbering.less), size)(up, numbering.place, numbering.less, upper)
+    upper, lower = np.zeros((size, band)), np.zeros((band + 2, band))
+    births = np.broadcast_to(up, numbering.less.shape)
+    for rates, less in zip(births, numbering.less, strict=True):
+        here = np.flatnonzero(less >= 0)
+        upper[here, here - less[here] - 1] = rates[numbering.place[less[here]]]
     eliminate_piece = _eliminate_counts.small(STEPS * band, size)
     for top, bottom in _pieces(size, band):
         eliminate_piece(down, numbering.place, numbering.less, upper, lower, top, bottom)
@@ -227,54 +230,84 @@ def _pieces(size: int, band: int) -> Iterator[tuple[int, int]]:
                 watched.advance(top - bottom)
 
 
-@stored(nogil=True)
+@stored(**UNCOUNTED)
 def _eliminate_band(upper: FloatArray, lower: FloatArray, top: int, bottom: int) -> None:
     """Eliminate the states below ``top`` of a chain whose rates lie in a band, see :func:`_remove`."""
-    for number in range(top - 1, max(bottom, 1) - 1, -1):
+    last = max(bottom, 1)
+    number = top - 1
+    while number > last:
+        _remove_two(upper, lower, number)
+        number -= 2
+    if number == last:
         _remove(upper, lower, number)
 
 
-@helper(nogil=True, forceinline=True)
-def _loop(other: FloatArray, part: float, source: FloatArray) -> None:
+@inlined
+def _loop(other: FloatArray, part: float, source: FloatArray, again: float, second: FloatArray) -> None:
     """What :func:`_add` is when it is compiled."""
     # Slices, whose indices need no checks: the loop over them is vectorised.
-    for j in range(source.size):
-        other[j] += part * source[j]
+    for j in range(other.size):
+        other[j] = (other[j] + part * source[j]) + again * second[j]
 
 
-@compiled_as(lambda other, part, source: lambda other, part, source: _loop(other, part, source))
-def _add(other: FloatArray, part: float, source: FloatArray) -> None:
-    """Add a multiple to a row: at once, or number after number, with the same bits."""
+@compiled_as(lambda o, p, s, a, t: lambda o, p, s, a, t: _loop(o, p, s, a, t))
+def _add(other: FloatArray, part: float, source: FloatArray, again: float, second: FloatArray) -> None:
+    """Add multiples of two rows to a row: at once, or number after number, with the same bits."""
     other += part * source
+    other += again * second
 
 
-@helper(nogil=True)
+@part
+def _leave(upper: FloatArray, lower: FloatArray, number: int) -> int:
+    """Make the rates into a state parts of the rate out of it; how many states below it there are."""
+    out, into = lower[number % lower.shape[0]], upper[number]
+    reach = min(number, upper.shape[1])
+    total = 0.0
+    for k in range(reach):
+        total += out[k]
+    for k in range(reach):
+        # No way down: a state whose law underflows, without weight.
+        into[k] = into[k] / total if total > 0 else 0.0
+    return reach
+
+
+@part
 def _remove(upper: FloatArray, lower: FloatArray, number: int) -> None:
     """Eliminate a state: upper[y, k] is the rate from y - k - 1 to y, lower[y, k] that from y to y - k - 1.
 
     The lower rows lie in a ring, that of state y in row y % len(lower).
     """
     ring = lower.shape[0]
-    out = lower[number % ring]
-    reach = min(number, upper.shape[1])
-    total = 0.0
-    for k in range(reach):
-        total += out[k]
-    into = upper[number]
-    if total > 0:
-        for k in range(reach):
-            into[k] /= total
-    else:
-        # No way down: a state whose law underflows, without weight.
-        for k in range(reach):
-            into[k] = 0.0
+    reach = _leave(upper, lower, number)
+    out, into = lower[number % ring], upper[number]
     for k in range(reach - 1):
-        part, rate = into[k], out[k]
         width = reach - k - 1
-        if part > 0:
-            _add(lower[(number - 1 - k) % ring][:width], part, out[k + 1 : reach])
-        if rate > 0:
-            _add(upper[number - 1 - k][:width], rate, into[k + 1 : reach])
+        low, up = lower[(number - 1 - k) % ring][:width], upper[number - 1 - k][:width]
+        _add(low, into[k], out[k + 1 : reach], 0.0, out[k + 1 : reach])
+        _add(up, out[k], into[k + 1 : reach], 0.0, into[k + 1 : reach])
+
+
+@part
+def _remove_two(upper: FloatArray, lower: FloatArray, number: int) -> None:
+    """Eliminate a state and the one before it, passing once over those below instead of twice."""
+    ring = lower.shape[0]
+    reach = _leave(upper, lower, number)
+    out, into = lower[number % ring][:reach], upper[number][:reach]
+    low, up = lower[(number - 1) % ring], upper[number - 1]
+    for k in range(reach - 1):
+        low[k] += into[0] * out[k + 1]
+        up[k] += out[0] * into[k + 1]
+    further = _leave(upper, lower, number - 1)
+    for k in range(further - 1):
+        row, width = number - 2 - k, reach - k - 2
+        place = row % ring
+        if into[k + 1] > 0 or up[k] > 0:
+            _add(lower[place][:width], into[k + 1], out[k + 2 :], up[k], low[k + 1 : k + 1 + width])
+        if out[k + 1] > 0 or low[k] > 0:
+            _add(upper[row][:width], out[k + 1], into[k + 2 :], low[k], up[k + 1 : k + 1 + width])
+        if width < further - k - 1:  # what only the second of the two reaches
+            lower[place, width] += up[k] * low[further - 1]
+            upper[row, width] += low[k] * up[further - 1]
 
 
 @stored(nogil=True)
@@ -300,18 +333,7 @@ def _weighed(upper: FloatArray) -> FloatArray:
     return weights
 
 
-@stored(nogil=True)
-def _births(up: FloatArray, place: NDArray[np.int64], less: NDArray[np.int64], upper: FloatArray) -> None:
-    """Fill in the rates up to each state."""
-    step = 1 if up.shape[1] > 1 else 0
-    for number in range(less.shape[1]):
-        for i in range(less.shape[0]):
-            other = less[i, number]
-            if other >= 0:
-                upper[number, number - other - 1] = up[i, step * place[other]]
-
-
-@stored(nogil=True)
+@stored(**UNCOUNTED)
 def _eliminate_counts(
     down: FloatArray,
     place: NDArray[np.int64],
@@ -324,19 +346,22 @@ def _eliminate_counts(
     """Band of a set of counts, eliminated from ``top`` to ``bottom``; see :class:`Numbering`."""
     n, size = less.shape
     band = upper.shape[1]
-    for number in range(top - 1, bottom - 1, -1):
-        # The row of the state that enters the window; all that it needs was cleared when it last left.
-        entering = number - band if number < size - 1 else -1
-        first = number if number == size - 1 else entering
-        last = max(0, size - 1 - band) if number == size - 1 else entering
-        for new in range(first, last - 1, -1):
-            if new < 0:
-                continue
-            row = lower[new % (band + 1)]
+    ring = lower.shape[0]
+    number, entered = top - 1, size if top == size else max(0, top - band)
+    while number >= bottom:
+        two = number > max(bottom, 1)
+        # The rows that come within reach; the places of the ring that they take are those of eliminated ones.
+        while entered > max(0, number - band - two):
+            entered -= 1
+            row = lower[entered % ring]
             row[:] = 0.0
             for i in range(n):
-                other = less[i, new]
+                other = less[i, entered]
                 if other >= 0:
-                    row[new - other - 1] = down[i, place[new]]
-        if number > 0:
+                    row[entered - other - 1] = down[i, place[entered]]
+        if two:
+            _remove_two(upper, lower, number)
+            number -= 1
+        elif number > 0:
             _remove(upper, lower, number)
+        number -= 1

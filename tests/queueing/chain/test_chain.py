@@ -479,7 +479,7 @@ def test_an_effect_that_changes_from_grid_to_grid_is_followed_however_small_it_i
 @pytest.mark.parametrize(("states", "band"), [(100, 1), (500, 7), (60, 59)])
 def test_elimination_counts_the_memory_of_its_band(states, band):
     # The rates up, a window of those down, the law before and after it is put in order, and the order.
-    held = [np.empty((states, band)), np.empty((band + 1, band)), *np.empty((3, states))]
+    held = [np.empty((states, band)), np.empty((band + 2, band)), *np.empty((3, states))]
     assert elimination.elimination_bytes(states, band) == sum(array.nbytes for array in held)
 
 
