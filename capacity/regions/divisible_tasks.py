@@ -15,21 +15,16 @@ overloaded class has jobs enough.
 *A pool* is one server, and its facets are the resources that matter: resource j is redundant if and only if
 the largest load that the other resources let through is at most :math:`C_j` (simplex method). A class that
 demands nothing may have any load (the region contains a ray); one that demands a resource of capacity 0 must
-have load 0 (it is *pinned*, and the region has no volume). Vertices are found by walking along the edges from
-the origin (:mod:`fairness.exact.pivoting`), and the volume by Lawrence's formula [3]_ for a generic objective
-c: with reduced costs :math:`\gamma` at vertex v,
-
-.. math:: \operatorname{vol} = \sum_v \frac{(c\cdot v)^n}{n!\; |d_v| \prod_k \gamma_k(v)} ,
-
-which cancels badly in floating point and not at all over the rationals.
+have load 0 (it is *pinned*, and the region has no volume).
 
 *A cluster*'s support function is a sum over servers of small linear programs, :math:`h(p) = \sum_i
 \max_{x\in P_i} p\cdot x`; by duality h(p) is also the least total of prices :math:`q_{ir} \ge 0` of whole
 resources with :math:`\sum_r q_{ir} b_{nir} \ge p_n`. Few classes: the vertices of each :math:`P_i` are
-walked exactly, and facets, vertices and volume follow from exact support values
-(:mod:`fairness.exact.double_description`); identical servers are counted, not repeated. Many classes or
-servers: queries by linear programs, each with evidence that is recomputed
-(:mod:`queueing.model.cluster_load`).
+found exactly, and the facets follow from exact support values (:mod:`fairness.exact.double_description`);
+identical servers are counted, not repeated. Many classes or servers: queries by linear programs, each with
+evidence that is recomputed (:mod:`queueing.model.cluster_load`).
+
+Vertices and volume of either are those of its facets (:mod:`fairness.exact.corners`).
 
 Everything exact is computed over the integers, after clearing denominators; a float is a fraction too.
 
@@ -39,13 +34,10 @@ References
    Control of Large-Scale Networks, Eindhoven, 2014.
 .. [2] S. T. Maguluri, R. Srikant and L. Ying, "Stochastic models of load balancing and scheduling in cloud
    computing clusters", INFOCOM 2012. DOI 10.1109/INFCOM.2012.6195815.
-.. [3] J. Lawrence, "Polytope volume computation", Mathematics of Computation 57, 1991.
-   DOI 10.1090/S0025-5718-1991-1079024-2.
 """
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
@@ -59,16 +51,14 @@ from capacity.regions.inequalities import ROUNDING, Facets, necessary
 from capacity.regions.load_region import LoadRegion
 from capacity.regions.loads import checked_loads, checked_model
 from capacity.regions.servers import least_facets, server_mixes
-from capacity.regions.vertices import walked
 from fairness.arguments.validation import require_whole
 from fairness.display.wording import rough
 from fairness.errors import ModelError
-from fairness.exact.double_description import Facet, Point
+from fairness.exact.double_description import Facet
 from fairness.exact.linear_algebra import whole
 from fairness.exact.minkowski_sum import Body
-from fairness.exact.pivoting import Corner
 from fairness.exact.server_rows import as_fractions, distinct_servers
-from fairness.machine.work import ProgressOption, watching
+from fairness.machine.work import ProgressOption
 from fairness.model.cluster import Cluster
 from fairness.model.problem import FloatArray, Problem
 from queueing.model.cluster_load import LoadEvidence, Support, relative_load, support
@@ -91,8 +81,7 @@ class StabilityRegion(LoadRegion):
     max_vertices : int
         Of a pool the vertices are given up beyond this number (degenerate ones count as several).
     max_facets, progress, time_limit
-        Of the search for the facets of a cluster; the latter two also of the walk over the vertices of a
-        pool.
+        Of the search for the facets of a cluster; the latter two also of that for the vertices.
     """
 
     model: Any  # a Cluster here, of a PoolRegion a Problem
@@ -180,7 +169,7 @@ class StabilityRegion(LoadRegion):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class PoolRegion(StabilityRegion):
-    """All class loads that a pool can carry: its facets are resources, its vertices are walked."""
+    """All class loads that a pool can carry: its facets are resources."""
 
     model: Problem
 
@@ -273,38 +262,13 @@ class PoolRegion(StabilityRegion):
     def _found_facets(self) -> list[Facet]:
         return self._rows(self._resources[0])
 
-    @cached_property
-    def _bases(self) -> list[Corner]:
-        """The walk over the vertices."""
-        refusal = (
+    @property
+    def _most_vertices(self) -> tuple[float, str]:
+        return self.max_vertices, (
             f"the region has more than {self.max_vertices:,} vertices (one where more facets meet than there "
             "are classes counts as several); merge classes, raise max_vertices, or take region_section for a "
             "few classes or region_volume (facets, contains, boundary, slack and max_scale need no vertices)"
         )
-        with watching(self.progress, self.time_limit):
-            return walked(self._found_facets(), self.max_vertices, refusal)
-
-    @cached_property
-    def _points(self) -> tuple[Point, ...]:
-        return tuple(sorted({self._padded(vertex, Fraction(0)) for vertex, *_ in self._bases}))
-
-    @cached_property
-    def _volume(self) -> Fraction | float:
-        if self.pinned:
-            return Fraction(0)
-        if self.free:
-            return math.inf
-        n = self.n_classes
-        terms = [(z**n, d * math.prod(gamma)) for _, d, z, gamma in self._bases]
-        if self.is_rational:
-            total = sum((Fraction(top, bottom) for top, bottom in terms), start=Fraction(0))
-        else:
-            # Sums of fractions of floats get very long. The region contains the simplex of the largest
-            # loads, so a fixed point 64 bits below that leaves a relative error of 2^-64 at most.
-            size = math.floor(np.log2(self.max_scale(np.eye(n))).sum())
-            bits = max(0, 64 + len(terms).bit_length() - size)
-            total = Fraction(sum((top << bits) // bottom for top, bottom in terms), 1 << bits)
-        return total / math.factorial(n)
 
     @property
     def _named(self) -> tuple[FloatArray, FloatArray, tuple[str, ...]]:
@@ -357,7 +321,7 @@ def stability_region(
         ``support``, ``judge``, ``contains``, ``slack``, ``max_scale`` and ``boundary`` never need them.
     progress : callable or bool, optional
     time_limit : float, optional, seconds
-        Of the search for the facets of a cluster, and of the walk over the vertices of a pool, as in
+        Of the search for the facets of a cluster, and of that for the vertices, as in
         :func:`capacity.service_boundary`.
 
     Returns

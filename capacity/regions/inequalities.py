@@ -147,9 +147,9 @@ def scaled(facet: Facet) -> tuple[list[Fraction], Fraction]:
     return [Fraction(v, unit) for v in normal], Fraction(offset, unit)
 
 
-def float_points(points: Sequence[Point], rational: bool) -> FloatArray:
+def float_points(points: Sequence[Point] | FloatArray, rational: bool) -> FloatArray:
     """Points as floats, (n_points, n_classes); in a model of floats neighbours by rounding are one."""
-    array = np.array([[float(v) for v in point] for point in points])
+    array = np.array(points, dtype=float)
     if not rational and len(array) > 1:
         top = array.max(axis=0)
         pairs = cKDTree(array / np.where(top > 0, top, 1.0)).query_pairs(MERGE, output_type="ndarray")

@@ -9,6 +9,7 @@ but relative loads (:mod:`queueing.model.cluster_load`) answer most questions.
 
 from __future__ import annotations
 
+import math
 from abc import abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -23,11 +24,13 @@ from capacity.regions.inequalities import MERGE, ROUNDING, Facets, float_points,
 from capacity.regions.loads import checked_loads
 from capacity.regions.plain_data import plain_data
 from capacity.regions.plotting import plot_polytope
+from capacity.regions.vertices import all_corners, all_rounded
 from fairness.arguments.labels import as_named
 from fairness.arguments.validation import FloatArray, frozen, rationals
 from fairness.display.result import Result
 from fairness.errors import ModelError, NotConvergedError
-from fairness.exact.double_description import Facet, Point, enclose, vertices, volume
+from fairness.exact.corners import Corners
+from fairness.exact.double_description import Facet, Point, enclose
 from fairness.exact.linear_algebra import dot
 from fairness.exact.minkowski_sum import Body, support_of_sum
 from fairness.machine.work import ProgressOption, watching
@@ -198,7 +201,8 @@ class LoadRegion(Result):
         ModelError
             If there are too many facets or vertices.
         """
-        return float_points(self._points, self.is_rational)
+        found = None if self.is_rational else self._rounded
+        return float_points(self._points if found is None else found, self.is_rational)
 
     @cached_property
     def exact_volume(self) -> Fraction | None:
@@ -425,17 +429,39 @@ class LoadRegion(Result):
             full[n] = value
         return tuple(full)
 
+    @property
+    def _most_vertices(self) -> tuple[float, str]:
+        """Beyond how many vertices they are refused, and what is said then."""
+        return math.inf, ""
+
+    @property
+    def _live_facets(self) -> list[Facet]:
+        return [(tuple(normal[n] for n in self.live), offset) for normal, offset in self.exact_facets]
+
     @cached_property
-    def _corners(self) -> dict[Point, int]:
-        live = self.live
-        return vertices(
-            [(tuple(normal[n] for n in live), offset) for normal, offset in self.exact_facets], len(live)
-        )
+    def _corners(self) -> Corners:
+        facets = self._live_facets
+        with watching(self.progress, self.time_limit):
+            return all_corners(facets, len(self.live), *self._most_vertices)
 
     @cached_property
     def _points(self) -> tuple[Point, ...]:
-        return tuple(self._padded(point, Fraction(0)) for point in self._corners)
+        return tuple(self._padded(point, Fraction(0)) for point in self._corners.points())
+
+    @property
+    def _rounded(self) -> FloatArray | None:
+        """Vertices of a model of floats, of facets rounded as they are; None if floats cannot tell."""
+        facets = self._live_facets
+        with watching(self.progress, self.time_limit):
+            found = all_rounded(facets, len(self.live), *self._most_vertices, MERGE)
+        if found is None:
+            return None
+        padded = np.zeros((len(found), self.n_classes))
+        padded[:, list(self.live)] = found
+        return padded
 
     @cached_property
     def _volume(self) -> Fraction | float:
-        return Fraction(0) if self.pinned else volume(self._corners, self.n_classes)
+        if self.pinned or self.free:
+            return Fraction(0) if self.pinned else math.inf
+        return self._corners.volume(rounded=not self.is_rational)

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from fractions import Fraction
-
 import numpy as np
 
-from capacity.regions.vertices import walked
-from fairness.exact.pivoting import Corner
+from capacity.regions.vertices import all_corners
+from fairness.exact.double_description import Point
 from fairness.exact.server_rows import ServerRows, mixes
 from fairness.model.cluster import Cluster
 
@@ -40,7 +38,7 @@ def least_facets(cluster: Cluster) -> int:
     return most
 
 
-def server_mixes(rows: ServerRows) -> list[list[Fraction]]:
+def server_mixes(rows: ServerRows) -> list[Point]:
     """Vertices of the mixes that a server can run."""
     refusal = (
         f"the mixes of one server have more than {MAX_SERVER_VERTICES:,} vertices (one where more resources "
@@ -48,8 +46,4 @@ def server_mixes(rows: ServerRows) -> list[list[Fraction]]:
         "region_section (support, judge, contains, slack, max_scale and boundary work without them)"
     )
 
-    def bases(bounds: list[list[int]]) -> list[Corner]:
-        facets = [(tuple(normal), offset) for *normal, offset in bounds]
-        return walked(facets, MAX_SERVER_VERTICES, refusal)
-
-    return mixes(rows, bases)
+    return mixes(rows, lambda facets, n: all_corners(facets, n, MAX_SERVER_VERTICES, refusal))

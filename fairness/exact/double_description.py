@@ -16,19 +16,12 @@ new point x cuts p off, and :math:`B_{k+1} = B_k \cap \{p : p\cdot x \le 1\}`. T
 are proved, after at most as many cuts as P has vertices and as many other questions as B has. The cuts are
 those of the double description method [2]_ over the integers.
 
-*Vertices.* Those of P are the vertices of the polar of its facets: the same method again.
-
-*Volume.* The pyramids with the lowest vertex of a face as apex over the facets of the face that do not
-contain it, again and again, triangulate P [3]_. It needs to know which vertices lie on which facets.
-
 References
 ----------
 .. [1] D. R. Fulkerson, "Blocking and anti-blocking pairs of polyhedra", Mathematical Programming 1, 1971.
    DOI 10.1007/BF01584085.
 .. [2] K. Fukuda and A. Prodon, "Double description method revisited", Combinatorics and Computer Science,
    LNCS 1120, 1996. DOI 10.1007/3-540-61576-8_77.
-.. [3] J. Cohen and T. Hickey, "Two algorithms for determining volumes of convex polyhedra", Journal of the
-   ACM 26, 1979. DOI 10.1145/322139.322141.
 """
 
 from __future__ import annotations
@@ -39,10 +32,9 @@ from fractions import Fraction
 from typing import Any
 
 from fairness.errors import ModelError
-from fairness.exact.linear_algebra import determinant
 from fairness.machine.work import OutOfTime, Task, stopped
 
-__all__ = ["Facet", "Point", "enclose", "vertices", "volume"]
+__all__ = ["Facet", "Point", "enclose"]
 
 Point = tuple[Fraction, ...]
 """A load, or a price vector."""
@@ -138,8 +130,6 @@ def enclose(
     >>> facets, points = enclose(lambda prices: support_of_sum([square, corner], prices), 2, 100)
     >>> facets
     [((0, 1), 2), ((1, 0), 3), ((1, 2), 5)]
-    >>> volume(vertices(facets, 2), 2)
-    Fraction(5, 1)
     """
     polar, proved = _Polar(n), set()
     pending = [ray for ray in polar.zeros if any(ray[:n])]
@@ -184,49 +174,3 @@ def _is_facet(polar: _Polar, ray: Ray, zeros: int) -> bool:
     """Whether the ray is a facet of P: each coordinate without price is > 0 somewhere on it."""
     tight = [p for j, p in enumerate(polar.points) if zeros >> (polar.n + 1 + j) & 1]
     return all(ray[k] > 0 or any(point[k] > 0 for point in tight) for k in range(polar.n))
-
-
-def vertices(facets: Sequence[Facet], n: int) -> dict[Point, int]:
-    """Vertices of {x >= 0: normal * x <= offset}, bounded, offsets > 0, in increasing order.
-
-    The value is the set of facets through the vertex, as bits: bit k < n for x_k = 0, then the facets.
-    """
-    polar = _Polar(n)
-    for normal, offset in facets:
-        polar.cut([Fraction(v, offset) for v in normal])
-    low = (1 << n) - 1
-    return {
-        tuple(Fraction(v, ray[n]) for v in ray[:n]): (zeros & low) | (zeros >> (n + 1) << n)
-        for ray, zeros in sorted(polar.zeros.items(), key=lambda r: [Fraction(v, r[0][n]) for v in r[0]])
-    }
-
-
-def volume(corners: dict[Point, int], n: int) -> Fraction:
-    """Volume of the polytope with these vertices and facets through them; corners as by :func:`vertices`."""
-    points = list(corners)
-    n_facets = max(mask.bit_length() for mask in corners.values())
-    on = [sum(1 << v for v, mask in enumerate(corners.values()) if mask >> f & 1) for f in range(n_facets)]
-    cones: dict[int, list[list[int]]] = {}
-
-    def simplices(face: int, dimension: int) -> list[list[int]]:
-        """Triangulation of a face, given by its vertices as bits."""
-        if dimension == 0:
-            return [[face.bit_length() - 1]]
-        if face not in cones:
-            apex = face & -face
-            parts = {face & other for other in on} - {face, 0}
-            largest = [s for s in parts if not any(s != other and s & other == s for other in parts)]
-            cones[face] = [
-                [apex.bit_length() - 1, *rest]
-                for side in largest
-                if not side & apex
-                for rest in simplices(side, dimension - 1)
-            ]
-        return cones[face]
-
-    total = Fraction(0)
-    for first, *others in simplices((1 << len(points)) - 1, n):
-        total += abs(
-            determinant([[a - b for a, b in zip(points[v], points[first], strict=True)] for v in others])
-        )
-    return total / math.factorial(n)

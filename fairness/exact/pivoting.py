@@ -7,19 +7,17 @@ the graph of a polytope is connected, so all vertices are found by walking along
 lexicographically, as if :math:`b_j` were :math:`b_j+\varepsilon^j`; the walk then visits a simple polytope,
 and ends.
 
-The last row of the tableau carries an objective. For a generic one the walk yields the numbers of Lawrence's
-formula for the volume [2]_.
+The last row of the tableau carries an objective.
 
 References
 ----------
 .. [1] J. Edmonds and J.-F. Maurras, "Note sur les Q-matrices d'Edmonds", RAIRO 31, 1997; the integer pivoting
    of D. Avis, "A revised implementation of the reverse search vertex enumeration algorithm", 2000.
-.. [2] J. Lawrence, "Polytope volume computation", Mathematics of Computation 57, 1991.
-   DOI 10.1090/S0025-5718-1991-1079024-2.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -30,13 +28,10 @@ from numpy.typing import NDArray
 
 from fairness.errors import ModelError
 
-__all__ = ["Corner", "Tableau", "bland", "maximum", "walk"]
+__all__ = ["Tableau", "bland", "maximum", "walk"]
 
 IntArray = NDArray[np.object_]
 """Python integers of any size."""
-
-Corner = tuple[tuple[Fraction, ...], int, int, tuple[int, ...]]
-"""A basis: its vertex and the numbers d, z, gamma of its term z^n / (n! d prod(gamma)) of the volume."""
 
 
 @dataclass(frozen=True)
@@ -158,39 +153,27 @@ def maximum(rows: Sequence[Sequence[int]], objective: Sequence[int]) -> Fraction
     return None if best is None else Fraction(best.table[-1, -1], best.det)
 
 
-def walk(rows: list[list[int]], max_vertices: int, look: Callable[[], None] | None = None) -> list[Corner]:
-    """Visit every lexicographic basis: its vertex and the numbers of Lawrence's formula.
+def walk(
+    rows: Sequence[Sequence[int]], n: int, most: float = math.inf, look: Callable[[], None] | None = None
+) -> NDArray[np.int64]:
+    """The constraints that are tight at each lexicographic basis of x >= 0 within the rows, (n_bases, n).
 
-    Returns (vertex, d, z, gamma) per basis, with the term z^n / (n! d prod(gamma)) of the volume. ``look`` is
-    called after each one.
+    Rows are (n coefficients, bound >= 0); constraint k < n is x_k >= 0, then come the rows. ``look`` is
+    called after each basis.
 
     Raises
     ------
     ModelError
-        If there are more bases than ``max_vertices``.
+        If there are more bases than ``most``.
     """
-    n = len(rows[0]) - 1 if rows else 0
-    # A generic objective makes no reduced cost vanish; the next seed is tried when one does.
-    for seed in range(100):
-        draw = np.random.default_rng(seed).integers(1, 2**31, n)
-        start = Tableau.of(rows, n).aimed_at([int(c) for c in draw])
-        corners = _walk_from(start, n, max_vertices, look)
-        if all(all(gamma) for _, _, _, gamma in corners):
-            return corners
-    raise AssertionError("no generic objective in 100 draws of 31-bit integers")
-
-
-def _walk_from(here: Tableau, n: int, max_vertices: int, look: Callable[[], None] | None) -> list[Corner]:
+    here = Tableau.of(rows, n)
     columns = here.table.shape[1] - 1
     seen = {frozenset(here.basis)}
     stack: list[tuple[Tableau, int, int]] = []
-    corners = []
+    bases = []
     while True:
         outside = [k for k in range(columns) if k not in here.basis]
-        value = dict(zip(here.basis, here.constants, strict=True))
-        vertex = tuple(Fraction(value.get(i, 0), here.det) for i in range(n))
-        gamma = tuple(here.table[-1, k] for k in outside)
-        corners.append((vertex, here.det, here.table[-1, -1], gamma))
+        bases.append(outside)
         for s in outside:
             r = _leaving(here, s)
             assert r is not None, "the region is bounded"
@@ -200,9 +183,9 @@ def _walk_from(here: Tableau, n: int, max_vertices: int, look: Callable[[], None
                 stack.append((here, r, s))
         if look is not None:
             look()
-        if len(seen) > max_vertices:
-            raise ModelError(f"there are more than {max_vertices:,} vertices")
+        if len(seen) > most:
+            raise ModelError(f"there are more than {most:,} vertices")
         if not stack:
-            return corners
+            return np.array(bases, dtype=np.int64).reshape(len(bases), n)
         parent, r, s = stack.pop()
         here = parent.exchanged(r, s)

@@ -9,7 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from fairness.exact.pivoting import Corner
+from fairness.exact.corners import Corners
+from fairness.exact.double_description import Facet, Point
 from fairness.model.cluster import Cluster
 from fairness.model.problem import Problem
 
@@ -45,35 +46,35 @@ def distinct_servers(model: Problem | Cluster) -> dict[ServerRows, list[int]]:
     return result
 
 
-def mixes(rows: ServerRows, walked: Callable[[list[list[int]]], list[Corner]]) -> list[list[Fraction]]:
-    """Vertices of the mixes of tasks that a server can run.
+def mixes(rows: ServerRows, found: Callable[[list[Facet], int], Corners]) -> list[Point]:
+    """Vertices of the mixes of tasks that a server can run, in increasing order.
 
     Parameters
     ----------
     rows : ServerRows
-    walked : callable
-        Finds the bases of a region, as :func:`fairness.exact.pivoting.walk` does, or refuses.
+    found : callable
+        Finds the vertices of a region, as :func:`fairness.exact.corners.corners` does, or refuses.
 
     Examples
     --------
-    >>> from fairness.exact.pivoting import walk
+    >>> from fairness.exact.corners import corners
     >>> [rows] = distinct_servers(Problem([[2], [3]], [6]))
-    >>> [list(map(int, mix)) for mix in mixes(rows, lambda bounds: walk(bounds, 10))]
-    [[0, 0], [0, 2], [3, 0]]
+    >>> [tuple(map(int, mix)) for mix in mixes(rows, corners)]
+    [(0, 0), (0, 2), (3, 0)]
     """
     users = [n for n, row in enumerate(rows) if row is not None]
-    bounds = []
+    facets = []
     for held in zip(*(row for row in rows if row is not None), strict=True):
         if any(held):
             common = math.lcm(*(v.denominator for v in held))
-            bounds.append([*(int(v * common) for v in held), common])
-    found = []
-    for vertex in sorted({vertex for vertex, *_ in walked(bounds)}):
+            facets.append((tuple(int(v * common) for v in held), common))
+    result = []
+    for vertex in found(facets, len(users)).points():
         mix = [Fraction(0)] * len(rows)
         for n, value in zip(users, vertex, strict=True):
             mix[n] = value
-        found.append(mix)
-    return found
+        result.append(tuple(mix))
+    return result
 
 
 def as_fractions(model: Problem | Cluster) -> tuple[Any, ...]:

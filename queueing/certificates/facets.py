@@ -12,9 +12,9 @@ from __future__ import annotations
 
 from fractions import Fraction
 
+from fairness.exact.corners import corners
 from fairness.exact.double_description import Facet, enclose
 from fairness.exact.minkowski_sum import Body, support_of_sum
-from fairness.exact.pivoting import walk
 from fairness.exact.server_rows import distinct_servers, mixes
 from fairness.model.cluster import Cluster
 
@@ -46,11 +46,11 @@ def cluster_facets(cluster: Cluster, divides_time: bool = False) -> list[Facet]:
         if divides_time:
             alone = [None if row is None else inverse(max(row)) for row in rows]
             points = [
-                [y if k == n and y is not None else Fraction(0) for k in range(len(rows))]
+                tuple(y if k == n and y is not None else Fraction(0) for k in range(len(rows)))
                 for n, y in enumerate(alone)
             ]
         else:
-            points = mixes(rows, lambda bounds: walk(bounds, MAX_VERTICES))
+            points = mixes(rows, lambda bounds, n: corners(bounds, n, MAX_VERTICES))
         bodies.append(Body.around(points, len(members)))
     facets, _ = enclose(lambda prices: support_of_sum(bodies, prices), cluster.n_classes, MAX_FACETS)
     return facets

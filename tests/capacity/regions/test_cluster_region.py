@@ -18,7 +18,8 @@ from capacity import stability_region
 from capacity.regions.servers import least_facets
 from capacity.regions.whole_tasks import packing_region
 from fairness import Cluster, ModelError, NotConvergedError, Problem
-from fairness.exact.double_description import enclose, vertices, volume
+from fairness.exact.corners import Corners, corners
+from fairness.exact.double_description import enclose
 from fairness.exact.linear_algebra import dot
 from fairness.exact.linear_program import maximise
 from fairness.exact.minkowski_sum import Body, support_of_sum
@@ -335,9 +336,9 @@ def test_antiblocking_hulls_of_points():
     facets, found = enclose(lambda prices: support_of_sum([body], prices), 3, 100)
     assert facets == [((0, 0, 1), 3), ((0, 1, 0), 3), ((1, 0, 0), 3), ((1, 1, 1), 8)]
     assert sorted(found) == sorted(tuple(map(Fraction, p)) for p in points)
-    corners = vertices(facets, 3)
-    assert len(corners) == 10
-    assert volume(corners, 3) == 27 - Fraction(1, 6)
+    cube = corners(facets, 3)
+    assert len(cube.points()) == 10
+    assert cube.volume() == 27 - Fraction(1, 6)
     # Of a tie the largest point: the sum is a maximal vertex.
     assert support_of_sum([Body.around([[0, 2], [1, 2]], copies=3)], [0, 1]) == (6, (3, 6))
     # Beyond 64 bits.
@@ -355,17 +356,12 @@ def test_degenerate_polytopes_equal_a_walk_over_bases(seed):
     rows = [[*row, 2] for row in rng.integers(0, 3, (m, n)).tolist()] + [[*[1] * n, 3]]
     rows += [[*(int(i == k) for i in range(n)), 2] for k in range(n)]
     rows = [row for row in rows if any(row[:-1])]
-    corners = vertices([(tuple(row[:-1]), row[-1]) for row in rows], n)
-    bases = walk(rows, 100_000)
-    assert set(corners) == {point for point, *_ in bases}
-    for point, through in corners.items():
-        sides = [v == 0 for v in point]
-        sides += [sum(a * v for a, v in zip(row, point, strict=False)) == row[-1] for row in rows]
-        assert through == sum(1 << k for k, on in enumerate(sides) if on)
-    lawrence = sum(Fraction(z**n, d * math.prod(gamma)) for _, d, z, gamma in bases) / math.factorial(n)
-    assert volume(corners, n) == lawrence
+    inequalities = [(tuple(row[:-1]), row[-1]) for row in rows]
+    found, walked = corners(inequalities, n), Corners.of(inequalities, walk(rows, n))
+    assert found.points() == walked.points()
+    assert found.volume() == walked.volume()
     # Back from the vertices to the facets: those that the walk's simplex method calls necessary.
-    body = Body.around(corners)
+    body = Body.around(found.points())
     facets, _ = enclose(lambda prices: support_of_sum([body], prices), n, 1000)
     pool = Problem(
         [list(column) for column in zip(*(row[:-1] for row in rows), strict=True)], [row[-1] for row in rows]
@@ -418,7 +414,7 @@ def test_the_least_number_of_facets_is_one(seed):
 
 def test_too_many_facets_are_refused_before_they_are_sought(monkeypatch):
     cluster = random_cluster(np.random.default_rng(1), 40, 6, 3)
-    monkeypatch.setattr(capacity.regions.servers, "walked", lambda *_: pytest.fail("the search has begun"))
+    monkeypatch.setattr(capacity.regions.servers, "all_corners", lambda *_: pytest.fail("the search began"))
     region = stability_region(cluster)
     with pytest.raises(ModelError, match=r"at least .* facets, .* region_section for a few classes"):
         _ = region.facets

@@ -1,4 +1,4 @@
-"""Vertices are counted, and facets decided, before the exact walk: against walk and simplex method."""
+"""Vertices are counted before they are solved; facets are decided as by the simplex method."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ import pytest
 from scipy.optimize import linprog
 
 from capacity import stability_region
-from capacity.regions import inequalities, vertices
+from capacity.regions import inequalities
 from capacity.regions.inequalities import ROUNDING, necessary
-from capacity.regions.vertices import count_vertices
 from fairness import ModelError, NotConvergedError, Problem
+from fairness.exact.corners import Corners
 from fairness.exact.pivoting import maximum
 
 
@@ -53,27 +53,17 @@ def test_facets_closer_than_floats_can_tell_are_decided_exactly():
     assert necessary(facets, Fraction(0)) == by_simplex(facets, Fraction(0)) == [0, 1]
 
 
-@pytest.mark.parametrize("seed", range(15))
-def test_the_count_is_that_of_the_walk(seed):
-    """Of generic facets every vertex is one basis, whatever the perturbation."""
-    rng = np.random.default_rng(seed)
-    n, m = int(rng.integers(1, 6)), int(rng.integers(1, 8))
-    region = stability_region(Problem(rng.uniform(0.1, 1, (n, m)), rng.uniform(0.5, 1, m)))
-    facets = region._found_facets()
-    assert count_vertices(facets, 100_000) == len(region.vertices)
-    most = len(region.vertices) - 1
-    assert count_vertices(facets, most) == most + 1
-
-
-def test_more_vertices_than_allowed_are_refused_before_the_walk(monkeypatch):
-    monkeypatch.setattr(vertices, "walk", lambda *_: pytest.fail("the walk has begun"))
-    region = stability_region(Problem(np.eye(30), np.ones(30)))
+@pytest.mark.parametrize("rational", [True, False])
+def test_more_vertices_than_allowed_are_refused_before_they_are_solved(rational, monkeypatch):
+    monkeypatch.setattr(Corners, "of", lambda *_: pytest.fail("vertices are solved"))
+    region = stability_region(Problem(np.eye(30, dtype=int) if rational else np.eye(30), np.ones(30)))
     assert len(region.facets.offsets) == 30
-    with pytest.raises(ModelError, match=r"more than 20,000 vertices .* region_section .* region_volume"):
-        _ = region.volume
+    for asked in ("volume", "vertices"):
+        with pytest.raises(ModelError, match=r"more than 20,000 vertices .* region_section .* region_volume"):
+            getattr(region, asked)
 
 
-def test_the_walk_keeps_to_the_time_limit_and_tells_how_far_it_is():
+def test_the_search_keeps_to_the_time_limit_and_tells_how_far_it_is():
     seen = []
     problem = Problem(np.eye(8), np.ones(8))
     region = stability_region(problem, progress=seen.append)
