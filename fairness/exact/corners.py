@@ -79,36 +79,36 @@ PIECE = 1000
 
 
 class _Bases:
-    """Constraints that are tight, (n_bases, n), in units as above, with the inverses R; constraint k < n is
-    x_k >= 0, then come the facets."""
+    """Bases in units as above: constraints ``tight``, (n_bases, n), and inverses R, (n_bases, n, n).
+
+    Constraints are rows * x <= ends, (n + m, n) and, at t = 0 and 1, (n + m, 2); the first n are -x_k <= 0.
+    """
 
     def __init__(self, facets: Sequence[Facet], n: int) -> None:
-        normals = np.array([normal for normal, _ in facets], dtype=np.longdouble).reshape(len(facets), n)
-        shares = normals / np.array([[offset] for _, offset in facets], dtype=np.longdouble)
+        self.facets = facets
+        shares = np.array([[v / offset for v in normal] for normal, offset in facets]).reshape(len(facets), n)
         # Units that are powers of 2 add no rounding.
-        self.units = np.exp2(np.ceil(np.log2(shares.max(axis=0)))).astype(float)
-        self.long_rows = np.vstack([-np.eye(n), shares / self.units])
-        self.rows = self.long_rows.astype(float)
-        # Far more than the roundings of the entries of a row and of a sum of n products with a number <= 1.
-        self.rounding = 2.0 * (n + 4) * n * float(np.finfo(float).eps)
-        self.ends = np.r_[np.zeros(n), np.ones(len(facets))]
+        self.units = np.exp2(np.ceil(np.log2(shares.max(axis=0, initial=0.0))))
+        self.rows = np.vstack([-np.eye(n), shares / self.units])
         # Any random numbers do; a seed makes the bases repeatable.
-        self.moved = self.ends * (1.0 + PERTURBED * np.random.default_rng(0).random(n + len(facets)))
+        moved = 1.0 + PERTURBED * np.random.default_rng(0).random(len(facets))
+        self.ends = np.zeros((n + len(facets), 2))
+        self.ends[n:, 0], self.ends[n:, 1] = 1.0, moved
 
     def walk(self, most: float, look: Callable[..., None] | None) -> bool:
         """Find all bases at t = 1; False if an edge does not end."""
         width, n = self.rows.shape
         bits = np.array([1 << k for k in range(width)], dtype=np.int64 if width < 63 else object)
         # How fast the slack of each constraint falls when another is left: -(rows R), whose first rows are R.
-        tight, slack, rates = np.arange(n)[None], self.moved[None], self.rows[None]
+        tight, slack, rates = np.arange(n)[None], self.ends[None, :, 1], self.rows[None]
         keys = np.array([(1 << n) - 1], dtype=bits.dtype)
         seen, levels = set(keys.tolist()), []
         while len(keys):
-            levels.append((tight, rates[:, :n]))
+            levels.append((tight, rates[:, :n].copy()))
             steps = np.full(rates.shape, np.inf)
             np.divide(slack[:, :, None], rates, out=steps, where=rates > SMALL)
             entering = steps.argmin(axis=1)
-            if not np.isfinite(steps.min(axis=1)).all():
+            if not steps.min(axis=1).max() < np.inf:
                 return False
             neighbours = (keys[:, None] ^ bits[tight] ^ bits[entering]).ravel().tolist()
             fresh = {key: place for place, key in enumerate(neighbours) if key not in seen}
@@ -133,37 +133,51 @@ class _Bases:
         self.inverses = np.concatenate([inverse for _, inverse in levels])
         return True
 
-    @cached_property
-    def _sure(self) -> tuple[FloatArray, FloatArray, FloatArray]:
-        """Matrices of the bases, norms of their inverses, and alpha."""
-        matrices, n = self.rows[self.tight], self.rows.shape[1]
-        norms = np.abs(self.inverses).sum(axis=2).max(axis=1)
-        alpha = np.abs(np.eye(n) - self.inverses @ matrices).sum(axis=2).max(axis=1)
-        return matrices, norms, alpha + self.rounding * norms
-
     @property
     def proved(self) -> bool:
         """Whether these are surely all bases at t = 1."""
-        return bool((self.solved(self.moved)[2] > 0).all())
+        return bool((self.judged[2][:, :, 1] > 0).all())
 
-    def solved(self, ends: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
-        """Points of all bases, how wrong they may be, and what the slacks of other constraints are at least.
+    @cached_property
+    def judged(self) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """Points at t = 0, how wrong they may be, and what other slacks are at least at t = 0 and at t = 1.
 
-        Shapes (n_bases, n), (n_bases,), (n_bases, n + m). Errors are infinite if bases may be none.
+        Shapes (n_bases, n), (n_bases,), (n_bases, n + m, 2). Errors are infinite if bases may be none.
         """
-        (matrices, norms, alpha), right = self._sure, ends[self.tight][:, :, None]
-        points = self.inverses @ right
-        size = 1.0 + np.abs(points).max(axis=(1, 2))
-        residuals = np.abs(right - matrices @ points).max(axis=(1, 2)) + self.rounding * size
+        parts = zip(*map(self._judged, _pieces(len(self.tight))), strict=True)
+        points, errors, slack = (np.concatenate(part) for part in parts)
+        return points, errors, slack
+
+    def _judged(self, piece: slice) -> tuple[FloatArray, FloatArray, FloatArray]:
+        tight, inverses, n = self.tight[piece], self.inverses[piece], self.rows.shape[1]
+        # Far more than the roundings of the entries of a row and of a sum of n products with a number <= 1.
+        rounding = 2.0 * (n + 4) * n * float(np.finfo(float).eps)
+        matrices, right = self.rows[tight], self.ends[tight]
+        norms = np.abs(inverses).sum(axis=2).max(axis=1)
+        alpha = np.abs(np.eye(n) - inverses @ matrices).sum(axis=2).max(axis=1) + rounding * norms
+        points = inverses @ right
+        around = rounding * (1.0 + np.abs(points).max(axis=1))
+        residuals = np.abs(right - matrices @ points).max(axis=1) + around
         # 1 / (1 - alpha) < 2, with room for the roundings here.
-        errors = np.where(alpha < 0.25, 2.0 * norms * residuals, np.inf)
-        slack = (
-            ends
-            - points[:, :, 0] @ self.rows.T
-            - (self.rows.shape[1] * errors + self.rounding * size)[:, None]
-        )
-        np.put_along_axis(slack, self.tight, np.inf, axis=1)
-        return points[:, :, 0], errors, slack
+        errors = np.where(alpha < 0.25, 2.0 * norms, np.inf)[:, None] * residuals
+        slack = self.ends - self.rows @ points - (n * errors + around)[:, None]
+        np.put_along_axis(slack, tight[:, :, None], np.inf, axis=1)
+        return points[:, :, 0], errors[:, 0], slack
+
+    def correction(self, points: FloatArray) -> FloatArray:
+        """Newton's step for points at t = 0, from residuals in longer floats."""
+        normals, offsets = (np.array(part, dtype=np.longdouble) for part in zip(*self.facets, strict=True))
+        rows = np.vstack([-np.eye(len(self.units)), normals / offsets[:, None] / self.units])
+        steps = []
+        for piece in _pieces(len(points)):
+            tight = self.tight[piece]
+            left = self.ends[tight][:, :, :1] - rows[tight] @ points[piece, :, None]
+            steps.append(self.inverses[piece] @ left.astype(float))
+        return np.concatenate(steps)[:, :, 0]
+
+
+def _pieces(n_bases: int) -> list[slice]:
+    return [slice(start, start + PIECE) for start in range(0, n_bases, PIECE)]
 
 
 def _found(facets: Sequence[Facet], n: int, most: float, look: Callable[..., None] | None) -> _Bases | None:
@@ -195,12 +209,11 @@ def rounded_vertices(
     bases = _found(facets, n, most, look)
     if bases is None or not bases.proved:
         return None
-    points, errors, slack = bases.solved(bases.ends)
-    below, moved = np.maximum(-slack, 0.0), bases.solved(bases.moved)[2]
+    points, errors, slack = bases.judged
+    below, moved = np.maximum(-slack[:, :, 0], 0.0), slack[:, :, 1]
     if errors.max() > tolerance or (below * PERTURBED > tolerance * (below + moved)).any():
         return None
-    left = bases.ends[bases.tight] - (bases.long_rows[bases.tight] @ points[:, :, None])[:, :, 0]
-    points = points + (bases.inverses @ left[:, :, None].astype(float))[:, :, 0]
+    points = points + bases.correction(points)
     # What rounding left of a 0, in units of the largest load of each class.
     points[points < ZERO] = 0.0
     if look is not None:
@@ -239,11 +252,10 @@ class Corners:
         rows = np.vstack([-np.eye(n, dtype=np.int64), normals])
         ends = np.array([0] * n + [offset for _, offset in facets], dtype=kind)
         solved = []
-        for start in range(0, len(tight), PIECE):
-            piece = tight[start : start + PIECE]
-            solved.append(_cramer(rows[piece], ends[piece], max(most, n)))
+        for piece in _pieces(len(tight)):
+            solved.append(_cramer(rows[tight[piece]], ends[tight[piece]], max(most, n)))
             if look is not None:
-                look(len(piece))
+                look(len(solved[-1][1]))
         numerators, dets = (np.concatenate(pieces) for pieces in zip(*solved, strict=True))
         return cls(rows, ends, tight, numerators, dets)
 
