@@ -1,15 +1,19 @@
-"""Regions of clusters and of whole tasks: exact facets against the hull of all sums, and queries."""
+"""Regions: exact facets against the hull of all sums, vertices against cddlib, whole tasks, and queries."""
 
 from __future__ import annotations
 
+import math
 import time
+from collections.abc import Callable
 
 import numpy as np
 from scipy.spatial import ConvexHull
 
-from benchmarks.harness import Row, best_seconds
+from benchmarks.harness import Row, alternating_seconds, best_seconds
 from capacity import packing_region, region_section, region_volume, stability_region
 from fairness import Cluster, ModelError, Problem
+from fairness.exact.corners import corners, rounded_vertices
+from fairness.exact.double_description import Facet
 from fairness.testing import random_cluster
 from queueing.networks.backbones import abilene
 from queueing.networks.gravity import gravity_traffic
@@ -21,6 +25,7 @@ def rows() -> list[Row]:
     return [
         _against_all_sums(),
         *_exact(),
+        *_vertices(),
         *_queries(),
         _whole_tasks(),
         _schedule(),
@@ -83,6 +88,48 @@ def _exact() -> list[Row]:
                 f"{facets} facets, {vertices} vertices",
             )
         )
+    return result
+
+
+def _vertices() -> list[Row]:
+    """Vertices of pools, exactly and in floats, against the double description method of cddlib in floats."""
+    try:
+        import cdd
+    except ImportError:
+        cdd = None
+    rng, result = np.random.default_rng(0), []
+    for n_classes, n_resources in ((4, 8), (8, 8), (8, 16), (12, 8), (6, 40)):
+        demands = rng.integers(1, 10, (n_classes, n_resources))
+        capacities = np.rint(demands.sum(axis=0) * rng.uniform(0.6, 1.2, n_resources)).astype(int)
+        rows = zip(demands.T.tolist(), capacities.tolist(), strict=True)
+        facets = [(tuple(normal), offset) for normal, offset in rows]
+        inequalities = np.block(
+            [[capacities[:, None], -demands.T], [np.zeros((n_classes, 1)), np.eye(n_classes)]]
+        ).tolist()
+
+        def exact(facets: list[Facet] = facets, n: int = n_classes) -> int:
+            return len(corners(facets, n).points())
+
+        def rounded(facets: list[Facet] = facets, n: int = n_classes) -> object:
+            return rounded_vertices(facets, n, math.inf, 1e-9)
+
+        def theirs(inequalities: list[list[float]] = inequalities) -> int:
+            matrix = cdd.matrix_from_array(inequalities, rep_type=cdd.RepType.INEQUALITY)
+            return len(cdd.copy_generators(cdd.polyhedron_from_matrix(matrix)).array)
+
+        calls: list[Callable[[], object]] = [exact, rounded, *([theirs] if cdd else [])]
+        seconds = [1e3 * time for time in alternating_seconds(calls, repeat=9)]
+        figure, target, met = f"{seconds[0]:.1f} ms, in floats {seconds[1]:.1f} ms", "on record", None
+        note = f"{exact()} vertices; pip install pycddlib-standalone for the yardstick"
+        if cdd:
+            ratios = [time / seconds[2] for time in seconds[:2]]
+            figure += f": {ratios[0]:.1f} and {ratios[1]:.1f} times cddlib's {seconds[2]:.2f} ms"
+            # A millisecond is what calls of numpy take, however few vertices there are.
+            most = [1 + times * seconds[2] for times in (5, 2)]
+            target, met = "5 and 2 times, and 1 ms", bool(seconds[0] <= most[0] and seconds[1] <= most[1])
+            note = f"{exact()} vertices, theirs {theirs()}, in floats"
+        title = f"vertices of a pool of {n_classes} classes on {n_resources} resources"
+        result.append(Row(title, figure, target, met, note))
     return result
 
 

@@ -9,12 +9,13 @@ from __future__ import annotations
 
 import gc
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from statistics import median
 from typing import TypeVar
 
-__all__ = ["Row", "best_seconds", "rise_of_peak"]
+__all__ = ["Row", "alternating_seconds", "best_seconds", "rise_of_peak"]
 
 T = TypeVar("T")
 
@@ -39,6 +40,18 @@ def best_seconds(function: Callable[[], object], repeat: int = 3) -> float:
         function()
         times.append(time.perf_counter() - start)
     return min(times)
+
+
+def alternating_seconds(functions: Sequence[Callable[[], object]], repeat: int = 5) -> list[float]:
+    """Medians of runs that take turns, so that what else the machine does falls on all of them."""
+    times: list[list[float]] = [[] for _ in functions]
+    for _ in range(repeat + 1):
+        for function, taken in zip(functions, times, strict=True):
+            start = time.perf_counter()
+            function()
+            taken.append(time.perf_counter() - start)
+    # The first turn warms up.
+    return [median(taken[1:]) for taken in times]
 
 
 def rise_of_peak(work: Callable[[], T]) -> tuple[T, float]:

@@ -38,15 +38,16 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cached_property
+from functools import cache, cached_property
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from fairness.arguments.validation import FloatArray, IntArray
+from fairness.arguments.validation import FloatArray, IntArray, frozen
 from fairness.errors import ModelError
 from fairness.exact.double_description import Facet, Point
 from fairness.exact.pivoting import walk
@@ -61,6 +62,9 @@ PERTURBED = 1e-6
 
 SMALL = 1e-9
 """A constraint that a step along an edge approaches more slowly than this does not end it."""
+
+FEW = 20
+"""Sets of n constraints that are walked exactly in less time than arrays of floats are made."""
 
 LONGEST = 2.0**53
 """Integers below this are floats."""
@@ -78,6 +82,12 @@ PIECE = 1000
 """Bases that are solved at once."""
 
 
+@cache
+def _moved(n_facets: int) -> FloatArray:
+    """Offsets at t = 1. Any random numbers do; a seed makes the bases repeatable."""
+    return frozen(1.0 + PERTURBED * np.random.default_rng(0).random(n_facets))
+
+
 class _Bases:
     """Bases in units as above: constraints ``tight``, (n_bases, n), and inverses R, (n_bases, n, n).
 
@@ -90,10 +100,8 @@ class _Bases:
         # Units that are powers of 2 add no rounding.
         self.units = np.exp2(np.ceil(np.log2(shares.max(axis=0, initial=0.0))))
         self.rows = np.vstack([-np.eye(n), shares / self.units])
-        # Any random numbers do; a seed makes the bases repeatable.
-        moved = 1.0 + PERTURBED * np.random.default_rng(0).random(len(facets))
         self.ends = np.zeros((n + len(facets), 2))
-        self.ends[n:, 0], self.ends[n:, 1] = 1.0, moved
+        self.ends[n:, 0], self.ends[n:, 1] = 1.0, _moved(len(facets))
 
     def walk(self, most: float, look: Callable[..., None] | None) -> bool:
         """Find all bases at t = 1; False if an edge does not end."""
@@ -104,12 +112,10 @@ class _Bases:
         keys = np.array([(1 << n) - 1], dtype=bits.dtype)
         seen, levels = set(keys.tolist()), []
         while len(keys):
-            levels.append((tight, rates[:, :n].copy()))
             steps = np.full(rates.shape, np.inf)
             np.divide(slack[:, :, None], rates, out=steps, where=rates > SMALL)
             entering = steps.argmin(axis=1)
-            if not steps.min(axis=1).max() < np.inf:
-                return False
+            levels.append((tight, rates[:, :n].copy(), entering))
             neighbours = (keys[:, None] ^ bits[tight] ^ bits[entering]).ravel().tolist()
             fresh = {key: place for place, key in enumerate(neighbours) if key not in seen}
             seen.update(fresh)
@@ -121,6 +127,8 @@ class _Bases:
             basis, left = np.divmod(edges, n)
             each, enters = np.arange(len(edges)), entering[basis, left]
             step = steps[basis, enters, left]
+            if not step.max(initial=0.0) < np.inf:
+                return False
             keys, tight, rates = np.array(list(fresh), dtype=bits.dtype), tight[basis], rates[basis]
             along = rates[each, :, left]
             slack = slack[basis] - step[:, None] * along
@@ -129,9 +137,9 @@ class _Bases:
             ratios[each, left] = 1.0 + 1.0 / along[each, enters]
             rates -= along[:, :, None] * ratios[:, None]
             tight[each, left] = enters
-        self.tight = np.concatenate([tight for tight, _ in levels])
-        self.inverses = np.concatenate([inverse for _, inverse in levels])
-        return True
+        self.tight, self.inverses, ended = (np.concatenate(part) for part in zip(*levels, strict=True))
+        # The argument of the least infinite step is constraint 0: not all is fresh, should that be what left.
+        return bool((ended != self.tight).all())
 
     @property
     def proved(self) -> bool:
@@ -161,7 +169,7 @@ class _Bases:
         # 1 / (1 - alpha) < 2, with room for the roundings here.
         errors = np.where(alpha < 0.25, 2.0 * norms, np.inf)[:, None] * residuals
         slack = self.ends - self.rows @ points - (n * errors + around)[:, None]
-        np.put_along_axis(slack, tight[:, :, None], np.inf, axis=1)
+        slack[np.arange(len(tight))[:, None], tight] = np.inf
         return points[:, :, 0], errors[:, 0], slack
 
     def correction(self, points: FloatArray) -> FloatArray:
@@ -189,8 +197,7 @@ def _found(facets: Sequence[Facet], n: int, most: float, look: Callable[..., Non
             bases = _Bases(facets, n)
         except OverflowError:
             return None
-        plain = bool(np.isfinite(bases.rows).all() and bases.units.min() > TINY)
-        return bases if plain and bases.walk(most, look) else None
+        return bases if bases.units.min() > TINY and bases.walk(most, look) else None
 
 
 def rounded_vertices(
@@ -232,15 +239,15 @@ class Corners:
         The constraints rows * x <= ends; the first n are -x_k <= 0.
     tight : ndarray of shape (n_bases, n)
         Constraints of the bases.
-    numerators, dets : ndarrays of ints, shapes (n_bases, n) and (n_bases,)
-        Their points are numerators / dets, with the determinants of ``rows[tight]``, made > 0.
+    numerators, denominators : ndarrays of ints, shapes (n_bases, n) and (n_bases,)
+        Their points.
     """
 
     rows: Whole
     ends: Whole
     tight: IntArray
     numerators: Whole
-    dets: Whole
+    denominators: Whole
 
     @classmethod
     def of(cls, facets: Sequence[Facet], tight: IntArray, look: Callable[..., None] | None = None) -> Corners:
@@ -253,27 +260,26 @@ class Corners:
         ends = np.array([0] * n + [offset for _, offset in facets], dtype=kind)
         solved = []
         for piece in _pieces(len(tight)):
-            solved.append(_cramer(rows[tight[piece]], ends[tight[piece]], max(most, n)))
+            solved.append(_solved(rows[tight[piece]], ends[tight[piece]], max(most, 1)))
             if look is not None:
                 look(len(solved[-1][1]))
-        numerators, dets = (np.concatenate(pieces) for pieces in zip(*solved, strict=True))
-        return cls(rows, ends, tight, numerators, dets)
+        return cls(rows, ends, tight, *(np.concatenate(part) for part in zip(*solved, strict=True)))
 
     @property
     def feasible(self) -> bool:
         """Whether all bases are."""
-        return bool((self.numerators @ self.rows.T <= self.dets[:, None] * self.ends).all())
+        return bool((self.numerators @ self.rows.T <= self.denominators[:, None] * self.ends).all())
 
     def points(self) -> list[Point]:
         """The vertices, in increasing order."""
-        rows = np.column_stack([self.numerators, self.dets])
+        rows = np.column_stack([self.numerators, self.denominators])
         rows //= np.gcd.reduce(rows, axis=1)[:, None]
         distinct = set(map(tuple, rows.tolist()))
         # Different fractions with denominators up to d are 1/d^2 apart: so many bits tell them apart.
         bits = 2 * max(row[-1] for row in distinct).bit_length()
         ordered = sorted(distinct, key=lambda row: [(v << bits) // row[-1] for v in row])
         nothing = Fraction(0)
-        return [tuple([Fraction(v, det) if v else nothing for v in row]) for *row, det in ordered]
+        return [tuple([Fraction(v, below) if v else nothing for v in row]) for *row, below in ordered]
 
     def volume(self, rounded: bool = False) -> Fraction:
         """Volume: exactly, or to a relative error of 2^-64, as sums of long fractions get very long."""
@@ -288,7 +294,8 @@ class Corners:
             raise AssertionError("no generic objective in 100 draws")
         if rounded:
             # The region contains the simplex of the largest loads, of volume their product over n!.
-            tops = [max(map(Fraction, v, self.dets.tolist())) for v in self.numerators.T.tolist()]
+            below = self.denominators.tolist()
+            tops = [max(map(Fraction, values, below)) for values in self.numerators.T.tolist()]
             size = sum(math.log2(top.numerator) - math.log2(top.denominator) for top in tops)
             bits = max(0, 64 + len(terms).bit_length() - math.floor(size))
             total = Fraction(sum((top << bits) // bottom for top, bottom in terms), 1 << bits)
@@ -298,37 +305,42 @@ class Corners:
 
     def _terms(self, objective: IntArray) -> list[tuple[int, int]]:
         """Lawrence's terms times n!, as numerators and denominators."""
-        matrices = np.swapaxes(self.rows[self.tight], 1, 2)
-        most = max(OBJECTIVE, np.abs(self.rows).max(initial=0))
-        costs, _ = _cramer(matrices, np.tile(objective, (len(matrices), 1)), most)
-        bottoms = self.dets.astype(object) * costs.astype(object).prod(axis=1)
-        tops = (self.numerators.astype(object) @ objective.astype(object)) ** len(objective)
-        return list(zip(tops.tolist(), bottoms.tolist(), strict=True))
+        tops, bottoms = [], []
+        for piece in _pieces(len(self.tight)):
+            matrices = np.swapaxes(self.rows[self.tight[piece]], 1, 2).astype(object)
+            costs, dets = _eliminated(matrices, np.broadcast_to(objective, matrices.shape[:2]))
+            heights = self.numerators[piece].astype(object) @ objective.astype(object) * dets
+            tops += ((heights // self.denominators[piece]) ** len(objective)).tolist()
+            bottoms += (dets * costs.prod(axis=1)).tolist()
+        return list(zip(tops, bottoms, strict=True))
 
 
-def _cramer(matrices: Whole, right: Whole, most: int) -> tuple[Whole, Whole]:
-    """Solutions of batches of regular systems, as numerators (..., n) over the determinants (...,), > 0.
+def _solved(matrices: Whole, right: Whole, most: int) -> tuple[Whole, Whole]:
+    """Solutions of a batch of regular systems, as numerators (..., n) and denominators (...,), > 0.
 
     No number is larger than ``most``; sums of products of the results with such numbers do not overflow.
     """
     if matrices.dtype != object:
         floats = matrices.astype(float)
-        with np.errstate(all="ignore"):
-            dets = np.rint(np.abs(np.linalg.det(floats)))
+        with np.errstate(all="ignore"), suppress(np.linalg.LinAlgError):
+            below = np.rint(np.abs(np.linalg.det(floats)))
             points = np.linalg.solve(floats, right[:, :, None].astype(float))[:, :, 0]
-            solved = np.rint(points * dets[:, None])
-            fits = (np.abs(solved).sum(axis=1) + dets) * float(most) < LONGEST
-        if fits.all():
-            # Whatever the roundings were: integers that solve the system.
-            numerators, wholes = solved.astype(np.int64), dets.astype(np.int64)
-            left = (matrices @ numerators[:, :, None])[:, :, 0]
-            if (wholes > 0).all() and (left == wholes[:, None] * right).all():
-                return numerators, wholes
-    return _bareiss(np.concatenate([matrices, right[:, :, None]], axis=2).astype(object))
+            above = np.rint(points * below[:, None])
+            if ((np.abs(above).sum(axis=1) + below) * float(most) < LONGEST).all():
+                # Whatever the roundings were: integers that solve the system, determinants or not.
+                numerators, denominators = above.astype(np.int64), below.astype(np.int64)
+                left = (matrices @ numerators[:, :, None])[:, :, 0]
+                if (denominators > 0).all() and (left == denominators[:, None] * right).all():
+                    return numerators, denominators
+    return _eliminated(matrices, right)
 
 
-def _bareiss(table: Whole) -> tuple[Whole, Whole]:
-    """The same by elimination without fractions: all entries are minors, so divisions leave no remainder."""
+def _eliminated(matrices: Whole, right: Whole) -> tuple[Whole, Whole]:
+    """The same, where denominators are determinants up to sign: by elimination without fractions.
+
+    All entries are minors of the system, so the divisions leave no remainder (Bareiss).
+    """
+    table = np.concatenate([matrices, right[:, :, None]], axis=2).astype(object)
     each, done, previous = np.arange(len(table)), [], np.ones(len(table), dtype=object)
     while table.shape[1]:
         pivots = (table[:, :, 0] != 0).argmax(axis=1)
@@ -345,9 +357,8 @@ def _bareiss(table: Whole) -> tuple[Whole, Whole]:
             total = total - entry * value
         numerators.append(total // row[:, 0])
     signs = np.where(previous > 0, 1, -1)
-    return np.array(numerators[::-1], dtype=object).reshape(len(done), len(each)).T * signs[
-        :, None
-    ], previous * signs
+    solution = np.array(numerators[::-1], dtype=object).reshape(len(done), len(each)) * signs
+    return solution.T, previous * signs
 
 
 def corners(
@@ -369,7 +380,8 @@ def corners(
     >>> [tuple(map(str, point)) for point in triangle.points()], triangle.volume()
     ([('0', '0'), ('0', '2'), ('2', '0')], Fraction(2, 1))
     """
-    bases = _found(facets, n, most, look)
+    few = math.comb(n + len(facets), n) <= min(FEW, most)
+    bases = None if few else _found(facets, n, most, look)
     if bases is not None and bases.proved:
         found = Corners.of(facets, bases.tight, look)
         if found.feasible:

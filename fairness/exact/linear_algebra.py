@@ -1,4 +1,4 @@
-"""Linear equations over the rationals by Gauss-Jordan elimination, and determinants.
+"""Linear equations over the rationals by Gauss-Jordan elimination.
 
 The rows of a system are lists of coefficients with the right side at the end. Numbers may be
 :class:`fractions.Fraction` (or decimals) with tolerance 0, or floats, whose largest entry is the pivot.
@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Sequence
 from fractions import Fraction
 from typing import Any
 
-__all__ = ["Number", "affine_solutions", "determinant", "dot", "reduced", "whole"]
+__all__ = ["Number", "affine_solutions", "dot", "reduced", "whole"]
 
 Number = Any
 """Fraction in exact computations, float otherwise."""
@@ -99,24 +99,3 @@ def affine_solutions(
             direction[c] = -row[free]
         kernel.append(direction)
     return origin, kernel
-
-
-def determinant(rows: Sequence[Sequence[Fraction]]) -> Fraction:
-    """Determinant by elimination.
-
-    Examples
-    --------
-    >>> determinant([[Fraction(0), Fraction(2)], [Fraction(3), Fraction(1)]])
-    Fraction(-6, 1)
-    """
-    result, left = Fraction(1), [list(row) for row in rows]
-    while left:
-        place = next((r for r, row in enumerate(left) if row[0]), None)
-        if place is None:
-            return Fraction(0)
-        pivot = left.pop(place)
-        result *= -pivot[0] if place % 2 else pivot[0]
-        for k, (head, *rest) in enumerate(left):
-            factor = head / pivot[0]
-            left[k] = [a - factor * b for a, b in zip(rest, pivot[1:], strict=True)] if head else rest
-    return result

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
@@ -10,11 +11,17 @@ import pytest
 from fairness import ModelError
 from fairness.exact import corners as module
 from fairness.exact.corners import Corners, corners, rounded_vertices
-from fairness.exact.linear_algebra import determinant, reduced, whole
+from fairness.exact.linear_algebra import reduced, whole
 from fairness.exact.pivoting import walk
 from fairness.exact.small_polytopes import enumerate_vertices
+from proofs.definitions.exact import determinant
 
 TOLERANCE = 1e-9
+
+
+@pytest.fixture(autouse=True)
+def floats_first(monkeypatch):
+    monkeypatch.setattr(module, "FEW", 0)
 
 
 def walked(facets, n):
@@ -50,6 +57,10 @@ def decimals(rng, n, m):
     numbers[-1, :-1] = 0.1
     rows = [whole([Fraction(v) for v in row])[1] for row in numbers.tolist()]
     return [(tuple(row[:-1]), row[-1]) for row in rows]
+
+
+def as_fractions(integers):
+    return np.array([[Fraction(int(v)) for v in row] for row in integers], dtype=object)
 
 
 def far_apart(points, others, top):
@@ -176,13 +187,24 @@ def test_systems_are_solved_as_by_fractions(n, largest):
     draw = rng.integers(-9, 10, (40, n, n + 1)).astype(kind) * (largest // 10) + rng.integers(
         0, 2, (40, n, n + 1)
     )
-    systems = np.array(
-        [each for each in draw if determinant([[Fraction(int(v)) for v in row[:n]] for row in each])],
-        dtype=kind,
-    )
-    numerators, dets = module._cramer(systems[:, :, :n], systems[:, :, n], 10 * largest)
-    assert (dets > 0).all()
-    for system, row, det in zip(systems.tolist(), numerators.tolist(), dets.tolist(), strict=True):
-        solved, _ = reduced([[Fraction(v) for v in line] for line in system], n)
-        assert [line[-1] for line in solved] == [Fraction(v, det) for v in row]
-        assert det == abs(determinant([[Fraction(v) for v in line[:n]] for line in system]))
+    regular = [each for each in draw if determinant(as_fractions(each)[:, :n].tolist())]
+    systems = np.array(regular, dtype=kind)
+    for solve in (lambda *system: module._solved(*system, 10 * largest), module._eliminated):
+        numerators, denominators = solve(systems[:, :, :n], systems[:, :, n])
+        assert (denominators > 0).all()
+        for system, row, below in zip(systems, numerators.tolist(), denominators.tolist(), strict=True):
+            solved, _ = reduced(as_fractions(system).tolist(), n)
+            assert [line[-1] for line in solved] == [Fraction(v, below) for v in row]
+            if solve is module._eliminated:
+                assert below == abs(determinant(as_fractions(system)[:, :n].tolist()))
+
+
+def test_a_volume_does_not_rest_on_rounded_determinants():
+    """The point (1, ..., 1) has any denominator; determinants of 2^50 are rounded in floats."""
+    rng = np.random.default_rng(4)
+    normals = rng.integers(1, 2**17, (3, 3)).tolist()
+    facets = [(tuple(row), sum(row)) for row in normals]
+    found = corners(facets, 3)
+    spoilt = replace(found, numerators=7 * found.numerators, denominators=7 * found.denominators)
+    assert spoilt.volume() == found.volume() == walked(facets, 3).volume()
+    assert spoilt.points() == found.points()
