@@ -118,7 +118,7 @@ def _vertices() -> list[Row]:
             return len(cdd.copy_generators(cdd.polyhedron_from_matrix(matrix)).array)
 
         calls: list[Callable[[], object]] = [exact, rounded, *([theirs] if cdd else [])]
-        seconds = [1e3 * time for time in alternating_seconds(calls, repeat=9)]
+        seconds = [1e3 * time for time in alternating_seconds(calls, repeat=15)]
         figure, target, met = f"{seconds[0]:.1f} ms, in floats {seconds[1]:.1f} ms", "on record", None
         note = f"{exact()} vertices; pip install pycddlib-standalone for the yardstick"
         if cdd:

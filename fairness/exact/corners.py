@@ -14,10 +14,11 @@ vertex is feasible and simple. Each of its n edges ends in another basis of the 
 constraints but one. So the list is closed under adjacency; as the graph of a polytope is connected, it is
 complete.
 
-*Proved at t = 0.* The bases are solved exactly by integers. If all of them are feasible, then by linearity
-they are so at every t between, where the argument above holds as well; so their points are all vertices of
-the polytope for t > 0 and, vertices and polytope being continuous in b, for t = 0: degenerate vertices have
-several bases. If a proof fails, the bases are those of the exact walk (:func:`fairness.exact.pivoting.walk`).
+*Proved at t = 0.* The bases are solved exactly by integers, which are checked where floats leave a constraint
+in doubt. If all bases are feasible, by linearity they are so at every t between, where the argument above
+holds as well; so their points are all vertices of the polytope for t > 0 and, vertices and polytope being
+continuous in b, for t = 0: degenerate vertices have several bases. If a proof fails, the bases are those of
+the exact walk (:func:`fairness.exact.pivoting.walk`).
 
 *Volume* [2]_. For a generic objective c with reduced costs :math:`\gamma=cM^{-1}`, all not 0, and
 :math:`z=cx`,
@@ -265,10 +266,11 @@ class Corners:
                 look(len(solved[-1][1]))
         return cls(rows, ends, tight, *(np.concatenate(part) for part in zip(*solved, strict=True)))
 
-    @property
-    def feasible(self) -> bool:
-        """Whether all bases are."""
-        return bool((self.numerators @ self.rows.T <= self.denominators[:, None] * self.ends).all())
+    def feasible(self, doubtful: NDArray[np.bool_]) -> bool:
+        """Whether all bases meet the constraints that are in doubt, (n_bases, n + m)."""
+        basis, row = np.nonzero(doubtful)
+        used = (self.numerators[basis] * self.rows[row]).sum(axis=1)
+        return bool((used <= self.denominators[basis] * self.ends[row]).all())
 
     def points(self) -> list[Point]:
         """The vertices, in increasing order."""
@@ -309,8 +311,9 @@ class Corners:
         for piece in _pieces(len(self.tight)):
             matrices = np.swapaxes(self.rows[self.tight[piece]], 1, 2).astype(object)
             costs, dets = _eliminated(matrices, np.broadcast_to(objective, matrices.shape[:2]))
-            heights = self.numerators[piece].astype(object) @ objective.astype(object) * dets
-            tops += ((heights // self.denominators[piece]) ** len(objective)).tolist()
+            # The dual solution has the same value.
+            heights = (costs * self.ends[self.tight[piece]]).sum(axis=1)
+            tops += (heights ** len(objective)).tolist()
             bottoms += (dets * costs.prod(axis=1)).tolist()
         return list(zip(tops, bottoms, strict=True))
 
@@ -384,7 +387,7 @@ def corners(
     bases = None if few else _found(facets, n, most, look)
     if bases is not None and bases.proved:
         found = Corners.of(facets, bases.tight, look)
-        if found.feasible:
+        if found.feasible(~(bases.judged[2][:, :, 0] > 0)):
             return found
     rows = [[*normal, offset] for normal, offset in facets]
     return Corners.of(facets, walk(rows, n, most, look))
