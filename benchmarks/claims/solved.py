@@ -116,8 +116,8 @@ def cells(first: int, count: int, seconds: float) -> pd.DataFrame:
                 "seconds": took / seconds, "worked": (time.process_time() - worked) / seconds,
                 "silent": float(np.diff(heard.times).max()),
             }  # fmt: skip
-            rows.append(row | judged(system, policies[name], solved, m))
-            print(*row.values(), rows[-1].get("covered"), rows[-1].get("off"), sep=" | ", flush=True)
+            rows.append(row | {"covered": None, "off": np.nan} | judged(system, policies[name], solved, m))
+            print(*row.values(), rows[-1]["covered"], rows[-1]["off"], sep=" | ", flush=True)
     return pd.DataFrame(rows)
 
 
@@ -157,7 +157,7 @@ def told(table: pd.DataFrame) -> str:
     ]
     for name, part in table.groupby("found by"):
         asked = part["covered"].dropna()
-        worst = part["off"].max() if "off" in part else float("nan")
+        worst = part["off"].max()
         span = f"{part['classes'].min()}-{part['classes'].max()}"
         means = part.loc[asked.index, "classes"]
         covered = f"{100 * np.average(asked.astype(float), weights=means):.1f} %" if len(asked) else ""

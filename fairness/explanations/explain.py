@@ -32,8 +32,7 @@ from fairness.explanations.what_if import Model, alterations, amount_of, with_ca
 from fairness.machine.work import OutOfTime, ProgressOption, Task, stopped, watching
 from fairness.model.problem import Problem
 from fairness.protocol.calling import policy_tasks
-from fairness.protocol.cluster_policy import ClusterPolicy
-from fairness.protocol.policy import CertifyingPolicy, policy_name
+from fairness.protocol.policy import offers, policy_name
 from fairness.results.allocation import allocate
 from fairness.results.any_allocation import AnyAllocation
 
@@ -150,7 +149,7 @@ class _Question:
     def __init__(self, allocation: AnyAllocation, policy: Any, i: int) -> None:
         self.model, self.policy, self.counts, self.i = allocation.model, policy, allocation.counts, i
         self.here = float(policy_tasks(self.model, policy, self.counts)[i])
-        certified = isinstance(policy, CertifyingPolicy | ClusterPolicy)
+        certified = offers(policy, "solve")
         self.noise = EXACT + 10 * allocation.certificate.residual if certified else UNKNOWN
         self.advance: Callable[[], None] = lambda: None
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import islice, pairwise
-from typing import TYPE_CHECKING, Any, overload
+from typing import TYPE_CHECKING, Any, cast, overload
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike
 from fairness.display.drawing import stacked_bars
 from fairness.display.tables import Columns, aligned
 from fairness.errors import ModelError
+from fairness.evidence.clusters import placement_certificate
 from fairness.evidence.pools import (
     Certificate,
     feasibility_certificate,
@@ -26,8 +27,8 @@ from fairness.model.nonzeros import reduced
 from fairness.model.problem import FloatArray, Problem
 from fairness.model.tree import Tree
 from fairness.protocol.calling import call_policy, check_answer
-from fairness.protocol.cluster_policy import ClusterPolicy
-from fairness.protocol.policy import CertifyingPolicy, Policy, Solution, policy_name
+from fairness.protocol.cluster_policy import ClusterPolicy, ClusterSolution
+from fairness.protocol.policy import CertifyingPolicy, Policy, Solution, offers, policy_name
 from fairness.results.any_allocation import AnyAllocation
 from fairness.results.cluster_allocation import ClusterAllocation
 from fairness.results.placements import tasks_of
@@ -306,8 +307,8 @@ def allocate(
     if isinstance(policy, ClusterPolicy):
         raise ModelError(f"{name} places tasks on a Cluster; the model is a Problem (one pool)")
     x = problem.check_state(counts)
-    if isinstance(policy, CertifyingPolicy):
-        solution = policy.solve(problem, x)
+    if offers(policy, "solve"):
+        solution = cast(CertifyingPolicy, policy).solve(problem, x)
         check_answer(problem, policy, x, solution.tasks)
     else:
         tasks = call_policy(problem, policy, x)
@@ -333,7 +334,11 @@ def _place(cluster: Cluster, policy: Policy | ClusterPolicy, counts: ArrayLike |
         )
     name = policy_name(policy)
     x = cluster.check_state(counts)
-    solution = policy.solve(cluster, x)
+    if offers(policy, "solve"):
+        solution = policy.solve(cluster, x)
+    else:
+        placement = call_policy(cluster, policy, x)
+        solution = ClusterSolution(placement, placement_certificate(cluster, x, placement, policy.division))
     if np.shape(solution.placement) != cluster.gamma.shape:
         raise ModelError(
             f"policy {name} returned a placement of shape {np.shape(solution.placement)}; it must list the "

@@ -62,10 +62,12 @@ def _add_in_blocks(
 ) -> None:
     """Products of the resources whose scale is not 0, for so many classes at once."""
     start, resource, share, _ = shares
-    kept = np.flatnonzero(scale)
-    place = np.zeros(scale.size, dtype=np.int64)
-    place[kept] = np.arange(kept.size)
-    block = np.zeros((kept.size, _BATCH))
+    kept, place, size = np.empty(scale.size, dtype=np.int64), np.empty(scale.size, dtype=np.int64), 0
+    for j in range(scale.size):
+        if scale[j] != 0.0:
+            kept[size], place[j] = j, size
+            size += 1
+    block = np.zeros((size, _BATCH))
     for low in range(0, users.size, _BATCH):
         block[:] = 0.0
         for r in range(min(_BATCH, users.size - low)):
@@ -75,10 +77,10 @@ def _add_in_blocks(
                 if scale[j] != 0.0:
                     block[place[j], r] = factor[i] * share[e] * scale[j]
         # In stripes, to spare most of the upper triangle.
-        for left_end in range(0, kept.size, 2 * BLOCK):
-            right_end = min(left_end + 2 * BLOCK, kept.size)
+        for left_end in range(0, size, 2 * BLOCK):
+            right_end = min(left_end + 2 * BLOCK, size)
             product = np.dot(block[left_end:], block[left_end:right_end].T)
-            for r in range(left_end, kept.size):
+            for r in range(left_end, size):
                 for c in range(left_end, min(right_end, r + 1)):
                     matrix[kept[r], kept[c]] += product[r - left_end, c - left_end]
 

@@ -5,6 +5,7 @@ import pytest
 
 from fairness import Cluster, ModelError, NotConvergedError, allocate
 from fairness.evidence.clusters import resource_division_certificate
+from fairness.machine.work import OutOfTime, watching
 from fairness.policies.servers.engines import resource_division as filling
 from fairness.policies.servers.engines.algorithm_one import algorithm_one, server_procedure
 from fairness.policies.servers.engines.server_pairs import ServerPairs
@@ -124,6 +125,16 @@ def test_slow_moves_are_jumped_over():
     assert moved > 1e-6
     filling._sweep(pairs, np.arange(6), 1.0, False, 200_000, 200_000)
     np.testing.assert_allclose(pairs.totals, placement.sum(axis=1), rtol=1e-9)
+
+
+def test_who_sweeps_for_long_is_compiled_with_the_same_numbers_and_looks_at_the_clock(monkeypatch):
+    cluster = next(small_clusters(3, 1))
+    placement, details = filling.resource_division(cluster, cluster.weights)
+    assert details["sweeps"] > 1
+    monkeypatch.setattr(filling, "MANY", -1)
+    np.testing.assert_array_equal(filling.resource_division(cluster, cluster.weights)[0], placement)
+    with watching(time_limit=1e-9), pytest.raises(OutOfTime):
+        filling.resource_division(cluster, cluster.weights)
 
 
 def test_equations_of_the_structure_finish_the_sweeps():

@@ -47,6 +47,22 @@ def test_a_plain_function_is_a_policy():
     assert result.certificate.holds
 
 
+class Half(DRF):
+    """Answers otherwise than its base, whose solution it inherits."""
+
+    name = "half"
+
+    def __call__(self, problem, counts):
+        return super().__call__(problem, counts) / 2
+
+
+def test_a_subclass_that_answers_otherwise_is_asked_itself():
+    result = allocate(POOL, Half())
+    assert result.tasks.tolist() == [1.5, 1.0]
+    assert (result.levels, result.certificate.claim) == (None, "within all capacities and limits")
+    assert result.certificate.holds
+
+
 def test_an_infeasible_policy_is_found_out():
     result = allocate(POOL, lambda problem, counts: np.array([9.0, 9.0]))
     assert not result.certificate.holds

@@ -34,6 +34,20 @@ class Fixed(ClusterPolicy):
         return ClusterSolution(np.array(self.placement, dtype=float), Certificate("as told", 0.0))
 
 
+class Half(PerServerDRF):
+    """Answers otherwise than its base, whose solution it inherits."""
+
+    def __call__(self, cluster, counts=None):
+        return super().__call__(cluster, counts) / 2
+
+
+def test_a_subclass_that_answers_otherwise_is_asked_itself():
+    whole, half = allocate(CLUSTER, PerServerDRF()), allocate(CLUSTER, Half())
+    assert half.placement.tolist() == (whole.placement / 2).tolist()
+    assert half.certificate.claim == "tasks only on eligible servers, within all capacities"
+    assert half.certificate.holds
+
+
 def test_by_hand():
     result = allocate(CLUSTER, Fixed(((2, 0), (2, 0), (1, 6))), [1, 2, 1])
     assert (result.name, result.division) == ("fixed", "resource")

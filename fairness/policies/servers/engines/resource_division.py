@@ -53,6 +53,7 @@ from fairness.arguments.validation import FloatArray, IntArray
 from fairness.errors import NotConvergedError
 from fairness.evidence.pools import SATURATION
 from fairness.machine.compiling import Kernel, stored
+from fairness.machine.work import current_watch
 from fairness.model.cluster import Cluster
 from fairness.policies.servers.engines import server_pairs as listing
 from fairness.policies.servers.engines.server_pairs import ServerPairs, residual_of
@@ -68,6 +69,9 @@ BLOCK = 100
 
 PATIENCE = 6
 """Sweeps without steadier steps before a jump."""
+
+MANY = 1000
+"""Sweeps of one state after which the rest is compiled."""
 
 STEPS = 200
 """Microseconds per pair, resource and state, interpreted."""
@@ -195,11 +199,14 @@ def _settle(
     pairs: ServerPairs, order: IntArray, damping: float, jumps: bool, max_sweeps: int
 ) -> tuple[int, int]:
     """Sweep until nothing moves; sweeps made and linear systems that helped."""
-    sweep = _small(_sweep, pairs)
+    sweep: Callable[..., Any] = _small(_sweep, pairs)
     sweeps = settled = 0
     last, pause = np.inf, BLOCK
     while sweeps < max_sweeps:
+        current_watch().check("PS-DSF")
         most = max_sweeps - sweeps
+        if sweeps > MANY:
+            sweep = _sweep
         more, moved = sweep(pairs, order, damping, jumps, min(pause, most), most)
         sweeps += more
         # Rounding can keep more than STILL alive where a class runs tasks on very many servers.
