@@ -35,8 +35,8 @@ _log = logging.getLogger(__name__)
 FAR = 1e4
 """The program looks no further than this many times the jobs of single servers, one per class."""
 
-STILL = 1e-3
-"""A bound that moves by less than this part of itself in ten rounds stands still."""
+STILL = 1e-4
+"""A bound that moves by less than this part of itself a round stands still."""
 
 LARGE = 1000
 """Columns from which on programs are solved by interior points, with squares from operator splitting."""
@@ -158,9 +158,9 @@ class MomentProgram:
         costs = objective * self.scales
         size = 2.0 ** np.round(np.log2(np.abs(costs).max()))
         self._solver.changeColsCost(n, np.arange(n, dtype=np.int32), -costs / size)
-        aim = -np.inf
+        aim, patience = np.nan, 10
         if self._large and self._blocks and rounds and not any_bound:
-            aim = self._guide(costs / size)
+            aim, patience = self._guide(costs / size), 1
         values: list[float] = []
         mean: FloatArray | None = None
         for turn in range(rounds + 1):
@@ -168,8 +168,10 @@ class MomentProgram:
             task.advance()
             # What bounds the program must not be that it looks no further.
             values.append(value if abs(duals[0]) * self._far <= 1e-8 * abs(value) else np.inf)
-            still = len(values) > 10 and 0 <= values[-11] - values[-1] <= STILL * abs(values[-1])
-            still = still or value - aim <= AIM * abs(value)
+            still = len(values) > patience and (
+                0 <= values[-1 - patience] - values[-1] <= STILL * patience * abs(values[-1])
+            )
+            still = still or abs(values[-1] - aim) <= AIM * abs(aim)
             if still or turn == rounds or (any_bound and np.isfinite(values[-1])):
                 break
             mean = point if mean is None else MEMORY * mean + (1 - MEMORY) * point

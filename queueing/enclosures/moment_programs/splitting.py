@@ -41,7 +41,7 @@ STEPS, LOOK = 1500, 50
 """Most steps, and how many there are between looks at the residuals."""
 
 CLOSE, FEASIBLE = 1e-4, 1e-3
-"""Parts of the value and of the largest entry: how far estimates of the value may differ, and rows be missed."""
+"""Parts of the value and of the largest entry: how far two estimates may differ, and rows be missed."""
 
 STEP, OF_EQUATIONS = 0.1, 10.0
 """Entries of R at first, and how many times larger those of equations are."""
