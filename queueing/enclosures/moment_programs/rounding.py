@@ -123,7 +123,7 @@ def repaired_freely(
             lack = Fraction(0)
             for i in numbers.together[k]:
                 slack, share = found[moments.column("z", i, k)], numbers.shares[i][j]
-                if share and slack < 0 and share == max(numbers.shares[i]):
+                if slack < 0 and share == max(numbers.shares[i]):
                     lack = max(lack, -slack / share)
             if lack:
                 number = moments.capacity_row(k, j)
