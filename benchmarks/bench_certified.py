@@ -7,10 +7,12 @@ from collections.abc import Callable
 from time import process_time
 from typing import Any
 
+from benchmarks.bench_fluid import gravity_traffic
 from benchmarks.harness import Row
 from fairness import DRF, Problem, ProportionalFair
 from fairness.protocol.policy import Policy
-from queueing import System, enclose, stationary
+from queueing import System, drift_bound, enclose, stationary
+from queueing.networks.backbones import abilene
 from queueing.results import Enclosure
 
 __all__ = ["rows"]
@@ -32,9 +34,9 @@ def rows() -> list[Row]:
         for policy in (DRF(), ProportionalFair())
         for load, target in ((0.9, 3.0), (0.95, None))
     ]
-    return [row for pair in two for row in pair] + [
-        row for policy in (DRF(), ProportionalFair()) for row in _three(policy)
-    ]
+    three = [_three(policy) for policy in (DRF(), ProportionalFair())]
+    routes = [_backbone(pairs, ProportionalFair()) for pairs in (30, 60, 110)] + [_backbone(110, DRF())]
+    return [row for pair in two + three for row in pair] + routes
 
 
 def _seconds(function: Callable[[], Any], repeat: int = REPEAT) -> tuple[float, Any]:
@@ -68,6 +70,20 @@ def _three(policy: Policy) -> tuple[Row, Row]:
     name = f"three classes at 0.8, {found.policy}"
     first = Row(f"bounds 1e-6 apart, {name}", f"{own:.1f} s", "< 60 s", own < 60.0, _reached(found))
     return first, _checked(found, own, name)
+
+
+def _backbone(pairs: int, policy: Policy) -> Row:
+    """All jobs of many classes, without a chain."""
+    traffic = gravity_traffic(abilene().to_directed(), pairs=pairs)
+    system = System.with_load(traffic.problem, traffic.loads, 0.7)
+    own, found = _seconds(lambda: drift_bound(system, policy), 1)
+    return Row(
+        f"drift bounds, Abilene at 0.7, {pairs} routes, {found.policy}",
+        f"{own:.1f} s",
+        "< 60 s",
+        own < 60.0,
+        f"jobs {found.lower[0]:.3f} to {found.upper[0]:.3f}",
+    )
 
 
 def _checked(found: Enclosure, own: float, name: str) -> Row:

@@ -29,7 +29,7 @@ class FreeMoments(Moments):
         super().__init__(numbers)
         for k in range(numbers.n):
             self.column("n", k)
-            for i in range(numbers.n):
+            for i in numbers.together[k]:
                 self.column("z", i, k)
 
     def jobs(self, job_class: int) -> Coefficients:
@@ -45,7 +45,8 @@ class FreeMoments(Moments):
         numbers = self.numbers
         for k in range(numbers.n):
             for j in range(numbers.m):
-                row = {self.column("z", i, k): -numbers.shares[i][j] for i in numbers.users(j)}
+                users = (i for i in numbers.together[k] if numbers.shares[i][j])
+                row = {self.column("z", i, k): -numbers.shares[i][j] for i in users}
                 yield Row({self.column("n", k): Fraction(1), **row}, Fraction(0), False)
         for k, limit in enumerate(numbers.limits):
             if limit is not None:

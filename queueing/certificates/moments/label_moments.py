@@ -57,7 +57,7 @@ class _LabelMoments(Moments):
         for k in range(numbers.n):
             for j in self.labels[k]:
                 self.column("N", k, j)
-                for i in range(numbers.n):
+                for i in numbers.together[k]:
                     self._labelled(i, k, j)
 
     @abstractmethod
@@ -88,13 +88,16 @@ class _LabelMoments(Moments):
         numbers = self.numbers
         for k in range(numbers.n):
             for j in self.labels[k]:
-                parts = [self._labelled(i, k, j) for i in range(numbers.n)]
+                parts = {i: self._labelled(i, k, j) for i in numbers.together[k]}
                 for other in range(numbers.m):
-                    used = combined(*((numbers.shares[i][other], parts[i]) for i in numbers.users(other)))
+                    users = [i for i in parts if numbers.shares[i][other]]
+                    if not users:
+                        continue
+                    used = combined(*((numbers.shares[i][other], parts[i]) for i in users))
                     row = combined((1, {self.column("N", k, j): _ONE}), (-1, used))
                     yield Row(row, _ZERO, other == j)
         for i in range(numbers.n):
-            for k in range(i + 1, numbers.n):
+            for k in (k for k in numbers.together[i] if k > i):
                 for h, j in product(self.labels[i], self.labels[k]):
                     if self._meets(i, k, h, j):
                         yield from self._couplings(i, k, h, j)

@@ -13,6 +13,9 @@ inequalities between these numbers, or between parts of them. :class:`Moments` l
 linear program over them bounds the means; multipliers of the rows are the proof
 (:mod:`queueing.certificates.drift_certificate`).
 
+With many classes only the products of classes that share a resource are columns. The row of a capacity stays
+true without the others, which are >= 0, and their drifts have no multipliers.
+
 All coefficients are fractions, made of the floats of the model, each of which is meant exactly.
 """
 
@@ -28,6 +31,9 @@ from typing import Any, NamedTuple
 from queueing.certificates.pool import Pool
 
 __all__ = ["Coefficients", "Moments", "Numbers", "Row", "combined"]
+
+WIDE = 5_000
+"""Most products of resources and pairs of classes of which all pairs are taken."""
 
 Coefficients = dict[int, Fraction]
 """A linear function of the columns: the coefficient of each column that has one."""
@@ -90,6 +96,19 @@ class Numbers:
     def m(self) -> int:
         """Number of resources."""
         return len(self.shares[0])
+
+    @property
+    def whole(self) -> bool:
+        """Whether the products of all pairs of classes are columns."""
+        return self.n * (self.n + 1) // 2 * self.m <= WIDE
+
+    @cached_property
+    def together(self) -> list[list[int]]:
+        """For each class those whose products with it are columns: all, or who shares a resource with it."""
+        if self.whole:
+            return [list(range(self.n))] * self.n
+        users = [self.users(j) for j in range(self.m)]
+        return [sorted({i for j in self.used(k) for i in users[j]}) for k in range(self.n)]
 
     def users(self, resource: int) -> list[int]:
         """Classes that demand a resource."""
@@ -178,7 +197,7 @@ def _drift_rows(moments: Moments) -> Iterator[tuple[tuple[int, int], Row]]:
     for i in range(numbers.n):
         rate, speed = numbers.arrival_rates[i], numbers.service_rates[i]
         yield (i, i), Row(combined((2 * speed, moments.work(i, i)), (-2 * rate, jobs[i])), 2 * rate, True)
-        for k in range(i + 1, numbers.n):
+        for k in (k for k in numbers.together[i] if k > i):
             row = combined(
                 (speed, moments.work(i, k)),
                 (numbers.service_rates[k], moments.work(k, i)),

@@ -34,9 +34,6 @@ from queueing.certificates.moments.moments import Coefficients, Moments, Numbers
 
 __all__ = ["PriceMoments"]
 
-WIDE = 5_000
-"""Most products of prices and pairs of tasks that are all taken; else those with a user of the resource."""
-
 
 class PriceMoments(Moments):
     """Proportional fairness of jobs without limits."""
@@ -45,13 +42,12 @@ class PriceMoments(Moments):
         super().__init__(numbers)
         self._users = [numbers.users(j) for j in range(numbers.m)]
         everyone = list(range(numbers.n))
-        wide = numbers.n * (numbers.n + 1) // 2 * numbers.m <= WIDE
-        self._members = [everyone if wide else users for users in self._users]
+        self._members = [everyone if numbers.whole else users for users in self._users]
         for j, members in enumerate(self._members):
             self.column("P", j)
             for k in members:
                 self.column("Y", k, j)
-                for i in range(numbers.n):
+                for i in numbers.together[k]:
                     self._product(i, k, j)
 
     def _product(self, i: int, k: int, j: int) -> int:
@@ -77,9 +73,11 @@ class PriceMoments(Moments):
             yield Row(combined((1, spent), (-1, {self.column("P", j): Fraction(1)})), zero, True)
             for k in self._members[j]:
                 price = {self.column("Y", k, j): Fraction(1)}
-                for other, others in enumerate(self._users):
+                for other in range(self.numbers.m):
+                    others = [i for i in self.numbers.together[k] if shares[i][other]]
                     used = {self._product(i, k, j): shares[i][other] for i in others}
-                    yield Row(combined((1, price), (-1, used)), zero, other == j)
+                    if used:
+                        yield Row(combined((1, price), (-1, used)), zero, other == j)
 
     def blocks(self) -> list[list[list[int]]]:
         """Moments of (1, phi) for each price."""

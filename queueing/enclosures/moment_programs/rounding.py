@@ -77,7 +77,7 @@ def repaired(
     moments: Moments, weights: list[Fraction], certificate: DriftCertificate, spare: Spare
 ) -> DriftCertificate:
     """A proof of nearly the same bound, by a part of the spare."""
-    found, _ = slacks(moments, weights, certificate)
+    found, bound = slacks(moments, weights, certificate)
     part = max(
         (-slack / more for slack, more in zip(found, spare.slacks, strict=True) if slack < 0),
         default=Fraction(0),
@@ -86,7 +86,7 @@ def repaired(
         # A power of two leaves the fractions short.
         part = Fraction(2) ** (_ceil_log2(part))
         certificate = _plus(certificate, part, spare.certificate)
-    return _valued(moments, weights, certificate)
+    return replace(certificate, value=bound + part * spare.bound * (1 if certificate.upper else -1))
 
 
 def _ceil_log2(value: Fraction) -> int:
@@ -115,13 +115,13 @@ def repaired_freely(
     ours = {number for k in range(numbers.n) if weights[k] for number in moments.rows_of(k)}
     rows = {number: gamma for number, gamma in certificate.rows.items() if number in ours}
     certificate = replace(certificate, drifts=drifts, rows=rows)
-    found, _ = slacks(moments, weights, certificate)
+    found, bound = slacks(moments, weights, certificate)
     excess = Fraction(0)
     for k in (k for k in range(numbers.n) if weights[k]):
         lifted = Fraction(0)
         for j in range(numbers.m):
             lack = Fraction(0)
-            for i in numbers.users(j):
+            for i in numbers.together[k]:
                 slack, share = found[moments.column("z", i, k)], numbers.shares[i][j]
                 if slack < 0 and share == max(numbers.shares[i]):
                     lack = max(lack, -slack / share)
@@ -131,17 +131,9 @@ def repaired_freely(
                 lifted += lack
         excess = max(excess, (lifted - found[moments.column("n", k)]) / weights[k])
     shrink = 1 / (1 + excess)
-    return _valued(
-        moments,
-        weights,
-        replace(
-            certificate,
-            drifts={pair: alpha * shrink for pair, alpha in drifts.items()},
-            rows={number: gamma * shrink for number, gamma in rows.items()},
-        ),
+    return replace(
+        certificate,
+        value=bound * shrink,
+        drifts={pair: alpha * shrink for pair, alpha in drifts.items()},
+        rows={number: gamma * shrink for number, gamma in rows.items()},
     )
-
-
-def _valued(moments: Moments, weights: list[Fraction], certificate: DriftCertificate) -> DriftCertificate:
-    _, bound = slacks(moments, weights, certificate)
-    return replace(certificate, value=bound)

@@ -8,6 +8,8 @@ import numpy as np
 import pytest
 from scipy import stats
 
+import queueing.certificates.moments.moments as moments_module
+import queueing.enclosures.moment_programs.moment_program as program_module
 from fairness import (
     DRF,
     AlphaFair,
@@ -208,9 +210,11 @@ def moments_in_state(moments, system, policy, counts):
     return tasks, np.array([value(*what) for what in moments.columns])
 
 
+@pytest.mark.parametrize("wide", [moments_module.WIDE, 0])
 @every_policy
-def test_every_row_holds_in_every_state(policy):
+def test_every_row_holds_in_every_state(policy, wide, monkeypatch):
     """What the linear programs say of a policy is compared with its allocations, state by state."""
+    monkeypatch.setattr(moments_module, "WIDE", wide)
     rng = np.random.default_rng(3)
     for n, m, zeros in ((2, 2, 0.0), (3, 2, 0.0), (4, 3, 0.5), (4, 4, 0.6), (3, 3, 0.3)):
         system = random_system(rng, n, m, 0.7, zeros)
@@ -229,7 +233,7 @@ def test_every_row_holds_in_every_state(policy):
             assert (z >= -scale).all()
             for k in range(n):
                 assert abs(of(moments.jobs(k)) - counts[k]) < scale
-                for i in range(n):
+                for i in moments.numbers.together[k]:
                     assert abs(of(moments.work(i, k)) - counts[k] * tasks[i]) < scale
             for row in moments.listed:
                 value = of(row.coefficients) - float(row.constant)
@@ -496,6 +500,45 @@ def test_thirty_classes():
     # Five per cent are many deviations of a mean of a million events at load .7.
     assert bound.lower[0] <= 1.05 * mean
     assert 0.95 * mean <= bound.upper[0] < np.inf
+
+
+@pytest.mark.parametrize("policy", [ProportionalFair(), DRF(), BottleneckMax(), None], ids=str)
+def test_products_of_classes_that_meet_are_enough_for_bounds(policy, monkeypatch):
+    """They prove what is true of all products, and in a row of links nearly as much."""
+    system = System.with_load(Problem(np.eye(4) + np.eye(4, k=1), np.ones(4)), [1, 2, 1, 1], 0.6)
+    whole = drift_bound(system, policy)
+    monkeypatch.setattr(moments_module, "WIDE", 0)
+    bound = drift_bound(system, policy)
+    bound.check()
+    free = bound.lower_proofs[0].drifts if policy is None else bound.upper_proofs[0].drifts
+    assert free
+    assert all(k - i < 2 for i, k in free)
+    # What they lose is hundredths here; rounds of cuts end within thousandths.
+    np.testing.assert_allclose(bound.lower, whole.lower, rtol=0.05)
+    np.testing.assert_allclose(bound.upper, whole.upper, rtol=0.05)
+
+
+@pytest.mark.parametrize("policy", [ProportionalFair(), DRF(), BottleneckMax()], ids=str)
+@pytest.mark.parametrize("limit", [None, 1])
+def test_large_programs_have_the_bounds_of_small_ones(policy, limit, monkeypatch):
+    """Operator splitting and interior points, which end in the simplex method where they fail."""
+    system = random_system(np.random.default_rng(7), 4, 3, 0.7, 0.3)
+    small = drift_bound(system, policy)
+    monkeypatch.setattr(program_module, "LARGE", 0)
+    if limit is not None:
+        plain = program_module._solver
+
+        def limited(n_columns):
+            solver = plain(n_columns)
+            solver.setOptionValue("ipm_iteration_limit", limit)
+            return solver
+
+        monkeypatch.setattr(program_module, "_solver", limited)
+    large = drift_bound(system, policy)
+    large.check()
+    # Either ends when the bound stands still to a thousandth.
+    np.testing.assert_allclose(large.lower, small.lower, rtol=1e-3)
+    np.testing.assert_allclose(large.upper, small.upper, rtol=1e-3)
 
 
 def test_somebody_else_may_use_the_solver_with_more_threads():
