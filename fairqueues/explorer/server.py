@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import logging
 import sys
+import warnings
 import webbrowser
 from typing import Any
 
@@ -51,6 +52,10 @@ class ExplorerServer(BaseServer):
     """A server that listens on a port of this machine, 0 for any free one."""
 
     def __init__(self, default: State, port: int) -> None:
+        with warnings.catch_warnings():
+            # Python 3.12 warns where a thread gets its first loop in this way.
+            warnings.simplefilter("ignore", DeprecationWarning)
+            loop = IOLoop.current()
         sockets, self._port = bind_sockets(ADDRESS, port)
 
         examples = Examples(default)
@@ -73,7 +78,7 @@ class ExplorerServer(BaseServer):
         )
         http = HTTPServer(tornado)
         http.add_sockets(sockets)
-        super().__init__(IOLoop.current(), tornado, http)
+        super().__init__(loop, tornado, http)
 
     def run(self) -> None:
         """Answer requests until interrupted."""
