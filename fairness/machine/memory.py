@@ -27,7 +27,7 @@ __all__ = ["Room", "fits_memory", "free_memory", "gibibytes", "memory_guarded", 
 USABLE = 0.9
 """Part of the room that may be taken."""
 
-UNASKED = 2**23
+UNASKED = 2**21
 """Bytes below which nothing is asked: the kernel's answers take longer than filling so few."""
 
 PROCESS = Path("/proc/self")

@@ -243,18 +243,43 @@ def _eliminate_band(upper: FloatArray, lower: FloatArray, top: int, bottom: int)
 
 
 @inlined
-def _loop(other: FloatArray, part: float, source: FloatArray, again: float, second: FloatArray) -> None:
+def _loop(other: FloatArray, part: float, source: FloatArray) -> None:
     """What :func:`_add` is when it is compiled."""
     # Slices, whose indices need no checks: the loop over them is vectorised.
+    for j in range(other.size):
+        other[j] += part * source[j]
+
+
+@compiled_as(lambda other, part, source: lambda other, part, source: _loop(other, part, source))
+def _add(other: FloatArray, part: float, source: FloatArray) -> None:
+    """Add a multiple to a row: at once, or number after number, with the same bits."""
+    other += part * source
+
+
+@inlined
+def _loop_of_two(
+    other: FloatArray, part: float, source: FloatArray, again: float, second: FloatArray
+) -> None:
+    """What :func:`_add_two` is when it is compiled, and both are there."""
     for j in range(other.size):
         other[j] = (other[j] + part * source[j]) + again * second[j]
 
 
-@compiled_as(lambda o, p, s, a, t: lambda o, p, s, a, t: _loop(o, p, s, a, t))
-def _add(other: FloatArray, part: float, source: FloatArray, again: float, second: FloatArray) -> None:
-    """Add multiples of two rows to a row: at once, or number after number, with the same bits."""
+@compiled_as(lambda o, p, s, a, t: lambda o, p, s, a, t: _loop_of_two(o, p, s, a, t))
+def _add_both(other: FloatArray, part: float, source: FloatArray, again: float, second: FloatArray) -> None:
     other += part * source
     other += again * second
+
+
+@inlined
+def _add_two(other: FloatArray, part: float, source: FloatArray, again: float, second: FloatArray) -> None:
+    """Add multiples of two rows to a row; nothing of a row that is not asked for, which may have overflowed."""
+    if part > 0 and again > 0:
+        _add_both(other, part, source, again, second)
+    elif part > 0:
+        _add(other, part, source)
+    elif again > 0:
+        _add(other, again, second)
 
 
 @part
@@ -283,8 +308,10 @@ def _remove(upper: FloatArray, lower: FloatArray, number: int) -> None:
     for k in range(reach - 1):
         width = reach - k - 1
         low, up = lower[(number - 1 - k) % ring][:width], upper[number - 1 - k][:width]
-        _add(low, into[k], out[k + 1 : reach], 0.0, out[k + 1 : reach])
-        _add(up, out[k], into[k + 1 : reach], 0.0, into[k + 1 : reach])
+        if into[k] > 0:
+            _add(low, into[k], out[k + 1 : reach])
+        if out[k] > 0:
+            _add(up, out[k], into[k + 1 : reach])
 
 
 @part
@@ -294,20 +321,22 @@ def _remove_two(upper: FloatArray, lower: FloatArray, number: int) -> None:
     reach = _leave(upper, lower, number)
     out, into = lower[number % ring][:reach], upper[number][:reach]
     low, up = lower[(number - 1) % ring], upper[number - 1]
-    for k in range(reach - 1):
-        low[k] += into[0] * out[k + 1]
-        up[k] += out[0] * into[k + 1]
+    if into[0] > 0:
+        _add(low[: reach - 1], into[0], out[1:])
+    if out[0] > 0:
+        _add(up[: reach - 1], out[0], into[1:])
     further = _leave(upper, lower, number - 1)
     for k in range(further - 1):
         row, width = number - 2 - k, reach - k - 2
         place = row % ring
-        if into[k + 1] > 0 or up[k] > 0:
-            _add(lower[place][:width], into[k + 1], out[k + 2 :], up[k], low[k + 1 : k + 1 + width])
-        if out[k + 1] > 0 or low[k] > 0:
-            _add(upper[row][:width], out[k + 1], into[k + 2 :], low[k], up[k + 1 : k + 1 + width])
+        end = k + 1 + width
+        _add_two(lower[place][:width], into[k + 1], out[k + 2 :], up[k], low[k + 1 : end])
+        _add_two(upper[row][:width], out[k + 1], into[k + 2 :], low[k], up[k + 1 : end])
         if width < further - k - 1:  # what only the second of the two reaches
-            lower[place, width] += up[k] * low[further - 1]
-            upper[row, width] += low[k] * up[further - 1]
+            if up[k] > 0:
+                lower[place, width] += up[k] * low[end]
+            if low[k] > 0:
+                upper[row, width] += low[k] * up[end]
 
 
 @stored(nogil=True)

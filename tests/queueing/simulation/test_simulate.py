@@ -124,6 +124,7 @@ def half(problem, counts):
 def test_a_table_that_outgrows_the_memory_is_an_error(problem, policy, load, message, monkeypatch):
     memory = types.SimpleNamespace(available=100_000)
     monkeypatch.setattr("fairness.machine.memory.psutil.virtual_memory", lambda: memory)
+    monkeypatch.setattr("fairness.machine.memory.UNASKED", 2**20)
     with pytest.raises(ModelError, match=message) as caught:
         simulate(System.with_load(problem, np.ones(problem.n_classes), load), policy, rng=1)
     assert ("unstable" in str(caught.value)) == (policy is half)
