@@ -273,7 +273,7 @@ def _add_both(other: FloatArray, part: float, source: FloatArray, again: float, 
 
 @inlined
 def _add_two(other: FloatArray, part: float, source: FloatArray, again: float, second: FloatArray) -> None:
-    """Add multiples of two rows to a row; nothing of a row that is not asked for, which may have overflowed."""
+    """Add multiples of two rows to a row; one that is not asked for may have overflowed."""
     if part > 0 and again > 0:
         _add_both(other, part, source, again, second)
     elif part > 0:
