@@ -8,7 +8,7 @@ from typing import Any
 import numba
 import numpy as np
 
-from benchmarks.harness import Row, best_seconds
+from benchmarks.harness import Row, alternating_seconds, best_seconds
 from fairness import DRF, Cluster, Problem
 from queueing.model.system import System
 from queueing.simulation.simulate import simulate
@@ -69,14 +69,14 @@ def _counted(rng: np.random.Generator, up: float, down: float, events: int) -> f
 def _one_class() -> Row:
     """Counts of one class on one resource, in turn with ten lines of numba; two replications of ours."""
     system = System.with_load(Problem([[1]], [1]), [1], 0.7)
-    ours, theirs, rng = [], [], np.random.default_rng(1)
-    for _ in range(6):
-        run = best_seconds(
-            lambda: simulate(system, DRF(), level="counts", events=EVENTS, replications=2, rng=0), repeat=1
-        )
-        ours.append(run / (2 * EVENTS))
-        theirs.append(best_seconds(lambda: _counted(rng, 0.7, 1.0, EVENTS), repeat=1) / EVENTS)
-    mine, plain = (float(np.median(times[1:])) for times in (ours, theirs))
+    rng = np.random.default_rng(1)
+    both, theirs = alternating_seconds(
+        [
+            lambda: simulate(system, DRF(), level="counts", events=EVENTS, replications=2, rng=0),
+            lambda: _counted(rng, 0.7, 1.0, EVENTS),
+        ]
+    )
+    mine, plain = both / (2 * EVENTS), theirs / EVENTS
     return Row(
         "simulate, counts of one class, load 0.7; ten lines of numba in turn",
         f"{mine * 1e9:.0f} ns; {plain * 1e9:.0f} ns an event",

@@ -383,9 +383,14 @@ class Problem(JobClasses):
         return pd.DataFrame(columns, index=pd.Index(self.job_classes, name="job_class"))
 
     @property
+    def is_large(self) -> bool:
+        """Whether a table of all classes and resources has more than 2^20 entries."""
+        return self.n_classes * self.n_resources > SMALL_TABLE
+
+    @property
     def is_listed(self) -> bool:
         """Whether the demands were given as a sparse array that is large as a table."""
-        return "_given" in vars(self) and self.n_classes * self.n_resources > SMALL_TABLE
+        return "_given" in vars(self) and self.is_large
 
     def _repr_html_(self) -> str:
         if self.is_listed:

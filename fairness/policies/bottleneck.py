@@ -36,7 +36,7 @@ from fairness.arguments.validation import float_array
 from fairness.errors import ModelError, NotConvergedError
 from fairness.evidence.pools import SATURATION, bottleneck_certificate, relative_usage, tasks_per_weight
 from fairness.model.nonzeros import Nonzeros, reduced
-from fairness.model.problem import SMALL_TABLE, FloatArray, Problem
+from fairness.model.problem import FloatArray, Problem
 from fairness.policies.engines.bottleneck_prices import bottleneck_rates
 from fairness.policies.engines.bottleneck_states import ATTEMPTS, CERTIFIED, bmf_states
 from fairness.protocol.family import Family
@@ -77,7 +77,7 @@ class BottleneckMax:
         """
         x = problem.check_counts(counts)
         residuals = np.zeros(x.shape[:-1]).reshape(-1)
-        if _is_large(problem):
+        if problem.is_large:
             tasks = evaluate(problem, x, partial(_by_prices, problem), residuals, shares=problem.nonzeros)
         else:
             tasks = evaluate(problem, x, _one_problem, problem.weights, residuals)
@@ -86,7 +86,7 @@ class BottleneckMax:
 
     def follow(self, problem: Problem) -> Follower:
         """One state after the other."""
-        if _is_large(problem):
+        if problem.is_large:
             return partial(self, problem)
         residuals = np.zeros(1)
         path = KernelFollower(problem, _one_problem, problem.weights, residuals)
@@ -170,10 +170,6 @@ def _one_problem(
     """Fill ``tasks`` and ``residuals`` of many states of one problem."""
     kernel = bmf_states.small(STEPS * task_shares.size, len(counts))
     kernel(task_shares[None], limits, counts, tasks, weights, residuals, True)
-
-
-def _is_large(problem: Problem) -> bool:
-    return problem.n_classes * problem.n_resources > SMALL_TABLE
 
 
 def _by_prices(

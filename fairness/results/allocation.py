@@ -336,15 +336,15 @@ def _place(cluster: Cluster, policy: Policy | ClusterPolicy, counts: ArrayLike |
     x = cluster.check_state(counts)
     if offers(policy, "solve"):
         solution = policy.solve(cluster, x)
+        if np.shape(solution.placement) != cluster.gamma.shape:
+            raise ModelError(
+                f"policy {name} returned a placement of shape {np.shape(solution.placement)}; it must list "
+                f"the tasks of {cluster.n_classes} classes on {cluster.n_servers} servers"
+            )
+        check_answer(cluster, policy, x, solution.placement)
     else:
         placement = call_policy(cluster, policy, x)
         solution = ClusterSolution(placement, placement_certificate(cluster, x, placement, policy.division))
-    if np.shape(solution.placement) != cluster.gamma.shape:
-        raise ModelError(
-            f"policy {name} returned a placement of shape {np.shape(solution.placement)}; it must list the "
-            f"tasks of {cluster.n_classes} classes on {cluster.n_servers} servers"
-        )
-    check_answer(cluster, policy, x, solution.placement)
     return ClusterAllocation(
         cluster,
         policy,

@@ -62,6 +62,7 @@ def _add_in_blocks(
 ) -> None:
     """Products of the resources whose scale is not 0, for so many classes at once."""
     start, resource, share, _ = shares
+    # A loop: of ``place[kept] = arange`` numba compiles the error message, too, which takes seconds.
     kept, place, size = np.empty(scale.size, dtype=np.int64), np.empty(scale.size, dtype=np.int64), 0
     for j in range(scale.size):
         if scale[j] != 0.0:

@@ -260,13 +260,14 @@ def _add(other: FloatArray, part: float, source: FloatArray) -> None:
 def _loop_of_two(
     other: FloatArray, part: float, source: FloatArray, again: float, second: FloatArray
 ) -> None:
-    """What :func:`_add_two` is when it is compiled, and both are there."""
+    """What :func:`_add_both` is when it is compiled."""
     for j in range(other.size):
         other[j] = (other[j] + part * source[j]) + again * second[j]
 
 
 @compiled_as(lambda o, p, s, a, t: lambda o, p, s, a, t: _loop_of_two(o, p, s, a, t))
 def _add_both(other: FloatArray, part: float, source: FloatArray, again: float, second: FloatArray) -> None:
+    """Add multiples of two rows to a row, which is read and written once where it is compiled."""
     other += part * source
     other += again * second
 

@@ -9,7 +9,7 @@ from scipy import sparse
 
 from fairness import ModelError, NotConvergedError, Problem, allocate
 from fairness.evidence.pools import bottleneck_certificate
-from fairness.policies import bottleneck
+from fairness.model import problem as problem_module
 from fairness.policies.bottleneck import BottleneckMax, _require_certified, bottleneck_batch
 from fairness.policies.bottleneck_set import all_bottleneck_max
 from fairness.policies.engines import bottleneck_states
@@ -230,7 +230,7 @@ def test_prices_of_large_pools_find_what_the_path_finds(monkeypatch):
     for problem, counts in pools(7, 400, classes=12, resources=6):
         expected = BMF(problem, counts)
         with monkeypatch.context() as patch:
-            patch.setattr(bottleneck, "SMALL_TABLE", -1)
+            patch.setattr(problem_module, "SMALL_TABLE", -1)
             tasks = BMF(problem, counts)
         assert bottleneck_certificate(problem, counts, tasks).residual <= 1e-10
         np.testing.assert_allclose(tasks, expected, rtol=1e-7)
