@@ -12,7 +12,7 @@ from queueing import tabulate
 __all__ = ["rows"]
 
 # Million states per second for two classes on two resources.
-LEAST = {"DRF": 8.0, "PF": 0.5, "BMF": 0.5}
+LEAST = {"DRF": 8.0, "PF": 3.0, "alpha=2": 3.0, "BMF": 0.5}
 
 
 def rows() -> list[Row]:

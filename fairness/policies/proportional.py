@@ -21,7 +21,8 @@ weight 1 for every :math:`\alpha`. The weight of Mo and Walrand [3]_ is our :mat
 theirs tends to *unweighted* max-min fairness.
 
 Prices are found as said in :mod:`fairness.policies.engines.prices`; every state of a batch is certified
-there.
+there. Of two classes, tasks are found without prices, on the edges of their polygon
+(:mod:`fairness.policies.engines.polygon`).
 
 References
 ----------
@@ -48,6 +49,7 @@ from fairness.errors import NotConvergedError
 from fairness.evidence.pools import price_certificate, relative_usage, rounding
 from fairness.model.nonzeros import Nonzeros, reduced
 from fairness.model.problem import FloatArray, Problem
+from fairness.policies.engines.polygon import edge_tasks
 from fairness.policies.engines.prices import CERTIFIED, price_kernel, solve_states
 from fairness.policies.engines.throughput import throughput_solution, throughput_tasks
 from fairness.policies.maxmin import MaxMin
@@ -88,7 +90,7 @@ class ProportionalFair:
         NotConvergedError
             If a state cannot be certified to a relative accuracy of 1e-10.
         """
-        return _solve(problem, counts, 1.0)[0]
+        return _tasks(problem, counts, 1.0)
 
     def follow(self, problem: Problem) -> Follower:
         """One state after the other, each from the prices of the one before."""
@@ -159,7 +161,7 @@ class AlphaFair:
             return MaxMin()(problem, counts)
         if self.alpha == 0:
             return throughput_tasks(problem, counts)
-        return _solve(problem, counts, self.alpha)[0]
+        return _tasks(problem, counts, self.alpha)
 
     def follow(self, problem: Problem) -> Follower:
         """One state after the other, each from the prices of the one before."""
@@ -189,6 +191,18 @@ class _PriceFollower(AnsweringFollower):
     def __call__(self, counts: FloatArray) -> FloatArray:
         tasks = super().__call__(counts)
         return tasks if self.residuals[0] <= CERTIFIED else _solve(self.problem, counts, self.alpha)[0]
+
+
+def _tasks(problem: Problem, counts: ArrayLike, alpha: float) -> FloatArray:
+    """Tasks, shape (..., n_classes)."""
+    growth = MaxMin().growth(problem)
+    if problem.n_classes == 2 and np.isfinite(growth).all():
+        x = problem.check_counts(counts)
+        residuals = np.zeros(x.size // 2)
+        tasks = evaluate(problem, x, edge_tasks, growth, alpha, residuals)
+        if (residuals <= CERTIFIED).all():
+            return tasks
+    return _solve(problem, counts, alpha)[0]
 
 
 def _solve(problem: Problem, counts: ArrayLike, alpha: float) -> tuple[FloatArray, FloatArray]:
