@@ -97,11 +97,16 @@ def relative_usage(problem: Problem, tasks: FloatArray) -> FloatArray:
     return np.divide(units, problem.capacities, out=np.where(units > 0, np.inf, 1.0), where=~full)
 
 
-def feasibility_residual(problem: Problem, counts: FloatArray, tasks: FloatArray) -> float:
-    """Largest relative excess over a capacity or a limit; infinite for negative or non-finite tasks."""
-    if not np.isfinite(tasks).all() or (tasks < 0).any() or (tasks[counts == 0] > 0).any():
+def feasibility_residual(
+    problem: Problem, counts: FloatArray, tasks: FloatArray, usage: FloatArray | None = None
+) -> float:
+    """Largest relative excess over a capacity or a limit; infinite for negative or non-finite tasks.
+
+    The relative usage is computed unless it is given.
+    """
+    if not (np.isfinite(tasks) & (tasks >= 0) & ((tasks == 0) | (counts > 0))).all():
         return np.inf
-    over_capacity = float(np.max(relative_usage(problem, tasks) - 1.0))
+    over_capacity = float(np.max(relative_usage(problem, tasks) if usage is None else usage)) - 1.0
     limited = np.isfinite(problem.limits) & (counts > 0)
     excess = tasks[limited] / (counts[limited] * problem.limits[limited]) - 1.0
     return max(0.0, over_capacity, float(np.max(excess, initial=0.0)))
@@ -190,12 +195,13 @@ def price_certificate(
         weighed = np.where(live, 1.0 / costs, 0.0)[columns.job_class] * columns.share
         parts = np.nan_to_num(share_prices * reduced(np.maximum, weighed, columns.start, 0.0))
         limit_parts = np.nan_to_num(q[live] / cost)
-    slack = np.where(problem.capacities > 0, 1.0 - relative_usage(problem, tasks), 0.0)
+    usage = relative_usage(problem, tasks)
+    slack = np.where(problem.capacities > 0, 1.0 - usage, 0.0)
     complementary = np.minimum(parts, np.maximum(slack, 0.0))
     room = 1.0 - tasks[live] / (counts[live] * problem.limits[live])
     limited = np.minimum(limit_parts, np.maximum(room, 0.0))
     residual = max(
-        feasibility_residual(problem, counts, tasks),
+        feasibility_residual(problem, counts, tasks, usage),
         dual,
         float(np.max(np.nan_to_num(stationary, nan=np.inf), initial=0.0)),
         float(np.max(complementary, initial=0.0)),
@@ -225,12 +231,13 @@ def _largest_on_saturated(
 
     Ranks are those of the nonzeros of the problem, class by class and resource by resource.
     """
-    residual = feasibility_residual(problem, counts, tasks)
+    usage = relative_usage(problem, tasks)
+    residual = feasibility_residual(problem, counts, tasks, usage)
     live = (counts > 0) & ~problem.blocked
     if not live.any() or not np.isfinite(residual):
         return residual
     shares, columns = problem.nonzeros, problem.nonzeros.columns
-    slack = np.maximum(0.0, 1.0 - relative_usage(problem, tasks))
+    slack = np.maximum(0.0, 1.0 - usage)
     there = np.where(live[columns.job_class], ranks_by_resource, 0.0)
     largest = reduced(np.maximum, there, columns.start, 0.0)[shares.resource]
     deficit = 1.0 - np.divide(ranks, largest, out=np.ones_like(ranks), where=largest > 0)

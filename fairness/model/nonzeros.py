@@ -77,10 +77,13 @@ def reduced(ufunc: np.ufunc, values: FloatArray, start: IntArray, empty: float) 
     >>> reduced(np.maximum, np.array([1.0, 3.0, 2.0]), np.array([0, 2, 2, 3]), 0.0)
     array([3., 0., 2.])
     """
-    result = np.full(start.size - 1, empty)
-    there = np.flatnonzero(np.diff(start))
-    if there.size:
-        result[there] = ufunc.reduceat(values, start[there])
+    there = start[1:] > start[:-1]
+    if there.all() and there.size:
+        every: FloatArray = ufunc.reduceat(values, start[:-1])
+        return every
+    result = np.full(there.size, empty)
+    if there.any():
+        result[there] = ufunc.reduceat(values, start[:-1][there])
     return result
 
 
