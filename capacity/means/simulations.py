@@ -28,7 +28,10 @@ LONGER = 4
 """Times the last run that a run which was too short is repeated."""
 
 LONGEST = 16
-"""Times the first run that the last one lasts where no time is given."""
+"""Times the first run that another one lasts at most where no time is given."""
+
+MOST = 21
+"""Times the first run that all may last together where no time is given."""
 
 MOST_FAILURES = 3
 """Runs of no result, each four times as long as the one before, after which it is not their length."""
@@ -44,9 +47,10 @@ LEAST = 0.02
 class BySimulation(Method):
     """Simulation; arguments are those of :func:`queueing.simulate`.
 
-    Without a limit of time the first run has ``events`` events, or ``jobs`` jobs where these are simulated;
-    a run that is too short, or has wider intervals than asked for, is followed by longer ones, 4 and 16 times
-    as long. In a given time short runs come first. All that are long enough count together.
+    Without a limit of time the first run has ``events`` events, or ``jobs`` jobs where these are simulated. A
+    run that is too short is followed by longer ones, 4 and 16 times as long, and one of wider intervals than
+    asked for by what their precision still takes. In a given time short runs come first. All that are long
+    enough count together.
     """
 
     events: int = 200_000
@@ -77,7 +81,7 @@ class BySimulation(Method):
             return Found.of_run(before)
         first = FIRST[unit] if effort.timed else getattr(self, unit)
         runs = _Runs(self, system, policy, None if recorded else unit, effort, before)
-        length, replications = float(first), self.replications
+        length, made, replications = float(first), 0.0, self.replications
         if before is not None and not before.warnings:
             length = max(length, runs.length_of(before))
         while True:
@@ -85,8 +89,12 @@ class BySimulation(Method):
             if recorded or runs.enough or runs.over:
                 break
             if not effort.timed:
-                length *= LONGER
-                if length > LONGEST * first:
+                made += length / first
+                wanted = LONGER * length
+                if runs.last is not None and not runs.last.warnings:
+                    wanted = max(first, runs.missing / replications)
+                length = float(min(wanted, LONGEST * first, (MOST - made) * first))
+                if length < first:
                     break
                 continue
             last, possible = runs.last, 0.8 * runs.left / max(took, 1e-6)

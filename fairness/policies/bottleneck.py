@@ -28,19 +28,20 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import partial
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from fairness.arguments.validation import float_array
+from fairness.arguments.validation import float_array, frozen
 from fairness.errors import ModelError, NotConvergedError
 from fairness.evidence.pools import SATURATION, bottleneck_certificate, relative_usage, tasks_per_weight
-from fairness.model.nonzeros import Nonzeros, reduced
+from fairness.model.nonzeros import Columns, Nonzeros, reduced
 from fairness.model.problem import FloatArray, Problem
 from fairness.policies.engines.bottleneck_prices import bottleneck_rates
 from fairness.policies.engines.bottleneck_states import ATTEMPTS, CERTIFIED, bmf_states
 from fairness.protocol.family import Family
-from fairness.protocol.following import Follower, KernelFollower
+from fairness.protocol.following import AnsweringFollower, Follower
 from fairness.protocol.policy import Solution, evaluate
 
 __all__ = ["BottleneckMax", "bottleneck_batch"]
@@ -80,7 +81,9 @@ class BottleneckMax:
         if problem.is_large:
             tasks = evaluate(problem, x, partial(_by_prices, problem), residuals, shares=problem.nonzeros)
         else:
-            tasks = evaluate(problem, x, _one_problem, problem.weights, residuals)
+            prices = np.empty(problem.n_resources)
+            weights = np.array(problem.weights)
+            tasks = evaluate(problem, x, _paths, weights, 1.0, prices, residuals, shares=problem.nonzeros)
         _require_certified(residuals, tasks, "state")
         return tasks
 
@@ -88,15 +91,7 @@ class BottleneckMax:
         """One state after the other."""
         if problem.is_large:
             return partial(self, problem)
-        residuals = np.zeros(1)
-        path = KernelFollower(problem, _one_problem, problem.weights, residuals)
-
-        def answer(counts: FloatArray) -> FloatArray:
-            tasks = path(counts)
-            _require_certified(residuals, tasks, "state")
-            return tasks
-
-        return answer
+        return _PathFollower(problem, bmf_states, np.array(problem.weights), certified=CERTIFIED)
 
     def solve(self, problem: Problem, counts: ArrayLike | None = None) -> Solution:
         """Allocation, prices 1/(f_j C_j) and bottleneck certificate for one vector of counts."""
@@ -147,29 +142,27 @@ def bottleneck_batch(task_shares: ArrayLike, weights: ArrayLike) -> FloatArray:
         raise ModelError.of("task_shares", "must be finite and >= 0, and every class must demand something")
     if not (np.isfinite(mass).all() and (mass > 0).all()):
         raise ModelError.of("weights", "must be finite and > 0")
-    tasks = np.empty_like(mass)
-    residuals = np.zeros(len(mass))
-    ones = np.ones(mass.shape[1])
-    limits = np.full_like(ones, np.inf)
-    # Read-only, like the arrays of a Problem: the kernel is compiled once for both.
-    shares, limits, ones = (np.broadcast_to(array, array.shape) for array in (shares, limits, ones))
-    kernel = bmf_states.small(STEPS * shares[0].size, len(shares))
-    kernel(shares, limits, mass, tasks, ones, residuals, True)
+    tasks, residuals = np.empty_like(mass), np.zeros(len(mass))
+    n, m = shares.shape[1:]
+    # All entries of all problems, zeros included; nobody asks resource by resource.
+    start, resources = np.arange(0, shares.size + 1, m), np.tile(np.arange(m), shares.size // m)
+    listed = Nonzeros(start, resources, shares.reshape(-1), Columns(start, resources, shares.reshape(-1)))
+    _paths(listed, frozen(np.full(n, np.inf)), mass, tasks, np.ones(n), 1.0, np.empty(m), residuals)
     _require_certified(residuals, tasks, "problem")
     return tasks
 
 
-def _one_problem(
-    task_shares: FloatArray,
-    limits: FloatArray,
-    counts: FloatArray,
-    tasks: FloatArray,
-    weights: FloatArray,
-    residuals: FloatArray,
-) -> None:
-    """Fill ``tasks`` and ``residuals`` of many states of one problem."""
-    kernel = bmf_states.small(STEPS * task_shares.size, len(counts))
-    kernel(task_shares[None], limits, counts, tasks, weights, residuals, True)
+class _PathFollower(AnsweringFollower):
+    def __call__(self, counts: FloatArray) -> FloatArray:
+        tasks = super().__call__(counts)
+        _require_certified(self.residuals, tasks, "state")
+        return tasks
+
+
+def _paths(shares: Nonzeros, limits: FloatArray, counts: FloatArray, *rest: Any) -> None:
+    """What :func:`~fairness.policies.engines.bottleneck_states.bmf_states` does."""
+    *_, prices, _ = rest
+    bmf_states.small(STEPS * limits.size * prices.size, len(counts))(shares, limits, counts, *rest)
 
 
 def _by_prices(

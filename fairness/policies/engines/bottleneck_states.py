@@ -16,6 +16,8 @@ from typing import Any
 import numpy as np
 
 from fairness.machine.compiling import COUNTED, helper, inlined, part, stored
+from fairness.model import nonzeros
+from fairness.model.nonzeros import Nonzeros
 from fairness.model.problem import FloatArray
 from fairness.policies.engines import cap_path
 from fairness.policies.engines.cap_path import Work, follow_cap, sum_column
@@ -52,23 +54,26 @@ def _workspace(n: int, m: int) -> Work:
     )
 
 
-@stored(cap_path, **COUNTED)
+@stored(cap_path, nonzeros, **COUNTED)
 def bmf_states(
-    task_shares: FloatArray,
+    shares: Nonzeros,
     limits: FloatArray,
     counts: FloatArray,
     tasks: FloatArray,
     weights: FloatArray,
+    direct: float,
+    prices: FloatArray,
     residuals: FloatArray,
-    direct: bool,
 ) -> None:
     """Fill ``tasks`` (n_states, n_classes) and the residual of each state.
 
-    ``task_shares`` has shape (1, n_classes, n_resources), or (n_states, ...) with a problem for each state.
-    Without ``direct`` perturbed paths are taken at once (this is how they are tested).
+    It has the form told in :class:`fairness.protocol.following.Answers`. ``shares`` lists the rows of one
+    problem, or one after the other those of a problem for each state; of ``prices`` only the number counts.
+    Where ``direct`` is 0, perturbed paths are taken at once (this is how they are tested).
     """
     n_states, n = counts.shape
-    m = task_shares.shape[2]
+    m = prices.size
+    several = shares.start.size - 1 > n
     dominant = np.empty(n)
     shared = np.empty((n, m + 2))
     packed = np.empty((n, m + 2))
@@ -77,8 +82,8 @@ def bmf_states(
     work = _workspace(n, m)
     share = work.share
     for state in range(n_states):
-        if state < task_shares.shape[0]:
-            _normalize(task_shares[state], limits, weights, dominant, shared)
+        if state == 0 or several:
+            _normalize(shares, n * state if several else 0, limits, weights, dominant, shared)
         n_live: Any = np.int64(0)  # A literal 0 would compile everything below twice.
         for i in range(n):
             tasks[state, i] = 0.0
@@ -97,7 +102,7 @@ def bmf_states(
                     packed[r, j] = shared[live[r], j]
         residual = 0.0
         if n_live > 0:
-            finished = direct and follow_cap(b, mass, n_live, work)
+            finished = direct > 0.0 and follow_cap(b, mass, n_live, work)
             residual = _residual(b, mass, n_live, work) if finished else np.inf
             if not residual <= 1e-13:
                 residual = _rescue(b, mass, n_live, residual, work)
@@ -111,18 +116,29 @@ def bmf_states(
 
 @part
 def _normalize(
-    task_shares: FloatArray, limits: FloatArray, weights: FloatArray, dominant: FloatArray, b: FloatArray
+    shares: Nonzeros,
+    first: int,
+    limits: FloatArray,
+    weights: FloatArray,
+    dominant: FloatArray,
+    b: FloatArray,
 ) -> None:
-    """Rows b_i: demand shares over the largest, 1 for the cap, 1/(dominant weighted share at the limit)."""
-    n, m = task_shares.shape
+    """Rows b_i: demand shares over the largest, 1 for the cap, 1/(dominant weighted share at the limit).
+
+    The shares are those from row ``first`` on.
+    """
+    n, m = b.shape[0], b.shape[1] - 2
     for i in range(n):
+        begin, end = shares.start[first + i], shares.start[first + i + 1]
         largest = 0.0
-        for j in range(m):
-            largest = max(largest, task_shares[i, j])
+        for e in range(begin, end):
+            largest = max(largest, shares.share[e])
         dominant[i] = largest
         if largest > 0:
             for j in range(m):
-                b[i, j] = task_shares[i, j] / largest
+                b[i, j] = 0.0
+            for e in range(begin, end):
+                b[i, shares.resource[e]] = shares.share[e] / largest
             b[i, m] = 1.0
             b[i, m + 1] = weights[i] / (limits[i] * largest)
 

@@ -177,8 +177,10 @@ def test_perturbed_paths_alone_certify_everything(limited):
             problem = Problem(CONTINUUM, [1, 1, 1])
         counts = np.ones((1, problem.n_classes))
         tasks, residuals = np.empty_like(counts), np.empty(1)
-        shares = problem.task_shares[None]
-        bottleneck_states.bmf_states(shares, problem.limits, counts, tasks, problem.weights, residuals, False)
+        shares, prices = problem.nonzeros, np.empty(m)
+        weights = np.array(problem.weights)
+        bmf_states = bottleneck_states.bmf_states
+        bmf_states(shares, problem.limits, counts, tasks, weights, 0.0, prices, residuals)
         assert residuals[0] <= 1e-12
         assert bottleneck_certificate(problem, counts[0], tasks[0]).residual <= 1e-12
 
@@ -214,7 +216,7 @@ def test_kernel_residual_is_the_certificate():
     for k in range(100):
         problem = random_problem(rng, 4, 3, kind=KINDS[k % 3], weighted=True, limited=k % 2 == 1)
         dominant, b = np.empty(4), np.empty((4, 5))
-        bottleneck_states._normalize(problem.task_shares, problem.limits, problem.weights, dominant, b)
+        bottleneck_states._normalize(problem.nonzeros, 0, problem.limits, problem.weights, dominant, b)
         # From far off to nearly BMF.
         tasks = BMF(problem, np.ones(4)) * (1 + 10.0 ** -(k % 7) * rng.uniform(-1, 1, 4))
         share = tasks * dominant / problem.weights
