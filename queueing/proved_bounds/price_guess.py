@@ -21,8 +21,9 @@ from fairness.machine import kernels
 from fairness.machine.compiling import COUNTED, UNCOUNTED, helper, part, stored
 from fairness.machine.kernels import list_nonzeros, room_for_nonzeros
 from fairness.model import nonzeros
-from fairness.policies.engines import cholesky, conjugate, prices
-from fairness.policies.engines.prices import CERTIFIED, solve_states, tasks_at
+from fairness.policies.engines import cholesky, conjugate, price_approach, price_space, price_step, prices
+from fairness.policies.engines.price_space import tasks_at
+from fairness.policies.engines.prices import CERTIFIED, solve_states
 from queueing.certificates.rates import alpha_fair, interface, slack
 from queueing.certificates.rates.alpha_fair import ROWS, Guess, Resources, guess_in, masses, resources_of
 from queueing.certificates.rates.interface import Rates
@@ -238,7 +239,11 @@ def _solve_state(
     solve_states(shares, rates.limits, counts, tasks, rates.weights, resources.alpha, prices, residuals)
 
 
-@stored(alpha_fair, interface, slack, prices, cholesky, conjugate, kernels, nonzeros, **UNCOUNTED)
+@stored(
+    *(alpha_fair, interface, slack, prices, price_space, price_approach, price_step),
+    *(cholesky, conjugate, kernels, nonzeros),
+    **UNCOUNTED,
+)
 def guess_prices(rates: Rates, counts: Any, memory: FloatArray) -> None:
     """Write the guess of a state to the head of ``memory``, from the prices that stand there."""
     resources = resources_of(rates)

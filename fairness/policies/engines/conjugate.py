@@ -36,11 +36,12 @@ def conjugate_step(
     factor: FloatArray,
     more: FloatArray,
     right: FloatArray,
+    step: FloatArray,
     work: FloatArray,
     precision: float,
     rounds: float,
 ) -> bool:
-    """Put the step into ``work[0]``; whether it is as precise as wanted after so many rounds.
+    """Put the step into its place; whether it is as precise as wanted after so many rounds.
 
     Parameters
     ----------
@@ -54,14 +55,16 @@ def conjugate_step(
         What the diagonal has besides, shape (n_resources,).
     right : numpy.ndarray
         The right side, shape (n_resources,); NaN for resources that keep their price.
+    step : numpy.ndarray
+        Place of the step, shape (n_resources,).
     work : numpy.ndarray
-        Work space, shape (5, n_resources).
+        Work space, shape (4, n_resources).
     precision : float
         Of the right side that is met, relative, in the norm of the inverse diagonal.
     rounds : float
         At most so many.
     """
-    step, diagonal, rest, direction, image = work[0], work[1], work[2], work[3], work[4]
+    diagonal, rest, direction, image = work[0], work[1], work[2], work[3]
     diagonal[:] = 0.0
     for i in users:
         slope = factor[i] * factor[i]

@@ -6,20 +6,17 @@ import numpy as np
 import pytest
 
 from fairness.model.nonzeros import nonzeros
-from fairness.policies.engines import prices
+from fairness.policies.engines import price_approach, price_space, price_step, prices
 from fairness.policies.engines.cholesky import factorise
 from fairness.policies.engines.conjugate import conjugate_step, rounds_worth
-
-CAP, PHI = 1, 2  # rows of the kernel; row 0 holds the weights, column 0 the prices, column 1 the loads
+from fairness.policies.engines.price_space import space_for
 
 
 def start(weights, start_prices):
     """Space of the kernel for classes without limits."""
-    n, m = len(weights), len(start_prices)
-    rows, columns = np.zeros((4, n)), np.zeros((9, m))
-    rows[0], rows[CAP], columns[0] = weights, np.inf, start_prices
-    kept = np.empty(m, dtype=np.int64)
-    return prices.Space(rows, columns, np.empty((m, m)), np.empty(m * m), np.empty(m), np.empty(m), kept)
+    space = getattr(space_for, "py_func", space_for)(len(weights), len(start_prices))
+    space.weight[:], space.limit[:], space.price[:] = weights, np.inf, start_prices
+    return space
 
 
 def steps_left(monkeypatch, most):
@@ -37,7 +34,7 @@ def test_one_resource_alone_takes_one_step(monkeypatch, alpha, factor):
     space = start(weights, [price / factor])
     newton = steps_left(monkeypatch, 2)  # the second look finds it solved
     assert newton(nonzeros(shares), np.arange(2), alpha, space, 0) <= 1e-13
-    assert space.columns[0, 0] == pytest.approx(price, rel=1e-13)
+    assert space.price[0] == pytest.approx(price, rel=1e-13)
 
 
 def test_a_price_that_more_than_doubles_grows_by_the_step_itself(monkeypatch):
@@ -46,28 +43,28 @@ def test_a_price_that_more_than_doubles_grows_by_the_step_itself(monkeypatch):
     space = start(weights, [0.1])
     newton = steps_left(monkeypatch, 3)
     assert newton(nonzeros(shares), np.arange(2), 1.0, space, 0) <= 1e-13
-    np.testing.assert_allclose(space.rows[PHI], weights / 0.8, rtol=1e-13)
+    np.testing.assert_allclose(space.tasks, weights / 0.8, rtol=1e-13)
 
 
 def test_who_finds_everything_free_pays_for_what_others_leave():
     # Class 0 gets all of resource 0, of which class 1 needs nothing, and half of resource 1 with it.
     shares = np.array([[1.0, 0.5], [0.0, 1.0]])
     space = start([3.0, 2.0], [0.0, 0.0])
-    prices._revise_prices(nonzeros(shares), np.arange(2), 1.0, space.rows, space.columns)
-    np.testing.assert_allclose(space.columns[0], [3.0, 2.0 / 0.5])
-    np.testing.assert_allclose(space.columns[1], [0.0, 0.0], atol=1e-15)
+    prices._revise_prices(nonzeros(shares), np.arange(2), 1.0, space)
+    np.testing.assert_allclose(space.price, [3.0, 2.0 / 0.5])
+    np.testing.assert_allclose(space.load, [0.0, 0.0], atol=1e-15)
 
 
 def test_who_pays_goes_on_paying_as_much():
     space = start([3.0, 2.0], [0.0, 5.0])
-    prices._revise_prices(nonzeros(np.eye(2)), np.arange(2), 1.0, space.rows, space.columns)
-    np.testing.assert_allclose(space.columns[0], [3.0, 5.0])
+    prices._revise_prices(nonzeros(np.eye(2)), np.arange(2), 1.0, space)
+    np.testing.assert_allclose(space.price, [3.0, 5.0])
 
 
 def test_what_nobody_uses_is_free():
     space = start([1.0], [2.0, 5.0])
-    prices._revise_prices(nonzeros(np.array([[1.0, 0.0]])), np.arange(1), 1.0, space.rows, space.columns)
-    assert space.columns[0].tolist() == [2.0, 0.0]
+    prices._revise_prices(nonzeros(np.array([[1.0, 0.0]])), np.arange(1), 1.0, space)
+    assert space.price.tolist() == [2.0, 0.0]
 
 
 def dual_objective(shares, weights, caps, alpha, p):
@@ -86,13 +83,13 @@ def test_no_round_raises_the_dual_objective(alpha, limited):
         n, m = rng.integers(1, 6, 2)
         shares, weights = 10.0 ** rng.uniform(-1, 1, (n, m)), 10.0 ** rng.uniform(-1, 1, n)
         space = start(weights, 10.0 ** rng.uniform(-1, 1, m))
-        space.rows[CAP] = 10.0 ** rng.uniform(-1, 1, n) if limited else np.inf
-        users, p = np.arange(n), space.columns[0]
-        prices._use(nonzeros(shares), users, alpha, space)
-        before = dual_objective(shares, weights, space.rows[CAP], alpha, p)
+        space.limit[:] = 10.0 ** rng.uniform(-1, 1, n) if limited else np.inf
+        users, p = np.arange(n), space.price
+        price_space.use(nonzeros(shares), users, alpha, space)
+        before = dual_objective(shares, weights, space.limit, alpha, p)
         for _ in range(30):
-            prices._approach(nonzeros(shares), users, alpha, space, 1, 0.0)
-            after = dual_objective(shares, weights, space.rows[CAP], alpha, p)
+            price_approach.approach(nonzeros(shares), users, alpha, space, 1, 0.0)
+            after = dual_objective(shares, weights, space.limit, alpha, p)
             assert after <= before + 1e-12 * abs(before)
             before = after
 
@@ -100,22 +97,23 @@ def test_no_round_raises_the_dual_objective(alpha, limited):
 def test_a_round_keeps_the_price_of_what_is_hardly_used():
     # Loads of 1e-20 less 1 are -1: at a lower price, they are more.
     space = start([1e-20, 1.0], [1.0, 1.0])
-    prices._use(nonzeros(np.eye(2)), np.arange(2), 1.0, space)
-    assert prices._approach(nonzeros(np.eye(2)), np.arange(2), 1.0, space, 5, 0.0)
-    np.testing.assert_allclose(space.columns[0], [1e-20, 1.0], rtol=1e-12)
+    price_space.use(nonzeros(np.eye(2)), np.arange(2), 1.0, space)
+    assert price_approach.approach(nonzeros(np.eye(2)), np.arange(2), 1.0, space, 5, 0.0)
+    np.testing.assert_allclose(space.price, [1e-20, 1.0], rtol=1e-12)
 
 
 def test_conjugate_gradients_solve_the_system_of_those_who_change():
     rng = np.random.default_rng(3)
     shares = np.where(rng.random((40, 12)) < 0.3, rng.uniform(0.1, 1, (40, 12)), 0.0)
-    factor, more, right, work = rng.uniform(0.5, 1, 40), np.zeros(12), rng.normal(size=12), np.zeros((5, 12))
+    factor, more, right = rng.uniform(0.5, 1, 40), np.zeros(12), rng.normal(size=12)
+    step, work = np.empty(12), np.empty((4, 12))
     more[3], right[7], kept = 2.0, np.nan, np.arange(12) != 7
-    assert conjugate_step(nonzeros(shares), np.arange(40), factor, more, right, work, 1e-12, 50.0)
+    assert conjugate_step(nonzeros(shares), np.arange(40), factor, more, right, step, work, 1e-12, 50.0)
     hessian = shares.T @ np.diag(factor**2) @ shares + np.diag(more)
     wanted = np.linalg.solve(hessian[np.ix_(kept, kept)], right[kept])
-    np.testing.assert_allclose(work[0, kept], wanted, rtol=1e-9)
-    assert work[0, 7] == 0.0
-    assert not conjugate_step(nonzeros(shares), np.arange(40), factor, more, right, work, 1e-12, 3.0)
+    np.testing.assert_allclose(step[kept], wanted, rtol=1e-9)
+    assert step[7] == 0.0
+    assert not conjugate_step(nonzeros(shares), np.arange(40), factor, more, right, step, work, 1e-12, 3.0)
 
 
 def test_conjugate_gradients_are_tried_where_a_factor_is_dear():
@@ -139,9 +137,9 @@ def test_prices_move_where_no_class_notices(n_resources, side):
     factor = hessian.copy()
     factorise(factor)
     load = hessian @ np.linspace(-1, 1, n_resources)  # loads that agree: there are prices that fill everybody
-    assert not prices._exchange(factor, load.copy(), np.empty(n_resources))
+    assert not price_step._exchange(factor, load.copy(), np.empty(n_resources))
     load[-1] += side * 1e-3
-    assert prices._exchange(factor, load, np.empty(n_resources))
+    assert price_step._exchange(factor, load, np.empty(n_resources))
     # Towards the resource that is too full, away from those it is made of.
     np.testing.assert_allclose(load, -side * unnoticed, rtol=1e-10)
 
@@ -172,7 +170,7 @@ def test_prices_that_are_given_are_the_start(monkeypatch):
     def never(*_):
         raise AssertionError("from nothing, though prices were given")
 
-    monkeypatch.setattr(prices, "_enter", never)
+    monkeypatch.setattr(prices, "enter", never)
     solve(1)
     assert residuals.max() <= prices.CERTIFIED
     np.testing.assert_allclose(solved[1, 0], solved[0, 0], rtol=1e-12)
@@ -180,10 +178,9 @@ def test_prices_that_are_given_are_the_start(monkeypatch):
 
 def test_prices_that_reach_zero_at_once_leave_together():
     space = start([1.0], [1.0, 2.0, 3.0])
-    columns = space.columns
-    columns[3] = [-2.0, -4.0, -3.0]  # the step
-    assert prices._take_step(columns, False) == (0.5, 0, 1.0)
-    assert columns[0].tolist() == [0.0, 0.0, 1.5]
+    space.step[:] = [-2.0, -4.0, -3.0]
+    assert price_step.take_step(space, False) == (0.5, 0, 1.0)
+    assert space.price.tolist() == [0.0, 0.0, 1.5]
 
 
 def solved_alone(shares, limits, counts, given):

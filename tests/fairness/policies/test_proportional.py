@@ -460,8 +460,8 @@ def test_prices_lead_from_state_to_state_without_starting_anew(alpha, seed, monk
         starts.append(arguments)
         return whole(*arguments)
 
-    whole = prices._enter
-    monkeypatch.setattr(prices, "_enter", enter)
+    whole = prices.enter
+    monkeypatch.setattr(prices, "enter", enter)
     step = getattr(prices.solve_states, "py_func", prices.solve_states)
     shares, growth, known, residual = pool.nonzeros, np.ones(20), np.zeros(12), np.zeros(1)
     counts, tasks = np.zeros((1, 20)), np.empty((1, 20))
