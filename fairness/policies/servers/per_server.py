@@ -18,6 +18,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike
+from scipy.sparse import csr_array
 
 from fairness.arguments.validation import FloatArray, IntArray
 from fairness.evidence.pools import Certificate
@@ -53,41 +54,45 @@ class PerServerDRF(ClusterPolicy):
 
     def solve(self, cluster: Cluster, counts: ArrayLike | None = None) -> ClusterSolution:
         """Placement and evidence for one vector of counts (all 1 when None)."""
-        x = cluster.check_state(counts)
+        x, (users, server, pool) = cluster.check_state(counts), _servers_as_one_pool(cluster)
+        solution = DRF().solve(pool, x[users])
         placement, levels = np.zeros_like(cluster.gamma), np.zeros_like(cluster.gamma)
-        residual = 0.0
-        for i, (users, pool) in enumerate(self._pools(cluster)):
-            solution = DRF().solve(pool, x[users])
-            placement[users, i], levels[users, i] = solution.tasks, solution.levels
-            residual = max(residual, solution.certificate.residual)
+        placement[users, server], levels[users, server] = solution.tasks, solution.levels
         claim = "on every server each class has a full resource of which its level is the largest"
-        return ClusterSolution(placement, Certificate(claim, residual), details={"levels": levels})
+        return ClusterSolution(
+            placement, Certificate(claim, solution.certificate.residual), details={"levels": levels}
+        )
 
     def placements(self, cluster: Cluster, states: FloatArray) -> FloatArray:
-        """Placements alone, each server in all states together."""
+        """Placements alone."""
+        users, server, pool = _servers_as_one_pool(cluster)
         answers = np.zeros((len(states), *cluster.gamma.shape))
-        for i, (users, pool) in enumerate(self._pools(cluster)):
-            answers[:, users, i] = DRF()(pool, states[:, users])
+        answers[:, users, server] = DRF()(pool, states[:, users])
         return answers
 
     def follow(self, problem: Cluster) -> Follower:
         """One state after the other."""
-        servers = [(users, DRF().follow(pool)) for users, pool in self._pools(problem)]
-        tasks = np.empty(problem.n_classes)
+        users, _, pool = _servers_as_one_pool(problem)
+        drf, n = DRF().follow(pool), problem.n_classes
 
         def answer(counts: FloatArray) -> FloatArray:
-            tasks[:] = 0.0
-            for users, drf in servers:
-                tasks[users] += drf(counts[users])
+            tasks: FloatArray = np.bincount(users, drf(counts[users]), n)
             return tasks
 
         return answer
 
-    def _pools(self, cluster: Cluster) -> list[tuple[IntArray, Problem]]:
-        """The classes that may run on each server, and the server as a pool of theirs."""
-        capacities, result = np.ones(cluster.n_resources), []
-        for i in range(cluster.n_servers):
-            users = np.flatnonzero(cluster.eligible[:, i])
-            shares = cluster.task_shares[users, i]
-            result.append((users, Problem(shares, capacities, weights=cluster.weights[users])))
-        return result
+
+def _servers_as_one_pool(cluster: Cluster) -> tuple[IntArray, IntArray, Problem]:
+    """Class and server of each pair that may run, and a pool in which each pair is a class.
+
+    Its resources are those of all servers. As pairs on two servers have none in common, filling it fills each
+    server by itself.
+    """
+    users, server = np.nonzero(cluster.eligible)
+    shares = cluster.task_shares[users, server]
+    n_pairs, m = shares.shape
+    places = np.arange(n_pairs)[:, None], server[:, None] * m + np.arange(m)
+    place = tuple(np.broadcast_to(index, shares.shape).reshape(-1) for index in places)
+    demands = csr_array((shares.reshape(-1), place), shape=(n_pairs, cluster.n_servers * m))
+    pool = Problem(demands, np.ones(demands.shape[1]), weights=cluster.weights[users])
+    return users, server, pool

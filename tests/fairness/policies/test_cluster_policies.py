@@ -144,17 +144,14 @@ def test_per_server_drf_by_its_definition(kind):
         assert not solution.placement[2].any()
 
 
-def test_per_server_drf_certifies_the_worst_server(monkeypatch):
+def test_per_server_drf_is_as_doubtful_as_its_filling(monkeypatch):
     class Doubtful:
-        """DRF that doubts its answer on pools of one class."""
+        """DRF that doubts its answer."""
 
         def solve(self, pool, counts):
             solution = DRF().solve(pool, counts)
-            doubt = 0.25 if pool.n_classes == 1 else 0.0
-            return replace(solution, certificate=Certificate("doubtful", doubt))
+            return replace(solution, certificate=Certificate("doubtful", 0.25))
 
     monkeypatch.setattr(per_server, "DRF", Doubtful)
     cluster = Cluster([[1], [1]], [[1], [2]], eligible=[[True, False], [True, True]])
     assert PerServerDRF().solve(cluster).certificate.residual == 0.25
-    assert PerServerDRF().solve(cluster, [1, 0]).certificate.residual == 0.25
-    assert PerServerDRF().solve(cluster.replaced(eligible=None)).certificate.residual == 0
