@@ -76,8 +76,7 @@ class PerServerDRF(ClusterPolicy):
         drf, n = DRF().follow(pool), problem.n_classes
 
         def answer(counts: FloatArray) -> FloatArray:
-            tasks: FloatArray = np.bincount(users, drf(counts[users]), n)
-            return tasks
+            return np.asarray(np.bincount(users, drf(counts[users]), n), dtype=float)
 
         return answer
 
