@@ -345,11 +345,11 @@ def heavy_traffic(
     if isinstance(policies, str) or not len(policies):
         raise ModelError.of("policies", f"must be a sequence of policies or 'balanced'; got {policies!r}")
     edge = System.with_load(problem, mix, 1.0, mean_sizes)
-    wide = _loads("loads", LOADS if loads is None else loads)
+    wide = _increasing("loads", LOADS if loads is None else loads, 4)
     three = loads is None and np.count_nonzero(edge.loads) == 3
     steps = np.array(LOADS_OF_THREE) if three else wide
     further = [*wide, 1 - (1 - wide[-1]) / 2, 1 - (1 - wide[-1]) / 4]
-    far = _loads("balanced_loads", further if balanced_loads is None else balanced_loads)
+    far = _increasing("balanced_loads", further if balanced_loads is None else balanced_loads, 4)
     relative = edge.relative_loads
     full = np.flatnonzero(relative >= 1.0 - FULL)
     shares = problem.task_shares[:, full]
@@ -389,10 +389,6 @@ def heavy_traffic(
         best = found() if queues else None
         raise stopped(stop, f"{len(queues)} of {len(policies)} policies are done", best) from None
     return found()
-
-
-def _loads(name: str, given: Sequence[float]) -> FloatArray:
-    return _increasing(name, given, 4)
 
 
 def _increasing(name: str, given: Sequence[float], least: int) -> FloatArray:
