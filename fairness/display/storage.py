@@ -22,7 +22,7 @@ import math
 import os
 import sys
 from collections.abc import Mapping
-from dataclasses import fields, is_dataclass
+from dataclasses import fields
 from enum import Enum
 from fractions import Fraction
 from functools import cached_property, partial
@@ -374,7 +374,7 @@ def _is_of_scipy(value: Any) -> bool:
 
 def _require_fields(cls: Any, given: Mapping[str, Any]) -> None:
     """Refuse other fields than those of a dataclass; names with an underscore may be made of them."""
-    if not is_dataclass(cls):
+    if not hasattr(cls, "__dataclass_fields__"):
         return
     known = {field.name: field for field in fields(cls)}
     needed = [name for name, field in known.items() if not field.metadata.get("later")]

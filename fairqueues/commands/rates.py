@@ -6,7 +6,6 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from fairqueues.console.checkpoints import finished_points
 from fairqueues.console.command import Call, command
 from fairqueues.console.inputs import chain_options, chosen, is_cluster, labelled, settings
 from fairqueues.console.options import File, Methods, Precision, Seconds
@@ -85,7 +84,7 @@ def rates(
 
     import capacity
 
-    with finished_points(checkpoint, call.to) as kept:
+    with call.to.finished_points(checkpoint) as kept:
         with call.workers() as n_jobs:
             curves = capacity.load_curves(
                 system,

@@ -107,9 +107,14 @@ class Listing:
         """Membership of the loads of the file."""
         if self.loads is None:
             return ()
-        relative = 1.0 - float(self.region.slack(self.loads))
-        fits = "fit" if self.region.contains(self.loads) else "do not fit"
+        relative, inside = self._membership
+        fits = "fit" if inside else "do not fit"
         return (Evidence("the loads of the file", f"{fits}, relative load", relative),)
+
+    @property
+    def _membership(self) -> tuple[float, bool]:
+        """Relative load of the loads of the file, and whether they fit."""
+        return 1.0 - float(self.region.slack(self.loads)), self.region.contains(self.loads)
 
     def notes(self, *, ray: bool) -> list[str]:
         """The inequalities with their vertices, else what is not in the table; the ray, if asked for."""
@@ -134,8 +139,7 @@ class Listing:
         """Membership and the ray, for JSON."""
         found: dict[str, Any] = {}
         if self.loads is not None:
-            relative = 1.0 - float(self.region.slack(self.loads))
-            found["membership"] = {"relative_load": relative, "fits": self.region.contains(self.loads)}
+            found["membership"] = dict(zip(("relative_load", "fits"), self._membership, strict=True))
         if self.mix is not None:
             found["ray"] = {"mix": self.mix, "multiple": self.multiple, "loads": self.multiple * self.mix}
         return found
