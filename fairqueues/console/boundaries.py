@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from fairness.display.tables import Columns
 from fairqueues.report.outcome import Evidence
 
 if TYPE_CHECKING:
@@ -56,14 +57,9 @@ class Boundary:
 
     def to_dataframe(self) -> pd.DataFrame:
         """One row per class: its loads in the mix and at the inner end; its service rate there, if known."""
-        import pandas as pd
-
-        frame = pd.DataFrame(index=pd.Index(self.classes, name="job_class"))
-        frame["mix"], frame["boundary"] = self.mix, self.point.loads
+        told: dict[str, Any] = {"job_class": self.classes, "mix": self.mix, "boundary": self.point.loads}
         rates = getattr(self.point, "service_rates", None)
-        if rates is not None:
-            frame["service_rate"] = rates
-        return frame
+        return Columns(told if rates is None else told | {"service_rate": rates}).to_dataframe()
 
     def evidence(self, name: str) -> tuple[Evidence, ...]:
         """The bracket, and what it rests on."""

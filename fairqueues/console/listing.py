@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from fairness.display.tables import Columns
 from fairqueues.report.outcome import Evidence
 
 if TYPE_CHECKING:
@@ -94,14 +95,12 @@ class Listing:
 
     def _classes(self) -> pd.DataFrame:
         """Per class the loads of the file and at the boundary, and the price that proves the boundary."""
-        import pandas as pd
-
         edge = self.multiple * np.asarray(self.mix)
-        frame = pd.DataFrame(index=pd.Index(self.region.job_classes, name="job_class"))
+        told: dict[str, Any] = {"job_class": self.region.job_classes}
         if self.loads is not None:
-            frame["load"] = self.loads
-        frame["boundary"], frame["price"] = edge, self.region.judge(edge).prices
-        return frame
+            told["load"] = self.loads
+        told |= {"boundary": edge, "price": self.region.judge(edge).prices}
+        return Columns(told).to_dataframe()
 
     def evidence(self) -> tuple[Evidence, ...]:
         """Membership of the loads of the file."""
