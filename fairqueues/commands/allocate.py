@@ -7,7 +7,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from fairqueues.console.command import Call, command, stacked
-from fairqueues.console.inputs import chosen, is_cluster, numbers
+from fairqueues.console.inputs import chosen, numbers
 from fairqueues.console.options import File, Policies
 from fairqueues.report.outcome import certificates
 from fairqueues.report.tables import lines
@@ -36,7 +36,7 @@ def allocate(call: Call, file: File, policy: Policies = None, counts: str | None
     runs = {name: partial(fairness.allocate, scenario.model, p, jobs) for name, p in policies.items()}
     results = {name: replace(one, name=name) for name, one in call.run(runs).items()}
     queues = None if scenario.tree is None else _queues(scenario.tree, scenario.model, results)
-    notes = [] if is_cluster(scenario) else [_use(name, r) for name, r in results.items()]
+    notes = [] if scenario.is_cluster else [_use(name, r) for name, r in results.items()]
     call.deliver(
         "Allocations",
         stacked(results, "policy"),

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from fairqueues.console.command import Call, command
-from fairqueues.console.inputs import chain_options, chosen, is_cluster, labelled, settings
+from fairqueues.console.inputs import chain_options, chosen, labelled, settings
 from fairqueues.console.options import File, Methods, Precision, Seconds
 from fairqueues.console.remedies import placed
 from fairqueues.errors import WrongUse
@@ -65,7 +65,7 @@ def rates(
     notes: list[str] = []
     if method:
         methods = labelled([scenario.sweep_method(name, Path()) for name in method], method)
-    elif is_cluster(scenario):
+    elif scenario.is_cluster:
         methods = chosen(scenario, None)
         notes.append("balanced fairness and its bound are known for one pool, and left out here")
     else:

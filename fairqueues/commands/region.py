@@ -12,7 +12,7 @@ import typer
 
 from fairqueues.console import completion
 from fairqueues.console.command import Call, command, stacked
-from fairqueues.console.inputs import chosen, is_cluster, method_name, numbers, settings, sourced
+from fairqueues.console.inputs import chosen, method_name, numbers, settings, sourced
 from fairqueues.console.options import File, Policies
 from fairqueues.errors import WrongUse
 from fairqueues.scenario.choices import RegionKind
@@ -76,7 +76,7 @@ def region(
         {"--policy": policy, "--points": points, "--rate": rate},
         {"--section": section, "--ray": ray, "--volume": volume or None},
     )
-    if what == "service" and is_cluster(scenario):
+    if what == "service" and scenario.is_cluster:
         raise WrongUse("--kind service is for one pool, and the model has servers; take stability or policy")
     n = scenario.model.n_classes
     if what in LISTED:

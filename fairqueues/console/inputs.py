@@ -19,7 +19,6 @@ __all__ = [
     "chosen",
     "example",
     "examples",
-    "is_cluster",
     "labelled",
     "loaded",
     "method_name",
@@ -64,13 +63,6 @@ def _standard_input() -> str:
         return sys.stdin.buffer.read().decode("utf-8-sig")
     except UnicodeDecodeError as error:
         raise WrongUse(f"standard input: byte {error.start} is not UTF-8 text; give TOML or JSON") from None
-
-
-def is_cluster(scenario: Scenario) -> bool:
-    """Whether the model is a cluster of servers."""
-    from fairness import Cluster
-
-    return isinstance(scenario.model, Cluster)
 
 
 def loaded(scenario: Scenario, load: float | None) -> Any:
