@@ -25,7 +25,13 @@ from fractions import Fraction
 from typing import Any
 
 from fairness.display.wording import many
-from fairqueues.exchange.schedulers.manifests.constraints import Condition, constraints_of, runs_on, tolerated
+from fairqueues.exchange.schedulers.manifests.constraints import (
+    Condition,
+    constraints_of,
+    runs_on,
+    taints_of,
+    tolerated,
+)
 from fairqueues.exchange.schedulers.manifests.fields import Field
 from fairqueues.exchange.schedulers.parts import Jobs, Parts, Server, largest_of, total_of
 
@@ -171,10 +177,7 @@ def _read_node(node: Field, parts: Parts) -> None:
     allocatable = status["allocatable"] if status["allocatable"].value is not None else status["capacity"]
     if allocatable.value is None:
         status.fail("has neither allocatable nor capacity; give the output of kubectl get nodes -o json")
-    taints = [
-        (one["key"].text(), one["value"].value or "", one["effect"].text())
-        for one in spec["taints"].entries()
-    ]
+    taints = taints_of(spec["taints"])
     if spec["unschedulable"].flag() and not any(
         key == "node.kubernetes.io/unschedulable" for key, *_ in taints
     ):

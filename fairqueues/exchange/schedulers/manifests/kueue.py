@@ -33,7 +33,7 @@ from dataclasses import dataclass, field, replace
 from fractions import Fraction
 
 from fairness.errors import ModelError
-from fairqueues.exchange.schedulers.manifests.constraints import FORBIDDING, tolerated
+from fairqueues.exchange.schedulers.manifests.constraints import FORBIDDING, taints_of, tolerated
 from fairqueues.exchange.schedulers.manifests.fields import Field
 from fairqueues.exchange.schedulers.parts import Amounts, Jobs, Parts, Queue, QueuePath, Server, total_of
 
@@ -298,11 +298,9 @@ class Flavors:
         if any(labels[flavor].get(key) != value for key, value in selector.items()):
             return False
         spec = self.flavors[flavor]["spec"]
-        for taint in spec["nodeTaints"].entries():
-            effect = taint["effect"].text()
-            told = (taint["key"].text(), taint["value"].value or "", effect)
-            own = jobs.tolerates is not None and jobs.tolerates(told)
-            if effect in FORBIDDING and not own and not tolerated(spec["tolerations"])(told):
+        for taint in taints_of(spec["nodeTaints"]):
+            own = jobs.tolerates is not None and jobs.tolerates(taint)
+            if taint[2] in FORBIDDING and not own and not tolerated(spec["tolerations"])(taint):
                 return False
         return True
 
