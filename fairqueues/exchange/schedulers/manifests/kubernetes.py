@@ -19,7 +19,7 @@ References
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import Any
@@ -87,7 +87,7 @@ class Kubernetes:
             constraints = repr(constraints_of(pod["spec"]))
             if constraints not in conditions:
                 conditions[constraints] = runs_on(pod["spec"])
-            key = (_namespace(pod), _owner(pod), _queue(pod), _hashable(demands), constraints)
+            key = (_namespace(pod), _owner(pod), _queue(pod), tuple(sorted(demands.items())), constraints)
             by_owner.setdefault(key, []).append((pod, demands))
         alike: dict[Any, list[Any]] = {}
         for (namespace, owner, queue, demands, constraints), pods in by_owner.items():
@@ -134,10 +134,6 @@ class Kubernetes:
             parts.held[node] = total_of([parts.held.get(node, {}), held])
             return
         self.found.append((pod, demands))
-
-
-def _hashable(demands: Mapping[str, Fraction]) -> tuple[tuple[str, Fraction], ...]:
-    return tuple(sorted(demands.items()))
 
 
 def _namespace(pod: Field) -> str:
