@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike
 from capacity.curves.result import LoadCurves
 from capacity.means.chains import ByChain
 from capacity.means.formulas import ByRecursion
-from capacity.means.found import MEANS, SIMULATION
+from capacity.means.found import COLUMNS, SIMULATION
 from capacity.means.ladder import answered
 from capacity.means.method import Effort, Method
 from capacity.means.simulations import BySimulation
@@ -190,7 +190,7 @@ def _curves(system: System, data: xr.Dataset, confidence: float) -> LoadCurves:
     found_by = tuple(map(tuple, data.found_by.values.tolist()))
     drawn = any(SIMULATION in row for row in found_by)
     seed = data.attrs["entropy"]
-    means = {name: frozen(data[name].values) for mean in MEANS for name in (mean, f"{mean}_error")}
+    means = {name: frozen(data[name].values) for name in COLUMNS}
     return LoadCurves(
         system=system,
         loads=frozen(data["load"].values.astype(float)),

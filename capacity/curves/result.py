@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -99,21 +99,12 @@ class LoadCurves(Result):
     confidence: float
     entropy: Entropy | None
 
+    _words: ClassVar[tuple[str, ...]] = ("found_by", "remarks", "errors")
+    """What is said of each load and method."""
+
     def to_dataframe(self) -> pd.DataFrame:
         """One row per load, method and class: the means, their errors, and how they were found."""
-        import pandas as pd
-
-        names = list(self.system.problem.job_classes)
-        index = pd.MultiIndex.from_product(
-            [self.loads.tolist(), list(self.methods), names], names=["load", "policy", "job_class"]
-        )
-        columns: dict[str, Any] = {}
-        for name in MEANS:
-            columns[name] = getattr(self, name).ravel()
-            columns[f"{name}_error"] = getattr(self, f"{name}_error").ravel()
-        for name in ("found_by", "remarks", "errors"):
-            columns[name] = np.repeat(np.array(getattr(self, name), dtype=object).ravel(), len(names))
-        return pd.DataFrame(columns, index=index)
+        return self.to_dataset().to_dataframe(["load", "policy", "job_class"])
 
     def table(self, quantity: str = "service_rates") -> pd.DataFrame:
         """One quantity, a row per class and load, a column per method."""
@@ -134,7 +125,7 @@ class LoadCurves(Result):
         for name in MEANS:
             data[name] = (dims, getattr(self, name))
             data[f"{name}_error"] = (dims, getattr(self, f"{name}_error"))
-        for name in ("found_by", "remarks", "errors"):
+        for name in self._words:
             data[name] = (dims[:2], np.array(getattr(self, name), dtype=object))
         names = list(self.system.problem.job_classes)
         labels = {"load": self.loads, "policy": list(self.methods), "job_class": names}
@@ -353,6 +344,8 @@ class Solved(LoadCurves):
     asked: tuple[str, ...] = field(default=(), metadata=LATER)
     calls: int = field(default=1, metadata=LATER)
 
+    _words = ("found_by", "known", "remarks", "errors")
+
     def cell(self, method: int, load: int) -> Found | None:
         """What is known under a policy at a load, by their numbers; None where nothing is."""
         result = self.results.get((self.methods[method], float(self.loads[load])))
@@ -361,18 +354,6 @@ class Solved(LoadCurves):
         columns: Any = {name: getattr(self, name)[load, method] for name in COLUMNS}
         found_by, known = self.found_by[load][method], self.known[load][method]
         return Found(result, found_by, known, remark=self.remarks[load][method], **columns)
-
-    def to_dataframe(self) -> pd.DataFrame:
-        """One row per load, policy and class: means, errors, how they were found and how well known."""
-        table = super().to_dataframe()
-        each = np.repeat(np.array(self.known, dtype=object).ravel(), self.system.n_classes)
-        table.insert(list(table.columns).index("found_by") + 1, "known", each)
-        return table
-
-    def to_dataset(self) -> xr.Dataset:
-        """The same with labels: dimensions load, policy and job_class."""
-        known = ("load", "policy"), np.array(self.known, dtype=object)
-        return described(super().to_dataset().assign(known=known))
 
     def to_latex(self) -> str:
         """The table as LaTeX, without the remarks."""

@@ -286,7 +286,27 @@ class _Cell:
             self.doubt = " ".join(f"whether it is stable is not known: {error}".split())
 
     def _unstable(self, error: UnstableError) -> None:
-        self.found, self.found_by, self.said = None, UNSTABLE, _unstable(self.system, error)
+        self.found, self.found_by, self.said = None, UNSTABLE, _growing(self.system, error)
+
+    @property
+    def remark(self) -> str:
+        """On what was found."""
+        if self.found is None:
+            return ""
+        doubt = self.doubt if self.found_by == SIMULATION else ""
+        return "; ".join(filter(None, (self.found.remark, doubt)))
+
+    @property
+    def error(self) -> str:
+        """Why nothing was found."""
+        return self.said if self.found is None else ""
+
+    @property
+    def known(self) -> str:
+        """How well the means are known."""
+        if self.found is not None:
+            return self.found.known
+        return self.said if self.found_by else NOTHING
 
     def ask(self, methods: Sequence[Method], effort: Effort, announce: Any) -> None:
         """For the means."""
@@ -317,7 +337,7 @@ class _Cell:
                 self.found, self.found_by, self.said = replace(found, remark=remark), SIMULATION, ""
 
 
-def _unstable(system: System, error: UnstableError) -> str:
+def _growing(system: System, error: UnstableError) -> str:
     """What grows, in a few words."""
     if error.direction is not None:
         part = error.direction / max(error.direction.sum(), 1e-300)
@@ -330,21 +350,20 @@ def _unstable(system: System, error: UnstableError) -> str:
     return f"unstable: {error}"
 
 
+@dataclass(eq=False)
 class _Answers:
     """The cells, the time, and the order in which they get it."""
 
-    def __init__(
-        self,
-        cells: list[_Cell],
-        methods: Sequence[Method],
-        effort: Effort,
-        streams: Mapping[float, Any],
-        calls: int,
-    ) -> None:
-        self.cells, self.methods, self.effort, self.streams = cells, methods, effort, streams
-        self.calls, self.turn = calls, 0
-        self.runs = next((method for method in methods if isinstance(method, BySimulation)), None)
-        self._deadline = clock() + SHARE * effort.seconds
+    cells: list[_Cell]
+    methods: Sequence[Method]
+    effort: Effort
+    streams: Mapping[float, Any]
+    calls: int
+    turn: int = 0
+
+    def __post_init__(self) -> None:
+        self.runs = next((method for method in self.methods if isinstance(method, BySimulation)), None)
+        self._deadline = clock() + SHARE * self.effort.seconds
 
     @property
     def left(self) -> float:
@@ -442,30 +461,19 @@ def _solved(
         rows = [nothing if cell.found is None else getattr(cell.found, name) for cell in cells]
         means[name] = frozen(np.array(rows).reshape(*shape, -1))
 
-    def words(of: Any) -> tuple[tuple[str, ...], ...]:
-        texts = [of(cell) for cell in cells]
+    def words(name: str) -> tuple[tuple[str, ...], ...]:
+        texts = [getattr(cell, name) for cell in cells]
         return tuple(tuple(texts[k * shape[1] : (k + 1) * shape[1]]) for k in range(shape[0]))
 
     return Solved(
         system=system,
         loads=frozen(values.astype(float)),
         methods=names,
-        found_by=words(lambda cell: cell.found_by),
-        remarks=words(_remark),
-        errors=words(lambda cell: cell.said if cell.found is None else ""),
-        known=words(lambda cell: NOTHING if cell.found is None and not cell.found_by else _known(cell)),
+        found_by=words("found_by"),
+        remarks=words("remark"),
+        errors=words("error"),
+        known=words("known"),
         results={(cell.name, cell.load): cell.found.result for cell in cells if cell.found is not None},
         **told,
         **means,
     )
-
-
-def _remark(cell: _Cell) -> str:
-    if cell.found is None:
-        return ""
-    doubt = cell.doubt if cell.found_by == SIMULATION else ""
-    return "; ".join(filter(None, (cell.found.remark, doubt)))
-
-
-def _known(cell: _Cell) -> str:
-    return cell.said if cell.found is None else cell.found.known

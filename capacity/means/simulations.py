@@ -112,24 +112,23 @@ class BySimulation(Method):
         return runs.found()
 
 
+@dataclass(eq=False)
 class _Runs:
     """Runs of a simulation, and what they tell together."""
 
-    def __init__(
-        self,
-        method: BySimulation,
-        system: System,
-        policy: Any,
-        unit: str | None,
-        effort: Effort,
-        before: Simulation | None,
-    ) -> None:
-        self.method, self.system, self.policy, self.unit, self.effort = method, system, policy, unit, effort
-        self.all = before
-        self.last: Simulation | None = None
-        self.error: ModelError | NotConvergedError | None = None
-        self.over, self.failures = False, 0
-        self._deadline = clock() + effort.seconds
+    method: BySimulation
+    system: System
+    policy: Any
+    unit: str | None
+    effort: Effort
+    all: Simulation | None
+    last: Simulation | None = None
+    error: ModelError | NotConvergedError | None = None
+    over: bool = False
+    failures: int = 0
+
+    def __post_init__(self) -> None:
+        self._deadline = clock() + self.effort.seconds
 
     @property
     def left(self) -> float:

@@ -99,6 +99,14 @@ class BoundProgram:
         targets = (self.demands > 0) & np.isfinite(self.durations)[:, None]
         object.__setattr__(self, "_pairs", np.nonzero(targets))
 
+    def cost(self, servers: FloatArray) -> float:
+        """Of so many servers of each type."""
+        return float(self.costs @ servers)
+
+    def choice(self, servers: FloatArray) -> Choice:
+        """These servers with their cost."""
+        return Choice(servers, self.cost(servers))
+
     def relative_durations(self, capacities: FloatArray) -> FloatArray:
         """The bound over the mean sizes, (n_classes,); infinite where a capacity is not above its load."""
         if (self._used(capacities) <= self.resource_loads).any():
@@ -116,11 +124,11 @@ class BoundProgram:
         start = self._inside(low, high)
         if start is None:
             return None
-        x, best = start, Purchase(start, float(self.costs @ start), 0.0, np.zeros(len(self.least)))
+        x, best = start, Purchase(start, self.cost(start), 0.0, np.zeros(len(self.least)))
         weight = 1.0 / max(best.cost, 1e-300)
         for _ in range(40):
             x = self._centred(x, low, high, weight)
-            cost = float(self.costs @ x)
+            cost = self.cost(x)
             multipliers = self._multipliers(1.0 / (weight * self._slacks(x)))  # central path, [1] eq. (11.10)
             best = self._bounded_below(Purchase(x, cost, best.lower, best.prices), low, high, multipliers)
             if gap * cost < cost - best.lower < NEAR * cost:
@@ -160,7 +168,7 @@ class BoundProgram:
             x = relaxed.servers
             for candidate in (np.rint(x), np.ceil(x - 1e-6), np.ceil(x)):
                 rounded = np.clip(candidate, low, high)
-                value = float(self.costs @ rounded)
+                value = self.cost(rounded)
                 if value < cost and self.keeps(rounded):
                     best, cost = rounded, value
             if not (high > low).any():
@@ -189,7 +197,7 @@ class BoundProgram:
         """Relaxation of a node; a single point is its own."""
         free = high > low
         if not free.any():
-            cost = float(self.costs @ low)
+            cost = self.cost(low)
             return Purchase(low, cost, cost, np.zeros(len(self.least))) if self.keeps(low) else None
         finite = bool(np.isfinite(high).all())
         if finite and not self.keeps(high):
@@ -198,9 +206,7 @@ class BoundProgram:
         roomy = np.where(free, high, high + 1e-6)
         solved = self.solve(low, roomy, gap=1e-6)
         if solved is None and finite:  # only the upper ends themselves keep the targets
-            return Purchase(
-                high, float(self.costs @ high), float(self.costs @ low), np.zeros(len(self.least))
-            )
+            return Purchase(high, self.cost(high), self.cost(low), np.zeros(len(self.least)))
         return solved
 
     def _inside(self, low: FloatArray, high: FloatArray) -> FloatArray | None:
@@ -368,7 +374,7 @@ class BoundProgram:
             if over > 1.0:
                 prices /= over * (1.0 + 1e-15)
         surplus = self.costs - self.supplies @ prices
-        top = np.minimum(high, low + (1.0 + GAP) * (dearest - float(self.costs @ low)) / self.costs)
+        top = np.minimum(high, low + (1.0 + GAP) * (dearest - self.cost(low)) / self.costs)
         value = float((np.where((surplus >= 0) | np.isinf(top), low, top) * surplus).sum())
         for j in range(len(r)):
             value += _least_of_one(prices[j], a_total[j], b_total[j], r[j], self.least[j])

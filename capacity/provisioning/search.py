@@ -87,9 +87,9 @@ class Verifier:
         return bool((c > program.resource_loads)[used].all() and (c >= needs(program)).all())
 
     def _kept(self, servers: FloatArray) -> None:
-        cost = float(self.program.costs @ servers)
-        if self.best is None or cost < self.best.cost:
-            self.best = Choice(servers.copy(), cost)
+        found = self.program.choice(servers.copy())
+        if self.best is None or found.cost < self.best.cost:
+            self.best = found
 
     def rates(self, servers: FloatArray, tail: float = TAIL, *, last: bool = False) -> Rates:
         """Service rates of the model; each is computed once, the ``last`` whatever the budget."""
@@ -167,7 +167,7 @@ def cheapest_floor(program: BoundProgram, whole: bool) -> Choice:
         )
     servers = np.rint(solved.x) if whole else np.maximum(solved.x, 0.0)
     # 1e-9: the feasibility tolerance of the solver, relative to right sides of the same size.
-    return Choice(servers, float(program.costs @ servers) * (1.0 if whole else 1.0 - 1e-9))
+    return Choice(servers, program.cost(servers) * (1.0 if whole else 1.0 - 1e-9))
 
 
 def tighten(verifier: Verifier, bound: Choice, floor: Choice, precision: float) -> Choice:
@@ -210,18 +210,15 @@ def tighten(verifier: Verifier, bound: Choice, floor: Choice, precision: float) 
                     f"under {verifier.name}, up to {at(lost)}; raise most or lower the targets"
                 )
         kept = lost + step
-    worth = float(program.costs @ np.abs(x - floor.servers))
-    while (kept - lost) * worth > precision * float(program.costs @ at(kept)):
+    worth = program.cost(np.abs(x - floor.servers))
+    while (kept - lost) * worth > precision * program.cost(at(kept)):
         middle = 0.5 * (kept + lost)
         if verifier.surely(at(middle)):
             kept = middle
         else:
             lost = middle
-    best = at(kept)
-    cost = float(program.costs @ best)
-    if cost > bound.cost and verifier.surely(bound.servers):
-        return bound
-    return Choice(best, cost)
+    best = program.choice(at(kept))
+    return bound if best.cost > bound.cost and verifier.surely(bound.servers) else best
 
 
 def _computable(verifier: Verifier, x: FloatArray, floor: FloatArray) -> tuple[FloatArray, Rates]:
@@ -243,16 +240,15 @@ def search_whole(verifier: Verifier, bound: Choice, floor: Choice) -> tuple[Choi
     in the order of cost, so that nothing is assumed about how the rates depend on the capacities.
     """
     program = verifier.program
-    costs = program.costs
     best = _descended(verifier, _reached(verifier, bound))
     # Alone, a type must supply what no other type has.
     only = (program.supplies > 0).sum(axis=0) == 1
-    least, low = needs(program), np.zeros(len(costs))
-    for t in range(len(costs)):
+    least, low = needs(program), np.zeros(len(program.costs))
+    for t in range(len(low)):
         own = only & (program.supplies[t] > 0)
         # 1e-12: a quotient that is whole up to rounding stays.
         low[t] = np.ceil((least[own] / program.supplies[t, own]).max(initial=0.0) * (1.0 - 1e-12))
-    queue = [(float(costs @ low), tuple(low), 0)]
+    queue = [(program.cost(low), tuple(low), 0)]
     lower = best.cost
     for _ in range(CANDIDATES):
         if not queue or queue[0][0] >= best.cost * (1.0 - 1e-12):
@@ -268,11 +264,11 @@ def search_whole(verifier: Verifier, bound: Choice, floor: Choice) -> tuple[Choi
             if kept is None:  # it might: nothing is proven above its cost
                 lower = min(lower, cost)
         # Every vector is reached once: raise entries from `first` on only.
-        for t in range(first, len(costs)):
+        for t in range(first, len(low)):
             if x[t] + 1 <= program.most[t]:
                 more = x.copy()
                 more[t] += 1
-                heapq.heappush(queue, (float(costs @ more), tuple(more), t))
+                heapq.heappush(queue, (program.cost(more), tuple(more), t))
     return best, min(lower, max(floor.cost, queue[0][0])), not queue
 
 
@@ -281,22 +277,22 @@ def _reached(verifier: Verifier, bound: Choice) -> Choice:
     x, program = bound.servers, verifier.program
     while not verifier.surely(x):
         more = np.minimum(np.maximum(np.ceil(1.1 * x), x + (x > 0)), np.floor(program.most))
-        if (more == x).all() or float(program.costs @ more) > 1e3 * bound.cost:
+        if (more == x).all() or program.cost(more) > 1e3 * bound.cost:
             raise NotConvergedError(
                 f"no servers from {bound.servers} to {x} keep the targets under {verifier.name}; raise "
                 "most or lower the targets"
             )
         x = more
-    return Choice(x, float(program.costs @ x))
+    return program.choice(x)
 
 
 def _descended(verifier: Verifier, choice: Choice) -> Choice:
-    x, costs = choice.servers.copy(), verifier.program.costs
-    for t in np.argsort(-costs, kind="stable"):
+    x, program = choice.servers.copy(), verifier.program
+    for t in np.argsort(-program.costs, kind="stable"):
         while x[t] >= 1 and not verifier.exhausted:
             fewer = x.copy()
             fewer[t] -= 1
             if not verifier.surely(fewer):
                 break
             x = fewer
-    return Choice(x, float(costs @ x))
+    return program.choice(x)

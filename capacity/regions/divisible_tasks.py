@@ -50,20 +50,23 @@ from numpy.typing import ArrayLike
 from capacity.regions.inequalities import ROUNDING, Facets, necessary
 from capacity.regions.load_region import LoadRegion
 from capacity.regions.loads import checked_loads, checked_model
-from capacity.regions.servers import least_facets, server_mixes
+from capacity.regions.vertices import all_corners
 from fairness.arguments.validation import require_whole
 from fairness.display.wording import rough
 from fairness.errors import ModelError
-from fairness.exact.double_description import Facet
+from fairness.exact.double_description import Facet, Point
 from fairness.exact.linear_algebra import whole
 from fairness.exact.minkowski_sum import Body
-from fairness.exact.server_rows import as_fractions, distinct_servers
+from fairness.exact.server_rows import ServerRows, as_fractions, distinct_servers, mixes
 from fairness.machine.work import ProgressOption
 from fairness.model.cluster import Cluster
 from fairness.model.problem import FloatArray, Problem
 from queueing.model.cluster_load import LoadEvidence, Support, relative_load, support
 
-__all__ = ["PoolRegion", "StabilityRegion", "stability_region"]
+__all__ = ["PoolRegion", "StabilityRegion", "least_facets", "stability_region"]
+
+MAX_SERVER_VERTICES = 20_000
+"""The mixes of one server are given up beyond this number of vertices."""
 
 MOST_CLASSES = 6
 """A notebook lists the vertices of a pool up to here: beyond they may be thousands, and take minutes."""
@@ -162,8 +165,7 @@ class StabilityRegion(LoadRegion):
     @cached_property
     def _bodies(self) -> tuple[Body, ...]:
         return tuple(
-            Body.around(server_mixes(rows), len(members))
-            for rows, members in distinct_servers(self.model).items()
+            Body.around(_mixes(rows), len(members)) for rows, members in distinct_servers(self.model).items()
         )
 
 
@@ -369,3 +371,36 @@ def stability_region(
         progress=progress,
         time_limit=time_limit,
     )
+
+
+def least_facets(cluster: Cluster) -> int:
+    """A lower bound of the facets of the region of divisible tasks and of the regions of fewer classes.
+
+    The facets of a sum are those of every summand, and more. Where resource r of a server is all that limits
+    some class k alone, it limits k with a little of other classes as well: so it gives a facet of its own for
+    every set of classes that need it, k among them.
+
+    Examples
+    --------
+    >>> least_facets(Cluster([[1], [2], [3]], [[6]]))
+    4
+    """
+    most = 0
+    for server in range(cluster.n_servers):
+        shares = cluster.task_shares[cluster.eligible[:, server], server]
+        second = np.sort(shares, axis=1)[:, -2] if shares.shape[1] > 1 else np.zeros(len(shares))
+        # Shares that rounding alone tells apart count as equal.
+        alone = shares > second[:, None] * (1.0 + 1e-9)
+        users = (shares > 0).sum(axis=0)[alone.any(axis=0)]
+        most = max(most, sum(2 ** (int(n) - 1) for n in users))
+    return most
+
+
+def _mixes(rows: ServerRows) -> list[Point]:
+    """Vertices of the mixes that a server can run."""
+    refusal = (
+        f"the mixes of one server have more than {MAX_SERVER_VERTICES:,} vertices (one where more resources "
+        "are full than there are classes counts as several); merge classes or resources, or take "
+        "region_section (support, judge, contains, slack, max_scale and boundary work without them)"
+    )
+    return mixes(rows, lambda facets, n: all_corners(facets, n, MAX_SERVER_VERTICES, refusal))

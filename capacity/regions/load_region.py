@@ -22,7 +22,6 @@ from numpy.typing import ArrayLike
 
 from capacity.regions.inequalities import MERGE, ROUNDING, Facets, float_points, inequality, necessary, scaled
 from capacity.regions.loads import checked_loads
-from capacity.regions.plain_data import plain_data
 from capacity.regions.plotting import plot_polytope
 from capacity.regions.vertices import all_corners, all_rounded
 from fairness.arguments.labels import as_named
@@ -339,7 +338,26 @@ class LoadRegion(Result):
         >>> told["A"], told["b"], told["exact_vertices"][2], told["exact_volume"]
         ([[10.0, 1.0], [1.0, 10.0]], [1.0, 1.0], ['1/11', '1/11'], '1/110')
         """
-        return plain_data(self, self._exact_rows if self.is_rational else None, vertices)
+        names = self.job_classes
+        told: dict[str, Any] = {
+            "job_classes": list(names),
+            "pinned": [names[n] for n in self.pinned],
+            "unbounded": [names[n] for n in self.free],
+            "facet_names": list(self.facet_names),
+            "A": self.facets.normals.tolist(),
+            "b": self.facets.offsets.tolist(),
+        }
+        if self.is_rational:
+            told["exact_A"] = [list(map(str, normal)) for normal, _ in self._exact_rows]
+            told["exact_b"] = [str(offset) for _, offset in self._exact_rows]
+        if vertices:
+            told["vertices"] = self.vertices.tolist()
+            told["volume"] = self.volume if math.isfinite(self.volume) else None
+            if self.exact_vertices is not None:
+                told["exact_vertices"] = [list(map(str, vertex)) for vertex in self.exact_vertices]
+            if self.exact_volume is not None:
+                told["exact_volume"] = str(self.exact_volume)
+        return told
 
     def to_dataframe(self) -> pd.DataFrame:
         """One row per vertex: the load of every class, and the facets through it."""

@@ -21,6 +21,7 @@ import numpy as np
 
 from fairness.display.drawing import bars
 from fairness.display.result import Result
+from fairness.display.tables import Columns
 from fairness.model.problem import FloatArray
 from queueing.model.system import System
 
@@ -75,12 +76,9 @@ class StabilityVerdict(Result):
 
     def to_dataframe(self) -> pd.DataFrame:
         """One row per resource: relative load and whether it is overloaded."""
-        import pandas as pd
-
-        return pd.DataFrame(
-            {"relative_load": self.relative_loads, "overloaded": self.relative_loads >= 1},
-            index=pd.Index(self.resources, name="resource"),
-        )
+        loads = self.relative_loads
+        told = {"resource": self.resources, "relative_load": loads, "overloaded": loads >= 1}
+        return Columns(told).to_dataframe()
 
     def summary(self) -> str:
         """The verdict in one line."""

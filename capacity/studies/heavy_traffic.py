@@ -179,13 +179,7 @@ class HeavyTraffic(Result):
 
     def to_dataframe(self) -> pd.DataFrame:
         """One row per policy, class and load: (1 - u) E[x] and its error."""
-        rows = [
-            (queue.policy, name, u, queue.values[k, i], queue.errors[k, i])
-            for queue in self.queues
-            for i, name in enumerate(self.problem.job_classes)
-            for k, u in enumerate(queue.loads)
-        ]
-        return pd.DataFrame(rows, columns=["policy", "job_class", "load", "scaled_jobs", "error"])
+        return self._by_load(self.queues, scaled_jobs="values", error="errors")
 
     def limits(self) -> pd.DataFrame:
         """One row per policy and class: limit, its error, the reference, the exponent of growth."""
@@ -200,13 +194,17 @@ class HeavyTraffic(Result):
 
     def certified(self) -> pd.DataFrame:
         """One row per policy, class and load that is certified: bounds of (1 - u) E[x], proved."""
+        return self._by_load(self.bounds, lower="lower", upper="upper")
+
+    def _by_load(self, parts: Sequence[ScaledQueue | ScaledBounds], **columns: str) -> pd.DataFrame:
+        """One row per policy, class and load; columns are arrays that the parts have under these names."""
         rows = [
-            (one.policy, name, u, one.lower[k, i], one.upper[k, i])
-            for one in self.bounds
+            (one.policy, name, u, *(getattr(one, array)[k, i] for array in columns.values()))
+            for one in parts
             for i, name in enumerate(self.problem.job_classes)
             for k, u in enumerate(one.loads)
         ]
-        return pd.DataFrame(rows, columns=["policy", "job_class", "load", "lower", "upper"])
+        return pd.DataFrame(rows, columns=["policy", "job_class", "load", *columns])
 
     def agree(self, one: str, other: str) -> bool | None:
         """Whether the limits of two policies agree within their errors; None where there is no limit."""
@@ -345,11 +343,11 @@ def heavy_traffic(
     if isinstance(policies, str) or not len(policies):
         raise ModelError.of("policies", f"must be a sequence of policies or 'balanced'; got {policies!r}")
     edge = System.with_load(problem, mix, 1.0, mean_sizes)
-    wide = _loads("loads", LOADS if loads is None else loads)
+    wide = _increasing("loads", LOADS if loads is None else loads, 4)
     three = loads is None and np.count_nonzero(edge.loads) == 3
     steps = np.array(LOADS_OF_THREE) if three else wide
     further = [*wide, 1 - (1 - wide[-1]) / 2, 1 - (1 - wide[-1]) / 4]
-    far = _loads("balanced_loads", further if balanced_loads is None else balanced_loads)
+    far = _increasing("balanced_loads", further if balanced_loads is None else balanced_loads, 4)
     relative = edge.relative_loads
     full = np.flatnonzero(relative >= 1.0 - FULL)
     shares = problem.task_shares[:, full]
@@ -389,10 +387,6 @@ def heavy_traffic(
         best = found() if queues else None
         raise stopped(stop, f"{len(queues)} of {len(policies)} policies are done", best) from None
     return found()
-
-
-def _loads(name: str, given: Sequence[float]) -> FloatArray:
-    return _increasing(name, given, 4)
 
 
 def _increasing(name: str, given: Sequence[float], least: int) -> FloatArray:

@@ -22,6 +22,7 @@ import math
 import os
 import sys
 from collections.abc import Mapping
+from dataclasses import fields
 from enum import Enum
 from fractions import Fraction
 from functools import cached_property, partial
@@ -329,13 +330,13 @@ class _Reader:
             raise _UnknownError(f"there is no format {written} of {row.name}")
         if "items" in part:
             return tuple.__new__(cls, map(self.value, part["items"]))
-        fields = {name: self.value(item) for name, item in part["fields"].items()}
+        given = {name: self.value(item) for name, item in part["fields"].items()}
         if written < row.format:
-            fields = cls.upgraded(fields, written)
-        _require_fields(cls, fields)
+            given = cls.upgraded(given, written)
+        _require_fields(cls, given)
         # What was one type may be several today.
-        made = object.__new__(cls.of_fields(fields) if hasattr(cls, "of_fields") else cls)
-        made.__dict__.update(fields)
+        made = object.__new__(cls.of_fields(given) if hasattr(cls, "of_fields") else cls)
+        made.__dict__.update(given)
         return made
 
 
@@ -373,8 +374,9 @@ def _is_of_scipy(value: Any) -> bool:
 
 def _require_fields(cls: Any, given: Mapping[str, Any]) -> None:
     """Refuse other fields than those of a dataclass; names with an underscore may be made of them."""
-    if (known := getattr(cls, "__dataclass_fields__", None)) is None:
+    if not hasattr(cls, "__dataclass_fields__"):
         return
+    known = {field.name: field for field in fields(cls)}
     needed = [name for name, field in known.items() if not field.metadata.get("later")]
     if missing := [name for name in needed if name not in given]:
         raise _UnknownError(f"{cls.__name__} has a field {missing[0]!r}, which the file lacks")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -12,6 +13,7 @@ from fairness.display.colours import part_colour
 from fairness.display.drawing import SHORT, given_axes, legend_beside, name_rows
 from fairness.display.lettering import folded, label
 from fairness.display.result import Result
+from fairness.display.tables import Columns
 from fairness.display.wording import many
 from fairness.evidence.pools import SATURATION
 from fairness.explanations.queues import Rung
@@ -77,6 +79,13 @@ class Explanation(Result):
     def _held(self) -> Holdings:
         return holdings(self.allocation)
 
+    @property
+    def _full(self) -> Iterator[tuple[Stop, int, int]]:
+        """The full resources that stop the class, with their places: server and resource."""
+        for stop in self.stops:
+            if stop.cause == "resource":
+                yield stop, self._held.servers.index(stop.server), self._held.resources.index(stop.resource)
+
     def holders(self) -> pd.DataFrame:
         """Who holds what stops the class: one row per place and class, the largest part first.
 
@@ -85,13 +94,11 @@ class Explanation(Result):
         import pandas as pd
 
         held, rows = self._held, []
-        for stop in self.stops:
-            if stop.cause == "resource":
-                s, r = held.servers.index(stop.server), held.resources.index(stop.resource)
-                for p in np.argsort(-held.parts[:, s, r], kind="stable"):
-                    if held.parts[p, s, r] > SATURATION:
-                        numbers = float(held.units[p, s, r]), float(held.parts[p, s, r])
-                        rows.append((held.job_classes[p], stop.server, stop.resource, *numbers))
+        for stop, s, r in self._full:
+            for p in np.argsort(-held.parts[:, s, r], kind="stable"):
+                if held.parts[p, s, r] > SATURATION:
+                    numbers = float(held.units[p, s, r]), float(held.parts[p, s, r])
+                    rows.append((held.job_classes[p], stop.server, stop.resource, *numbers))
         frame = pd.DataFrame(rows, columns=["job_class", "server", "resource", "units", "part"])
         if held.servers == ("",):
             frame = frame.drop(columns="server")
@@ -103,13 +110,12 @@ class Explanation(Result):
         The first row is what the class runs. ``rate`` is the one-sided derivative, tasks per resource unit,
         ``rate_error`` how well it is known.
         """
-        import pandas as pd
-
-        now = Case("now", "now", self.tasks, 0.0)
-        columns = ["kind", "tasks", "change", "rate", "rate_error"]
-        rows = [[getattr(case, name) for name in columns] for case in (now, *self._cases)]
-        index = pd.Index([case.words for case in (now, *self._cases)], name="case")
-        return pd.DataFrame(rows, columns=columns, index=index)
+        cases = (Case("now", "now", self.tasks, 0.0), *self._cases)
+        columns = {"case": "words"} | {
+            name: name for name in ("kind", "tasks", "change", "rate", "rate_error")
+        }
+        told = {head: [getattr(case, name) for case in cases] for head, name in columns.items()}
+        return Columns(told).to_dataframe()
 
     def to_dict(self) -> dict[str, Any]:
         """Everything as plain data, for JSON: NaN is None there.
@@ -181,34 +187,22 @@ class Explanation(Result):
 
     def plot_holders(self, ax: Axes | None = None) -> Axes:
         """Bars: who holds what stops the class; the class itself is hatched. Empty if no resource does."""
-        import pandas as pd
-
-        frame = self.holders().reset_index()
-        hosts = frame["server"] if "server" in frame else pd.Series("", index=frame.index)
-        places = [
-            f"{resource} on {host}" if host else resource
-            for host, resource in zip(hosts, frame["resource"], strict=True)
-        ]
-        frame["place"] = pd.Series(places, index=frame.index, dtype=object)
-        totals = frame.groupby("job_class")["part"].sum().sort_values(ascending=False)
-        others = [name for name in totals.index if name != self.job_class]
-        named = [self.job_class, *sorted(others[: MOST_BARS // 3], key=self._held.job_classes.index)]
-        rows = list(dict.fromkeys(places))[:MOST_BARS]
+        held, places = self._held, list(self._full)
+        parts = np.array([held.parts[:, s, r] for _, s, r in places]).reshape(-1, len(held.job_classes))
+        parts[parts <= SATURATION] = 0.0
+        others = [p for p in np.argsort(-parts.sum(axis=0), kind="stable").tolist() if p != self.index]
+        named = [self.index, *sorted(others[: MOST_BARS // 3])]
+        names = [f"{stop.resource} on {stop.server}" if stop.server else stop.resource for stop, *_ in places]
+        rows, shown = names[:MOST_BARS], parts[:MOST_BARS]
         ax = given_axes(ax, rows)
+        bars = [(held.job_classes[p], part_colour(k), shown[:, p]) for k, p in enumerate(named)]
+        bars.append(("all others", "0.8", np.delete(shown, named, axis=1).sum(axis=1)))
         left = np.zeros(len(rows))
-        for k, name in enumerate([*named, None]):
-            mine = (
-                frame[frame["job_class"] == name]
-                if name is not None
-                else frame[~frame["job_class"].isin(named)]
-            )
-            parts = mine.groupby("place")["part"].sum().reindex(rows).fillna(0.0).to_numpy()
-            if parts.any():
-                text = "all others" if name is None else name
-                colour, hatch = ("0.8", None) if name is None else (part_colour(k), "//" if k == 0 else None)
-                at = range(len(rows))
-                ax.barh(at, parts, left=left, color=colour, hatch=hatch, label=label(text))
-                left += parts
+        for k, (text, colour, wide) in enumerate(bars):
+            if wide.any():
+                hatch = "//" if k == 0 else None
+                ax.barh(range(len(rows)), wide, left=left, color=colour, hatch=hatch, label=label(text))
+                left += wide
         name_rows(ax, rows)
         ax.set(xlabel="part of the resource", title="Who holds what stops it", xlim=(0, 1.02))
         if rows:

@@ -80,32 +80,26 @@ def way(tree: Tree, model: Model, counts: FloatArray, units: FloatArray, i: int)
     """
     nodes, capacities = tree.require_classes(model), model.total_capacities
     used, present = tree.totals(model, units), tree.totals(model, counts) > 0
-    low = tree.bounds(model)[0]
-    path = tree.way(nodes[i])[::-1]
+    low, jobs = tree.bounds(model)[0], counts * model.weights
+
+    def rung(name: str, above: int, weight: float, held: FloatArray, *guaranteed: Any) -> Rung:
+        """What weighs so much among all that share a node: its classes, and its child queues with jobs."""
+        below = tree.children(above)
+        mass = float(jobs[nodes == above].sum() + tree.weights[below[present[below]]].sum())
+        parts = np.divide(held, capacities, out=np.zeros_like(held), where=capacities > 0)
+        most = int(np.argmax(parts))
+        largest = model.resources[most], float(parts[most])
+        return Rung(name, tree.path(above), float(weight / mass), *largest, guaranteed)
+
     rungs = []
-    for v in path[1:]:
-        mass = _mass(tree, model, counts, nodes, present, int(tree.parents[v]))
+    for v in tree.way(nodes[i])[-2::-1]:
         bounds = [
             (name, float(low[v, r]), float(used[v, r]), _why_less(tree, model, counts, units, v, r))
             for r, name in enumerate(model.resources)
             if low[v, r] > 0
         ]
-        name, above = tree.path(v), tree.path(int(tree.parents[v]))
-        rungs.append(
-            Rung(
-                name,
-                above,
-                float(tree.weights[v] / mass),
-                *_largest(model, used[v], capacities),
-                tuple(bounds),
-            )
-        )
-    mass = _mass(tree, model, counts, nodes, present, path[-1])
-    own = float(counts[i] * model.weights[i] / mass)
-    return (
-        *rungs,
-        Rung(model.job_classes[i], tree.path(path[-1]), own, *_largest(model, units[i], capacities)),
-    )
+        rungs.append(rung(tree.path(v), int(tree.parents[v]), tree.weights[v], used[v], *bounds))
+    return (*rungs, rung(model.job_classes[i], int(nodes[i]), jobs[i], units[i]))
 
 
 def _why_less(tree: Tree, model: Model, counts: FloatArray, units: FloatArray, v: int, r: int) -> str:
@@ -170,20 +164,20 @@ def queue_alterations(model: Model, counts: FloatArray, i: int, policy: Any) -> 
         name, here = tree.path(v), np.arange(tree.n_nodes) == v
         if v > 0:
             heavier = np.where(here, 2.0, 1.0) * tree.weights
-            yield _case(policy, model, counts, "queue", f"with twice the weight of {name}", weights=heavier)
+            yield _case(policy, model, counts, f"with twice the weight of {name}", weights=heavier)
         if np.isfinite(high[v]).any():
             free = np.where(here[:, None], np.inf, tree.maximum)
-            yield _case(policy, model, counts, "queue", f"without the maximum of {name}", maximum=free)
+            yield _case(policy, model, counts, f"without the maximum of {name}", maximum=free)
         if low[v].any():
             none = np.where(here[:, None], 0.0, tree.minimum)
-            yield _case(policy, model, counts, "queue", f"without the guarantee of {name}", minimum=none)
+            yield _case(policy, model, counts, f"without the guarantee of {name}", minimum=none)
     if hasattr(policy, "policy"):
         yield Alteration("queue", "without queues", lambda: (model, counts, policy.policy))
 
 
-def _case(policy: Any, model: Model, counts: FloatArray, kind: str, words: str, **changes: Any) -> Alteration:
+def _case(policy: Any, model: Model, counts: FloatArray, words: str, **changes: Any) -> Alteration:
     return Alteration(
-        kind, words, lambda: (model, counts, replace(policy, tree=_changed(policy.tree, **changes)))
+        "queue", words, lambda: (model, counts, replace(policy, tree=_changed(policy.tree, **changes)))
     )
 
 
@@ -196,15 +190,3 @@ def _changed(tree: Tree, **changes: Any) -> Tree:
         class_nodes=tree.class_nodes,
         **(kept | changes),
     )
-
-
-def _mass(tree: Tree, model: Model, counts: FloatArray, nodes: Any, present: Any, node: int) -> float:
-    """Weights of all that share a node: its classes, jobs times weight, and its child queues with jobs."""
-    below = tree.children(node)
-    own = nodes == node
-    return float((counts * model.weights)[own].sum() + tree.weights[below[present[below]]].sum())
-
-
-def _largest(model: Model, units: FloatArray, capacities: FloatArray) -> tuple[str, float]:
-    parts = np.divide(units, capacities, out=np.zeros_like(units), where=capacities > 0)
-    return model.resources[int(np.argmax(parts))], float(parts.max())

@@ -97,7 +97,9 @@ class _Teller:
         if rest := rows[NAMED:]:
             yield f"It is also stopped by {named([row[0].resource for row in rest], 'other resources')}."
         yield from self._notion(places)
-        yield from self._elsewhere(places)
+        model = self.allocation.model
+        if shut := [model.server_names[s] for s in np.flatnonzero(~model.runs[self.i])]:
+            yield f"It cannot run on {named(shut, 'other servers')}."
 
     def _full(self, row: Sequence[Stop], also: bool) -> str:
         """A full resource, on one server or on several together."""
@@ -173,13 +175,6 @@ class _Teller:
         if isinstance(self.allocation, ClusterAllocation) and self.allocation.levels is not None:
             return "no placement raises it without lowering one that stands no higher"
         return f"nobody who needs {where} stands higher"
-
-    def _elsewhere(self, stops: Sequence[Stop]) -> Iterator[str]:
-        """Servers where the class cannot run, or that do not stop it."""
-        model = self.allocation.model
-        shut = [model.server_names[s] for s in np.flatnonzero(~model.runs[self.i])]
-        if shut:
-            yield f"It cannot run on {named(shut, 'other servers')}."
 
     def queues(self, way: Sequence[Rung]) -> Iterator[str]:
         """Where its queues stand, from the root down."""

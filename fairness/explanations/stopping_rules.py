@@ -48,23 +48,22 @@ class Notion:
     Attributes
     ----------
     stopped : ndarray of bool, shape (n_classes, n_servers, n_resources)
-    values : ndarray of shape (n_classes, n_servers, n_resources)
+        Of places that are full and needed; the others are left out anyway.
+    values : ndarray that can be broadcast to that shape
         What the policy compares or charges; NaN where it does neither.
     measure : str
         What the values are.
-    kind : {"level", "price", "share", "full"}
     """
 
     stopped: NDArray[np.bool_]
-    values: FloatArray
-    measure: str
-    kind: str
+    values: FloatArray | float = np.nan
+    measure: str = ""
 
 
 @ByFamily
 def notion(policy: Any, allocation: Any, held: Holdings) -> Notion:
     """The notion of a policy; of one that is not known, that a resource is full."""
-    return Notion(_candidates(held), np.full(held.parts.shape, np.nan), "", "full")
+    return Notion(held.demanded)
 
 
 def stops(policy: Any, allocation: AnyAllocation, held: Holdings, i: int) -> tuple[Stop, ...]:
@@ -91,18 +90,20 @@ def stops(policy: Any, allocation: AnyAllocation, held: Holdings, i: int) -> tup
     if (tree := tree_of(policy)) is not None:
         found.extend(queue_stops(tree, allocation.model, held.units.sum(axis=1), i))
     meant: Notion = notion(policy, allocation, held)
-    places = meant.stopped[i] & held.full
-    if not places.any() and not found:
+    candidates = held.demanded & held.full & (held.capacities > 0)
+    stopped = meant.stopped & candidates
+    if not stopped[i].any() and not found:
         # Not stopped by the notion: what is full still keeps it from growing by itself.
-        meant, places = notion.otherwise(policy, allocation, held), _candidates(held)[i]
-    for s, r in np.argwhere(places):
-        others = np.flatnonzero(meant.stopped[:, s, r] & (np.arange(len(meant.stopped)) != i))
+        meant, stopped = notion.otherwise(policy, allocation, held), candidates
+    values = np.broadcast_to(meant.values, stopped.shape)
+    for s, r in np.argwhere(stopped[i]):
+        others = np.flatnonzero(stopped[:, s, r] & (np.arange(len(stopped)) != i))
         found.append(
             Stop(
                 "resource",
                 held.servers[s],
                 held.resources[r],
-                float(meant.values[i, s, r]),
+                float(values[i, s, r]),
                 meant.measure,
                 tuple(held.job_classes[p] for p in others if allocation.counts[p] > 0),
             )
@@ -110,22 +111,24 @@ def stops(policy: Any, allocation: AnyAllocation, held: Holdings, i: int) -> tup
     return tuple(found) or (Stop("policy"),)
 
 
-def _candidates(held: Holdings) -> NDArray[np.bool_]:
-    return held.demanded & held.full & (held.capacities > 0)
+def _highest(
+    allocation: AnyAllocation,
+    held: Holdings,
+    ranks: FloatArray,
+    measure: str,
+    among: NDArray[np.bool_] | None = None,
+) -> Notion:
+    """Where a class that is present stands as high as any, within :data:`EQUAL`; NaN counts nowhere.
 
-
-def _highest(ranks: FloatArray, counted: NDArray[np.bool_]) -> NDArray[np.bool_]:
-    """Where a rank is the largest of those that count, within :data:`EQUAL`; NaN counts nowhere."""
-    top = np.max(np.where(counted & ~np.isnan(ranks), ranks, -np.inf), axis=0)
-    return ranks >= top - EQUAL * np.abs(np.where(np.isfinite(top), top, 0.0))
-
-
-def _by_level(held: Holdings, levels: FloatArray, measure: str, present: NDArray[np.bool_]) -> Notion:
-    """The largest level of all who need a full resource; levels of shape (n_classes,) or with servers."""
-    ranks = np.broadcast_to(levels.reshape(len(levels), -1, 1), held.parts.shape)
-    needed = held.demanded & present[:, None, None]
-    stopped = _candidates(held) & needed & _highest(np.where(needed, ranks, np.nan), needed)
-    return Notion(stopped, ranks, measure, "levels")
+    As any that is present and needs the resource, or as any ``among`` those. Ranks have the shape
+    (n_classes,), or that with servers, or with resources too.
+    """
+    ranks = ranks.reshape(*ranks.shape, *[1] * (3 - ranks.ndim))
+    needed = held.demanded & (allocation.counts > 0)[:, None, None]
+    counted = (needed if among is None else among) & ~np.isnan(ranks)
+    top = np.max(np.where(counted, ranks, -np.inf), axis=0)
+    stopped = ranks >= top - EQUAL * np.abs(np.where(np.isfinite(top), top, 0.0))
+    return Notion(needed & stopped, ranks, measure)
 
 
 _MEASURES = {
@@ -143,14 +146,14 @@ def _(policy: Any, allocation: Allocation, held: Holdings) -> Notion:
     if "resource_weights" in told:
         measure = "dominant shares per job, weight and weight of the resource"
     assert allocation.levels is not None  # filling gives them
-    return _by_level(held, allocation.levels, measure, allocation.counts > 0)
+    return _highest(allocation, held, allocation.levels, measure)
 
 
 @notion.register("timed filling")
 def _(policy: Any, allocation: Allocation, held: Holdings) -> Notion:
     assert allocation.levels is not None
     measure = "dominant shares times time weights, per job and weight"
-    return _by_level(held, allocation.levels, measure, allocation.counts > 0)
+    return _highest(allocation, held, allocation.levels, measure)
 
 
 @notion.register("alpha-fair")
@@ -160,20 +163,18 @@ def _(policy: Any, allocation: Allocation, held: Holdings) -> Notion:
     paid = (allocation.problem.demands * allocation.prices)[:, None, :]
     alpha = policy.family.parameters["alpha"]
     if alpha == 0:
-        return Notion(_candidates(held) & (paid > 0), np.full(paid.shape, np.nan), "", "full")
+        return Notion(paid > 0)
     # The bill of a class is what its tasks are worth to it at the margin, limits included.
     with np.errstate(divide="ignore", invalid="ignore"):
         worth = (allocation.counts * allocation.problem.weights / allocation.tasks) ** alpha
         parts = paid / worth[:, None, None]
-    return Notion(_candidates(held) & (parts > EQUAL), parts, "part of its bill", "price")
+    return Notion(parts > EQUAL, parts, "part of its bill")
 
 
 @notion.register("bottleneck-max")
 def _(policy: Any, allocation: Allocation, held: Holdings) -> Notion:
     shares = job_shares(allocation.problem, allocation.counts, allocation.tasks)[:, None, :]
-    needed = held.demanded & (allocation.counts > 0)[:, None, None]
-    stopped = _candidates(held) & needed & _highest(shares, needed)
-    return Notion(stopped, shares, "share per job and weight", "share")
+    return _highest(allocation, held, shares, "share per job and weight")
 
 
 @notion.register("on a tree")
@@ -203,28 +204,20 @@ def _(policy: Any, allocation: ClusterAllocation, held: Holdings) -> Notion:
     told = policy.family.parameters
     without = " without placement constraints" if told["constraints"] else ""
     measure = _YARDSTICKS[told["yardstick"]].format(without)
-    ranks = np.broadcast_to(allocation.levels[:, None, None], held.parts.shape)
-    return Notion(_candidates(held) & priced, ranks, measure, "levels")
+    return Notion(priced, allocation.levels[:, None, None], measure)
 
 
 @notion.register("per-server dominant share")
 def _(policy: Any, allocation: ClusterAllocation, held: Holdings) -> Notion:
-    present = allocation.counts > 0
+    weights = np.where(allocation.counts > 0, allocation.counts * allocation.cluster.weights, 1.0)
     if allocation.prices is not None:
-        parts = held.parts * allocation.prices[None, :, None]
-        weights = np.where(present, allocation.counts * allocation.cluster.weights, 1.0)
-        parts = parts / weights[:, None, None]
-        return Notion(_candidates(held) & (parts > EQUAL), parts, "part of its weight", "price")
-    weights = np.where(present, allocation.counts * allocation.cluster.weights, 1.0)
-    levels = allocation.virtual_dominant_shares / weights[:, None]
-    ranks = np.broadcast_to(levels[:, :, None], held.parts.shape)
-    holding = held.parts > EQUAL
-    stopped = _candidates(held) & present[:, None, None] & _highest(ranks, holding)
-    return Notion(stopped, ranks, "virtual dominant shares per job and weight", "levels")
+        parts = held.parts * allocation.prices[None, :, None] / weights[:, None, None]
+        return Notion(parts > EQUAL, parts, "part of its weight")
+    levels, measure = allocation.virtual_dominant_shares, "virtual dominant shares per job and weight"
+    return _highest(allocation, held, levels / weights[:, None], measure, among=held.parts > EQUAL)
 
 
 @notion.register("filling per server")
 def _(policy: Any, allocation: ClusterAllocation, held: Holdings) -> Notion:
-    levels = allocation.details["levels"]
     measure = "dominant shares of each server, per job and weight"
-    return _by_level(held, levels, measure, allocation.counts > 0)
+    return _highest(allocation, held, allocation.details["levels"], measure)

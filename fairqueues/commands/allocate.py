@@ -7,14 +7,13 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from fairqueues.console.command import Call, command, stacked
-from fairqueues.console.inputs import chosen, is_cluster, numbers
+from fairqueues.console.inputs import chosen, numbers
 from fairqueues.console.options import File, Policies
 from fairqueues.report.outcome import certificates
 from fairqueues.report.tables import lines
 
 if TYPE_CHECKING:
     import pandas as pd
-    from matplotlib.figure import Figure
 
 __all__ = ["allocate"]
 
@@ -29,22 +28,22 @@ def allocate(call: Call, file: File, policy: Policies = None, counts: str | None
     """
     scenario = call.read(file)
     policies = chosen(scenario, policy)
-    given = numbers("--counts", counts, scenario.model.n_classes)
+    jobs = numbers("--counts", counts, scenario.model.n_classes, scenario.counts)
 
     import fairness
+    from fairqueues.console.figures import allocations
 
-    jobs = scenario.counts if given is None else given
     runs = {name: partial(fairness.allocate, scenario.model, p, jobs) for name, p in policies.items()}
     results = {name: replace(one, name=name) for name, one in call.run(runs).items()}
     queues = None if scenario.tree is None else _queues(scenario.tree, scenario.model, results)
-    notes = [] if is_cluster(scenario) else [_use(name, r) for name, r in results.items()]
+    notes = [] if scenario.is_cluster else [_use(name, r) for name, r in results.items()]
     call.deliver(
         "Allocations",
         stacked(results, "policy"),
         certificates(results),
         notes=(*notes, *(() if queues is None else lines(queues))),
         tables={} if queues is None else {"queues": queues},
-        figure=lambda: _figure(scenario.model, policies, results, jobs),
+        figure=lambda: allocations(scenario.model, policies, results, jobs),
         extra={
             "utilization": {name: r.utilization for name, r in results.items()},
             "prices": {name: r.prices for name, r in results.items() if r.prices is not None},
@@ -81,18 +80,3 @@ def _queues(tree: Any, model: Any, results: dict[str, Any]) -> pd.DataFrame:
             row |= {f"usage of {r}": usage[v, j] for j, r in enumerate(model.resources)}
             rows.append(row | {"dominant share": shares[v]})
     return pd.DataFrame(rows).set_index(["queue", "policy"])
-
-
-def _figure(model: Any, policies: dict[str, Any], results: dict[str, Any], jobs: Any) -> Figure:
-    """Two classes of a pool: the sharing polygon; else who holds how much of each resource."""
-    from matplotlib.figure import Figure
-
-    from fairness import Problem
-    from fairness.results.plotting import plot_sharing
-    from fairqueues.console.figures import drawn
-
-    if isinstance(model, Problem) and model.n_classes == 2 and not model.blocked.any():
-        figure = Figure(layout="constrained")
-        plot_sharing(model, policies, figure.add_subplot(), counts=jobs)
-        return figure
-    return drawn(results.values(), 5.8, 2.6, across=1)

@@ -9,7 +9,7 @@ import typer
 
 from fairqueues.console import completion
 from fairqueues.console.command import Call, command
-from fairqueues.console.inputs import labelled
+from fairqueues.console.inputs import labelled, setting
 from fairqueues.console.options import AnyFile, Policies
 from fairqueues.errors import WrongUse
 from fairqueues.report.outcome import Evidence
@@ -50,12 +50,10 @@ def audit(
 
     import fairness
 
-    section: Any = None if scenario is None else scenario.section("audit")
-    most: int = budget if budget is not None else getattr(section, "budget", 2000)
     table = fairness.audit(
         policies,
-        properties or getattr(section, "properties", None),
-        budget=most,
+        setting(scenario, "audit", "properties", properties or None),
+        budget=setting(scenario, "audit", "budget", budget, 2000),
         rng=call.known_seed,
         n_jobs=call.jobs,
         progress=True,

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import time
+from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from fairqueues.console.command import Call, command
+from fairqueues.console.inputs import setting
 from fairqueues.console.options import AnyFile
 from fairqueues.errors import WrongUse
 from fairqueues.report.outcome import certificates
 
 if TYPE_CHECKING:
-    from matplotlib.figure import Figure
+    import pandas as pd
 
 __all__ = ["cloud"]
 
@@ -56,22 +58,19 @@ def cloud(
     $ fairqueues cloud dcdrf_profile
     """
     scenario = None if file is None else call.read(file)
-    section = scenario.section("cloud") if scenario is not None and scenario.has("cloud") else None
-
-    def setting(given: Any, name: str, default: Any = None) -> Any:
-        return given if given is not None else getattr(section, name, None) or default
-
-    n, m = setting(tenants, "tenants"), setting(resources, "resources")
+    told: Any = partial(setting, scenario, "cloud")
+    n, m = told("tenants", tenants), told("resources", resources)
     if n is None or m is None:
         raise WrongUse("give --tenants and --resources, or a scenario with [cloud]")
-    eps, limit = setting(epsilon, "epsilon"), setting(deadline, "deadline")
+    eps, limit = told("epsilon", epsilon), told("deadline", deadline)
 
     import pandas as pd
 
     from fairness.cloud import DeadlineController, demand_profile
+    from fairqueues.console.figures import levels
 
-    demands = demand_profile(setting(profile, "profile", "G0"), n, m, longest=min(128, m), rng=call.seed)
-    results, rows, notes = _compared(demands, setting(rounds, "rounds"), eps)
+    demands = demand_profile(told("profile", profile, "G0"), n, m, longest=min(128, m), rng=call.seed)
+    results, rows, notes = _compared(demands, told("rounds", rounds), eps)
     tables: dict[str, pd.DataFrame] = {}
     if limit is not None:
         controller = DeadlineController(limit, **({} if eps is None else {"epsilon": eps}))
@@ -85,7 +84,7 @@ def cloud(
         certificates(results),
         tables=tables,
         notes=notes,
-        figure=lambda: _figure(results),
+        figure=lambda: levels(results),
         seed=call.seed,
         extra={"demands": {"tenants": n, "resources": m, "entries": demands.n_entries}},
     )
@@ -127,26 +126,3 @@ def _compared(
             }
         )
     return results, rows, notes
-
-
-def _figure(results: dict[str, Any]) -> Figure:
-    """Levels of the tenants, sorted."""
-    import numpy as np
-    from matplotlib.figure import Figure
-
-    from fairness.display.colours import part_line
-    from fairness.display.drawing import legend_beside
-    from fairness.display.lettering import label
-
-    figure = Figure(layout="constrained")
-    ax = figure.add_subplot()
-    for k, (name, result) in enumerate(results.items()):
-        levels = np.sort(result.levels)
-        # A thousand points draw a million tenants.
-        shown = np.unique(np.linspace(0, len(levels) - 1, 1000).astype(int))
-        ax.plot((shown + 1) / len(levels), levels[shown], label=label(name), **part_line(k))
-    # A few tenants stand decades above the others.
-    scale = "log" if all(result.levels.min() > 0 for result in results.values()) else "linear"
-    ax.set(xlabel="part of the tenants", ylabel="level at most", xlim=(0, 1), yscale=scale)
-    legend_beside(ax)
-    return figure

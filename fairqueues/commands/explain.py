@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
@@ -13,9 +13,6 @@ from fairqueues.console.command import Call, command, stacked
 from fairqueues.console.inputs import chosen, numbers
 from fairqueues.console.options import File, Policies
 from fairqueues.report.outcome import certificates
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 __all__ = ["explain"]
 
@@ -46,21 +43,20 @@ def explain(
     # The first policy of the file: one explanation is what a person reads.
     policies = chosen(scenario, policy)
     asked = policies if policy else dict([next(iter(policies.items()))])
-    given = numbers("--counts", counts, scenario.model.n_classes)
+    jobs = numbers("--counts", counts, scenario.model.n_classes, scenario.counts)
 
     import pandas as pd
 
     import fairness
+    from fairqueues.console.figures import explanations
 
-    jobs = scenario.counts if given is None else given
     which = _which(scenario.model, job_class)
 
     def explained(name: str, rule: Any) -> Any:
         shared = replace(fairness.allocate(scenario.model, rule, jobs), name=name)
         return fairness.explain(shared, which, rule, places=places)
 
-    runs = {name: partial(explained, name, rule) for name, rule in asked.items()}
-    results = call.run(runs)
+    results = call.run({name: partial(explained, name, rule) for name, rule in asked.items()})
     call.deliver(
         "Explanation",
         stacked(results, "policy"),
@@ -68,7 +64,7 @@ def explain(
         tables={f"holders, {name}": why.holders() for name, why in results.items()},
         brief=pd.DataFrame(),  # the sentences say it
         notes=(line for why in results.values() for line in why.summary().splitlines()[:-1]),
-        figure=lambda: _figure(results),
+        figure=lambda: explanations(results),
         extra={"explanations": {name: why.to_dict() for name, why in results.items()}},
     )
 
@@ -77,22 +73,3 @@ def _which(model: Any, job_class: str) -> str | int:
     """The class by its name or, where none is called so, by its number from 1 on."""
     number = job_class.isdecimal() and job_class not in model.job_classes
     return int(job_class) - 1 if number and 0 < int(job_class) <= model.n_classes else job_class
-
-
-def _figure(results: dict[str, Any]) -> Figure:
-    """Per policy who holds what stops the class, above what would change."""
-    from matplotlib.figure import Figure
-
-    from fairness.display.drawing import height_of
-
-    figure = Figure(layout="constrained")
-    axes = figure.subplots(2 * len(results), 1, squeeze=False)[:, 0]
-    for k, (name, why) in enumerate(results.items()):
-        why.plot_holders(axes[2 * k])
-        why.plot(axes[2 * k + 1])
-        axes[2 * k].set_title(f"{name}: {axes[2 * k].get_title()}")
-    # Room for the names of all rows.
-    heights = [height_of([text.get_text() for text in ax.get_yticklabels()]) for ax in axes]
-    axes[0].get_gridspec().set_height_ratios(heights)
-    figure.set_size_inches(8.0, sum(heights))
-    return figure

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from fairqueues.console.command import Call, command
-from fairqueues.console.inputs import chosen, numbers
+from fairqueues.console.inputs import chosen, numbers, setting
 from fairqueues.console.options import File, Policies
 from fairqueues.report.outcome import Evidence
 
@@ -42,10 +42,8 @@ def fluid(
     scenario = call.read(file)
     policies = chosen(scenario, policy)
     system = scenario.system
-    section = scenario.section("fluid") if scenario.has("fluid") else None
-    given = numbers("--start", start, system.n_classes)
-    begin: Any = given if given is not None else getattr(section, "start", None)
-    end = horizon if horizon is not None else getattr(section, "horizon", None)
+    begin = setting(scenario, "fluid", "start", numbers("--start", start, system.n_classes))
+    end = setting(scenario, "fluid", "horizon", horizon)
     followed = begin is not None and not verdict
     call.to.require_figure(followed, "only a trajectory is drawn; give --start or [fluid]")
 

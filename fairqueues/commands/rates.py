@@ -6,9 +6,8 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from fairqueues.console.checkpoints import finished_points
 from fairqueues.console.command import Call, command
-from fairqueues.console.inputs import chain_options, chosen, is_cluster, labelled, settings
+from fairqueues.console.inputs import chain_options, chosen, labelled, settings
 from fairqueues.console.options import File, Methods, Precision, Seconds
 from fairqueues.console.remedies import placed
 from fairqueues.errors import WrongUse
@@ -66,7 +65,7 @@ def rates(
     notes: list[str] = []
     if method:
         methods = labelled([scenario.sweep_method(name, Path()) for name in method], method)
-    elif is_cluster(scenario):
+    elif scenario.is_cluster:
         methods = chosen(scenario, None)
         notes.append("balanced fairness and its bound are known for one pool, and left out here")
     else:
@@ -85,7 +84,7 @@ def rates(
 
     import capacity
 
-    with finished_points(checkpoint, call.to) as kept:
+    with call.to.finished_points(checkpoint) as kept:
         with call.workers() as n_jobs:
             curves = capacity.load_curves(
                 system,

@@ -12,14 +12,12 @@ import typer
 
 from fairqueues.console import completion
 from fairqueues.console.command import Call, command, stacked
-from fairqueues.console.inputs import chosen, is_cluster, method_name, numbers, settings, sourced
+from fairqueues.console.inputs import chosen, method_name, numbers, settings, sourced
 from fairqueues.console.options import File, Policies
 from fairqueues.errors import WrongUse
 from fairqueues.scenario.choices import RegionKind
 
 if TYPE_CHECKING:
-    from matplotlib.figure import Figure
-
     from fairqueues.scenario import Scenario
 
 __all__ = ["region"]
@@ -78,7 +76,7 @@ def region(
         {"--policy": policy, "--points": points, "--rate": rate},
         {"--section": section, "--ray": ray, "--volume": volume or None},
     )
-    if what == "service" and is_cluster(scenario):
+    if what == "service" and scenario.is_cluster:
         raise WrongUse("--kind service is for one pool, and the model has servers; take stability or policy")
     n = scenario.model.n_classes
     if what in LISTED:
@@ -105,6 +103,8 @@ def _trace(
     call: Call, scenario: Scenario, what: RegionKind, runs: dict[str, partial[Any]], points: int | None
 ) -> None:
     """Deliver regions that are found point by point."""
+    from fairqueues.console import figures
+
     n = scenario.model.n_classes
     loads = scenario.system.loads if scenario.has_traffic else None
     with sourced(scenario, "region", points=points):
@@ -117,7 +117,7 @@ def _trace(
         table,
         notes=(line.strip() for r in regions.values() for line in r.summary().splitlines()),
         axis=(scenario.model.job_classes, "load"),
-        figure=(lambda: _figure(regions, n, loads)) if n in (2, 3) else None,
+        figure=(lambda: figures.regions(regions, n, loads)) if n in (2, 3) else None,
         brief=table.loc[:, told] if what == "policy" else None,
         seed=call.seed if _draws(runs) else None,
         extra={
@@ -152,6 +152,7 @@ def _list(
     import pandas as pd
 
     import capacity
+    from fairqueues.console import figures
     from fairqueues.console.listing import Listing
 
     name = LISTED[what]
@@ -174,9 +175,9 @@ def _list(
     region, table = listing.region, pd.concat({name: listing.table()}, names=["region"])
     estimate = (line.strip() for one in estimates for line in one.summary().splitlines())
     asked = ray is not None or not listing.vertices
-    figure: Callable[[], Figure] | None = None
+    figure: Callable[[], Any] | None = None
     if region.n_classes in (2, 3):
-        figure = partial(_figure, {name: region}, region.n_classes, listing.loads)
+        figure = partial(figures.regions, {name: region}, region.n_classes, listing.loads)
     elif listing.mix is not None:
         figure = listing.figure
     call.deliver(
@@ -204,7 +205,8 @@ def _reach(
     """Deliver how far one mix of loads can grow within a region that is known on rays."""
     import numpy as np
 
-    from fairqueues.console.boundaries import Boundary, multiples_figure
+    from fairqueues.console import figures
+    from fairqueues.console.boundaries import Boundary
 
     n, classes = scenario.model.n_classes, scenario.model.job_classes
     mix = scenario.system.loads if ray is None else np.array(numbers("--ray", ray, n))
@@ -216,7 +218,7 @@ def _reach(
         stacked(found, "region"),
         (line for name, one in found.items() for line in one.evidence(name)),
         notes=(one.note(name) for name, one in found.items()),
-        figure=lambda: multiples_figure(found, loads=ray is None),
+        figure=lambda: figures.multiples(found, loads=ray is None),
         seed=call.seed if _draws(searches) else None,
         extra={
             "boundaries": {
@@ -242,7 +244,7 @@ def _require_used(what: RegionKind, traced: dict[str, Any], listed: dict[str, An
 
 def _least(rate: str | None, section: Any, n: int) -> Any:
     if rate is not None:
-        return numbers("--rate", rate, n) if "," in rate else numbers("--rate", rate, 1)[0]  # type: ignore[index]
+        return numbers("--rate", rate, n) if "," in rate else numbers("--rate", rate, 1)[0]
     least = section.minimum_service_rate
     if least is None:
         raise WrongUse("a service region needs --rate, or minimum_service_rate in [region]")
@@ -300,17 +302,3 @@ def _draws(runs: dict[str, partial[Any]]) -> bool:
     from capacity import Simulated
 
     return any(isinstance(run.args[1], Simulated) for run in runs.values())
-
-
-def _figure(regions: dict[str, Any], n: int, loads: Any) -> Figure:
-    from matplotlib.figure import Figure
-
-    from fairness.display.lettering import label
-
-    figure = Figure(figsize=(1 + 5.4 * len(regions), 4.8), layout="constrained")
-    for k, (name, one) in enumerate(regions.items()):
-        ax: Any = figure.add_subplot(1, len(regions), k + 1, **({"projection": "3d"} if n == 3 else {}))
-        one.plot(ax, loads)
-        if not ax.get_title():
-            ax.set_title(label(name))
-    return figure

@@ -18,19 +18,10 @@ from fairqueues.errors import WrongUse
 from fairqueues.scenario.choices import Reader
 
 if TYPE_CHECKING:
-    from matplotlib.figure import Figure
-
     from fairqueues.scenario import Scenario
     from queueing import ClusterTrace, NodeList
 
 __all__ = ["replay"]
-
-POINTS = 200
-"""Times of the curves."""
-
-SHOWN = 0.99
-"""Part of the tasks that have started when the curves end."""
-
 
 TASKS = 2_000
 """Tasks of a synthetic trace."""
@@ -128,6 +119,8 @@ def replay(
 
 def _deliver(call: Call, what: str, results: dict[str, Any]) -> None:
     """Deliver what every scheduler has done."""
+    from fairqueues.console.figures import replays
+
     some = next(iter(results.values()))
     table = stacked(results, "scheduler")
     call.deliver(
@@ -137,7 +130,7 @@ def _deliver(call: Call, what: str, results: dict[str, Any]) -> None:
             *(line for one in results.values() for line in one.summary().splitlines()),
             *(f"note: {note}" for note in (*some.trace.notes, *some.nodes.notes)),
         ),
-        figure=lambda: _figure(results),
+        figure=lambda: replays(results),
         seed=call.seed,
         brief=table[["weight", "tasks", "started", "mean_wait", "longest_wait", "mean_slowdown"]],
         extra={"utilization": {name: one.utilization.tolist() for name, one in results.items()}},
@@ -239,21 +232,3 @@ def _weight(text: str) -> tuple[str, float]:
     except ValueError:
         pass
     raise WrongUse(f"--weight must be USER=W, such as research=2; got {text!r}")
-
-
-def _figure(results: dict[str, Any]) -> Figure:
-    """Slowdowns, shares and idle capacity of each scheduler, below each other."""
-    import numpy as np
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=(15.0, 3.6 * len(results)), layout="constrained")
-    axes = figure.subplots(len(results), 3, squeeze=False)
-    for row, one in zip(axes, results.values(), strict=True):
-        # Until nearly all have started: the last may start long after, and others run on for long.
-        started = one.starts[~np.isnan(one.starts)]
-        last = np.quantile(started, SHOWN) if len(started) else one.end
-        paths = one.over_time(POINTS, end=float(last))
-        one.plot(row[0])
-        paths.plot(row[1], "shares")
-        paths.plot(row[2], "stranded")
-    return figure

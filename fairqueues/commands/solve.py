@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from fairqueues.console.command import Call, command
-from fairqueues.console.inputs import chain_options, chosen, is_cluster, loaded, numbers, settings
+from fairqueues.console.inputs import chain_options, chosen, loaded, numbers, settings
 from fairqueues.console.options import File, Load, Policies, Precision, Seconds
 from fairqueues.errors import WrongUse
 from fairqueues.report.outcome import Evidence
@@ -69,7 +69,7 @@ def solve(
         wrong = [name for name, value in own.items() if value is not None]
         if wrong or certified:
             raise WrongUse(f"--seconds chooses the method; leave out {', '.join(wrong) or '--certified'}")
-        named = {} if is_cluster(scenario) else {name: word for word, name in METHODS.items()}
+        named = {} if scenario.is_cluster else {name: word for word, name in METHODS.items()}
         system = scenario.system if load is None else scenario.system.at_load(load)
         solved = within(call, system, policies | named, None, seconds, precision)
         deliver_means(call, "Stationary means", solved, "service_rates", ())
@@ -95,7 +95,7 @@ def solve(
     options = chain_options(scenario, shape=box, tail=tail)
     # A box that was given leaves out what it leaves out; one that was found must keep its promise.
     promised = None if options.get("shape") else options.get("tail", 1.0)
-    _estimates(call, system, _laws(call, system, policies, **options), promised, not is_cluster(scenario))
+    _estimates(call, system, _laws(call, system, policies, **options), promised, not scenario.is_cluster)
 
 
 def _laws(call: Call, system: System, policies: Mapping[str, Any], **options: Any) -> dict[str, Stationary]:

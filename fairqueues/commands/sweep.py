@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections import Counter
 from pathlib import Path
 
-from fairqueues.console.checkpoints import finished_points
 from fairqueues.console.command import Call, command
 from fairqueues.console.inputs import chain_options, labelled
 from fairqueues.console.options import File, Methods
@@ -52,7 +51,7 @@ def sweep(
     from capacity.sweeping.points import StandardOutputs
     from fairqueues.console.figures import sweep_lines
 
-    with finished_points(checkpoint, call.to, section.checkpoint) as kept:
+    with call.to.finished_points(checkpoint, section.checkpoint) as kept:
         with call.workers() as n_jobs:
             dataset = capacity.sweep(
                 scenario.swept_model,

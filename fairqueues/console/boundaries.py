@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from fairness.display.tables import Columns
 from fairqueues.report.outcome import Evidence
 
 if TYPE_CHECKING:
     import pandas as pd
-    from matplotlib.figure import Figure
     from numpy.typing import NDArray
 
-__all__ = ["Boundary", "multiples_figure"]
+__all__ = ["Boundary"]
 
 
 @dataclass(frozen=True)
@@ -57,14 +57,9 @@ class Boundary:
 
     def to_dataframe(self) -> pd.DataFrame:
         """One row per class: its loads in the mix and at the inner end; its service rate there, if known."""
-        import pandas as pd
-
-        frame = pd.DataFrame(index=pd.Index(self.classes, name="job_class"))
-        frame["mix"], frame["boundary"] = self.mix, self.point.loads
+        told: dict[str, Any] = {"job_class": self.classes, "mix": self.mix, "boundary": self.point.loads}
         rates = getattr(self.point, "service_rates", None)
-        if rates is not None:
-            frame["service_rate"] = rates
-        return frame
+        return Columns(told if rates is None else told | {"service_rate": rates}).to_dataframe()
 
     def evidence(self, name: str) -> tuple[Evidence, ...]:
         """The bracket, and what it rests on."""
@@ -83,28 +78,3 @@ class Boundary:
             f"{name}: {inner:.6g} times the mix is inside, {outer:.6g} times is not{first} "
             f"({self.largest:.6g} times is the most that fits)"
         )
-
-
-def multiples_figure(found: Mapping[str, Boundary], *, loads: bool) -> Figure:
-    """Bars: the multiple of the mix up to which each region reaches; 1 is marked for the loads of a file."""
-    from matplotlib.figure import Figure
-
-    from fairness.catalogue import coloured
-    from fairness.display.colours import NEUTRAL
-    from fairness.display.drawing import name_rows
-
-    figure = Figure(figsize=(7.0, 1.9 + 0.45 * len(found)), layout="constrained")
-    ax = figure.add_subplot()
-    colours = coloured(list(found))
-    inner = [one.multiples[0] for one in found.values()]
-    ax.barh(range(len(found)), inner, 0.6, color=list(colours.values()), edgecolor="black", linewidth=0.4)
-    for where, one in enumerate(found.values()):
-        ax.plot(one.multiples, [where, where], color="black", linewidth=2)
-    largest = next(iter(found.values())).largest
-    ax.axvline(largest, color=NEUTRAL, linewidth=2, label=f"the most that fits: {largest:.4g}")
-    if loads:
-        ax.axvline(1.0, color="black", linewidth=1, linestyle="--", label="loads of the file")
-    ax.set(xlabel="multiple of the mix inside the region (line: bracket of its end)", xlim=(0, None))
-    name_rows(ax, list(found))
-    figure.legend(loc="outside upper center", ncols=2, fontsize="small")
-    return figure

@@ -1,4 +1,4 @@
-"""Figures that no single result of the library draws: several methods side by side."""
+"""Figures of commands that no single result of the library draws: several methods side by side."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from fairness.catalogue import coloured
-from fairness.display.colours import NEUTRAL
-from fairness.display.drawing import panels
+from fairness.display.colours import NEUTRAL, part_line
+from fairness.display.drawing import height_of, legend_beside, name_rows, panels
 from fairness.display.lettering import label
 from fairness.display.lines import line_styles
 from fairness.display.units import with_unit
@@ -19,7 +19,25 @@ if TYPE_CHECKING:
     import xarray as xr
     from matplotlib.figure import Figure
 
-__all__ = ["class_bars", "drawn", "sweep_lines"]
+    from fairqueues.console.boundaries import Boundary
+
+__all__ = [
+    "allocations",
+    "class_bars",
+    "drawn",
+    "explanations",
+    "levels",
+    "multiples",
+    "regions",
+    "replays",
+    "sweep_lines",
+]
+
+POINTS = 200
+"""Times of the curves of a replay."""
+
+STARTED = 0.99
+"""Part of the tasks that have started when they end."""
 
 
 def drawn(results: Iterable[Any], width: float, height: float, across: int = 3) -> Figure:
@@ -38,14 +56,9 @@ def class_bars(
     half_widths: Mapping[str, ArrayLike] | None = None,
 ) -> Figure:
     """Bars of a value (n_classes,), by default mean service rates, by method, grouped by class."""
-    from matplotlib.figure import Figure
-
     from capacity.curves.result import CAPTIONS
 
-    figure = Figure(
-        figsize=(max(6.4, 0.9 * len(classes) * (1 + 0.2 * len(values))), 4.8), layout="constrained"
-    )
-    ax = figure.add_subplot()
+    figure, [ax] = panels(1, max(5.8, 0.9 * len(classes) * (1 + 0.2 * len(values)) - 0.6), 4.2)
     width = 0.8 / len(values)
     colours = coloured(list(values))
     for k, (name, value) in enumerate(values.items()):
@@ -64,6 +77,94 @@ def class_bars(
     ax.set_xticks(np.arange(len(classes)), list(map(label, classes)))
     ax.set(xlabel="job class", ylabel=label(meaning or CAPTIONS["service_rates"][1]), ylim=(0, None))
     figure.legend(loc="outside upper center", ncols=4)
+    return figure
+
+
+def allocations(model: Any, policies: Mapping[str, Any], results: Mapping[str, Any], jobs: Any) -> Figure:
+    """Two classes of a pool: the sharing polygon; else who holds how much of each resource."""
+    from fairness import Problem
+    from fairness.results.plotting import plot_sharing
+
+    if isinstance(model, Problem) and model.n_classes == 2 and not model.blocked.any():
+        figure, [ax] = panels(1, 5.8, 4.2)
+        plot_sharing(model, policies, ax, counts=jobs)
+        return figure
+    return drawn(results.values(), 5.8, 2.6, across=1)
+
+
+def explanations(results: Mapping[str, Any]) -> Figure:
+    """Per policy who holds what stops the class, above what would change."""
+    figure, axes = panels(2 * len(results), 7.4, 4.2, across=1)
+    for name, why, held, changed in zip(results, results.values(), axes[::2], axes[1::2], strict=True):
+        why.plot_holders(held)
+        why.plot(changed)
+        held.set_title(f"{name}: {held.get_title()}")
+    # Room for the names of all rows.
+    heights = [height_of([text.get_text() for text in ax.get_yticklabels()]) for ax in axes]
+    grid: Any = axes[0].get_gridspec()
+    grid.set_height_ratios(heights)
+    figure.set_size_inches(8.0, sum(heights))
+    return figure
+
+
+def levels(results: Mapping[str, Any]) -> Figure:
+    """Levels of the tenants of a cloud, sorted."""
+    figure, [ax] = panels(1, 5.8, 4.2)
+    for k, (name, result) in enumerate(results.items()):
+        found = np.sort(result.levels)
+        # A thousand points draw a million tenants.
+        shown = np.unique(np.linspace(0, len(found) - 1, 1000).astype(int))
+        ax.plot((shown + 1) / len(found), found[shown], label=label(name), **part_line(k))
+    # A few tenants stand decades above the others.
+    scale = "log" if all(result.levels.min() > 0 for result in results.values()) else "linear"
+    ax.set(xlabel="part of the tenants", ylabel="level at most", xlim=(0, 1), yscale=scale)
+    legend_beside(ax)
+    return figure
+
+
+def regions(found: Mapping[str, Any], n_classes: int, loads: Any) -> Figure:
+    """Regions of two or three classes beside each other, and the loads of the file."""
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(1 + 5.4 * len(found), 4.8), layout="constrained")
+    space: Any = {"projection": "3d"} if n_classes == 3 else {}
+    for k, (name, one) in enumerate(found.items(), 1):
+        ax = figure.add_subplot(1, len(found), k, **space)
+        one.plot(ax, loads)
+        if not ax.get_title():
+            ax.set_title(label(name))
+    return figure
+
+
+def multiples(found: Mapping[str, Boundary], *, loads: bool) -> Figure:
+    """Bars: the multiple of the mix up to which each region reaches; 1 is marked for the loads of a file."""
+    figure, [ax] = panels(1, 6.4, 1.3 + 0.45 * len(found))
+    inner, colours = [one.multiples[0] for one in found.values()], coloured(list(found))
+    ax.barh(range(len(found)), inner, 0.6, color=list(colours.values()), edgecolor="black", linewidth=0.4)
+    for where, one in enumerate(found.values()):
+        ax.plot(one.multiples, [where, where], color="black", linewidth=2)
+    largest = next(iter(found.values())).largest
+    ax.axvline(largest, color=NEUTRAL, linewidth=2, label=f"the most that fits: {largest:.4g}")
+    if loads:
+        ax.axvline(1.0, color="black", linewidth=1, linestyle="--", label="loads of the file")
+    ax.set(xlabel="multiple of the mix inside the region (line: bracket of its end)", xlim=(0, None))
+    name_rows(ax, list(found))
+    figure.legend(loc="outside upper center", ncols=2, fontsize="small")
+    return figure
+
+
+def replays(results: Mapping[str, Any]) -> Figure:
+    """Slowdowns, shares and idle capacity of each scheduler, below each other."""
+    figure, axes = panels(3 * len(results), 4.8, 3.6)
+    figure.set_size_inches(15.0, 3.6 * len(results))
+    for one, waits, shares, idle in zip(results.values(), axes[::3], axes[1::3], axes[2::3], strict=True):
+        # Until nearly all have started: the last may start long after, and others run on for long.
+        started = one.starts[~np.isnan(one.starts)]
+        last = np.quantile(started, STARTED) if len(started) else one.end
+        paths = one.over_time(POINTS, end=float(last))
+        one.plot(waits)
+        paths.plot(shares, "shares")
+        paths.plot(idle, "stranded")
     return figure
 
 

@@ -19,12 +19,12 @@ __all__ = [
     "chosen",
     "example",
     "examples",
-    "is_cluster",
     "labelled",
     "loaded",
     "method_name",
     "numbers",
     "read",
+    "setting",
     "settings",
     "sourced",
     "told_apart",
@@ -63,13 +63,6 @@ def _standard_input() -> str:
         return sys.stdin.buffer.read().decode("utf-8-sig")
     except UnicodeDecodeError as error:
         raise WrongUse(f"standard input: byte {error.start} is not UTF-8 text; give TOML or JSON") from None
-
-
-def is_cluster(scenario: Scenario) -> bool:
-    """Whether the model is a cluster of servers."""
-    from fairness import Cluster
-
-    return isinstance(scenario.model, Cluster)
 
 
 def loaded(scenario: Scenario, load: float | None) -> Any:
@@ -137,8 +130,8 @@ def method_name(method: Any) -> str:
     return f"{policy_name(method.policy)}, simulated" if simulated else policy_name(method)
 
 
-def numbers(option: str, text: str | None, n: int) -> list[float] | None:
-    """Numbers of a text such as "3,1".
+def numbers(option: str, text: str | None, n: int, otherwise: Any = None) -> Any:
+    """Numbers of a text such as "3,1"; without one what is to be had ``otherwise``.
 
     Examples
     --------
@@ -146,7 +139,7 @@ def numbers(option: str, text: str | None, n: int) -> list[float] | None:
     [3.0, 1.0]
     """
     if text is None:
-        return None
+        return otherwise
     try:
         values = [float(part) for part in text.split(",")]
     except ValueError:
@@ -154,6 +147,13 @@ def numbers(option: str, text: str | None, n: int) -> list[float] | None:
     if len(values) != n:
         raise WrongUse(f"{option} must give one number for each of the {n} classes; got {text!r}")
     return values
+
+
+def setting(scenario: Scenario | None, section: str, key: str, given: Any, default: Any = None) -> Any:
+    """What an option gives, else the key of a table that the file has, else the default."""
+    if given is None and scenario is not None and scenario.has(section):
+        given = getattr(scenario.section(section), key)
+    return default if given is None else given
 
 
 def settings(scenario: Scenario, section: str, keys: Sequence[str], **given: Any) -> dict[str, Any]:

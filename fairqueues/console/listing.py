@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from fairness.display.tables import Columns
 from fairqueues.report.outcome import Evidence
 
 if TYPE_CHECKING:
@@ -94,22 +95,25 @@ class Listing:
 
     def _classes(self) -> pd.DataFrame:
         """Per class the loads of the file and at the boundary, and the price that proves the boundary."""
-        import pandas as pd
-
         edge = self.multiple * np.asarray(self.mix)
-        frame = pd.DataFrame(index=pd.Index(self.region.job_classes, name="job_class"))
+        told: dict[str, Any] = {"job_class": self.region.job_classes}
         if self.loads is not None:
-            frame["load"] = self.loads
-        frame["boundary"], frame["price"] = edge, self.region.judge(edge).prices
-        return frame
+            told["load"] = self.loads
+        told |= {"boundary": edge, "price": self.region.judge(edge).prices}
+        return Columns(told).to_dataframe()
 
     def evidence(self) -> tuple[Evidence, ...]:
         """Membership of the loads of the file."""
         if self.loads is None:
             return ()
-        relative = 1.0 - float(self.region.slack(self.loads))
-        fits = "fit" if self.region.contains(self.loads) else "do not fit"
+        relative, inside = self._membership
+        fits = "fit" if inside else "do not fit"
         return (Evidence("the loads of the file", f"{fits}, relative load", relative),)
+
+    @property
+    def _membership(self) -> tuple[float, bool]:
+        """Relative load of the loads of the file, and whether they fit."""
+        return 1.0 - float(self.region.slack(self.loads)), self.region.contains(self.loads)
 
     def notes(self, *, ray: bool) -> list[str]:
         """The inequalities with their vertices, else what is not in the table; the ray, if asked for."""
@@ -134,8 +138,7 @@ class Listing:
         """Membership and the ray, for JSON."""
         found: dict[str, Any] = {}
         if self.loads is not None:
-            relative = 1.0 - float(self.region.slack(self.loads))
-            found["membership"] = {"relative_load": relative, "fits": self.region.contains(self.loads)}
+            found["membership"] = dict(zip(("relative_load", "fits"), self._membership, strict=True))
         if self.mix is not None:
             found["ray"] = {"mix": self.mix, "multiple": self.multiple, "loads": self.multiple * self.mix}
         return found

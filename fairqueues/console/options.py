@@ -7,7 +7,7 @@ import inspect
 import re
 from collections.abc import Callable
 from pathlib import Path
-from typing import Annotated, Any, Literal, get_args
+from typing import Annotated, Any, Literal
 
 import typer
 
@@ -73,7 +73,8 @@ def documented(function: Callable[..., Any]) -> tuple[str, str]:
     parameters = []
     for one in signature.parameters.values():
         if one.name in told:
-            kind, *given = get_args(one.annotation) if _is_annotated(one.annotation) else (one.annotation,)
+            given = getattr(one.annotation, "__metadata__", ())
+            kind = one.annotation.__origin__ if given else one.annotation
             required = one.default is one.empty
             flag = ["--" + one.name.replace("_", "-")] if one.default is False else []
             info = copy.copy(given[0]) if given else (typer.Argument() if required else typer.Option(*flag))
@@ -97,10 +98,6 @@ def _parts(function: Callable[..., Any]) -> tuple[str, dict[str, tuple[str | Non
 
 _SECTION = re.compile(r"\n\n(Parameters|Examples)\n-+\n")
 _ENTRY = re.compile(r"^(\w+)(?: : (.*))?\n((?:    .*\n)+)", re.MULTILINE)
-
-
-def _is_annotated(annotation: Any) -> bool:
-    return hasattr(annotation, "__metadata__")
 
 
 File = Annotated[Path, typer.Argument(autocompletion=completion.scenarios)]

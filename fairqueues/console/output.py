@@ -72,7 +72,7 @@ class Delivery:
                 raise WrongUse(f"{option} is for figures; write one with --out FILE.pdf")
         if self.report is not None and self.report.suffix.lower() not in (".html", ".htm"):
             raise WrongUse(f"--report {self.report}: a report is a page, name it .html")
-        written = [*self.out, *also, *filter(None, [self.report])]
+        written = [*self.written, *also]
         for k, path in enumerate(written):
             require_writable(path)
             if path.resolve() in (p.resolve() for p in written[:k]):
@@ -85,8 +85,37 @@ class Delivery:
 
     def require_spared(self, files: Sequence[Path]) -> None:
         """WrongUse if the command would write over one of the files that its scenario reads."""
-        written = [*self.out, *filter(None, (self.report, self.context.params.get("checkpoint")))]
-        _require_spared(written, files, "read by the scenario")
+        also = filter(None, [self.context.params.get("checkpoint")])
+        _require_spared([*self.written, *also], files, "read by the scenario")
+
+    @property
+    def written(self) -> tuple[Path, ...]:
+        """The files that the result goes to."""
+        return (*self.out, *filter(None, [self.report]))
+
+    @contextmanager
+    def finished_points(self, given: Path | None, of_file: str | None = None) -> Iterator[Path | None]:
+        """The file of finished points: of the option, else of the scenario file, else one beside an output.
+
+        The same command goes on from there after a stop. That beside the first output stays only until the
+        result is written, also one of which a check failed.
+        """
+        path = given
+        if path is None and of_file is not None:
+            path = Path(of_file)
+            require_writable(path)
+            if path.resolve() in (one.resolve() for one in self.written):
+                raise WrongUse(f"{path} is both the checkpoint and the result; choose another name")
+        if path is not None or not self.out:
+            yield path
+            return
+        passing = self.out[0].with_name(f"{self.out[0].name}.part")
+        try:
+            yield passing
+        except typer.Exit:
+            passing.unlink(missing_ok=True)
+            raise
+        passing.unlink(missing_ok=True)
 
     def require_figure(self, possible: bool, why: str) -> None:
         """WrongUse if a figure file is asked for and there can be none."""

@@ -7,7 +7,6 @@ from typing import Any, Literal
 
 from pydantic import Field
 
-from fairness import Cluster
 from fairness.machine.memory import require_memory
 from fairqueues.scenario import names
 from fairqueues.scenario.choices import Level, RegionKind
@@ -168,7 +167,7 @@ class Region(Section):
         path = ("region", "minimum_service_rate")
         scenario.place.require_length(path, self.minimum_service_rate, scenario.model.n_classes)
         if self.kind == "service":
-            if isinstance(scenario.model, Cluster):
+            if scenario.is_cluster:
                 told = 'kind "service" is for one pool; take "stability" or "policy"'
                 raise scenario.error(("region", "kind"), told)
             if self.minimum_service_rate is None:
@@ -236,7 +235,7 @@ class Targets(Section):
     def check(self, scenario: Any) -> None:
         """The model is a pool, with a cost per resource."""
         model = scenario.model
-        if isinstance(model, Cluster):
+        if scenario.is_cluster:
             told = "provisioning is for one pool, whose capacities are bought; use [pool]"
             raise scenario.error(("targets",), told)
         lengths = (

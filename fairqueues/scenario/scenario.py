@@ -263,6 +263,11 @@ class Scenario:
         return model
 
     @property
+    def is_cluster(self) -> bool:
+        """Whether the model is a cluster of servers."""
+        return isinstance(self.model, Cluster)
+
+    @property
     def counts(self) -> FloatArray:
         """Jobs present per class, (n_classes,); 1 each unless given."""
         given = self.document.counts
@@ -341,7 +346,7 @@ class Scenario:
         """
         from capacity.means.words import METHODS
 
-        if isinstance(spec, str) and spec in METHODS and isinstance(self.model, Cluster):
+        if isinstance(spec, str) and spec in METHODS and self.is_cluster:
             raise ModelError(f"{spec!r} is known for one pool, but the model has servers; leave it out")
         return self._method(spec, folder)
 

@@ -9,11 +9,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
     from matplotlib.text import Text
 
-__all__ = ["axes_of", "parts", "points_of", "raise_letters", "scale", "smallest_letter"]
+__all__ = ["parts", "points_of", "raise_letters", "scale", "smallest_letter"]
 
 THINNEST = 0.5
 """Points of a line that print."""
@@ -54,9 +53,12 @@ def points_of(text: Text) -> float:
     return float(text.get_fontsize())  # a number, whatever it was set to
 
 
-def axes_of(ax: Axes) -> list[Any]:
-    """Its axes, two or three."""
-    return [axis for name in "xyz" if (axis := getattr(ax, f"{name}axis", None)) is not None]
+def _ticks(figure: Figure) -> Iterator[tuple[Any, str, list[Any]]]:
+    """The two or three axes of each panel, with their major and with their minor ticks."""
+    for ax in figure.axes:
+        for axis in filter(None, (getattr(ax, f"{name}axis", None) for name in "xyz")):
+            yield axis, "major", axis.get_major_ticks()
+            yield axis, "minor", axis.get_minor_ticks()
 
 
 def scale(figure: Figure, factor: float) -> None:
@@ -69,14 +71,11 @@ def scale(figure: Figure, factor: float) -> None:
         return max(width * factor, min(width, THINNEST))
 
     ticks = set()
-    for ax in figure.axes:
-        for axis in axes_of(ax):
-            for which in ("major", "minor"):
-                marks = axis.get_major_ticks() if which == "major" else axis.get_minor_ticks()
-                if marks:
-                    axis.set_tick_params(which=which, labelsize=points_of(marks[0].label1) * factor)
-                for mark in marks:
-                    ticks |= set(mark.findobj())
+    for axis, which, marks in _ticks(figure):
+        if marks:
+            axis.set_tick_params(which=which, labelsize=points_of(marks[0].label1) * factor)
+        for mark in marks:
+            ticks |= set(mark.findobj())
     for artist in figure.findobj():
         if artist in ticks:
             continue
@@ -101,20 +100,12 @@ def _text() -> type[Text]:
 
 
 def raise_letters(figure: Figure, least: float) -> None:
-    """No letter below the least size: what has smaller ones grows."""
-    for ax in figure.axes:
-        for axis in axes_of(ax):
-            for which in ("major", "minor"):
-                _raise_ticks(axis, which, least)
+    """No letter below the least size: what has smaller ones grows, all numbers of an axis together."""
+    for axis, which, marks in _ticks(figure):
+        texts = [text for mark in marks for text in (mark.label1, mark.label2) if text.get_text().strip()]
+        needed = max((points_of(text) * least / smallest_letter(text) for text in texts), default=0.0)
+        if texts and needed > min(points_of(text) for text in texts) * (1 + 1e-9):
+            axis.set_tick_params(which=which, labelsize=needed)
     for text in figure.findobj(_text()):
         if (small := smallest_letter(text)) < least:
             text.set_fontsize(points_of(text) * least / small)
-
-
-def _raise_ticks(axis: Any, which: str, least: float) -> None:
-    """All numbers of an axis in one size."""
-    marks = axis.get_major_ticks() if which == "major" else axis.get_minor_ticks()
-    texts = [text for mark in marks for text in (mark.label1, mark.label2) if text.get_text().strip()]
-    needed = max((points_of(text) * least / smallest_letter(text) for text in texts), default=0.0)
-    if texts and needed > min(points_of(text) for text in texts) * (1 + 1e-9):
-        axis.set_tick_params(which=which, labelsize=needed)

@@ -28,6 +28,8 @@ LEANS = (30.0, 45.0, 90.0)
 
 def break_lines(figure: Figure) -> bool:
     """Break titles, and labels of axes, that are longer than what they stand at."""
+    from matplotlib.legend import Legend
+
     changed = break_names(figure)
     for ax in figure.axes:
         box = ax.get_window_extent()
@@ -36,9 +38,9 @@ def break_lines(figure: Figure) -> bool:
         if not hasattr(ax, "zaxis"):
             changed |= _broken(ax.xaxis.label, 1.05 * box.width)
             changed |= _broken(ax.yaxis.label, 1.05 * box.height, along="height")
-        legend = ax.get_legend()
-        for text in legend.get_texts() if legend is not None else ():
-            changed |= _broken(text, 0.85 * figure.bbox.width)
+    for legend in figure.findobj(Legend):
+        for entry in legend.get_texts():
+            changed |= _broken(entry, 0.85 * figure.bbox.width)
     for part in parts(figure):
         for text, along in (
             (part._suptitle, "width"),
@@ -48,9 +50,6 @@ def break_lines(figure: Figure) -> bool:
             if text is not None:
                 text.set_multialignment("center")
                 changed |= _broken(text, 0.98 * float(getattr(part.bbox, along)), along)
-        for legend in part.legends:
-            for text in legend.get_texts():
-                changed |= _broken(text, 0.85 * figure.bbox.width)
     return changed
 
 
@@ -72,23 +71,19 @@ def _broken(text: Text, room: float, along: str = "width") -> bool:
 
 def break_names(figure: Figure) -> bool:
     """Break names beside axes that would take too much of the width of the figure."""
-    room = LONGEST * figure.bbox.width
     changed = False
-    for ax in figure.axes:
-        if not hasattr(ax, "zaxis"):
-            changed |= _break_names(ax, room)
+    for ax in _flat(figure):
+        texts = _names(ax.yaxis)  # numbers have no words
+        broken = [_broken(text, LONGEST * figure.bbox.width) for text in texts]
+        if any(broken):
+            ax.set_yticks([text.get_position()[1] for text in texts], [text.get_text() for text in texts])
+            changed = True
     return changed
 
 
-def _break_names(ax: Axes, room: float) -> bool:
-    """Break names beside an axis; numbers have no words."""
-    texts = _names(ax.yaxis)
-    changed = [_broken(text, room) for text in texts]
-    if not any(changed):
-        return False
-    places = [text.get_position()[1] for text in texts]
-    ax.set_yticks(places, [text.get_text() for text in texts])
-    return True
+def _flat(figure: Figure) -> list[Axes]:
+    """The panels but those of pictures in space."""
+    return [ax for ax in figure.axes if not hasattr(ax, "zaxis")]
 
 
 def _names(axis: Any, *, minor: bool = False) -> list[Text]:
@@ -103,9 +98,9 @@ def _names(axis: Any, *, minor: bool = False) -> list[Text]:
 def turn_names(figure: Figure) -> bool:
     """Turn names below an axis that run into each other, as little as helps."""
     changed = False
-    for ax in figure.axes:
+    for ax in _flat(figure):
         texts = _names(ax.xaxis)
-        if hasattr(ax, "zaxis") or len(texts) < 2:
+        if len(texts) < 2:
             continue
         turned = float(texts[0].get_rotation()) % 180
         boxes = sorted((text.get_window_extent() for text in texts), key=lambda box: box.x0)
@@ -130,10 +125,8 @@ def thin_numbers(figure: Figure) -> bool:
     from matplotlib.ticker import FixedFormatter, FixedLocator
 
     changed = False
-    for ax in figure.axes:
-        between = [] if hasattr(ax, "zaxis") else _names(ax.xaxis, minor=True)
-        if not between:
-            continue
+    for ax in _flat(figure):
+        between = _names(ax.xaxis, minor=True)
         taken = [text.get_window_extent() for text in _names(ax.xaxis)]
         shown, full = [], False
         for text in between:
@@ -155,11 +148,9 @@ def grow(figure: Figure) -> bool:
     from matplotlib.ticker import FixedLocator
 
     worst = 1.0
-    for ax in figure.axes:
+    for ax in _flat(figure):
         # Numbers are as many as have room.
-        if hasattr(ax, "zaxis") or not isinstance(
-            ax.yaxis.get_major_locator(), FixedLocator | StrCategoryLocator
-        ):
+        if not isinstance(ax.yaxis.get_major_locator(), FixedLocator | StrCategoryLocator):
             continue
         boxes = sorted((text.get_window_extent() for text in _names(ax.yaxis)), key=lambda box: box.y0)
         for a, b in pairwise(boxes):

@@ -8,18 +8,18 @@ unit in which all amounts of a resource are whole.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
 
+from fairness.arguments.quantities import BINARY
 from fairness.errors import ModelError
 from fairness.model.csv_tables import unknown_server
 from fairqueues.exchange.schedulers.manifests.kubernetes import without_held
 from fairqueues.exchange.schedulers.parts import Jobs, Parts, Queue, QueuePath, Server, total_of
-from fairqueues.exchange.schedulers.quantities import byte_unit, is_bytes
 
-__all__ = ["joined"]
+__all__ = ["byte_unit", "is_bytes", "joined"]
 
 _SHOWN = 8
 """Names that a note lists."""
@@ -272,6 +272,33 @@ def _units(
             unit, sizes[r] = byte_unit(amounts)
             names[r] = f"{r} ({unit})"
     return _Units(names, sizes)
+
+
+def is_bytes(resource: str) -> bool:
+    """Whether Kubernetes counts a resource in bytes.
+
+    Examples
+    --------
+    >>> is_bytes("memory"), is_bytes("spot/ephemeral-storage"), is_bytes("nvidia.com/gpu")
+    (True, True, False)
+    """
+    name = resource.rpartition("/")[2]
+    return name in ("memory", "ephemeral-storage", "storage") or name.startswith("hugepages-")
+
+
+def byte_unit(amounts: Iterable[Fraction]) -> tuple[str, int]:
+    """The largest binary unit in which all amounts of bytes are whole, and its bytes.
+
+    Examples
+    --------
+    >>> byte_unit([Fraction(2**31), Fraction(3 * 2**20)])
+    ('MiB', 1048576)
+    """
+    positive = [amount for amount in amounts if amount > 0]
+    for name, power in reversed(BINARY.items()):
+        if positive and all((amount / 1024**power).denominator == 1 for amount in positive):
+            return f"{name}B", 1024**power
+    return "B", 1
 
 
 def _tree(

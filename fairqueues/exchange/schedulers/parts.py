@@ -20,6 +20,7 @@ __all__ = [
     "Queue",
     "QueuePath",
     "Server",
+    "Taint",
     "Unread",
     "largest_of",
     "total_of",
@@ -27,6 +28,9 @@ __all__ = [
 
 QueuePath = tuple[str, ...]
 """Names from below the root to a queue."""
+
+Taint = tuple[str, str, str]
+"""What keeps pods off a server that do not tolerate it: key, value and effect."""
 
 
 def total_of(amounts: Iterable[Mapping[Any, Fraction]]) -> dict[Any, Fraction]:
@@ -169,13 +173,13 @@ class Jobs:
 
 @dataclass(frozen=True)
 class Server:
-    """A server with its capacities, labels and taints, each (key, value, effect)."""
+    """A server with its capacities, labels and taints."""
 
     name: str
     place: str
     capacities: Mapping[str, Fraction]
     labels: Mapping[str, str] = field(default_factory=dict)
-    taints: tuple[tuple[str, str, str], ...] = ()
+    taints: tuple[Taint, ...] = ()
 
 
 @dataclass(frozen=True)

@@ -13,9 +13,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.optimize import linprog
 
-import capacity.regions.servers
+import capacity.regions.divisible_tasks
 from capacity import stability_region
-from capacity.regions.servers import least_facets
+from capacity.regions.divisible_tasks import least_facets
 from capacity.regions.whole_tasks import packing_region
 from fairness import Cluster, ModelError, NotConvergedError, Problem
 from fairness.exact.corners import Corners, corners
@@ -377,7 +377,7 @@ def test_limits_and_wrong_solutions(monkeypatch):
     )
     with pytest.raises(ModelError, match=r"more than max_facets=4; .*raise max_facets"):
         _ = stability_region(cluster, max_facets=4).vertices
-    monkeypatch.setattr(capacity.regions.servers, "MAX_SERVER_VERTICES", 2)
+    monkeypatch.setattr(capacity.regions.divisible_tasks, "MAX_SERVER_VERTICES", 2)
     with pytest.raises(ModelError, match=r"mixes of one server have more than 2 vertices"):
         _ = stability_region(cluster).exact_facets
     # A wrong solution of the linear program is noticed, whatever its status.
@@ -414,7 +414,9 @@ def test_the_least_number_of_facets_is_one(seed):
 
 def test_too_many_facets_are_refused_before_they_are_sought(monkeypatch):
     cluster = random_cluster(np.random.default_rng(1), 40, 6, 3)
-    monkeypatch.setattr(capacity.regions.servers, "all_corners", lambda *_: pytest.fail("the search began"))
+    monkeypatch.setattr(
+        capacity.regions.divisible_tasks, "all_corners", lambda *_: pytest.fail("the search began")
+    )
     region = stability_region(cluster)
     with pytest.raises(ModelError, match=r"at least .* facets, .* region_section for a few classes"):
         _ = region.facets

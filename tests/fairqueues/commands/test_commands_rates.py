@@ -11,7 +11,6 @@ import typer
 import xarray as xr
 
 import queueing
-from fairqueues.console.checkpoints import finished_points
 from fairqueues.console.output import Delivery
 from fairqueues.errors import OutputError, WrongUse
 from fairqueues.scenario import Scenario
@@ -120,7 +119,7 @@ def test_where_points_are_kept(tmp_path):
     deliver = Delivery(None, False, False, (tmp_path / "r.svg", tmp_path / "r.nc"), report)
     part = tmp_path / "r.svg.part"
     for failed, stays in ((None, False), (typer.Exit(1), False), (OutputError("disk full"), True)):
-        with suppress(typer.Exit, OutputError), finished_points(None, deliver) as passing:
+        with suppress(typer.Exit, OutputError), deliver.finished_points(None) as passing:
             assert passing == part
             part.write_text("points")
             if failed is not None:
@@ -129,15 +128,15 @@ def test_where_points_are_kept(tmp_path):
     kept = tmp_path / "kept"
     kept.write_text("points")
     for given, of_file in ((kept, "of the file"), (None, str(kept))):
-        with finished_points(given, deliver, of_file) as path:
+        with deliver.finished_points(given, of_file) as path:
             assert path == kept
         assert kept.exists()
-    with finished_points(None, replace(deliver, out=())) as path:
+    with replace(deliver, out=()).finished_points(None) as path:
         assert path is None
     for path in (report, tmp_path / "." / "r.nc"):
         with (
             pytest.raises(WrongUse, match="is both the checkpoint and the result"),
-            finished_points(None, deliver, str(path)),
+            deliver.finished_points(None, str(path)),
         ):
             pass
 

@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from fairqueues.files import OutputError, write_all
-from tests.fairqueues.commands.command_line import TWO, environment, run
+from tests.fairqueues.commands.command_line import TWO, environment, program, run
 from tests.processes import PATIENCE
 
 
@@ -170,7 +170,8 @@ def test_standard_output_that_takes_nothing(place, form):
 @pytest.mark.long
 def test_a_disk_that_is_full(place):
     """The shell bounds the size of files; no part of any stays."""
-    command = f"ulimit -f 8; {shlex.quote(sys.executable)} -m fairqueues sweep two.toml -o a.svg"
+    # Python would store a part of the code of a module that has changed, and read it the next time.
+    command = f"ulimit -f 8; {shlex.quote(sys.executable)} -B -m fairqueues sweep two.toml -o a.svg"
     done = subprocess.run(
         ["bash", "-c", command], capture_output=True, text=True, env=environment(), timeout=PATIENCE
     )
@@ -225,15 +226,16 @@ def test_an_edited_audit_is_no_result(place):
 
 
 @pytest.mark.long
-def test_an_unreachable_scheduler(place, monkeypatch):
+@pytest.mark.parametrize("address", ["tcp://127.0.0.1:1", "nonsense://x:y"])
+def test_an_unreachable_scheduler(place, address, monkeypatch):
+    """In a process of its own: a client that nobody answers stays the default one as long as it lives."""
     pytest.importorskip("distributed")
-    import dask
-
-    with dask.config.set({"distributed.comm.timeouts.connect": "1s"}):
-        for address in ("tcp://127.0.0.1:1", "nonsense://x:y"):
-            monkeypatch.setenv("DASK_SCHEDULER_ADDRESS", address)
-            message = refused(place, "sweep", "two.toml", "-p", "drf", "--backend", "dask")
-            assert f"no scheduler answers at DASK_SCHEDULER_ADDRESS={address}" in message
+    monkeypatch.setenv("DASK_SCHEDULER_ADDRESS", address)
+    monkeypatch.setenv("DASK_DISTRIBUTED__COMM__TIMEOUTS__CONNECT", "1s")
+    _, said = program("fairqueues", "sweep", "two.toml", "-p", "drf", "--backend", "dask", code=2)
+    assert said.count("\n") == 1
+    assert f"no scheduler answers at DASK_SCHEDULER_ADDRESS={address}" in said
+    assert [path.name for path in place.iterdir()] == ["two.toml"]
 
 
 NUMBERS_AND_DEPTHS = {

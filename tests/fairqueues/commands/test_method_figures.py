@@ -7,8 +7,7 @@ import pytest
 import xarray as xr
 
 from fairness import allocate, explain
-from fairqueues.commands.explain import _figure as explanation_figure
-from fairqueues.console.figures import sweep_lines
+from fairqueues.console.figures import explanations, sweep_lines
 from fairqueues.console.inputs import example
 from fairqueues.scenario import Scenario
 
@@ -41,7 +40,7 @@ def test_a_second_parameter_is_told_in_the_legend():
 def test_names_of_the_rows_of_an_explanation_do_not_meet():
     scenario = Scenario.read(example("departments"))
     why = explain(allocate(scenario.model, scenario.policies[-1]), "train")
-    figure = explanation_figure({"H-DRF": why})
+    figure = explanations({"H-DRF": why})
     figure.draw_without_rendering()
     for ax in figure.axes:
         boxes = [text.get_window_extent() for text in ax.get_yticklabels()]

@@ -12,10 +12,10 @@ import pytest
 from fairness import DRF, Cluster, ModelError, Problem, allocate
 from fairness.arguments.quantities import quantity
 from fairqueues.exchange import read_cluster
+from fairqueues.exchange.schedulers.joining import byte_unit
 from fairqueues.exchange.schedulers.manifests.constraints import runs_on
 from fairqueues.exchange.schedulers.manifests.fields import json_document, yaml_documents
 from fairqueues.exchange.schedulers.parts import Amounts, Server
-from fairqueues.exchange.schedulers.quantities import byte_unit
 from fairqueues.exchange.schedulers.yarn.elements import Element
 from fairqueues.exchange.schedulers.yarn.fair_scheduler import resources_of
 

@@ -11,9 +11,9 @@ from collections.abc import Callable
 from typing import Any
 
 from fairqueues.exchange.schedulers.manifests.fields import Field
-from fairqueues.exchange.schedulers.parts import Server
+from fairqueues.exchange.schedulers.parts import Server, Taint
 
-__all__ = ["FORBIDDING", "Condition", "constraints_of", "runs_on", "tolerated"]
+__all__ = ["FORBIDDING", "Condition", "constraints_of", "runs_on", "taints_of", "tolerated"]
 
 Condition = Callable[[Server], bool]
 
@@ -47,10 +47,7 @@ def runs_on(spec: Field) -> Condition:
             term and all(holds(server) for holds in term) for term in terms
         ):
             return False
-        return all(
-            effect not in FORBIDDING or tolerates((key, value, effect))
-            for key, value, effect in server.taints
-        )
+        return all(taint[2] not in FORBIDDING or tolerates(taint) for taint in server.taints)
 
     return allowed
 
@@ -93,8 +90,13 @@ def _expression(one: Field, names: bool) -> Condition:
     return conditions[operator]
 
 
-def tolerated(tolerations: Field) -> Callable[[tuple[str, str, str]], bool]:
-    """Whether one of the tolerations matches a taint (key, value, effect)."""
+def taints_of(taints: Field) -> list[Taint]:
+    """The taints of a node, or of the nodes of a flavor."""
+    return [(one["key"].text(), one["value"].value or "", one["effect"].text()) for one in taints.entries()]
+
+
+def tolerated(tolerations: Field) -> Callable[[Taint], bool]:
+    """Whether one of the tolerations matches a taint."""
     known = []
     for one in tolerations.entries():
         operator = one["operator"].text("Equal")
@@ -106,7 +108,7 @@ def tolerated(tolerations: Field) -> Callable[[tuple[str, str, str]], bool]:
             one.fail("a toleration without a key needs operator: Exists")
         known.append((key, None if operator == "Exists" else value, effect))
 
-    def matches(taint: tuple[str, str, str]) -> bool:
+    def matches(taint: Taint) -> bool:
         return any(
             key in ("", taint[0]) and value in (None, taint[1]) and effect in ("", taint[2])
             for key, value, effect in known

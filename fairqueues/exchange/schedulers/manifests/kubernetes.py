@@ -19,13 +19,19 @@ References
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import Any
 
 from fairness.display.wording import many
-from fairqueues.exchange.schedulers.manifests.constraints import Condition, constraints_of, runs_on, tolerated
+from fairqueues.exchange.schedulers.manifests.constraints import (
+    Condition,
+    constraints_of,
+    runs_on,
+    taints_of,
+    tolerated,
+)
 from fairqueues.exchange.schedulers.manifests.fields import Field
 from fairqueues.exchange.schedulers.parts import Jobs, Parts, Server, largest_of, total_of
 
@@ -81,7 +87,7 @@ class Kubernetes:
             constraints = repr(constraints_of(pod["spec"]))
             if constraints not in conditions:
                 conditions[constraints] = runs_on(pod["spec"])
-            key = (_namespace(pod), _owner(pod), _queue(pod), _hashable(demands), constraints)
+            key = (_namespace(pod), _owner(pod), _queue(pod), tuple(sorted(demands.items())), constraints)
             by_owner.setdefault(key, []).append((pod, demands))
         alike: dict[Any, list[Any]] = {}
         for (namespace, owner, queue, demands, constraints), pods in by_owner.items():
@@ -130,10 +136,6 @@ class Kubernetes:
         self.found.append((pod, demands))
 
 
-def _hashable(demands: Mapping[str, Fraction]) -> tuple[tuple[str, Fraction], ...]:
-    return tuple(sorted(demands.items()))
-
-
 def _namespace(pod: Field) -> str:
     return pod["metadata"]["namespace"].text("default")
 
@@ -171,10 +173,7 @@ def _read_node(node: Field, parts: Parts) -> None:
     allocatable = status["allocatable"] if status["allocatable"].value is not None else status["capacity"]
     if allocatable.value is None:
         status.fail("has neither allocatable nor capacity; give the output of kubectl get nodes -o json")
-    taints = [
-        (one["key"].text(), one["value"].value or "", one["effect"].text())
-        for one in spec["taints"].entries()
-    ]
+    taints = taints_of(spec["taints"])
     if spec["unschedulable"].flag() and not any(
         key == "node.kubernetes.io/unschedulable" for key, *_ in taints
     ):
@@ -222,37 +221,34 @@ def without_held(parts: Parts) -> list[Server]:
 
 def _name_the_rest(found: list[tuple[Field, dict[str, Fraction]]], parts: Parts) -> None:
     """Name what constrains pods and is not carried over, once for all pods that have it."""
-    first: dict[str, tuple[Field, str]] = {}
-    number: Counter[str] = Counter()
-
-    def tell(one: Field, name: str, why: str) -> None:
-        first.setdefault(name, (one, why))
-        number[name] += 1
-
+    alike: dict[str, list[tuple[Field, str]]] = {}
     for pod, _ in found:
-        spec = pod["spec"]
-        for key, why in _ABOUT_OTHERS.items():
-            given = spec[key].value
-            if key == "volumes":
-                given = any(one["persistentVolumeClaim"].value for one in spec[key].entries())
-            if given:
-                tell(spec[key], f"spec.{key}", why)
-        for key, one in spec.items():
-            if key not in _READ and key not in _WITHOUT_EFFECT and key not in _ABOUT_OTHERS:
-                tell(one, f"spec.{key}", "unknown field, not read")
-        for key in ("podAffinity", "podAntiAffinity"):
-            if spec["affinity"][key].value:
-                tell(spec["affinity"][key], f"spec.affinity.{key}", "affinity depends on other pods")
-        soft = spec.at("affinity", "nodeAffinity", "preferredDuringSchedulingIgnoredDuringExecution")
-        if soft.value:
-            tell(soft, "spec.affinity.nodeAffinity.preferred...", "a preference forbids no node")
-        for one in spec["containers"].entries():
-            for port in one["ports"].entries():
-                if port["hostPort"].value is not None:
-                    tell(
-                        port["hostPort"],
-                        "spec.containers.ports.hostPort",
-                        "ports of the host are not counted",
-                    )
-    for name, (one, why) in first.items():
-        parts.leave(one, name, f"{why} ({many(number[name], 'pod')})")
+        for name, one, why in _not_carried(pod["spec"]):
+            alike.setdefault(name, []).append((one, why))
+    for name, pods in alike.items():
+        one, why = pods[0]
+        parts.leave(one, name, f"{why} ({many(len(pods), 'pod')})")
+
+
+def _not_carried(spec: Field) -> Iterator[tuple[str, Field, str]]:
+    """What constrains a pod and is not carried over: how it is called, the field, why."""
+    for key, why in _ABOUT_OTHERS.items():
+        given = spec[key].value
+        if key == "volumes":
+            given = any(one["persistentVolumeClaim"].value for one in spec[key].entries())
+        if given:
+            yield f"spec.{key}", spec[key], why
+    for key, one in spec.items():
+        if key not in _READ and key not in _WITHOUT_EFFECT and key not in _ABOUT_OTHERS:
+            yield f"spec.{key}", one, "unknown field, not read"
+    for key in ("podAffinity", "podAntiAffinity"):
+        if spec["affinity"][key].value:
+            yield f"spec.affinity.{key}", spec["affinity"][key], "affinity depends on other pods"
+    soft = spec.at("affinity", "nodeAffinity", "preferredDuringSchedulingIgnoredDuringExecution")
+    if soft.value:
+        yield "spec.affinity.nodeAffinity.preferred...", soft, "a preference forbids no node"
+    for one in spec["containers"].entries():
+        for port in one["ports"].entries():
+            if port["hostPort"].value is not None:
+                name = "spec.containers.ports.hostPort"
+                yield name, port["hostPort"], "ports of the host are not counted"

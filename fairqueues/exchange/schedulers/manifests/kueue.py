@@ -33,7 +33,7 @@ from dataclasses import dataclass, field, replace
 from fractions import Fraction
 
 from fairness.errors import ModelError
-from fairqueues.exchange.schedulers.manifests.constraints import FORBIDDING, tolerated
+from fairqueues.exchange.schedulers.manifests.constraints import FORBIDDING, taints_of, tolerated
 from fairqueues.exchange.schedulers.manifests.fields import Field
 from fairqueues.exchange.schedulers.parts import Amounts, Jobs, Parts, Queue, QueuePath, Server, total_of
 
@@ -178,8 +178,8 @@ class Kueue:
     def _below(self, cohort: str) -> _Quotas:
         """Quotas of a cohort: its own and all below it."""
         own = self.cohorts.get(cohort)
-        below = [q for q in self.queues.values() if q.parent and cohort in self._chain(q.parent)]
-        below += [q for q in self.cohorts.values() if q.parent and cohort in self._chain(q.parent)]
+        members = (*self.queues.values(), *self.cohorts.values())
+        below = [q for q in members if q.parent and cohort in self._chain(q.parent)]
         place = own.place if own else next(q for q in below if q.parent == cohort).place
         nominal = total_of(one.nominal for one in [*([own] if own else []), *below])
         if own is None:
@@ -269,12 +269,11 @@ class Flavors:
             If their queue offers several flavors that fit.
         """
         found: dict[str, Fraction] = {}
-        covered = {r for _, r in self.queues[queue].nominal} if queue in self.queues else set()
-        pods = {"pods": Fraction(1)} if "pods" in covered else {}  # a task is a pod; Kueue counts it
+        offered = self.queues[queue].nominal if queue in self.queues else {}
+        counted = any(r == "pods" for _, r in offered)  # a task is a pod
+        pods = {"pods": Fraction(1)} if counted else {}
         for resource, amount in (pods | dict(jobs.demands)).items():
-            kinds = (
-                [f for f, r in self.queues[queue].nominal if r == resource] if queue in self.queues else []
-            )
+            kinds = [f for f, r in offered if r == resource]
             if not kinds:  # not covered, or named with its flavor already
                 found[resource] = amount
                 continue
@@ -299,11 +298,9 @@ class Flavors:
         if any(labels[flavor].get(key) != value for key, value in selector.items()):
             return False
         spec = self.flavors[flavor]["spec"]
-        for taint in spec["nodeTaints"].entries():
-            effect = taint["effect"].text()
-            told = (taint["key"].text(), taint["value"].value or "", effect)
-            own = jobs.tolerates is not None and jobs.tolerates(told)
-            if effect in FORBIDDING and not own and not tolerated(spec["tolerations"])(told):
+        for taint in taints_of(spec["nodeTaints"]):
+            own = jobs.tolerates is not None and jobs.tolerates(taint)
+            if taint[2] in FORBIDDING and not own and not tolerated(spec["tolerations"])(taint):
                 return False
         return True
 
