@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from math import ceil, prod
 
 from proofs.errors import ProofError
-from proofs.language.relations import Relation, relation
+from proofs.language.relations import Relation, relation, variables_of
 from proofs.language.sequences import at_next, at_number, at_step
 from proofs.language.sums import instances, plain_relation, tree_of, variables
 
@@ -78,8 +78,7 @@ class Implication:
     @property
     def variables(self) -> list[str]:
         """Variables of the hypotheses and of the conclusion, in order."""
-        read = (*self.relations.values(), relation(self.conclusion))
-        return sorted(set().union(*(r.left.variables for r in read)))
+        return variables_of((*self.relations.values(), relation(self.conclusion)))
 
 
 def _texts(hypotheses: Mapping[str, str], conclusion: str) -> dict[str, str]:

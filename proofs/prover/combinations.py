@@ -24,7 +24,7 @@ from proofs.checking.refutations import check_refutation, premises
 from proofs.claims import Implication
 from proofs.errors import EvidenceError, ProofError
 from proofs.language.polynomials import Monomial, Polynomial, polynomial
-from proofs.language.relations import Relation
+from proofs.language.relations import Relation, variables_of
 from proofs.prover.elimination import eliminated, follow
 from proofs.prover.values import nearest
 
@@ -91,7 +91,7 @@ def _terms(claim: Implication, known: dict[str, Relation], degree: int) -> list[
     names = [name for name, r in known.items() if r.sign != "=="]
     products = [p for d in range(degree + 1) for p in combinations_with_replacement(names, d)]
     terms: list[Term] = [(product, "1") for product in products]
-    variables = sorted(set().union(*(r.left.variables for r in known.values())))
+    variables = variables_of(known.values())
     if degree >= 2 and len(variables) <= MOST_SQUARED:
         squares = [*variables, *(f"{a} {s} {b}" for a, b in combinations(variables, 2) for s in "+-")]
         terms += [(p, s) for p in products if len(p) <= 1 for s in squares]
@@ -100,7 +100,7 @@ def _terms(claim: Implication, known: dict[str, Relation], degree: int) -> list[
 
 
 def _monomials(known: dict[str, Relation], degree: int) -> list[Monomial]:
-    names = sorted(set().union(*(r.left.variables for r in known.values())))
+    names = variables_of(known.values())
     found: list[Monomial] = []
     for d in range(max(degree, 0) + 1):
         for choice in combinations_with_replacement(names, d):

@@ -13,7 +13,7 @@ from typing import Any
 import sympy
 from sympy.core.relational import Relational
 
-from proofs.language.relations import Relation
+from proofs.language.relations import Relation, variables_of
 from proofs.symbolic.decisions.deciding import Decision, decide
 from proofs.symbolic.decisions.formulas import (
     Formula,
@@ -215,7 +215,7 @@ class Ground:
 
 
 def _names(formulas: Iterable[Formula]) -> set[str]:
-    return set().union(*(r.left.variables for r in relations_in(formulas)))
+    return set(variables_of(relations_in(formulas)))
 
 
 def _positive(formula: Formula) -> str | None:

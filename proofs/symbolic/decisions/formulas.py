@@ -15,7 +15,7 @@ from sympy.core.relational import Relational
 
 from fairness.errors import ModelError
 from proofs.language.polynomials import Polynomial
-from proofs.language.relations import Relation
+from proofs.language.relations import KEPT, Relation, compared
 
 __all__ = [
     "Formula",
@@ -38,10 +38,6 @@ __all__ = [
 ]
 
 Formula = Relation | tuple[str, tuple[Any, ...]]
-
-_KEPT = {">=": (0, 1), ">": (1,), "==": (0,), "!=": (-1, 1)}
-"""Signs of the left side with which a relation holds."""
-_TURNED = {">": (1, ">"), ">=": (1, ">="), "<": (-1, ">"), "<=": (-1, ">="), "==": (1, "=="), "!=": (1, "!=")}
 
 
 def above_zero(value: Any) -> Any:
@@ -109,10 +105,10 @@ def relation_of(relational: Any) -> Relation:
         return Relation(Polynomial({}), "==" if relational == sympy.true else "!=")
     if not isinstance(relational, Relational):
         raise ModelError(f"{relational!r} is no relation")
-    factor, sign = _TURNED[relational.rel_op]
+    sign = relational.rel_op
     top, bottom = sympy.fraction(sympy.together(relational.lhs - relational.rhs))
     left = top if bottom.is_number and bottom > 0 else top if sign in ("==", "!=") else top * bottom
-    return Relation(polynomial_of(factor * left), sign)
+    return compared(polynomial_of(left), sign)
 
 
 def conjunction(conditions: Any) -> tuple[Formula, ...]:
@@ -166,7 +162,7 @@ def holds(formula: Formula, values: Mapping[str, Fraction | int]) -> bool:
 
 def holds_by_signs(formula: Formula, sign: Callable[[Polynomial], int]) -> bool:
     """Whether a formula holds where its polynomials have these signs: -1, 0 or 1."""
-    return true_by(formula, lambda r: sign(r.left) in _KEPT[r.sign])
+    return true_by(formula, lambda r: sign(r.left) in KEPT[r.sign])
 
 
 def poly_of(p: Polynomial, *letters: Any) -> Any:
