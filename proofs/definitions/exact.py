@@ -19,6 +19,7 @@ __all__ = [
     "dot",
     "largest",
     "max_min",
+    "moved",
     "possible",
     "powers",
     "runs",
@@ -31,6 +32,8 @@ __all__ = [
     "vertices",
 ]
 
+State = tuple[int, ...]
+"""Jobs of each class."""
 Row = list[Fraction]
 Matrix = list[Row]
 ZERO, ONE = Fraction(0), Fraction(1)
@@ -44,6 +47,11 @@ def dot(first: Sequence[Fraction], second: Sequence[Fraction]) -> Fraction:
 def powers(values: Sequence[Fraction], counts: Sequence[int]) -> Fraction:
     """Product of the powers of the values, one for each count."""
     return prod((v**k for v, k in zip(values, counts, strict=True)), start=ONE)
+
+
+def moved(x: State, i: int, step: int) -> State:
+    """The state with so many jobs of class i more."""
+    return (*x[:i], x[i] + step, *x[i + 1 :])
 
 
 def usage(demands: Matrix, tasks: Sequence[Fraction]) -> Row:

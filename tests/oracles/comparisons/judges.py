@@ -5,11 +5,24 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
 from functools import lru_cache
-from itertools import pairwise, permutations, product
+from itertools import combinations_with_replacement, pairwise, permutations, product
 from math import comb, prod
 from typing import Any
 
-from proofs.definitions.exact import ONE, ZERO, Matrix, Row, max_min, runs, shares_of, usage, vertices
+from proofs.definitions.exact import (
+    ONE,
+    ZERO,
+    Matrix,
+    Row,
+    dot,
+    max_min,
+    moved,
+    powers,
+    runs,
+    shares_of,
+    usage,
+    vertices,
+)
 from proofs.definitions.registry import Second, fraction, fractions
 from proofs.definitions.second.cloud.bundles import sequential_minmax
 from proofs.definitions.second.cloud.rounds import LevelRun, edrf_tasks, families, level_run, level_tasks
@@ -17,6 +30,7 @@ from proofs.definitions.second.cloud.work import dcdrf_operations
 from proofs.definitions.second.pools.filling import drf_tasks, is_bottleneck_max
 from proofs.definitions.second.pools.mechanisms import whole_task_order
 from proofs.definitions.second.pools.timed import exchanged
+from proofs.definitions.second.queues.balance import balance, below, frozen, multinomial, series
 from proofs.definitions.second.queues.drifts import bmf_square_drift
 from proofs.definitions.second.servers.shares import Park, is_ps_dsf, nobody_can_gain
 
@@ -470,3 +484,74 @@ def cpu_use_of_class_d(case: Mapping[str, Any], denominator: int, threshold: Any
         and park.used(x, 3)[0] == part * Fraction(11, 2)
         and as_said
     )
+
+
+@judge(cases=lambda shares, loads, sizes, size, balanced: (size + 1) ** len(shares))
+def balance_equations(
+    case: Mapping[str, Any], shares: Any, loads: Any, sizes: Any, size: int, balanced: bool
+) -> bool:
+    """Each class goes down as often as it comes up, across every face of the state."""
+    if not balanced:
+        raise NotImplementedError("this judges balanced fairness only")
+    columns, rho, x = frozen(shares), fractions(loads), tuple(case["counts"])
+    for i, (r, sigma) in enumerate(zip(rho, fractions(sizes), strict=True)):
+        up = moved(x, i, 1)
+        # From x to x + e_i and back; the tasks at x + e_i are the ratio of the balance functions.
+        served = balance(columns, x) / balance(columns, up) / sigma
+        here, there = (balance(columns, y) * powers(rho, y) for y in (x, up))
+        if r / sigma * here != served * there:
+            return False
+    return True
+
+
+@judge(cases=lambda shares, size, largest: (size + 1) ** len(shares) - 1)
+def balanced_usage(case: Mapping[str, Any], shares: Any, size: int, largest: bool) -> bool:
+    """Tasks as ratios from above, and the fullest resource."""
+    columns, x = frozen(shares), tuple(case["counts"])
+    tasks = [
+        balance(columns, moved(x, i, -1), largest) / balance(columns, x, largest) if k else ZERO
+        for i, k in enumerate(x)
+    ]
+    used = usage(fractions(shares), tasks)
+    return used == fractions(case["usage"]) and max(used) == 1
+
+
+@judge(cases=lambda shares, size: (size + 1) ** len(shares))
+def balance_below_others(case: Mapping[str, Any], shares: Any, size: int) -> bool:
+    """From above, and the power series by multinomials."""
+    columns, x = frozen(shares), tuple(case["counts"])
+    value, other = balance(columns, x), series(columns, x)
+    needs = [
+        sum((v * series(columns, moved(x, i, -1)) for i, v in enumerate(column) if x[i]), ZERO)
+        for column in columns
+    ]
+    told = [fraction(case["value"]), fraction(case["other"])]
+    return told == [value, other] and value <= other and max(needs) <= other
+
+
+@judge(cases=lambda shares, loads, total: total + 1)
+def mass_of_totals(case: Mapping[str, Any], shares: Any, loads: Any, total: int) -> bool:
+    """From above; the coefficient is the complete symmetric polynomial of the loads."""
+    columns, rho, k = frozen(shares), fractions(loads), case["jobs"]
+    states = [x for x in product(range(k + 1), repeat=len(rho)) if sum(x) == k]
+    mass = sum((balance(columns, x) * powers(rho, x) for x in states), ZERO)
+    load = [dot(rho, column) for column in columns]
+    most = sum((prod(chosen, start=ONE) for chosen in combinations_with_replacement(load, k)), ZERO)
+    return mass == fraction(case["mass"]) and max(load) ** k <= mass <= most
+
+
+@judge(cases=lambda shares, size, largest: (size + 1) ** len(shares) * len(shares))
+def duration_terms(case: Mapping[str, Any], shares: Any, size: int, largest: bool) -> bool:
+    """From above, and geometric series of one resource by multinomials."""
+    columns, x, i = frozen(shares), tuple(case["counts"]), case["class"]
+    up = moved(x, i, 1)
+    own = [column[i] for column in columns]
+    # Coefficients of the balance series times load/(1 - load): all states below x, but x itself.
+    behind = [
+        sum((balance(columns, y) * multinomial(column, z) for y, z in below(x) if any(z)), ZERO)
+        for column in columns
+    ]
+    left = (x[i] + 1) * balance(columns, up)
+    right = (max(own) if largest else min(own)) * balance(columns, x)
+    right += dot(own, behind)
+    return [fraction(case["left"]), fraction(case["right"])] == [left, right] and right - left >= 0
