@@ -23,7 +23,6 @@ __all__ = [
     "Filling",
     "algorithm_1",
     "algorithm_2",
-    "dcdrf_levels",
     "entitlements",
     "instances",
     "sharing_incentive",
@@ -73,6 +72,7 @@ class Filling:
         return [tasks_with(row, own) for row, own in zip(demands, self.held, strict=True)]
 
 
+@define
 def algorithm_1(demands: Matrix, weights: Any = None) -> Filling:
     """EDRF: all who grow do so until a resource is exhausted, and its demanders leave; round after round."""
     n, m = len(demands), len(demands[0])
@@ -90,6 +90,7 @@ def algorithm_1(demands: Matrix, weights: Any = None) -> Filling:
     return Filling(held, left, levels, rates)
 
 
+@define
 def algorithm_2(demands: Matrix, epsilon: Fraction, weights: Any = None, frozen: bool = False) -> Filling:
     """DC-DRF, the inner loop: demanders of a resource with at most epsilon left leave.
 
@@ -159,13 +160,6 @@ def weighted_envy_freeness(demands: Matrix, entitled: Matrix, held: Matrix, task
         <= tasks[i]
         for i, j in pairs
     )
-
-
-@define
-def dcdrf_levels(demands: Any, epsilon: Any, weights: Any = None, frozen: bool = False) -> dict[str, Row]:
-    """Levels after the rounds of Algorithm 2, and the sums of the rates of each resource."""
-    run = algorithm_2(fractions(demands), fraction(epsilon), weights, frozen=frozen)
-    return {"levels": run.levels, "rates": [sum(column) for column in zip(*run.rates, strict=True)]}
 
 
 @define

@@ -94,9 +94,9 @@ def dcdrf_thawed(demands: Any, epsilon: Any, weights: Any = None) -> dict[str, A
     """Rounds by levels, with rates updated and frozen."""
     given, e = fractions(demands), fraction(epsilon)
     run, ice = level_run(given, e, weights), level_run(given, e, weights, frozen=True)
-    t, c = len(run.rounds), ratio_of_loads(run)
+    t, c = len(run.levels), ratio_of_loads(run)
     holds = t == 1 or c < (1 - e) ** (t - 1)
-    return {"rounds": t, "rounds with rates frozen": len(ice.rounds), "c": c, "holds": holds}
+    return {"rounds": t, "rounds with rates frozen": len(ice.levels), "c": c, "holds": holds}
 
 
 def dcdrf_work_per_demand(rounds: int, length: int, many: int, constant: int) -> dict[str, Any]:

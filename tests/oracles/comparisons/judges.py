@@ -25,7 +25,7 @@ from proofs.definitions.exact import (
 )
 from proofs.definitions.registry import Second, fraction, fractions
 from proofs.definitions.second.cloud.bundles import sequential_minmax
-from proofs.definitions.second.cloud.rounds import LevelRun, edrf_tasks, families, level_run, level_tasks
+from proofs.definitions.second.cloud.rounds import LevelRun, edrf_tasks, level_run, level_tasks
 from proofs.definitions.second.cloud.work import dcdrf_operations
 from proofs.definitions.second.pools.filling import drf_tasks, is_bottleneck_max
 from proofs.definitions.second.pools.mechanisms import whole_task_order
@@ -45,6 +45,12 @@ def judge(function: Any = None, *, cases: Callable[..., int] | None = None) -> A
         return function
 
     return decorate if function is None else decorate(function)
+
+
+def families(n: int, m: int, largest: int, weights: Sequence[Any], least: int = 0) -> int:
+    """Number of multisets of n demands from least to largest, not all 0, times the weights."""
+    kinds = (largest - least + 1) ** m - (least == 0)
+    return comb(kinds + n - 1, n) * len(weights)
 
 
 @judge(cases=lambda n, m, largest: ((largest + 1) ** m - 1) ** (n + 1))
@@ -99,7 +105,7 @@ def integer_thresholds(
 
 def ratio_of_loads(run: LevelRun) -> Fraction:
     """Least over largest sum of growth of a resource that anybody demands."""
-    loads = [load for column in zip(*run.growth, strict=True) if (load := sum(column, ZERO))]
+    loads = [load for column in zip(*run.rates, strict=True) if (load := sum(column, ZERO))]
     return min(loads) / max(loads)
 
 
@@ -109,7 +115,7 @@ def edrf_rounds_of(
 ) -> bool:
     """All stop at the first level."""
     run = level_run(fractions(case["demands"]), ZERO, case["weights"])
-    return set(run.stops) == {run.rounds[0]} and case["rounds"] == 1
+    return set(run.stops) == {run.levels[0]} and case["rounds"] == 1
 
 
 @judge(cases=lambda n, m, largest, epsilon, weights: families(n, m, largest, weights))
@@ -119,7 +125,7 @@ def edrf_is_dcdrf(
     """The levels with this epsilon are those without, and max-min fair."""
     demands, w = fractions(case["demands"]), case["weights"]
     one, two = level_run(demands, ZERO, w), level_run(demands, fraction(epsilon), w)
-    return (one.rounds, one.stops) == (two.rounds, two.stops) and two.tasks(demands) == level_tasks(
+    return (one.levels, one.stops) == (two.levels, two.stops) and two.tasks(demands) == level_tasks(
         demands, w
     )
 
@@ -143,7 +149,7 @@ def dcdrf_lemma_rounds(
     """Rounds by levels, and the ratio of the loads."""
     e = fraction(case["epsilon"])
     run = level_run(fractions(case["demands"]), e, case["weights"], frozen)
-    t, c = len(run.rounds), ratio_of_loads(run)
+    t, c = len(run.levels), ratio_of_loads(run)
     return (t, c) == (case["rounds"], fraction(case["c"])) and (t == 1 or c < (1 - e) ** (t - 1))
 
 
@@ -153,7 +159,7 @@ def dcdrf_lemma_chain(case: Mapping[str, Any], most: int, epsilon: Any, frozen: 
     e, m = fraction(epsilon), case["tenants"]
     demands = [[Fraction(4 * (r == k) + (r > k), 4) for r in range(m)] for k in range(m)]
     run = level_run(demands, e, [Fraction(1, 3) ** k for k in range(m)], frozen)
-    t, c = len(run.rounds), ratio_of_loads(run)
+    t, c = len(run.levels), ratio_of_loads(run)
     return (t, c) == (case["rounds"], fraction(case["c"])) and (t == 1 or c < (1 - e) ** (t - 1))
 
 
@@ -163,7 +169,7 @@ def dcdrf_rounds_equal(
 ) -> bool:
     """Ratios of levels that follow one another, and their number."""
     e = fraction(case["epsilon"])
-    rounds = level_run(fractions(case["demands"]), e, case["weights"]).rounds
+    rounds = level_run(fractions(case["demands"]), e, case["weights"]).levels
     steep = all(z / y >= 1 / (1 - e) for y, z in pairwise(rounds))
     return len(rounds) == case["rounds"] and steep and (1 / (1 - e)) ** (len(rounds) - 1) <= n
 
@@ -174,7 +180,7 @@ def dcdrf_rounds_quarter(case: Mapping[str, Any], most: int) -> bool:
     m = case["resources"]
     singles = [[ONE * (r == k) for r in range(m)] for k in range(m)]
     run = level_run(singles, Fraction(1, 2), [Fraction(1, 4) ** k for k in range(m)])
-    return run.rounds == sorted(set(run.stops)) and len(run.rounds) == m == case["rounds"]
+    return run.levels == sorted(set(run.stops)) and len(run.levels) == m == case["rounds"]
 
 
 def _unit(w: Mapping[str, int]) -> int:
@@ -555,3 +561,37 @@ def duration_terms(case: Mapping[str, Any], shares: Any, size: int, largest: boo
     right = (max(own) if largest else min(own)) * balance(columns, x)
     right += dot(own, behind)
     return [fraction(case["left"]), fraction(case["right"])] == [left, right] and right - left >= 0
+
+
+def _is_fair(demands: Matrix, weights: Any, epsilon: Fraction) -> bool:
+    run = level_run(demands, epsilon, weights)
+    tasks, left = run.tasks(demands), [1 - u for u in run.used(max(run.levels))]
+    for i, row in enumerate(demands):
+        # Nobody stops below the level 1, at which it runs what its entitlements run.
+        if run.stops[i] < 1 or not any(d and s <= epsilon for d, s in zip(row, left, strict=True)):
+            return False
+        for j, z in enumerate(run.stops):
+            scaled = [
+                own * z * g / other
+                for own, g, other in zip(run.entitled[i], run.rates[j], run.entitled[j], strict=True)
+            ]
+            if runs(row, scaled) > tasks[i]:
+                return False
+    return min(left) >= 0
+
+
+@judge(cases=families)
+def edrf_fair(case: Mapping[str, Any], n: int, m: int, largest: int, weights: Sequence[Any]) -> bool:
+    """Fair by levels, and the tasks are max-min fair levels."""
+    demands, w = fractions(case["demands"]), case["weights"]
+    return level_run(demands, ZERO, w).tasks(demands) == level_tasks(demands, w) and _is_fair(
+        demands, w, ZERO
+    )
+
+
+@judge(cases=lambda n, m, largest, epsilons, weights: families(n, m, largest, weights) * len(epsilons))
+def dcdrf_fair(
+    case: Mapping[str, Any], n: int, m: int, largest: int, epsilons: Sequence[Any], weights: Sequence[Any]
+) -> bool:
+    """Fair by levels."""
+    return _is_fair(fractions(case["demands"]), case["weights"], fraction(case["epsilon"]))

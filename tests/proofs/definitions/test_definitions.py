@@ -121,14 +121,14 @@ def test_comparisons_run_on_second_definitions(monkeypatch):
 def test_another_case_by_the_second_definition_is_noticed(monkeypatch):
     """Both give the cases of an enumeration: another value, one case more, one less."""
     claim = next(c for _, c in CLAIMS if c.function == "dcdrf_rounds_quarter")
-    again = second_definition("dcdrf_levels")
+    again = second_definition("algorithm_2")
 
     def longer(demands, epsilon, weights=None, frozen=False):
-        told = again.function(demands, epsilon, weights, frozen)
-        return told | {"levels": [*told["levels"], F(9)]}
+        run = again.function(demands, epsilon, weights, frozen)
+        return replace(run, levels=[*run.levels, F(9)])
 
     assert all(holds for _, holds in cases_of(claim))
-    monkeypatch.setitem(registry._AGAIN, "dcdrf_levels", replace(again, function=longer))
+    monkeypatch.setitem(registry._AGAIN, "algorithm_2", replace(again, function=longer))
     with pytest.raises(Disagreement, match="by the first and"):
         list(cases_of(claim))
     for change, said in (([-1], "None by the second"), ([1], "more cases by the second")):
