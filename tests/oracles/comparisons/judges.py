@@ -24,7 +24,7 @@ from proofs.definitions.exact import (
     vertices,
 )
 from proofs.definitions.registry import Second, fraction, fractions
-from proofs.definitions.second.cloud.bundles import sequential_minmax
+from proofs.definitions.second.cloud.bundles import bundle_outcomes, sequential_minmax
 from proofs.definitions.second.cloud.rounds import LevelRun, edrf_tasks, level_run, level_tasks
 from proofs.definitions.second.cloud.work import dcdrf_operations
 from proofs.definitions.second.pools.filling import drf_tasks, is_bottleneck_max
@@ -595,3 +595,52 @@ def dcdrf_fair(
 ) -> bool:
     """Fair by levels."""
     return _is_fair(fractions(case["demands"]), case["weights"], fraction(case["epsilon"]))
+
+
+def _tables(choices: Sequence[int], capacity: int, efficient: bool, fair: str) -> int:
+    return prod(len(bundle_outcomes(pair, capacity, efficient, fair)) for pair in product(choices, repeat=2))
+
+
+@judge(cases=_tables)
+def all_bundle_mechanisms(
+    case: Mapping[str, Any], choices: Sequence[int], capacity: int, efficient: bool, fair: str
+) -> bool:
+    """The table gives what it may, and a pair of its rows shows that a lie pays."""
+    table = case["demands and bundles"]
+    allowed = all((x, y) in bundle_outcomes((d, e), capacity, efficient, fair) for d, e, x, y in table)
+    pays = False
+    for (d, e, x, y), (p, q, u, v) in product(table, repeat=2):
+        first = e == q and u * p // d > x  # agent 1 needs d and claims p
+        second = d == p and v * q // e > y
+        pays = pays or first or second
+    return (
+        allowed and pays and sorted(row[:2] for row in table) == sorted(map(list, product(choices, repeat=2)))
+    )
+
+
+@judge
+def bmf_path_pieces(case: Mapping[str, Any], demands: Any, capacities: Any, capped: bool = True) -> bool:
+    """The conditions hold at both ends and in the middle of the piece; without a cap it is BMF."""
+    a, c = fractions(demands), fractions(capacities)
+    (begin, end), (first, last) = fractions(case["caps"]), fractions(case["tasks"])
+    owners = case["bottlenecks"]
+    middle = [(u + v) / 2 for u, v in zip(first, last, strict=True)]
+
+    def stands(cap: Fraction, tasks: Row) -> bool:
+        load = usage(a, tasks)
+        followers = [i for i, j in enumerate(owners) if j == len(c)]
+        return (
+            max(tasks) <= cap
+            and all(u <= c_j for u, c_j in zip(load, c, strict=True))
+            and all(tasks[i] == cap for i in followers)
+            and all(
+                load[j] == c[j]
+                and max(x * row[j] for x, row in zip(tasks, a, strict=True)) == tasks[i] * a[i][j]
+                for i, j in enumerate(owners)
+                if i not in followers
+            )
+        )
+
+    path = stands(begin, first) and stands((begin + end) / 2, middle) and stands(end, last)
+    ends = begin == end or not capped
+    return path and (not ends or is_bottleneck_max(a, c, last))
