@@ -17,7 +17,7 @@ from typing import Any
 
 from proofs.definitions.exact import Matrix, Row, small_demands
 from proofs.definitions.pools.filling import tasks_with
-from proofs.definitions.registry import define, fraction, fractions
+from proofs.definitions.registry import define, define_on_both, fraction, fractions
 
 __all__ = [
     "Filling",
@@ -169,7 +169,7 @@ def edrf_tasks(demands: Any, weights: Any = None) -> Row:
     return algorithm_1(given, weights).tasks(given)
 
 
-@define
+@define_on_both
 def dcdrf_tasks(demands: Any, epsilon: Any, weights: Any = None) -> Row:
     """Tasks by Algorithm 2."""
     given = fractions(demands)

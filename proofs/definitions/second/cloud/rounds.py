@@ -14,7 +14,7 @@ from functools import cached_property, lru_cache
 from typing import Any
 
 from proofs.definitions.exact import ONE, ZERO, Matrix, Row, max_min, runs
-from proofs.definitions.registry import define_again, fraction, fractions
+from proofs.definitions.registry import define_again, fractions
 
 __all__ = ["level_run"]
 
@@ -115,10 +115,3 @@ def edrf_tasks(demands: Any, weights: Any = None) -> Row:
 def _remembered(demands: tuple[tuple[Fraction, ...], ...]) -> Row:
     """Tasks of equal entitlements, which lies change one by one."""
     return level_tasks([list(row) for row in demands])
-
-
-@define_again
-def dcdrf_tasks(demands: Any, epsilon: Any, weights: Any = None) -> Row:
-    """Stopping levels."""
-    given = fractions(demands)
-    return level_run(given, fraction(epsilon), weights).tasks(given)

@@ -69,8 +69,11 @@ def bmf_points(a: Matrix, c: Row) -> list[Row]:
 
 @define_again
 def used(demands: Any, tasks: Any) -> Row:
-    """Units of each resource, column by column."""
-    return usage(fractions(demands), fractions(tasks))
+    """Units of each resource, user by user."""
+    total = [ZERO] * len(demands[0])
+    for row, x in zip(fractions(demands), fractions(tasks), strict=True):
+        total = [u + x * d for u, d in zip(total, row, strict=True)]
+    return total
 
 
 @define_again

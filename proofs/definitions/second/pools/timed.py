@@ -10,7 +10,7 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import Any
 
-from proofs.definitions.exact import ZERO, Matrix, Row, max_min, runs, usage
+from proofs.definitions.exact import ZERO, Matrix, Row, max_min, runs
 from proofs.definitions.registry import define_again, fraction, fractions
 
 __all__: list[str] = []
@@ -39,29 +39,6 @@ def exchanged(contributions: Any, needs: Any, order: Any = None) -> Matrix:
         [h * (1 if d else 0) for h, d in zip(row, want, strict=True)]
         for row, want in zip(held, use, strict=True)
     ]
-
-
-@define_again
-def holdings_within(holdings: Any, contributions: Any) -> dict[str, Any]:
-    """Sums of each resource held and brought."""
-    held, brought = (
-        [sum(column) for column in zip(*fractions(rows), strict=True)] for rows in (holdings, contributions)
-    )
-    return {
-        "held": held,
-        "brought": brought,
-        "holds": not any(h > b for h, b in zip(held, brought, strict=True)),
-    }
-
-
-@define_again
-def contributions_within(contributions: Any, capacities: Any) -> dict[str, Any]:
-    """Sums of each resource brought."""
-    brought = usage(fractions(contributions), [Fraction(1)] * len(contributions))
-    return {
-        "total": brought,
-        "holds": not any(b > c for b, c in zip(brought, fractions(capacities), strict=True)),
-    }
 
 
 @define_again
