@@ -6,7 +6,7 @@ else is read, for it could be one thing when it is checked and another when it i
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import fields
 from typing import Any, NamedTuple
 
@@ -28,7 +28,7 @@ from proofs.statement import Statement, reread
 from proofs.verdicts.reasons import reason_of
 from proofs.verdicts.verdict import CATALOGUE, Finding, Status, Verdict, kind_of, overall
 
-__all__ = ["verify", "verify_finding"]
+__all__ = ["status_of", "verify", "verify_finding"]
 
 Check = Callable[[Any, Any], None]
 
@@ -58,6 +58,13 @@ KINDS = {
     "case": Kind(REFUTED, ("Enumeration", "Search"), BY | {"number", "case"}, (check_cases,)),
     "counterexample": Kind(REFUTED, ("Counterexample",), BY | {"values"}, (check_counterexample,)),
 }
+
+
+def status_of(evidence: Mapping[str, Any]) -> Status:
+    """What evidence makes of its claim; nothing is a step in words."""
+    if evidence.get("kind") == "open":
+        return Status.UNKNOWN
+    return KINDS[evidence["kind"]].status if evidence else PROVED
 
 
 def verify(verdict: Verdict, statement: Statement | None = None) -> None:
