@@ -15,7 +15,7 @@ from fractions import Fraction
 from itertools import combinations_with_replacement, product
 from typing import Any
 
-from proofs.definitions.exact import Matrix, Row, small_demands
+from proofs.definitions.exact import ONE, Matrix, Row, shares_of, small_demands, usage
 from proofs.definitions.pools.filling import tasks_with
 from proofs.definitions.registry import define, define_on_both, fraction, fractions
 
@@ -32,10 +32,9 @@ __all__ = [
 
 def entitlements(n: int, m: int, weights: Any = None) -> Matrix:
     """The part w_ir of each resource that each tenant is entitled to: per resource they add up to 1."""
-    given = fractions(weights) if weights is not None else [Fraction(1)] * n
+    given = fractions(weights) if weights is not None else [ONE] * n
     rows = [w if isinstance(w, list) else [w] * m for w in given]
-    totals = [sum(column) for column in zip(*rows, strict=True)]
-    return [[w / total for w, total in zip(row, totals, strict=True)] for row in rows]
+    return shares_of(rows, usage(rows, [ONE] * n))
 
 
 def growth_rates(demands: Matrix, entitled: Matrix) -> Matrix:

@@ -6,7 +6,7 @@ import random
 from collections.abc import Iterable
 from dataclasses import replace
 from fractions import Fraction
-from functools import partial
+from functools import cache, partial
 from numbers import Rational
 from typing import Any
 
@@ -56,7 +56,7 @@ class Ground:
         self.assumptions = assumptions
         self._formulas = conjunction(assumptions)
         self._positive = {name for f in self._formulas if (name := _positive(f)) is not None}
-        self._signs: dict[Any, int | None] = {}
+        self._sign = cache(self._found_sign)
         self._answers: dict[Any, Decision] = {}
         self._truths: dict[Relation, list[bool]] = {}
         self.points: list[dict[str, Fraction]] = self._sampled()
@@ -155,14 +155,8 @@ class Ground:
     def sign(self, expression: Any, given: Iterable[Any] = ()) -> int | None:
         """1, -1 or 0 if a polynomial is known to be positive, negative or zero where the given holds."""
         expression, given = sympy.sympify(expression), tuple(given)
-        if (expression, ()) not in self._signs:
-            self._signs[expression, ()] = self._found_sign(expression, ())
-        known = self._signs[expression, ()]
-        if known is not None or not given:
-            return known
-        if (expression, given) not in self._signs:
-            self._signs[expression, given] = self._found_sign(expression, given)
-        return self._signs[expression, given]
+        known = self._sign(expression, ())
+        return known if known is not None or not given else self._sign(expression, given)
 
     def _found_sign(self, expression: Any, given: tuple[Any, ...]) -> int | None:
         if expression.is_number:

@@ -30,7 +30,7 @@ from proofs.claims import Implication, Step
 from proofs.claims.splitting import split
 from proofs.symbolic.decisions.formulas import numerator_of
 from proofs.symbolic.model.families import written
-from proofs.symbolic.model.problem import SymbolicProblem
+from proofs.symbolic.model.problem import SymbolicProblem, require_problem
 from proofs.symbolic.policies.filling import resource_weights
 
 __all__ = ["Conditions", "conditions"]
@@ -122,8 +122,7 @@ def conditions(policy: Any, problem: SymbolicProblem, *, tasks: str = "x", price
     only resource 2 has a price ['p2 > 0', 'x1 + x2 == 1', 'p2*x1 == 1', 'p2*x2 == 1', 'p2 == 2']
     resource 1 and resource 2 have prices ['p1 > 0', 'a*x1 + x2 == 1', 'p2 > 0', 'x1 + x2 == 1', ...]
     """
-    if not isinstance(problem, SymbolicProblem):
-        raise ModelError.of("problem", f"must be a SymbolicProblem; got {type(problem).__name__}")
+    require_problem(problem)
     names = tuple(f"{tasks}{i + 1}" for i in range(problem.n_classes))
     priced = tuple(f"{prices}{j + 1}" for j in range(problem.n_resources))
     taken = {letter.name for letter in problem.letters} | set(priced)

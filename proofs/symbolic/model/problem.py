@@ -16,7 +16,7 @@ from proofs.symbolic.decisions.assumptions import Ground
 from proofs.symbolic.decisions.formulas import above_zero, divisor_of, exact
 from proofs.symbolic.model.reading import expression, numbers_of, relations
 
-__all__ = ["SymbolicProblem", "contradiction", "entries", "whole_numbers"]
+__all__ = ["SymbolicProblem", "contradiction", "entries", "require_problem", "whole_numbers"]
 
 
 class SymbolicProblem:
@@ -232,6 +232,12 @@ def _table(demands: Any) -> list[list[Any]]:
     ):
         raise ModelError.of("demands", f"must be rows of one length, one per class; got {demands!r:.100}")
     return rows
+
+
+def require_problem(problem: Any) -> None:
+    """Raise ModelError unless it is a SymbolicProblem."""
+    if not isinstance(problem, SymbolicProblem):
+        raise ModelError.of("problem", f"must be a SymbolicProblem; got {type(problem).__name__}")
 
 
 def contradiction() -> ModelError:
