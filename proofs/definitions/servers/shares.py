@@ -9,13 +9,12 @@ dominant-share fairness (PS-DSF)", arXiv:1611.00404.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 from itertools import product
 from typing import Any
 
-from proofs.definitions.exact import Matrix, Row, dot, small_demands, totals, usage
+from proofs.definitions.exact import Cluster, Matrix, Row, dot, small_demands, totals, usage
 from proofs.definitions.pools.filling import drf_tasks, tasks_with
 from proofs.definitions.registry import Case, define, define_on_both, fractions
 
@@ -31,22 +30,8 @@ __all__ = [
 ]
 
 
-@dataclass(frozen=True)
-class Servers:
+class Servers(Cluster):
     """Users, servers and resources in fractions."""
-
-    demands: Matrix
-    capacities: Matrix
-    weights: Row
-    eligible: list[list[int]]
-
-    @classmethod
-    def of(cls, cluster: Any) -> Servers:
-        """Read the dict of a claim."""
-        d, c = fractions(cluster["demands"]), fractions(cluster["capacities"])
-        weights = fractions(cluster["weights"]) if "weights" in cluster else [Fraction(1) for _ in d]
-        eligible = cluster.get("eligible") or [[1] * len(c) for _ in d]
-        return cls(d, c, weights, [list(row) for row in eligible])
 
     @cached_property
     def users(self) -> range:

@@ -68,7 +68,7 @@ def false_claim_hurts_nobody_else(cluster: Any, placement: Any, lie: Any, after:
     """Tasks with the truth and with a claimed server. That there are no others only the first says."""
     park, x, y = Park.of(cluster), fractions(placement), fractions(after)
     stand = stands(park, x) and stands(Park.of({**cluster, "eligible": lie}), y)
-    real = sum((t for t, allowed in zip(y[0], park.may[0], strict=True) if allowed), ZERO)
+    real = sum((t for t, allowed in zip(y[0], park.eligible[0], strict=True) if allowed), ZERO)
     change = [b - a for a, b in zip(totals(x), totals(y), strict=True)][1:]
     hurt = _lie(cluster, lie, more=True) and stand and real >= totals(x)[0] and min(change) < 0
     return {"truth": totals(x), "lie": totals(y), "user 1 really runs": real, "holds": not hurt}
@@ -80,8 +80,8 @@ def claims_pay_nothing(
     """Tasks with the truth and with other servers, by linear programs; the prices are not used."""
     park, x, y = Park.of(cluster), fractions(placement), fractions(after)
     stand = stands(park, x, mechanism) and stands(Park.of({**cluster, "eligible": lie}), y, mechanism)
-    real = sum((t for t, allowed in zip(y[0], park.may[0], strict=True) if allowed), ZERO)
-    alone = [list(map(bool, row)) for row in lie[1:]] == park.may[1:]
+    real = sum((t for t, allowed in zip(y[0], park.eligible[0], strict=True) if allowed), ZERO)
+    alone = [list(row) for row in lie[1:]] == park.eligible[1:]
     return {
         "truth": totals(x),
         "lie": totals(y),

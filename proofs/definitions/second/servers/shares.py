@@ -12,38 +12,27 @@ from __future__ import annotations
 
 from ast import literal_eval
 from collections.abc import Mapping
-from dataclasses import dataclass
 from fractions import Fraction
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from itertools import product
 from typing import Any
 
-from proofs.definitions.exact import ONE, ZERO, Matrix, Row, largest, possible, runs, totals, usage
+from proofs.definitions.exact import ONE, ZERO, Cluster, Matrix, Row, largest, possible, runs, totals, usage
 from proofs.definitions.registry import define_again, fractions
 
 __all__ = ["Park", "is_max_min", "is_ps_dsf", "nobody_can_gain", "pooled_use"]
 
 
-@dataclass(frozen=True)
-class Park:
-    """A cluster: demands, capacities, weights, and tasks alone on each server."""
+class Park(Cluster):
+    """A cluster, with tasks alone on each server."""
 
-    demands: Matrix
-    capacities: Matrix
-    weights: Row
-    may: list[list[bool]]
-    gamma: Matrix
-
-    @classmethod
-    def of(cls, cluster: Any) -> Park:
-        """Read a claim's dict."""
-        d, c = fractions(cluster["demands"]), fractions(cluster["capacities"])
-        may = [[bool(e) for e in row] for row in cluster.get("eligible") or [[1] * len(c)] * len(d)]
-        gamma = [
-            [runs(row, capacity) if e else ZERO for capacity, e in zip(c, allowed, strict=True)]
-            for row, allowed in zip(d, may, strict=True)
+    @cached_property
+    def gamma(self) -> Matrix:
+        """Tasks of a user alone on each server, 0 where it may not run."""
+        return [
+            [runs(row, c) if may else ZERO for c, may in zip(self.capacities, allowed, strict=True)]
+            for row, allowed in zip(self.demands, self.eligible, strict=True)
         ]
-        return cls(d, c, fractions(cluster.get("weights") or [1] * len(d)), may, gamma)
 
     def used(self, placement: Matrix, i: int) -> Row:
         """Units of each resource of a server in use."""
@@ -136,7 +125,7 @@ def is_max_min(park: Park, placement: Matrix, share: str) -> bool:
         return False
     tasks = totals(placement)
     if share in ("global", "eligible"):
-        used = [[ONE * (allowed or share == "global") for allowed in row] for row in park.may]
+        used = [[ONE * bool(allowed or share == "global") for allowed in row] for row in park.eligible]
         scale = [runs(row, usage(park.capacities, of)) for row, of in zip(park.demands, used, strict=True)]
     else:
         scale = [sum((runs(row, c) for c in park.capacities), ZERO) for row in park.demands]
