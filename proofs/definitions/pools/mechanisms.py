@@ -17,7 +17,7 @@ from itertools import product
 from typing import Any
 
 from proofs.definitions.exact import Matrix, Row, dot, shares_of, small_demands, usage
-from proofs.definitions.pools.filling import drf_tasks, pf_tasks, tasks_with
+from proofs.definitions.pools.filling import drf_tasks, filled, pf_tasks, tasks_with
 from proofs.definitions.registry import Case, define, define_on_both, fractions
 from proofs.errors import ProofError
 
@@ -30,12 +30,11 @@ def dominant_resources(demands: Any, capacities: Any) -> list[int]:
     return [row.index(max(row)) + 1 for row in shares_of(fractions(demands), fractions(capacities))]
 
 
-@define
+@define_on_both
 def asset_tasks(demands: Any, capacities: Any) -> Row:
     """Asset fairness: the sums of shares grow alike until a resource is full, then its users stop."""
     a, c = fractions(demands), fractions(capacities)
-    # Dominant shares over weights are sums of shares if a weight is dominant share over sum.
-    return drf_tasks(a, c, [max(row) / sum(row) for row in shares_of(a, c)])
+    return filled(a, c, [1 / sum(row) for row in shares_of(a, c)])
 
 
 @define_on_both

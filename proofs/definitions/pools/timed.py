@@ -89,7 +89,7 @@ def visited_pairs(users: int) -> int:
     return len(list(combinations(range(users), 2)))
 
 
-@define
+@define_on_both
 def tdrf_tasks(demands: Any, capacities: Any, joined: Any, start: Any = 0) -> Row:
     """TDRF of divisible tasks: dominant shares times (joining time - start) are equal.
 

@@ -149,7 +149,7 @@ def filling_keeps_up(families: Any) -> Iterator[Case]:
                     yield case, _keeps_up(shares, counts, growth, loads, tasks)
 
 
-@define
+@define_on_both
 def filled_with_jobs(shares: Matrix, rates: Row) -> Row:
     """Progressive filling of the classes that have jobs; the others run nothing."""
     present = [i for i, r in enumerate(rates) if r]

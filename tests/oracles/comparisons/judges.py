@@ -27,12 +27,13 @@ from proofs.definitions.registry import Second, fraction, fractions
 from proofs.definitions.second.cloud.bundles import bundle_outcomes, sequential_minmax
 from proofs.definitions.second.cloud.rounds import LevelRun, edrf_tasks, level_run, level_tasks
 from proofs.definitions.second.cloud.work import dcdrf_operations
-from proofs.definitions.second.pools.filling import drf_tasks, is_bottleneck_max
+from proofs.definitions.second.pools.filling import is_bottleneck_max
 from proofs.definitions.second.pools.mechanisms import whole_task_order
 from proofs.definitions.second.pools.timed import exchanged
 from proofs.definitions.second.queues.balance import balance, below, frozen, multinomial, series
 from proofs.definitions.second.queues.drifts import bmf_square_drift
 from proofs.definitions.second.servers.shares import Park, is_ps_dsf, nobody_can_gain
+from tests.oracles.comparisons.tasks import drf_tasks
 
 JUDGES: dict[str, Second] = {}
 

@@ -9,14 +9,14 @@ from typing import Any
 
 from proofs.definitions.exact import ONE, Row, max_min, runs, usage
 from proofs.definitions.registry import fraction, fractions
-from proofs.definitions.second.pools.filling import bmf_points, drf_tasks, is_bottleneck_max, pf_tasks
+from proofs.definitions.second.pools.filling import bmf_points, is_bottleneck_max, pf_tasks
 from proofs.definitions.second.pools.mechanisms import (
-    asset_tasks,
     dominant_resources,
     whole_task_order,
 )
-from proofs.definitions.second.pools.timed import exchanged, tdrf_tasks
+from proofs.definitions.second.pools.timed import exchanged
 from proofs.errors import ProofError
+from tests.oracles.comparisons.tasks import asset_tasks, drf_tasks, tdrf_tasks
 
 
 def bmf_lie(demands: Any, capacities: Any, liar: int, lie: Any) -> dict[str, Any]:

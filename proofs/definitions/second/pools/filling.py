@@ -11,10 +11,10 @@ from fractions import Fraction
 from itertools import combinations, product
 from typing import Any
 
-from proofs.definitions.exact import ONE, ZERO, Matrix, Row, dot, max_min, runs, solved, usage, vertices
+from proofs.definitions.exact import ONE, ZERO, Matrix, Row, dot, max_min, solved, usage, vertices
 from proofs.definitions.registry import define_again, fractions
 
-__all__ = ["drf_tasks", "pf_tasks"]
+__all__ = ["pf_tasks"]
 
 
 def is_pf(a: Matrix, c: Row, tasks: Row) -> bool:
@@ -77,18 +77,9 @@ def used(demands: Any, tasks: Any) -> Row:
 
 
 @define_again
-def drf_tasks(demands: Any, capacities: Any, weights: Any = None) -> Row:
-    """Max-min fair dominant shares over weights, by assignments."""
-    a, c = fractions(demands), fractions(capacities)
-    w = [ONE] * len(a) if weights is None else fractions(weights)
-    # The tasks that a user runs alone are one over its dominant share.
-    return max_min(a, c, [v * runs(row, c) for v, row in zip(w, a, strict=True)])
-
-
-@define_again
-def mmf_tasks(demands: Any, capacities: Any) -> Row:
-    """Max-min fair tasks, by assignments."""
-    return max_min(fractions(demands), fractions(capacities), [ONE] * len(demands))
+def filled(demands: Matrix, capacities: Row, rates: Row) -> Row:
+    """Tasks whose levels are max-min fair, by assignments."""
+    return max_min(demands, capacities, rates)
 
 
 @define_again

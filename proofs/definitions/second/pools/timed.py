@@ -1,4 +1,4 @@
-r"""The exchange and TDRF a second time: offers on a line, and users who join at the start as a limit.
+r"""The exchange a second time: offers on a line.
 
 What a pair of users can swap is laid on two lines, what the first offers in the order of the resources, and
 what the second offers; they are swapped as far as both lines go. So each gives, of every resource, what lies
@@ -10,7 +10,7 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import Any
 
-from proofs.definitions.exact import ZERO, Matrix, Row, max_min, runs
+from proofs.definitions.exact import ZERO, Matrix, Row, runs
 from proofs.definitions.registry import define_again, fraction, fractions
 
 __all__: list[str] = []
@@ -69,17 +69,6 @@ def all_positive(demands: Any) -> dict[str, Any]:
 def visited_pairs(users: int) -> int:
     """Half of all ordered pairs."""
     return users * (users - 1) // 2
-
-
-@define_again
-def tdrf_tasks(demands: Any, capacities: Any, joined: Any, start: Any = 0) -> Row:
-    """Dominant shares times waiting times are max-min fair; who joins at the start is alone in the limit."""
-    a, c = fractions(demands), fractions(capacities)
-    waited = [fraction(t) - fraction(start) for t in joined]
-    if ZERO in waited:
-        [first] = [i for i, w in enumerate(waited) if w == 0]
-        return [runs(row, c) if i == first else ZERO for i, row in enumerate(a)]
-    return max_min(a, c, [runs(row, c) / w for row, w in zip(a, waited, strict=True)])
 
 
 @define_again

@@ -13,7 +13,7 @@ from fractions import Fraction
 from itertools import product
 from typing import Any
 
-from proofs.definitions.exact import ONE, ZERO, Matrix, Row, max_min, powers, shares_of, solved, usage
+from proofs.definitions.exact import ONE, ZERO, Matrix, Row, powers, shares_of, solved, usage
 from proofs.definitions.registry import define_again, fractions
 
 __all__: list[str] = []
@@ -114,12 +114,3 @@ def bmf_square_drift(a: Matrix, rho: Row, x: Row) -> Fraction:
     some = [i for i, k in enumerate(x) if k]
     tasks = class_bmf([a[i] for i in some], [x[i] for i in some])
     return sum((x[i] - x[i] * t / rho[i] for i, t in zip(some, tasks, strict=True)), ZERO)
-
-
-@define_again
-def filled_with_jobs(shares: Matrix, rates: Row) -> Row:
-    """Tasks by assignments of the classes that have jobs."""
-    some = [i for i, v in enumerate(rates) if v]
-    tasks = max_min([shares[i] for i in some], [ONE] * len(shares[0]), [rates[i] for i in some])
-    found = dict(zip(some, tasks, strict=True))
-    return [found.get(i, ZERO) for i in range(len(shares))]
