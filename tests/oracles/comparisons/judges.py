@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ast import literal_eval
 from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
 from functools import lru_cache
@@ -32,7 +33,8 @@ from proofs.definitions.second.pools.mechanisms import whole_task_order
 from proofs.definitions.second.pools.timed import exchanged
 from proofs.definitions.second.queues.balance import balance, below, frozen, multinomial, series
 from proofs.definitions.second.queues.drifts import bmf_square_drift
-from proofs.definitions.second.servers.shares import Park, is_ps_dsf, nobody_can_gain
+from proofs.definitions.second.servers.shares import Park, cannot_gain, is_psdsf
+from proofs.definitions.second.servers.sweeps import rests
 from tests.oracles.comparisons.tasks import drf_tasks
 
 JUDGES: dict[str, Second] = {}
@@ -452,7 +454,7 @@ def one_server_cases(case: Mapping[str, Any], largest: int, weighted: bool = Tru
         for w, row in zip(park.weights, park.demands, strict=True)
     ]
     tasks = max_min(park.demands, park.capacities[0], rates)
-    return tasks == fractions(case["tasks"]) and nobody_can_gain(park, [[x] for x in tasks], "resource")
+    return tasks == fractions(case["tasks"]) and cannot_gain(park, [[x] for x in tasks], "resource")
 
 
 @judge(cases=lambda denominator, threshold, largest: int(fraction(largest) * denominator))
@@ -481,7 +483,7 @@ def cpu_use_of_class_d(case: Mapping[str, Any], denominator: int, threshold: Any
         [ZERO, 210 - t, ZERO, d[0]],
         [ZERO, ZERO, Fraction(165, 2), d[1]],
     ]
-    stands = is_ps_dsf(park, x, "resource") and nobody_can_gain(park, x, "resource")
+    stands = is_psdsf(park, x, "resource") and cannot_gain(park, x, "resource")
     told = [fraction(case["PS-DSF"]), fraction(case["TSF"])]
     as_said = (part < 1) == (c < fraction(threshold))
     return (
@@ -645,3 +647,25 @@ def bmf_path_pieces(case: Mapping[str, Any], demands: Any, capacities: Any, capp
     path = stands(begin, first) and stands((begin + end) / 2, middle) and stands(end, last)
     ends = begin == end or not capped
     return path and (not ends or is_bottleneck_max(a, c, last))
+
+
+@lru_cache(maxsize=256)
+def _park(text: str) -> Park:
+    """The cluster of a text of plain data, read once for all its placements."""
+    return Park.of(literal_eval(text))
+
+
+@judge
+def placements_by_both_definitions(
+    case: Mapping[str, Any], division: str, largest: int, saturated: bool = True, denominator: int = 2
+) -> bool:
+    """The highest served level and the gains that are left say the same."""
+    park, x = _park(repr(case["cluster"])), fractions(case["placement"])
+    return is_psdsf(park, x, division) == cannot_gain(park, x, division)
+
+
+@judge
+def algorithm_rests(case: Mapping[str, Any], largest: int) -> bool:
+    """The poorest who are left are stopped by full resources, exactly if the served levels say PS-DSF."""
+    park, placement = Park.of(case["cluster"]), fractions(case["placement"])
+    return rests(park, placement) == is_psdsf(park, placement, "resource")

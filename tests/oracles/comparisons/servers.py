@@ -9,10 +9,10 @@ from proofs.definitions.exact import ZERO, Matrix, Row, totals
 from proofs.definitions.registry import fraction, fractions
 from proofs.definitions.second.servers.shares import (
     Park,
-    is_max_min,
-    is_ps_dsf,
-    it_fits,
-    nobody_can_gain,
+    cannot_gain,
+    fits,
+    is_leximin,
+    is_psdsf,
     pooled_use,
 )
 
@@ -22,15 +22,15 @@ SHARES = {"C-DRFH": "global", "TSF": "unconstrained", "eligible": "eligible"}
 def stands(park: Park, placement: Matrix, mechanism: str = "PS-DSF") -> bool:
     """Whether a placement is one of the mechanism, with divided resources."""
     if mechanism == "PS-DSF":
-        return is_ps_dsf(park, placement, "resource") and nobody_can_gain(park, placement, "resource")
-    return is_max_min(park, placement, SHARES[mechanism])
+        return is_psdsf(park, placement, "resource") and cannot_gain(park, placement, "resource")
+    return is_leximin(park, placement, SHARES[mechanism], None)
 
 
 def no_better_placement(cluster: Any, placement: Any, better: Any) -> dict[str, Any]:
     """Tasks of both; the second fits and nobody has less, somebody more."""
     park, x, y = Park.of(cluster), fractions(placement), fractions(better)
     gains = [b - a for a, b in zip(totals(x), totals(y), strict=True)]
-    beaten = min(gains) >= 0 and max(gains) > 0 and it_fits(park, y, "resource") and stands(park, x)
+    beaten = min(gains) >= 0 and max(gains) > 0 and fits(park, y, "resource") and stands(park, x)
     return {"PS-DSF": totals(x), "feasible": totals(y), "holds": not beaten}
 
 
@@ -94,7 +94,7 @@ def truth_pays_in_time(cluster: Any, placement: Any, lie: Any, after: Any) -> di
     """Time that user 1 gets for the demand it states, and the true tasks that it runs in it."""
     told_cluster = {**cluster, "demands": [lie, *cluster["demands"][1:]]}
     park, told, x, y = Park.of(cluster), Park.of(told_cluster), fractions(placement), fractions(after)
-    stand = is_ps_dsf(park, x, "time") and is_ps_dsf(told, y, "time") and nobody_can_gain(told, y, "time")
+    stand = is_psdsf(park, x, "time") and is_psdsf(told, y, "time") and cannot_gain(told, y, "time")
     time = [t / g if g else ZERO for t, g in zip(y[0], told.gamma[0], strict=True)]
     real = sum((t * g for t, g in zip(time, park.gamma[0], strict=True)), ZERO)
     return {
@@ -160,5 +160,31 @@ def stable_on_ray(cluster: Any, jobs: Any, placement: Any, growth: Any, optimal:
     room = min(
         c - u for i, row in enumerate(park.capacities) for c, u in zip(row, park.used(y, i), strict=True)
     )
-    grows = on_ray and room > Fraction(0) and it_fits(park, y, "resource") and stands(park, x)
+    grows = on_ray and room > Fraction(0) and fits(park, y, "resource") and stands(park, x)
     return {"PS-DSF": totals(x), "loads": loads, "holds": not grows}
+
+
+def cluster_gammas(cluster: Any) -> Matrix:
+    """One over the largest share of a server that a task holds."""
+    return Park.of(cluster).gamma
+
+
+def psdsf_tasks(cluster: Any, placement: Any, division: str) -> dict[str, Any]:
+    """Tasks, and both ways to say PS-DSF."""
+    park, x = Park.of(cluster), fractions(placement)
+    return {
+        "tasks": totals(x),
+        "conditions of the theorem": is_psdsf(park, x, division),
+        "Definition 5": fits(park, x, division) and cannot_gain(park, x, division),
+    }
+
+
+def cluster_fits(cluster: Any, placement: Any) -> bool:
+    """No server is overfull, and nothing runs where it cannot."""
+    return fits(Park.of(cluster), fractions(placement), "resource")
+
+
+def leximin_tasks(cluster: Any, placement: Any, share: str, prices: Any) -> dict[str, Any]:
+    """Tasks, and whether linear programs leave nobody more; the prices are not used."""
+    x = fractions(placement)
+    return {"tasks": totals(x), "max-min fair": is_leximin(Park.of(cluster), x, share, prices)}
