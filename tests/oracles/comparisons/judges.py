@@ -32,7 +32,7 @@ from proofs.definitions.second.pools.filling import is_bottleneck_max
 from proofs.definitions.second.pools.mechanisms import whole_task_order
 from proofs.definitions.second.pools.timed import exchanged
 from proofs.definitions.second.queues.balance import balance, below, frozen, multinomial, series
-from proofs.definitions.second.queues.drifts import bmf_square_drift
+from proofs.definitions.second.queues.drifts import two_resource_bmf
 from proofs.definitions.second.servers.shares import Park, cannot_gain, is_psdsf
 from proofs.definitions.second.servers.sweeps import rests
 from tests.oracles.comparisons.tasks import drf_tasks
@@ -54,6 +54,13 @@ def families(n: int, m: int, largest: int, weights: Sequence[Any], least: int = 
     """Number of multisets of n demands from least to largest, not all 0, times the weights."""
     kinds = (largest - least + 1) ** m - (least == 0)
     return comb(kinds + n - 1, n) * len(weights)
+
+
+def bmf_square_drift(a: Matrix, rho: Row, x: Row) -> Fraction:
+    """Drift of the sum of x^2/(2 rho) of the classes that have jobs."""
+    some = [i for i, k in enumerate(x) if k]
+    tasks = two_resource_bmf([a[i] for i in some], [x[i] for i in some])
+    return sum((x[i] - x[i] * t / rho[i] for i, t in zip(some, tasks, strict=True)), ZERO)
 
 
 @judge(cases=lambda n, m, largest: ((largest + 1) ** m - 1) ** (n + 1))

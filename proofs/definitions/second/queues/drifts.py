@@ -79,7 +79,8 @@ def mix_limit(demands: Any, capacities: Any, direction: Any, whole: bool = True)
     return worth * max(u / s for u, s in zip(usage(a, d), c, strict=True))
 
 
-def class_bmf(a: Matrix, counts: Row) -> Row:
+@define_again
+def two_resource_bmf(a: Matrix, counts: Row) -> Row:
     """Tasks of classes on two resources: each names one, whose largest share its jobs hold."""
     n = len(a)
     # Whoever demands relatively more of the first resource than one who names it names it, too.
@@ -106,11 +107,3 @@ def class_bmf(a: Matrix, counts: Row) -> Row:
         if highest and max(usage(a, tasks)) <= 1:
             return tasks
     raise ArithmeticError("no naming of resources is bottleneck-max fair")
-
-
-@define_again
-def bmf_square_drift(a: Matrix, rho: Row, x: Row) -> Fraction:
-    """Drift of the sum of x^2/(2 rho) of the classes that have jobs."""
-    some = [i for i, k in enumerate(x) if k]
-    tasks = class_bmf([a[i] for i in some], [x[i] for i in some])
-    return sum((x[i] - x[i] * t / rho[i] for i, t in zip(some, tasks, strict=True)), ZERO)
