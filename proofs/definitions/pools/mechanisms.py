@@ -16,7 +16,7 @@ from fractions import Fraction
 from itertools import product
 from typing import Any
 
-from proofs.definitions.exact import Matrix, Row, dot, shares_of, small_demands, usage
+from proofs.definitions.exact import ZERO, Matrix, Row, dot, shares_of, small_demands, usage
 from proofs.definitions.pools.filling import drf_tasks, filled, pf_tasks, tasks_with
 from proofs.definitions.registry import Case, define, define_on_both, fractions
 from proofs.errors import ProofError
@@ -34,7 +34,7 @@ def dominant_resources(demands: Any, capacities: Any) -> list[int]:
 def asset_tasks(demands: Any, capacities: Any) -> Row:
     """Asset fairness: the sums of shares grow alike until a resource is full, then its users stop."""
     a, c = fractions(demands), fractions(capacities)
-    return filled(a, c, [1 / sum(row) for row in shares_of(a, c)])
+    return filled(a, c, [1 / sum(row, ZERO) for row in shares_of(a, c)])
 
 
 @define_on_both

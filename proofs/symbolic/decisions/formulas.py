@@ -23,6 +23,7 @@ __all__ = [
     "at_least_zero",
     "conjunction",
     "divisor_of",
+    "dot",
     "equals_zero",
     "exact",
     "holds",
@@ -53,6 +54,11 @@ def at_least_zero(value: Any) -> Any:
 def equals_zero(value: Any) -> Any:
     """The relation value == 0 as it stands."""
     return sympy.Eq(value, 0, evaluate=False)
+
+
+def dot(first: Iterable[Any], second: Iterable[Any]) -> Any:
+    """Sum of the products."""
+    return sympy.Add(*(u * v for u, v in zip(first, second, strict=True)))
 
 
 def numerator_of(expression: Any) -> Any:

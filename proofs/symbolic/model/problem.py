@@ -13,7 +13,7 @@ from fairness.display.tables import aligned
 from fairness.errors import ModelError
 from fairness.model.problem import Problem
 from proofs.symbolic.decisions.assumptions import Ground
-from proofs.symbolic.decisions.formulas import above_zero, divisor_of, exact
+from proofs.symbolic.decisions.formulas import above_zero, divisor_of, dot, exact
 from proofs.symbolic.model.reading import expression, numbers_of, relations
 
 __all__ = ["SymbolicProblem", "contradiction", "entries", "require_problem", "whole_numbers"]
@@ -109,6 +109,11 @@ class SymbolicProblem:
     def masses(self) -> list[Any]:
         """Jobs times weight of each class."""
         return [sympy.cancel(x * w) for x, w in zip(self.counts, self.weights, strict=True)]
+
+    def usage(self, tasks: Iterable[Any]) -> list[Any]:
+        """Units of each resource that so many tasks of each class use."""
+        amounts = list(tasks)
+        return [dot(self.demands.col(j), amounts) for j in range(self.n_resources)]
 
     @cached_property
     def ground(self) -> Ground:

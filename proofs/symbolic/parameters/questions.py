@@ -84,7 +84,7 @@ def full(form: ClosedForm, resource: int | str) -> Claim:
     j = _place("resource", resource, problem.resource_names)
     options = []
     for cell in _unique(form):
-        used = sum(problem.demands[i, j] * phi for i, phi in enumerate(cell.tasks))
+        used = problem.usage(cell.tasks)[j]
         options.append(sympy.And(*cell.conditions, _compared(problem, sympy.Eq, used, problem.capacities[j])))
     words = f"{problem.resource_names[j]} is full under {form.policy_name}"
     return Claim(sympy.Or(*options), problem.assumptions, words)
