@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 from fractions import Fraction
 from functools import cache, partial
+from itertools import islice
 from numbers import Rational
 from typing import Any
 
@@ -63,20 +64,15 @@ class Ground:
 
     def _sampled(self) -> list[dict[str, Fraction]]:
         """Small rational points that meet the assumptions; integers among them, so that ties occur."""
-        rng, found, choices = random.Random(SEED), [], {}
+        rng, choices = random.Random(SEED), {}
         for symbol in self.letters:
             own = [f for f in self._formulas if _names([f]) == {symbol.name}]
             choices[symbol.name] = [v for v in _SMALL if all(holds(f, {symbol.name: v}) for f in own)]
-        shared = [f for f in self._formulas if len(_names([f])) > 1]
         if not all(choices.values()):
             return []
-        for _ in range(TRIES):
-            point = {name: rng.choice(values) for name, values in choices.items()}
-            if all(holds(f, point) for f in shared):
-                found.append(point)
-                if len(found) == POINTS:
-                    break
-        return found
+        shared = ("and", tuple(f for f in self._formulas if len(_names([f])) > 1))
+        drawn = ({name: rng.choice(values) for name, values in choices.items()} for _ in range(TRIES))
+        return list(islice((point for point in drawn if holds(shared, point)), POINTS))
 
     def fresh(self, name: str) -> Any:
         """A symbol that is none of the letters, of this name or, if it is taken, with ``_`` behind it."""
