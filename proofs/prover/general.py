@@ -9,7 +9,7 @@ from itertools import combinations_with_replacement
 from typing import Any
 
 from proofs.checking.general import LARGEST, check_chain, check_sums, with_sums
-from proofs.checking.refutations import premises
+from proofs.checking.refutations import premises, premises_used
 from proofs.claims import Chained, Implication, Induction, SumSchema
 from proofs.definitions import plain
 from proofs.errors import EvidenceError
@@ -44,7 +44,7 @@ def sums_evidence(claim: SumSchema, deadline: float) -> Evidence:
             )
             found = find_refutation(known, degree, deadline)
             if found is not None:
-                used = {name for term in found["terms"] for name in term["factors"]} | set(found["cofactors"])
+                used = premises_used(found)
                 evidence = found | {"kind": "sums", "sums": {n: d for n, d in sums.items() if n in used}}
                 check_sums(claim, plain(evidence))
                 return _with_values(claim, evidence, deadline)
