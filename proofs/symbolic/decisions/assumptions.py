@@ -6,7 +6,7 @@ import random
 from collections.abc import Iterable
 from dataclasses import replace
 from fractions import Fraction
-from functools import cache, partial
+from functools import partial
 from itertools import islice
 from numbers import Rational
 from typing import Any
@@ -57,7 +57,7 @@ class Ground:
         self.assumptions = assumptions
         self._formulas = conjunction(assumptions)
         self._positive = {name for f in self._formulas if (name := _positive(f)) is not None}
-        self._sign = cache(self._found_sign)
+        self._signs: dict[Any, int | None] = {}
         self._answers: dict[Any, Decision] = {}
         self._truths: dict[Relation, list[bool]] = {}
         self.points: list[dict[str, Fraction]] = self._sampled()
@@ -153,6 +153,12 @@ class Ground:
         expression, given = sympy.sympify(expression), tuple(given)
         known = self._sign(expression, ())
         return known if known is not None or not given else self._sign(expression, given)
+
+    def _sign(self, expression: Any, given: tuple[Any, ...]) -> int | None:
+        """The sign, which is kept."""
+        if (expression, given) not in self._signs:
+            self._signs[expression, given] = self._found_sign(expression, given)
+        return self._signs[expression, given]
 
     def _found_sign(self, expression: Any, given: tuple[Any, ...]) -> int | None:
         if expression.is_number:
