@@ -10,7 +10,14 @@ from collections.abc import Mapping
 from typing import Any
 
 from proofs.checking.queries import check_met
-from proofs.checking.refutations import check_assignment, check_refutation, premise, premises
+from proofs.checking.refutations import (
+    check_assignment,
+    check_refutation,
+    equation,
+    factor,
+    premises,
+    premises_used,
+)
 from proofs.claims import Chained, Implication, Induction, SumSchema
 from proofs.errors import EvidenceError
 from proofs.language.polynomials import Polynomial, polynomial
@@ -46,8 +53,7 @@ def check_sums(claim: SumSchema, evidence: Evidence) -> None:
     """Raise EvidenceError unless the closed hypotheses and the sums refute the negated conclusion."""
     sums = evidence["sums"]
     check_refutation(with_sums(claim.plain, sums), evidence)
-    used = {name for term in evidence["terms"] for name in term["factors"]} | set(evidence["cofactors"])
-    if unused := set(sums) - used:
+    if unused := set(sums) - premises_used(evidence):
         raise EvidenceError(f"{min(unused)!r} is not used")
 
 
@@ -78,19 +84,13 @@ def with_sums(plain: Implication, sums: Mapping[str, Mapping[str, Any]]) -> Impl
 def summand(known: Mapping[str, Relation], data: Mapping[str, Any]) -> tuple[Polynomial, str]:
     """What is summed, in plain variables, and that it is >= 0 or 0."""
     if set(data) == {"equation", "cofactor"}:
-        equation = premise(known, data["equation"])
-        if equation.sign != "==":
-            raise EvidenceError(f"cofactors belong to equations; {data['equation']!r} is {equation}")
-        return polynomial(plain_text(data["cofactor"])) * equation.left, "=="
+        return polynomial(plain_text(data["cofactor"])) * equation(known, data["equation"]).left, "=="
     if set(data) != {"factors", "square"} or type(data["factors"]) is not list:
         raise EvidenceError(f"a sum is of factors and a square, or of an equation; got {dict(data)}")
     square = polynomial(plain_text(data["square"]))
     p = square * square
     for name in data["factors"]:
-        factor = premise(known, name)
-        if factor.sign == "==":
-            raise EvidenceError(f"a sum multiplies by the equation {name!r}; equations have cofactors")
-        p = p * factor.left
+        p = p * factor(known, name, "a sum").left
     return p, ">="
 
 

@@ -27,7 +27,16 @@ from proofs.errors import EvidenceError
 from proofs.language.polynomials import Polynomial, polynomial
 from proofs.language.relations import Relation, relation
 
-__all__ = ["check_assignment", "check_refutation", "check_values", "premise", "premises", "rests_on_negation"]
+__all__ = [
+    "check_assignment",
+    "check_refutation",
+    "check_values",
+    "equation",
+    "factor",
+    "premises",
+    "premises_used",
+    "rests_on_negation",
+]
 
 
 def premises(claim: Implication) -> dict[str, Relation]:
@@ -48,16 +57,11 @@ def check_refutation(claim: Implication, evidence: Mapping[str, Any]) -> None:
         square = polynomial(term["square"])
         product, strict = polynomial(c) * square * square, bool(square.constant)
         for name in term["factors"]:
-            factor = premise(known, name)
-            if factor.sign == "==":
-                raise EvidenceError(f"term {k} multiplies by the equation {name!r}; equations have cofactors")
-            product, strict = product * factor.left, strict and factor.strict
+            r = factor(known, name, f"term {k}")
+            product, strict = product * r.left, strict and r.strict
         total, positive = total + product, positive or strict
     for name, cofactor in evidence["cofactors"].items():
-        equation = premise(known, name)
-        if equation.sign != "==":
-            raise EvidenceError(f"cofactors belong to equations; {name!r} is {equation}")
-        total = total + polynomial(cofactor) * equation.left
+        total = total + polynomial(cofactor) * equation(known, name).left
     if total.terms:
         raise EvidenceError(f"the terms do not add up to 0 but to {total}")
     if not positive:
@@ -73,12 +77,31 @@ def rests_on_negation(evidence: Mapping[str, Any]) -> bool:
     """Whether the evidence is no refutation of the hypotheses alone."""
     if evidence["kind"] != "refutation":
         return True
-    needed = {name for term in evidence["terms"] for name in term["factors"]}
-    return NEGATION in needed | set(evidence["cofactors"])
+    return NEGATION in premises_used(evidence)
 
 
-def premise(known: Mapping[str, Relation], name: str) -> Relation:
-    """The premise of that name; raises EvidenceError if there is none."""
+def premises_used(evidence: Mapping[str, Any]) -> set[str]:
+    """Names of the premises that a refutation multiplies."""
+    return {name for term in evidence["terms"] for name in term["factors"]} | set(evidence["cofactors"])
+
+
+def factor(known: Mapping[str, Relation], name: str, of: str) -> Relation:
+    """The premise of that name, a factor of a term or sum; raises EvidenceError if it is an equation."""
+    r = _premise(known, name)
+    if r.sign == "==":
+        raise EvidenceError(f"{of} multiplies by the equation {name!r}; equations have cofactors")
+    return r
+
+
+def equation(known: Mapping[str, Relation], name: str) -> Relation:
+    """The equation of that name, which has a cofactor; raises EvidenceError if it is another premise."""
+    r = _premise(known, name)
+    if r.sign != "==":
+        raise EvidenceError(f"cofactors belong to equations; {name!r} is {r}")
+    return r
+
+
+def _premise(known: Mapping[str, Relation], name: str) -> Relation:
     if name not in known:
         raise EvidenceError(f"{name!r} is no hypothesis")
     return known[name]

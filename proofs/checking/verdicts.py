@@ -6,9 +6,9 @@ else is read, for it could be one thing when it is checked and another when it i
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import fields
-from typing import Any
+from typing import Any, NamedTuple
 
 from proofs.catalogue import as_read, statement_named
 from proofs.checking.cases import check_cases, check_computed, check_counterexample
@@ -28,47 +28,43 @@ from proofs.statement import Statement, reread
 from proofs.verdicts.reasons import reason_of
 from proofs.verdicts.verdict import CATALOGUE, Finding, Status, Verdict, kind_of, overall
 
-__all__ = ["verify", "verify_finding"]
+__all__ = ["status_of", "verify", "verify_finding"]
 
 Check = Callable[[Any, Any], None]
 
-_PROVED: dict[str, tuple[Check, ...]] = {
-    "refutation": (check_refutation, check_met),
-    "unsat": (check_unsat, check_met),
-}
-CHECKS: dict[tuple[str, Status], dict[str, tuple[Check, ...]]] = {
-    ("Implication", Status.PROVED): _PROVED,
-    ("Implication", Status.REFUTED): {"assignment": (check_assignment,)},
-    ("SumSchema", Status.PROVED): {"sums": (check_sums, check_met_by_instance)},
-    ("SumSchema", Status.REFUTED): {"instance": (check_instance,)},
-    ("Chained", Status.PROVED): {"chained": (check_chain, check_met_by_instance)},
-    ("Chained", Status.REFUTED): {"instance": (check_instance,)},
-    ("Induction", Status.PROVED): {"induction": (check_induction,)},
-    ("Computation", Status.PROVED): {"computed": (check_computed,)},
-    ("Enumeration", Status.PROVED): {"enumerated": (check_cases,)},
-    ("Enumeration", Status.REFUTED): {"case": (check_cases,)},
-    ("Search", Status.SUPPORTED): {"searched": (check_cases,)},
-    ("Search", Status.REFUTED): {"case": (check_cases,)},
-    ("Counterexample", Status.REFUTED): {"counterexample": (check_counterexample,)},
-}
-"""Which kinds of evidence settle which claim in which way."""
 
-BY = {"second", "definitions"}
-FIELDS = {
-    "refutation": {"terms", "cofactors", "met"},
-    "unsat": {"query", "solvers", "met"},
-    "assignment": {"values"},
-    "sums": {"sums", "terms", "cofactors", "met", "size"},
-    "chained": {"met", "size"},
-    "induction": {"base", "step", "met"},
-    "instance": {"values", "size"},
-    "computed": {"value"} | BY,
-    "enumerated": {"cases", "digest"} | BY,
-    "case": {"number", "case"} | BY,
-    "searched": {"cases", "different", "last", "digest"} | BY,
-    "counterexample": {"values"} | BY,
+class Kind(NamedTuple):
+    """What evidence of a kind makes of which claims, what it holds beside its kind, and what checks it."""
+
+    status: Status
+    claims: tuple[str, ...]
+    holds: set[str]
+    checks: tuple[Check, ...]
+
+
+PROVED, SUPPORTED, REFUTED = Status.PROVED, Status.SUPPORTED, Status.REFUTED
+TERMS, BY = {"terms", "cofactors", "met"}, {"second", "definitions"}
+KINDS = {
+    "refutation": Kind(PROVED, ("Implication",), TERMS, (check_refutation, check_met)),
+    "unsat": Kind(PROVED, ("Implication",), {"query", "solvers", "met"}, (check_unsat, check_met)),
+    "assignment": Kind(REFUTED, ("Implication",), {"values"}, (check_assignment,)),
+    "sums": Kind(PROVED, ("SumSchema",), TERMS | {"sums", "size"}, (check_sums, check_met_by_instance)),
+    "chained": Kind(PROVED, ("Chained",), {"met", "size"}, (check_chain, check_met_by_instance)),
+    "instance": Kind(REFUTED, ("SumSchema", "Chained"), {"values", "size"}, (check_instance,)),
+    "induction": Kind(PROVED, ("Induction",), {"base", "step", "met"}, (check_induction,)),
+    "computed": Kind(PROVED, ("Computation",), BY | {"value"}, (check_computed,)),
+    "enumerated": Kind(PROVED, ("Enumeration",), BY | {"cases", "digest"}, (check_cases,)),
+    "searched": Kind(SUPPORTED, ("Search",), BY | {"cases", "different", "last", "digest"}, (check_cases,)),
+    "case": Kind(REFUTED, ("Enumeration", "Search"), BY | {"number", "case"}, (check_cases,)),
+    "counterexample": Kind(REFUTED, ("Counterexample",), BY | {"values"}, (check_counterexample,)),
 }
-"""What evidence of each kind holds beside its kind, and nothing more."""
+
+
+def status_of(evidence: Mapping[str, Any]) -> Status:
+    """What evidence makes of its claim; nothing is a step in words."""
+    if evidence.get("kind") == "open":
+        return Status.UNKNOWN
+    return KINDS[evidence["kind"]].status if evidence else PROVED
 
 
 def verify(verdict: Verdict, statement: Statement | None = None) -> None:
@@ -155,12 +151,12 @@ def _verify_evidence(claim: Claim, finding: Finding) -> None:
             raise EvidenceError(f"a step in words has no evidence and is not {status}")
         return
     kind = evidence.get("kind", "")
-    checks = CHECKS.get((name, status), {}).get(kind)
-    if checks is None:
+    known = KINDS.get(kind)
+    if known is None or name not in known.claims or status != known.status:
         raise EvidenceError(f"{kind!r} does not make a claim {name} {status}")
-    if set(evidence) != FIELDS[kind] | {"kind"}:
-        raise EvidenceError(f"evidence {kind!r} holds {sorted(FIELDS[kind])}; got {sorted(evidence)}")
-    for check in checks:
+    if set(evidence) != known.holds | {"kind"}:
+        raise EvidenceError(f"evidence {kind!r} holds {sorted(known.holds)}; got {sorted(evidence)}")
+    for check in known.checks:
         check(claim, evidence)
 
 

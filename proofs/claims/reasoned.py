@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from math import ceil, prod
 
 from proofs.errors import ProofError
-from proofs.language.relations import Relation, relation
+from proofs.language.relations import Relation, relation, variables_of
 from proofs.language.sequences import at_next, at_number, at_step
 from proofs.language.sums import instances, plain_relation, tree_of, variables
 
@@ -32,8 +32,36 @@ WINDOWS = ((0, 12), (100, 3), (10_000, 3), (10**8, 3))
 """How far from its first number an induction is to be met, and at how many in a row."""
 
 
+def _texts(hypotheses: Mapping[str, str], conclusion: str) -> dict[str, str]:
+    """A copy of the hypotheses.
+
+    Raises
+    ------
+    ProofError
+        If something is no text, or a hypothesis is called as the negated conclusion is.
+    """
+    held = dict(hypotheses)
+    for name, text in {**held, "the conclusion": conclusion}.items():
+        if type(name) is not str or type(text) is not str:
+            raise ProofError(f'{name!r} is given as a text, as in "x*a <= 1"; got {text!r}')
+    if NEGATION in held:
+        raise ProofError(f"no hypothesis may be called {NEGATION!r}")
+    return held
+
+
 @dataclass(frozen=True)
-class Implication:
+class _Deduction:
+    """Relations by name, and one that is to follow from them, as texts."""
+
+    hypotheses: Mapping[str, str]
+    conclusion: str
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "hypotheses", _texts(self.hypotheses, self.conclusion))
+
+
+@dataclass(frozen=True)
+class Implication(_Deduction):
     """Hypotheses imply a conclusion, for all real values of the variables.
 
     From a contradiction anything follows, so values that meet all hypotheses belong to the evidence. A case
@@ -61,14 +89,9 @@ class Implication:
         If a hypothesis or the conclusion is not given as a text.
     """
 
-    hypotheses: Mapping[str, str]
-    conclusion: str
     hints: tuple[tuple[tuple[str, ...], str], ...] = field(default=(), compare=False)
     degree: int = field(default=2, compare=False)
     case: tuple[int, int] | None = None
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "hypotheses", _texts(self.hypotheses, self.conclusion))
 
     @property
     def relations(self) -> dict[str, Relation]:
@@ -78,32 +101,11 @@ class Implication:
     @property
     def variables(self) -> list[str]:
         """Variables of the hypotheses and of the conclusion, in order."""
-        read = (*self.relations.values(), relation(self.conclusion))
-        return sorted(set().union(*(r.left.variables for r in read)))
+        return variables_of((*self.relations.values(), relation(self.conclusion)))
 
 
-def _texts(hypotheses: Mapping[str, str], conclusion: str) -> dict[str, str]:
-    """A copy of the hypotheses.
-
-    Raises
-    ------
-    ProofError
-        If something is no text, or a hypothesis is called as the negated conclusion is.
-    """
-    held = dict(hypotheses)
-    for name, text in {**held, "the conclusion": conclusion}.items():
-        if type(name) is not str or type(text) is not str:
-            raise ProofError(f'{name!r} is given as a text, as in "x*a <= 1"; got {text!r}')
-    if NEGATION in held:
-        raise ProofError(f"no hypothesis may be called {NEGATION!r}")
-    return held
-
-
-class _OverSets:
+class _OverSets(_Deduction):
     """A claim whose texts may hold families over sets of every size, and sums over them."""
-
-    hypotheses: Mapping[str, str]
-    conclusion: str
 
     @property
     def plain(self) -> Implication:
@@ -157,13 +159,11 @@ class SumSchema(_OverSets):
 conclusion='(1 + 1) * s >= 1', hints=(), degree=2, case=None)
     """
 
-    hypotheses: Mapping[str, str]
-    conclusion: str
     hints: tuple[tuple[tuple[str, ...], str], ...] = field(default=(), compare=False)
     degree: int = field(default=2, compare=False)
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "hypotheses", _texts(self.hypotheses, self.conclusion))
+        super().__post_init__()
         if len(list(instances(self.conclusion, 2))) > 1:
             raise ProofError(
                 f"the conclusion of a schema is closed, give the one element its own variables; "
@@ -225,19 +225,17 @@ class Chained(_OverSets):
         If something is no text, or no Citation.
     """
 
-    hypotheses: Mapping[str, str]
-    conclusion: str
     cites: tuple[Citation, ...]
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "hypotheses", _texts(self.hypotheses, self.conclusion))
+        super().__post_init__()
         object.__setattr__(self, "cites", tuple(self.cites))
         if other := [cited for cited in self.cites if type(cited) is not Citation]:
             raise ProofError(f"a chain cites by a Citation; got {other[0]!r}")
 
 
 @dataclass(frozen=True)
-class Induction:
+class Induction(_Deduction):
     """A relation holds for all whole numbers ``n >= first``.
 
     Sequences are written ``s[n]`` and ``s[n+1]``, their first member ``s[0]`` (or what ``first`` is), the
@@ -271,14 +269,12 @@ class Induction:
 'induction': 's_n >= n + 1'})
     """
 
-    hypotheses: Mapping[str, str]
-    conclusion: str
     first: int = 0
     hints: tuple[tuple[tuple[str, ...], str], ...] = field(default=(), compare=False)
     degree: int = field(default=2, compare=False)
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "hypotheses", _texts(self.hypotheses, self.conclusion))
+        super().__post_init__()
         if used := {"from", "induction"} & set(self.hypotheses):
             raise ProofError(f"no hypothesis of an induction may be called {min(used)!r}")
         if type(self.first) is not int or self.first < 0:

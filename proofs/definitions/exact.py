@@ -10,15 +10,21 @@ max-min fair one.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from fractions import Fraction
 from itertools import combinations, product
 from math import gcd, lcm, prod
+from typing import Any, Self
+
+from proofs.definitions.registry import fractions
 
 __all__ = [
+    "Cluster",
     "determinant",
     "dot",
     "largest",
     "max_min",
+    "moved",
     "possible",
     "powers",
     "runs",
@@ -31,9 +37,37 @@ __all__ = [
     "vertices",
 ]
 
+State = tuple[int, ...]
+"""Jobs of each class."""
 Row = list[Fraction]
 Matrix = list[Row]
 ZERO, ONE = Fraction(0), Fraction(1)
+
+
+@dataclass(frozen=True)
+class Cluster:
+    """Users and servers as a claim gives them: what each definition reads, and nothing that it computes.
+
+    Attributes
+    ----------
+    demands, capacities : matrix
+        A row for each user, and for each server.
+    weights : list of Fraction
+    eligible : matrix of 0 and 1
+        Where each user may run.
+    """
+
+    demands: Matrix
+    capacities: Matrix
+    weights: Row
+    eligible: list[list[int]]
+
+    @classmethod
+    def of(cls, cluster: Any) -> Self:
+        """Read the dict of a claim; weights are 1 and users may run everywhere where it says nothing."""
+        d, c = fractions(cluster["demands"]), fractions(cluster["capacities"])
+        weights = fractions(cluster.get("weights") or [1] * len(d))
+        return cls(d, c, weights, [list(row) for row in cluster.get("eligible") or [[1] * len(c)] * len(d)])
 
 
 def dot(first: Sequence[Fraction], second: Sequence[Fraction]) -> Fraction:
@@ -44,6 +78,11 @@ def dot(first: Sequence[Fraction], second: Sequence[Fraction]) -> Fraction:
 def powers(values: Sequence[Fraction], counts: Sequence[int]) -> Fraction:
     """Product of the powers of the values, one for each count."""
     return prod((v**k for v, k in zip(values, counts, strict=True)), start=ONE)
+
+
+def moved(x: State, i: int, step: int) -> State:
+    """The state with so many jobs of class i more."""
+    return (*x[:i], x[i] + step, *x[i + 1 :])
 
 
 def usage(demands: Matrix, tasks: Sequence[Fraction]) -> Row:

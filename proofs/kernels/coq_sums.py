@@ -21,7 +21,7 @@ from proofs.checking.refutations import premises
 from proofs.claims import NEGATION, Implication
 from proofs.kernels.identifiers import COMPARED, identifiers, safe
 from proofs.language.polynomials import Monomial, Polynomial, polynomial
-from proofs.language.relations import Relation, relation
+from proofs.language.relations import Relation, relation, variables_of
 from proofs.language.sums import indices_in, parted, plain_text, summand_of, summed
 
 __all__ = ["is_supported", "sums_theorem"]
@@ -135,7 +135,7 @@ def sums_theorem(
     implication = Implication(claim["hypotheses"], claim["conclusion"])
     relations, known = implication.relations, premises(implication)
     conclusion = relation(claim["conclusion"])
-    names = _names({*lemma[1], *(v for r in relations.values() for v in r.left.variables)})
+    names = _names({*lemma[1], *variables_of(relations.values())})
     places = {key: k for k, key in enumerate(relations, 1)}
     cited = _Cited(relations, conclusion, places, names)
     plain = [name for name in names.given if " " not in name]

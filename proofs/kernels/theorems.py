@@ -25,7 +25,7 @@ from proofs.definitions import fraction
 from proofs.kernels.coq_sums import is_supported
 from proofs.kernels.identifiers import identifiers
 from proofs.language.polynomials import Polynomial, polynomial
-from proofs.language.relations import Relation, relation
+from proofs.language.relations import Relation, relation, variables_of
 from proofs.verdicts.verdict import Finding, Verdict
 
 __all__ = ["Multiple", "Product", "Section", "Theorem", "exported_steps", "sections"]
@@ -172,7 +172,7 @@ def _at_first(part: Data, first: int, met: Any) -> dict[str, Any]:
         return {}
     texts = (*part["hypotheses"].values(), part["conclusion"])
     values: dict[str, Any] = {}
-    for name in set().union(*(relation(text).left.variables for text in texts)):
+    for name in variables_of(map(relation, texts)):
         family, _, index = name.partition("_")
         place = {"n": first, "next": first + 1}.get(index, index)
         values[name] = first if name == "n" else met.get(f"{family}_{place}" if index else name, 0)
@@ -195,7 +195,7 @@ def _left_out(verdict: Verdict) -> Iterator[str]:
 def _theorem(name: str, says: str, claim: Data, evidence: Data) -> Theorem:
     hypotheses = {key: relation(text) for key, text in claim["hypotheses"].items()}
     conclusion = relation(claim["conclusion"])
-    variables = set().union(*(r.left.variables for r in (*hypotheses.values(), conclusion)))
+    variables = set(variables_of((*hypotheses.values(), conclusion)))
     for text in (*(t["square"] for t in evidence.get("terms", ())), *evidence.get("cofactors", {}).values()):
         variables |= polynomial(text).variables
     names = identifiers(variables)

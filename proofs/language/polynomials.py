@@ -121,17 +121,13 @@ class Polynomial:
             power = power * self
         return power
 
+    def written(self, term: Callable[[Monomial, Fraction], str]) -> str:
+        """The sum as a text; ``term`` writes a monomial times the size of its coefficient."""
+        text = "".join((" - " if c < 0 else " + ") + term(monomial, abs(c)) for monomial, c in self.ordered)
+        return ("" if text.startswith(" + ") else "-") + text[3:] if text else "0"
+
     def __str__(self) -> str:
-        if not self.terms:
-            return "0"
-        text = ""
-        for monomial, c in self.ordered:
-            size = abs(c)
-            factors = [name if e == 1 else f"{name}**{e}" for name, e in monomial]
-            if size != 1 or not factors:
-                factors.insert(0, str(size))
-            text += (" - " if c < 0 else " + ") + "*".join(factors)
-        return text[3:] if text.startswith(" + ") else "-" + text[3:]
+        return self.written(_term)
 
     def __repr__(self) -> str:
         return str(self)
@@ -278,6 +274,11 @@ def polynomial_of(node: ast.expr, text: str) -> Polynomial:
         f"{_short(text)} holds {_short(ast.unparse(node))}: a polynomial is made of numbers, names, "
         "+ - * / ** and parentheses"
     )
+
+
+def _term(monomial: Monomial, size: Fraction) -> str:
+    factors = [name if e == 1 else f"{name}**{e}" for name, e in monomial]
+    return "*".join(factors if size == 1 and factors else [str(size), *factors])
 
 
 def _constant(value: Fraction) -> Polynomial:

@@ -66,10 +66,8 @@ def quotient(node: ast.expr, text: str) -> Quotient:
     """
     match node:
         case ast.BinOp(left=left, op=ast.Div(), right=right):
-            divisor = quotient(right, text)
-            if not divisor.numerator.terms:
-                raise ProofError(f"{text!r} divides by {ast.unparse(right)}, which is 0")
-            return quotient(left, text) * divisor.inverse()
+            divisor = _inverse(right, text)
+            return quotient(left, text) * divisor
         case ast.BinOp(left=left, op=op, right=right) if type(op) in ARITHMETIC:
             return ARITHMETIC[type(op)](quotient(left, text), quotient(right, text))
         case ast.UnaryOp(op=ast.USub(), operand=operand):
@@ -81,14 +79,18 @@ def quotient(node: ast.expr, text: str) -> Quotient:
                     f"{text!r} holds {ast.unparse(node)!r}: powers are whole numbers; for a root, take a "
                     "variable and say which, as in r >= 0 and r**2 == x"
                 )
-            base = quotient(left, text)
-            if exponent < 0:
-                if not base.numerator.terms:
-                    raise ProofError(f"{text!r} divides by {ast.unparse(left)}, which is 0")
-                base = base.inverse()
+            base = _inverse(left, text) if exponent < 0 else quotient(left, text)
             size = abs(exponent.numerator)
             return Quotient(base.numerator**size, {d: e * size for d, e in base.divisors.items()})
     return Quotient(polynomial_of(node, text), {})
+
+
+def _inverse(node: ast.expr, text: str) -> Quotient:
+    """One over the quotient that an expression is."""
+    divisor = quotient(node, text)
+    if not divisor.numerator.terms:
+        raise ProofError(f"{text!r} divides by {ast.unparse(node)}, which is 0")
+    return divisor.inverse()
 
 
 def _factors(p: Polynomial) -> tuple[Fraction, dict[Polynomial, int]]:

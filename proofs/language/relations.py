@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 
 from proofs.errors import ProofError
 from proofs.language.polynomials import Polynomial, polynomial
 
-__all__ = ["OPERATORS", "Relation", "compared", "relation"]
+__all__ = ["KEPT", "OPERATORS", "TURNED", "Relation", "compared", "relation", "signum", "variables_of"]
 
 SIGNS = {"<=": ">=", ">=": ">=", "<": ">", ">": ">", "==": "==", "!=": "!="}
 OPERATORS: dict[type[ast.cmpop], str] = {
@@ -23,6 +23,10 @@ OPERATORS: dict[type[ast.cmpop], str] = {
     ast.NotEq: "!=",
 }
 NEGATIONS = {">=": "<", ">": "<=", "==": "!=", "!=": "=="}
+TURNED = {">=": "<=", "<=": ">=", ">": "<", "<": ">", "==": "!=", "!=": "=="}
+"""The other way round."""
+KEPT = {">=": (0, 1), ">": (1,), "==": (0,), "!=": (-1, 1)}
+"""Signs of the left side with which a relation holds."""
 
 
 @dataclass(frozen=True)
@@ -64,21 +68,11 @@ class Relation:
     @property
     def reversed(self) -> Relation:
         """The inequality the other way round: <= for >=, < for >, != for ==."""
-        if self.sign in ("==", "!="):
-            return self.negated
-        return Relation(-self.left, self.sign)
+        return compared(self.left, TURNED[self.sign])
 
     def holds(self, values: Mapping[str, Fraction | int]) -> bool:
         """Whether the relation holds at a point."""
-        value = self.left.at(values)
-        match self.sign:
-            case ">=":
-                return value >= 0
-            case ">":
-                return value > 0
-            case "==":
-                return value == 0
-        return value != 0
+        return signum(self.left.at(values)) in KEPT[self.sign]
 
     def __repr__(self) -> str:
         return f"{self.left} {self.sign} 0"
@@ -105,6 +99,16 @@ def relation(text: str | Relation) -> Relation:
         raise ProofError(f"{text!r} is not a relation: write one of <= < >= > == != between two polynomials")
     left, sign, right = parts
     return compared(polynomial(left) - polynomial(right), sign)
+
+
+def variables_of(relations: Iterable[Relation]) -> list[str]:
+    """Variables of all of some relations, in the order of the alphabet."""
+    return sorted(set().union(*(r.left.variables for r in relations)))
+
+
+def signum(value: Fraction | int) -> int:
+    """-1, 0 or 1."""
+    return (value > 0) - (value < 0)
 
 
 def compared(difference: Polynomial, sign: str) -> Relation:

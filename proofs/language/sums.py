@@ -21,7 +21,7 @@ from itertools import product
 
 from proofs.errors import ProofError
 from proofs.language.polynomials import Monomial, Polynomial, parsed, polynomial
-from proofs.language.relations import Relation, relation
+from proofs.language.relations import OPERATORS, TURNED, Relation, relation
 
 __all__ = [
     "free_letters",
@@ -41,15 +41,6 @@ __all__ = [
 ]
 
 NAME, INDEX = re.compile(r"[A-Za-z][A-Za-z0-9]*"), re.compile(r"[a-z]")
-
-TURNED: dict[type[ast.cmpop], type[ast.cmpop]] = {
-    ast.LtE: ast.GtE,
-    ast.GtE: ast.LtE,
-    ast.Lt: ast.Gt,
-    ast.Gt: ast.Lt,
-    ast.Eq: ast.NotEq,
-    ast.NotEq: ast.Eq,
-}
 
 
 def plain_text(text: str) -> str:
@@ -135,9 +126,10 @@ def turned(text: str) -> str:
     'sum[i](x[i]) >= 1'
     """
     tree = tree_of(text)
-    if not isinstance(tree, ast.Compare) or len(tree.ops) != 1 or type(tree.ops[0]) not in TURNED:
+    if not isinstance(tree, ast.Compare) or len(tree.ops) != 1 or type(tree.ops[0]) not in OPERATORS:
         raise ProofError(f"{text!r} is not a relation of two sides")
-    return ast.unparse(ast.Compare(tree.left, [TURNED[type(tree.ops[0])]()], tree.comparators))
+    sign = TURNED[OPERATORS[type(tree.ops[0])]]
+    return f"{ast.unparse(tree.left)} {sign} {ast.unparse(tree.comparators[0])}"
 
 
 def members(text: str) -> set[str]:

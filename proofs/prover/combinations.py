@@ -10,7 +10,7 @@ alone the system is solved over the rationals, and the result is accepted only i
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from fractions import Fraction
 from itertools import combinations, combinations_with_replacement
 from math import inf, prod
@@ -24,11 +24,11 @@ from proofs.checking.refutations import check_refutation, premises
 from proofs.claims import Implication
 from proofs.errors import EvidenceError, ProofError
 from proofs.language.polynomials import Monomial, Polynomial, polynomial
-from proofs.language.relations import Relation
+from proofs.language.relations import Relation, variables_of
 from proofs.prover.elimination import eliminated, follow
 from proofs.prover.values import nearest
 
-__all__ = ["find_refutation", "solve"]
+__all__ = ["accepted", "find_refutation", "solve"]
 
 MOST_COLUMNS = 20_000
 MOST_SQUARED = 8
@@ -71,14 +71,18 @@ def find_refutation(claim: Implication, degree: int, deadline: float = inf) -> d
     solution = solve([c.terms for c in columns], len(terms), strict, deadline)
     if solution is None:
         return None
+    used = ((c, *term) for term, c in zip(terms, solution, strict=False) if c)
+    return accepted(claim, used, _collected(cofactors, solution[len(terms) :]))
+
+
+def accepted(
+    claim: Implication, terms: Iterable[tuple[Fraction, Sequence[str], str]], cofactors: dict[str, str]
+) -> dict[str, Any] | None:
+    """Evidence with these coefficients, factors and squares, if the checker accepts it."""
     evidence = {
         "kind": "refutation",
-        "terms": [
-            {"coefficient": c, "factors": list(factors), "square": square}
-            for (factors, square), c in zip(terms, solution, strict=False)
-            if c
-        ],
-        "cofactors": _collected(cofactors, solution[len(terms) :]),
+        "terms": [{"coefficient": c, "factors": list(names), "square": s} for c, names, s in terms],
+        "cofactors": cofactors,
     }
     try:
         check_refutation(claim, evidence)
@@ -91,7 +95,7 @@ def _terms(claim: Implication, known: dict[str, Relation], degree: int) -> list[
     names = [name for name, r in known.items() if r.sign != "=="]
     products = [p for d in range(degree + 1) for p in combinations_with_replacement(names, d)]
     terms: list[Term] = [(product, "1") for product in products]
-    variables = sorted(set().union(*(r.left.variables for r in known.values())))
+    variables = variables_of(known.values())
     if degree >= 2 and len(variables) <= MOST_SQUARED:
         squares = [*variables, *(f"{a} {s} {b}" for a, b in combinations(variables, 2) for s in "+-")]
         terms += [(p, s) for p in products if len(p) <= 1 for s in squares]
@@ -100,7 +104,7 @@ def _terms(claim: Implication, known: dict[str, Relation], degree: int) -> list[
 
 
 def _monomials(known: dict[str, Relation], degree: int) -> list[Monomial]:
-    names = sorted(set().union(*(r.left.variables for r in known.values())))
+    names = variables_of(known.values())
     found: list[Monomial] = []
     for d in range(max(degree, 0) + 1):
         for choice in combinations_with_replacement(names, d):

@@ -9,7 +9,7 @@ from itertools import combinations_with_replacement
 from typing import Any
 
 from proofs.checking.general import LARGEST, check_chain, check_sums, with_sums
-from proofs.checking.refutations import premises
+from proofs.checking.refutations import premises, premises_used
 from proofs.claims import Chained, Implication, Induction, SumSchema
 from proofs.definitions import plain
 from proofs.errors import EvidenceError
@@ -18,14 +18,14 @@ from proofs.language.sums import free_letters, indices_in, letters, members, pla
 from proofs.prover.combinations import find_refutation
 from proofs.prover.implications import (
     UNMET,
-    Answer,
+    Evidence,
     certified,
     lucky_witness,
     meeting,
     opened,
     witness_of,
 )
-from proofs.verdicts.verdict import NEVER, Status
+from proofs.verdicts.verdict import NEVER
 
 __all__ = ["chain_evidence", "induction_evidence", "sums_evidence"]
 
@@ -33,8 +33,8 @@ SIZES = (1, 2)
 """Of the sets in which witnesses are looked for; of larger ones, only values that meet the hypotheses."""
 
 
-def sums_evidence(claim: SumSchema, deadline: float) -> Answer:
-    """Status and evidence before a deadline of the monotonic clock."""
+def sums_evidence(claim: SumSchema, deadline: float) -> Evidence:
+    """Evidence before a deadline of the monotonic clock."""
     if (answer := _instance(claim, lucky_witness)) is not None:
         return answer
     for degree in range(1, claim.degree + 1):
@@ -44,7 +44,7 @@ def sums_evidence(claim: SumSchema, deadline: float) -> Answer:
             )
             found = find_refutation(known, degree, deadline)
             if found is not None:
-                used = {name for term in found["terms"] for name in term["factors"]} | set(found["cofactors"])
+                used = premises_used(found)
                 evidence = found | {"kind": "sums", "sums": {n: d for n, d in sums.items() if n in used}}
                 check_sums(claim, plain(evidence))
                 return _with_values(claim, evidence, deadline)
@@ -53,8 +53,8 @@ def sums_evidence(claim: SumSchema, deadline: float) -> Answer:
     return _instance(claim, partial(witness_of, deadline=deadline)) or opened("sums", degree=claim.degree)
 
 
-def chain_evidence(claim: Chained, deadline: float) -> Answer:
-    """Status and evidence before a deadline of the monotonic clock."""
+def chain_evidence(claim: Chained, deadline: float) -> Evidence:
+    """Evidence before a deadline of the monotonic clock."""
     if (answer := _instance(claim, lucky_witness)) is not None:
         return answer
     try:
@@ -65,37 +65,37 @@ def chain_evidence(claim: Chained, deadline: float) -> Answer:
     return _with_values(claim, {"kind": "chained"}, deadline)
 
 
-def induction_evidence(claim: Induction, deadline: float) -> Answer:
-    """Status and evidence before a deadline of the monotonic clock."""
+def induction_evidence(claim: Induction, deadline: float) -> Evidence:
+    """Evidence before a deadline of the monotonic clock."""
     parts = {}
     for part, implication in (("base", claim.base), ("step", claim.step)):
-        status, parts[part] = certified(implication, deadline)
-        if status != Status.PROVED or parts[part]["kind"] != "refutation":
+        parts[part] = certified(implication, deadline)
+        if parts[part]["kind"] != "refutation":
             return opened("induction", part=part)
     met = []
     for number, window in claim.windows.items():
         met.append(meeting(window, deadline))
         if met[-1] in (NEVER, UNMET):
             return opened("numbers", number=number, met=met[-1])
-    return Status.PROVED, {"kind": "induction", **parts, "met": met}
+    return {"kind": "induction", **parts, "met": met}
 
 
-def _instance(claim: SumSchema | Chained, witness: Callable[[Implication], Any]) -> Answer | None:
+def _instance(claim: SumSchema | Chained, witness: Callable[[Implication], Any]) -> Evidence | None:
     """The answer that small sets refute the claim, if there is a witness against it there."""
     for size in SIZES:
         if (values := witness(claim.instance(size))) is not None:
-            return Status.REFUTED, {"kind": "instance", "size": size, "values": values}
+            return {"kind": "instance", "size": size, "values": values}
     return None
 
 
-def _with_values(claim: SumSchema | Chained, evidence: dict[str, Any], deadline: float) -> Answer:
+def _with_values(claim: SumSchema | Chained, evidence: dict[str, Any], deadline: float) -> Evidence:
     """The evidence with values that meet all hypotheses, of the smallest sets for which there are any."""
     if relation(claim.plain.conclusion).impossible:
-        return Status.PROVED, evidence | {"met": {}, "size": 1}
+        return evidence | {"met": {}, "size": 1}
     for size in range(1, LARGEST + 1):
         met = meeting(claim.instance(size), deadline)
         if met not in (NEVER, UNMET):
-            return Status.PROVED, evidence | {"met": met, "size": size}
+            return evidence | {"met": met, "size": size}
         if size >= max(SIZES) and (met == UNMET or time.monotonic() > deadline):
             break
     return opened("sizes", most=size)

@@ -17,11 +17,11 @@ from proofs.language.relations import Relation, relation
 from proofs.prover.combinations import find_refutation
 from proofs.prover.squares import find_squares
 from proofs.prover.values import SMALL, nearest, values_meeting
-from proofs.verdicts.verdict import NEVER, Status
+from proofs.verdicts.verdict import NEVER
 
 __all__ = [
     "UNMET",
-    "Answer",
+    "Evidence",
     "certified",
     "implication_evidence",
     "lucky_witness",
@@ -40,47 +40,48 @@ REFUTING, SQUARES = 1.0, 20.0
 UNMET = "unmet"
 """No values are known that meet the hypotheses, nor that there are none."""
 
-Answer = tuple[Status, dict[str, Any]]
+Evidence = dict[str, Any]
 
 
-def implication_evidence(claim: Implication, deadline: float) -> Answer:
-    """Status and evidence before a deadline of the monotonic clock."""
-    status, evidence = certified(claim, deadline)
-    return _not_vacuous(claim, evidence, deadline) if status == Status.PROVED else (status, evidence)
+def implication_evidence(claim: Implication, deadline: float) -> Evidence:
+    """Evidence before a deadline of the monotonic clock."""
+    evidence = certified(claim, deadline)
+    proved = evidence["kind"] in ("refutation", "unsat")
+    return _not_vacuous(claim, evidence, deadline) if proved else evidence
 
 
-def certified(claim: Implication, deadline: float) -> Answer:
-    """The answer without values that meet the hypotheses, so that a proof may say nothing."""
+def certified(claim: Implication, deadline: float) -> Evidence:
+    """Evidence without values that meet the hypotheses, so that a proof may say nothing."""
     witness = lucky_witness(claim)
     if witness is not None:
-        return Status.REFUTED, {"kind": "assignment", "values": witness}
+        return {"kind": "assignment", "values": witness}
     for degree in range(1, claim.degree + 1):
         evidence = find_refutation(claim, degree, deadline)
         if evidence is not None:
-            return Status.PROVED, evidence
+            return evidence
         if time.monotonic() > deadline:
             return opened("degree", degree=degree)
     return _beyond_products(claim, deadline)
 
 
-def opened(why: str, **data: Any) -> Answer:
-    """The answer that nothing settles the claim, and why."""
-    return Status.UNKNOWN, {"kind": "open", "why": why, **data}
+def opened(why: str, **data: Any) -> Evidence:
+    """The evidence that nothing settles the claim, and why."""
+    return {"kind": "open", "why": why, **data}
 
 
-def _not_vacuous(claim: Implication, evidence: dict[str, Any], deadline: float) -> Answer:
+def _not_vacuous(claim: Implication, evidence: dict[str, Any], deadline: float) -> Evidence:
     """The evidence with values that meet all hypotheses; without them it is none.
 
     One of several cases may do without, or never occur, as long as another does.
     """
     if relation(claim.conclusion).impossible:
-        return Status.PROVED, evidence | {"met": {}}
+        return evidence | {"met": {}}
     met = meeting(claim, deadline) if rests_on_negation(evidence) else NEVER
     if claim.case is not None:
-        return Status.PROVED, evidence | {"met": {} if met == UNMET else met}
+        return evidence | {"met": {} if met == UNMET else met}
     if met in (NEVER, UNMET):
         return opened("vacuous" if met == NEVER else "unmet")
-    return Status.PROVED, evidence | {"met": met}
+    return evidence | {"met": met}
 
 
 def meeting(claim: Implication, deadline: float) -> dict[str, Fraction] | str:
@@ -154,7 +155,7 @@ def _seems(r: Relation, values: dict[str, np.ndarray]) -> Any:
     return np.abs(value) > slack
 
 
-def _beyond_products(claim: Implication, deadline: float) -> Answer:
+def _beyond_products(claim: Implication, deadline: float) -> Evidence:
     """A witness if z3 finds one at once, sums of squares, or the answer of the solvers.
 
     Most false claims end here before any sum of squares is sought.
@@ -166,7 +167,7 @@ def _beyond_products(claim: Implication, deadline: float) -> Answer:
     left = deadline - time.monotonic()
     evidence = find_squares(claim, time.monotonic() + min(SQUARES, left / 2))
     if evidence is not None:
-        return Status.PROVED, evidence
+        return evidence
     if answer == "unknown":
         answer, model = _asked("z3", query, deadline, LONGEST)
     if answer == "sat":
@@ -177,7 +178,7 @@ def _beyond_products(claim: Implication, deadline: float) -> Answer:
     if other == "sat":
         return opened("solvers")
     solvers = ["z3", "cvc5"] if other == "unsat" else ["z3"]
-    return Status.PROVED, {"kind": "unsat", "query": query, "solvers": solvers}
+    return {"kind": "unsat", "query": query, "solvers": solvers}
 
 
 def _asked(solver: str, query: str, deadline: float, most: float) -> tuple[str, Any]:
@@ -185,11 +186,11 @@ def _asked(solver: str, query: str, deadline: float, most: float) -> tuple[str, 
     return ask_if_there(solver, query, min(deadline - time.monotonic(), most))
 
 
-def _refuted(claim: Implication, model: Any) -> Answer:
+def _refuted(claim: Implication, model: Any) -> Evidence:
     values = _rational_witness(claim, model)
     if values is None:
         return opened("irrational")
-    return Status.REFUTED, {"kind": "assignment", "values": values}
+    return {"kind": "assignment", "values": values}
 
 
 def witness_of(claim: Implication, deadline: float) -> dict[str, Fraction] | None:

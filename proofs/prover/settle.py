@@ -14,6 +14,7 @@ from proofs.checking.cases import (
     looked_at,
 )
 from proofs.checking.digests import canonical
+from proofs.checking.verdicts import status_of
 from proofs.claims import (
     Chained,
     Computation,
@@ -32,22 +33,14 @@ from proofs.claims import (
 )
 from proofs.definitions import is_of_papers, plain
 from proofs.prover.general import chain_evidence, induction_evidence, sums_evidence
-from proofs.prover.implications import Answer, implication_evidence, opened
+from proofs.prover.implications import Evidence, implication_evidence, opened
 from proofs.prover.library import library_value
 from proofs.verdicts.reasons import reason_of
-from proofs.verdicts.verdict import Finding, Status
+from proofs.verdicts.verdict import Finding
 
 __all__ = ["settle"]
 
 Settled = Reasoned | Computation | Enumeration | Search | Counterexample
-
-STATUS = {
-    "open": Status.UNKNOWN,
-    "enumerated": Status.PROVED,
-    "searched": Status.SUPPORTED,
-    "case": Status.REFUTED,
-}
-"""What the kind of evidence on cases means."""
 
 
 def settle(step: Step, time_limit: float, unread: str = "") -> Finding:
@@ -58,26 +51,26 @@ def settle(step: Step, time_limit: float, unread: str = "") -> Finding:
     "changed".
     """
     step = reread_step(step)
-    answer = opened("late")
+    evidence = opened("late")
     if isinstance(step.claim, InWords):
-        answer = opened(f"words, {unread}") if unread else (Status.PROVED, {})
+        evidence = opened(f"words, {unread}") if unread else {}
     elif time_limit > 0:
         try:
-            answer = _once(step.claim, time.monotonic() + time_limit)
+            evidence = _once(step.claim, time.monotonic() + time_limit)
         except Disagreement as error:
-            answer = opened("definitions", about=str(error))
+            evidence = opened("definitions", about=str(error))
         except SilentError as error:
-            answer = opened("silent", way=error.way, about=error.about)
-    status, evidence = answer[0], plain(answer[1])
-    claim = claim_to_dict(step.claim)
-    return Finding(step.says, status, claim, evidence, reason_of(claim, evidence), step.refutes)
+            evidence = opened("silent", way=error.way, about=error.about)
+    claim, evidence = claim_to_dict(step.claim), plain(evidence)
+    reason = reason_of(claim, evidence)
+    return Finding(step.says, status_of(evidence), claim, evidence, reason, step.refutes)
 
 
-_ANSWERS: dict[str, Answer] = {}
+_ANSWERS: dict[str, Evidence] = {}
 """Of this process: papers share lemmas and families of cases. Whatever is checked again is computed again."""
 
 
-def _once(claim: Settled, deadline: float) -> Answer:
+def _once(claim: Settled, deadline: float) -> Evidence:
     """The answer, from memory where a claim of this very content was settled before.
 
     Claims that name a function of one's own are settled each time: what it gives may depend on more than its
@@ -88,12 +81,12 @@ def _once(claim: Settled, deadline: float) -> Answer:
         return _answer(claim, deadline)
     key = canonical([content(claim), digests_of(function) if function else []])
     answer = _ANSWERS.get(key) or _answer(claim, deadline)
-    if answer[0] != Status.UNKNOWN:
+    if answer["kind"] != "open":
         _ANSWERS[key] = answer
     return answer
 
 
-def _answer(claim: Settled, deadline: float) -> Answer:
+def _answer(claim: Settled, deadline: float) -> Evidence:
     match claim:
         case Implication():
             return implication_evidence(claim, deadline)
@@ -106,18 +99,17 @@ def _answer(claim: Settled, deadline: float) -> Answer:
         case Computation():
             return _computed(claim)
         case Enumeration() | Search():
-            evidence = looked_at(claim, deadline)
-            return STATUS[evidence["kind"]], evidence
+            return looked_at(claim, deadline)
         case Counterexample():
             evidence, holds = counterexample(claim)
-            return opened("holds") if holds else (Status.REFUTED, evidence)
+            return opened("holds") if holds else evidence
 
 
-def _computed(claim: Computation) -> Answer:
+def _computed(claim: Computation) -> Evidence:
     """By the definitions and, if it can, by the library: all values must be the stated one."""
     evidence, wanted = computed(claim), plain(claim.value)
     other, by_library = asked("the library", library_value, claim.function, claim.arguments)
     for found, way in ((evidence["value"], "by definition"), (plain(other), by_library)):
         if way is not None and found != wanted:
             return opened("differs", way=way, value=found)
-    return Status.PROVED, evidence
+    return evidence

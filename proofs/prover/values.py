@@ -17,7 +17,7 @@ from math import inf
 
 from proofs.errors import ProofError
 from proofs.language.polynomials import MOST_BITS, Polynomial, polynomial
-from proofs.language.relations import Relation
+from proofs.language.relations import Relation, variables_of
 
 __all__ = ["SMALL", "nearest", "values_meeting"]
 
@@ -46,7 +46,7 @@ def values_meeting(relations: Sequence[Relation], deadline: float) -> Values | N
     >>> values_meeting([relation("x*y == 6"), relation("7*x >= 20"), relation("y < x")], float("inf"))
     {'x': Fraction(5, 1), 'y': Fraction(6, 5)}
     """
-    names = sorted({name for r in relations for name in r.left.variables})
+    names = variables_of(relations)
     deadline = min(deadline, time.monotonic() + SECONDS)
     try:
         left, solved = _without_linear_equations(relations)

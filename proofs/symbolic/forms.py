@@ -5,14 +5,13 @@ from __future__ import annotations
 from importlib import import_module
 from typing import Any
 
-from fairness.errors import ModelError
 from fairness.machine.work import OutOfTime, stopped, watching
 from proofs.symbolic.cells import Cell
 from proofs.symbolic.closed_forms import NOT_UNIQUE, ClosedForm
 from proofs.symbolic.decisions.assumptions import Ground
 from proofs.symbolic.decisions.covering import complete, disjoint
 from proofs.symbolic.model.families import written
-from proofs.symbolic.model.problem import SymbolicProblem
+from proofs.symbolic.model.problem import SymbolicProblem, require_problem
 from proofs.symbolic.policies.overlaps import projected
 
 __all__ = ["closed_form"]
@@ -66,8 +65,7 @@ def closed_form(problem: SymbolicProblem, policy: Any, *, time_limit: float | No
       complete: proved by the form of the conditions
       disjoint: proved by the form of the conditions
     """
-    if not isinstance(problem, SymbolicProblem):
-        raise ModelError.of("problem", f"must be a SymbolicProblem; got {type(problem).__name__}")
+    require_problem(problem)
     family = written(policy)
     module, name = _MAKERS[family.name]
     cells: list[Cell] = []

@@ -145,12 +145,7 @@ def _told(r: Relation) -> str:
 
 
 def _polynomial(p: Polynomial) -> str:
-    text = ""
-    for monomial, c in p.ordered:
-        text += (" - " if c < 0 else " + ") + _monomial(monomial, abs(c))
-    if not text:
-        return "0"
-    return text[3:] if text.startswith(" + ") else f"-{text[3:]}"
+    return p.written(_monomial)
 
 
 def _monomial(monomial: Monomial, size: Fraction) -> str:

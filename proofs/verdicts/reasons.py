@@ -32,6 +32,9 @@ def reason_of(claim: Data, evidence: Data) -> str:
     words = OPEN.get(evidence.get("why", "")) if kind == "open" else SETTLED.get(str(kind))
     if words is None:
         raise ProofError(f"there is no evidence of the kind {kind!r}")
+    if isinstance(words, str):
+        known = "" if evidence.get("met") == NEVER else "are known that "
+        return words.format_map({**evidence, "known": known, "claim": claim})
     return words(claim, evidence)
 
 
@@ -98,14 +101,14 @@ def _drawn(evidence: Data) -> str:
     return f"{draws:,} random cases" + (f", {different:,} of them different" if different < draws else "")
 
 
-SETTLED: dict[str, Callable[[Data, Data], str]] = {
+SETTLED: dict[str, str | Callable[[Data, Data], str]] = {
     "refutation": _refutation,
     "unsat": _unsat,
-    "assignment": lambda claim, e: "witness",
+    "assignment": "witness",
     "sums": _sums,
     "chained": _chained,
     "induction": _induction,
-    "instance": lambda claim, e: f"witness with sets of {e['size']}",
+    "instance": "witness with sets of {size}",
     "computed": lambda claim, e: f"by definition{_confirmed(claim, e)}",
     "enumerated": lambda claim, e: f"all {e['cases']:,} cases{_twice(e)}",
     "case": lambda claim, e: f"case {e['number']} lacks it{_twice(e)}",
@@ -114,47 +117,33 @@ SETTLED: dict[str, Callable[[Data, Data], str]] = {
 }
 """By kind of evidence."""
 
-OPEN: dict[str, Callable[[Data, Data], str]] = {
-    "late": lambda claim, e: "the time limit was reached before this step",
-    "cases": lambda claim, e: f"the time limit was reached after {e['cases']:,} cases, all with the property",
-    "degree": lambda claim, e: f"the time limit was reached after certificates of degree {e['degree']}",
-    "sums": lambda claim, e: (
-        f"no certificate of degree {e['degree']} with sums of two factors or of hinted products was found, "
-        "and no witness with sets of 1 or 2"
-    ),
-    "chain": lambda claim, e: f"the chain breaks: {e['about']}",
-    "induction": lambda claim, e: f"the {e['part']} of the induction has no certificate",
-    "no solver": lambda claim, e: (
-        f"no certificate of degree {e['degree']} was found, and this needs the SMT solver z3: "
-        "pip install 'fairqueues[exact]'"
-    ),
-    "solver": lambda claim, e: f"no certificate of degree {e['degree']} was found, and z3 has no answer",
-    "solvers": lambda claim, e: "the solvers disagree: z3 says unsat, cvc5 says sat",
-    "irrational": lambda claim, e: "z3 has a witness, but no rational one was found near it",
-    "vacuous": lambda claim, e: (
-        "the hypotheses contradict each other, so anything would follow; a case that is meant not to occur "
-        "is written with the conclusion 0 == 1"
-    ),
-    "unmet": lambda claim, e: (
-        "there is a certificate, but no values are known that meet the hypotheses, so it may say nothing; "
-        "the solver z3 (pip install 'fairqueues[exact]') may find some"
-    ),
-    "sizes": lambda claim, e: (
-        f"there is a certificate, but no sets of 1 to {e['most']} elements meet the hypotheses, so it may "
-        "say nothing"
-    ),
-    "numbers": lambda claim, e: (
-        f"base and step have certificates, but no values {'' if e['met'] == NEVER else 'are known that '}"
-        f"meet the hypotheses at several n in a row, from {e['number']:,} on, so they may say nothing"
-    ),
-    "differs": lambda claim, e: (
-        f"computed {e['way']}: {e['value']}, where the statement says {claim['value']}"
-    ),
-    "definitions": lambda claim, e: f"the two definitions disagree: {e['about']}",
-    "silent": lambda claim, e: f"{e['way']} cannot be asked here ({e['about']})",
-    "holds": lambda claim, e: "the case that was meant as a counterexample has the property",
-    "empty": lambda claim, e: "there is no case to look at",
-    "words, own": lambda claim, e: "stated in words, which nobody has checked",
-    "words, changed": lambda claim, e: "said for the unchanged statement; nobody has said it for this one",
+OPEN = {
+    "late": "the time limit was reached before this step",
+    "cases": "the time limit was reached after {cases:,} cases, all with the property",
+    "degree": "the time limit was reached after certificates of degree {degree}",
+    "sums": "no certificate of degree {degree} with sums of two factors or of hinted products was found, and "
+    "no witness with sets of 1 or 2",
+    "chain": "the chain breaks: {about}",
+    "induction": "the {part} of the induction has no certificate",
+    "no solver": "no certificate of degree {degree} was found, and this needs the SMT solver z3: pip install "
+    "'fairqueues[exact]'",
+    "solver": "no certificate of degree {degree} was found, and z3 has no answer",
+    "solvers": "the solvers disagree: z3 says unsat, cvc5 says sat",
+    "irrational": "z3 has a witness, but no rational one was found near it",
+    "vacuous": "the hypotheses contradict each other, so anything would follow; a case that is meant not to "
+    "occur is written with the conclusion 0 == 1",
+    "unmet": "there is a certificate, but no values are known that meet the hypotheses, so it may say "
+    "nothing; the solver z3 (pip install 'fairqueues[exact]') may find some",
+    "sizes": "there is a certificate, but no sets of 1 to {most} elements meet the hypotheses, so it may say "
+    "nothing",
+    "numbers": "base and step have certificates, but no values {known}meet the hypotheses at several n in a "
+    "row, from {number:,} on, so they may say nothing",
+    "differs": "computed {way}: {value}, where the statement says {claim[value]}",
+    "definitions": "the two definitions disagree: {about}",
+    "silent": "{way} cannot be asked here ({about})",
+    "holds": "the case that was meant as a counterexample has the property",
+    "empty": "there is no case to look at",
+    "words, own": "stated in words, which nobody has checked",
+    "words, changed": "said for the unchanged statement; nobody has said it for this one",
 }
-"""Why a step is UNKNOWN."""
+"""Why a step is UNKNOWN; in braces stands what the evidence holds."""

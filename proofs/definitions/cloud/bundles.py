@@ -128,7 +128,7 @@ def lowest_share_incentive(demands: Any, capacities: Any) -> dict[str, Any]:
     }
 
 
-@define
+@define_on_both
 def all_bundle_mechanisms(
     choices: Sequence[int], capacity: int, efficient: bool, fair: str
 ) -> Iterator[Case]:
@@ -138,27 +138,29 @@ def all_bundle_mechanisms(
     of at most one own bundle), "other" (none after the other gives a bundle away) or "" (any).
     """
     pairs = list(product(choices, repeat=2))
-    outcomes = [
-        [x for x in product(range(capacity + 1), repeat=2) if _allowed(pair, capacity, x, efficient, fair)]
-        for pair in pairs
-    ]
-    for chosen in product(*outcomes):
+    for chosen in product(*(bundle_outcomes(pair, capacity, efficient, fair) for pair in pairs)):
         mechanism = dict(zip(pairs, chosen, strict=True))
         lie = next(_paying_lies(mechanism, choices), None)
         table = [[*pair, *x] for pair, x in mechanism.items()]
         yield {"demands and bundles": table, "lie": lie}, lie is not None
 
 
-def _allowed(pair: tuple[int, ...], capacity: int, x: tuple[int, ...], efficient: bool, fair: str) -> bool:
+@define
+def bundle_outcomes(pair: Sequence[int], capacity: int, efficient: bool, fair: str) -> list[tuple[int, ...]]:
+    """What a mechanism may give two agents of one resource."""
     demands = [[d] for d in pair]
-    if sum(k * d for k, d in zip(x, pair, strict=True)) > capacity:
-        return False
-    if efficient and not pareto(demands, [capacity], x):
-        return False
-    if fair == "SI":
-        return shares(demands, [capacity], x)
-    spared, removed = {"own": (1, 0), "other": (0, 1)}.get(fair, (capacity, 0))
-    return not envy(demands, x, spared, removed)
+
+    def allowed(x: tuple[int, ...]) -> bool:
+        if sum(k * d for k, d in zip(x, pair, strict=True)) > capacity:
+            return False
+        if efficient and not pareto(demands, [capacity], x):
+            return False
+        if fair == "SI":
+            return shares(demands, [capacity], x)
+        spared, removed = {"own": (1, 0), "other": (0, 1)}.get(fair, (capacity, 0))
+        return not envy(demands, x, spared, removed)
+
+    return list(filter(allowed, product(range(capacity + 1), repeat=2)))
 
 
 def _paying_lies(

@@ -11,7 +11,6 @@ from proofs.definitions.cloud.rounds import (
     Filling,
     algorithm_1,
     algorithm_2,
-    dcdrf_levels,
     dcdrf_tasks,
     edrf_tasks,
     entitlements,
@@ -35,18 +34,18 @@ def _family(n: int, m: int, largest: int, least: int, weights: Sequence[Any]) ->
 def edrf_rounds_of(n: int, m: int, largest: int, least: int, weights: Sequence[Any]) -> Iterator[Case]:
     """EDRF takes one round."""
     for demands, w in _family(n, m, largest, least, weights):
-        rounds = len(dcdrf_levels(demands, 0, w)["levels"])
+        rounds = len(algorithm_1(demands, w).levels)
         yield {"demands": demands, "weights": w, "rounds": rounds}, rounds == 1
 
 
-@define
+@define_on_both
 def edrf_fair(n: int, m: int, largest: int, weights: Sequence[Any]) -> Iterator[Case]:
     """EDRF: first level of at least 1, sharing incentive, no envy, and everybody has a full resource."""
     for demands, w in _family(n, m, largest, 0, weights):
         yield {"demands": demands, "weights": w}, _is_fair(demands, w, algorithm_1(demands, w), Fraction(0))
 
 
-@define
+@define_on_both
 def dcdrf_fair(
     n: int, m: int, largest: int, epsilons: Sequence[Any], weights: Sequence[Any]
 ) -> Iterator[Case]:
@@ -73,9 +72,9 @@ def _is_fair(demands: Matrix, weights: Any, result: Filling, epsilon: Fraction) 
 def edrf_is_dcdrf(n: int, m: int, largest: int, epsilon: Any, weights: Sequence[Any]) -> Iterator[Case]:
     """Algorithm 2 with this epsilon and Algorithm 1 take the same rounds to the same allocation."""
     for demands, w in _family(n, m, largest, 0, weights):
-        one, two = dcdrf_levels(demands, 0, w), dcdrf_levels(demands, epsilon, w)
+        one, two = algorithm_1(demands, w), algorithm_2(demands, fraction(epsilon), w)
         same = edrf_tasks(demands, w) == dcdrf_tasks(demands, epsilon, w)
-        yield {"demands": demands, "weights": w}, same and one["levels"] == two["levels"]
+        yield {"demands": demands, "weights": w}, same and one.levels == two.levels
 
 
 @define_on_both
@@ -152,8 +151,8 @@ def dcdrf_lemma_3_1(
     demands: Matrix, epsilon: Fraction, weights: Any, frozen: bool
 ) -> tuple[int, Fraction, Fraction]:
     """Rounds, (1 - epsilon)^(rounds - 1), and the least ratio of two rates of demanded resources."""
-    run = dcdrf_levels(demands, epsilon, weights, frozen)
-    rounds, mu = len(run["levels"]), [v for v in run["rates"] if v]
+    run = algorithm_2(demands, epsilon, weights, frozen)
+    rounds, mu = len(run.levels), [v for v in map(sum, zip(*run.rates, strict=True)) if v]
     return rounds, (1 - epsilon) ** (rounds - 1), Fraction(min(mu), max(mu))
 
 
@@ -186,7 +185,7 @@ def dcdrf_rounds_equal(
     """Levels rise by 1/(1 - epsilon) at least from round to round, and n (1 - epsilon)^(rounds - 1) >= 1."""
     for demands, w in _family(n, m, largest, 0, weights):
         for e in fractions(epsilons):
-            levels = dcdrf_levels(demands, e, w)["levels"]
+            levels = algorithm_2(demands, e, w).levels
             steep = all(y <= (1 - e) * z for y, z in pairwise(levels))
             case = {"demands": demands, "weights": w, "epsilon": e, "rounds": len(levels)}
             yield case, steep and n * (1 - e) ** (len(levels) - 1) >= 1
@@ -203,7 +202,7 @@ def dcdrf_rounds_alone(weights: Sequence[Any], epsilon: Any, factor: int) -> dic
 
     Claimed: rounds are no more, that is (1 - epsilon)^(-rounds) <= e^factor; as e < 3, less than 3^factor.
     """
-    rounds = len(dcdrf_levels(alone(len(weights)), epsilon, weights)["levels"])
+    rounds = len(algorithm_2(alone(len(weights)), fraction(epsilon), weights).levels)
     power, most = (1 / (1 - fraction(epsilon))) ** rounds, 3**factor
     return {"rounds": rounds, "(1 - epsilon)^-rounds": power, "3^factor": most, "holds": power < most}
 
@@ -213,7 +212,7 @@ def dcdrf_rounds_quarter(most: int) -> Iterator[Case]:
     """Loads of m resources that fall to a quarter each, epsilon = 1/2: as many rounds as resources."""
     for m in range(1, most + 1):
         weights = [Fraction(1, 4**k) for k in range(m)]
-        rounds = len(dcdrf_levels(alone(m), Fraction(1, 2), weights)["levels"])
+        rounds = len(algorithm_2(alone(m), Fraction(1, 2), weights).levels)
         yield {"resources": m, "rounds": rounds}, rounds == m
 
 

@@ -15,15 +15,14 @@ from fractions import Fraction
 from itertools import combinations_with_replacement, product
 from typing import Any
 
-from proofs.definitions.exact import Matrix, Row, small_demands
+from proofs.definitions.exact import ONE, Matrix, Row, shares_of, small_demands, usage
 from proofs.definitions.pools.filling import tasks_with
-from proofs.definitions.registry import define, fraction, fractions
+from proofs.definitions.registry import define, define_on_both, fraction, fractions
 
 __all__ = [
     "Filling",
     "algorithm_1",
     "algorithm_2",
-    "dcdrf_levels",
     "entitlements",
     "instances",
     "sharing_incentive",
@@ -33,10 +32,9 @@ __all__ = [
 
 def entitlements(n: int, m: int, weights: Any = None) -> Matrix:
     """The part w_ir of each resource that each tenant is entitled to: per resource they add up to 1."""
-    given = fractions(weights) if weights is not None else [Fraction(1)] * n
+    given = fractions(weights) if weights is not None else [ONE] * n
     rows = [w if isinstance(w, list) else [w] * m for w in given]
-    totals = [sum(column) for column in zip(*rows, strict=True)]
-    return [[w / total for w, total in zip(row, totals, strict=True)] for row in rows]
+    return shares_of(rows, usage(rows, [ONE] * n))
 
 
 def growth_rates(demands: Matrix, entitled: Matrix) -> Matrix:
@@ -73,6 +71,7 @@ class Filling:
         return [tasks_with(row, own) for row, own in zip(demands, self.held, strict=True)]
 
 
+@define
 def algorithm_1(demands: Matrix, weights: Any = None) -> Filling:
     """EDRF: all who grow do so until a resource is exhausted, and its demanders leave; round after round."""
     n, m = len(demands), len(demands[0])
@@ -90,6 +89,7 @@ def algorithm_1(demands: Matrix, weights: Any = None) -> Filling:
     return Filling(held, left, levels, rates)
 
 
+@define
 def algorithm_2(demands: Matrix, epsilon: Fraction, weights: Any = None, frozen: bool = False) -> Filling:
     """DC-DRF, the inner loop: demanders of a resource with at most epsilon left leave.
 
@@ -162,20 +162,13 @@ def weighted_envy_freeness(demands: Matrix, entitled: Matrix, held: Matrix, task
 
 
 @define
-def dcdrf_levels(demands: Any, epsilon: Any, weights: Any = None, frozen: bool = False) -> dict[str, Row]:
-    """Levels after the rounds of Algorithm 2, and the sums of the rates of each resource."""
-    run = algorithm_2(fractions(demands), fraction(epsilon), weights, frozen=frozen)
-    return {"levels": run.levels, "rates": [sum(column) for column in zip(*run.rates, strict=True)]}
-
-
-@define
 def edrf_tasks(demands: Any, weights: Any = None) -> Row:
     """Tasks by Algorithm 1."""
     given = fractions(demands)
     return algorithm_1(given, weights).tasks(given)
 
 
-@define
+@define_on_both
 def dcdrf_tasks(demands: Any, epsilon: Any, weights: Any = None) -> Row:
     """Tasks by Algorithm 2."""
     given = fractions(demands)

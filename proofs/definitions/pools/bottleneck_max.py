@@ -157,7 +157,7 @@ def bmf_path_end(demands: Any, capacities: Any) -> Row:
     return _path(_normalized(a, c))[-1].tasks[1]
 
 
-@define
+@define_on_both
 def bmf_path_pieces(demands: Any, capacities: Any, capped: bool = True) -> Iterator[Case]:
     """Every piece of the path: its conditions hold at both ends, and it begins where the last ended.
 
@@ -169,7 +169,7 @@ def bmf_path_pieces(demands: Any, capacities: Any, capped: bool = True) -> Itera
     pieces = _path(b)
     for k, piece in enumerate(pieces):
         holds = all(
-            _is_capped_bmf(b, piece.owners, cap, u) for cap, u in zip(piece.caps, piece.tasks, strict=True)
+            is_capped_bmf(b, piece.owners, cap, u) for cap, u in zip(piece.caps, piece.tasks, strict=True)
         )
         before = pieces[k - 1] if k else None
         if before is None:
@@ -187,7 +187,8 @@ def _normalized(a: Matrix, c: Row) -> Matrix:
     return [[*row, ONE] for row in shares_of(a, c)]
 
 
-def _is_capped_bmf(b: Matrix, owners: tuple[int, ...], cap: Fraction, u: Row) -> bool:
+@define
+def is_capped_bmf(b: Matrix, owners: tuple[int, ...], cap: Fraction, u: Row) -> bool:
     """Whether all fits, under the cap too, and everybody has the largest share of its full owner."""
     n, m = len(b), len(b[0]) - 1
     *load, _ = usage(b, u)

@@ -69,6 +69,7 @@ def are_optimal_prices(demands: Matrix, capacities: Row, tasks: Row, prices: Row
     )
 
 
+@define
 def filled(demands: Matrix, capacities: Row, rates: Row) -> Row:
     """Progressive filling: all users grow at their rates until a resource is full, then its users stop."""
     tasks, growing = [ZERO] * len(demands), set(range(len(demands)))
@@ -82,7 +83,7 @@ def filled(demands: Matrix, capacities: Row, rates: Row) -> Row:
     return tasks
 
 
-@define
+@define_on_both
 def drf_tasks(demands: Any, capacities: Any, weights: Any = None) -> Row:
     """Progressive filling of dominant shares: all grow alike until a resource is full; its users stop."""
     a, c = fractions(demands), fractions(capacities)
@@ -90,7 +91,7 @@ def drf_tasks(demands: Any, capacities: Any, weights: Any = None) -> Row:
     return filled(a, c, [w_i / max(row) for w_i, row in zip(w, shares_of(a, c), strict=True)])
 
 
-@define
+@define_on_both
 def mmf_tasks(demands: Any, capacities: Any) -> Row:
     """Max-min fair tasks: all grow alike until a resource is full, then its users stop."""
     a = fractions(demands)

@@ -16,8 +16,8 @@ from fractions import Fraction
 from itertools import product
 from typing import Any
 
-from proofs.definitions.exact import Matrix, Row, shares_of, small_demands, usage
-from proofs.definitions.pools.filling import drf_tasks, is_feasible, tasks_with
+from proofs.definitions.exact import ZERO, Matrix, Row, dot, shares_of, small_demands, usage
+from proofs.definitions.pools.filling import drf_tasks, filled, pf_tasks, tasks_with
 from proofs.definitions.registry import Case, define, define_on_both, fractions
 from proofs.errors import ProofError
 
@@ -30,17 +30,16 @@ def dominant_resources(demands: Any, capacities: Any) -> list[int]:
     return [row.index(max(row)) + 1 for row in shares_of(fractions(demands), fractions(capacities))]
 
 
-@define
+@define_on_both
 def asset_tasks(demands: Any, capacities: Any) -> Row:
     """Asset fairness: the sums of shares grow alike until a resource is full, then its users stop."""
     a, c = fractions(demands), fractions(capacities)
-    # Dominant shares over weights are sums of shares if a weight is dominant share over sum.
-    return drf_tasks(a, c, [max(row) / sum(row) for row in shares_of(a, c)])
+    return filled(a, c, [1 / sum(row, ZERO) for row in shares_of(a, c)])
 
 
-@define
+@define_on_both
 def ceei_tasks(demands: Any, capacities: Any, prices: Any) -> Row:
-    """Tasks that an income of 1 buys for each user at prices that clear the market.
+    """Tasks that an income of 1 buys for each user at prices that clear the market: those of PF.
 
     Raises
     ------
@@ -48,10 +47,10 @@ def ceei_tasks(demands: Any, capacities: Any, prices: Any) -> Row:
         If the prices are none of a competitive equilibrium from equal incomes.
     """
     a, c, p = fractions(demands), fractions(capacities), fractions(prices)
-    tasks = [1 / sum(p_j * d for p_j, d in zip(p, row, strict=True)) for row in a]
-    sold_out = all(u == c_j for u, c_j, p_j in zip(usage(a, tasks), c, p, strict=True) if p_j)
-    if min(p) < 0 or not is_feasible(a, c, tasks) or not sold_out:
-        raise ProofError(f"at the prices {p} the market for {a} in {c} does not clear: demand is {tasks}")
+    tasks = pf_tasks(a, c, p)
+    if tasks is None:
+        demand = [1 / dot(p, row) for row in a]
+        raise ProofError(f"at the prices {p} the market for {a} in {c} does not clear: demand is {demand}")
     return tasks
 
 
@@ -126,9 +125,7 @@ def population_monotonicity(
 ) -> dict[str, Any]:
     """Whether nobody loses tasks when the last user leaves."""
     a, c = fractions(demands), fractions(capacities)
-    before, after = pool_tasks(policy, a, c, prices)[:-1], pool_tasks(policy, a[:-1], c, later_prices)
-    kept = all(y >= x for x, y in zip(before, after, strict=True))
-    return {"before": before, "after": after, "holds": kept}
+    return _kept(pool_tasks(policy, a, c, prices)[:-1], pool_tasks(policy, a[:-1], c, later_prices))
 
 
 @define_on_both
@@ -145,9 +142,16 @@ def resource_monotonicity(
     a, c, larger = fractions(demands), fractions(capacities), fractions(more)
     if any(new < old for old, new in zip(c, larger, strict=True)):
         raise ProofError("a capacity falls")
-    before, after = pool_tasks(policy, a, c, prices), pool_tasks(policy, a, larger, later_prices)
-    kept = all(y >= x for x, y in zip(before, after, strict=True))
-    return {"before": before, "after": after, "holds": kept}
+    return _kept(pool_tasks(policy, a, c, prices), pool_tasks(policy, a, larger, later_prices))
+
+
+def _kept(before: Row, after: Row) -> dict[str, Any]:
+    """Tasks before and after a change; the property: nobody has less."""
+    return {
+        "before": before,
+        "after": after,
+        "holds": all(y >= x for x, y in zip(before, after, strict=True)),
+    }
 
 
 @define

@@ -16,7 +16,7 @@ from itertools import combinations, permutations, product
 from typing import Any
 
 from proofs.definitions.exact import Row, shares_of, usage
-from proofs.definitions.pools.filling import drf_tasks, tasks_with
+from proofs.definitions.pools.filling import drf_tasks, tasks_with, used
 from proofs.definitions.pools.mechanisms import beside_equal_parts, started_tasks, whole_task_order
 from proofs.definitions.registry import Case, define, define_on_both, fraction, fractions
 
@@ -62,13 +62,12 @@ def exchange_has_holdings(contributions: Any, needs: Any, user: int, printed: An
     return {"by all orders": found, "printed": printed, "holds": tuple(fractions(printed)) in found}
 
 
-@define
+@define_on_both
 def holdings_within(holdings: Any, contributions: Any) -> dict[str, Any]:
     """Whether users hold together no more of any resource than was brought."""
-    held, brought = fractions(holdings), fractions(contributions)
-    totals = [[sum(row[r] for row in rows) for r in range(len(held[0]))] for rows in (held, brought)]
-    within = all(h <= b for h, b in zip(*totals, strict=True))
-    return {"held": totals[0], "brought": totals[1], "holds": within}
+    held, brought = (used(rows, [1] * len(rows)) for rows in (holdings, contributions))
+    within = all(h <= b for h, b in zip(held, brought, strict=True))
+    return {"held": held, "brought": brought, "holds": within}
 
 
 @define
@@ -90,7 +89,7 @@ def visited_pairs(users: int) -> int:
     return len(list(combinations(range(users), 2)))
 
 
-@define
+@define_on_both
 def tdrf_tasks(demands: Any, capacities: Any, joined: Any, start: Any = 0) -> Row:
     """TDRF of divisible tasks: dominant shares times (joining time - start) are equal.
 
@@ -184,10 +183,10 @@ def only_what_was_brought(contributions: Any, needs: Any) -> dict[str, Any]:
     return {"after": after, "holds": all(h <= b for h, b in pairs)}
 
 
-@define
+@define_on_both
 def contributions_within(contributions: Any, capacities: Any) -> dict[str, Any]:
     """Whether the contributions add up to at most the capacities."""
-    total = [sum(column) for column in zip(*fractions(contributions), strict=True)]
+    total = used(contributions, [1] * len(contributions))
     return {"total": total, "holds": all(t <= c for t, c in zip(total, fractions(capacities), strict=True))}
 
 
@@ -213,11 +212,11 @@ def timed_pareto(contributions: Any, demands: Any, capacities: Any) -> dict[str,
 def stops_when_full(demands: Any, capacities: Any) -> dict[str, Any]:
     """Whether no user fits another whole task when Algorithm 2 stops."""
     a, tasks = fractions(demands), started_tasks(demands, capacities)
-    used = usage(a, fractions(tasks))
+    held = used(demands, tasks)
     fits = [
-        i + 1
-        for i, row in enumerate(a)
-        if all(u + d <= c for u, d, c in zip(used, row, fractions(capacities), strict=True))
+        i
+        for i, row in enumerate(a, 1)
+        if all(u + d <= c for u, d, c in zip(held, row, fractions(capacities), strict=True))
     ]
     return {"tasks": tasks, "still fit": fits, "holds": not fits}
 

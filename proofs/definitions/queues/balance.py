@@ -20,24 +20,13 @@ from itertools import product
 from math import prod
 from typing import Any
 
-from proofs.definitions.exact import ONE, ZERO, Matrix, Row, dot, powers, shares_of, usage
-from proofs.definitions.registry import Case, define, fraction, fractions
+from proofs.definitions.exact import ONE, ZERO, Matrix, Row, State, dot, moved, powers, shares_of, usage
+from proofs.definitions.registry import Case, define, define_on_both, fraction, fractions
 
 __all__ = ["balance_table", "balanced_enclosure", "four_digits", "store_and_forward_table"]
 
-State = tuple[int, ...]
 Table = dict[State, Fraction]
 GRAIN = 10**40
-
-
-def lower(x: State, i: int) -> State:
-    """The state with one job of class i less."""
-    return (*x[:i], x[i] - 1, *x[i + 1 :])
-
-
-def raised(x: State, i: int) -> State:
-    """The state with one job of class i more."""
-    return (*x[:i], x[i] + 1, *x[i + 1 :])
 
 
 def grid(n: int, size: int) -> list[State]:
@@ -47,7 +36,7 @@ def grid(n: int, size: int) -> list[State]:
 
 def pulled(values: Table, weights: Row, x: State) -> Fraction:
     """Sum over the classes of the weight times the value at one job less, 0 outside."""
-    return sum((w * values[lower(x, i)] for i, w in enumerate(weights) if x[i]), ZERO)
+    return sum((w * values[moved(x, i, -1)] for i, w in enumerate(weights) if x[i]), ZERO)
 
 
 def column(a: Matrix, j: int) -> Row:
@@ -55,6 +44,7 @@ def column(a: Matrix, j: int) -> Row:
     return [row[j] for row in a]
 
 
+@define
 def balance_table(a: Matrix, size: int, largest: bool = True) -> Table:
     """Balance function on a grid; with ``largest`` False the smallest of the sums instead of the largest."""
     chosen = max if largest else min
@@ -64,6 +54,7 @@ def balance_table(a: Matrix, size: int, largest: bool = True) -> Table:
     return table
 
 
+@define
 def store_and_forward_table(a: Matrix, size: int) -> Table:
     """Coefficients of the product over the resources of 1/(1 - load), a power series in the loads."""
     states = grid(len(a), size)
@@ -72,6 +63,27 @@ def store_and_forward_table(a: Matrix, size: int) -> Table:
         for x in states:
             table[x] += pulled(table, column(a, j), x)
     return table
+
+
+@define
+def tables_behind(a: Matrix, size: int) -> list[Table]:
+    """For each resource the coefficients of the sum of the measure times load/(1 - load) of the resource."""
+    table, m = balance_table(a, size), len(a[0])
+    behind: list[Table] = [{} for _ in range(m)]
+    for x in grid(len(a), size):
+        for j in range(m):
+            behind[j][x] = pulled(table, column(a, j), x) + pulled(behind[j], column(a, j), x)
+    return behind
+
+
+@define
+def product_coefficients(load: Row, total: int) -> Row:
+    """Coefficients of the product of 1/(1 - z load) up to the power ``total``."""
+    series = [ONE] + [ZERO] * total
+    for r in load:
+        for k in range(1, total + 1):
+            series[k] += r * series[k - 1]
+    return series
 
 
 def with_one_full(a: Matrix, x: Sequence[Fraction | int]) -> Row | None:
@@ -93,7 +105,7 @@ def two_class_pf(a: Matrix, x: State) -> Row:
     return [(a22 - a21) / det, (a11 - a12) / det]
 
 
-@define
+@define_on_both
 def balance_equations(shares: Any, loads: Any, sizes: Any, size: int, balanced: bool) -> Iterator[Case]:
     """At each state of a grid, what flows in is what flows out, per class and in total.
 
@@ -105,19 +117,20 @@ def balance_equations(shares: Any, loads: Any, sizes: Any, size: int, balanced: 
     def rate(x: State, i: int) -> Fraction:
         if not x[i]:
             return ZERO
-        return (table[lower(x, i)] / table[x] if balanced else two_class_pf(a, x)[i]) / sigma[i]
+        return (table[moved(x, i, -1)] / table[x] if balanced else two_class_pf(a, x)[i]) / sigma[i]
 
     measure = {x: table[x] * powers(rho, x) for x in table}
     classes = range(len(a))
     for x in grid(len(a), size):
-        into = sum((rho[i] / sigma[i] * measure[lower(x, i)] for i in classes if x[i]), ZERO)
-        into += sum((rate(raised(x, i), i) * measure[raised(x, i)] for i in classes), ZERO)
+        below, above = ([moved(x, i, step) for i in classes] for step in (-1, 1))
+        into = sum((rho[i] / sigma[i] * measure[below[i]] for i in classes if x[i]), ZERO)
+        into += sum((rate(above[i], i) * measure[above[i]] for i in classes), ZERO)
         out = measure[x] * sum((rho[i] / sigma[i] + rate(x, i) for i in classes), ZERO)
-        own = [rho[i] / sigma[i] * measure[lower(x, i)] == rate(x, i) * measure[x] for i in classes if x[i]]
+        own = [rho[i] / sigma[i] * measure[below[i]] == rate(x, i) * measure[x] for i in classes if x[i]]
         yield {"counts": x}, into == out and all(own)
 
 
-@define
+@define_on_both
 def balanced_usage(shares: Any, size: int, largest: bool) -> Iterator[Case]:
     """At each state but the empty one the tasks fit, and some resource is full."""
     a = fractions(shares)
@@ -127,7 +140,7 @@ def balanced_usage(shares: Any, size: int, largest: bool) -> Iterator[Case]:
         yield {"counts": x, "usage": used}, max(used) == 1
 
 
-@define
+@define_on_both
 def balance_below_others(shares: Any, size: int) -> Iterator[Case]:
     """The store-and-forward function fits too, and is nowhere below the balance function."""
     a = fractions(shares)
@@ -137,27 +150,18 @@ def balance_below_others(shares: Any, size: int) -> Iterator[Case]:
         yield {"counts": x, "value": table[x], "other": other[x]}, fits and table[x] <= other[x]
 
 
-@define
+@define_on_both
 def mass_of_totals(shares: Any, loads: Any, total: int) -> Iterator[Case]:
     """States with k jobs weigh at least the k-th power of the largest load and at most the coefficient."""
     a, rho = fractions(shares), fractions(loads)
     table, load = balance_table(a, total), usage(a, rho)
-    most = _coefficients(load, total)
+    most = product_coefficients(load, total)
     for k in range(total + 1):
         mass = sum((p * powers(rho, x) for x, p in table.items() if sum(x) == k), ZERO)
         yield {"jobs": k, "mass": mass}, max(load) ** k <= mass <= most[k]
 
 
-def _coefficients(load: Row, total: int) -> Row:
-    """Coefficients of the product of 1/(1 - z load) up to the power ``total``."""
-    series = [ONE] + [ZERO] * total
-    for r in load:
-        for k in range(1, total + 1):
-            series[k] += r * series[k - 1]
-    return series
-
-
-@define
+@define_on_both
 def duration_terms(shares: Any, size: int, largest: bool) -> Iterator[Case]:
     r"""The bound on durations, coefficient by coefficient of the power series in the loads.
 
@@ -166,16 +170,12 @@ def duration_terms(shares: Any, size: int, largest: bool) -> Iterator[Case]:
     stands in place of the largest.
     """
     a = fractions(shares)
-    table = balance_table(a, size + 1)
-    m = len(a[0])
-    behind: list[Table] = [{} for _ in range(m)]
+    table, behind = balance_table(a, size + 1), tables_behind(a, size)
     for x in grid(len(a), size):
-        for j in range(m):
-            behind[j][x] = pulled(table, column(a, j), x) + pulled(behind[j], column(a, j), x)
         for i, row in enumerate(a):
             alone = max(row) if largest else min(row)
-            left = (x[i] + 1) * table[raised(x, i)]
-            right = alone * table[x] + sum((row[j] * behind[j][x] for j in range(m)), ZERO)
+            left = (x[i] + 1) * table[moved(x, i, 1)]
+            right = alone * table[x] + dot(row, [coefficients[x] for coefficients in behind])
             yield {"counts": x, "class": i, "left": left, "right": right}, left <= right
 
 
@@ -193,7 +193,7 @@ def balanced_enclosure(a: Matrix, rho: Row, total: int) -> list[tuple[Fraction, 
     low_mass, low_jobs = _rounded_sums(gains, total, lambda p, q: p // q)
     high_mass, high_jobs = _rounded_sums(gains, total, lambda p, q: -(-p // q))
     load = usage(a, rho)
-    inside = _coefficients(load, total)
+    inside = product_coefficients(load, total)
     whole = prod((1 / (1 - r) for r in load), start=ONE)
     mass_left = whole - sum(inside, ZERO)
     jobs_left = whole * sum((r / (1 - r) for r in load), ZERO) - sum(

@@ -90,6 +90,7 @@ def mix_limit(demands: Any, capacities: Any, direction: Any, whole: bool = True)
     return best * max(u / s for u, s in zip(usage(a, d), c, strict=True))
 
 
+@define
 def two_resource_bmf(a: Matrix, x: Row) -> Row:
     """Bottleneck-max fairness of classes on two resources: per job min(t1/a_i1, t2/a_i2) if both are full.
 
@@ -113,7 +114,7 @@ def two_resource_bmf(a: Matrix, x: Row) -> Row:
     return [v / used for v in tasks]
 
 
-@define
+@define_on_both
 def bmf_square_drift(a: Matrix, rho: Row, x: Row) -> Fraction:
     """Drift of the sum of x_i^2/(2 rho_i) under bottleneck-max fairness."""
     present = [i for i, n in enumerate(x) if n]
@@ -149,7 +150,7 @@ def filling_keeps_up(families: Any) -> Iterator[Case]:
                     yield case, _keeps_up(shares, counts, growth, loads, tasks)
 
 
-@define
+@define_on_both
 def filled_with_jobs(shares: Matrix, rates: Row) -> Row:
     """Progressive filling of the classes that have jobs; the others run nothing."""
     present = [i for i, r in enumerate(rates) if r]

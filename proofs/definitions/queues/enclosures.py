@@ -34,7 +34,7 @@ from itertools import product
 from math import ceil
 from typing import Any
 
-from proofs.definitions.exact import ZERO, Matrix, Row, usage
+from proofs.definitions.exact import ZERO, Matrix, Row, State, moved, usage
 from proofs.definitions.queues.balance import balanced_durations, four_digits, two_class_pf
 from proofs.definitions.queues.drifts import capacity_corners
 from proofs.definitions.registry import define, define_on_both, fractions
@@ -42,7 +42,6 @@ from proofs.errors import ProofError
 
 __all__ = ["pf_enclosure"]
 
-State = tuple[int, int]
 Frozen = tuple[tuple[Fraction, ...], ...]
 GRAIN = 2**32
 """Inside the box functions are multiples of 1/GRAIN."""
@@ -68,7 +67,7 @@ def _enclosed(a: Frozen, rho: tuple[Fraction, ...], box: State) -> tuple[tuple[F
         for x in product(range(jobs), range(jobs))
         if sum(x) < jobs and (x[0] >= box[0] or x[1] >= box[1])
     }
-    tasks = {x: _tasks(shares, x) for x in product(range(box[0]), range(box[1]))}
+    tasks: dict[State, Row] = {x: _tasks(shares, x) for x in product(range(box[0]), range(box[1]))}
     found = _Eliminated(tasks, loads, box)
     bounds = []
     for k in (0, 1):
@@ -94,6 +93,11 @@ def _drift_of_squares(a: Matrix, rho: Row, x: State) -> Fraction:
     return sum((2 * n + 1 - t / r * (2 * n - 1) for n, t, r in zip(x, _tasks(a, x), rho, strict=True)), ZERO)
 
 
+def _squares(x: State, loads: Sequence[Any]) -> Any:
+    """V."""
+    return sum(n * n / r for n, r in zip(x, loads, strict=True))
+
+
 def _tasks(a: Matrix, x: State) -> Row:
     return two_class_pf(a, x) if any(x) else [ZERO, ZERO]
 
@@ -110,19 +114,18 @@ def _bound(
     """Largest of f + Qg in the box, for the mean of class k, or with ``sign`` -1 the smallest."""
 
     def value(x: State) -> Fraction:
-        return g[x] if x in g else sign * delta * sum((n * n / r for n, r in zip(x, rho, strict=True)), ZERO)
+        return g[x] if x in g else sign * delta * _squares(x, rho)
 
     worst = max if sign > 0 else min
     seen = []
     for x in g:
         here, drift = g[x], Fraction(x[k])
-        for i, up, down in ((0, (x[0] + 1, x[1]), (x[0] - 1, x[1])), (1, (x[0], x[1] + 1), (x[0], x[1] - 1))):
+        for i in (0, 1):
+            up = moved(x, i, 1)
             drift += rho[i] * (value(up) - here)
             if x[i]:
-                drift += tasks[x][i] * (g[down] - here)
-            if up not in g and sign * here > delta * sum(
-                (n * n / r for n, r in zip(x, rho, strict=True)), ZERO
-            ):
+                drift += tasks[x][i] * (g[moved(x, i, -1)] - here)
+            if up not in g and sign * here > delta * _squares(x, rho):
                 raise ProofError(f"inside the box {list(box)} the function is too large at {list(x)}")
         seen.append(drift)
     return worst(seen)
@@ -147,11 +150,11 @@ class _Eliminated:
             row[width] = sum(up) + sum(down)
             side = [float(x[0]), float(x[1]), 0.0, 1.0]
             for i, step in ((0, width), (1, 1)):
-                above = (x[0] + (i == 0), x[1] + (i == 1))
+                above = moved(x, i, 1)
                 if above[i] < box[i]:
                     row[width - step] -= up[i]
                 else:
-                    side[2] += up[i] * sum(n * n / r for n, r in zip(above, up, strict=True))
+                    side[2] += up[i] * _squares(above, up)
                 if x[i]:
                     row[width + step] -= down[i]
             for j in range(max(0, k - width), k):

@@ -9,13 +9,12 @@ dominant-share fairness (PS-DSF)", arXiv:1611.00404.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 from itertools import product
 from typing import Any
 
-from proofs.definitions.exact import Matrix, Row, dot, small_demands, totals, usage
+from proofs.definitions.exact import Cluster, Matrix, Row, dot, small_demands, totals, usage
 from proofs.definitions.pools.filling import drf_tasks, tasks_with
 from proofs.definitions.registry import Case, define, define_on_both, fractions
 
@@ -27,26 +26,13 @@ __all__ = [
     "is_leximin",
     "is_psdsf",
     "placements_by_both_definitions",
+    "read_cluster",
     "uniform_tasks",
 ]
 
 
-@dataclass(frozen=True)
-class Servers:
+class Servers(Cluster):
     """Users, servers and resources in fractions."""
-
-    demands: Matrix
-    capacities: Matrix
-    weights: Row
-    eligible: list[list[int]]
-
-    @classmethod
-    def of(cls, cluster: Any) -> Servers:
-        """Read the dict of a claim."""
-        d, c = fractions(cluster["demands"]), fractions(cluster["capacities"])
-        weights = fractions(cluster["weights"]) if "weights" in cluster else [Fraction(1) for _ in d]
-        eligible = cluster.get("eligible") or [[1] * len(c) for _ in d]
-        return cls(d, c, weights, [list(row) for row in eligible])
 
     @cached_property
     def users(self) -> range:
@@ -92,6 +78,13 @@ class Servers:
         ]
 
 
+@define
+def read_cluster(cluster: Any) -> Servers:
+    """The cluster of a claim."""
+    return Servers.of(cluster)
+
+
+@define
 def fits(cluster: Servers, placement: Matrix, division: str) -> bool:
     """Equation (9) for the division "resource", (10) for "time"; tasks only where they may run."""
     for n, i in product(cluster.users, cluster.servers):
@@ -130,6 +123,7 @@ def bottleneck(
     )
 
 
+@define
 def is_psdsf(cluster: Servers, placement: Matrix, division: str, saturated: bool = True) -> bool:
     """Theorem 1 (resource division) and Theorem 2 (time division): the conditions that certify PS-DSF."""
     if not fits(cluster, placement, division):
@@ -143,6 +137,7 @@ def is_psdsf(cluster: Servers, placement: Matrix, division: str, saturated: bool
     )
 
 
+@define
 def cannot_gain(cluster: Servers, placement: Matrix, division: str) -> bool:
     """Definition 5, server by server: nobody gains there if nobody of the same or a lower level loses.
 
@@ -203,6 +198,7 @@ def yardsticks(cluster: Servers, share: str) -> Row:
     return [w * a for w, a in zip(cluster.weights, alone, strict=True)]
 
 
+@define
 def is_leximin(cluster: Servers, placement: Matrix, share: str, prices: list[Matrix]) -> bool:
     """Whether the shares are max-min fair: for every level there are prices that stop its users.
 
@@ -233,10 +229,10 @@ def is_leximin(cluster: Servers, placement: Matrix, share: str, prices: list[Mat
     return True
 
 
-@define
+@define_on_both
 def cluster_gammas(cluster: Any) -> Matrix:
     """Tasks of each user alone on each server (eq. 7)."""
-    return Servers.of(cluster).gamma
+    return read_cluster(cluster).gamma
 
 
 @define
@@ -247,10 +243,10 @@ def psdsf_levels(cluster: Any, placement: Any) -> Any:
     return [[levels[n].get(i) for i in model.servers] for n in model.users]
 
 
-@define
+@define_on_both
 def psdsf_tasks(cluster: Any, placement: Any, division: str) -> dict[str, Any]:
     """Tasks of each user in a placement, and whether it is PS-DSF, by the theorems and by Definition 5."""
-    model, x = Servers.of(cluster), fractions(placement)
+    model, x = read_cluster(cluster), fractions(placement)
     return {
         "tasks": totals(x),
         "conditions of the theorem": is_psdsf(model, x, division),
@@ -258,20 +254,20 @@ def psdsf_tasks(cluster: Any, placement: Any, division: str) -> dict[str, Any]:
     }
 
 
-@define
+@define_on_both
 def cluster_fits(cluster: Any, placement: Any) -> bool:
     """Whether a placement fits when resources are divided."""
-    return fits(Servers.of(cluster), fractions(placement), "resource")
+    return fits(read_cluster(cluster), fractions(placement), "resource")
 
 
-@define
+@define_on_both
 def leximin_tasks(cluster: Any, placement: Any, share: str, prices: Any) -> dict[str, Any]:
     """Tasks of each user in a placement, and whether its shares are max-min fair, by prices."""
-    model, x = Servers.of(cluster), fractions(placement)
+    model, x = read_cluster(cluster), fractions(placement)
     return {"tasks": totals(x), "max-min fair": is_leximin(model, x, share, fractions(prices))}
 
 
-@define
+@define_on_both
 def placements_by_both_definitions(
     division: str, largest: int, saturated: bool = True, denominator: int = 2
 ) -> Iterator[Case]:
@@ -282,7 +278,7 @@ def placements_by_both_definitions(
     rows = small_demands(2, largest)
     for one, other, first in product(rows, rows, [(1, 1), (2, 1), (1, 2)]):
         cluster = {"demands": [one, other], "capacities": [first, [largest, 1]], "eligible": [[1, 1], [0, 1]]}
-        model = Servers.of(cluster)
+        model = read_cluster(cluster)
         if not all(sum(row) for row in model.gamma):
             continue
         steps = [

@@ -11,8 +11,13 @@ from fractions import Fraction
 
 from proofs.definitions.exact import Matrix
 from proofs.definitions.pools.filling import drf_tasks
-from proofs.definitions.registry import Case, define
-from proofs.definitions.servers.shares import Servers, is_psdsf, placements_by_both_definitions
+from proofs.definitions.registry import Case, define, define_on_both
+from proofs.definitions.servers.shares import (
+    Servers,
+    is_psdsf,
+    placements_by_both_definitions,
+    read_cluster,
+)
 
 __all__: list[str] = []
 
@@ -92,12 +97,17 @@ def started(cluster: Servers) -> Matrix:
 
 
 @define
+def rests(cluster: Servers, placement: Matrix) -> bool:
+    """Whether a sweep updates nothing."""
+    return not swept(cluster, placement)[1]
+
+
+@define_on_both
 def algorithm_rests(largest: int) -> Iterator[Case]:
     """On the grid of clusters and placements of Theorem 1 a sweep updates nothing exactly if it is PS-DSF."""
     for case, _ in placements_by_both_definitions("resource", largest):
-        model = Servers.of(case["cluster"])
-        _, updated = swept(model, case["placement"])
-        yield case, updated != is_psdsf(model, case["placement"], "resource")
+        model, placement = read_cluster(case["cluster"]), case["placement"]
+        yield case, rests(model, placement) == is_psdsf(model, placement, "resource")
 
 
 THREE = {"demands": [[1], [1], [1]], "capacities": [[2], [1]], "eligible": [[1, 0], [0, 1], [1, 1]]}

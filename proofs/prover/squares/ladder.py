@@ -12,20 +12,17 @@ from collections.abc import Sequence
 from fractions import Fraction
 from importlib.util import find_spec
 from itertools import combinations
-from math import gcd, inf, lcm
+from math import inf
 from typing import Any
 
-from proofs.checking.refutations import check_refutation
 from proofs.claims import Implication
-from proofs.definitions import plain
-from proofs.errors import EvidenceError, ProofError
 from proofs.language.polynomials import Polynomial
-from proofs.prover.combinations import solve
+from proofs.prover.combinations import accepted, solve
 from proofs.prover.squares.premise_products import Premises, programs
 from proofs.prover.squares.programs import Program
 from proofs.prover.squares.rounding import Identity, Square, rounded
 from proofs.prover.squares.semidefinite import faces, interior
-from proofs.prover.squares.tables import Table, plus, times, unit, written
+from proofs.prover.squares.tables import Table, content, plus, times, unit, written
 
 __all__ = ["find_squares"]
 
@@ -49,12 +46,8 @@ def find_squares(claim: Implication, deadline: float = inf) -> dict[str, Any] | 
         identity = _by_pairs(program, (), deadline)
         if identity is None and with_matrices and any(len(b.basis) > 1 for b in program.blocks):
             identity = _by_matrices(program, deadline)
-        if identity is not None:
-            evidence = _evidence(known, program, identity)
-            try:
-                check_refutation(claim, plain(evidence))
-            except (EvidenceError, ProofError):
-                continue
+        evidence = None if identity is None else accepted(claim, *_written(known, program, identity))
+        if evidence is not None:
             return evidence
     return None
 
@@ -117,25 +110,19 @@ def _size(identity: Identity) -> int:
     return sum(len(str(c)) + sum(len(str(v)) for v in s.values()) for _, c, s in identity[0])
 
 
-def _evidence(known: Premises, program: Program, identity: Identity) -> dict[str, Any]:
-    """The identity in the format of the checker, with coprime whole numbers as coefficients."""
+def _written(
+    known: Premises, program: Program, identity: Identity
+) -> tuple[list[tuple[Fraction, Sequence[str], str]], dict[str, str]]:
+    """Terms and cofactors of the identity as texts, with coprime whole numbers as coefficients."""
     squares, values = identity
     cofactors: dict[str, Table] = {}
     for (name, m), value in zip(program.cofactors, values, strict=True):
         if value:
             cofactors[name] = plus(cofactors.get(name, {}), unit(m), value)
     numbers = [c for _, c, _ in squares] + [v for q in cofactors.values() for v in q.values()]
-    scale = Fraction(lcm(*(v.denominator for v in numbers)), gcd(*(v.numerator for v in numbers)))
-    return {
-        "kind": "refutation",
-        "terms": [
-            {"coefficient": c * scale, "factors": list(factors), "square": _text(written(s, known.names))}
-            for factors, c, s in squares
-        ],
-        "cofactors": {
-            name: str(written({m: v * scale for m, v in q.items()}, known.names))
-            for name, q in cofactors.items()
-        },
+    whole = content(numbers)
+    return [(c / whole, factors, _text(written(s, known.names))) for factors, c, s in squares], {
+        name: str(written({m: v / whole for m, v in q.items()}, known.names)) for name, q in cofactors.items()
     }
 
 

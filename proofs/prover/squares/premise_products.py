@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from proofs.checking.refutations import premises
 from proofs.claims import Implication
+from proofs.language.relations import variables_of
 from proofs.prover.squares.gradings import Grading
 from proofs.prover.squares.programs import Block, Program, pruned
 from proofs.prover.squares.tables import Exponents, Table, degree, monomials, read, times, unit
@@ -43,7 +44,7 @@ class Premises:
     def of(cls, claim: Implication) -> Premises:
         """The premises of a claim."""
         known = {name: r for name, r in premises(claim).items() if r.left.terms}
-        names = tuple(sorted(set().union(*(r.left.variables for r in known.values()))))
+        names = tuple(variables_of(known.values()))
         tables = {name: read(r.left, names) for name, r in known.items()}
         return cls(
             names,

@@ -15,14 +15,13 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 from fractions import Fraction
-from math import gcd, lcm
 
 import numpy as np
 from numpy.typing import NDArray
 
 from proofs.prover.elimination import eliminated, follow
 from proofs.prover.squares.programs import Program
-from proofs.prover.squares.tables import Table, plus
+from proofs.prover.squares.tables import Table, content, plus
 
 __all__ = ["Identity", "Square", "rounded"]
 
@@ -83,9 +82,9 @@ def _squares(program: Program, exact: Sequence[Fraction]) -> list[Square] | None
                 if entry:
                     square = plus(square, b, entry)
             if square:
-                content = _content(square)
-                primitive = {m: v / content for m, v in square.items()}
-                found.append((block.factors, c * content**2, primitive))
+                whole = content(square.values())
+                primitive = {m: v / whole for m, v in square.items()}
+                found.append((block.factors, c * whole**2, primitive))
     return found
 
 
@@ -110,10 +109,3 @@ def _decomposed(matrix: list[list[Fraction]]) -> list[tuple[Fraction, list[Fract
         for i in range(k + 1, n):
             matrix[i][k] = Fraction(0)
     return found
-
-
-def _content(table: Table) -> Fraction:
-    """What divides all coefficients and leaves coprime integers."""
-    return Fraction(
-        gcd(*(c.numerator for c in table.values())), lcm(*(c.denominator for c in table.values()))
-    )

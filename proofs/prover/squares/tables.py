@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from fractions import Fraction
 from itertools import combinations_with_replacement
+from math import gcd, lcm
 
 from proofs.language.polynomials import Polynomial
 
-__all__ = ["Exponents", "Table", "degree", "monomials", "plus", "read", "times", "unit", "written"]
+__all__ = ["Exponents", "Table", "content", "degree", "monomials", "plus", "read", "times", "unit", "written"]
 
 Exponents = tuple[int, ...]
 Table = dict[Exponents, Fraction]
@@ -63,6 +64,12 @@ def plus(p: Table, q: Table, factor: Fraction | int = 1) -> Table:
         term = factor * c
         found[key] = found[key] + term if key in found else Fraction(term)
     return {key: c for key, c in found.items() if c}
+
+
+def content(coefficients: Iterable[Fraction]) -> Fraction:
+    """What divides all coefficients and leaves coprime integers."""
+    known = list(coefficients)
+    return Fraction(gcd(*(c.numerator for c in known)), lcm(*(c.denominator for c in known)))
 
 
 def degree(p: Table) -> int:

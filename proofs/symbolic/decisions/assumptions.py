@@ -7,13 +7,14 @@ from collections.abc import Iterable
 from dataclasses import replace
 from fractions import Fraction
 from functools import partial
+from itertools import islice
 from numbers import Rational
 from typing import Any
 
 import sympy
 from sympy.core.relational import Relational
 
-from proofs.language.relations import Relation
+from proofs.language.relations import Relation, variables_of
 from proofs.symbolic.decisions.deciding import Decision, decide
 from proofs.symbolic.decisions.formulas import (
     Formula,
@@ -63,20 +64,15 @@ class Ground:
 
     def _sampled(self) -> list[dict[str, Fraction]]:
         """Small rational points that meet the assumptions; integers among them, so that ties occur."""
-        rng, found, choices = random.Random(SEED), [], {}
+        rng, choices = random.Random(SEED), {}
         for symbol in self.letters:
             own = [f for f in self._formulas if _names([f]) == {symbol.name}]
             choices[symbol.name] = [v for v in _SMALL if all(holds(f, {symbol.name: v}) for f in own)]
-        shared = [f for f in self._formulas if len(_names([f])) > 1]
         if not all(choices.values()):
             return []
-        for _ in range(TRIES):
-            point = {name: rng.choice(values) for name, values in choices.items()}
-            if all(holds(f, point) for f in shared):
-                found.append(point)
-                if len(found) == POINTS:
-                    break
-        return found
+        shared = ("and", tuple(f for f in self._formulas if len(_names([f])) > 1))
+        drawn = ({name: rng.choice(values) for name, values in choices.items()} for _ in range(TRIES))
+        return list(islice((point for point in drawn if holds(shared, point)), POINTS))
 
     def fresh(self, name: str) -> Any:
         """A symbol that is none of the letters, of this name or, if it is taken, with ``_`` behind it."""
@@ -155,11 +151,11 @@ class Ground:
     def sign(self, expression: Any, given: Iterable[Any] = ()) -> int | None:
         """1, -1 or 0 if a polynomial is known to be positive, negative or zero where the given holds."""
         expression, given = sympy.sympify(expression), tuple(given)
-        if (expression, ()) not in self._signs:
-            self._signs[expression, ()] = self._found_sign(expression, ())
-        known = self._signs[expression, ()]
-        if known is not None or not given:
-            return known
+        known = self._sign(expression, ())
+        return known if known is not None or not given else self._sign(expression, given)
+
+    def _sign(self, expression: Any, given: tuple[Any, ...]) -> int | None:
+        """The sign, which is kept."""
         if (expression, given) not in self._signs:
             self._signs[expression, given] = self._found_sign(expression, given)
         return self._signs[expression, given]
@@ -215,7 +211,7 @@ class Ground:
 
 
 def _names(formulas: Iterable[Formula]) -> set[str]:
-    return set().union(*(r.left.variables for r in relations_in(formulas)))
+    return set(variables_of(relations_in(formulas)))
 
 
 def _positive(formula: Formula) -> str | None:

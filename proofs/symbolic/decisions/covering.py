@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 from collections.abc import Sequence
 from fractions import Fraction
-from itertools import combinations
+from itertools import combinations, islice
 from typing import Any
 
 from proofs.errors import ProofError
@@ -93,18 +93,13 @@ def proved_by(said: Sequence[tuple[str, ...]]) -> str:
 
 def _sampled(ground: Ground) -> list[dict[str, Fraction]]:
     """Random rational points of the ground; fewer than wanted where they are hard to hit."""
-    rng, found = random.Random(SEED), list(ground.points)
-    formulas = conjunction(ground.assumptions)
-    for _ in range(20 * SAMPLES):
-        point = {
-            symbol.name: Fraction(rng.randint(0, 2 * _FINEST), rng.randint(1, _FINEST))
-            for symbol in ground.letters
-        }
-        if all(holds(f, point) for f in formulas):
-            found.append(point)
-            if len(found) >= SAMPLES:
-                break
-    return found
+    rng, known = random.Random(SEED), ("and", conjunction(ground.assumptions))
+    drawn = (
+        {s.name: Fraction(rng.randint(0, 2 * _FINEST), rng.randint(1, _FINEST)) for s in ground.letters}
+        for _ in range(20 * SAMPLES)
+    )
+    met = (point for point in drawn if holds(known, point))
+    return [*ground.points, *islice(met, max(SAMPLES - len(ground.points), 0))]
 
 
 def _told(point: Any) -> str:

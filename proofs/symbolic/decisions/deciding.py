@@ -16,7 +16,7 @@ import sympy
 
 from fairness.machine.work import current_watch
 from proofs.checking.queries import ask_if_there, assertion, model_values, query_of, symbol
-from proofs.language.relations import Relation
+from proofs.language.relations import Relation, variables_of
 from proofs.symbolic.decisions.formulas import Formula, conjunction, holds, relations_in
 from proofs.symbolic.decisions.sign_tables import sign_table
 
@@ -74,7 +74,7 @@ def decide(
     formulas = conjunction(conditions)
     if any(isinstance(f, Relation) and f.impossible for f in formulas):
         return Decision("no", by=("sign tables",))
-    names = sorted(set().union(*(r.left.variables for r in relations_in(formulas))))
+    names = variables_of(relations_in(formulas))
     if not names:
         met = all(holds(f, {}) for f in formulas)
         return Decision("yes", {}, ("sign tables",)) if met else Decision("no", by=("sign tables",))

@@ -15,7 +15,7 @@ from sympy.core.relational import Relational
 
 from fairness.errors import ModelError
 from proofs.language.polynomials import Polynomial
-from proofs.language.relations import Relation
+from proofs.language.relations import KEPT, Relation, compared
 
 __all__ = [
     "Formula",
@@ -23,6 +23,7 @@ __all__ = [
     "at_least_zero",
     "conjunction",
     "divisor_of",
+    "dot",
     "equals_zero",
     "exact",
     "holds",
@@ -39,10 +40,6 @@ __all__ = [
 
 Formula = Relation | tuple[str, tuple[Any, ...]]
 
-_KEPT = {">=": (0, 1), ">": (1,), "==": (0,), "!=": (-1, 1)}
-"""Signs of the left side with which a relation holds."""
-_TURNED = {">": (1, ">"), ">=": (1, ">="), "<": (-1, ">"), "<=": (-1, ">="), "==": (1, "=="), "!=": (1, "!=")}
-
 
 def above_zero(value: Any) -> Any:
     """The relation value > 0 as it stands: sympy decides nothing of it and turns nothing round."""
@@ -57,6 +54,11 @@ def at_least_zero(value: Any) -> Any:
 def equals_zero(value: Any) -> Any:
     """The relation value == 0 as it stands."""
     return sympy.Eq(value, 0, evaluate=False)
+
+
+def dot(first: Iterable[Any], second: Iterable[Any]) -> Any:
+    """Sum of the products."""
+    return sympy.Add(*(u * v for u, v in zip(first, second, strict=True)))
 
 
 def numerator_of(expression: Any) -> Any:
@@ -109,10 +111,10 @@ def relation_of(relational: Any) -> Relation:
         return Relation(Polynomial({}), "==" if relational == sympy.true else "!=")
     if not isinstance(relational, Relational):
         raise ModelError(f"{relational!r} is no relation")
-    factor, sign = _TURNED[relational.rel_op]
+    sign = relational.rel_op
     top, bottom = sympy.fraction(sympy.together(relational.lhs - relational.rhs))
     left = top if bottom.is_number and bottom > 0 else top if sign in ("==", "!=") else top * bottom
-    return Relation(polynomial_of(factor * left), sign)
+    return compared(polynomial_of(left), sign)
 
 
 def conjunction(conditions: Any) -> tuple[Formula, ...]:
@@ -166,7 +168,7 @@ def holds(formula: Formula, values: Mapping[str, Fraction | int]) -> bool:
 
 def holds_by_signs(formula: Formula, sign: Callable[[Polynomial], int]) -> bool:
     """Whether a formula holds where its polynomials have these signs: -1, 0 or 1."""
-    return true_by(formula, lambda r: sign(r.left) in _KEPT[r.sign])
+    return true_by(formula, lambda r: sign(r.left) in KEPT[r.sign])
 
 
 def poly_of(p: Polynomial, *letters: Any) -> Any:

@@ -17,6 +17,7 @@ from typing import Any
 import sympy
 
 from proofs.language.polynomials import Polynomial
+from proofs.language.relations import signum
 from proofs.symbolic.decisions.formulas import Formula, exact, holds_by_signs, poly_of, relations_in
 
 __all__ = ["SignTable", "sign_table", "simple_between"]
@@ -94,10 +95,7 @@ def sign_table(formulas: Iterable[Formula], letter: str) -> SignTable:
     samples = _samples(ends)
     signs = {}
     for p, (constant, factors) in factored.items():
-        in_gaps = []
-        for sample in samples:
-            value = p.at({letter: sample})
-            in_gaps.append((value > 0) - (value < 0))
+        in_gaps = [signum(p.at({letter: sample})) for sample in samples]
         own = {f for f, _ in factors}
         row = [in_gaps[0]]
         for k, owner in enumerate(owners):

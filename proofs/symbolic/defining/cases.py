@@ -28,9 +28,9 @@ from fairness.protocol.family import Family
 from fairness.protocol.policy import policy_name
 from proofs.claims import Implication, Step
 from proofs.claims.splitting import split
-from proofs.symbolic.decisions.formulas import numerator_of
+from proofs.symbolic.decisions.formulas import dot, numerator_of
 from proofs.symbolic.model.families import written
-from proofs.symbolic.model.problem import SymbolicProblem
+from proofs.symbolic.model.problem import SymbolicProblem, require_problem
 from proofs.symbolic.policies.filling import resource_weights
 
 __all__ = ["Conditions", "conditions"]
@@ -122,8 +122,7 @@ def conditions(policy: Any, problem: SymbolicProblem, *, tasks: str = "x", price
     only resource 2 has a price ['p2 > 0', 'x1 + x2 == 1', 'p2*x1 == 1', 'p2*x2 == 1', 'p2 == 2']
     resource 1 and resource 2 have prices ['p1 > 0', 'a*x1 + x2 == 1', 'p2 > 0', 'x1 + x2 == 1', ...]
     """
-    if not isinstance(problem, SymbolicProblem):
-        raise ModelError.of("problem", f"must be a SymbolicProblem; got {type(problem).__name__}")
+    require_problem(problem)
     names = tuple(f"{tasks}{i + 1}" for i in range(problem.n_classes))
     priced = tuple(f"{prices}{j + 1}" for j in range(problem.n_resources))
     taken = {letter.name for letter in problem.letters} | set(priced)
@@ -151,8 +150,7 @@ class _Definition:
         self.problem = problem
         self.x = [sympy.Symbol(name, real=True) for name in tasks]
         self.p = [sympy.Symbol(name, real=True) for name in prices]
-        columns = range(problem.n_resources)
-        self.used = [sympy.Add(*(problem.demands[i, j] * x for i, x in enumerate(self.x))) for j in columns]
+        self.used = problem.usage(self.x)
 
     def always(self) -> dict[str, str]:
         """Assumptions, tasks > 0 and capacities."""
@@ -171,15 +169,13 @@ class _Definition:
                 for j in chosen:
                     case[f"price {j + 1}"] = f"{self.p[j]} > 0"
                     case[f"full {j + 1}"] = self._full(j)
-                costs = [
-                    sympy.Add(*(self.p[j] * problem.demands[i, j] for j in chosen))
-                    for i in range(problem.n_classes)
-                ]
+                prices = [p if j in chosen else sympy.Integer(0) for j, p in enumerate(self.p)]
+                costs = [dot(prices, row) for row in problem.demands.tolist()]
                 if any(cost == 0 for cost in costs):  # a class that pays nothing could run without end
                     continue
                 for i, (cost, mass) in enumerate(zip(costs, problem.masses, strict=True)):
                     case[f"marginal {i + 1}"] = f"{sympy.expand(self.x[i] * cost)} == {mass}"
-                worth = sympy.Add(*(self.p[j] * problem.capacities[j] for j in chosen))
+                worth = dot(prices, problem.capacities)
                 case["all prices"] = f"{worth} == {sympy.Add(*problem.masses)}"  # the sum of the others
                 told = " and ".join(names[j] for j in chosen)
                 yield (f"only {told} has a price" if size == 1 else f"{told} have prices"), case

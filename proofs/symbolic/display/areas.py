@@ -29,6 +29,7 @@ import numpy as np
 import sympy
 
 from proofs.language.polynomials import Polynomial
+from proofs.language.relations import signum
 from proofs.symbolic.decisions.formulas import (
     Formula,
     exact,
@@ -236,8 +237,7 @@ class _Cutting:
         """Whether the formula holds where some factors are 0, and the others have the sign of a place."""
 
         def sign(p: Polynomial) -> int:
-            value = 0 if not self.factors[p].isdisjoint(vanishing) else p.at(place)
-            return (value > 0) - (value < 0)
+            return signum(p.at(place)) if self.factors[p].isdisjoint(vanishing) else 0
 
         return holds_by_signs(self.formula, sign)
 

@@ -14,6 +14,7 @@ from typing import Any
 import sympy
 
 from proofs.language.polynomials import Polynomial
+from proofs.language.relations import signum
 from proofs.symbolic.decisions.formulas import Formula, holds, holds_by_signs, relations_in
 from proofs.symbolic.display.areas import factors_of, vanishes
 
@@ -61,8 +62,8 @@ def _changes(formula: Formula, letters: tuple[Any, Any], point: tuple[float, flo
     step = AROUND * (1 + max(map(abs, middle)))
 
     def sign(p: Polynomial) -> int:
-        value = 0 if any(vanishes(f, *point) for f in factors_of(p, letters)) else p.at(itself)
-        return (value > 0) - (value < 0)
+        at_zero = any(vanishes(f, *point) for f in factors_of(p, letters))
+        return 0 if at_zero else signum(p.at(itself))
 
     itself = dict(zip(names, middle, strict=True))
     truths = {holds_by_signs(formula, sign)}

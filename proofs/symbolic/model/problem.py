@@ -13,10 +13,10 @@ from fairness.display.tables import aligned
 from fairness.errors import ModelError
 from fairness.model.problem import Problem
 from proofs.symbolic.decisions.assumptions import Ground
-from proofs.symbolic.decisions.formulas import above_zero, divisor_of, exact
+from proofs.symbolic.decisions.formulas import above_zero, divisor_of, dot, exact
 from proofs.symbolic.model.reading import expression, numbers_of, relations
 
-__all__ = ["SymbolicProblem", "contradiction", "entries", "whole_numbers"]
+__all__ = ["SymbolicProblem", "contradiction", "entries", "require_problem", "whole_numbers"]
 
 
 class SymbolicProblem:
@@ -109,6 +109,11 @@ class SymbolicProblem:
     def masses(self) -> list[Any]:
         """Jobs times weight of each class."""
         return [sympy.cancel(x * w) for x, w in zip(self.counts, self.weights, strict=True)]
+
+    def usage(self, tasks: Iterable[Any]) -> list[Any]:
+        """Units of each resource that so many tasks of each class use."""
+        amounts = list(tasks)
+        return [dot(self.demands.col(j), amounts) for j in range(self.n_resources)]
 
     @cached_property
     def ground(self) -> Ground:
@@ -232,6 +237,12 @@ def _table(demands: Any) -> list[list[Any]]:
     ):
         raise ModelError.of("demands", f"must be rows of one length, one per class; got {demands!r:.100}")
     return rows
+
+
+def require_problem(problem: Any) -> None:
+    """Raise ModelError unless it is a SymbolicProblem."""
+    if not isinstance(problem, SymbolicProblem):
+        raise ModelError.of("problem", f"must be a SymbolicProblem; got {type(problem).__name__}")
 
 
 def contradiction() -> ModelError:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
+from itertools import product
 from typing import Any
 
 import sympy
@@ -13,7 +14,7 @@ from fairness.protocol.policy import policy_name
 from proofs.errors import ProofError
 from proofs.symbolic.cells import Cell
 from proofs.symbolic.closed_forms import ClosedForm
-from proofs.symbolic.decisions.formulas import divisor_of, equals_zero, is_rational
+from proofs.symbolic.decisions.formulas import divisor_of, is_rational
 from proofs.symbolic.forms import closed_form
 from proofs.symbolic.model.problem import SymbolicProblem
 from proofs.symbolic.model.reading import expression
@@ -52,13 +53,12 @@ def same(first: ClosedForm, second: ClosedForm) -> Claim:
         raise ModelError.of(
             "second", f"has {second.problem.n_classes} classes; first has {first.problem.n_classes}"
         )
-    ground, options = first.problem.ground, []
-    for one in _unique(first):
-        for other in _unique(second):
-            pairs = zip(one.tasks, other.tasks, strict=True)
-            equal = [ground.tidy(equals_zero(x - y)) for x, y in pairs]
-            options.append(sympy.And(*one.conditions, *other.conditions, *equal))
-    return Claim(sympy.Or(*options), _assumed(first, second), f"{first.policy_name} = {second.policy_name}")
+
+    def equal(one: Cell, other: Cell) -> Iterator[Any]:
+        for x, y in zip(one.tasks, other.tasks, strict=True):
+            yield _compared(first.problem, sympy.Eq, x, y)
+
+    return _in_cells(equal, f"{first.policy_name} = {second.policy_name}", first, second)
 
 
 def full(form: ClosedForm, resource: int | str) -> Claim:
@@ -82,12 +82,11 @@ def full(form: ClosedForm, resource: int | str) -> Claim:
     """
     problem = form.problem
     j = _place("resource", resource, problem.resource_names)
-    options = []
-    for cell in _unique(form):
-        used = sum(problem.demands[i, j] * phi for i, phi in enumerate(cell.tasks))
-        options.append(sympy.And(*cell.conditions, _compared(problem, sympy.Eq, used, problem.capacities[j])))
-    words = f"{problem.resource_names[j]} is full under {form.policy_name}"
-    return Claim(sympy.Or(*options), problem.assumptions, words)
+
+    def filled(cell: Cell) -> Iterator[Any]:
+        yield _compared(problem, sympy.Eq, problem.usage(cell.tasks)[j], problem.capacities[j])
+
+    return _in_cells(filled, f"{problem.resource_names[j]} is full under {form.policy_name}", form)
 
 
 def gains(problem: SymbolicProblem, policy: Any, job_class: int | str, lie: Sequence[Any]) -> Claim:
@@ -124,17 +123,15 @@ def gains(problem: SymbolicProblem, policy: Any, job_class: int | str, lie: Sequ
         assume=(*problem.assumptions, *(sympy.Ge(v, 0) for v in claimed if v.free_symbols)),
     )
     lied = closed_form(told, policy)
-    options = []
-    for honest in _unique(truth):
-        for liar in _unique(lied):
-            more = []
-            for j, a in enumerate(rows[i]):
-                enough = _compared(lied.problem, sympy.Gt, liar.tasks[i] * claimed[j], honest.tasks[i] * a)
-                more.append(sympy.Or(enough, _compared(problem, sympy.Eq, a, 0)))
-            options.append(sympy.And(*honest.conditions, *liar.conditions, *more))
+
+    def more(honest: Cell, liar: Cell) -> Iterator[Any]:
+        for a, said in zip(rows[i], claimed, strict=True):
+            enough = _compared(lied.problem, sympy.Gt, liar.tasks[i] * said, honest.tasks[i] * a)
+            yield sympy.Or(enough, _compared(problem, sympy.Eq, a, 0))
+
     claim = ", ".join(map(str, claimed))
     words = f"{problem.class_names[i]} gains under {truth.policy_name} by claiming ({claim})"
-    return Claim(sympy.Or(*options), _assumed(truth, lied), words)
+    return _in_cells(more, words, truth, lied)
 
 
 def sharing_incentive(problem: SymbolicProblem, policy: Any) -> Claim:
@@ -157,15 +154,14 @@ def sharing_incentive(problem: SymbolicProblem, policy: Any) -> Claim:
     Claim(sharing incentive of Asset)
     """
     form = closed_form(problem, policy)
-    options = []
-    for cell in _unique(form):
-        enough = []
+
+    def enough(cell: Cell) -> Iterator[Any]:
         for i, phi in enumerate(cell.tasks):
             part = problem.masses[i] / sympy.Add(*problem.masses)
             pairs = zip(problem.demands[i, :], problem.capacities, strict=True)
-            enough.append(sympy.Or(*(_compared(problem, sympy.Ge, phi * a, part * c) for a, c in pairs)))
-        options.append(sympy.And(*cell.conditions, *enough))
-    return Claim(sympy.Or(*options), problem.assumptions, f"sharing incentive of {form.policy_name}")
+            yield sympy.Or(*(_compared(problem, sympy.Ge, phi * a, part * c) for a, c in pairs))
+
+    return _in_cells(enough, f"sharing incentive of {form.policy_name}", form)
 
 
 def stable(system: SymbolicSystem, policy: Any) -> Claim:
@@ -248,6 +244,16 @@ def _system(system: Any) -> SymbolicSystem:
     return system
 
 
+def _in_cells(said: Callable[..., Iterator[Any]], words: str, *forms: ClosedForm) -> Claim:
+    """The claim that what is said of cells, one of each form, holds of some in which the letters lie."""
+    options = []
+    for cells in product(*map(_unique, forms)):
+        held = (condition for cell in cells for condition in cell.conditions)
+        options.append(sympy.And(*held, *said(*cells)))
+    known = dict.fromkeys(relation for form in forms for relation in form.problem.assumptions)
+    return Claim(sympy.Or(*options), tuple(known), words)
+
+
 def _unique(form: Any) -> tuple[Cell, ...]:
     if not isinstance(form, ClosedForm):
         raise ModelError.of("form", f"must be a ClosedForm, made by closed_form; got {type(form).__name__}")
@@ -268,10 +274,6 @@ def _unique(form: Any) -> tuple[Cell, ...]:
 def _compared(problem: SymbolicProblem, kind: Any, left: Any, right: Any) -> Any:
     """A relation of the letters, multiplied out where the assumptions know the sign of the divisor."""
     return problem.ground.tidy(kind(left - right, 0, evaluate=False))
-
-
-def _assumed(*forms: ClosedForm) -> tuple[Any, ...]:
-    return tuple(dict.fromkeys(r for form in forms for r in form.problem.assumptions))
 
 
 def _place(argument: str, given: int | str, names: Sequence[str]) -> int:

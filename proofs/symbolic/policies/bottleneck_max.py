@@ -40,7 +40,7 @@ import sympy
 from proofs.errors import ProofError
 from proofs.symbolic.cells import Cell
 from proofs.symbolic.decisions.assumptions import Ground
-from proofs.symbolic.decisions.formulas import above_zero, at_least_zero
+from proofs.symbolic.decisions.formulas import above_zero, at_least_zero, dot
 from proofs.symbolic.model.problem import SymbolicProblem
 from proofs.symbolic.policies.linear_cases import Case, linear_cases
 from proofs.symbolic.policies.overlaps import agree, apart, distinct, settled
@@ -174,7 +174,7 @@ class _Mapped:
             mine = level[b] / row[b]
             relations += [sympy.Ge(f, row[j] * mine, evaluate=False) for j, f in level.items() if j != b]
         rest = {
-            j: sympy.cancel(1 - sympy.Add(*(u * f for u, f in zip(row, level.values(), strict=True))))
+            j: sympy.cancel(1 - dot(row, level.values()))
             for j, row in enumerate(self.usage)
             if j not in level
         }

@@ -24,7 +24,7 @@ from fairness.errors import ModelError
 from fairness.protocol.family import Family
 from proofs.symbolic.cells import Cell
 from proofs.symbolic.decisions.assumptions import Ground
-from proofs.symbolic.decisions.formulas import numerator_of
+from proofs.symbolic.decisions.formulas import dot, numerator_of
 from proofs.symbolic.model.problem import SymbolicProblem
 from proofs.symbolic.model.reading import expression
 from proofs.symbolic.policies.simplifying import joined, simplest
@@ -145,12 +145,8 @@ class _Filling:
 
     def _cell(self, conditions: tuple[Any, ...], tasks: dict[int, Any]) -> Cell:
         made = tuple(simplest(tasks[i]) for i in range(self.n))
-        full = []
-        for j in range(self.m):
-            used = sympy.Add(*(self.a[i, j] * phi for i, phi in enumerate(made)))
-            if sympy.cancel(used - self.capacities[j]) == 0:
-                full.append(j)
-        return Cell(conditions, made, tuple(full))
+        left = [c - dot(self.a.col(j), made) for j, c in enumerate(self.capacities)]
+        return Cell(conditions, made, tuple(j for j, v in enumerate(left) if sympy.cancel(v) == 0))
 
 
 def resource_weights(family: Family, n: int, m: int) -> list[list[Any]]:

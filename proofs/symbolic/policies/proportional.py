@@ -33,7 +33,7 @@ import sympy
 from proofs.errors import ProofError
 from proofs.symbolic.cells import Cell
 from proofs.symbolic.decisions.assumptions import Ground
-from proofs.symbolic.decisions.formulas import above_zero, at_least_zero
+from proofs.symbolic.decisions.formulas import above_zero, at_least_zero, dot
 from proofs.symbolic.model.problem import SymbolicProblem
 from proofs.symbolic.policies.linear_cases import linear_cases
 from proofs.symbolic.policies.overlaps import apart, settled
@@ -155,11 +155,8 @@ class _Priced:
 
     def _left(self, tasks: list[Any]) -> dict[int, Any]:
         """What the tasks leave of each resource without a price."""
-        return {
-            j: 1 - sympy.Add(*(task * row[j] for task, row in zip(tasks, self.problem.shares, strict=True)))
-            for j in range(self.problem.n_resources)
-            if j not in self.priced
-        }
+        columns = enumerate(zip(*self.problem.shares, strict=True))
+        return {j: 1 - dot(tasks, shares) for j, shares in columns if j not in self.priced}
 
     def _cells(
         self, conditions: tuple[Any, ...], prices: tuple[Any, ...], tasks: list[Any], held: tuple[Any, ...]
@@ -190,20 +187,11 @@ class _Priced:
         """Raise ProofError unless no values meet the conditions of Karush, Kuhn and Tucker."""
         letters = [self.ground.fresh(f"p_{j}") for j in self.priced]
         ground = self.ground.with_letters(letters)
-        bills = [
-            sympy.Add(*(p * row[j] for p, j in zip(letters, self.priced, strict=True)))
-            for row in self.problem.shares
-        ]
+        tasks = [m / dot(letters, row) for m, row in zip(self.problem.masses, self.rows, strict=True)]
         conditions = list(given)
-        for j in range(self.problem.n_resources):
-            used = sympy.Add(
-                *(
-                    m * row[j] / b
-                    for m, row, b in zip(self.problem.masses, self.problem.shares, bills, strict=True)
-                )
-            )
+        for j, shares in enumerate(zip(*self.problem.shares, strict=True)):
             kind = sympy.Eq if j in self.priced else sympy.Ge
-            top, bottom = sympy.fraction(sympy.together(1 - used))
+            top, bottom = sympy.fraction(sympy.together(1 - dot(tasks, shares)))
             conditions.append(kind(top * bottom if kind is sympy.Ge else top, 0, evaluate=False))
         if not ground.excludes(conditions):
             raise ProofError(

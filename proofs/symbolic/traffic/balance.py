@@ -25,8 +25,9 @@ from typing import Any
 import sympy
 
 from fairness.errors import ModelError
+from proofs.definitions.exact import moved
 from proofs.errors import ProofError
-from proofs.symbolic.decisions.formulas import at_least_zero
+from proofs.symbolic.decisions.formulas import at_least_zero, dot
 from proofs.symbolic.model.problem import SymbolicProblem, whole_numbers
 from proofs.symbolic.model.system import SymbolicSystem
 from proofs.symbolic.policies.simplifying import simplest
@@ -74,13 +75,9 @@ def balance_function(problem: SymbolicProblem, counts: Sequence[int]) -> Any:
 
 def _largest(problem: SymbolicProblem, x: tuple[int, ...], known: dict[tuple[int, ...], Any]) -> Any:
     """The largest of the sums over the resources, without those that another is known to reach."""
-    sums = []
-    for j in range(problem.n_resources):
-        total = sympy.Integer(0)
-        for i in range(len(x)):
-            if x[i]:
-                total += problem.shares[i][j] * known[(*x[:i], x[i] - 1, *x[i + 1 :])]
-        sums.append(total if total.has(sympy.Max) else sympy.cancel(total))
+    below = [known[moved(x, i, -1)] if count else sympy.Integer(0) for i, count in enumerate(x)]
+    totals = [dot(shares, below) for shares in zip(*problem.shares, strict=True)]
+    sums = [total if total.has(sympy.Max) else sympy.cancel(total) for total in totals]
     kept: list[Any] = []
     for value in dict.fromkeys(sums):
         if any(_at_least(problem, other, value) for other in kept):

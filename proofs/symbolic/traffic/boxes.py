@@ -15,7 +15,9 @@ import sympy
 from sympy.polys.matrices import DomainMatrix
 
 from fairness.errors import ModelError
+from proofs.definitions.exact import moved
 from proofs.errors import ProofError
+from proofs.symbolic.decisions.formulas import dot
 from proofs.symbolic.forms import closed_form
 from proofs.symbolic.model.problem import SymbolicProblem, whole_numbers
 from proofs.symbolic.model.system import SymbolicSystem
@@ -68,18 +70,14 @@ def mean_jobs(system: SymbolicSystem, policy: Any, shape: Sequence[int]) -> tupl
     for x, k in place.items():
         tasks = _tasks(system.problem, policy, x)
         for i in range(len(sizes)):
-            moves = ((x[i] + 1, system.arrival_rates[i]), (x[i] - 1, tasks[i] / system.mean_sizes[i]))
-            for count, rate in moves:
-                target = place.get((*x[:i], count, *x[i + 1 :]))
+            moves = ((1, system.arrival_rates[i]), (-1, tasks[i] / system.mean_sizes[i]))
+            for step, rate in moves:
+                target = place.get(moved(x, i, step))
                 if target is not None:
                     balance[target][k] += rate
                     balance[k][k] -= rate
     law = _null_vector(balance, system.letters)
-    total = sympy.Add(*law)
-    return tuple(
-        simplest(sympy.Add(*(x[i] * p for x, p in zip(states, law, strict=True))) / total)
-        for i in range(len(sizes))
-    )
+    return tuple(simplest(dot(counts, law) / sympy.Add(*law)) for counts in zip(*states, strict=True))
 
 
 def _tasks(problem: SymbolicProblem, policy: Any, x: tuple[int, ...]) -> list[Any]:

@@ -12,7 +12,7 @@ from typing import Any
 
 import sympy
 
-from proofs.symbolic.decisions.formulas import above_zero
+from proofs.symbolic.decisions.formulas import above_zero, dot
 from proofs.symbolic.forms import closed_form
 from proofs.symbolic.model.reading import expression
 from proofs.symbolic.model.system import SymbolicSystem
@@ -58,8 +58,7 @@ def stability_facets(system: SymbolicSystem) -> tuple[Any, ...]:
     """
     problem = system.problem
     conditions = []
-    for j, capacity in enumerate(problem.capacities):
-        load = sympy.Add(*(rho * problem.demands[i, j] for i, rho in enumerate(system.loads)))
+    for load, capacity in zip(problem.usage(system.loads), problem.capacities, strict=True):
         if load != 0:
             conditions.append(problem.ground.tidy(above_zero(capacity - load)))
     return needed(problem.ground, [c for c in conditions if c != sympy.true])
@@ -99,7 +98,6 @@ def drift_cells(system: SymbolicSystem, policy: Any, V: Any = None) -> tuple[Dri
         )
         change = None
         if function is not None:
-            moved = (sympy.diff(function, x) * d for x, d in zip(counts, drift, strict=True))
-            change = simplest(sympy.Add(*moved))
+            change = simplest(dot((sympy.diff(function, x) for x in counts), drift))
         cells.append(DriftCell(cell.conditions, tuple(simplest(d) for d in drift), change))
     return tuple(cells)

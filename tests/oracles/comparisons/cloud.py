@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from itertools import product
 from typing import Any
 
-from proofs.definitions.exact import ZERO, runs
+from proofs.definitions.exact import ZERO, Row, runs
 from proofs.definitions.registry import fraction, fractions
 from proofs.definitions.second.cloud.bundles import sequential_minmax
 from proofs.definitions.second.cloud.rounds import level_run, level_tasks
@@ -94,9 +94,9 @@ def dcdrf_thawed(demands: Any, epsilon: Any, weights: Any = None) -> dict[str, A
     """Rounds by levels, with rates updated and frozen."""
     given, e = fractions(demands), fraction(epsilon)
     run, ice = level_run(given, e, weights), level_run(given, e, weights, frozen=True)
-    t, c = len(run.rounds), ratio_of_loads(run)
+    t, c = len(run.levels), ratio_of_loads(run)
     holds = t == 1 or c < (1 - e) ** (t - 1)
-    return {"rounds": t, "rounds with rates frozen": len(ice.rounds), "c": c, "holds": holds}
+    return {"rounds": t, "rounds with rates frozen": len(ice.levels), "c": c, "holds": holds}
 
 
 def dcdrf_work_per_demand(rounds: int, length: int, many: int, constant: int) -> dict[str, Any]:
@@ -104,3 +104,9 @@ def dcdrf_work_per_demand(rounds: int, length: int, many: int, constant: int) ->
     w = dcdrf_operations(*light(rounds, length, many))
     told = {name: w[name] for name in ("N", "R", "B", "I", "line 16, per demand")}
     return told | {"|N|B + I|N| + I|R|": _unit(w), "holds": w["line 16, per demand"] <= constant * _unit(w)}
+
+
+def dcdrf_tasks(demands: Any, epsilon: Any, weights: Any = None) -> Row:
+    """Stopping levels."""
+    given = fractions(demands)
+    return level_run(given, fraction(epsilon), weights).tasks(given)

@@ -2,23 +2,40 @@
 
 from __future__ import annotations
 
+from ast import literal_eval
 from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
 from functools import lru_cache
-from itertools import pairwise, permutations, product
+from itertools import combinations_with_replacement, pairwise, permutations, product
 from math import comb, prod
 from typing import Any
 
-from proofs.definitions.exact import ONE, ZERO, Matrix, Row, max_min, runs, shares_of, usage, vertices
+from proofs.definitions.exact import (
+    ONE,
+    ZERO,
+    Matrix,
+    Row,
+    dot,
+    max_min,
+    moved,
+    powers,
+    runs,
+    shares_of,
+    usage,
+    vertices,
+)
 from proofs.definitions.registry import Second, fraction, fractions
-from proofs.definitions.second.cloud.bundles import sequential_minmax
-from proofs.definitions.second.cloud.rounds import LevelRun, edrf_tasks, families, level_run, level_tasks
+from proofs.definitions.second.cloud.bundles import bundle_outcomes, sequential_minmax
+from proofs.definitions.second.cloud.rounds import LevelRun, edrf_tasks, level_run, level_tasks
 from proofs.definitions.second.cloud.work import dcdrf_operations
-from proofs.definitions.second.pools.filling import drf_tasks, is_bottleneck_max
+from proofs.definitions.second.pools.filling import is_bottleneck_max
 from proofs.definitions.second.pools.mechanisms import whole_task_order
 from proofs.definitions.second.pools.timed import exchanged
-from proofs.definitions.second.queues.drifts import bmf_square_drift
-from proofs.definitions.second.servers.shares import Park, is_ps_dsf, nobody_can_gain
+from proofs.definitions.second.queues.balance import balance, below, frozen, multinomial, series
+from proofs.definitions.second.queues.drifts import two_resource_bmf
+from proofs.definitions.second.servers.shares import Park, cannot_gain, is_psdsf
+from proofs.definitions.second.servers.sweeps import rests
+from tests.oracles.comparisons.tasks import drf_tasks
 
 JUDGES: dict[str, Second] = {}
 
@@ -31,6 +48,19 @@ def judge(function: Any = None, *, cases: Callable[..., int] | None = None) -> A
         return function
 
     return decorate if function is None else decorate(function)
+
+
+def families(n: int, m: int, largest: int, weights: Sequence[Any], least: int = 0) -> int:
+    """Number of multisets of n demands from least to largest, not all 0, times the weights."""
+    kinds = (largest - least + 1) ** m - (least == 0)
+    return comb(kinds + n - 1, n) * len(weights)
+
+
+def bmf_square_drift(a: Matrix, rho: Row, x: Row) -> Fraction:
+    """Drift of the sum of x^2/(2 rho) of the classes that have jobs."""
+    some = [i for i, k in enumerate(x) if k]
+    tasks = two_resource_bmf([a[i] for i in some], [x[i] for i in some])
+    return sum((x[i] - x[i] * t / rho[i] for i, t in zip(some, tasks, strict=True)), ZERO)
 
 
 @judge(cases=lambda n, m, largest: ((largest + 1) ** m - 1) ** (n + 1))
@@ -85,7 +115,7 @@ def integer_thresholds(
 
 def ratio_of_loads(run: LevelRun) -> Fraction:
     """Least over largest sum of growth of a resource that anybody demands."""
-    loads = [load for column in zip(*run.growth, strict=True) if (load := sum(column, ZERO))]
+    loads = [load for column in zip(*run.rates, strict=True) if (load := sum(column, ZERO))]
     return min(loads) / max(loads)
 
 
@@ -95,7 +125,7 @@ def edrf_rounds_of(
 ) -> bool:
     """All stop at the first level."""
     run = level_run(fractions(case["demands"]), ZERO, case["weights"])
-    return set(run.stops) == {run.rounds[0]} and case["rounds"] == 1
+    return set(run.stops) == {run.levels[0]} and case["rounds"] == 1
 
 
 @judge(cases=lambda n, m, largest, epsilon, weights: families(n, m, largest, weights))
@@ -105,7 +135,7 @@ def edrf_is_dcdrf(
     """The levels with this epsilon are those without, and max-min fair."""
     demands, w = fractions(case["demands"]), case["weights"]
     one, two = level_run(demands, ZERO, w), level_run(demands, fraction(epsilon), w)
-    return (one.rounds, one.stops) == (two.rounds, two.stops) and two.tasks(demands) == level_tasks(
+    return (one.levels, one.stops) == (two.levels, two.stops) and two.tasks(demands) == level_tasks(
         demands, w
     )
 
@@ -129,7 +159,7 @@ def dcdrf_lemma_rounds(
     """Rounds by levels, and the ratio of the loads."""
     e = fraction(case["epsilon"])
     run = level_run(fractions(case["demands"]), e, case["weights"], frozen)
-    t, c = len(run.rounds), ratio_of_loads(run)
+    t, c = len(run.levels), ratio_of_loads(run)
     return (t, c) == (case["rounds"], fraction(case["c"])) and (t == 1 or c < (1 - e) ** (t - 1))
 
 
@@ -139,7 +169,7 @@ def dcdrf_lemma_chain(case: Mapping[str, Any], most: int, epsilon: Any, frozen: 
     e, m = fraction(epsilon), case["tenants"]
     demands = [[Fraction(4 * (r == k) + (r > k), 4) for r in range(m)] for k in range(m)]
     run = level_run(demands, e, [Fraction(1, 3) ** k for k in range(m)], frozen)
-    t, c = len(run.rounds), ratio_of_loads(run)
+    t, c = len(run.levels), ratio_of_loads(run)
     return (t, c) == (case["rounds"], fraction(case["c"])) and (t == 1 or c < (1 - e) ** (t - 1))
 
 
@@ -149,7 +179,7 @@ def dcdrf_rounds_equal(
 ) -> bool:
     """Ratios of levels that follow one another, and their number."""
     e = fraction(case["epsilon"])
-    rounds = level_run(fractions(case["demands"]), e, case["weights"]).rounds
+    rounds = level_run(fractions(case["demands"]), e, case["weights"]).levels
     steep = all(z / y >= 1 / (1 - e) for y, z in pairwise(rounds))
     return len(rounds) == case["rounds"] and steep and (1 / (1 - e)) ** (len(rounds) - 1) <= n
 
@@ -160,7 +190,7 @@ def dcdrf_rounds_quarter(case: Mapping[str, Any], most: int) -> bool:
     m = case["resources"]
     singles = [[ONE * (r == k) for r in range(m)] for k in range(m)]
     run = level_run(singles, Fraction(1, 2), [Fraction(1, 4) ** k for k in range(m)])
-    return run.rounds == sorted(set(run.stops)) and len(run.rounds) == m == case["rounds"]
+    return run.levels == sorted(set(run.stops)) and len(run.levels) == m == case["rounds"]
 
 
 def _unit(w: Mapping[str, int]) -> int:
@@ -431,7 +461,7 @@ def one_server_cases(case: Mapping[str, Any], largest: int, weighted: bool = Tru
         for w, row in zip(park.weights, park.demands, strict=True)
     ]
     tasks = max_min(park.demands, park.capacities[0], rates)
-    return tasks == fractions(case["tasks"]) and nobody_can_gain(park, [[x] for x in tasks], "resource")
+    return tasks == fractions(case["tasks"]) and cannot_gain(park, [[x] for x in tasks], "resource")
 
 
 @judge(cases=lambda denominator, threshold, largest: int(fraction(largest) * denominator))
@@ -460,7 +490,7 @@ def cpu_use_of_class_d(case: Mapping[str, Any], denominator: int, threshold: Any
         [ZERO, 210 - t, ZERO, d[0]],
         [ZERO, ZERO, Fraction(165, 2), d[1]],
     ]
-    stands = is_ps_dsf(park, x, "resource") and nobody_can_gain(park, x, "resource")
+    stands = is_psdsf(park, x, "resource") and cannot_gain(park, x, "resource")
     told = [fraction(case["PS-DSF"]), fraction(case["TSF"])]
     as_said = (part < 1) == (c < fraction(threshold))
     return (
@@ -470,3 +500,179 @@ def cpu_use_of_class_d(case: Mapping[str, Any], denominator: int, threshold: Any
         and park.used(x, 3)[0] == part * Fraction(11, 2)
         and as_said
     )
+
+
+@judge(cases=lambda shares, loads, sizes, size, balanced: (size + 1) ** len(shares))
+def balance_equations(
+    case: Mapping[str, Any], shares: Any, loads: Any, sizes: Any, size: int, balanced: bool
+) -> bool:
+    """Each class goes down as often as it comes up, across every face of the state."""
+    if not balanced:
+        raise NotImplementedError("this judges balanced fairness only")
+    columns, rho, x = frozen(shares), fractions(loads), tuple(case["counts"])
+    for i, (r, sigma) in enumerate(zip(rho, fractions(sizes), strict=True)):
+        up = moved(x, i, 1)
+        # From x to x + e_i and back; the tasks at x + e_i are the ratio of the balance functions.
+        served = balance(columns, x) / balance(columns, up) / sigma
+        here, there = (balance(columns, y) * powers(rho, y) for y in (x, up))
+        if r / sigma * here != served * there:
+            return False
+    return True
+
+
+@judge(cases=lambda shares, size, largest: (size + 1) ** len(shares) - 1)
+def balanced_usage(case: Mapping[str, Any], shares: Any, size: int, largest: bool) -> bool:
+    """Tasks as ratios from above, and the fullest resource."""
+    columns, x = frozen(shares), tuple(case["counts"])
+    tasks = [
+        balance(columns, moved(x, i, -1), largest) / balance(columns, x, largest) if k else ZERO
+        for i, k in enumerate(x)
+    ]
+    used = usage(fractions(shares), tasks)
+    return used == fractions(case["usage"]) and max(used) == 1
+
+
+@judge(cases=lambda shares, size: (size + 1) ** len(shares))
+def balance_below_others(case: Mapping[str, Any], shares: Any, size: int) -> bool:
+    """From above, and the power series by multinomials."""
+    columns, x = frozen(shares), tuple(case["counts"])
+    value, other = balance(columns, x), series(columns, x)
+    needs = [
+        sum((v * series(columns, moved(x, i, -1)) for i, v in enumerate(column) if x[i]), ZERO)
+        for column in columns
+    ]
+    told = [fraction(case["value"]), fraction(case["other"])]
+    return told == [value, other] and value <= other and max(needs) <= other
+
+
+@judge(cases=lambda shares, loads, total: total + 1)
+def mass_of_totals(case: Mapping[str, Any], shares: Any, loads: Any, total: int) -> bool:
+    """From above; the coefficient is the complete symmetric polynomial of the loads."""
+    columns, rho, k = frozen(shares), fractions(loads), case["jobs"]
+    states = [x for x in product(range(k + 1), repeat=len(rho)) if sum(x) == k]
+    mass = sum((balance(columns, x) * powers(rho, x) for x in states), ZERO)
+    load = [dot(rho, column) for column in columns]
+    most = sum((prod(chosen, start=ONE) for chosen in combinations_with_replacement(load, k)), ZERO)
+    return mass == fraction(case["mass"]) and max(load) ** k <= mass <= most
+
+
+@judge(cases=lambda shares, size, largest: (size + 1) ** len(shares) * len(shares))
+def duration_terms(case: Mapping[str, Any], shares: Any, size: int, largest: bool) -> bool:
+    """From above, and geometric series of one resource by multinomials."""
+    columns, x, i = frozen(shares), tuple(case["counts"]), case["class"]
+    up = moved(x, i, 1)
+    own = [column[i] for column in columns]
+    # Coefficients of the balance series times load/(1 - load): all states below x, but x itself.
+    behind = [
+        sum((balance(columns, y) * multinomial(column, z) for y, z in below(x) if any(z)), ZERO)
+        for column in columns
+    ]
+    left = (x[i] + 1) * balance(columns, up)
+    right = (max(own) if largest else min(own)) * balance(columns, x)
+    right += dot(own, behind)
+    return [fraction(case["left"]), fraction(case["right"])] == [left, right] and right - left >= 0
+
+
+def _is_fair(demands: Matrix, weights: Any, epsilon: Fraction) -> bool:
+    run = level_run(demands, epsilon, weights)
+    tasks, left = run.tasks(demands), [1 - u for u in run.used(max(run.levels))]
+    for i, row in enumerate(demands):
+        # Nobody stops below the level 1, at which it runs what its entitlements run.
+        if run.stops[i] < 1 or not any(d and s <= epsilon for d, s in zip(row, left, strict=True)):
+            return False
+        for j, z in enumerate(run.stops):
+            scaled = [
+                own * z * g / other
+                for own, g, other in zip(run.entitled[i], run.rates[j], run.entitled[j], strict=True)
+            ]
+            if runs(row, scaled) > tasks[i]:
+                return False
+    return min(left) >= 0
+
+
+@judge(cases=families)
+def edrf_fair(case: Mapping[str, Any], n: int, m: int, largest: int, weights: Sequence[Any]) -> bool:
+    """Fair by levels, and the tasks are max-min fair levels."""
+    demands, w = fractions(case["demands"]), case["weights"]
+    return level_run(demands, ZERO, w).tasks(demands) == level_tasks(demands, w) and _is_fair(
+        demands, w, ZERO
+    )
+
+
+@judge(cases=lambda n, m, largest, epsilons, weights: families(n, m, largest, weights) * len(epsilons))
+def dcdrf_fair(
+    case: Mapping[str, Any], n: int, m: int, largest: int, epsilons: Sequence[Any], weights: Sequence[Any]
+) -> bool:
+    """Fair by levels."""
+    return _is_fair(fractions(case["demands"]), case["weights"], fraction(case["epsilon"]))
+
+
+def _tables(choices: Sequence[int], capacity: int, efficient: bool, fair: str) -> int:
+    return prod(len(bundle_outcomes(pair, capacity, efficient, fair)) for pair in product(choices, repeat=2))
+
+
+@judge(cases=_tables)
+def all_bundle_mechanisms(
+    case: Mapping[str, Any], choices: Sequence[int], capacity: int, efficient: bool, fair: str
+) -> bool:
+    """The table gives what it may, and a pair of its rows shows that a lie pays."""
+    table = case["demands and bundles"]
+    allowed = all((x, y) in bundle_outcomes((d, e), capacity, efficient, fair) for d, e, x, y in table)
+    pays = False
+    for (d, e, x, y), (p, q, u, v) in product(table, repeat=2):
+        first = e == q and u * p // d > x  # agent 1 needs d and claims p
+        second = d == p and v * q // e > y
+        pays = pays or first or second
+    return (
+        allowed and pays and sorted(row[:2] for row in table) == sorted(map(list, product(choices, repeat=2)))
+    )
+
+
+@judge
+def bmf_path_pieces(case: Mapping[str, Any], demands: Any, capacities: Any, capped: bool = True) -> bool:
+    """The conditions hold at both ends and in the middle of the piece; without a cap it is BMF."""
+    a, c = fractions(demands), fractions(capacities)
+    (begin, end), (first, last) = fractions(case["caps"]), fractions(case["tasks"])
+    owners = case["bottlenecks"]
+    middle = [(u + v) / 2 for u, v in zip(first, last, strict=True)]
+
+    def stands(cap: Fraction, tasks: Row) -> bool:
+        load = usage(a, tasks)
+        followers = [i for i, j in enumerate(owners) if j == len(c)]
+        return (
+            max(tasks) <= cap
+            and all(u <= c_j for u, c_j in zip(load, c, strict=True))
+            and all(tasks[i] == cap for i in followers)
+            and all(
+                load[j] == c[j]
+                and max(x * row[j] for x, row in zip(tasks, a, strict=True)) == tasks[i] * a[i][j]
+                for i, j in enumerate(owners)
+                if i not in followers
+            )
+        )
+
+    path = stands(begin, first) and stands((begin + end) / 2, middle) and stands(end, last)
+    ends = begin == end or not capped
+    return path and (not ends or is_bottleneck_max(a, c, last))
+
+
+@lru_cache(maxsize=256)
+def _park(text: str) -> Park:
+    """The cluster of a text of plain data, read once for all its placements."""
+    return Park.of(literal_eval(text))
+
+
+@judge
+def placements_by_both_definitions(
+    case: Mapping[str, Any], division: str, largest: int, saturated: bool = True, denominator: int = 2
+) -> bool:
+    """The highest served level and the gains that are left say the same."""
+    park, x = _park(repr(case["cluster"])), fractions(case["placement"])
+    return is_psdsf(park, x, division) == cannot_gain(park, x, division)
+
+
+@judge
+def algorithm_rests(case: Mapping[str, Any], largest: int) -> bool:
+    """The poorest who are left are stopped by full resources, exactly if the served levels say PS-DSF."""
+    park, placement = Park.of(case["cluster"]), fractions(case["placement"])
+    return rests(park, placement) == is_psdsf(park, placement, "resource")

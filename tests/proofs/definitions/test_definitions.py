@@ -40,7 +40,7 @@ from proofs.definitions.servers import points
 from proofs.definitions.servers.shares import Servers, fits, is_leximin
 from proofs.language.relations import relation
 from proofs.prover.library import library_value
-from tests.oracles.comparisons import cloud, pools, queues, servers
+from tests.oracles.comparisons import cloud, pools, queues, servers, tasks
 from tests.oracles.comparisons.judges import JUDGES
 from tests.proofs.instances import random_pool, random_tenants
 
@@ -82,7 +82,7 @@ def test_second_definitions_call_nothing_of_the_first(path):
 
 WRITTEN_AGAIN = {
     name: function
-    for room in (cloud, pools, queues, servers)
+    for room in (cloud, pools, queues, servers, tasks)
     for name, function in vars(room).items()
     if name in FUNCTIONS and name in ON_BOTH and name not in JUDGES
 }
@@ -104,16 +104,16 @@ def test_a_comparison_written_again_says_the_same(name):
 
 def test_comparisons_run_on_second_definitions(monkeypatch):
     """A mistake in a second definition is seen by what compares its values, and by nothing else."""
-    again = second_definition("tdrf_tasks")
-    claim = next(c for _, c in CLAIMS if c.function == "nobody_starves")
+    again = second_definition("filled")
+    claim = next(c for _, c in CLAIMS if c.function == "joining_times")
 
-    def wrong(demands, capacities, joined, start=0):
+    def wrong(demands, capacities, rates):
         return [F(1, 7) for _ in demands]
 
-    monkeypatch.setitem(registry._AGAIN, "tdrf_tasks", replace(again, function=wrong))
+    monkeypatch.setitem(registry._AGAIN, "filled", replace(again, function=wrong))
     with pytest.raises(Disagreement):
         counterexample(claim)
-    assert definition("nobody_starves")(**claim.arguments)["holds"] is False
+    assert definition("joining_times")(**claim.arguments)["holds"] is False
     bundles = next(c for _, c in CLAIMS if c.function == "lowest_share_incentive")
     assert counterexample(bundles)[1] is False
 
@@ -121,14 +121,14 @@ def test_comparisons_run_on_second_definitions(monkeypatch):
 def test_another_case_by_the_second_definition_is_noticed(monkeypatch):
     """Both give the cases of an enumeration: another value, one case more, one less."""
     claim = next(c for _, c in CLAIMS if c.function == "dcdrf_rounds_quarter")
-    again = second_definition("dcdrf_levels")
+    again = second_definition("algorithm_2")
 
     def longer(demands, epsilon, weights=None, frozen=False):
-        told = again.function(demands, epsilon, weights, frozen)
-        return told | {"levels": [*told["levels"], F(9)]}
+        run = again.function(demands, epsilon, weights, frozen)
+        return replace(run, levels=[*run.levels, F(9)])
 
     assert all(holds for _, holds in cases_of(claim))
-    monkeypatch.setitem(registry._AGAIN, "dcdrf_levels", replace(again, function=longer))
+    monkeypatch.setitem(registry._AGAIN, "algorithm_2", replace(again, function=longer))
     with pytest.raises(Disagreement, match="by the first and"):
         list(cases_of(claim))
     for change, said in (([-1], "None by the second"), ([1], "more cases by the second")):

@@ -1,4 +1,4 @@
-"""Whole bundles a second time: events by size, and mechanisms as tables that are looked through for a lie.
+"""Whole bundles a second time: events by size, and outcomes that are compared with all others.
 
 SequentialMinMax: agent i waits with the share that its next bundle would give it. Who does not fit once never
 fits again, because what is free only shrinks; so all next bundles are taken in the order of these shares.
@@ -7,11 +7,9 @@ fits again, because what is free only shrinks; so all next bundles are taken in 
 from __future__ import annotations
 
 import heapq
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from fractions import Fraction
 from itertools import product
-from math import prod
-from typing import Any
 
 from proofs.definitions.exact import runs
 from proofs.definitions.registry import define_again
@@ -40,8 +38,9 @@ def sequential_minmax(
     return bundles
 
 
-def _outcomes(pair: Sequence[int], capacity: int, efficient: bool, fair: str) -> list[tuple[int, ...]]:
-    """What a mechanism may give two agents of one resource."""
+@define_again
+def bundle_outcomes(pair: Sequence[int], capacity: int, efficient: bool, fair: str) -> list[tuple[int, ...]]:
+    """All that fits, compared one with another, and what each agent needs."""
     one, other = pair
     fit = [x for x in product(range(capacity + 1), repeat=2) if x[0] * one + x[1] * other <= capacity]
     kept = []
@@ -56,24 +55,3 @@ def _outcomes(pair: Sequence[int], capacity: int, efficient: bool, fair: str) ->
         if holds and not (efficient and beaten):
             kept.append(x)
     return kept
-
-
-def _tables(choices: Sequence[int], capacity: int, efficient: bool, fair: str) -> int:
-    return prod(len(_outcomes(pair, capacity, efficient, fair)) for pair in product(choices, repeat=2))
-
-
-@define_again(cases=_tables)
-def all_bundle_mechanisms(
-    case: Mapping[str, Any], choices: Sequence[int], capacity: int, efficient: bool, fair: str
-) -> bool:
-    """The table gives what it may, and a pair of its rows shows that a lie pays."""
-    table = case["demands and bundles"]
-    allowed = all((x, y) in _outcomes((d, e), capacity, efficient, fair) for d, e, x, y in table)
-    pays = False
-    for (d, e, x, y), (p, q, u, v) in product(table, repeat=2):
-        first = e == q and u * p // d > x  # agent 1 needs d and claims p
-        second = d == p and v * q // e > y
-        pays = pays or first or second
-    return (
-        allowed and pays and sorted(row[:2] for row in table) == sorted(map(list, product(choices, repeat=2)))
-    )

@@ -8,15 +8,13 @@ fairness of the levels, which :func:`exact.max_min` finds by assignments.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import lru_cache
-from math import comb
+from functools import cached_property, lru_cache
 from typing import Any
 
 from proofs.definitions.exact import ONE, ZERO, Matrix, Row, max_min, runs
-from proofs.definitions.registry import define_again, fraction, fractions
+from proofs.definitions.registry import define_again, fractions
 
 __all__ = ["level_run"]
 
@@ -26,20 +24,30 @@ class LevelRun:
     """Growth of each tenant, the levels of the rounds, and the level at which each tenant stops."""
 
     entitled: Matrix
-    growth: Matrix
-    rounds: Row
+    rates: Matrix
+    levels: Row
     stops: Row
 
     def used(self, y: Fraction) -> Row:
         """Use of each resource at a level."""
         return [
             sum((g * min(y, z) for g, z in zip(column, self.stops, strict=True) if g), ZERO)
-            for column in zip(*self.growth, strict=True)
+            for column in zip(*self.rates, strict=True)
         ]
 
     def tasks(self, demands: Matrix) -> Row:
         """Stopping level times tasks per level."""
         return [z * runs(row, own) for z, row, own in zip(self.stops, demands, self.entitled, strict=True)]
+
+    @cached_property
+    def held(self) -> Matrix:
+        """Parts of resources per tenant."""
+        return [[z * g for g in row] for z, row in zip(self.stops, self.rates, strict=True)]
+
+    @cached_property
+    def left(self) -> Row:
+        """What remains of each resource."""
+        return [1 - u for u in self.used(max(self.levels))]
 
 
 def entitled(n: int, m: int, weights: Any) -> Matrix:
@@ -84,34 +92,16 @@ def level_tasks(demands: Matrix, weights: Any = None) -> Row:
     return max_min(demands, [ONE] * len(demands[0]), rates)
 
 
-def families(n: int, m: int, largest: int, weights: Sequence[Any], least: int = 0) -> int:
-    """Number of multisets of n demands from least to largest, not all 0, times the weights."""
-    kinds = (largest - least + 1) ** m - (least == 0)
-    return comb(kinds + n - 1, n) * len(weights)
-
-
-def _is_fair(demands: Matrix, weights: Any, epsilon: Fraction) -> bool:
-    run = level_run(demands, epsilon, weights)
-    tasks, left = run.tasks(demands), [1 - u for u in run.used(max(run.rounds))]
-    for i, row in enumerate(demands):
-        # Nobody stops below the level 1, at which it runs what its entitlements run.
-        if run.stops[i] < 1 or not any(d and s <= epsilon for d, s in zip(row, left, strict=True)):
-            return False
-        for j, z in enumerate(run.stops):
-            scaled = [
-                own * z * g / other
-                for own, g, other in zip(run.entitled[i], run.growth[j], run.entitled[j], strict=True)
-            ]
-            if runs(row, scaled) > tasks[i]:
-                return False
-    return min(left) >= 0
+@define_again
+def algorithm_1(demands: Matrix, weights: Any = None) -> LevelRun:
+    """Rounds in which nothing is left."""
+    return level_run(demands, ZERO, weights)
 
 
 @define_again
-def dcdrf_levels(demands: Any, epsilon: Any, weights: Any = None, frozen: bool = False) -> dict[str, Row]:
-    """Levels at which rounds end, and the sums of the growth of each resource."""
-    run = level_run(fractions(demands), fraction(epsilon), weights, frozen)
-    return {"levels": run.rounds, "rates": [sum(column, ZERO) for column in zip(*run.growth, strict=True)]}
+def algorithm_2(demands: Matrix, epsilon: Fraction, weights: Any = None, frozen: bool = False) -> LevelRun:
+    """Rounds in which at most epsilon is left."""
+    return level_run(demands, epsilon, weights, frozen)
 
 
 @define_again
@@ -125,27 +115,3 @@ def edrf_tasks(demands: Any, weights: Any = None) -> Row:
 def _remembered(demands: tuple[tuple[Fraction, ...], ...]) -> Row:
     """Tasks of equal entitlements, which lies change one by one."""
     return level_tasks([list(row) for row in demands])
-
-
-@define_again
-def dcdrf_tasks(demands: Any, epsilon: Any, weights: Any = None) -> Row:
-    """Stopping levels."""
-    given = fractions(demands)
-    return level_run(given, fraction(epsilon), weights).tasks(given)
-
-
-@define_again(cases=families)
-def edrf_fair(case: Mapping[str, Any], n: int, m: int, largest: int, weights: Sequence[Any]) -> bool:
-    """Fair by levels, and the tasks are max-min fair levels."""
-    demands, w = fractions(case["demands"]), case["weights"]
-    return level_run(demands, ZERO, w).tasks(demands) == level_tasks(demands, w) and _is_fair(
-        demands, w, ZERO
-    )
-
-
-@define_again(cases=lambda n, m, largest, epsilons, weights: families(n, m, largest, weights) * len(epsilons))
-def dcdrf_fair(
-    case: Mapping[str, Any], n: int, m: int, largest: int, epsilons: Sequence[Any], weights: Sequence[Any]
-) -> bool:
-    """Fair by levels."""
-    return _is_fair(fractions(case["demands"]), case["weights"], fraction(case["epsilon"]))

@@ -18,7 +18,7 @@ def dcdrf_operations(demands: Matrix, epsilon: Fraction, weights: Any = None) ->
     run = level_run(demands, epsilon, weights)
     needs = [[r for r, d in enumerate(row) if d] for row in demands]
     per_demand = present = 0
-    for y in run.rounds:
+    for y in run.levels:
         left = [1 - u for u in run.used(y)]
         for z, own in zip(run.stops, needs, strict=True):
             if z < y:
@@ -26,7 +26,7 @@ def dcdrf_operations(demands: Matrix, epsilon: Fraction, weights: Any = None) ->
             present += 1
             scarce = [k for k, r in enumerate(own, 1) if left[r] <= epsilon]
             per_demand += scarce[0] if scarce else len(own)
-    n, m, total, rounds = len(demands), len(demands[0]), sum(map(len, needs)), len(run.rounds)
+    n, m, total, rounds = len(demands), len(demands[0]), sum(map(len, needs)), len(run.levels)
     return {
         "N": n,
         "R": m,

@@ -7,15 +7,14 @@ remains are linear conditions on the levels.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from fractions import Fraction
 from itertools import combinations, product
 from typing import Any
 
-from proofs.definitions.exact import ONE, ZERO, Matrix, Row, dot, max_min, runs, solved, usage, vertices
+from proofs.definitions.exact import ONE, ZERO, Matrix, Row, dot, max_min, solved, usage, vertices
 from proofs.definitions.registry import define_again, fractions
 
-__all__ = ["drf_tasks", "pf_tasks"]
+__all__ = ["pf_tasks"]
 
 
 def is_pf(a: Matrix, c: Row, tasks: Row) -> bool:
@@ -70,23 +69,17 @@ def bmf_points(a: Matrix, c: Row) -> list[Row]:
 
 @define_again
 def used(demands: Any, tasks: Any) -> Row:
-    """Units of each resource, column by column."""
-    return usage(fractions(demands), fractions(tasks))
+    """Units of each resource, user by user."""
+    total = [ZERO] * len(demands[0])
+    for row, x in zip(fractions(demands), fractions(tasks), strict=True):
+        total = [u + x * d for u, d in zip(total, row, strict=True)]
+    return total
 
 
 @define_again
-def drf_tasks(demands: Any, capacities: Any, weights: Any = None) -> Row:
-    """Max-min fair dominant shares over weights, by assignments."""
-    a, c = fractions(demands), fractions(capacities)
-    w = [ONE] * len(a) if weights is None else fractions(weights)
-    # The tasks that a user runs alone are one over its dominant share.
-    return max_min(a, c, [v * runs(row, c) for v, row in zip(w, a, strict=True)])
-
-
-@define_again
-def mmf_tasks(demands: Any, capacities: Any) -> Row:
-    """Max-min fair tasks, by assignments."""
-    return max_min(fractions(demands), fractions(capacities), [ONE] * len(demands))
+def filled(demands: Matrix, capacities: Row, rates: Row) -> Row:
+    """Tasks whose levels are max-min fair, by assignments."""
+    return max_min(demands, capacities, rates)
 
 
 @define_again
@@ -112,28 +105,11 @@ def bmf_path_end(demands: Any, capacities: Any) -> Row:
 
 
 @define_again
-def bmf_path_pieces(case: Mapping[str, Any], demands: Any, capacities: Any, capped: bool = True) -> bool:
-    """The conditions hold at both ends and in the middle of the piece; without a cap it is BMF."""
-    a, c = fractions(demands), fractions(capacities)
-    (begin, end), (first, last) = fractions(case["caps"]), fractions(case["tasks"])
-    owners = case["bottlenecks"]
-    middle = [(u + v) / 2 for u, v in zip(first, last, strict=True)]
-
-    def stands(cap: Fraction, tasks: Row) -> bool:
-        load = usage(a, tasks)
-        followers = [i for i, j in enumerate(owners) if j == len(c)]
-        return (
-            max(tasks) <= cap
-            and all(u <= c_j for u, c_j in zip(load, c, strict=True))
-            and all(tasks[i] == cap for i in followers)
-            and all(
-                load[j] == c[j]
-                and max(x * row[j] for x, row in zip(tasks, a, strict=True)) == tasks[i] * a[i][j]
-                for i, j in enumerate(owners)
-                if i not in followers
-            )
-        )
-
-    path = stands(begin, first) and stands((begin + end) / 2, middle) and stands(end, last)
-    ends = begin == end or not capped
-    return path and (not ends or is_bottleneck_max(a, c, last))
+def is_capped_bmf(b: Matrix, owners: tuple[int, ...], cap: Fraction, u: Row) -> bool:
+    """By the largest share of each resource; the last column, of the cap, has to be full where it owns."""
+    held = [[x * part for part in row] for x, row in zip(u, b, strict=True)]
+    largest = [max(column) for column in zip(*held, strict=True)]
+    room = [*([ONE] * (len(largest) - 1)), cap]
+    load = [*usage(b, u)[:-1], largest[-1]]
+    fits = all(x >= 0 for x in u) and all(v <= r for v, r in zip(load, room, strict=True))
+    return fits and all(load[j] == room[j] and held[i][j] == largest[j] for i, j in enumerate(owners))

@@ -1,4 +1,4 @@
-r"""The mechanisms of the DRF paper a second time: assignments, a market that nothing beats, and merged tasks.
+r"""The mechanisms of the DRF paper a second time: what is full first, idle parts, and merged tasks.
 
 Whole tasks are started for whoever is poorest. The level of a user before its k-th task does not fall with k,
 so the order is that of all pairs (level before the task, rank of the user), merged, up to the first that does
@@ -12,10 +12,8 @@ from collections.abc import Iterator
 from fractions import Fraction
 from typing import Any
 
-from proofs.definitions.exact import ONE, ZERO, Row, max_min, shares_of
+from proofs.definitions.exact import ONE, ZERO, Row, shares_of
 from proofs.definitions.registry import define_again, fractions
-from proofs.definitions.second.pools.filling import pf_tasks
-from proofs.errors import ProofError
 
 __all__ = ["whole_task_order"]
 
@@ -28,22 +26,6 @@ def dominant_resources(demands: Any, capacities: Any) -> list[int]:
         most = [(c / d, j) for j, (d, c) in enumerate(zip(row, fractions(capacities), strict=True), 1) if d]
         found.append(min(most)[1])
     return found
-
-
-@define_again
-def asset_tasks(demands: Any, capacities: Any) -> Row:
-    """Max-min fair sums of shares, by assignments."""
-    a, c = fractions(demands), fractions(capacities)
-    return max_min(a, c, [1 / sum(row, ZERO) for row in shares_of(a, c)])
-
-
-@define_again
-def ceei_tasks(demands: Any, capacities: Any, prices: Any) -> Row:
-    """What equal incomes buy, if the product of these tasks is the largest that fits."""
-    tasks = pf_tasks(demands, capacities, prices)
-    if tasks is None:
-        raise ProofError(f"the prices {prices} are none of a competitive equilibrium from equal incomes")
-    return tasks
 
 
 @define_again

@@ -1,4 +1,4 @@
-r"""The exchange and TDRF a second time: offers on a line, and users who join at the start as a limit.
+r"""The exchange a second time: offers on a line.
 
 What a pair of users can swap is laid on two lines, what the first offers in the order of the resources, and
 what the second offers; they are swapped as far as both lines go. So each gives, of every resource, what lies
@@ -10,7 +10,7 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import Any
 
-from proofs.definitions.exact import ZERO, Matrix, Row, max_min, runs, usage
+from proofs.definitions.exact import ZERO, Matrix, Row, runs
 from proofs.definitions.registry import define_again, fraction, fractions
 
 __all__: list[str] = []
@@ -42,29 +42,6 @@ def exchanged(contributions: Any, needs: Any, order: Any = None) -> Matrix:
 
 
 @define_again
-def holdings_within(holdings: Any, contributions: Any) -> dict[str, Any]:
-    """Sums of each resource held and brought."""
-    held, brought = (
-        [sum(column) for column in zip(*fractions(rows), strict=True)] for rows in (holdings, contributions)
-    )
-    return {
-        "held": held,
-        "brought": brought,
-        "holds": not any(h > b for h, b in zip(held, brought, strict=True)),
-    }
-
-
-@define_again
-def contributions_within(contributions: Any, capacities: Any) -> dict[str, Any]:
-    """Sums of each resource brought."""
-    brought = usage(fractions(contributions), [Fraction(1)] * len(contributions))
-    return {
-        "total": brought,
-        "holds": not any(b > c for b, c in zip(brought, fractions(capacities), strict=True)),
-    }
-
-
-@define_again
 def converted_is(contributions: Any, needs: Any, printed: Any) -> dict[str, Any]:
     """Each user keeps what it needs, and all that it does not need is added to one of these."""
     fits = []
@@ -92,17 +69,6 @@ def all_positive(demands: Any) -> dict[str, Any]:
 def visited_pairs(users: int) -> int:
     """Half of all ordered pairs."""
     return users * (users - 1) // 2
-
-
-@define_again
-def tdrf_tasks(demands: Any, capacities: Any, joined: Any, start: Any = 0) -> Row:
-    """Dominant shares times waiting times are max-min fair; who joins at the start is alone in the limit."""
-    a, c = fractions(demands), fractions(capacities)
-    waited = [fraction(t) - fraction(start) for t in joined]
-    if ZERO in waited:
-        [first] = [i for i, w in enumerate(waited) if w == 0]
-        return [runs(row, c) if i == first else ZERO for i, row in enumerate(a)]
-    return max_min(a, c, [runs(row, c) / w for row, w in zip(a, waited, strict=True)])
 
 
 @define_again

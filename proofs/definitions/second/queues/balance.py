@@ -15,13 +15,13 @@ from itertools import combinations_with_replacement, product
 from math import factorial, prod
 from typing import Any
 
-from proofs.definitions.exact import ONE, ZERO, Matrix, Row, dot, powers, shares_of, usage
+from proofs.definitions.exact import ONE, ZERO, Matrix, Row, State, dot, moved, powers, shares_of, usage
 from proofs.definitions.registry import define_again, fraction, fractions
 
 __all__ = ["box_means"]
 
 Frozen = tuple[tuple[Fraction, ...], ...]
-State = tuple[int, ...]
+Table = dict[State, Fraction]
 
 
 def frozen(shares: Any) -> Frozen:
@@ -59,80 +59,37 @@ def series(columns: Frozen, x: State) -> Fraction:
     return sum((multinomial(first, y) * series(rest, z) for y, z in below(x)), ZERO)
 
 
-def moved(x: State, i: int, step: int) -> State:
-    """A state with so many jobs of class i more."""
-    return (*x[:i], x[i] + step, *x[i + 1 :])
+@define_again
+def balance_table(a: Matrix, size: int, largest: bool = True) -> Table:
+    """The balance function, asked for at each state of the grid."""
+    columns = frozen(a)
+    return {x: balance(columns, x, largest) for x in product(range(size + 1), repeat=len(a))}
 
 
-@define_again(cases=lambda shares, loads, sizes, size, balanced: (size + 1) ** len(shares))
-def balance_equations(
-    case: Mapping[str, Any], shares: Any, loads: Any, sizes: Any, size: int, balanced: bool
-) -> bool:
-    """Each class goes down as often as it comes up, across every face of the state."""
-    if not balanced:
-        raise NotImplementedError("the second definition knows balanced fairness only")
-    columns, rho, x = frozen(shares), fractions(loads), tuple(case["counts"])
-    for i, (r, sigma) in enumerate(zip(rho, fractions(sizes), strict=True)):
-        up = moved(x, i, 1)
-        # From x to x + e_i and back; the tasks at x + e_i are the ratio of the balance functions.
-        served = balance(columns, x) / balance(columns, up) / sigma
-        here, there = (balance(columns, y) * powers(rho, y) for y in (x, up))
-        if r / sigma * here != served * there:
-            return False
-    return True
+@define_again
+def store_and_forward_table(a: Matrix, size: int) -> Table:
+    """The power series by multinomials."""
+    columns = frozen(a)
+    return {x: series(columns, x) for x in product(range(size + 1), repeat=len(a))}
 
 
-@define_again(cases=lambda shares, size, largest: (size + 1) ** len(shares) - 1)
-def balanced_usage(case: Mapping[str, Any], shares: Any, size: int, largest: bool) -> bool:
-    """Tasks as ratios from above, and the fullest resource."""
-    columns, x = frozen(shares), tuple(case["counts"])
-    tasks = [
-        balance(columns, moved(x, i, -1), largest) / balance(columns, x, largest) if k else ZERO
-        for i, k in enumerate(x)
-    ]
-    used = usage(fractions(shares), tasks)
-    return used == fractions(case["usage"]) and max(used) == 1
+@define_again
+def tables_behind(a: Matrix, size: int) -> list[Table]:
+    """All states below each but itself, and the geometric series of the resource by multinomials."""
+    columns, states = frozen(a), list(product(range(size + 1), repeat=len(a)))
+
+    def behind(column: tuple[Fraction, ...], x: State) -> Fraction:
+        pairs = ((y, z) for y, z in below(x) if any(z))
+        return sum((balance(columns, y) * multinomial(column, z) for y, z in pairs), ZERO)
+
+    return [{x: behind(column, x) for x in states} for column in columns]
 
 
-@define_again(cases=lambda shares, size: (size + 1) ** len(shares))
-def balance_below_others(case: Mapping[str, Any], shares: Any, size: int) -> bool:
-    """From above, and the power series by multinomials."""
-    columns, x = frozen(shares), tuple(case["counts"])
-    value, other = balance(columns, x), series(columns, x)
-    needs = [
-        sum((v * series(columns, moved(x, i, -1)) for i, v in enumerate(column) if x[i]), ZERO)
-        for column in columns
-    ]
-    told = [fraction(case["value"]), fraction(case["other"])]
-    return told == [value, other] and value <= other and max(needs) <= other
-
-
-@define_again(cases=lambda shares, loads, total: total + 1)
-def mass_of_totals(case: Mapping[str, Any], shares: Any, loads: Any, total: int) -> bool:
-    """From above; the coefficient is the complete symmetric polynomial of the loads."""
-    columns, rho, k = frozen(shares), fractions(loads), case["jobs"]
-    states = [x for x in product(range(k + 1), repeat=len(rho)) if sum(x) == k]
-    mass = sum((balance(columns, x) * powers(rho, x) for x in states), ZERO)
-    load = [dot(rho, column) for column in columns]
-    most = sum((prod(chosen, start=ONE) for chosen in combinations_with_replacement(load, k)), ZERO)
-    return mass == fraction(case["mass"]) and max(load) ** k <= mass <= most
-
-
-@define_again(cases=lambda shares, size, largest: (size + 1) ** len(shares) * len(shares))
-def duration_terms(case: Mapping[str, Any], shares: Any, size: int, largest: bool) -> bool:
-    """From above, and geometric series of one resource by multinomials."""
-    columns, x, i = frozen(shares), tuple(case["counts"]), case["class"]
-    up = moved(x, i, 1)
-    own = [column[i] for column in columns]
-    # Coefficients of the balance series times load/(1 - load): all states below x, but x itself.
-    behind = [
-        sum((balance(columns, y) * multinomial(column, z) for y, z in below(x) if any(z)), ZERO)
-        for column in columns
-    ]
-    left = (x[i] + 1) * balance(columns, up)
-    right = (max(own) if largest else min(own)) * balance(columns, x)
-    right += dot(own, behind)
-    return [fraction(case["left"]), fraction(case["right"])] == [left, right] and right - left >= 0
+@define_again
+def product_coefficients(load: Row, total: int) -> Row:
+    """The complete symmetric polynomials of the loads."""
+    chosen = (combinations_with_replacement(load, k) for k in range(total + 1))
+    return [sum((prod(factors, start=ONE) for factors in several), ZERO) for several in chosen]
 
 
 @define_again

@@ -13,7 +13,7 @@ from fractions import Fraction
 from itertools import product
 from typing import Any
 
-from proofs.definitions.exact import ONE, ZERO, Matrix, Row, max_min, powers, shares_of, solved, usage
+from proofs.definitions.exact import ONE, ZERO, Matrix, Row, powers, shares_of, solved, usage
 from proofs.definitions.registry import define_again, fractions
 
 __all__: list[str] = []
@@ -79,7 +79,8 @@ def mix_limit(demands: Any, capacities: Any, direction: Any, whole: bool = True)
     return worth * max(u / s for u, s in zip(usage(a, d), c, strict=True))
 
 
-def class_bmf(a: Matrix, counts: Row) -> Row:
+@define_again
+def two_resource_bmf(a: Matrix, counts: Row) -> Row:
     """Tasks of classes on two resources: each names one, whose largest share its jobs hold."""
     n = len(a)
     # Whoever demands relatively more of the first resource than one who names it names it, too.
@@ -106,20 +107,3 @@ def class_bmf(a: Matrix, counts: Row) -> Row:
         if highest and max(usage(a, tasks)) <= 1:
             return tasks
     raise ArithmeticError("no naming of resources is bottleneck-max fair")
-
-
-@define_again
-def bmf_square_drift(a: Matrix, rho: Row, x: Row) -> Fraction:
-    """Drift of the sum of x^2/(2 rho) of the classes that have jobs."""
-    some = [i for i, k in enumerate(x) if k]
-    tasks = class_bmf([a[i] for i in some], [x[i] for i in some])
-    return sum((x[i] - x[i] * t / rho[i] for i, t in zip(some, tasks, strict=True)), ZERO)
-
-
-@define_again
-def filled_with_jobs(shares: Matrix, rates: Row) -> Row:
-    """Tasks by assignments of the classes that have jobs."""
-    some = [i for i, v in enumerate(rates) if v]
-    tasks = max_min([shares[i] for i in some], [ONE] * len(shares[0]), [rates[i] for i in some])
-    found = dict(zip(some, tasks, strict=True))
-    return [found.get(i, ZERO) for i in range(len(shares))]

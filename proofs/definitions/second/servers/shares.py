@@ -10,40 +10,28 @@ a lower level loses, is what it has.
 
 from __future__ import annotations
 
-from ast import literal_eval
 from collections.abc import Mapping
-from dataclasses import dataclass
 from fractions import Fraction
-from functools import lru_cache
+from functools import cached_property
 from itertools import product
 from typing import Any
 
-from proofs.definitions.exact import ONE, ZERO, Matrix, Row, largest, possible, runs, totals, usage
+from proofs.definitions.exact import ONE, ZERO, Cluster, Matrix, Row, largest, possible, runs, totals, usage
 from proofs.definitions.registry import define_again, fractions
 
-__all__ = ["Park", "is_max_min", "is_ps_dsf", "nobody_can_gain", "pooled_use"]
+__all__ = ["Park", "cannot_gain", "is_leximin", "is_psdsf", "pooled_use"]
 
 
-@dataclass(frozen=True)
-class Park:
-    """A cluster: demands, capacities, weights, and tasks alone on each server."""
+class Park(Cluster):
+    """A cluster, with tasks alone on each server."""
 
-    demands: Matrix
-    capacities: Matrix
-    weights: Row
-    may: list[list[bool]]
-    gamma: Matrix
-
-    @classmethod
-    def of(cls, cluster: Any) -> Park:
-        """Read a claim's dict."""
-        d, c = fractions(cluster["demands"]), fractions(cluster["capacities"])
-        may = [[bool(e) for e in row] for row in cluster.get("eligible") or [[1] * len(c)] * len(d)]
-        gamma = [
-            [runs(row, capacity) if e else ZERO for capacity, e in zip(c, allowed, strict=True)]
-            for row, allowed in zip(d, may, strict=True)
+    @cached_property
+    def gamma(self) -> Matrix:
+        """Tasks of a user alone on each server, 0 where it may not run."""
+        return [
+            [runs(row, c) if may else ZERO for c, may in zip(self.capacities, allowed, strict=True)]
+            for row, allowed in zip(self.demands, self.eligible, strict=True)
         ]
-        return cls(d, c, fractions(cluster.get("weights") or [1] * len(d)), may, gamma)
 
     def used(self, placement: Matrix, i: int) -> Row:
         """Units of each resource of a server in use."""
@@ -59,13 +47,14 @@ class Park:
         return [n for n, row in enumerate(self.gamma) if row[i]]
 
 
-@lru_cache(maxsize=256)
-def _park(text: str) -> Park:
-    """The cluster of a text of plain data, read once for all its placements."""
-    return Park.of(literal_eval(text))
+@define_again
+def read_cluster(cluster: Any) -> Park:
+    """The cluster of a claim."""
+    return Park.of(cluster)
 
 
-def it_fits(park: Park, placement: Matrix, division: str) -> bool:
+@define_again
+def fits(park: Park, placement: Matrix, division: str) -> bool:
     """No negative tasks, none where a user cannot run, and no server overfull or overtime."""
     for row, gamma in zip(placement, park.gamma, strict=True):
         if any(x < 0 or (x > 0 and not g) for x, g in zip(row, gamma, strict=True)):
@@ -84,9 +73,10 @@ def time_on(park: Park, placement: Matrix, i: int) -> Fraction:
     return sum((placement[n][i] / park.gamma[n][i] for n in park.open_to(i)), ZERO)
 
 
-def is_ps_dsf(park: Park, placement: Matrix, division: str) -> bool:
+@define_again
+def is_psdsf(park: Park, placement: Matrix, division: str, saturated: bool = True) -> bool:
     """The conditions of the theorems, by the highest served level."""
-    if not it_fits(park, placement, division):
+    if not fits(park, placement, division):
         return False
     for i, capacity in enumerate(park.capacities):
         users = park.open_to(i)
@@ -103,14 +93,17 @@ def is_ps_dsf(park: Park, placement: Matrix, division: str) -> bool:
         ]
         for n in users:
             stops = [
-                h <= level[n] for r, h in enumerate(highest) if park.demands[n][r] and used[r] == capacity[r]
+                h <= level[n]
+                for r, h in enumerate(highest)
+                if park.demands[n][r] and (used[r] == capacity[r] or not saturated)
             ]
             if not any(stops):
                 return False
     return True
 
 
-def nobody_can_gain(park: Park, placement: Matrix, division: str) -> bool:
+@define_again
+def cannot_gain(park: Park, placement: Matrix, division: str) -> bool:
     """Definition 5 on each server: the tasks that fit beside the same and lower levels."""
     for i, capacity in enumerate(park.capacities):
         users = park.open_to(i)
@@ -130,13 +123,17 @@ def nobody_can_gain(park: Park, placement: Matrix, division: str) -> bool:
     return True
 
 
-def is_max_min(park: Park, placement: Matrix, share: str) -> bool:
-    """Nobody can run more unless somebody of the same or a lower share runs less: a linear program each."""
-    if not it_fits(park, placement, "resource"):
+@define_again
+def is_leximin(park: Park, placement: Matrix, share: str, prices: Any) -> bool:
+    """Nobody can run more unless somebody of the same or a lower share runs less: a linear program each.
+
+    The prices are not used.
+    """
+    if not fits(park, placement, "resource"):
         return False
     tasks = totals(placement)
     if share in ("global", "eligible"):
-        used = [[ONE * (allowed or share == "global") for allowed in row] for row in park.may]
+        used = [[ONE * bool(allowed or share == "global") for allowed in row] for row in park.eligible]
         scale = [runs(row, usage(park.capacities, of)) for row, of in zip(park.demands, used, strict=True)]
     else:
         scale = [sum((runs(row, c) for c in park.capacities), ZERO) for row in park.demands]
@@ -161,12 +158,6 @@ def is_max_min(park: Park, placement: Matrix, share: str) -> bool:
 
 
 @define_again
-def cluster_gammas(cluster: Any) -> Matrix:
-    """One over the largest share of a server that a task holds."""
-    return Park.of(cluster).gamma
-
-
-@define_again
 def psdsf_levels(cluster: Any, placement: Any) -> list[list[Fraction | None]]:
     """Shares of each server, by what a user needs most of it."""
     park, x = Park.of(cluster), fractions(placement)
@@ -176,44 +167,11 @@ def psdsf_levels(cluster: Any, placement: Any) -> list[list[Fraction | None]]:
 
 
 @define_again
-def psdsf_tasks(cluster: Any, placement: Any, division: str) -> dict[str, Any]:
-    """Tasks, and both ways to say PS-DSF."""
-    park, x = Park.of(cluster), fractions(placement)
-    return {
-        "tasks": totals(x),
-        "conditions of the theorem": is_ps_dsf(park, x, division),
-        "Definition 5": it_fits(park, x, division) and nobody_can_gain(park, x, division),
-    }
-
-
-@define_again
-def cluster_fits(cluster: Any, placement: Any) -> bool:
-    """No server is overfull, and nothing runs where it cannot."""
-    return it_fits(Park.of(cluster), fractions(placement), "resource")
-
-
-@define_again
-def leximin_tasks(cluster: Any, placement: Any, share: str, prices: Any) -> dict[str, Any]:
-    """Tasks, and whether linear programs leave nobody more; the prices are not used."""
-    x = fractions(placement)
-    return {"tasks": totals(x), "max-min fair": is_max_min(Park.of(cluster), x, share)}
-
-
-@define_again
 def pooled_use(cluster: Any, placement: Any, servers: Any, resource: int) -> Fraction:
     """Use of a resource on some servers over what they have."""
     park, x = Park.of(cluster), fractions(placement)
     used = sum((park.used(x, i - 1)[resource - 1] for i in servers), ZERO)
     return used / sum((park.capacities[i - 1][resource - 1] for i in servers), ZERO)
-
-
-@define_again
-def placements_by_both_definitions(
-    case: Mapping[str, Any], division: str, largest: int, saturated: bool = True, denominator: int = 2
-) -> bool:
-    """The highest served level and the gains that are left say the same."""
-    park, x = _park(repr(case["cluster"])), fractions(case["placement"])
-    return is_ps_dsf(park, x, division) == nobody_can_gain(park, x, division)
 
 
 def is_reachable(park: Park, tasks: Row) -> bool:

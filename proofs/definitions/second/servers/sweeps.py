@@ -8,12 +8,13 @@ from typing import Any
 
 from proofs.definitions.exact import ZERO, Matrix
 from proofs.definitions.registry import define_again, fractions
-from proofs.definitions.second.servers.shares import Park, is_ps_dsf
+from proofs.definitions.second.servers.shares import Park, is_psdsf
 
 __all__: list[str] = []
 
 
-def is_at_rest(park: Park, placement: Matrix) -> bool:
+@define_again
+def rests(park: Park, placement: Matrix) -> bool:
     """Whether on every server, level by level upwards, the poorest who are left have a full resource that
     nobody richer holds, until nobody is left."""
     for i, capacity in enumerate(park.capacities):
@@ -32,13 +33,6 @@ def is_at_rest(park: Park, placement: Matrix) -> bool:
     return True
 
 
-@define_again
-def algorithm_rests(case: Mapping[str, Any], largest: int) -> bool:
-    """The poorest who are left are stopped by full resources, exactly if the served levels say PS-DSF."""
-    park, placement = Park.of(case["cluster"]), fractions(case["placement"])
-    return is_at_rest(park, placement) == is_ps_dsf(park, placement, "resource")
-
-
 @define_again(cases=lambda most: most)
 def endless_sweeps(case: Mapping[str, Any], most: int) -> bool:
     """User 3 has 1/2 of a task on server 2, and a quarter of that after each sweep; levels differ."""
@@ -47,6 +41,6 @@ def endless_sweeps(case: Mapping[str, Any], most: int) -> bool:
     park = Park.of(
         {"demands": [[1], [1], [1]], "capacities": [[2], [1]], "eligible": [[1, 0], [0, 1], [1, 1]]}
     )
-    apart = not is_ps_dsf(park, fractions(case["placement"]), "resource")
+    apart = not is_psdsf(park, fractions(case["placement"]), "resource")
     as_told = [first, second, third, rest] == [1 + 2 * z, 1 - z, 1 - 2 * z, z]
     return apart and as_told and none == never == ZERO
