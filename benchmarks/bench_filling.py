@@ -29,9 +29,46 @@ def rows() -> list[Row]:
             "< 500 ms",
             bool(seconds < 0.5 and certificate.holds),
         ),
+        _small_row(rng),
         _sparse_row(20_000, 1_000, rng),
         _sparse_row(100_000, 1_000, rng),
     ]
+
+
+def _small_row(rng: np.random.Generator) -> Row:
+    """Ten classes on five resources, with certificate, beside numpy without; a hundred calls at a time."""
+    demands = rng.uniform(0.1, 1.0, (10, 5))
+    pool = Problem(demands, np.ones(5))
+    for _ in range(3_000):
+        allocate(pool, DRF())  # interpreted at first, until compiling pays
+    ours, numpys = alternating_seconds(
+        [
+            lambda: [allocate(pool, DRF()) for _ in range(100)],
+            lambda: [_small_in_numpy(demands) for _ in range(100)],
+        ]
+    )
+    np.testing.assert_allclose(allocate(pool, DRF()).tasks, _small_in_numpy(demands), rtol=1e-12)
+    return Row(
+        "DRF, 10 x 5, allocation and certificate; numpy without one in the same run",
+        f"{ours * 10:.3f} ms; {numpys * 10:.3f} ms",
+        "<= 2 times",
+        ours <= 2.0 * numpys,
+    )
+
+
+def _small_in_numpy(demands: np.ndarray) -> np.ndarray:
+    """Rounds: everybody grows until a resource is full."""
+    rates, live = 1.0 / demands.max(axis=1), np.ones(len(demands), dtype=bool)
+    tasks, left = np.zeros(len(demands)), np.ones(demands.shape[1])
+    while live.any():
+        pace = rates * live
+        slope = pace @ demands
+        with np.errstate(divide="ignore"):
+            steps = np.where(slope > 0, left / slope, np.inf)
+        rise = steps.min()
+        tasks, left = tasks + rise * pace, left - rise * slope
+        live &= ~(demands[:, steps <= rise * (1 + 1e-12)] > 0).any(axis=1)
+    return tasks
 
 
 def _sparse_row(n: int, m: int, rng: np.random.Generator) -> Row:

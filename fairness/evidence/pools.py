@@ -151,7 +151,13 @@ def level_certificate(
 ) -> Certificate:
     """Certify that the allocation is max-min fair in the levels ``tasks/(counts * growth)``."""
     counts, tasks = _vectors(problem, counts, tasks)
-    level = job_levels(counts, tasks, growth)
+    return certificate_of_levels(problem, counts, tasks, job_levels(counts, tasks, growth))
+
+
+def certificate_of_levels(
+    problem: Problem, counts: FloatArray, tasks: FloatArray, level: FloatArray
+) -> Certificate:
+    """The same for vectors and levels, shape (n_classes,), that are known."""
     shares = problem.nonzeros
     ranks = shares.spread(level), level[shares.columns.job_class]
     residual = _largest_on_saturated(problem, counts, tasks, *ranks)

@@ -11,7 +11,7 @@ from abc import ABC, abstractmethod
 import numpy as np
 from numpy.typing import ArrayLike
 
-from fairness.evidence.pools import job_levels, level_certificate
+from fairness.evidence.pools import certificate_of_levels, job_levels
 from fairness.filling import floats
 from fairness.filling.floats import fill, work_for
 from fairness.machine.compiling import stored
@@ -98,5 +98,5 @@ class FillingPolicy(ABC):
         """Allocation, levels and certificate for one vector of counts."""
         x, growth = problem.check_state(counts), self.growth(problem)
         tasks = self._tasks(problem, x, growth)
-        certificate = level_certificate(problem, x, tasks, growth)
-        return Solution(tasks, certificate, levels=job_levels(x, tasks, growth))
+        levels = job_levels(x, tasks, growth)
+        return Solution(tasks, certificate_of_levels(problem, x, tasks, levels), levels=levels)
