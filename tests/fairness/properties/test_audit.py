@@ -1,6 +1,5 @@
 """Audit tables: what the sources say about pools, streams keyed by names, files that resume, implications."""
 
-import pickle
 from contextlib import suppress
 from dataclasses import replace
 from fractions import Fraction
@@ -99,15 +98,6 @@ def test_cells_depend_on_names_and_seed_only():
     drawn = audit([ProportionalFair()], [key[1]], budget=50, rng=np.random.default_rng(5))
     again = audit([ProportionalFair()], [key[1]], budget=50, rng=drawn.settings["seed"])
     assert _without_seconds(again.cells[key]) == _without_seconds(drawn.cells[key])
-
-
-@pytest.mark.long
-def test_cells_travel_between_processes(ghodsi):
-    for cell in ghodsi.cells.values():
-        # pickle forgets which arrays are frozen.
-        again = dumps(pickle.loads(pickle.dumps(cell)))
-        assert again == dumps(cell).replace(', "frozen": true', "")
-        assert dumps(loads(dumps(cell))) == dumps(cell)
 
 
 def _without_seconds(cell):
@@ -366,8 +356,6 @@ def test_a_dict_gives_names(tmp_path):
         ({"properties": []}, "properties is empty"),
         ({"domain": "zeros"}, "domain must be one of"),
         *(({"budget": value}, "budget must be a whole number") for value in (0, 1.5)),
-        *(({"n_jobs": value}, "n_jobs must be a positive integer") for value in (0, 1.5, "2")),
-        *(({"rng": value}, "rng must be a seed >= 0") for value in (-1, 1.5, "a")),
         ({"resume": 5}, "resume must be a path"),
         ({"resume": "/no/such/place/audit.json"}, "cannot write /no/such/place/audit.json"),
     ],

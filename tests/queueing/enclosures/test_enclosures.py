@@ -33,7 +33,6 @@ from queueing.chain.solvers.balance import box_rates
 from queueing.enclosures.building import Builder
 from queueing.enclosures.enclose import _Search
 from queueing.enclosures.poisson_equation import LEFT, PoissonEquation, faces
-from queueing.proved_bounds.enclosure import Enclosure
 
 TWO = Problem([[1, 0.1], [0.1, 1]], [1, 1])
 HARD = Problem([[1, 0.1], [0.1, 1], [0.5, 0.4]], [1, 1])
@@ -206,17 +205,6 @@ def test_what_follows_holds_the_law_of_a_larger_box(two):
         chance, found = law.marginals[k][2:].sum(), two.probability(2, k)
         assert found.low <= chance + 1e-12
         assert found.high >= chance - 1e-12
-
-
-def test_result_is_checked_again_after_it_was_saved(two, tmp_path):
-    two.save(tmp_path / "enclosure.json.gz")
-    again = Result.load(tmp_path / "enclosure.json.gz")
-    assert isinstance(again, Enclosure)
-    assert (again.check().lower == two.certificate.lower).all()
-    again.certificate.h.flags.writeable = True
-    again.certificate.h[0, 3, 3] += 1e-3
-    with pytest.raises(CertificateError):
-        again.check()
 
 
 def test_quantities_that_were_not_asked_for_are_refused(two):
