@@ -39,7 +39,7 @@ SLOW = (
 )
 """Pages whose examples take seconds."""
 NEWCOMER = ("README.md", "tutorial.md")
-"""Pages that a newcomer reads: their examples run where nothing but the wheel is installed, in test_newcomer."""
+"""Pages that a newcomer reads: test_newcomer runs them where nothing but the wheel is installed."""
 ROOMS = ("results", "properties", "cloud", "indivisible")
 PACKAGES = (
     "fairness",
