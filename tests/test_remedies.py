@@ -10,6 +10,7 @@ import ast
 import importlib
 import inspect
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -55,14 +56,17 @@ def text(node):
     return "_" if isinstance(node, ast.FormattedValue) else " "
 
 
+@cache
 def functions():
-    """(file, name, node) of every function and method."""
-    for package in PACKAGES:
-        for path in sorted((ROOT / package).rglob("*.py")):
-            for node in ast.walk(ast.parse(path.read_text())):
-                # Making an object, or using a class, is mentioning its methods.
-                if isinstance(node, ast.FunctionDef | ast.ClassDef):
-                    yield path.relative_to(ROOT), node.name, node
+    """(file, name, node) of every function, method and class."""
+    return [
+        (path.relative_to(ROOT), node.name, node)
+        for package in PACKAGES
+        for path in sorted((ROOT / package).rglob("*.py"))
+        for node in ast.walk(ast.parse(path.read_text()))
+        # Making an object, or using a class, is mentioning its methods.
+        if isinstance(node, ast.FunctionDef | ast.ClassDef)
+    ]
 
 
 def arguments(node):
@@ -74,6 +78,15 @@ def mentioned(node):
     """Names in a function; of a class also those of its methods: who makes an object calls some of them."""
     fields = {ast.FunctionDef: "name", ast.Name: "id", ast.Attribute: "attr"}
     return {getattr(n, fields[type(n)]) for n in ast.walk(node) if type(n) in fields}
+
+
+def raised(node):
+    """Calls that make an error, by its class or by its ``of``."""
+    for call in ast.walk(node):
+        if isinstance(call, ast.Call):
+            of = isinstance(call.func, ast.Attribute) and call.func.attr == "of"
+            if getattr(call.func.value if of else call.func, "id", "") in RAISERS:
+                yield call
 
 
 def public():
@@ -92,34 +105,31 @@ def public():
 
 @pytest.fixture(scope="module")
 def sites():
-    defined = list(functions())
+    defined = functions()
     users = {}
     for _, name, node in defined:
         for other in mentioned(node):
             users.setdefault(other, set()).add(name)
-    exported = public()
-    found = []
-    for path, name, node in defined:
-        if isinstance(node, ast.ClassDef):
-            continue
+    exported = set(public())
+
+    @cache
+    def reaching(name):
+        """Exported functions that mention it, or a function that does, and so on."""
         above, stack = {name}, [name]
         while stack:
-            for user in users.get(stack.pop(), ()):
-                if user not in above:
-                    above.add(user)
-                    stack.append(user)
-        for call in ast.walk(node):
-            if not isinstance(call, ast.Call):
-                continue
+            new = users.get(stack.pop(), set()) - above
+            above |= new
+            stack += new
+        return tuple(sorted(above & exported))
+
+    found = []
+    for path, name, node in defined:
+        for call in () if isinstance(node, ast.ClassDef) else raised(node):
             # ModelError.of(argument, said), or ModelError(message).
-            of = isinstance(call.func, ast.Attribute) and call.func.attr == "of"
-            if getattr(call.func.value if of else call.func, "id", "") not in RAISERS:
-                continue
+            of = isinstance(call.func, ast.Attribute)
             message = text(call.args[1]) if of else "; ".join(text(argument) for argument in call.args)
-            names = tuple(recommended(message))
-            if names:
-                reaching = tuple(sorted(above & set(exported)))
-                found.append(Site(f"{path}:{call.lineno}", message, names, reaching))
+            if names := tuple(recommended(message)):
+                found.append(Site(f"{path}:{call.lineno}", message, names, reaching(name)))
     assert len(found) > 60  # the walk finds them
     return found
 
@@ -139,11 +149,14 @@ def test_an_error_about_an_argument_tells_it():
     """A message that begins with a parameter of what raises it, or a field, is made by ``ModelError.of``."""
     wrong = []
     for path, _, node in functions():
+        calls = [call for call in raised(node) if isinstance(call.func, ast.Name)]
+        if not calls:
+            continue
         known = {a.arg for n in ast.walk(node) if isinstance(n, ast.FunctionDef) for a in arguments(n)}
         if isinstance(node, ast.ClassDef):
             known |= {ast.unparse(n.target) for n in node.body if isinstance(n, ast.AnnAssign)}
-        for call in ast.walk(node):
-            if isinstance(call, ast.Call) and getattr(call.func, "id", "") in RAISERS[:-1] and call.args:
+        for call in calls:
+            if call.func.id != "require_memory" and call.args:
                 first, *rest = text(call.args[0]).split(" ")
                 told = any(keyword.arg in ("argument", None) for keyword in call.keywords)
                 if first in known and rest and rest[0] in ("must", "has", "have", "is", "are") and not told:

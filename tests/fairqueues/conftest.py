@@ -9,11 +9,15 @@ from tests.fairqueues.commands.command_line import TWO
 from tests.processes import line_of, running
 
 SERVER = """
+import fairqueues.explorer.page as page
+import fairqueues.explorer.rates as rates
 from fairqueues.explorer import State, make_server
+rates.LOADS, rates.SECONDS, page.MORE = tuple(sorted(rates.COARSE)), 1.0, 0.3
 server = make_server(State(), port=0)
 print(server.address, server.port, flush=True)
 server.io_loop.start()
 """
+"""Its curves have few points, of which many come at once: a picture of each is most of the time."""
 
 
 @pytest.fixture

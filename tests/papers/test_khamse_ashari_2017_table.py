@@ -123,7 +123,7 @@ def gain_by_lying(rng, cluster, share):
 def test_ticks_of_table_1(share, policy):
     rng = Random(41)
     lower = 0
-    for _ in range(150):
+    for _ in range(60):
         cluster = random_model(rng)
         model = Tasks(cluster)
         tasks = model.max_min(share)
@@ -137,7 +137,7 @@ def test_ticks_of_table_1(share, policy):
         gain = gain_by_lying(rng, cluster, share)
         assert gain <= 0
         lower += gain < 0
-    assert lower > 30  # the lies matter
+    assert lower > 10  # the lies matter
 
 
 @pytest.mark.long

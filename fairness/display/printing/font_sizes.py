@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -28,17 +29,24 @@ def smallest_letter(text: Text) -> float:
     (9.0, 6.3)
     """
     from matplotlib.cbook import is_math_text
-    from matplotlib.mathtext import MathTextParser
 
     size, words = points_of(text), text.get_text()
     if not words.strip():
         return math.inf
-    if not (text.get_parse_math() and is_math_text(words)):
-        return size
+    math_text = text.get_parse_math() and is_math_text(words)
+    return round(size * _shrunk(words), 6) if math_text else size
+
+
+@lru_cache(maxsize=4096)
+def _shrunk(words: str) -> float:
+    """Size of the smallest letter of a formula, in that of its text: numbers of axes come again and again."""
+    from matplotlib.font_manager import FontProperties
+    from matplotlib.mathtext import MathTextParser
+
     parser: Any = MathTextParser("path")
     lines = [line for line in words.splitlines() if line.strip()]
-    parsed = [parser.parse(line, dpi=72, prop=text.get_fontproperties()) for line in lines]
-    return min((round(float(glyph[1]), 6) for one in parsed for glyph in one.glyphs), default=size)
+    parsed = [parser.parse(line, dpi=72, prop=FontProperties(size=100.0)) for line in lines]
+    return min((glyph[1] / 100.0 for one in parsed for glyph in one.glyphs), default=1.0)
 
 
 def parts(figure: Any) -> Iterator[Any]:

@@ -45,7 +45,7 @@ def brackets(region, exact):
 
 @pytest.mark.long
 def test_an_equal_split_of_one_resource_is_the_box_below_one_half():
-    region = policy_stability_region(ONE, owned, points=15, confirm="chain")
+    region = policy_stability_region(ONE, owned, points=9, confirm="chain")
     brackets(region, lambda d: 0.5 / d.max())
     # The corner (1/2, 1/2) of the box lies on the middle ray.
     assert region.lost_at_least <= 0.5 <= region.lost_share
@@ -67,7 +67,7 @@ def test_an_equal_split_of_two_resources():
 def test_all_or_nothing_reaches_the_simplex_of_the_single_loads(policy):
     # Halves that are handed over: coupled processors, stable if and only if the sum is below 1; the same for
     # priority. On CROSSED a class alone runs 1 task, and 1/2 + 1/2 together.
-    region = policy_stability_region(CROSSED, policy, points=12, confirm="chain", confirm_points=2)
+    region = policy_stability_region(CROSSED, policy, points=12, confirm="chain", confirm_points=1)
     brackets(region, lambda d: 1 / d.sum())
     # 1/2 of the optimal area 10/11 = 2 (10/11) (1/2).
     assert region.lost_share == pytest.approx(1 - 0.5 / (10 / 11), abs=3e-4)
@@ -106,7 +106,7 @@ def test_three_classes_and_one_ray_with_the_closed_form_of_short_flows_first():
     # rho = (1 - rho)^2, in units of the largest load 1/2.
     exact = (3 - np.sqrt(5)) / 2 / 0.5
     assert point.inner <= exact <= point.outer
-    region = policy_stability_region(LINEAR, short_first, points=11, precision=1e-2, starts=0)
+    region = policy_stability_region(LINEAR, short_first, points=10, precision=1e-2, starts=0)
 
     def on_ray(d):
         # d_0 u = (1 - d_1 u)(1 - d_2 u), the smaller root; at most 1.
@@ -138,7 +138,7 @@ def test_mean_sizes_do_not_matter_for_priority_in_fluid():
 def test_schedulers_of_whole_tasks():
     # One resource of 3 units; tasks hold 2 or 1. Head of line: with many jobs of both classes the sequence of
     # starts is random, and units idle behind a task of 2.
-    pool, options = Problem([[2], [1]], [3]), {"precision": 0.1, "events": 5_000, "replications": 8}
+    pool, options = Problem([[2], [1]], [3]), {"precision": 0.1, "events": 3_000, "replications": 8}
     point = policy_stability_boundary(pool, FIFOScheduler(), [1, 1], **options)
     again = policy_stability_boundary(pool, FIFOScheduler(), [1, 1], **options)
     assert 0 < point.inner < point.outer < 1
@@ -150,7 +150,7 @@ def test_schedulers_of_whole_tasks():
     assert best.inner >= 0.5
 
 
-@pytest.mark.parametrize("precision", [0.1, pytest.param(None, marks=pytest.mark.long)])
+@pytest.mark.parametrize("precision", [0.1, pytest.param(0.05, marks=pytest.mark.long)])
 def test_jobs_of_one_task_in_order_of_arrival(precision):
     """Two servers, jobs that need one or both, one task each: 8/7 of 4/3 jobs a unit of time in saturation.
 
@@ -162,7 +162,7 @@ def test_jobs_of_one_task_in_order_of_arrival(precision):
         pool, FIFOScheduler(), [1, 1], tasks=Tasks(per_job=1), precision=precision
     )
     assert point.inner < 6 / 7 < point.outer
-    assert point.outer - point.inner <= (precision or 0.02)
+    assert point.outer - point.inner <= precision
     assert point.tasks == Tasks(per_job=1)
     assert "tasks of a job: GeometricTasks(mean=1.0)" in point.evidence
 

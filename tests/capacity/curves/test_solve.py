@@ -323,7 +323,6 @@ def test_bars_at_one_load_tell_simulated_ones_apart():
         ({"methods": ["chain"]}, "methods must be a list of methods"),
         ({"start": 3}, "start must be what solve has returned"),
         ({"system": POOL}, "system must be a System"),
-        ({"n_jobs": 0}, "n_jobs must be"),
         ({"progress": 3}, "progress must be"),
     ],
 )

@@ -74,7 +74,7 @@ def test_whole_tasks_and_servers_have_volumes_too():
 @pytest.mark.long
 def test_intervals_cover_as_often_as_they_say():
     problem, logarithm = line(5)
-    region, confidence, runs = stability_region(problem), 0.8, 100
+    region, confidence, runs = stability_region(problem), 0.8, 40
     covered = 0
     for seed in range(runs):
         found = region_volume(region, precision=0.2, confidence=confidence, rng=seed)

@@ -185,7 +185,7 @@ def test_tightened_capacities_keep_the_targets_and_hardly_less_would(method):
     assert answer.floor_cost <= answer.cost
     assert (answer.cost < answer.bound_cost) == (method != DRF())
     # No neighbour that is cheaper by 0.1 % keeps both.
-    for angle in np.linspace(0, 2 * np.pi, 8, endpoint=False):
+    for angle in np.linspace(0, 2 * np.pi, 5, endpoint=False):
         move = np.array([np.cos(angle), np.sin(angle) / 2]) * 1e-3
         other = answer.capacities + move
         other *= answer.cost * 0.999 / (other @ [1, 2])
@@ -225,7 +225,7 @@ def test_real_optimum_by_brute_force_with_the_exact_model(method):
 
     found = minimize_scalar(
         cost, bounds=(answer.capacities[0] * 0.85, answer.capacities[0] * 1.3), method="bounded",
-        options={"xatol": 1e-3, "maxiter": 12},
+        options={"xatol": 1e-3, "maxiter": 8},
     ).fun  # fmt: skip
     # The bracket of the bisection is 1e-3 of the cost; the scaled bound has not quite the slopes of the
     # model, which costs 0.3 % under PF here.
@@ -313,10 +313,10 @@ def price_list(rng):
     return demands, rng.choice([0.5, 1.0, 2.0, 10.0], n), costs, supplies, most
 
 
-@pytest.mark.parametrize("lists", [20, pytest.param(120, marks=pytest.mark.long)])
-def test_ties_in_price_lists_against_a_conic_solver(lists):
+@pytest.mark.long
+def test_ties_in_price_lists_against_a_conic_solver():
     rng = np.random.default_rng(13)
-    refused = 0
+    refused, lists = 0, 50
     for _ in range(lists):
         demands, loads, costs, supplies, most = price_list(rng)
         rates = rng.choice([2.0, 0.2, 0.02]) * rng.choice([1.0, 0.5], len(loads))
@@ -338,7 +338,7 @@ def test_ties_in_price_lists_against_a_conic_solver(lists):
         assert (answer.capacities * target.get("maximum_load", 1.0) >= loads @ demands).all()
         # Prices under which no type that can be bought without end is worth more than it costs.
         assert most is not None or (supplies @ answer.prices <= costs * (1 + 1e-9)).all()
-    assert lists / 32 < refused < lists / 2  # both answers were tried
+    assert lists / 20 < refused < lists / 2  # both answers were tried
 
 
 FAMILIES = [

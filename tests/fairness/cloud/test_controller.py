@@ -144,20 +144,6 @@ def test_finds_the_critical_value_again_after_a_jump(before, after, phase, rest,
     assert_settled(controller, after, precision)
 
 
-@pytest.mark.parametrize(("ratio", "intervals"), [(1.05, 3), (2, 9), (1000, 15)])
-def test_examples_of_the_docstring(ratio, intervals):
-    controller = DeadlineController(8.0)
-    run(controller, 1e-6, 12)
-    assert_settled(controller, 1e-6, 1.1)
-    assert 2 * trials(ratio, 1.1) + 1 == intervals
-    for deadline, critical in ((7.0, 1e-4 * ratio), (9.0, 1e-4 / ratio)):
-        controller = DeadlineController(8.0)
-        run(controller, 1e-4, 30)
-        controller.deadline = deadline
-        run(controller, critical, intervals)
-        assert_settled(controller, critical, 1.1)
-
-
 @pytest.mark.long
 @given(critical_values(), critical_values(), st.integers(0, 30), st.floats(1.02, 1.5))
 @settings(max_examples=300, deadline=None)

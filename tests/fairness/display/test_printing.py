@@ -204,9 +204,15 @@ def labelled():
     return figure
 
 
+WIDE = ("three classes", "labels beside panels", "AuditTable", "LoadCurves", "Replay", "StabilityRegion")
+"""Figures that are tried in all sizes; the others only in the smallest."""
+
+
 @pytest.mark.long
-@pytest.mark.parametrize("size", SIZES)
-@pytest.mark.parametrize("name", [*MAKERS, "three classes", "labels beside panels"])
+@pytest.mark.parametrize(
+    ("name", "size"),
+    [*((name, "column") for name in MAKERS), *((name, size) for name in WIDE for size in SIZES)],
+)
 def test_every_result_fits_print(name, size):
     own = {"three classes": in_space, "labels beside panels": labelled}
     figure = own[name]() if name in own else made(name).plot().get_figure(root=True)

@@ -293,7 +293,7 @@ def test_a_millionth_too_much_is_noticed(seed: int | None, monkeypatch: pytest.M
     monkeypatch.setattr(compiling, "SMALL", -1.0 if seed is None else np.inf)
     monkeypatch.setattr(compiling, "PATIENCE", np.inf)
     rng, spoiled = np.random.default_rng(1), 0
-    for case in range(300) if seed is None else [seed]:
+    for case in range(150) if seed is None else [seed]:
         pool, tree, counts = random_queues(case, 14)
         naive, measure = case % 5 == 4, "borrowed" if case % 7 == 5 else "total"
         policy = Hierarchical(tree, naive=naive, measure=measure)
@@ -309,4 +309,4 @@ def test_a_millionth_too_much_is_noticed(seed: int | None, monkeypatch: pytest.M
             rows[:, giver] *= 1 - 1e-6
             rows[:, taker] *= 1 + 1e-6
         assert filling.certificate(counts, tasks).residual > 1e-9
-    assert spoiled >= (1 if seed is not None else 270)
+    assert spoiled >= (1 if seed is not None else 135)

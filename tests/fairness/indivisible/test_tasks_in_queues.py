@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from dataclasses import replace
 from fractions import Fraction as F
-from pathlib import Path
 
 import numpy as np
 import pytest
 
 from fairness import ModelError, Problem, Tree
-from fairness.indivisible import HierarchicalShare, LowestShare, TaskFilling, fill_tasks
+from fairness.indivisible import HierarchicalShare, LowestShare, fill_tasks
 from tests.oracles.tasks_in_queues import TasksInQueues
 
 CPU, GPU = (1, 0), (0, 1)
@@ -152,18 +151,6 @@ def test_floats_do_not_spoil_ties_and_fits() -> None:
         one, other = (fill_tasks(model, HierarchicalShare(tree)) for model in (problem, inexact))
         assert (one.is_exact, other.is_exact) == (True, False)
         assert one.order == other.order
-
-
-def test_a_filling_survives_a_file(tmp_path: Path) -> None:
-    tree = Tree(["all", "lab"], [-1, 0], job_classes=["a", "b"], class_nodes=[0, 1], minimum=1)
-    filling = fill_tasks(
-        Problem([[1], [2]], [9], job_classes=["a", "b"]), HierarchicalShare(tree, naive=True)
-    )
-    filling.save(tmp_path / "filling.json")
-    again = TaskFilling.load(tmp_path / "filling.json")
-    assert again.rule == filling.rule
-    assert again.summary() == filling.summary()
-    assert again.summary().startswith("naive H-DRF, task by task")
 
 
 def test_bad_arguments() -> None:

@@ -219,7 +219,7 @@ def test_a_reserve_is_there_for_tasks_that_need_more() -> None:
 
 
 @pytest.mark.parametrize(
-    "seed", [0, 1, 2, 3, 4, 5, 8, 13, pytest.param(range(14, 200), marks=pytest.mark.long)]
+    "seed", [0, 1, 2, 3, 4, 5, 8, 13, pytest.param(range(14, 100), marks=pytest.mark.long)]
 )
 def test_tasks_cut_ever_smaller_come_to_the_filling(seed: Any) -> None:
     """Two definitions: one serves task after task, and knows nothing of levels that rise together."""

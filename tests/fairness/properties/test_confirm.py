@@ -92,7 +92,7 @@ def models(on_clusters, number):
 
 @pytest.mark.parametrize(
     ("on_clusters", "number", "proved", "checked"),
-    [(False, 30, 2, 6), pytest.param(True, 16, 1, 2, marks=pytest.mark.long)],
+    [(False, 30, 2, 6), (True, 16, 1, 2)],
 )
 @pytest.mark.long
 def test_checkers_and_confirmations_agree_on_what_policies_have(on_clusters, number, proved, checked):

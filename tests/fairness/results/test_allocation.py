@@ -29,14 +29,6 @@ def test_dataframe_has_one_row_per_class():
     assert frame["usage of ram"].sum() == 18
 
 
-def test_results_are_frozen_and_not_iterable():
-    result = allocate(POOL, DRF())
-    with pytest.raises(AttributeError):
-        result.tasks = 1
-    with pytest.raises(TypeError):
-        iter(result)
-
-
 def test_a_plain_function_is_a_policy():
     def half_each(problem, counts):
         return np.where(np.asarray(counts) > 0, 0.5 / problem.task_shares.max(axis=1), 0)

@@ -5,7 +5,6 @@ import json
 import os
 import shutil
 
-import matplotlib.pyplot as plt
 import pytest
 
 from tests.fairqueues.commands.command_line import ROOT
@@ -176,12 +175,3 @@ def test_a_page_of_a_figure_compares_and_shows_its_code(figures):
     assert "`make reproduce` draws it" in waiting
     assert ":pyobject: exchange_rule" in waiting
     assert "{image}" not in waiting
-
-
-@pytest.mark.long
-def test_every_script_of_the_gallery_draws_one_figure(figures):
-    for page in figures.scripts().pages:
-        plt.close("all")
-        drawn = page()
-        assert drawn.figure.axes
-        assert len(plt.get_fignums()) <= 1, drawn.key

@@ -38,6 +38,8 @@ SLOW = (
     "traffic",
 )
 """Pages whose examples take seconds."""
+NEWCOMER = ("README.md", "tutorial.md")
+"""Pages that a newcomer reads: test_newcomer runs them where nothing but the wheel is installed."""
 ROOMS = ("results", "properties", "cloud", "indivisible")
 PACKAGES = (
     "fairness",
@@ -84,7 +86,7 @@ def every_page(condition):
     return pytest.mark.parametrize("page", pages, ids=lambda page: str(page.relative_to(ROOT)))
 
 
-@every_page(lambda page: any(">>>" in block for block in blocks(page, "python")))
+@every_page(lambda page: any(">>>" in b for b in blocks(page, "python")) and page.name not in NEWCOMER)
 def test_python_blocks_run_as_printed(page, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     examples = doctest.DocTestParser().get_doctest(
@@ -97,8 +99,7 @@ def test_python_blocks_run_as_printed(page, tmp_path, monkeypatch):
     assert runner.failures == 0, "".join(problems)
 
 
-# Those of README and tutorial are run by test_newcomer.
-@every_page(lambda page: commands(page) and page.name not in ("README.md", "tutorial.md"))
+@every_page(lambda page: commands(page) and page.name not in NEWCOMER)
 def test_commands_print_what_is_printed(page, tmp_path):
     def call(command):
         name, *arguments = shlex.split(command)

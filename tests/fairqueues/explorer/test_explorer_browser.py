@@ -8,8 +8,9 @@ import subprocess
 import sys
 import tomllib
 import urllib.request
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
+from functools import partial
 from xml.etree import ElementTree
 
 import pytest
@@ -108,15 +109,38 @@ class Visit:
         return self.browser.execute_script("return location.search.slice(1)")
 
 
+Open = Callable[..., Visit]
+Resize = Callable[[int, int], None]
+
+
 @pytest.fixture
-def visit(browser: webdriver.Chrome, address: str) -> Iterator[Visit]:
+def opened(browser: webdriver.Chrome, address: str) -> Iterator[Open]:
+    """Opens a page by its link. Whatever a test does there: nothing goes wrong in the browser, and no request
+    leaves this machine."""
     browser.get_log("browser")
     browser.get_log("performance")
-    yield Visit(browser, address)
-    # Whatever a test did: nothing went wrong in the browser, and no request left this machine.
+    yield partial(Visit, browser, address)
     complaints = [entry for entry in browser.get_log("browser") if entry["level"] in ("WARNING", "SEVERE")]
     assert complaints == []
     assert all(url.startswith((address, "data:", "ws://127.0.0.1:")) for url in requests(browser))
+
+
+@pytest.fixture
+def visit(opened: Open) -> Visit:
+    """The page of the first state."""
+    return opened()
+
+
+@pytest.fixture
+def sized(browser: webdriver.Chrome) -> Iterator[Resize]:
+    """Makes the window as large; afterwards it is that of a laptop again."""
+
+    def resize(width: int, height: int) -> None:
+        metrics = {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": False}
+        browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", metrics)
+
+    yield resize
+    resize(1366, 768)
 
 
 def requests(browser: webdriver.Chrome) -> list[str]:
@@ -145,21 +169,13 @@ def test_page_loads_and_asks_nobody_else(visit: Visit) -> None:
     assert "DRF" not in visit.text("#bottlenecks td[data-resource=ram]")
 
 
-def sized(browser: webdriver.Chrome, width: int, height: int) -> None:
-    metrics = {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": False}
-    browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", metrics)
-
-
 @pytest.mark.parametrize("state", [State(), *(State().resized(*k) for k in ((2, 4), (3, 4), (4, 2), (6, 4)))])
-def test_all_fits_without_overlap(visit: Visit, state: State) -> None:
-    visit = Visit(visit.browser, visit.address, state.query())
-    try:
-        for size in (1366, 768), (1280, 720), (1920, 1080):
-            sized(visit.browser, *size)
-            visit.complete()
-            require_fit(visit.browser, *size)
-    finally:
-        sized(visit.browser, 1366, 768)
+def test_all_fits_without_overlap(opened: Open, sized: Resize, state: State) -> None:
+    visit = opened(state.query())
+    for size in (1366, 768), (1280, 720), (1920, 1080):
+        sized(*size)
+        visit.complete()
+        require_fit(visit.browser, *size)
 
 
 def require_fit(browser: webdriver.Chrome, width: int, height: int) -> None:
@@ -191,20 +207,19 @@ CLUSTER = replace(State().resized(4, 3, 5), shown=tuple(SERVER_POLICIES))
 
 @pytest.mark.parametrize("state", [replace(TWENTY, shown=tuple(POLICIES)), CLUSTER])
 @pytest.mark.parametrize("width", [1280, 390])
-def test_tables_of_many_classes_and_servers_are_whole(visit: Visit, state: State, width: int) -> None:
-    sized(visit.browser, width, 720)
-    try:
-        visit = Visit(visit.browser, visit.address, state.query())
-        wide, cut, below = visit.browser.execute_script(
-            """const over = (e) => e.scrollWidth > e.clientWidth + 1;
-            const tables = document.getElementById("tables"), views = document.getElementById("views");
-            return [document.documentElement.scrollWidth,
-              [tables, ...tables.children].filter(over).map((e) => e.outerHTML.slice(0, 80)),
-              [...tables.children].filter((e) => e.scrollHeight > e.clientHeight + 1).length];"""
-        )
-        rows = len(visit.browser.find_elements(By.CSS_SELECTOR, "#tasks tbody tr"))
-    finally:
-        sized(visit.browser, 1366, 768)
+def test_tables_of_many_classes_and_servers_are_whole(
+    opened: Open, sized: Resize, state: State, width: int
+) -> None:
+    sized(width, 720)
+    visit = opened(state.query())
+    wide, cut, below = visit.browser.execute_script(
+        """const over = (e) => e.scrollWidth > e.clientWidth + 1;
+        const tables = document.getElementById("tables"), views = document.getElementById("views");
+        return [document.documentElement.scrollWidth,
+          [tables, ...tables.children].filter(over).map((e) => e.outerHTML.slice(0, 80)),
+          [...tables.children].filter((e) => e.scrollHeight > e.clientHeight + 1).length];"""
+    )
+    rows = len(visit.browser.find_elements(By.CSS_SELECTOR, "#tasks tbody tr"))
     assert wide <= width
     assert below == 0
     # On a phone a table scrolls by itself.
@@ -242,35 +257,31 @@ TUTORIAL = replace(
 
 
 @pytest.mark.parametrize("query", ["example=provisioning", "example=talk_difference", TUTORIAL.query()])
-def test_titles_names_and_tables_of_examples_are_not_cut(visit: Visit, query: str) -> None:
-    sized(visit.browser, 1280, 720)
-    try:
-        Visit(visit.browser, visit.address, query).complete()
-        cut = visit.browser.execute_script(
-            """const over = (e) => e.scrollWidth > e.clientWidth + 1 || e.scrollHeight > e.clientHeight + 1;
-            return [...document.querySelectorAll("h2, .head, #tables, #tables > div, #inputs")]
-              .filter(over).map((e) => e.outerHTML);"""
-        )
-    finally:
-        sized(visit.browser, 1366, 768)
+def test_titles_names_and_tables_of_examples_are_not_cut(opened: Open, sized: Resize, query: str) -> None:
+    sized(1280, 720)
+    visit = opened(query)
+    visit.complete()
+    cut = visit.browser.execute_script(
+        """const over = (e) => e.scrollWidth > e.clientWidth + 1 || e.scrollHeight > e.clientHeight + 1;
+        return [...document.querySelectorAll("h2, .head, #tables, #tables > div, #inputs")]
+          .filter(over).map((e) => e.outerHTML);"""
+    )
     assert cut == []
 
 
-def test_on_a_phone_each_table_scrolls_beside_the_names_of_its_rows(visit: Visit) -> None:
-    sized(visit.browser, 390, 844)
-    try:
-        Visit(visit.browser, visit.address, State().resized(6, 4).query()).complete()
-        moved = visit.browser.execute_script(
-            """const box = document.getElementById("rates").parentElement;
-            const head = box.querySelector("tbody th"), at = head.getBoundingClientRect().left;
-            box.scrollLeft = 500;
-            return [document.documentElement.scrollWidth, box.scrollLeft,
-                    head.getBoundingClientRect().left - at,
-                    [...document.querySelectorAll("#tables > div")].map((e) =>
-                      [e.classList.contains("scrolls"), e.scrollWidth > e.clientWidth + 1])];"""
-        )
-    finally:
-        sized(visit.browser, 1366, 768)
+def test_on_a_phone_each_table_scrolls_beside_the_names_of_its_rows(opened: Open, sized: Resize) -> None:
+    sized(390, 844)
+    visit = opened(State().resized(6, 4).query())
+    visit.complete()
+    moved = visit.browser.execute_script(
+        """const box = document.getElementById("rates").parentElement;
+        const head = box.querySelector("tbody th"), at = head.getBoundingClientRect().left;
+        box.scrollLeft = 500;
+        return [document.documentElement.scrollWidth, box.scrollLeft,
+                head.getBoundingClientRect().left - at,
+                [...document.querySelectorAll("#tables > div")].map((e) =>
+                  [e.classList.contains("scrolls"), e.scrollWidth > e.clientWidth + 1])];"""
+    )
     assert moved[0] <= 390
     assert moved[1] > 50
     assert abs(moved[2]) <= 2
@@ -279,8 +290,8 @@ def test_on_a_phone_each_table_scrolls_beside_the_names_of_its_rows(visit: Visit
     assert any(more for _, more in moved[3])
 
 
-def test_legend_and_lines_have_the_same_dashes(visit: Visit) -> None:
-    visit = Visit(visit.browser, visit.address, State().resized(3, 2).query())
+def test_legend_and_lines_have_the_same_dashes(opened: Open, sized: Resize) -> None:
+    visit = opened(State().resized(3, 2).query())
     visit.complete()
     drawn = visit.browser.execute_script(
         """const plot = Bokeh.documents[0].get_model_by_name("rates");
@@ -297,26 +308,23 @@ def test_legend_and_lines_have_the_same_dashes(visit: Visit) -> None:
     assert visit.keys("rates")[-1] == "ends (hover: why)"
 
 
-def test_what_an_example_leaves_out_opens_on_click(visit: Visit) -> None:
+def test_what_an_example_leaves_out_opens_on_click(opened: Open, sized: Resize) -> None:
     state = Examples(State()).state("example=heavy_tails").resized(6, 4)
-    sized(visit.browser, 1280, 720)
-    try:
-        visit = Visit(visit.browser, visit.address, state.query())
-        assert len(state.left_out) > 2
-        assert visit.text("#left-out summary") == f"{len(state.left_out)} left out"
-        assert visit.text("#left-out ul") == ""
-        visit.browser.find_element(By.CSS_SELECTOR, "#left-out summary").click()
-        assert visit.text("#left-out ul").splitlines() == list(state.left_out)
-        outside = visit.browser.execute_script(
-            """const list = document.querySelector("#left-out ul").getBoundingClientRect();
-            const form = document.getElementById("inputs"), box = form.getBoundingClientRect();
-            return [box.left > list.left, list.right > box.right, list.bottom > box.bottom,
-                    form.scrollHeight > form.clientHeight, form.scrollWidth > form.clientWidth];"""
-        )
-    finally:
-        sized(visit.browser, 1366, 768)
+    sized(1280, 720)
+    visit = opened(state.query())
+    assert len(state.left_out) > 2
+    assert visit.text("#left-out summary") == f"{len(state.left_out)} left out"
+    assert visit.text("#left-out ul") == ""
+    visit.browser.find_element(By.CSS_SELECTOR, "#left-out summary").click()
+    assert visit.text("#left-out ul").splitlines() == list(state.left_out)
+    outside = visit.browser.execute_script(
+        """const list = document.querySelector("#left-out ul").getBoundingClientRect();
+        const form = document.getElementById("inputs"), box = form.getBoundingClientRect();
+        return [box.left > list.left, list.right > box.right, list.bottom > box.bottom,
+                form.scrollHeight > form.clientHeight, form.scrollWidth > form.clientWidth];"""
+    )
     assert not any(outside)
-    assert Visit(visit.browser, visit.address).browser.find_elements(By.ID, "left-out") == []
+    assert opened().browser.find_elements(By.ID, "left-out") == []
 
 
 def test_changing_a_demand_changes_pictures_tables_and_link(visit: Visit) -> None:
@@ -349,7 +357,7 @@ def test_wrong_input_has_a_message_beside_it_and_the_picture_stays(visit: Visit)
         assert visit.text(f"#error-{field}") == ""
 
 
-def test_link_reproduces_the_state(visit: Visit) -> None:
+def test_link_reproduces_the_state(visit: Visit, opened: Open) -> None:
     visit.type("capacities-0", "12.5")
     visit.type("load", "0.45")
     before = visit.data("answered")
@@ -359,7 +367,7 @@ def test_link_reproduces_the_state(visit: Visit) -> None:
     visit.complete()
     shown = visit.columns("drift", "x"), visit.columns("rates", "y"), visit.text("#tables")
     assert link is not None
-    again = Visit(visit.browser, visit.address, link.partition("?")[2])
+    again = opened(link.partition("?")[2])
     again.complete()
     assert (again.columns("drift", "x"), again.columns("rates", "y"), again.text("#tables")) == shown
     assert again.browser.find_element(By.ID, "load").get_attribute("value") == "0.45"
@@ -538,7 +546,7 @@ def test_a_page_that_the_back_button_brings_back_still_answers(visit: Visit) -> 
     visit.browser.get_log("browser")
 
 
-def test_dark_page_has_dark_figures_and_is_remembered(visit: Visit) -> None:
+def test_dark_page_has_dark_figures_and_is_remembered(visit: Visit, opened: Open) -> None:
     def colours(place: Visit) -> list[str]:
         return place.browser.execute_script(
             """const plot = Bokeh.documents[0].get_model_by_name("sharing");
@@ -550,7 +558,7 @@ def test_dark_page_has_dark_figures_and_is_remembered(visit: Visit) -> None:
     visit.browser.find_element(By.ID, "theme").click()
     visit.settle(before)
     assert colours(visit) == ["rgb(22, 25, 30)", NIGHT.page]
-    again = Visit(visit.browser, visit.address)
+    again = opened()
     again.complete()
     assert colours(again) == ["rgb(22, 25, 30)", NIGHT.page]
     assert again.query() == ""
@@ -576,33 +584,31 @@ def test_six_classes_have_their_numbers_in_the_tables(visit: Visit) -> None:
 
 
 @pytest.mark.parametrize("size", [(1280, 720), (390, 844)])
-def test_long_names_stay_where_they_belong(visit: Visit, size: tuple[int, int]) -> None:
+def test_long_names_stay_where_they_belong(opened: Open, sized: Resize, size: tuple[int, int]) -> None:
     names = ("x" * 40, "W" * 40, "class 1")
     state = replace(State().resized(3, 2), job_classes=names, resources=("W" * 40, "ram"))
-    sized(visit.browser, *size)
-    try:
-        Visit(visit.browser, visit.address, state.query()).complete()
-        wide, out = visit.browser.execute_script(
-            """const right = (e) => e.getBoundingClientRect().right;
-            return [document.documentElement.scrollWidth,
-              [...document.querySelectorAll("section.figure > div *, section.figure .note")].filter((e) =>
-                right(e) > right(e.closest("section")) + 1).map((e) => e.outerHTML)];"""
-        )
-        heads = visit.browser.execute_script(
-            """const plot = Bokeh.documents[0].get_model_by_name("sharing");
-            return [...plot.below[0].major_label_overrides.values()];"""
-        )
-    finally:
-        sized(visit.browser, 1366, 768)
+    sized(*size)
+    visit = opened(state.query())
+    visit.complete()
+    wide, out = visit.browser.execute_script(
+        """const right = (e) => e.getBoundingClientRect().right;
+        return [document.documentElement.scrollWidth,
+          [...document.querySelectorAll("section.figure > div *, section.figure .note")].filter((e) =>
+            right(e) > right(e.closest("section")) + 1).map((e) => e.outerHTML)];"""
+    )
+    heads = visit.browser.execute_script(
+        """const plot = Bokeh.documents[0].get_model_by_name("sharing");
+        return [...plot.below[0].major_label_overrides.values()];"""
+    )
     assert wide <= size[0]
     assert out == []
     assert heads == ["x" * 13 + "…", "W" * 13 + "…", "class 1"]
 
 
-def test_names_are_text_and_never_markup(visit: Visit) -> None:
+def test_names_are_text_and_never_markup(opened: Open) -> None:
     evil = "<img src=http://example.org/x onerror=alert(1)>{{ 7 * 7 }}"
     state = State(job_classes=(evil, "B"), resources=(evil, '"x"'))
-    other = Visit(visit.browser, visit.address, state.query())
+    other = opened(state.query())
     assert other.browser.find_elements(By.TAG_NAME, "img") == []
     assert other.text("#tasks thead th:nth-child(2)") == evil
     assert other.text("#bottlenecks td") == "all policies"

@@ -12,16 +12,6 @@ from queueing.recorded.columns import pieces
 from tests.fairqueues.traces.files import EVENTS, written
 from tests.fairqueues.traces.foreign_files import FILES, READ, write
 
-SAVED = (
-    '{"format": "fairqueues result, 1", "version": "0.1.0", "digest": "cdb2957a841ca6eefed179f83c9e9e'
-    '93dc9eb0e92df98e9b9478d14042685586", "result": {"part": 1}, "parts": [{"array": "k05VTVBZAQB2AHs'
-    "nZGVzY3InOiAnPGY4JywgJ2ZvcnRyYW5fb3JkZXInOiBGYWxzZSwgJ3NoYXBlJzogKDIsIDIpLCB9ICAgICAgICAgICAgICA"
-    "gICAgICAgICAgICAgICAgICAgICAgICAgICAgICAgICAgICAgICAgICAgIAoAAAAAAABAQAAAAAAAAABAAAAAAAAAUEAAAAA"
-    'AAAAAAA==", "frozen": true}, {"class": "queueing.recorded.node_list:NodeList", "fields": {"names'
-    '": {"tuple": ["a", "b"]}, "resources": {"tuple": ["CPU", "GPU"]}, "units": {"tuple": ["cores", "'
-    'devices"]}, "capacities": {"part": 0}, "models": {"tuple": ["T4", ""]}}}]}'
-)
-"""A list of nodes as it was saved before there were notes."""
 TABLES = [kind for kind, files in FILES.items() if any(name.endswith(".csv") for name in files)]
 
 
@@ -179,12 +169,6 @@ def test_machines_that_stand_twice_are_merged_with_a_note(tmp_path):
     nodes.save(tmp_path / "nodes.json")
     assert NodeList.load(tmp_path / "nodes.json").notes == nodes.notes
     assert read_alibaba_2018_machines(written(tmp_path, "m.csv", *lines[1:])).notes == ()
-
-
-def test_nodes_that_were_saved_before_they_had_notes_are_read(tmp_path):
-    (tmp_path / "nodes.json").write_text(SAVED)
-    nodes = NodeList.load(tmp_path / "nodes.json")
-    assert (nodes.names, nodes.capacities.tolist(), nodes.notes) == (("a", "b"), [[32, 2], [64, 0]], ())
 
 
 def test_plain_blocks_are_what_they_are_cell_by_cell(tmp_path, monkeypatch):

@@ -1,27 +1,19 @@
 """Certificates as theorems: their text says what the claim says, and Coq accepts true ones only."""
 
 import re
-import shutil
-import subprocess
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
 
 import pytest
 
-from proofs import Implication, Induction, Status, SumSchema, Verdict, check, statements
+from proofs import Implication, Induction, Status, SumSchema, check, statements
 from proofs.checks import check_all, kernel
 from proofs.kernels import exported_steps, source_files, to_coq, to_lean
 from proofs.kernels.identifiers import RESERVED, identifiers
-from proofs.language.polynomials import polynomial
 from proofs.language.relations import relation
-from proofs.prover import settle
-from tests.processes import PATIENCE
 from tests.proofs.catalogue.statements import own
-
-needs_coq = pytest.mark.skipif(
-    shutil.which("coqc") is None, reason="no coqc here; on Debian: apt-get install coq"
-)
+from tests.proofs.kernels.theorems import CERTIFICATES, adds_up, compiled, needs_coq, terms_of
 
 PROVED = [
     ({"a": "0 < a", "fits": "x*a <= 1"}, "x*a <= 2"),
@@ -44,13 +36,6 @@ REFUTED = [
     ({}, "x != 3"),
     ({}, "1 <= 0"),
 ]
-
-
-CERTIFICATES = {Implication: 1, SumSchema: 1, Induction: 2}
-"""Polynomial certificates of a claim that is proved."""
-
-TERM = re.compile(r"  (?:assert \(|have )T\d+ : (?:\(0 : ℝ\)|0) (?:<=|<|≤) (.*?)(?: := .*|\)$)")
-"""A line that states the sign of a term, in Coq or Lean."""
 
 
 SUMS = [
@@ -84,26 +69,6 @@ INDUCTIONS = [
 def settled():
     """A verdict on claims of all forms."""
     return check(own(*(Implication(*claim) for claim in PROVED + REFUTED), name="all-forms"))
-
-
-def terms_of(text):
-    """By theorem, the terms that are said to be >= 0, read from Coq or Lean."""
-    found = {}
-    for line in text.splitlines():
-        if named := re.match(r"(?:Theorem|theorem) (\w+)", line):
-            name = named[1]
-        if term := re.match(
-            r"  (?:assert \(|have )T\d+ : (?:\(0 : ℝ\)|0) (?:<=|<|≤) (.*?)(?: := .*|\)$)", line
-        ):
-            found.setdefault(name, []).append(polynomial(term[1].replace("^", "**")))
-    return found
-
-
-def adds_up(terms):
-    total = polynomial(0)
-    for term in terms:
-        total = total + term
-    return not total.terms
 
 
 @pytest.mark.parametrize("write", [to_coq, to_lean])
@@ -205,23 +170,10 @@ def test_no_proof_is_left_open_or_searched(word):
 
 def test_readme_tells_how_many_theorems_there_are():
     claims = [step.claim for s in statements() for step in s.ask(s.question())]
-    count = sum(CERTIFICATES.get(type(claim), 0) for claim in claims)
+    count = sum(CERTIFICATES.get(type(claim).__name__, 0) for claim in claims)
     readme = Path(__file__).parents[3].joinpath("README.md").read_text(encoding="utf-8")
     told = f"All {count} polynomial certificates"
     assert told in " ".join(readme.split()), f"the README tells of another number than {count}"
-
-
-def compiled(folder, name, text):
-    """What coqc says of a file: None if it accepts it, else the line of its first error."""
-    path = folder / f"{name}.v"
-    path.write_text(text, encoding="utf-8")
-    done = subprocess.run(
-        ["coqc", path.name], cwd=folder, capture_output=True, text=True, timeout=4 * PATIENCE, check=False
-    )
-    if done.returncode == 0:
-        return None
-    assert "Error" in done.stderr, done.stderr
-    return text.splitlines()[int(re.search(r"line (\d+)", done.stderr)[1]) - 1]
 
 
 @needs_coq
@@ -290,32 +242,6 @@ def test_coq_refuses_bent_evidence(tmp_path):
         changed = replace(finding, evidence=finding.evidence | change)
         text = to_coq(replace(verdict, findings=(changed, *verdict.findings[1:])))
         assert compiled(tmp_path, f"bent{k}", text).strip() in ("ring.", "field.")
-
-
-def polynomial_part(statement):
-    """The verdict on a statement of which only the steps with polynomial certificates are settled."""
-    question = statement.question()
-    steps = [step for step in statement.ask(question) if type(step.claim) in CERTIFICATES]
-    findings = tuple(settle(step, 60.0) for step in steps)
-    assert all(finding.status == Status.PROVED for finding in findings)
-    data = statement.to_dict(own=False)
-    return Verdict(statement.id, Status.PROVED, "", "", data, question.sizes, (), (), {}, findings, 0.0)
-
-
-@pytest.mark.long
-def test_coq_accepts_every_certificate_of_the_catalogue(tmp_path):
-    verdicts = [polynomial_part(statement) for statement in statements()]
-    claims = [step.claim for s in statements() for step in s.ask(s.question())]
-    theorems = sum(CERTIFICATES.get(type(claim), 0) for claim in claims)
-    assert theorems > 300
-    for language in ("coq", "lean"):
-        found = [terms_of(text) for text in source_files(verdicts, language).values()]
-        assert sum(map(len, found)) == theorems
-        assert all(adds_up(terms) for of_one in found for terms in of_one.values())
-    if shutil.which("coqc") is None:
-        pytest.skip("the terms add up; no coqc here that would check the theorems: apt-get install coq")
-    for name, text in source_files(verdicts, "coq").items():
-        assert compiled(tmp_path, name.removesuffix(".v"), text) is None, name
 
 
 def test_the_command_writes_a_file_for_each_paper(tmp_path, capsys):

@@ -50,28 +50,32 @@ def test_two_classes_on_two_resources(name):
     assert_is_the_policy(talk(), name)
 
 
+THREE = {
+    "chain": lambda: SymbolicProblem(
+        [[1, 0], ["b", 1], [0, 1]], ["C", "D"], ["x", "y", "z"],
+        assume=["b > 0", "x > 0", "y > 0", "z > 0", "C > 0", "D > 0"],
+    ),
+    "weights": lambda: SymbolicProblem(
+        [[1, "a"], ["b", 1], [1, "c"]], [1, 1], weights=["u", "v", 1],
+        assume=["a > 0", "b > 0", "c > 0", "u > 0", "v > 0"],
+    ),
+    "ring": lambda: SymbolicProblem(RING, [1, 1, 1], assume=["a > 0", "b > 0", "c > 0"]),
+    "ring with counts": lambda: SymbolicProblem(
+        RING, [1, 1, 1], ["x", 2, 1], assume=["0 < a < 1", "0 < b < 1", "0 < c < 1", "x > 0"]
+    ),
+}  # fmt: skip
+
+
 @pytest.mark.long
-@pytest.mark.parametrize("name", ["MMF", "DRF", "Asset"])
 @pytest.mark.parametrize(
-    "problem",
+    ("problem", "name"),
     [
-        lambda: SymbolicProblem(
-            [[1, 0], ["b", 1], [0, 1]], ["C", "D"], ["x", "y", "z"],
-            assume=["b > 0", "x > 0", "y > 0", "z > 0", "C > 0", "D > 0"],
-        ),
-        lambda: SymbolicProblem(
-            [[1, "a"], ["b", 1], [1, "c"]], [1, 1], weights=["u", "v", 1],
-            assume=["a > 0", "b > 0", "c > 0", "u > 0", "v > 0"],
-        ),
-        lambda: SymbolicProblem(RING, [1, 1, 1], assume=["a > 0", "b > 0", "c > 0"]),
-        lambda: SymbolicProblem(
-            RING, [1, 1, 1], ["x", 2, 1], assume=["0 < a < 1", "0 < b < 1", "0 < c < 1", "x > 0"]
-        ),
+        *(("chain", name) for name in ("MMF", "DRF", "Asset")),
+        *(("weights", "MMF"), ("weights", "DRF"), ("ring", "DRF"), ("ring with counts", "Asset")),
     ],
-    ids=["chain", "weights", "ring", "ring with counts"],
-)  # fmt: skip
+)
 def test_three_classes(problem, name):
-    assert_is_the_policy(problem(), name)
+    assert_is_the_policy(THREE[problem](), name)
 
 
 def test_numbers_of_the_papers():

@@ -19,7 +19,6 @@ from fairness import (
 from fairness.properties.definitions.sharing_incentive import SharingIncentive
 from proofs import ProofError
 from proofs.symbolic import (
-    Parameters,
     SymbolicProblem,
     SymbolicSystem,
     closed_form,
@@ -244,16 +243,6 @@ def test_roots_are_refused_with_the_remedy():
     form = closed_form(problem, ProportionalFair())
     with pytest.raises(ProofError, match="hold roots"):
         same(form, closed_form(problem, DRF()))
-
-
-def test_saved_and_loaded(tmp_path):
-    for k, claim in enumerate(["a**3 < 2", "a*b < 1", "a**2 >= 0"]):
-        found = where(claim)
-        found.save(tmp_path / f"{k}.json")
-        again = Parameters.load(tmp_path / f"{k}.json")
-        assert str(again) == str(found)
-        point = {letter.name: 1 for letter in found.letters}
-        assert again.contains(point) == found.contains(point)
 
 
 @pytest.mark.long

@@ -12,8 +12,6 @@ from proofs.symbolic import SymbolicProblem, closed_form
 from tests.proofs.symbolic.grids import assert_is_the_policy, talk
 
 F = Fraction
-LATER = [pytest.param(first, marks=pytest.mark.long) for first in range(6, 110, 13)]
-"""Where parts of a fuzz begin: 318 problems in all."""
 THREE = [["a", 1], [2, 1], [1, 4]]
 """a = 4: the talk's example of a difference with BMF."""
 
@@ -138,10 +136,9 @@ def assert_is_allocated(pool, *points):
         assert tasks == pytest.approx(allocate(pool.at(point)[0], ProportionalFair()).tasks, rel=1e-9)
 
 
-@pytest.mark.parametrize("first", [0, pytest.param(3, marks=pytest.mark.long), *LATER])
-def test_fractions_as_demands(first):
-    for seed in range(first, first + (3 if first < 4 else 13)):
-        assert_is_allocated(random_pool(seed), {"a": F(1, 3)}, {"a": 2})
+@pytest.mark.parametrize("seed", [0, 1, 2, *(pytest.param(k, marks=pytest.mark.long) for k in range(3, 40))])
+def test_fractions_as_demands(seed):
+    assert_is_allocated(random_pool(seed), {"a": F(1, 3)}, {"a": 2})
 
 
 @pytest.mark.parametrize(
@@ -149,19 +146,13 @@ def test_fractions_as_demands(first):
     [
         ([[5, 1, 4], [3, 1, "a"], [2, 6, 3]], ["2 < a < 3"], {(0, 1), (0, 1, 2), (0, 2), (2,)}),
         pytest.param(
-            [[5, 1, 4], [3, 1, "a"], [2, 6, "b"]],
-            ["2 < a < 3", "2 < b < 3"],
-            {(2,), (0, 1), (0, 2), (0, 1, 2)},
-            marks=pytest.mark.long,
-        ),
-        pytest.param(
             [[1, 6, 3], [1, 2, "a"], [5, 2, "b"]],
             ["2 < a < 3", "2 < b < 3"],
             {(0, 1), (1, 2), (0, 1, 2)},
             marks=pytest.mark.long,
         ),
     ],
-    ids=["one letter", "two letters", "two letters, sqrt(79)"],
+    ids=["one letter, sqrt(57)", "two letters, sqrt(79)"],
 )
 def test_roots_of_numbers_are_no_coefficients(demands, assume, full):
     """Two resources fill as sqrt(57) or sqrt(79) says, whatever the letters of the third are."""

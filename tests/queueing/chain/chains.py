@@ -64,8 +64,26 @@ def processor_sharing_law(loads, shape):
     return law / law.sum()
 
 
-def rational_law(system, policy, states, rates):
+def law_in_fractions(rates):
     """Solve the balance equations of an irreducible chain over the rationals (Grassmann, Taksar, Heyman)."""
+    matrix = np.array([[Fraction(rate) for rate in row] for row in rates], dtype=object)
+    for k in range(len(matrix) - 1, 0, -1):
+        matrix[:k, k] /= matrix[k, :k].sum()
+        matrix[:k, :k] += np.outer(matrix[:k, k], matrix[k, :k])
+    law = [Fraction(1)]
+    for k in range(1, len(matrix)):
+        law.append(np.dot(law, matrix[:k, k]))
+    return [p / sum(law) for p in law]
+
+
+def mean_in_fractions(rates, values):
+    """Mean of values of the states under this law."""
+    law = law_in_fractions(rates)
+    return sum(p * Fraction(float(v)) for p, v in zip(law, values, strict=True))
+
+
+def rational_law(system, policy, states, rates):
+    """The law of the counts on these states, by elimination in fractions."""
 
     def moves(x):
         tasks = policy(system.problem, np.array(x, dtype=float))
@@ -73,11 +91,4 @@ def rational_law(system, policy, states, rates):
             yield stepped(x, i, 1), Fraction(float(rates(x)[i]))
             yield stepped(x, i, -1), Fraction(float(tasks[i])) / Fraction(float(system.mean_sizes[i]))
 
-    matrix = rate_matrix(states, moves, dtype=object)
-    for k in range(len(states) - 1, 0, -1):
-        matrix[:k, k] /= matrix[k, :k].sum()
-        matrix[:k, :k] += np.outer(matrix[:k, k], matrix[k, :k])
-    law = [Fraction(1)]
-    for k in range(1, len(states)):
-        law.append(np.dot(law, matrix[:k, k]))
-    return [p / sum(law) for p in law]
+    return law_in_fractions(rate_matrix(states, moves, dtype=object))

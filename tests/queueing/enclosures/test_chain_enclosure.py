@@ -15,7 +15,7 @@ from queueing.certificates import chain_certificate
 from queueing.certificates.chain_certificate import poisson_sides
 from queueing.chain.solvers import poisson_steps
 from queueing.enclosures import finite_equation
-from queueing.results import ChainCertificate, ChainEnclosure
+from tests.queueing.chain.chains import mean_in_fractions
 
 METHODS = {"elimination": {}, "sparse factors": {"CHEAP": 0}, "iteration": {"CHEAP": 0, "LONGEST": 0}}
 
@@ -28,22 +28,12 @@ def method(request, monkeypatch):
 
 
 def exact_mean(chain, f):
-    """Mean of f under the law of an irreducible chain, by elimination in fractions."""
-    n = chain.n_states
-    q = [[Fraction(0)] * n for _ in range(n)]
-    for x in range(n):
-        for k in range(chain.starts[x], chain.starts[x + 1]):
-            q[x][chain.targets[k]] = Fraction(float(chain.rates[k]))
-    law = [Fraction(1)] * n
-    for m in range(n - 1, 0, -1):
-        total = sum(q[m][:m])
-        for x in range(m):
-            q[x][m] /= total
-            for y in range(m):
-                q[x][y] += q[x][m] * q[m][y]
-    for m in range(1, n):
-        law[m] = sum(law[x] * q[x][m] for x in range(m))
-    return sum(p * Fraction(float(v)) for p, v in zip(law, f, strict=True)) / sum(law)
+    """Mean of f under the law of an irreducible chain."""
+    rates = np.zeros((chain.n_states,) * 2)
+    for x in range(chain.n_states):
+        moves = slice(chain.starts[x], chain.starts[x + 1])
+        rates[x, chain.targets[moves]] = chain.rates[moves]
+    return mean_in_fractions(rates, f)
 
 
 def random_chain(rng, n, decades):
@@ -321,16 +311,3 @@ def test_tampered_certificates_are_rejected():
     lower, upper = check_certificate(crude)
     for k, name in enumerate(certificate.names):
         assert Fraction(lower[k]) <= exact_mean(chain, chain.values(name)) <= Fraction(upper[k])
-
-
-def test_certificates_are_files(tmp_path):
-    enclosure = enclose_chain(random_chain(np.random.default_rng(8), 6, 1.0), ["gain", "some"])
-    enclosure.save(tmp_path / "e.json.gz")
-    again = ChainEnclosure.load(tmp_path / "e.json.gz")
-    again.check()
-    assert again.bounds("gain") == enclosure.bounds("gain")
-    enclosure.certificate.save(tmp_path / "c.json")
-    assert (
-        check_certificate(ChainCertificate.load(tmp_path / "c.json")).lower.tolist()
-        == enclosure.lower.tolist()
-    )

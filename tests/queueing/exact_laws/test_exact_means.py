@@ -10,24 +10,7 @@ import pytest
 from fairness import ModelError
 from fairness.errors import NotConvergedError
 from queueing import FiniteChain, enclose_chain, exact_means
-
-
-def eliminated(rates: np.ndarray, values: np.ndarray) -> Fraction:
-    """The mean by the reduction of Grassmann, Taksar and Heyman, in fractions."""
-    q = [[Fraction(float(rate)) for rate in row] for row in rates]
-    n = len(q)
-    for k in range(n - 1, 0, -1):
-        out = sum(q[k][:k], Fraction(0))
-        for i in range(k):
-            q[i][k] /= out
-        for i in range(k):
-            for j in range(k):
-                if i != j:
-                    q[i][j] += q[i][k] * q[k][j]
-    law = [Fraction(1)]
-    for k in range(1, n):
-        law.append(sum((law[i] * q[i][k] for i in range(k)), Fraction(0)))
-    return sum(p * Fraction(float(v)) for p, v in zip(law, values, strict=True)) / sum(law)
+from tests.queueing.chain.chains import mean_in_fractions
 
 
 @pytest.mark.parametrize("kind", ["whole", "floats", "decades", "dense", "sparse"])
@@ -47,8 +30,8 @@ def test_random_chains_by_elimination(kind: str) -> None:
         values = rng.integers(-3, 4, n) if kind == "whole" else rng.normal(size=n)
         chain = FiniteChain(rates, rewards={"gain": values}, labels={"first": np.arange(n) == 0})
         found = exact_means(chain, ["gain", "first"])
-        assert found["gain"] == eliminated(rates, values)
-        assert found["first"] == eliminated(rates, np.arange(n) == 0)
+        assert found["gain"] == mean_in_fractions(rates, values)
+        assert found["first"] == mean_in_fractions(rates, np.arange(n) == 0)
 
 
 def test_a_long_queue_with_far_jumps() -> None:

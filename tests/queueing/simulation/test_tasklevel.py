@@ -203,30 +203,6 @@ def test_one_server_is_a_pool_bit_by_bit(placement):
             same_trace(one, two)
 
 
-def test_single_types_are_the_pool_bit_by_bit():
-    system = System(POOL, [0.5, 0.2, 0.5], [5.0, 1.0, 2.0])
-    for scheduler in (DRFScheduler(), FIFOScheduler(blocking=False), PFScheduler()):
-        one = task_trace(system, scheduler, 60.0, rng=1)
-        for types in (TaskTypes([]), TaskTypes([["reduce"], ["map"]], start="stages")):
-            two = task_trace(system, scheduler, 60.0, tasks=Tasks(types=types), rng=1)
-            same_trace(one, two)
-
-
-@pytest.mark.parametrize("start", ["listed", "any"])
-def test_equal_types_are_one_type(start):
-    # 3 + 4 tasks of equal demands and duration are 7 tasks; with deterministic durations even the same run.
-    one = System(Problem([[4, 1], [1, 4]], [16, 16]), [0.5, 0.5], [7.0, 3.0])
-    two = System(Problem([[4, 1], [4, 1], [1, 4]], [16, 16]), [0.5, 0.5, 0.5], [3.0, 4.0, 3.0])
-    tasks = Tasks(per_job=FixedTasks([7, 3]), times="deterministic")
-    left = task_trace(one, DRFScheduler(), 60.0, tasks=tasks, rng=2)
-    types = TaskTypes([["class 1", "class 2"]], start=start)
-    tasks = Tasks(per_job=FixedTasks([3, 4, 3]), times="deterministic", types=types)
-    right = task_trace(two, DRFScheduler(), 60.0, tasks=tasks, rng=2)
-    assert len(left.task_jobs) > 200
-    for name in ("task_jobs", "task_starts", "job_departures"):
-        np.testing.assert_array_equal(getattr(left, name), getattr(right, name))
-
-
 def test_small_tables_and_logs_change_nothing(monkeypatch):
     system = System.with_load(TALK, [1, 1], 1.0)
     large = task_trace(system, PFScheduler(), 30.0, tasks=Tasks(per_job=10.0), rng=6)

@@ -26,7 +26,7 @@ from queueing import (
     task_trace,
 )
 from tests.oracles.tasklevel_reference import CLUSTER, HALVES, RULES, SCHEDULERS, TALK
-from tests.queueing.simulation.simulated import SURE, erlang_c, off, same
+from tests.queueing.simulation.simulated import SURE, erlang_c, off
 
 # Closed forms
 
@@ -154,15 +154,6 @@ def test_estimates_agree_with_each_other(system, scheduler, tasks, events):
         assert result.mean_jobs[0] == result.mean_jobs[2]
 
 
-def test_one_server_gives_the_estimates_of_a_pool():
-    one, two = (
-        simulate(System(problem, [2.0, 1.0]), DRFScheduler(), events=5000, replications=3, rng=1)
-        for problem in (TALK, Cluster([[4, 1], [1, 4]], [[16, 16]]))
-    )
-    same(one, two)
-    np.testing.assert_allclose(one.utilization, two.utilization, rtol=1e-12)
-
-
 # What packing changes
 
 
@@ -183,16 +174,6 @@ def test_best_fit_keeps_room_for_large_tasks():
     short, long = (result.estimates["mean_durations"] for result in (best, worst))
     assert short.value[1] + short.half_width_at(SURE)[1] < long.value[1] - long.half_width_at(SURE)[1]
     assert best.servers.fragmented.value[0] < worst.servers.fragmented.value[0]
-
-
-@pytest.mark.parametrize("blocking", [True, False])
-def test_a_pool_that_does_not_block_is_never_fragmented(blocking):
-    tasks, system = Tasks(placement=FirstFit()), System.with_load(TALK, [1, 1], 0.8)
-    result = simulate(
-        system, DRFScheduler(blocking=blocking), tasks=tasks, events=50_000, replications=2, rng=1
-    )
-    assert bool(result.servers.fragmented.value[0] > 0) is blocking
-    assert result.servers.waiting.value[0] > 0.05
 
 
 # What a reader sees
