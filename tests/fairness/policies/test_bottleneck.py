@@ -192,6 +192,14 @@ def test_blocked_and_free_classes():
     assert BMF.solve(problem, [3, 1, 1, 1]).certificate.holds
 
 
+def test_limits_bind_and_others_take_the_rest():
+    problem = Problem([[1, 3], [3, 2]], [1, 1], limits=[np.inf, 0.1])
+    # Job 2 stops at 1/10, job 1 takes what it leaves of resource 2: 3 phi = 1 - 2/10.
+    np.testing.assert_allclose(BMF(problem, [1, 1]), [0.8 / 3, 0.1], rtol=1e-14)
+    everyone = Problem([[1, 3], [3, 2]], [1, 1], limits=[0.01, 0.02])
+    np.testing.assert_array_equal(BMF(everyone, [2, 3]), [0.02, 0.06])
+
+
 def test_prices_give_the_tasks_back():
     rng = np.random.default_rng(19)
     for _ in range(50):

@@ -110,6 +110,16 @@ def test_levels_of_different_rounds_that_are_equal_come_out_equal():
     assert len(set(result.levels)) == 1
 
 
+def test_no_jobs_no_tasks():
+    cluster = Cluster([[1, 2], [2, 1]], [[4, 4], [1, 9]])
+    result = leximin(cluster, [0, 0], [1, 1])
+    assert not result.placement.any()
+    assert result.rounds == ()
+    assert result.certificate.holds
+    alone = leximin(cluster, [0, 3], [1, 1])
+    np.testing.assert_allclose(alone.placement.sum(axis=1), [0, 2 + 1 / 2], rtol=1e-15)
+
+
 @pytest.mark.parametrize("decades", [-6, 6])
 def test_counts_of_very_different_size(decades):
     rng = np.random.default_rng(3)

@@ -160,6 +160,35 @@ def test_agrees_with_conic_programming(seed):
     np.testing.assert_allclose(placement.sum(axis=1), eisenberg_gale(gamma, weights), rtol=1e-4)
 
 
+def test_totals_do_not_depend_on_the_order():
+    rng = np.random.default_rng(3)
+    for kind in ("dense", "integer"):
+        for _ in range(20):
+            cluster = random_cluster(rng, 12, 7, 3, kind=kind, constrained=True)
+            weights = rng.integers(1, 4, 12)
+            placement, prices, _ = time_division(cluster, weights)
+            rows, columns = rng.permutation(12), rng.permutation(7)
+            other, other_prices, _ = time_division(
+                cluster_of(cluster.gamma[np.ix_(rows, columns)]), weights[rows]
+            )
+            np.testing.assert_allclose(other.sum(axis=1), placement.sum(axis=1)[rows], rtol=EXACT)
+            np.testing.assert_allclose(other_prices, prices[columns], rtol=EXACT)
+
+
+def test_one_server_is_shared_by_weight():
+    gamma, weights = np.array([[2.0], [50.0], [1e-3]]), np.array([1.0, 2.0, 5000.0])
+    placement, prices, _ = time_division(cluster_of(gamma), weights)
+    np.testing.assert_allclose(placement[:, 0], gamma[:, 0] * weights / 5003, rtol=EXACT)
+    np.testing.assert_allclose(prices, [5003], rtol=EXACT)
+
+
+def test_a_class_alone_has_everything():
+    placement, prices, details = time_division(cluster_of([[3, 1, 2]]), [6])
+    np.testing.assert_allclose(placement, [[3, 1, 2]], rtol=EXACT)
+    np.testing.assert_allclose(prices, [3, 1, 2], rtol=EXACT)
+    assert details["support"] == 3
+
+
 def test_absent_classes_and_servers_that_nobody_present_can_use():
     gamma = [[4, 0, 2], [0, 5, 0], [1, 0, 3]]
     placement, prices, details = time_division(cluster_of(gamma), [1, 0, 1])

@@ -85,6 +85,31 @@ def by_clarabel(problem, counts, utility):
     return phi.value
 
 
+@pytest.mark.long
+@pytest.mark.filterwarnings("ignore:Solution may be inaccurate")  # at 1e-12 Clarabel often says so
+@pytest.mark.parametrize("alpha", [0.5, 1.0, 2.0])
+def test_against_clarabel(alpha):
+    """A conic solver on the primal, tasks only: the objective is flat, so it would hide errors."""
+    utility = {
+        0.5: lambda phi, w: cp.sum(cp.multiply(2 * np.sqrt(w), cp.sqrt(phi))),
+        1.0: lambda phi, w: cp.sum(cp.multiply(w, cp.log(phi))),
+        2.0: lambda phi, w: -cp.sum(cp.multiply(w**2, cp.inv_pos(phi))),
+    }[alpha]
+    compared = close = 0
+    for problem, counts in pools(5, 110):
+        if not counts.any():
+            continue
+        conic = by_clarabel(problem, counts, utility)
+        tasks = AlphaFair(alpha)(problem, counts)[counts > 0]
+        # The objective is flat at its maximum, so a gap of 1e-12 leaves 1e-6 in the tasks. Clarabel achieves
+        # 3e-6 in 99 of 100 instances and 7e-5 in the worst; with tolerances of 1e-10 it is ten times worse.
+        np.testing.assert_allclose(tasks, conic, rtol=2e-4, err_msg=repr(problem))
+        close += bool(np.allclose(tasks, conic, rtol=1e-5))
+        compared += 1
+    assert compared >= 100
+    assert close >= 0.95 * compared
+
+
 # The family
 
 
@@ -95,6 +120,32 @@ def test_alpha_one_is_proportional_fairness_and_infinity_is_max_min():
     solution = AlphaFair(math.inf).solve(Problem([[1, 3], [4, 2]], [1, 1]))
     assert solution.levels is not None
     assert solution.prices is None
+
+
+def test_large_alpha_tends_to_weighted_max_min():
+    distance = dict.fromkeys((5.0, 15.0, 50.0), 0.0)
+    for problem, counts in pools(7, 90):
+        limit = MaxMin()(problem, counts)
+        for alpha in distance:
+            tasks = AlphaFair(alpha)(problem, counts)
+            ratio = np.divide(tasks, limit, out=np.ones_like(tasks), where=limit > 0)
+            distance[alpha] = max(distance[alpha], float(np.abs(np.log(ratio)).max()))
+    # tasks = W bill^(-1/alpha), and bills vary by factors that do not depend on alpha: distance ~ 1/alpha.
+    assert distance[50.0] < distance[15.0] / 2 < distance[5.0] / 4
+    assert distance[50.0] < 0.15
+
+
+def test_small_alpha_tends_to_maximum_throughput():
+    lost, maximum = dict.fromkeys((0.5, 0.2, 0.05), 0.0), AlphaFair(0)
+    for problem, counts in pools(8, 60):
+        best = maximum(problem, counts).sum()
+        if best > 0:
+            for alpha in lost:
+                total = AlphaFair(alpha)(problem, counts).sum()
+                assert total <= best * (1 + 1e-12)
+                lost[alpha] += 1 - total / best
+    assert lost[0.05] < lost[0.2] / 3 < lost[0.5] / 6
+    assert lost[0.05] / 60 < 0.01
 
 
 # Maximum throughput
@@ -234,6 +285,18 @@ def test_tie_saturated_without_a_price():
     assert result.saturated.all()
 
 
+def test_limits_bind():
+    """One resource: phi = min(limit, W/p)."""
+    pool = Problem([[1], [1], [1]], [1], limits=[0.1, 0.6, np.inf], weights=[1, 1, 2])
+    solution = PF.solve(pool)
+    np.testing.assert_allclose(solution.tasks, [0.1, 0.3, 0.6], rtol=ACCURATE)
+    np.testing.assert_allclose(solution.prices, [1 / 0.3], rtol=ACCURATE)
+    plenty = PF.solve(Problem([[1, 2], [0, 1]], [1, 1], limits=[0.1, 0.2]), [1, 2])
+    np.testing.assert_array_equal(plenty.tasks, [0.1, 0.4])
+    np.testing.assert_array_equal(plenty.prices, [0, 0])
+    assert plenty.certificate.holds
+
+
 @pytest.mark.parametrize("alpha", [0.2, 1.0, 3.0])
 def test_edges(alpha):
     pool = Problem(
@@ -249,6 +312,14 @@ def test_edges(alpha):
     assert not nobody.tasks.any()
     assert not nobody.prices.any()
     assert nobody.certificate.holds
+
+
+@pytest.mark.parametrize("counts", [1e-9, 1e9])
+def test_scale_of_counts_changes_nothing(counts):
+    pool = Problem([[4, 1], [2, 1], [1, 4]], [1, 1])
+    for alpha in ALPHAS:
+        tasks = AlphaFair(alpha)(pool, np.full(3, counts))
+        np.testing.assert_allclose(tasks, AlphaFair(alpha)(pool, np.ones(3)), rtol=ACCURATE)
 
 
 def test_tasks_of_extreme_sizes():

@@ -82,6 +82,25 @@ def test_filling_and_the_server_procedure_agree_on_one_server():
         np.testing.assert_allclose(plain, tasks, rtol=1e-14, atol=1e-15)
 
 
+def test_units_do_not_matter():
+    rng = np.random.default_rng(7)
+    for _ in range(20):
+        cluster = random_cluster(rng, 5, 3, 3, weighted=True, constrained=True)
+        resource, task = 10.0 ** rng.uniform(-9, 9, 3), 10.0 ** rng.uniform(-9, 9, 5)
+        other = cluster.replaced(
+            demands=cluster.demands * resource * task[:, None], capacities=cluster.capacities * resource
+        )
+        tasks = PSDSF()(other, np.ones(5)).sum(axis=1) * task
+        np.testing.assert_allclose(tasks, PSDSF()(cluster, np.ones(5)).sum(axis=1), rtol=1e-10)
+
+
+def test_weights_over_many_decades():
+    rng = np.random.default_rng(8)
+    cluster = random_cluster(rng, 20, 6, 3, kind="sparse", constrained=True)
+    extreme = cluster.replaced(weights=10.0 ** rng.uniform(-12, 12, 20))
+    assert allocate(extreme, PSDSF()).certificate.residual < 1e-12
+
+
 def test_continuous_version_of_the_example_of_kesidis_et_al():
     # arXiv:1803.00922: two servers, two classes that mirror each other.
     cluster = Cluster([[5, 1], [1, 5]], [[100, 30], [30, 100]])
