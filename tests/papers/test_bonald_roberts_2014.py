@@ -8,9 +8,11 @@ import pytest
 from scipy.optimize import brentq
 
 from fairness import DRF, BottleneckMax, MaxMin, Problem, ProportionalFair, allocate
+from fairness.testing import random_problem
 from proofs.catalogue.bonald_roberts.examples import ALLOCATIONS, FIFTH, FOURTH
 from proofs.definitions import fractions
 from proofs.definitions.exact import usage
+from queueing.states.box import grid_counts
 
 POLICIES = {
     "mmf_tasks": MaxMin(),
@@ -41,6 +43,16 @@ def test_pf_that_is_not_bmf():
         result.tasks, [(root - 3) / 30, (9 - root) / 14, (12 + root) / 105], rtol=1e-12
     )
     assert result.saturated.all()
+
+
+def test_pf_prices_pay_one_unit_per_job():
+    rng = np.random.default_rng(1)
+    for _ in range(50):
+        n, m = int(rng.integers(1, 9)), int(rng.integers(1, 6))
+        problem = random_problem(rng, n, m)
+        result = allocate(problem, ProportionalFair())
+        # Sum of p_j C_j = n follows from complementarity, certified to 1e-8.
+        assert result.prices @ problem.capacities == pytest.approx(n, rel=1e-7)
 
 
 def test_pf_to_five_digits_where_no_closed_form_is_printed():
@@ -85,6 +97,19 @@ def test_two_resources_saturate_by_the_rule_of_the_talk():
         tasks = ProportionalFair()(problem, np.ones(n))
         np.testing.assert_allclose(tasks, 1 / (price * a + (n - price) * b), rtol=1e-9)
     assert seen == {(True, True), (True, False), (False, True)}
+
+
+def test_two_classes_on_two_resources_pf_equals_bmf():
+    rng = np.random.default_rng(3)
+    counts = grid_counts((8, 8))
+    for _ in range(30):
+        problem = random_problem(rng, 2, 2)
+        np.testing.assert_allclose(
+            # PF is certified to 1e-8 in its KKT residual.
+            BottleneckMax()(problem, counts),
+            ProportionalFair()(problem, counts),
+            rtol=1e-7,
+        )
 
 
 def closed_form(policy, x):

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from scipy.optimize import linprog
 
-from fairness import MaxMin, ModelError, NotConvergedError, Problem, allocate
+from fairness import BottleneckMax, MaxMin, ModelError, NotConvergedError, Problem, allocate
 from fairness.evidence.pools import SATURATION, feasibility_residual, price_certificate, relative_usage
 from fairness.model.nonzeros import nonzeros
 from fairness.policies.engines import prices
@@ -40,6 +40,25 @@ def test_line_network(alpha):
     np.testing.assert_allclose(result.tasks, [long, 1 - long, 1 - long, 1 - long], rtol=ACCURATE)
     # Here the price of a link is the bill of the class that uses it alone; 50 powers lose two digits.
     np.testing.assert_allclose(result.prices, (w[1:] / (1 - long)) ** alpha, rtol=1e-10)
+
+
+@pytest.mark.parametrize("policy", [PF, BottleneckMax()])
+@pytest.mark.parametrize("unit", [1, 0.37])
+def test_two_classes_closed_form_on_a_grid(policy, unit):
+    """a = [[1, .1], [.1, 1]]: 10/11 each if 1/10 <= x1/x2 <= 10; (x1, 10 x2)/(x1 + x2) above; symmetric.
+
+    Bottleneck max fairness is the same.
+    """
+    pool = Problem([[10, 1], [1, 10]], [10, 10])
+    x = unit * np.stack(np.meshgrid(np.arange(41), np.arange(61), indexing="ij"), axis=-1)
+    x1, x2 = x[..., 0], x[..., 1]
+    total = np.maximum(x1 + x2, unit)
+    expected = np.empty(x.shape)
+    expected[:] = 10 / 11
+    expected[x1 > 10 * x2] = (np.stack([x1, 10 * x2], -1) / total[..., None])[x1 > 10 * x2]
+    expected[x2 > 10 * x1] = (np.stack([10 * x1, x2], -1) / total[..., None])[x2 > 10 * x1]
+    expected[0, 0] = 0
+    np.testing.assert_allclose(policy(pool, x), expected, rtol=ACCURATE, atol=0)
 
 
 # Optimality, by definition and by a second solver

@@ -141,6 +141,15 @@ def test_trees(capacities, routes, loads):
     check_moments(balanced_fairness(system), 20_000, 6)
 
 
+def test_two_branches_by_hand():
+    # c, d < 1 < c + d: G is the sum over empty, one branch busy, and all full states.
+    a, b, c, d = 0.25, 0.35, 0.6, 0.7
+    one, two = a / (c - a), b / (d - b)
+    both = (a * two + b * one) / (1 - a - b)
+    law = balanced_fairness(network([1, c, d], [(0, 1), (0, 2)], [a, b]))
+    assert law.empty_probability == pytest.approx(1 / (1 + one + two + both), rel=EXACT)
+
+
 def test_trees_with_too_many_values_are_refused_at_once():
     # Two racks of 13 links whose sums are all different: 2^26 pairs are not formed.
     n, rng = 26, np.random.default_rng(0)

@@ -43,6 +43,14 @@ def test_erlang_loss(servers, load):
     assert direct.blocking[0] == pytest.approx(block, rel=1e-12)
 
 
+@pytest.mark.parametrize("load", [0.5, 1.0, 1.7])
+def test_mm1k(load):
+    law = admission(System(Problem([[1]], [2]), [2 * load]), DRF(), max_jobs=20)
+    weights = load ** np.arange(21)
+    assert law.distribution == pytest.approx(weights / weights.sum(), rel=1e-12)
+    assert law.blocking[0] == pytest.approx(weights[-1] / weights.sum(), rel=1e-12)
+
+
 def kaufman_roberts(capacity, units, loads):
     """Blocking per class by the recursion k q(k) = sum_i b_i rho_i q(k - b_i)."""
     q = [Fraction(1)]
@@ -71,6 +79,17 @@ def test_kaufman_roberts(solver, capacity, units, loads):
     assert (law.distribution[held > capacity] == 0).all()
     assert (law.distribution[held <= capacity] > 0).all()
     assert law.n_states == np.sum(held <= capacity)
+
+
+@pytest.mark.parametrize("solver", SOLVERS)
+def test_total_limit_of_processor_sharing_is_product_form(solver):
+    loads, total = np.array([0.5, 0.4, 0.7]), 9
+    law = admission(System(Problem(np.ones((3, 1)), [1]), loads), sharing, max_total=total, solver=solver)
+    weights = loads.sum() ** np.arange(total + 1)
+    # The total is M/M/1/K; given it the counts are multinomial.
+    assert law.blocking == pytest.approx(np.full(3, weights[-1] / weights.sum()), rel=1e-11)
+    mean = np.arange(total + 1) @ weights / weights.sum()
+    assert law.mean_jobs == pytest.approx(mean * loads / loads.sum(), rel=1e-11)
 
 
 def test_engset():

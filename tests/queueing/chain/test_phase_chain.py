@@ -15,11 +15,11 @@ from queueing.chain.phases.states import class_states, count_phase_states
 from queueing.chain.solvers.choose_solver import Automatic, Elimination, Multilevel, Product
 from queueing.chain.stationary import stationary
 from queueing.model.laws import Deterministic, Erlang, Exponential, Hyperexponential, Law, TruncatedPareto
-from queueing.model.phase_type import PhaseType, coxian, phases_of
+from queueing.model.phase_type import PhaseType, coxian, fit_phases, phases_of
 from queueing.model.system import System
 from queueing.states.table import tabulate
 from tests.own_policies import priority, sharing
-from tests.queueing.chain.chains import EXAMPLE, SOLVERS, random_system, rate_matrix, stepped
+from tests.queueing.chain.chains import EXAMPLE, SOLVERS, Balanced, random_system, rate_matrix, stepped
 
 CYCLE = PhaseType([0.3, 0.7, 0.0], [[-2, 1, 0.5], [0, -1, 0.2], [1.5, 0, -1.5]])
 
@@ -131,6 +131,23 @@ def test_many_phases_and_few_jobs(phases, size):
     if size == 2:
         loss = stationary(phased(System(Problem([[1]], [9], limits=[1]), [2.0], [1.5]), law), DRF(), shape=2)
         assert loss.marginal(0) == pytest.approx([0.25, 0.75], rel=1e-10)
+
+
+def test_limited_jobs_on_many_machines_are_insensitive():
+    # M/G/infinity truncated to 8 jobs: Erlang's loss formula.
+    system = System(Problem([[1]], [100], limits=[1]), [2.0], [1.5])
+    law = stationary(phased(system, fit_phases(1, 0.4)), DRF(), shape=9)
+    erlang = 3.0 ** np.arange(9) / np.cumprod([1, *range(1, 9)])
+    assert law.marginal(0) == pytest.approx(erlang / erlang.sum(), rel=1e-9)
+
+
+@pytest.mark.parametrize("laws", [Erlang(2), [Hyperexponential.fit(20.0), Exponential()]])
+def test_balanced_fairness_is_insensitive(laws):
+    system = System.with_load(EXAMPLE, [3, 1], 0.7, [1.0, 4.0])
+    balanced = Balanced(system, (12, 12))
+    law = stationary(phased(system, laws), balanced, shape=(12, 12), solver=Multilevel())
+    # rel: a hundred times the tolerance, for single probabilities.
+    assert law.distribution == pytest.approx(balanced.law.distribution, rel=1e-9)
 
 
 @pytest.mark.long
