@@ -34,13 +34,12 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from fairness.display.drawing import bound_bars
-from fairness.display.result import Result
 from fairness.exact.outward import outward
 from fairness.machine.compiling import stored
 from fairness.machine.work import Task
 from fairness.model.problem import FloatArray
 from queueing.certificates import intervals
+from queueing.certificates.bounded_means import BoundedMeans
 from queueing.certificates.errors import CertificateError
 from queueing.certificates.intervals import TINY, ULP, above, below
 from queueing.certificates.rates import slack
@@ -48,7 +47,6 @@ from queueing.certificates.rates.slack import two_product, two_sum
 from queueing.model.finite_chain import FiniteChain
 
 if TYPE_CHECKING:
-    import pandas as pd
     from matplotlib.axes import Axes
 
 __all__ = ["ChainCertificate", "check_chain_certificate", "poisson_sides"]
@@ -62,7 +60,7 @@ SECONDS = 2e-8
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class ChainCertificate(Result):
+class ChainCertificate(BoundedMeans):
     """Bounds of stationary means of a finite chain, with all that is needed to check them.
 
     Attributes
@@ -86,33 +84,19 @@ class ChainCertificate(Result):
     lower: FloatArray
     upper: FloatArray
 
-    def to_dataframe(self) -> pd.DataFrame:
-        """One row per mean: the bounds, and how far they are apart."""
-        import pandas as pd
-
-        columns = {"lower": self.lower, "upper": self.upper, "width": self.upper - self.lower}
-        return pd.DataFrame(columns, index=pd.Index(self.names, name="mean of"))
-
     def summary(self) -> str:
         """The claims, and the states they are about."""
-        rows = zip(self.names, self.lower.tolist(), self.upper.tolist(), strict=True)
         return "\n".join(
             [
                 f"certificate of {len(self.names)} means of a finite chain",
-                *(f"  {name}: {low!r} to {high!r}" for name, low, high in rows),
+                *self._claims(),
                 f"  {len(self.states)} of {self.chain.n_states} states; check_certificate() checks it",
             ]
         )
 
-    @property
-    def _tabulated(self) -> int:
-        return len(self.names)
-
     def plot(self, ax: Axes | None = None) -> Axes:
         """Middle of the bounds of each mean, with the bounds as error bars."""
-        middle, half = (self.lower + self.upper) / 2, (self.upper - self.lower) / 2
-        title = "bounds of stationary means"
-        return bound_bars(ax, self.names, middle, half, quantity="mean", title=title)
+        return self._drawn(ax, "bounds of stationary means")
 
 
 def check_chain_certificate(

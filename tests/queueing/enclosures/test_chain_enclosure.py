@@ -14,7 +14,7 @@ from queueing import CertificateError, FiniteChain, System, check_certificate, e
 from queueing.certificates import chain_certificate
 from queueing.certificates.chain_certificate import poisson_sides
 from queueing.chain.solvers import poisson_steps
-from queueing.enclosures import finite_equation
+from queueing.enclosures import finite_chains
 from queueing.results import ChainCertificate, ChainEnclosure
 
 METHODS = {"elimination": {}, "sparse factors": {"CHEAP": 0}, "iteration": {"CHEAP": 0, "LONGEST": 0}}
@@ -240,7 +240,7 @@ def test_what_is_asked_for():
 
 def test_what_is_not_reached_is_said(monkeypatch):
     chain = random_chain(np.random.default_rng(6), 8, 1.0)
-    monkeypatch.setattr(finite_equation, "STEPS", 1)
+    monkeypatch.setattr(finite_chains, "STEPS", 1)
     short = enclose_chain(chain, "gain")
     assert "of 'gain' no more digits were found" in short.shortfall
     assert short.reached > short.width
