@@ -115,22 +115,23 @@ def check_chain_certificate(
     c = certificate
     size = (len(c.names), len(c.states))
     _check_data(c, size)
-    place = np.full(c.chain.n_states, -1)
-    place[c.states] = np.arange(size[1])
+    inside = np.zeros(c.chain.n_states, dtype=bool)
+    inside[c.states] = True
     source = np.repeat(np.arange(c.chain.n_states), np.diff(c.chain.starts))
-    leaving = (place[source] >= 0) & (place[c.chain.targets] < 0)
+    leaving = inside[source] & ~inside[c.chain.targets]
     if leaving.any():
         k = int(np.flatnonzero(leaving)[0])
         raise CertificateError(
             "closed", f"a rate leads to state {c.chain.targets[k]}, which is not among states", (source[k],)
         )
+    part = c.chain if inside.all() else c.chain.part(c.states)
     lower, upper = np.empty((2, size[0]))
     seconds = SECONDS * c.chain.n_transitions * size[0]
     with Task(f"check of {size[1]} states", size[0], "means", seconds) as task:
         for k, name in enumerate(c.names):
             f = c.chain.values(name)[c.states]
             sides = _exact_sides if exact else poisson_sides
-            least, most = sides(c.chain, c.states, place, f, c.h[k], c.h_rest[k])
+            least, most = sides(part, f, c.h[k], c.h_rest[k])
             # h = 0 is one more certificate: a mean lies between the least and the largest value.
             lower[k], upper[k] = max(_finite(least.min(), -1), f.min()), min(_finite(most.max(), 1), f.max())
             for side, proved, claimed, at in (
@@ -193,37 +194,24 @@ def _finite(extreme: float, sign: int) -> float:
 
 
 def poisson_sides(
-    chain: FiniteChain,
-    states: NDArray[np.int64],
-    place: NDArray[np.int64],
-    f: FloatArray,
-    h: FloatArray,
-    rest: FloatArray,
+    chain: FiniteChain, f: FloatArray, h: FloatArray, rest: FloatArray
 ) -> tuple[FloatArray, FloatArray]:
-    """Bounds of f + Q(h + rest) in some states that are never left.
-
-    ``place`` tells the place of each state of the chain among ``states``.
-    """
-    lower, upper = np.empty((2, len(states)))
-    _sides(Moves(chain.starts, chain.targets, chain.rates), states, place, f, h, rest, lower, upper)
+    """Bounds of f + Q(h + rest) in all states."""
+    lower, upper = np.empty((2, chain.n_states))
+    _sides(Moves(chain.starts, chain.targets, chain.rates), f, h, rest, lower, upper)
     return lower, upper
 
 
 def _exact_sides(
-    chain: FiniteChain,
-    states: NDArray[np.int64],
-    place: NDArray[np.int64],
-    f: FloatArray,
-    h: FloatArray,
-    rest: FloatArray,
+    chain: FiniteChain, f: FloatArray, h: FloatArray, rest: FloatArray
 ) -> tuple[FloatArray, FloatArray]:
     """The bounds of :func:`poisson_sides` in fractions, rounded outward at the end."""
     whole = [Fraction(a) + Fraction(b) for a, b in zip(h.tolist(), rest.tolist(), strict=True)]
     values = []
-    for i, x in enumerate(states.tolist()):
-        here = range(chain.starts[x], chain.starts[x + 1])
-        moves = ((float(chain.rates[k]), int(place[chain.targets[k]])) for k in here)
-        values.append(Fraction(float(f[i])) + sum(Fraction(q) * (whole[j] - whole[i]) for q, j in moves))
+    for i, here in enumerate(whole):
+        own = slice(chain.starts[i], chain.starts[i + 1])
+        moves = zip(chain.rates[own].tolist(), chain.targets[own].tolist(), strict=True)
+        values.append(Fraction(float(f[i])) + sum(Fraction(q) * (whole[j] - here) for q, j in moves))
     lower, upper = outward([values])[:, 0]
     return lower, upper
 
@@ -238,22 +226,15 @@ class Moves(NamedTuple):
 
 @stored(intervals, slack, nogil=True, error_model="numpy")
 def _sides(
-    moves: Moves,
-    states: NDArray[np.int64],
-    place: NDArray[np.int64],
-    f: FloatArray,
-    h: FloatArray,
-    rest: FloatArray,
-    lower: FloatArray,
-    upper: FloatArray,
+    moves: Moves, f: FloatArray, h: FloatArray, rest: FloatArray, lower: FloatArray, upper: FloatArray
 ) -> None:
     """Bounds of :func:`poisson_sides`, state by state; see the module docstring."""
     starts, targets, rates = moves
-    for i in range(len(states)):
-        first, last = starts[states[i]], starts[states[i] + 1]
+    for i in range(len(f)):
+        first, last = starts[i], starts[i + 1]
         large, small, size, tiny = f[i], 0.0, 0.0, 0
         for k in range(first, last):
-            q, j = rates[k], place[targets[k]]
+            q, j = rates[k], targets[k]
             step, left = two_sum(h[j], -h[i])
             product, lacking = two_product(q, step)
             if abs(product) < SMALL:

@@ -13,7 +13,7 @@ import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -350,9 +350,9 @@ def _require_service(table: Table) -> None:
         raise nobody_served(table.policy, np.argwhere(idle)[0])
 
 
-def nobody_served(policy: str, state: NDArray[np.int64]) -> ModelError:
+def nobody_served(policy: str, state: NDArray[Any], what: str = "stationary") -> ModelError:
     """What is said of a policy that leaves all jobs of a state waiting."""
     return ModelError(
         f"{policy} serves nobody in state {tuple(int(x) for x in state)}, so the chain cannot be emptied "
-        "from there; stationary needs a policy that serves somebody whenever jobs are present"
+        f"from there; {what} needs a policy that serves somebody whenever jobs are present"
     )

@@ -39,7 +39,6 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
 from scipy import sparse
-from scipy.sparse.linalg import splu
 
 from fairness.arguments.validation import float_array, require_choice, require_whole
 from fairness.catalogue import colour
@@ -51,7 +50,7 @@ from fairness.errors import ModelError, NotConvergedError
 from fairness.machine.memory import require_memory
 from fairness.model.problem import FloatArray
 from fairness.protocol.policy import Policy
-from queueing.chain.solvers.balance import box_rates, outflow
+from queueing.chain.solvers.balance import box_rates, grid_factors, outflow
 from queueing.chain.solvers.choose_solver import Solver
 from queueing.chain.solvers.uniformisation import BLOCK, Moves, PoissonWeights, steps
 from queueing.chain.stationary import BOXES, estimated_law
@@ -364,7 +363,7 @@ def _solve(
 
     # Minus the generator: the unknowns are times until the end.
     matrix = (sparse.diags_array(out.ravel()) - box_rates(up, down)).tocsc()
-    factors = splu(matrix, permc_spec="MMD_AT_PLUS_A", diag_pivot_thresh=0.0, options={"SymmetricMode": True})
+    factors = grid_factors(matrix)
     ones = np.ones(matrix.shape[0])
     once = factors.solve(ones)
     once += factors.solve(ones - matrix @ once)

@@ -9,7 +9,7 @@ mean :math:`qt` [1]_,
 
 All terms are positive (weights: :mod:`queueing.chain.solvers.uniformisation`), so leaving some out gives a
 law from below, by exactly the weight left out. No load is too high, for no stationary law is needed. One pass
-over :math:`\\pi(0) P^k` serves all times.
+over :math:`\pi(0) P^k` serves all times.
 
 *Steady state.* :math:`d_k = |\pi(0)P^{k+1} - \pi(0)P^k|_1` never increases, since :math:`P` is stochastic. If
 all terms after :math:`k` are replaced by :math:`\pi(0)P^k`, the law is wrong by at most

@@ -233,7 +233,6 @@ class FiniteEquation:
 
     def __init__(self, chain: FiniteChain) -> None:
         self.chain, self.n = chain, chain.n_states
-        self._states = np.arange(self.n)
         self._step = poisson_step(chain.matrix())
         self.method = self._step.method
 
@@ -249,7 +248,7 @@ class FiniteEquation:
         h, rest = np.zeros((2, self.n))
         best, width, slow = (h, rest), np.inf, 0
         for _ in range(STEPS):
-            lower, upper = poisson_sides(self.chain, self._states, self._states, f, h, rest)
+            lower, upper = poisson_sides(self.chain, f, h, rest)
             low, high = float(lower.min()), float(upper.max())
             if not high - low < np.inf:
                 break

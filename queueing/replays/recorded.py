@@ -103,11 +103,8 @@ class Replay(Result):
         trace, length = self.trace, end - self.trace.arrivals[0]
         seconds = np.clip(np.minimum(self.ends, end) - self.starts, 0.0, None)
         seconds = np.nan_to_num(seconds, nan=0.0)
-        work = [
-            np.bincount(trace.user_of, seconds * trace.types[trace.type_of, r], trace.n_users)
-            for r in range(trace.n_resources)
-        ]
-        return np.stack(work, axis=1) / length if length > 0 else np.zeros((trace.n_users, len(work)))
+        work = trace.held_by(trace.user_of, trace.n_users, seconds)
+        return work / length if length > 0 else np.zeros_like(work)
 
     @property
     def utilization(self) -> FloatArray:

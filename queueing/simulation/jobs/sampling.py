@@ -57,19 +57,18 @@ from queueing.model.laws import Law
 from queueing.model.system import System
 from queueing.simulation.jobs.results import JobSimulation
 from queueing.simulation.jobs.runs import (
+    BLOCK,
     DURATION,
     JOBS,
+    MOST,
     DrawnJobs,
     Outcome,
     Phase,
     Ranks,
+    Run,
     TracedJobs,
     estimates,
-    phase_parts,
-    phase_ranks,
-    phase_totals,
     quantile_estimates,
-    run,
     work_left,
 )
 from queueing.simulation.policy_rows import PolicySource, largest_grid
@@ -266,11 +265,13 @@ class JobLevel(Level[Sample]):
             # Spawned last: the jobs that arrive are the same from wherever the run begins.
             early = generator.spawn(1)[0]
             present = work_left(self.start.draw(early), sizes, early)
-        outcome = run(source, self.source.reader(), self.warmup, self.phases, present, pace)
+        measured = sum(phase.arrivals for phase in self.phases)
+        log = measured if measured < MOST else BLOCK
+        outcome = Run(source, self.source.reader(), log, present, pace).outcome(self.warmup, self.phases)
         alone = self.system.most_tasks
-        ranks = phase_ranks(outcome, alone) if self.levels else []
+        ranks = outcome.ranks(alone) if self.levels else []
         kept = outcome if self.record else replace(outcome, log=outcome.log[:0].copy())
-        return Sample(phase_totals(outcome, alone), phase_parts(outcome, alone), ranks, kept)
+        return Sample(outcome.totals(alone), outcome.parts(alone), ranks, kept)
 
     def result(self, samples: Sequence[Sample], entropy: Entropy | None) -> JobSimulation:
         """What finished replications estimate."""
