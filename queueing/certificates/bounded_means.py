@@ -8,7 +8,6 @@ import numpy as np
 
 from fairness.display.drawing import bound_bars
 from fairness.display.result import Result
-from fairness.model.problem import FloatArray
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -20,9 +19,9 @@ __all__ = ["BoundedMeans"]
 class BoundedMeans(Result):
     """Base of results that know bounds of some means, in the order of their ``names``."""
 
-    names: Any
-    lower: FloatArray
-    upper: FloatArray
+    names: Any  # tuple of str
+    lower: Any  # ndarray of shape (n_names,)
+    upper: Any
 
     def to_dataframe(self) -> pd.DataFrame:
         """One row per mean: the bounds, and how far they are apart."""

@@ -111,7 +111,7 @@ class BoxChain(Chain):
         first, rough = self.guess()
         seconds = CYCLES * CYCLE_SECONDS * self.axes * self.states
         with Task(f"the chain on {self.name}", CYCLES, "cycles", seconds, self.remedy) as work:
-            cycles = {"tolerance": tolerance, "max_cycles": max_cycles, "told": work.advance}
+            cycles: dict[str, Any] = {"tolerance": tolerance, "max_cycles": max_cycles, "told": work.advance}
             rough = rough and self.up.ndim == 1
             return nested_multilevel(self.up, self.down, first, rough=rough, **cycles)
 

@@ -24,6 +24,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from fairness.arguments.validation import require_number
+from fairness.display.tables import aligned
 from fairness.errors import ModelError
 from fairness.machine.memory import require_memory
 from fairness.machine.work import OutOfTime, ProgressOption, Task, stopped, watching
@@ -116,13 +117,13 @@ class ChainEnclosure(BoundedMeans):
     def summary(self) -> str:
         """The bounds, and what they rest on."""
         c = self.certificate
-        size = max(map(len, self.names), default=0)
-        rows = zip(self.names, self.lower.tolist(), self.upper.tolist(), strict=True)
+        bounds = zip(self.names, self.lower.tolist(), self.upper.tolist(), strict=True)
+        rows = [[name, f"{low!r} to {high!r}"] for name, low, high in bounds]
         transient = c.chain.n_states - len(c.states)
         return "\n".join(
             [
                 "proved bounds of stationary means of a finite chain",
-                *(f"  {name.ljust(size)}  {low!r} to {high!r}" for name, low, high in rows),
+                *aligned(rows, words=1),
                 f"  {c.chain.n_states} states"
                 + (f", {transient} of them transient" if transient else "")
                 + f", {c.chain.n_transitions} transitions; found by {self.method}, proved by the certificate",

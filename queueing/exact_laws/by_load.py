@@ -96,8 +96,8 @@ class MeanJobsByLoad(ClassResult):
     def plot(self, ax: Axes | None = None) -> Axes:
         """Mean counts against the load."""
         loads, names = np.linspace(0.0, 1.0, 41), self.system.problem.job_classes
-        texts = {"xlabel": "load", "ylabel": "mean jobs", "title": f"exact means under {self.policy}"}
-        return curves(ax, loads, self(loads), names, **texts)
+        title = f"exact means under {self.policy}"
+        return curves(ax, loads, self(loads), names, xlabel="load", ylabel="mean jobs", title=title)
 
 
 def mean_jobs_by_load(system: System, policy: Any, *, shape: Sequence[int] | int) -> MeanJobsByLoad:

@@ -36,6 +36,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from fairness.arguments.validation import model_array, require_whole
+from fairness.display.tables import aligned
 from fairness.errors import ModelError
 from fairness.exact.outward import above, below
 from fairness.machine.work import ProgressOption, Task, watching
@@ -114,14 +115,11 @@ class DriftBound(BoundedMeans):
 
     def summary(self) -> str:
         """The bounds and what they rest on."""
-        width = max(map(len, self.names)) + 2
-        lines = [
-            f"  {name.ljust(width)}{low:.6g} to {high:.6g}"
-            for name, low, high in zip(self.names, self.lower, self.upper, strict=True)
-        ]
+        bounds = zip(self.names, self.lower, self.upper, strict=True)
+        rows = [[name, f"{low:.6g} to {high:.6g}"] for name, low, high in bounds]
         n = self.system.n_classes
         head = f"drift bounds under {self.policy}, {n} {'class' if n == 1 else 'classes'}"
-        return "\n".join([head, *lines, f"  {self._evidence()}"])
+        return "\n".join([head, *aligned(rows, words=1), f"  {self._evidence()}"])
 
     def _evidence(self) -> str:
         proofs = [proof for proof in (*self.lower_proofs, *self.upper_proofs) if proof is not None]
@@ -207,7 +205,7 @@ def drift_bound(
         system, name, parameters, (Fraction(0),) * system.n_classes, True, Fraction(0), {}, {}, ()
     )
     with watching(progress), Task("drift bounds", 2 * len(names) * rounds, "linear programs") as task:
-        bounding = _Bounding(numbers, pool, blank, rounds, task)
+        bounding = _Bounding(numbers, blank, rounds, task)
         proofs = [bounding.bounds(tuple(map(Fraction, row.tolist()))) for row in weights]
     return DriftBound(
         system,
@@ -257,10 +255,8 @@ def _targets(system: System, of: Any) -> tuple[FloatArray, tuple[str, ...]]:
 class _Bounding:
     """Lower and upper bounds under one policy."""
 
-    def __init__(
-        self, numbers: Numbers, pool: Pool, blank: DriftCertificate, rounds: int, task: Task
-    ) -> None:
-        self.pool, self.blank, self.rounds, self.task = pool, blank, rounds, task
+    def __init__(self, numbers: Numbers, blank: DriftCertificate, rounds: int, task: Task) -> None:
+        self.pool, self.blank, self.rounds, self.task = numbers.pool, blank, rounds, task
         self.load = max(map(float, self._relative_loads(numbers)))
         self.free = FreeMoments(numbers)
         self.moments = moments_of(blank.policy, blank.parameters, numbers)

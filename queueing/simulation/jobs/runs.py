@@ -33,14 +33,7 @@ from queueing.model.laws import Law
 from queueing.simulation.jobs import events as at
 from queueing.simulation.jobs.events import ARRIVAL, CLASS, DEPARTURE, SIZE, advance, new_state
 from queueing.simulation.policy_rows import Reader
-from queueing.simulation.replications import (
-    PARTS,
-    Estimate,
-    QuantileEstimate,
-    estimate_quantiles,
-    estimate_ratio,
-    skewness,
-)
+from queueing.simulation.replications import PARTS, Estimate, estimate_ratio, skewness
 from queueing.simulation.sampling import Pace
 from queueing.simulation.starts import rest_of_sizes
 
@@ -53,7 +46,6 @@ __all__ = [
     "Run",
     "TracedJobs",
     "estimates",
-    "quantile_estimates",
     "work_left",
 ]
 
@@ -344,14 +336,3 @@ def estimates(
         "mean_slowdowns": estimate(slowdown, jobs, by_part[SLOWDOWN], by_part[JOBS]),
     }
     return by_name, estimate_ratio(area, duration, confidence)
-
-
-def quantile_estimates(
-    ranks: Ranks, what: int, levels: Sequence[float], confidence: float, independent: FloatArray
-) -> dict[float, QuantileEstimate]:
-    """Quantiles by level of the durations (``what`` is 0) or slowdowns (1) of all samples together.
-
-    ``independent`` (n_classes,) are the values of a class that are worth independent ones.
-    """
-    samples = [[own[what] for own in sample] for sample in ranks]
-    return estimate_quantiles(samples, levels, confidence, independent) if levels else {}

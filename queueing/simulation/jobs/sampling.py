@@ -68,11 +68,16 @@ from queueing.simulation.jobs.runs import (
     Run,
     TracedJobs,
     estimates,
-    quantile_estimates,
     work_left,
 )
 from queueing.simulation.policy_rows import PolicySource, largest_grid
-from queueing.simulation.replications import RunLength, withheld, without_interval
+from queueing.simulation.replications import (
+    QuantileEstimate,
+    RunLength,
+    estimate_quantiles,
+    withheld,
+    without_interval,
+)
 from queueing.simulation.run_length_checks import Measured, Memory, relaxations, run_warnings
 from queueing.simulation.sampling import Level, Pace
 from queueing.simulation.starts import given_start, stationary_start
@@ -299,8 +304,10 @@ class JobLevel(Level[Sample]):
         )
         warnings = run_warnings(self.memory, measured)
         independent = np.minimum(jobs, relaxations(self.memory, measured))
-        ranks = [ranked for s in samples for ranked in s.ranks]
-        by_level = [quantile_estimates(ranks, k, self.levels, confidence, independent) for k in range(2)]
+        by_level: list[dict[float, QuantileEstimate]] = [{}, {}]
+        for k in range(2) if self.levels else ():
+            ranked = [[own[k] for own in phase] for s in samples for phase in s.ranks]
+            by_level[k] = estimate_quantiles(ranked, self.levels, confidence, independent)
         if warnings:
             little = replace(little, sound=False)
             by_level = [withheld(quantiles) for quantiles in by_level]
