@@ -31,7 +31,6 @@ from queueing.chain.solvers.choose_solver import Solution, Solver, chosen, solve
 from queueing.chain.stationary_law import Stationary, box_moments, set_moments
 from queueing.chain.tails import Tails
 from queueing.chain.truncation import truncation_error
-from queueing.model.cluster_load import geometric_ratios
 from queueing.model.system import System
 from queueing.states.box import SMALLEST, box_name, count_states, mean_counts
 from queueing.states.lower_set import LowerSet
@@ -260,9 +259,7 @@ class CountBoxes(Boxes[Shape]):
         if not self.system.is_cluster:
             box = StoreAndForward.of(self.system).box(FIRST_TAIL)
             return tuple(max(size, 2) if here else 1 for size, here in zip(box, live, strict=True))
-        # Next to load 1 a ratio rounds to 1.
-        ratios = geometric_ratios(self.system.load_evidence, self.system.problem)
-        ratios = np.minimum(ratios, 1.0 - EPSILON)
+        ratios = self.system.geometric_ratios(EPSILON)
         return tuple(2 + math.ceil(math.log(FIRST_TAIL) / math.log(r)) if r > 0 else 1 for r in ratios)
 
     def larger(self, region: Shape, tails: Tails, tail: float) -> Shape:
@@ -335,7 +332,7 @@ def _first_law(system: System, box: Shape) -> FloatArray:
         guess = balanced_fairness(system, shape=box, distribution=True).distribution
         assert guess is not None
         return guess
-    ratios = geometric_ratios(system.load_evidence, system.problem)
+    ratios = system.geometric_ratios(0.0)
     factors = (ratio ** np.arange(size) for ratio, size in zip(ratios, box, strict=True))
     law = functools.reduce(np.multiply.outer, factors)
     # Positive, where powers underflow.
