@@ -23,16 +23,13 @@ from fairness.machine.work import duration
 from queueing.recorded.cluster_trace import ClusterTrace
 from queueing.recorded.node_list import NodeList
 from queueing.replays.state import Indices
-from queueing.replays.time_series import ReplayPaths, Started, paths_of
+from queueing.replays.time_series import SHOWN, ReplayPaths, Started, paths_of
 
 if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.axes import Axes
 
 __all__ = ["Replay"]
-
-SHOWN = 8
-"""Users with a curve of their own."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -55,7 +55,7 @@ if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.axes import Axes
 
-__all__ = ["Moment", "ReplayPaths", "Started", "paths_of"]
+__all__ = ["SHOWN", "Moment", "ReplayPaths", "Started", "paths_of"]
 
 
 class Started(NamedTuple):
