@@ -13,6 +13,11 @@ TESTS: dict[str, tuple[str, ...]] = {
         "not large and not many_resources and not extreme",
         "-W", "ignore::RuntimeWarning",
     ),
+    "fairness/policies/engines/price_step.py": (
+        "tests/fairness/policies/test_prices.py", "tests/fairness/policies/test_proportional.py", "-k",
+        "not large and not many_resources and not extreme",
+        "-W", "ignore::RuntimeWarning",
+    ),
     "fairness/policies/hierarchy/filling.py": (
         "tests/fairness/policies/test_hierarchy.py", "tests/fairness/model/test_guarantees.py",
         "tests/fairness/evidence/test_tree_certificates.py", "-k",

@@ -11,8 +11,8 @@ from .enclosures.enclose import enclose
 from .enclosures.finite_chains import enclose_chain
 from .enclosures.moment_programs.drift_bound import drift_bound
 from .exact_laws.by_load import mean_jobs_by_load
+from .exact_laws.exact_law import exact_stationary
 from .exact_laws.exact_means import exact_means
-from .exact_laws.exact_stationary import exact_stationary
 from .fluid.circulation import circulate
 from .fluid.rays import rays
 from .fluid.trajectory import drift, trajectory

@@ -22,7 +22,6 @@ from queueing.chain.lower_sets.set_chain import set_seconds
 from queueing.chain.phases.states import count_phase_states
 from queueing.chain.solvers.choose_solver import Solver
 from queueing.chain.stationary import BOXES, MOST_STATES, PHASED, SETS, stationary
-from queueing.model.cluster_load import geometric_ratios
 from queueing.model.job_trace import JobTrace
 from queueing.model.phase_type import phases_of
 from queueing.model.system import System
@@ -157,7 +156,7 @@ def _box(system: System, tail: float) -> tuple[int, ...]:
     """States per class with so much outside under balanced fairness, or of geometric laws on a cluster."""
     if not system.is_cluster:
         return StoreAndForward.of(system).box(tail)
-    ratios = np.minimum(geometric_ratios(system.load_evidence, system.problem), 1.0 - 1e-12)
+    ratios = system.geometric_ratios(1e-12)
     return tuple(2 + math.ceil(math.log(tail) / math.log(r)) if r > 0 else 1 for r in ratios)
 
 

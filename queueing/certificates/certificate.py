@@ -13,17 +13,16 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal
 
-from fairness.display.drawing import bound_bars
-from fairness.display.result import Result
 from fairness.errors import ModelError
 from fairness.model.problem import FloatArray
+from queueing.certificates.bounded_means import BoundedMeans
 from queueing.certificates.intervals import Interval, total
 from queueing.model.system import System
 
 if TYPE_CHECKING:
-    import pandas as pd
     from matplotlib.axes import Axes
 
 __all__ = ["Certificate", "Drift", "Functional"]
@@ -115,7 +114,7 @@ class Drift:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Certificate(Result):
+class Certificate(BoundedMeans):
     """Bounds of stationary means, with all that is needed to check them.
 
     Attributes
@@ -150,37 +149,25 @@ class Certificate(Result):
     lower: FloatArray
     upper: FloatArray
 
-    def to_dataframe(self) -> pd.DataFrame:
-        """One row per functional: the bounds, and how far they are apart."""
-        import pandas as pd
-
-        columns = {"lower": self.lower, "upper": self.upper, "width": self.upper - self.lower}
-        return pd.DataFrame(columns, index=pd.Index([f.name for f in self.functionals], name="mean of"))
+    @cached_property
+    def names(self) -> tuple[str, ...]:
+        """The functionals in words."""
+        return tuple(one.name for one in self.functionals)
 
     def summary(self) -> str:
         """The claims, and the box they rest on."""
-        lines = [f"certificate of {len(self.functionals)} means under {self.policy}"]
-        lines += [
-            f"  {f.name}: {low!r} to {high!r}"
-            for f, low, high in zip(self.functionals, self.lower.tolist(), self.upper.tolist(), strict=True)
-        ]
         drift = self.drift
         return "\n".join(
             [
-                *lines,
+                f"certificate of {len(self.functionals)} means under {self.policy}",
+                *self._claims(),
                 f"  box {' x '.join(map(str, self.shape))}; V with exponent {drift.exponent:g}, theta "
                 f"{drift.theta:.4g}, gamma {drift.gamma:.3g}; check_certificate() checks it",
             ]
         )
 
-    @property
-    def _tabulated(self) -> int:
-        return 1 + len(self.functionals)
-
     def plot(self, ax: Axes | None = None) -> Axes:
         """Middle of the bounds of each mean, with the bounds as error bars."""
         if not all(map(math.isfinite, (*self.lower, *self.upper))):
             raise ModelError("the certificate claims no bounds on one side; nothing can be drawn")
-        middle, half = (self.lower + self.upper) / 2, (self.upper - self.lower) / 2
-        names = [f.name for f in self.functionals]
-        return bound_bars(ax, names, middle, half, quantity="mean", title=f"bounds under {self.policy}")
+        return self._drawn(ax, f"bounds under {self.policy}")

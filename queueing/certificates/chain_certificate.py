@@ -34,13 +34,12 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from fairness.display.drawing import bound_bars
-from fairness.display.result import Result
 from fairness.exact.outward import outward
 from fairness.machine.compiling import stored
 from fairness.machine.work import Task
 from fairness.model.problem import FloatArray
 from queueing.certificates import intervals
+from queueing.certificates.bounded_means import BoundedMeans
 from queueing.certificates.errors import CertificateError
 from queueing.certificates.intervals import TINY, ULP, above, below
 from queueing.certificates.rates import slack
@@ -48,7 +47,6 @@ from queueing.certificates.rates.slack import two_product, two_sum
 from queueing.model.finite_chain import FiniteChain
 
 if TYPE_CHECKING:
-    import pandas as pd
     from matplotlib.axes import Axes
 
 __all__ = ["ChainCertificate", "check_chain_certificate", "poisson_sides"]
@@ -62,7 +60,7 @@ SECONDS = 2e-8
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class ChainCertificate(Result):
+class ChainCertificate(BoundedMeans):
     """Bounds of stationary means of a finite chain, with all that is needed to check them.
 
     Attributes
@@ -86,33 +84,19 @@ class ChainCertificate(Result):
     lower: FloatArray
     upper: FloatArray
 
-    def to_dataframe(self) -> pd.DataFrame:
-        """One row per mean: the bounds, and how far they are apart."""
-        import pandas as pd
-
-        columns = {"lower": self.lower, "upper": self.upper, "width": self.upper - self.lower}
-        return pd.DataFrame(columns, index=pd.Index(self.names, name="mean of"))
-
     def summary(self) -> str:
         """The claims, and the states they are about."""
-        rows = zip(self.names, self.lower.tolist(), self.upper.tolist(), strict=True)
         return "\n".join(
             [
                 f"certificate of {len(self.names)} means of a finite chain",
-                *(f"  {name}: {low!r} to {high!r}" for name, low, high in rows),
+                *self._claims(),
                 f"  {len(self.states)} of {self.chain.n_states} states; check_certificate() checks it",
             ]
         )
 
-    @property
-    def _tabulated(self) -> int:
-        return len(self.names)
-
     def plot(self, ax: Axes | None = None) -> Axes:
         """Middle of the bounds of each mean, with the bounds as error bars."""
-        middle, half = (self.lower + self.upper) / 2, (self.upper - self.lower) / 2
-        title = "bounds of stationary means"
-        return bound_bars(ax, self.names, middle, half, quantity="mean", title=title)
+        return self._drawn(ax, "bounds of stationary means")
 
 
 def check_chain_certificate(
@@ -131,22 +115,23 @@ def check_chain_certificate(
     c = certificate
     size = (len(c.names), len(c.states))
     _check_data(c, size)
-    place = np.full(c.chain.n_states, -1)
-    place[c.states] = np.arange(size[1])
+    inside = np.zeros(c.chain.n_states, dtype=bool)
+    inside[c.states] = True
     source = np.repeat(np.arange(c.chain.n_states), np.diff(c.chain.starts))
-    leaving = (place[source] >= 0) & (place[c.chain.targets] < 0)
+    leaving = inside[source] & ~inside[c.chain.targets]
     if leaving.any():
         k = int(np.flatnonzero(leaving)[0])
         raise CertificateError(
             "closed", f"a rate leads to state {c.chain.targets[k]}, which is not among states", (source[k],)
         )
+    part = c.chain if inside.all() else c.chain.part(c.states)
     lower, upper = np.empty((2, size[0]))
     seconds = SECONDS * c.chain.n_transitions * size[0]
     with Task(f"check of {size[1]} states", size[0], "means", seconds) as task:
         for k, name in enumerate(c.names):
             f = c.chain.values(name)[c.states]
             sides = _exact_sides if exact else poisson_sides
-            least, most = sides(c.chain, c.states, place, f, c.h[k], c.h_rest[k])
+            least, most = sides(part, f, c.h[k], c.h_rest[k])
             # h = 0 is one more certificate: a mean lies between the least and the largest value.
             lower[k], upper[k] = max(_finite(least.min(), -1), f.min()), min(_finite(most.max(), 1), f.max())
             for side, proved, claimed, at in (
@@ -209,37 +194,24 @@ def _finite(extreme: float, sign: int) -> float:
 
 
 def poisson_sides(
-    chain: FiniteChain,
-    states: NDArray[np.int64],
-    place: NDArray[np.int64],
-    f: FloatArray,
-    h: FloatArray,
-    rest: FloatArray,
+    chain: FiniteChain, f: FloatArray, h: FloatArray, rest: FloatArray
 ) -> tuple[FloatArray, FloatArray]:
-    """Bounds of f + Q(h + rest) in some states that are never left.
-
-    ``place`` tells the place of each state of the chain among ``states``.
-    """
-    lower, upper = np.empty((2, len(states)))
-    _sides(Moves(chain.starts, chain.targets, chain.rates), states, place, f, h, rest, lower, upper)
+    """Bounds of f + Q(h + rest) in all states."""
+    lower, upper = np.empty((2, chain.n_states))
+    _sides(Moves(chain.starts, chain.targets, chain.rates), f, h, rest, lower, upper)
     return lower, upper
 
 
 def _exact_sides(
-    chain: FiniteChain,
-    states: NDArray[np.int64],
-    place: NDArray[np.int64],
-    f: FloatArray,
-    h: FloatArray,
-    rest: FloatArray,
+    chain: FiniteChain, f: FloatArray, h: FloatArray, rest: FloatArray
 ) -> tuple[FloatArray, FloatArray]:
     """The bounds of :func:`poisson_sides` in fractions, rounded outward at the end."""
     whole = [Fraction(a) + Fraction(b) for a, b in zip(h.tolist(), rest.tolist(), strict=True)]
     values = []
-    for i, x in enumerate(states.tolist()):
-        here = range(chain.starts[x], chain.starts[x + 1])
-        moves = ((float(chain.rates[k]), int(place[chain.targets[k]])) for k in here)
-        values.append(Fraction(float(f[i])) + sum(Fraction(q) * (whole[j] - whole[i]) for q, j in moves))
+    for i, here in enumerate(whole):
+        own = slice(chain.starts[i], chain.starts[i + 1])
+        moves = zip(chain.rates[own].tolist(), chain.targets[own].tolist(), strict=True)
+        values.append(Fraction(float(f[i])) + sum(Fraction(q) * (whole[j] - here) for q, j in moves))
     lower, upper = outward([values])[:, 0]
     return lower, upper
 
@@ -254,22 +226,15 @@ class Moves(NamedTuple):
 
 @stored(intervals, slack, nogil=True, error_model="numpy")
 def _sides(
-    moves: Moves,
-    states: NDArray[np.int64],
-    place: NDArray[np.int64],
-    f: FloatArray,
-    h: FloatArray,
-    rest: FloatArray,
-    lower: FloatArray,
-    upper: FloatArray,
+    moves: Moves, f: FloatArray, h: FloatArray, rest: FloatArray, lower: FloatArray, upper: FloatArray
 ) -> None:
     """Bounds of :func:`poisson_sides`, state by state; see the module docstring."""
     starts, targets, rates = moves
-    for i in range(len(states)):
-        first, last = starts[states[i]], starts[states[i] + 1]
+    for i in range(len(f)):
+        first, last = starts[i], starts[i + 1]
         large, small, size, tiny = f[i], 0.0, 0.0, 0
         for k in range(first, last):
-            q, j = rates[k], place[targets[k]]
+            q, j = rates[k], targets[k]
             step, left = two_sum(h[j], -h[i])
             product, lacking = two_product(q, step)
             if abs(product) < SMALL:

@@ -241,11 +241,21 @@ class _Checker:
         ends = [steep.low, steep.high] if drift.theta > 0 else [0.0, 0.0]
         return Outside(drift.exponent, np.array(ends), lower, upper)
 
-    def _pass(self, guess: Any) -> Found:
-        """Everything that is to be known of h and v, found by threads that share the box."""
+    def _claim(self) -> Claim:
+        """What the certificate says, as the passes want it."""
         c, pool = self.certificate, self.pool
         shape = np.array([c.shape[i] for i in pool.classes])
         states = int(shape.prod())
+        return Claim(
+            *(pool.arrival_rates, pool.mean_sizes, self._outside()),
+            *(self.functionals, np.ascontiguousarray(c.delta), shape),
+            *(np.ascontiguousarray(c.h).reshape(-1, states), np.ascontiguousarray(c.v).reshape(states)),
+        )
+
+    def _pass(self, guess: Any) -> Found:
+        """Everything that is to be known of h and v, found by threads that share the box."""
+        pool, claim = self.pool, self._claim()
+        states, n_f = len(claim.v), len(claim.h)
         rates = rates_of(pool, self.numbers)
         space = self.family.memory(*pool.demands.shape)
         counts, tasks, memory = np.zeros(pool.n, dtype=np.int64), np.zeros(pool.n), np.zeros(space)
@@ -253,12 +263,6 @@ class _Checker:
             first_class(guess, rates, counts, memory),
             first_class(self.family.tasks, rates, counts, tasks, tasks, memory),
         )
-        claim = Claim(
-            *(pool.arrival_rates, pool.mean_sizes, self._outside()),
-            *(self.functionals, np.ascontiguousarray(c.delta), shape),
-            *(np.ascontiguousarray(c.h).reshape(-1, states), np.ascontiguousarray(c.v).reshape(states)),
-        )
-        n_f = len(c.functionals)
         threads = max(1, min(available_cores(), states // 10_000))
         seconds = SECONDS * states * pool.n * (1 + n_f) / threads
         # Parts that follow one another, so that each thread moves from a state to its neighbour.
@@ -288,16 +292,12 @@ class _Checker:
             raise ModelError.of(
                 "exact", f"is True, but tasks of {c.policy!r} are no fractions; check with exact=False"
             )
-        shape = tuple(c.shape[i] for i in pool.classes)
 
         def tasks_in(counts: Sequence[int]) -> list[Fraction]:
             return tasks(pool, c.policy, c.parameters, counts)
 
         try:
-            return exact_pass(
-                *(tasks_in, pool, self._outside(), self.functionals, c.delta),
-                *(c.h.reshape(-1, *shape), c.v.reshape(shape)),
-            )
+            return exact_pass(tasks_in, self._claim())
         except OverflowError:
             told = "V next to the box, or a flow, is above all floats; other scales may do"
             raise CertificateError("inside", told) from None

@@ -12,12 +12,10 @@ from fractions import Fraction
 
 import numpy as np
 
-from fairness.arguments.validation import IntArray
 from fairness.machine.work import Task
 from fairness.model.problem import FloatArray
-from queueing.certificates.box_pass import Found, Outside, nothing_found, outside_value, value
+from queueing.certificates.box_pass import Claim, Found, nothing_found, outside_value, value
 from queueing.certificates.intervals import above, below
-from queueing.certificates.pool import Pool
 
 __all__ = ["exact_pass"]
 
@@ -25,27 +23,20 @@ SECONDS = 3e-5
 """Time per state, class and array, about."""
 
 
-def exact_pass(
-    tasks: Callable[[Sequence[int]], list[Fraction]],
-    pool: Pool,
-    outside: Outside,
-    functionals: IntArray,
-    delta: FloatArray,
-    h: FloatArray,
-    v: FloatArray,
-) -> Found:
-    """What :func:`queueing.certificates.box_pass.box_pass` finds; h is (n_f, *shape), v (*shape)."""
-    shape = v.shape
-    rates = [Fraction(rate) for rate in pool.arrival_rates]
-    sizes = [Fraction(size) for size in pool.mean_sizes]
-    weights = [Fraction(d) for d in delta]
-    found = nothing_found(len(delta), pool.n)
-    seconds = SECONDS * v.size * pool.n * (2 + len(delta))
+def exact_pass(tasks: Callable[[Sequence[int]], list[Fraction]], claim: Claim) -> Found:
+    """What :func:`queueing.certificates.box_pass.box_pass` finds."""
+    outside, functionals, shape = claim.outside, claim.functionals, tuple(claim.shape.tolist())
+    n, h, v = len(shape), claim.h.reshape(-1, *shape), claim.v.reshape(shape)
+    rates = [Fraction(rate) for rate in claim.arrival_rates]
+    sizes = [Fraction(size) for size in claim.mean_sizes]
+    weights = [Fraction(d) for d in claim.delta]
+    found = nothing_found(len(weights), n)
+    seconds = SECONDS * v.size * n * (2 + len(weights))
     name = f"check of {v.size} states in fractions"
     with Task(name, v.size, "states", seconds, instead="check with exact=False") as task:
         for s, x in enumerate(itertools.product(*map(range, shape))):
             counts = np.array(x)
-            faces = {i for i in range(pool.n) if x[i] == shape[i] - 1}
+            faces = {i for i in range(n) if x[i] == shape[i] - 1}
             down = [phi / size for phi, size in zip(tasks(x), sizes, strict=True)]
 
             beyond = {i: Fraction(outside_value(outside, counts, i)[1]) for i in faces}
@@ -65,7 +56,7 @@ def exact_pass(
                     found.highest[f], found.highest_at[f] = most, s
                 if least < found.lowest[f]:
                     found.lowest[f], found.lowest_at[f] = least, s
-                for i in range(pool.n):
+                for i in range(n):
                     if i not in faces and faces:
                         step = h[f][_moved(x, i, 1)] - h[f][x]
                         found.steps[f, i] = max(found.steps[f, i], above(abs(step)))

@@ -48,6 +48,7 @@ from fairness.model.problem import FloatArray
 from fairness.protocol.calling import policy_tasks
 from fairness.protocol.policy import Policy, policy_name
 from queueing.chain.box_chain import BoxChain
+from queueing.chain.boxes import nobody_served
 from queueing.chain.solvers.choose_solver import Solver, check_solver, solved
 from queueing.chain.solvers.mixture import MEMORY
 from queueing.model.class_results import ClassResult, class_lines, class_table
@@ -341,11 +342,7 @@ def _rates(
         tasks = policy_tasks(system.problem, policy, counts)
         idle = ~tasks.any(axis=1) & counts.any(axis=1)
         if idle.any():
-            state = tuple(int(x) for x in counts[np.argmax(idle)])
-            raise ModelError(
-                f"{policy_name(policy)} serves nobody in state {state}, so the chain cannot be emptied from "
-                "there; admission needs a policy that serves somebody whenever jobs are present"
-            )
+            raise nobody_served(policy_name(policy), counts[np.argmax(idle)], "admission")
         flat[:, some] = (tasks[:, axes] / system.mean_sizes[axes]).T
     counted: tuple[NDArray[np.int64], ...] = np.indices(box, sparse=True)
     for row, (i, jobs) in enumerate(zip(axes, counted, strict=True)):

@@ -81,11 +81,6 @@ class BoxChain(Chain):
         if self.inside is not None:
             self.cheap, self.most_states = 1e8, 50_000
 
-    @property
-    def _flat(self) -> tuple[FloatArray, FloatArray]:
-        """Rates by class and state, in C order; constant ones by class alone."""
-        return self.up.reshape(self.axes, -1), self.down.reshape(self.axes, -1)
-
     def work(self) -> float:
         """Multiplications of an elimination; of a part of a box, in the best order found."""
         return box_work(self.shape) if self.inside is None else super().work()
@@ -101,7 +96,8 @@ class BoxChain(Chain):
         if not self.axes:
             return np.ones(())
         if self.inside is None:
-            return eliminate_box(*self._flat, self.shape).reshape(self.shape)
+            up, down = self.up.reshape(self.axes, -1), self.down.reshape(self.axes, -1)
+            return eliminate_box(up, down, self.shape).reshape(self.shape)
         law = np.zeros(self.shape)
         law[self.inside] = super().eliminated()
         return law
@@ -113,14 +109,11 @@ class BoxChain(Chain):
     def iterated(self, tolerance: float, max_cycles: int) -> tuple[FloatArray, Convergence]:
         """Law by multilevel, box after box where arrival rates are constant."""
         first, rough = self.guess()
-        options: dict[str, Any] = {"tolerance": tolerance, "max_cycles": max_cycles}
         seconds = CYCLES * CYCLE_SECONDS * self.axes * self.states
         with Task(f"the chain on {self.name}", CYCLES, "cycles", seconds, self.remedy) as work:
-            if self.up.ndim == 1:
-                return nested_multilevel(self.up, self.down, first, rough=rough, told=work.advance, **options)
-            states = LowerSet.box(self.shape)
-            law, convergence = multilevel(*self._flat, states, first, told=work.advance, **options)
-            return law.reshape(self.shape), convergence
+            cycles: dict[str, Any] = {"tolerance": tolerance, "max_cycles": max_cycles, "told": work.advance}
+            rough = rough and self.up.ndim == 1
+            return nested_multilevel(self.up, self.down, first, rough=rough, **cycles)
 
     def marginals(self, law: FloatArray) -> tuple[FloatArray, ...]:
         """Laws of the counts."""
@@ -157,16 +150,15 @@ def nested_multilevel(
     *,
     rough: bool,
     tolerance: float,
-    max_cycles: int,
-    told: Callable[[], object],
+    **cycles: Any,
 ) -> tuple[FloatArray, Convergence]:
     """Stationary law by :func:`queueing.chain.solvers.multilevel.multilevel`, box after box, each twice the
     one before.
 
     Parameters
     ----------
-    up : ndarray of shape (n,), jobs per unit of time
-        Arrival rates.
+    up : ndarray of shape (n,) or (n, *shape), jobs per unit of time
+        Arrival rates; those of each state if the guess is not rough.
     down : ndarray of shape (n, *shape), jobs per unit of time
         Death rates. From every state of the box jobs must leave until none is left.
     start : ndarray of shape ``shape``
@@ -174,10 +166,8 @@ def nested_multilevel(
     rough : bool
         Whether the guess is rough: then only its corner is read, as the guess for the smallest box.
     tolerance : float
-    max_cycles : int
-        Per box.
-    told : callable
-        Called after every cycle.
+    **cycles
+        Of multilevel on each box: ``max_cycles``, and ``told``, which is called after every cycle.
 
     Returns
     -------
@@ -186,38 +176,23 @@ def nested_multilevel(
         On the whole box.
     """
     shape = start.shape
+    rates, states = np.ascontiguousarray(down).reshape(len(down), -1), LowerSet.box(shape)
+
+    def whole(guess: FloatArray) -> tuple[FloatArray, Convergence]:
+        flat = up.reshape(len(up), -1)
+        law, convergence = multilevel(flat, rates, states, guess, tolerance=tolerance, **cycles)
+        return law.reshape(shape), convergence
+
     if rough and start.size > SMALL:
         corner = tuple(slice(-(-size // 2) if size > 3 else size) for size in shape)
         # A law that is not quite reached there is still the better guess.
-        law, _ = nested_multilevel(
-            up,
-            down[(slice(None), *corner)],
-            start[corner],
-            rough=True,
-            tolerance=max(tolerance, ROUGH),
-            max_cycles=max_cycles,
-            told=told,
-        )
-        law, convergence = _whole(up, down, extended(law, shape), tolerance, max_cycles, told)
+        smaller = down[(slice(None), *corner)], start[corner]
+        law, _ = nested_multilevel(up, *smaller, rough=True, tolerance=max(tolerance, ROUGH), **cycles)
+        law, convergence = whole(extended(law, shape))
         # A law that piled up at the end of the smaller box may be a worse guess than a rough one.
         if convergence.reached:
             return law, convergence
-    return _whole(up, down, start, tolerance, max_cycles, told)
-
-
-def _whole(
-    up: FloatArray,
-    down: FloatArray,
-    start: FloatArray,
-    tolerance: float,
-    max_cycles: int,
-    told: Callable[[], object],
-) -> tuple[FloatArray, Convergence]:
-    rates, states = np.ascontiguousarray(down).reshape(len(up), -1), LowerSet.box(start.shape)
-    law, convergence = multilevel(
-        up[:, None], rates, states, start, tolerance=tolerance, max_cycles=max_cycles, told=told
-    )
-    return law.reshape(start.shape), convergence
+    return whole(start)
 
 
 def extended(law: FloatArray, larger: Sequence[int]) -> FloatArray:

@@ -11,9 +11,9 @@ import logging
 import math
 import time
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,12 +28,11 @@ from queueing.balanced.tail_bound import StoreAndForward
 from queueing.chain.box_chain import BoxChain, box_work, chain_bytes, cheap_work, extended
 from queueing.chain.solvers.balance import EPSILON
 from queueing.chain.solvers.choose_solver import Solution, Solver, chosen, solved
-from queueing.chain.stationary_law import Stationary
+from queueing.chain.stationary_law import Stationary, box_moments, set_moments
 from queueing.chain.tails import Tails
 from queueing.chain.truncation import truncation_error
-from queueing.model.cluster_load import geometric_ratios
 from queueing.model.system import System
-from queueing.states.box import SMALLEST, box_name, count_states
+from queueing.states.box import SMALLEST, box_name, count_states, mean_counts
 from queueing.states.lower_set import LowerSet
 from queueing.states.table import Table, death_rates, departure_rates, tabulate
 
@@ -64,25 +63,59 @@ class Attempt:
 
     Attributes
     ----------
+    system : System
+    policy, method : str
+        Name of the policy, and how the chain was solved.
     solution : Solution
     law : ndarray
         On the box, in the order of the classes; on a set state by state.
     tails : Tails
+    axes : sequence of int
+        Classes that are counted.
     cut : callable
-        Gives the errors of the means by what is cut off, (n_classes,), jobs.
-    made : callable
-        Makes the result, given these.
+        Gives the errors of their means by what is cut off, (n_axes,), jobs.
+    states : LowerSet or None
+        The states of a set, and None on a box.
     """
 
+    system: System
+    policy: str
+    method: str
     solution: Solution
     law: FloatArray
     tails: Tails
+    axes: Sequence[int]
     cut: Callable[[], FloatArray]
-    made: Callable[[FloatArray], Stationary]
+    states: LowerSet | None = None
 
     def judged(self) -> Stationary:
         """The result; NotConvergedError, with it as the best, if the solver missed its tolerance."""
-        return self.solution.accept(self.made(self.cut()))
+        return self.solution.accept(self.with_error(self.cut()))
+
+    def with_error(self, cut: FloatArray | float) -> Stationary:
+        """The result, given the errors by what is cut off."""
+        system, law, solution, states = self.system, self.law, self.solution, self.states
+        moments = (
+            box_moments(law) if states is None else set_moments(law, states, self.axes, system.n_classes)
+        )
+        mean_jobs, error = mean_counts(moments.marginals), np.zeros(system.n_classes)
+        error[self.axes] = cut
+        return Stationary(
+            system=system,
+            policy=self.policy,
+            method=self.method,
+            shape=tuple(map(len, moments.marginals)),
+            n_states=law.size,
+            mean_jobs=mean_jobs,
+            covariance=moments.covariance,
+            tail_mass=self.tails.mass,
+            residual=solution.residual,
+            mean_error=solution.mean_error,
+            marginals=moments.marginals,
+            distribution=law,
+            mean_jobs_error=error + solution.mean_error * mean_jobs,
+            states=moments.counts,
+        )
 
 
 class Boxes(ABC, Generic[Region]):
@@ -177,7 +210,7 @@ class Boxes(ABC, Generic[Region]):
         )
 
 
-def law_so_far(stop: BaseException, n_classes: int) -> BaseException:
+def law_so_far(stop: BaseException) -> BaseException:
     """What to raise where :meth:`Boxes.grown` was stopped: with the law on the last region, if any.
 
     What its error asks may take a part of the time limit more; else the error is infinite.
@@ -190,7 +223,7 @@ def law_so_far(stop: BaseException, n_classes: int) -> BaseException:
         try:
             best = last.judged()
         except OutOfTime:
-            best = last.solution.accept(last.made(np.full(n_classes, np.inf)))
+            best = last.solution.accept(last.with_error(np.inf))
     known = f"a law that leaves about {best.tail_mass:.1e} outside is known, in best"
     return stopped(stop, known, best, best.tail_mass)
 
@@ -226,9 +259,7 @@ class CountBoxes(Boxes[Shape]):
         if not self.system.is_cluster:
             box = StoreAndForward.of(self.system).box(FIRST_TAIL)
             return tuple(max(size, 2) if here else 1 for size, here in zip(box, live, strict=True))
-        # Next to load 1 a ratio rounds to 1.
-        ratios = geometric_ratios(self.system.load_evidence, self.system.problem)
-        ratios = np.minimum(ratios, 1.0 - EPSILON)
+        ratios = self.system.geometric_ratios(EPSILON)
         return tuple(2 + math.ceil(math.log(FIRST_TAIL) / math.log(r)) if r > 0 else 1 for r in ratios)
 
     def larger(self, region: Shape, tails: Tails, tail: float) -> Shape:
@@ -285,19 +316,13 @@ class CountBoxes(Boxes[Shape]):
         up, down = system.arrival_rates[axes], departure_rates(table, system.mean_sizes, axes)
         solution = solved(BoxChain(up, down, guess, name=self.name(box), remedy=remedy), self.solver)
         law = np.ascontiguousarray(solution.law.transpose(np.argsort(axes))).reshape(box)
-        tails = Tails.of_box(law)
 
         def cut() -> FloatArray:
-            error, states = np.zeros(system.n_classes), LowerSet.box(solution.law.shape)
-            error[axes] = truncation_error(
-                up, death_rates(table, system.mean_sizes, axes), states, solution.law.ravel()
-            )
-            return error
+            rates, states = death_rates(table, system.mean_sizes, axes), LowerSet.box(solution.law.shape)
+            return truncation_error(up, rates, states, solution.law.ravel())
 
-        made = functools.partial(
-            Stationary.from_law, system, table.policy, solution.method, law, tails, solution
-        )
-        self._last = box, Attempt(solution, law, tails, cut, made)
+        method, tails = solution.method, Tails.of_box(law)
+        self._last = box, Attempt(system, table.policy, method, solution, law, tails, axes, cut)
         return self._last[1]
 
 
@@ -307,7 +332,7 @@ def _first_law(system: System, box: Shape) -> FloatArray:
         guess = balanced_fairness(system, shape=box, distribution=True).distribution
         assert guess is not None
         return guess
-    ratios = geometric_ratios(system.load_evidence, system.problem)
+    ratios = system.geometric_ratios(0.0)
     factors = (ratio ** np.arange(size) for ratio, size in zip(ratios, box, strict=True))
     law = functools.reduce(np.multiply.outer, factors)
     # Positive, where powers underflow.
@@ -322,9 +347,9 @@ def _require_service(table: Table) -> None:
         raise nobody_served(table.policy, np.argwhere(idle)[0])
 
 
-def nobody_served(policy: str, state: NDArray[np.int64]) -> ModelError:
+def nobody_served(policy: str, state: NDArray[Any], what: str = "stationary") -> ModelError:
     """What is said of a policy that leaves all jobs of a state waiting."""
     return ModelError(
         f"{policy} serves nobody in state {tuple(int(x) for x in state)}, so the chain cannot be emptied "
-        "from there; stationary needs a policy that serves somebody whenever jobs are present"
+        f"from there; {what} needs a policy that serves somebody whenever jobs are present"
     )

@@ -179,7 +179,7 @@ def stationary(
         except (OutOfTime, KeyboardInterrupt) as stop:
             if time_limit is None and isinstance(stop, OutOfTime):
                 raise  # who set the limit says what is known
-            raise law_so_far(stop, system.n_classes) from None
+            raise law_so_far(stop) from None
         if not certified:
             return law
         # By its public name: what proves bounds starts from a law that is estimated here, and stands above.

@@ -18,7 +18,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,8 +27,6 @@ from fairness.display.tables import outward
 from fairness.display.units import described
 from fairness.errors import ModelError
 from fairness.model.problem import FloatArray
-from queueing.chain.solvers.choose_solver import Solution
-from queueing.chain.tails import Tails
 from queueing.model.class_results import MomentTable, class_lines
 from queueing.model.system import System
 from queueing.pictures.counts import Chosen, plot_law, two_classes
@@ -41,7 +39,15 @@ if TYPE_CHECKING:
 
     from queueing.proved_bounds.enclosure import Enclosure
 
-__all__ = ["Stationary"]
+__all__ = ["Moments", "Stationary", "box_moments", "set_moments"]
+
+
+class Moments(NamedTuple):
+    """What a law says of the counts."""
+
+    marginals: tuple[FloatArray, ...]  # law of each count
+    covariance: FloatArray  # (n_classes, n_classes)
+    counts: NDArray[np.int64] | None  # (n_states, n_classes): the states of a set
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -111,84 +117,6 @@ class Stationary(MomentTable):
     mean_jobs_error: FloatArray
     states: NDArray[np.int64] | None = None
     enclosure: Enclosure | None = None
-
-    @classmethod
-    def from_law(
-        cls,
-        system: System,
-        policy: str,
-        method: str,
-        law: FloatArray,
-        tails: Tails,
-        solution: Solution,
-        cut: FloatArray,
-    ) -> Stationary:
-        """Moments of a law on a box, with the evidence of the solution and the error ``cut`` by the box."""
-        n = law.ndim
-        marginals = marginal_laws(law)
-        mean_jobs = mean_counts(marginals)
-        centred = [np.arange(len(p)) - mean for p, mean in zip(marginals, mean_jobs, strict=True)]
-        covariance = np.empty((n, n))
-        for i in range(n):
-            covariance[i, i] = marginals[i] @ centred[i] ** 2
-            for k in range(i + 1, n):
-                covariance[i, k] = covariance[k, i] = centred[i] @ pair_law(law, i, k) @ centred[k]
-        return cls(
-            system=system,
-            policy=policy,
-            method=method,
-            shape=law.shape,
-            n_states=law.size,
-            mean_jobs=mean_jobs,
-            covariance=covariance,
-            tail_mass=tails.mass,
-            residual=solution.residual,
-            mean_error=solution.mean_error,
-            marginals=marginals,
-            distribution=law,
-            mean_jobs_error=cut + solution.mean_error * mean_jobs,
-        )
-
-    @classmethod
-    def from_set(
-        cls,
-        system: System,
-        policy: str,
-        axes: Sequence[int],
-        states: LowerSet,
-        tails: Tails,
-        solution: Solution,
-        cut: FloatArray,
-    ) -> Stationary:
-        """Moments of a law on a set of the counts of the classes ``axes``; the other classes are empty."""
-        law, n = solution.law, system.n_classes
-        marginals = [np.ones(1)] * n
-        for i, marginal in zip(axes, states.marginals(law), strict=True):
-            marginals[i] = marginal
-        mean_jobs = mean_counts(marginals)
-        counts = np.zeros((states.n_states, n), dtype=np.int64)
-        counts[:, axes] = states.counts()
-        covariance = np.zeros((n, n))
-        for i in axes:
-            weighed = law * (counts[:, i] - mean_jobs[i])
-            for k in axes:
-                covariance[i, k] = weighed @ (counts[:, k] - mean_jobs[k])
-        return cls(
-            system=system,
-            policy=policy,
-            method=f"lower set ({solution.method})",
-            shape=tuple(len(marginal) for marginal in marginals),
-            n_states=states.n_states,
-            mean_jobs=mean_jobs,
-            covariance=(covariance + covariance.T) / 2,
-            tail_mass=tails.mass,
-            residual=solution.residual,
-            mean_error=solution.mean_error,
-            marginals=tuple(marginals),
-            distribution=law,
-            mean_jobs_error=cut + solution.mean_error * mean_jobs,
-            states=counts,
-        )
 
     @cached_property
     def variances(self) -> FloatArray:
@@ -297,3 +225,32 @@ class Stationary(MomentTable):
             title=f"stationary law under {self.policy}",
             error=self.mean_jobs_error,
         )
+
+
+def box_moments(law: FloatArray) -> Moments:
+    """Those of a law on a box; ``counts`` are None."""
+    n = law.ndim
+    marginals = marginal_laws(law)
+    centred = [np.arange(len(p)) - mean for p, mean in zip(marginals, mean_counts(marginals), strict=True)]
+    covariance = np.empty((n, n))
+    for i in range(n):
+        covariance[i, i] = marginals[i] @ centred[i] ** 2
+        for k in range(i + 1, n):
+            covariance[i, k] = covariance[k, i] = centred[i] @ pair_law(law, i, k) @ centred[k]
+    return Moments(marginals, covariance, None)
+
+
+def set_moments(law: FloatArray, states: LowerSet, axes: Sequence[int], n: int) -> Moments:
+    """Those of a law on a set of the counts of the classes ``axes`` of n; the other classes are empty."""
+    marginals = [np.ones(1)] * n
+    for i, marginal in zip(axes, states.marginals(law), strict=True):
+        marginals[i] = marginal
+    mean_jobs = mean_counts(marginals)
+    counts = np.zeros((states.n_states, n), dtype=np.int64)
+    counts[:, axes] = states.counts()
+    covariance = np.zeros((n, n))
+    for i in axes:
+        weighed = law * (counts[:, i] - mean_jobs[i])
+        for k in axes:
+            covariance[i, k] = weighed @ (counts[:, k] - mean_jobs[k])
+    return Moments(tuple(marginals), (covariance + covariance.T) / 2, counts)

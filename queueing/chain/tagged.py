@@ -18,7 +18,7 @@ out at most :math:`\epsilon`.
 one consistent chain, in which Little's law is exact for the arrivals that enter:
 :math:`E[T] = E[x_c] / (\lambda_c P(x_c < K_c - 1))`. The relative difference of both sides, ``little_error``,
 is evidence for the solver and for :math:`\pi`, not for the box: what that cuts off the moments is estimated
-apart (:mod:`queueing.chain.tagged_truncation`).
+apart (:mod:`queueing.chain.truncation`).
 
 References
 ----------
@@ -39,7 +39,6 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
 from scipy import sparse
-from scipy.sparse.linalg import splu
 
 from fairness.arguments.validation import float_array, require_choice, require_whole
 from fairness.catalogue import colour
@@ -51,13 +50,12 @@ from fairness.errors import ModelError, NotConvergedError
 from fairness.machine.memory import require_memory
 from fairness.model.problem import FloatArray
 from fairness.protocol.policy import Policy
-from queueing.chain.solvers.balance import box_rates, outflow
+from queueing.chain.solvers.balance import box_rates, grid_factors, outflow
 from queueing.chain.solvers.choose_solver import Solver
-from queueing.chain.solvers.poisson import PoissonWeights
-from queueing.chain.solvers.uniformisation import BLOCK, Moves, steps
+from queueing.chain.solvers.uniformisation import BLOCK, Moves, PoissonWeights, steps
 from queueing.chain.stationary import BOXES, estimated_law
 from queueing.chain.stationary_law import Stationary
-from queueing.chain.tagged_truncation import moment_errors
+from queueing.chain.truncation import moment_errors
 from queueing.model.system import System, check_system
 from queueing.pictures.durations import LAWS, draw_law, draw_quantiles, dress, quantile_words
 from queueing.states.box import along, box_name, check_box, count_states, require_part, sides
@@ -91,7 +89,7 @@ class TaggedDuration(Result):
         Relative difference between ``mean`` and the mean by Little's law.
     mean_error, variance_error : float
         Estimated relative errors of ``mean`` and ``variance``: by the solver (``little_error``, and the error
-        of the law that the job finds) and by what the box cuts off (:mod:`queueing.chain.tagged_truncation`).
+        of the law that the job finds) and by what the box cuts off (:mod:`queueing.chain.truncation`).
         In files of versions that did not tell the latter, the first is without it and the second NaN.
     residual : float
         Largest violation of the equations of the first two moments, over their right sides.
@@ -365,7 +363,7 @@ def _solve(
 
     # Minus the generator: the unknowns are times until the end.
     matrix = (sparse.diags_array(out.ravel()) - box_rates(up, down)).tocsc()
-    factors = splu(matrix, permc_spec="MMD_AT_PLUS_A", diag_pivot_thresh=0.0, options={"SymmetricMode": True})
+    factors = grid_factors(matrix)
     ones = np.ones(matrix.shape[0])
     once = factors.solve(ones)
     once += factors.solve(ones - matrix @ once)

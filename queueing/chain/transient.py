@@ -7,9 +7,9 @@ mean :math:`qt` [1]_,
 .. math:: \pi(t) = \sum_{k \ge 0} P(N_t = k)\, \pi(0) P^k, \qquad
           \int_0^t \pi(s)\, ds = \frac{1}{q} \sum_{k \ge 0} P(N_t > k)\, \pi(0) P^k.
 
-All terms are positive (weights: :mod:`queueing.chain.solvers.poisson`), so leaving some out gives a law from
-below, by exactly the weight left out. No load is too high, for no stationary law is needed. One pass over
-:math:`\pi(0) P^k` serves all times.
+All terms are positive (weights: :mod:`queueing.chain.solvers.uniformisation`), so leaving some out gives a
+law from below, by exactly the weight left out. No load is too high, for no stationary law is needed. One pass
+over :math:`\pi(0) P^k` serves all times.
 
 *Steady state.* :math:`d_k = |\pi(0)P^{k+1} - \pi(0)P^k|_1` never increases, since :math:`P` is stochastic. If
 all terms after :math:`k` are replaced by :math:`\pi(0)P^k`, the law is wrong by at most

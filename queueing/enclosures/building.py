@@ -100,9 +100,10 @@ class Builder:
         most_tasks = np.array([tasks.high for tasks in self.pool.most_tasks])
         rates: FloatArray = up + most_tasks / system.mean_sizes[live]
         likely = np.maximum(law.reshape(box) / law.sum(), 1e-300)
-        beyond = _beyond(box, scales, drift)
+        around = _around(box, scales, drift)
+        beyond = around[tuple(map(slice, box))]
         spare = np.minimum(SPARE * rates.sum() * beyond, flow / (likely.size * likely))
-        source = _source(up, box, scales, drift) + spare
+        source = _source(up, around) + spare
         solved, total, parts = self._total()
         h = np.empty(values.shape)
         h[solved], v = PoissonEquation(up, down, likely).solve(values[solved], source, beyond)
@@ -145,33 +146,21 @@ def _value(one: Functional, counts: Mapping[int, Any]) -> Any:
     return count(one.job_class) >= one.level if one.kind == "at least" else math.prod(map(count, one.factors))
 
 
-def _source(up: FloatArray, box: tuple[int, ...], scales: FloatArray, drift: Drift) -> FloatArray:
-    """V where arrivals lead out of the box, times their rate."""
-    p = drift.exponent
-    radius = float(min(scales * box))
+def _around(box: tuple[int, ...], scales: FloatArray, drift: Drift) -> FloatArray:
+    """V in all states of the box, and in those next to it: one state more along every axis."""
+    radius, p = float(min(scales * box)), drift.exponent
     # In units of T_A, so that no power leaves the floats.
-    inside = [((b / radius) * np.arange(side)) ** p for b, side in zip(scales, box, strict=True)]
-    result = np.zeros(box)
+    inside = [((b / radius) * np.arange(side + 1)) ** p for b, side in zip(scales, box, strict=True)]
+    powers: FloatArray = functools.reduce(np.add, np.ix_(*inside))
+    return powers if drift.theta == 0 else np.exp(drift.theta * radius * (powers ** (1.0 / p) - 1.0))
+
+
+def _source(up: FloatArray, around: FloatArray) -> FloatArray:
+    """V where arrivals lead out of the box, times their rate."""
+    result = np.zeros([side - 1 for side in around.shape])
+    beside = (slice(-1),) * (around.ndim - 1)
     for i, rate in enumerate(up):
-        parts = [q for k, q in enumerate(inside) if k != i]
-        others = functools.reduce(np.add, np.ix_(*parts)) if parts else 0.0
-        powers = (scales[i] / radius * box[i]) ** p + others
-        np.moveaxis(result, i, 0)[-1] += rate * _of_powers(powers, radius, drift)
-    return result
-
-
-def _beyond(box: tuple[int, ...], scales: FloatArray, drift: Drift) -> FloatArray:
-    """V in all states of the box."""
-    radius = float(min(scales * box))
-    inside = [((b / radius) * np.arange(side)) ** drift.exponent for b, side in zip(scales, box, strict=True)]
-    return _of_powers(functools.reduce(np.add, np.ix_(*inside)), radius, drift)
-
-
-def _of_powers(powers: FloatArray, radius: float, drift: Drift) -> FloatArray:
-    """V, where the p-th power of T/T_A is known."""
-    if drift.theta == 0:
-        return powers
-    result: FloatArray = np.exp(drift.theta * radius * (powers ** (1.0 / drift.exponent) - 1.0))
+        np.moveaxis(result, i, 0)[-1] += rate * np.take(around, -1, axis=i)[beside]
     return result
 
 

@@ -34,7 +34,7 @@ from queueing.certificates.rates.filling import growth
 from queueing.certificates.rates.levelling import LEVELLING_SERVERS
 from queueing.enclosures.numeric_drift import numeric_drifts
 
-__all__ = ["FAIR", "Candidate", "Outlook", "Plan", "candidates", "falls", "has_lemma", "planned"]
+__all__ = ["FAIR", "Candidate", "Outlook", "Plan", "Wish", "candidates", "falls", "has_lemma", "planned"]
 
 FAIR = ("PF", "alpha-fair", "BMF", TIME_DIVISION)
 """Policies whose lemma is that of alpha-fairness, where they have one."""
@@ -274,42 +274,49 @@ def decay(pool: Pool, one: Candidate, radius: float) -> tuple[FloatArray, FloatA
     return theta[:, 0, 0], gamma.max(axis=1)
 
 
-def planned(
-    pool: Pool,
-    options: list[Candidate],
-    outlook: Outlook,
-    width: float,
-    loss: Callable[[float], float],
-    degree: int,
-    most: float,
-    further: float = 1.0,
-) -> Plan | None:
-    """The smallest box whose bounds are ``width`` apart, about; None if T falls outside of none.
+@dataclass(frozen=True)
+class Wish:
+    """What a box is wanted for.
 
     Parameters
     ----------
+    outlook : Outlook
+    width : float
+        How far apart its bounds are to be, about.
     loss : callable
         What the flow through the faces, over gamma, costs of the width, guessed from the longest side.
     degree : int
         The least theta T_A.
-    most : float
-        States of the largest box that is looked at.
     further : float
-        Times the least radius that the width wants: where the search begins.
+        Times the least radius, or the sides, that the width wants: where the search begins.
     """
+
+    outlook: Outlook
+    width: float
+    loss: Callable[[float], float]
+    degree: int
+    further: float = 1.0
+
+    def flow(self, gamma: float, sides: FloatArray) -> float:
+        """The flow through each face of a box that the width allows."""
+        return self.width * gamma / (len(sides) * self.loss(float(sides.max())))
+
+
+def planned(pool: Pool, options: list[Candidate], wish: Wish, most: float) -> Plan | None:
+    """The smallest box, of at most so many states, for a wish; None if T falls outside of none."""
     best: Plan | None = None
-    rates, n = pool.arrival_rates, pool.n
+    outlook, width, rates = wish.outlook, wish.width, pool.arrival_rates
     for one in options:
         b = one.scales
-        start = further * float((b * outlook.needed(rates, width)).min())
+        start = wish.further * float((b * outlook.needed(rates, width)).min())
         for radius in start * RADII:
             sides = np.maximum(np.ceil(radius / b), outlook.sides)
             if sides.prod() >= (most if best is None else best.states):
                 break
             for theta, gamma in zip(*decay(pool, one, radius), strict=True):
-                if not gamma > 0 or theta * radius < (1.0 + ROOM) * degree:
+                if not gamma > 0 or theta * radius < (1.0 + ROOM) * wish.degree:
                     continue
-                flow = width * gamma / (n * loss(float(sides.max())))
+                flow = wish.flow(gamma, sides)
                 larger = np.maximum(sides, outlook.needed(rates, flow, theta * b, theta * radius))
                 if best is None or larger.prod() < best.states:
                     drift = Drift(one.exponent, b, float(theta), float(gamma), one.hints)

@@ -30,7 +30,7 @@ from queueing.chain.solvers.choose_solver import Automatic
 from queueing.chain.stationary import estimated_law
 from queueing.chain.stationary_law import Stationary
 from queueing.enclosures.building import Builder
-from queueing.enclosures.drift_search import Outlook, Plan, candidates, falls, has_lemma, planned
+from queueing.enclosures.drift_search import Outlook, Plan, Wish, candidates, falls, has_lemma, planned
 from queueing.enclosures.poisson_equation import eliminated
 from queueing.enclosures.power_search import planned_power, powers
 from queueing.model.system import System, check_system
@@ -290,12 +290,12 @@ class _Search:
         def loss(side: float) -> float:
             return max(slow * side**degree / mean for degree, mean in zip(degrees, means, strict=True))
 
-        given = (self.outlook, part * self.width, loss, max(degrees))
+        wish = Wish(self.outlook, part * self.width, loss, max(degrees), self.further)
         most = FURTHEST * self.max_states
-        plans = [planned(self.pool, self.options, *given, most, self.further)]
+        plans = [planned(self.pool, self.options, wish, most)]
         for power in self.powers:
             least = min((one.states for one in plans if one), default=most)
-            plans.append(planned_power(self.pool, power, *given, least, self.further))
+            plans.append(planned_power(self.pool, power, wish, least))
         return min((one for one in plans if one), key=lambda one: one.states, default=None)
 
     def _mean(self, one: Functional) -> float:

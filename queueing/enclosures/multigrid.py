@@ -2,10 +2,14 @@ r"""Poisson's equation on boxes of up to many millions of states: multigrid insi
 
 The equation :math:`(Q - k) h = b + c`, :math:`h(0) = 0`, has the unknowns h, a function of the states, and c,
 a number; Q is the generator of a chain on a box that moves one job at a time, :math:`k \ge 0` a rate of being
-killed in each state. Two steps alternate in a *cycle*.
+killed in each state. Without c it is, for every state x,
+
+.. math:: \sum_i u_i(x)\,(h(x + e_i) - h(x)) + d_i(x)\,(h(x - e_i) - h(x)) - k(x)\,h(x) = b(x).
+
+Two steps alternate in a *cycle*.
 
 1. A *sweep* along an axis solves the equations of each line (the states that differ in that count only)
-   exactly, all other lines fixed, along every axis in turn (:mod:`queueing.enclosures.relaxation`).
+   exactly, all other lines fixed, along every axis in turn.
 2. Blocks of two states along an axis form a coarser chain, whose rates are the conditional means under a law
    :math:`\pi` of the states: the same chain by which :mod:`queueing.chain.solvers.multilevel` corrects laws,
    here for functions, the adjoint problem [1]_. It answers to the mean residual of each block, and its answer
@@ -31,16 +35,18 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Callable
+from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.linalg import lu_factor, lu_solve
 from scipy.sparse.linalg import LinearOperator, gmres
 
 from fairness.errors import NotConvergedError
+from fairness.machine.compiling import helper, stored
 from fairness.model.problem import FloatArray
 from queueing.chain.solvers.aggregation import aggregate
 from queueing.chain.solvers.multilevel import OVERCORRECTION, blocks_on, chain_on
-from queueing.enclosures import relaxation as kernels
 from queueing.states.lower_set import LowerSet
 
 __all__ = ["ROUNDS", "Multigrid"]
@@ -63,15 +69,26 @@ LOST = 1e-3
 """Residuals larger than this part of the right side are no rounding: it does not converge."""
 
 
+Whole = NDArray[np.int64]
+
+
+class Rates(NamedTuple):
+    """Those of a chain on a box, whose states are numbered in C order; 0 for moves that would leave it."""
+
+    up: FloatArray  # (n, n_states)
+    down: FloatArray  # (n, n_states)
+    kill: FloatArray  # (n_states,): at which a state is left for good
+    shape: Whole  # (n,)
+
+
 class _Level:
     """One box: a law, rates, and the coarser box."""
 
-    def __init__(
-        self, law: FloatArray, up: FloatArray, down: FloatArray, kill: FloatArray, shape: tuple[int, ...]
-    ) -> None:
-        self.law, self.up, self.down, self.kill = law, up, down, kill
-        self.shape = np.array(shape, dtype=np.int64)
-        self.axes = np.flatnonzero(self.shape > 1).tolist()
+    def __init__(self, law: FloatArray, rates: Rates) -> None:
+        self.law, self.rates = law, rates
+        up, down, kill, sizes = rates
+        shape = tuple(sizes.tolist())
+        self.axes = np.flatnonzero(sizes > 1).tolist()
         self.h, self.b, self.r = np.empty((3, law.size))
         self.coarser: _Level | None = None
         if law.size <= COARSEST or len(self.axes) <= 1:
@@ -85,10 +102,11 @@ class _Level:
         # Blocks along some axes only are the slow classes' own chain: its answer is right as it is.
         self.factor = OVERCORRECTION if (block == 2)[self.axes].all() else 1.0
         self.parent = (coarse.rows[rows, None] + np.arange(shape[-1]) // width).ravel().astype(np.int32)
-        weights, rates = np.empty(coarse.n_states), np.empty((2, len(shape), coarse.n_states))
-        aggregate(chain_on(states, law, up, down), width, rows, chain_on(coarse, weights, *rates))
+        weights, moves = np.empty(coarse.n_states), np.empty((2, len(shape), coarse.n_states))
+        aggregate(chain_on(states, law, up, down), width, rows, chain_on(coarse, weights, *moves))
         killed = np.bincount(self.parent, law * kill) / weights
-        self.coarser = _Level(weights, rates[0], rates[1], killed, coarse.shape)
+        sides = np.array(coarse.shape, dtype=np.int64)
+        self.coarser = _Level(weights, Rates(moves[0], moves[1], killed, sides))
 
     def twin(self) -> _Level:
         """The same box with work space of its own, for another thread."""
@@ -104,25 +122,22 @@ class _Level:
 
     def _factors(self) -> tuple[FloatArray, FloatArray]:
         """Of the equation with h(0) = 0 and the number c as a last unknown."""
-        states = self.law.size
+        states, (up, down, kill, shape) = self.law.size, self.rates
         matrix = np.zeros((states + 1, states + 1))
         place = np.arange(states)
-        for rise, fall, step in zip(self.up, self.down, self._steps(), strict=True):
+        for rise, fall, step in zip(up, down, _strides(shape), strict=True):
             matrix[place, place] -= rise + fall
             there = rise > 0
             matrix[place[there], place[there] + step] += rise[there]
             there = fall > 0
             matrix[place[there], place[there] - step] += fall[there]
-        matrix[place, place] -= self.kill
+        matrix[place, place] -= kill
         matrix[:states, states] = -1.0
         matrix[states, 0] = 1.0
         return lu_factor(matrix)
 
-    def _steps(self) -> list[int]:
-        return [int(np.prod(self.shape[i + 1 :])) for i in range(len(self.shape))]
-
     def sweep(self, axis: int, forward: bool) -> None:
-        kernels.sweep(self.h, self.b, self.up, self.down, self.kill, self.shape, axis, forward)
+        _sweep(self.h, self.b, self.rates, axis, forward)
 
     def cycle(self, visits: int) -> None:
         """An approximate solution h to the right side b, up to the number c."""
@@ -134,7 +149,7 @@ class _Level:
         for axis in self.axes:
             self.sweep(axis, True)
         for _ in range(visits):
-            kernels.residual(self.h, self.b, self.up, self.down, self.kill, self.shape, self.r)
+            _residual(self.h, self.b, self.rates, self.r)
             self.r *= self.law
             coarser.b[:] = np.bincount(self.parent, self.r, coarser.law.size)
             coarser.b /= coarser.law
@@ -163,7 +178,7 @@ class Multigrid:
     ) -> None:
         law = np.maximum(law, FAINT * law.max())
         self.law = law / law.sum()
-        self.finest = _Level(self.law, up, down, kill, shape)
+        self.finest = _Level(self.law, Rates(up, down, kill, np.array(shape, dtype=np.int64)))
         self.nothing = np.zeros(law.size)
 
     def twin(self) -> Multigrid:
@@ -174,8 +189,8 @@ class Multigrid:
 
     def _applied(self, h: FloatArray) -> FloatArray:
         """(Q - k)(h - h(0)) less its mean."""
-        finest, result = self.finest, np.empty_like(h)
-        kernels.residual(h - h[0], self.nothing, finest.up, finest.down, finest.kill, finest.shape, result)
+        result = np.empty_like(h)
+        _residual(h - h[0], self.nothing, self.finest.rates, result)
         return self._centred(-result)
 
     def _centred(self, values: FloatArray) -> FloatArray:
@@ -228,8 +243,85 @@ class Multigrid:
         if not left <= max(LOST * size, tolerance):
             raise NotConvergedError(
                 f"multigrid leaves {left / size:.1e} of the right side of Poisson's equation on "
-                f"{' x '.join(map(str, self.finest.shape.tolist()))} states",
+                f"{' x '.join(map(str, self.finest.rates.shape.tolist()))} states",
                 best=h,
                 residual=left / size,
             )
         return h
+
+
+@helper(nogil=True)
+def _strides(shape: Whole) -> Whole:
+    """How far apart the neighbours along each axis are."""
+    result = np.ones(len(shape), dtype=np.int64)
+    for i in range(len(shape) - 2, -1, -1):
+        result[i] = result[i + 1] * shape[i + 1]
+    return result
+
+
+@stored(nogil=True)
+def _sweep(h: FloatArray, b: FloatArray, rates: Rates, axis: int, forward: bool) -> None:
+    """Solve the equations of each line along an axis, all other lines fixed, line after line."""
+    up, down, kill, shape = rates
+    n = len(shape)
+    stride = _strides(shape)
+    step, length = stride[axis], shape[axis]
+    factor = np.empty(length)
+    value = np.empty(length)
+    lines = h.size // length
+    for number in range(lines):
+        line = number if forward else lines - 1 - number
+        first = (line // step) * step * length + line % step
+        # Elimination without subtractions in the pivots: leave is the rate out of the line, directly or by
+        # way of the states before.
+        leave = pivot = before = 0.0
+        for y in range(length):
+            s = first + y * step
+            exits, inner = kill[s], -b[s]
+            for i in range(n):
+                if i != axis:
+                    rise, fall = up[i, s], down[i, s]
+                    if rise > 0:
+                        inner += rise * h[s + stride[i]]
+                        exits += rise
+                    if fall > 0:
+                        inner += fall * h[s - stride[i]]
+                        exits += fall
+            fall = down[axis, s]
+            if y > 0 and fall > 0:
+                leave = exits + fall * leave / pivot
+                inner += fall * before
+            else:
+                leave = exits
+            rise = up[axis, s]
+            pivot = rise + leave
+            if pivot > 0:
+                before = inner / pivot
+                factor[y] = rise / pivot
+            else:
+                # A line that nothing leaves: any constant may be added to it.
+                before = h[s]
+                factor[y] = 0.0
+                pivot = 1.0
+            value[y] = before
+        after = 0.0
+        for y in range(length - 1, -1, -1):
+            after = value[y] + factor[y] * after
+            h[first + y * step] = after
+
+
+@stored(nogil=True)
+def _residual(h: FloatArray, b: FloatArray, rates: Rates, r: FloatArray) -> None:
+    """Right side less left side of the equation, into ``r``."""
+    up, down, kill, shape = rates
+    stride = _strides(shape)
+    for s in range(h.size):
+        here = h[s]
+        rest = b[s] + kill[s] * here
+        for i in range(len(shape)):
+            rise, fall = up[i, s], down[i, s]
+            if rise > 0:
+                rest -= rise * (h[s + stride[i]] - here)
+            if fall > 0:
+                rest -= fall * (h[s - stride[i]] - here)
+        r[s] = rest

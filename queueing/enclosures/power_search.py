@@ -27,7 +27,7 @@ from queueing.certificates.certificate import Drift
 from queueing.certificates.drifts.alpha_fair import scales_of_targets
 from queueing.certificates.drifts.powers import fall
 from queueing.certificates.pool import Pool
-from queueing.enclosures.drift_search import FAIR, Candidate, Outlook, Plan, has_lemma
+from queueing.enclosures.drift_search import FAIR, Candidate, Plan, Wish, has_lemma
 
 __all__ = ["Power", "planned_power", "powers"]
 
@@ -63,32 +63,16 @@ def _fair(pool: Pool, parameters: Mapping[str, Any], sides: FloatArray) -> tuple
     return Candidate(alpha + 1.0, scales, float(spares.min())), spares
 
 
-def planned_power(
-    pool: Pool,
-    power: Power,
-    outlook: Outlook,
-    width: float,
-    loss: Callable[[float], float],
-    degree: int,
-    most: float,
-    further: float = 1.0,
-) -> Plan | None:
-    """The box for a power whose bounds are ``width`` apart, about; None if there is none.
-
-    Parameters
-    ----------
-    power : Power
-    loss, degree, most, further
-        As in :func:`queueing.enclosures.drift_search.planned`; ``further`` times the sides.
-    """
-    rates, n = pool.arrival_rates, pool.n
+def planned_power(pool: Pool, power: Power, wish: Wish, most: float) -> Plan | None:
+    """The box, of fewer than so many states, for a power and a wish; None if there is none."""
+    outlook, rates = wish.outlook, pool.arrival_rates
     leaving = np.array([tasks.high for tasks in pool.most_tasks]) / pool.mean_sizes
-    sides = np.maximum(np.ceil(further * outlook.needed(rates, width)), outlook.sides)
+    sides = np.maximum(np.ceil(wish.further * outlook.needed(rates, wish.width)), outlook.sides)
     for _ in range(ROUNDS):
         if sides.prod() >= most:
             break
         one, spares = power(sides)
-        if not one.exponent >= max(2.0, degree + 1.0) or not spares.min() > 0:
+        if not one.exponent >= max(2.0, wish.degree + 1.0) or not spares.min() > 0:
             break
         # What is asked at least; in the same proportions, for which the power is the same.
         shortest = 0.5 * (one.exponent - 1.0) * (1.0 + leaving / rates) / spares
@@ -99,7 +83,7 @@ def planned_power(
         if not gamma > 0:
             sides = np.ceil(LONGER * sides)
             continue
-        flow = width * gamma / (n * loss(float(sides.max())))
+        flow = wish.flow(gamma, sides)
         larger = np.maximum(sides, outlook.needed(rates, flow / weights))
         if (larger == sides).all():
             drift = Drift(one.exponent, one.scales, 0.0, gamma, one.hints)

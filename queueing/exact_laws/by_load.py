@@ -17,9 +17,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
-from fairness.display.colours import part_line
-from fairness.display.drawing import given_axes, legend_beside
-from fairness.display.lettering import label
+from fairness.display.drawing import curves
 from fairness.errors import ModelError
 from fairness.exact.server_rows import as_fractions
 from fairness.protocol.policy import policy_name
@@ -97,13 +95,9 @@ class MeanJobsByLoad(ClassResult):
 
     def plot(self, ax: Axes | None = None) -> Axes:
         """Mean counts against the load."""
-        ax = given_axes(ax)
-        loads = np.linspace(0.0, 1.0, 41)
-        for k, (name, means) in enumerate(zip(self.system.problem.job_classes, self(loads).T, strict=True)):
-            ax.plot(loads, means, label=label(name), **part_line(k))
-        ax.set(xlabel="load", ylabel="mean jobs", title=f"exact means under {self.policy}")
-        legend_beside(ax)
-        return ax
+        loads, names = np.linspace(0.0, 1.0, 41), self.system.problem.job_classes
+        title = f"exact means under {self.policy}"
+        return curves(ax, loads, self(loads), names, xlabel="load", ylabel="mean jobs", title=title)
 
 
 def mean_jobs_by_load(system: System, policy: Any, *, shape: Sequence[int] | int) -> MeanJobsByLoad:

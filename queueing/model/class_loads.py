@@ -33,7 +33,7 @@ from fairness.arguments.validation import frozen, model_array, require_whole
 from fairness.errors import ModelError, UnstableError
 from fairness.model.cluster import Cluster
 from fairness.model.problem import FloatArray, Problem
-from queueing.model.cluster_load import LoadEvidence, relative_load
+from queueing.model.cluster_load import LoadEvidence, geometric_ratios, relative_load
 from queueing.model.laws import Law
 
 __all__ = ["ClassLoads", "binding_resources"]
@@ -138,6 +138,13 @@ class ClassLoads:
         if not self.is_cluster:
             raise ModelError("load_evidence is for a Cluster; the loads of a pool are its relative_loads")
         return relative_load(self.problem, self.loads)
+
+    def geometric_ratios(self, free: float) -> FloatArray:
+        """Ratios of geometric counts on a cluster, (n_classes,): where a search for its law may begin.
+
+        At most 1 - ``free``: next to load 1 a ratio rounds to 1.
+        """
+        return np.minimum(geometric_ratios(self.load_evidence, self.problem), 1.0 - free)
 
     @property
     def load_names(self) -> tuple[str, ...]:

@@ -118,9 +118,8 @@ class PhaseType(Law):
                 f"from phase {int(np.argmax(stuck))} of rates the end is never reached: give some phase "
                 "after it a row with a sum < 0"
             )
-        object.__setattr__(self, "initial", frozen(alpha / alpha.sum()))
-        object.__setattr__(self, "rates", frozen(off - np.diag(ways + exits)))
-        object.__setattr__(self, "_exits", frozen(exits))
+        rates = frozen(off - np.diag(ways + exits))
+        vars(self).update(initial=frozen(alpha / alpha.sum()), rates=rates, _exits=frozen(exits))
 
     @property
     def n_phases(self) -> int:

@@ -131,13 +131,11 @@ class System(ClassLoads):
                 )
         else:
             arrivals = arrival_processes(problem, arrivals)
-        object.__setattr__(self, "problem", problem)
-        object.__setattr__(self, "arrival_rates", frozen(rates))
-        object.__setattr__(self, "sizes", laws)
-        object.__setattr__(self, "arrivals", arrivals)
         exact_sizes = None if sizes is not None else rational_vector("mean_sizes", mean_sizes, problem, 1)
         exact = rational_vector("arrival_rates", arrival_rates, problem), exact_sizes
-        object.__setattr__(self, "_source", exact)
+        vars(self).update(
+            problem=problem, arrival_rates=frozen(rates), sizes=laws, arrivals=arrivals, _source=exact
+        )
 
     @classmethod
     def with_load(

@@ -98,7 +98,7 @@ def data_network(
       near           1    inf    1    0
       capacity                  10    4
     """
-    return _routed(graph, routes, None, capacity, length, weights, limits)
+    return _routed(graph, routes, None, capacity, length, weights=weights, limits=limits)
 
 
 def linear_network(n_links: int, *, capacity: Any = 1) -> Problem:
@@ -231,7 +231,7 @@ def tcp_acknowledgements(
       capacity                           100            100
     """
     arcs = graph if graph.is_directed() else graph.to_directed()
-    return _routed(arcs, connections, ack_ratio, capacity, length, weights, limits)
+    return _routed(arcs, connections, ack_ratio, capacity, length, weights=weights, limits=limits)
 
 
 def _routed(
@@ -240,8 +240,7 @@ def _routed(
     ack_ratio: Any,
     capacity: str,
     length: str | None,
-    weights: ArrayLike | None,
-    limits: ArrayLike | None,
+    **jobs: Any,
 ) -> Problem:
     """One unit on every link of a route, and acknowledgements on the way back where they have a ratio."""
     links = link_capacities(graph, capacity)
@@ -255,14 +254,7 @@ def _routed(
             if ack_ratio is not None:
                 row[_column(column, graph, f"acknowledgements of {name}", v, u)] += ratio
     names = [f"{u}-{v}" for u, v in links]
-    return Problem(
-        demands,
-        list(links.values()),
-        weights=weights,
-        limits=limits,
-        job_classes=list(paths),
-        resources=names,
-    )
+    return Problem(demands, list(links.values()), job_classes=list(paths), resources=names, **jobs)
 
 
 def is_finite(value: Any) -> bool:

@@ -17,7 +17,7 @@ import numpy as np
 from fairness.arguments.validation import require_whole
 from fairness.display.drawing import bound_bars
 from fairness.display.result import Result
-from fairness.display.tables import outward
+from fairness.display.tables import aligned, outward
 from fairness.errors import ModelError
 from queueing.certificates.certificate import Certificate, Functional
 from queueing.certificates.checking import Bounds
@@ -230,18 +230,13 @@ class Enclosure(Result):
 
     def summary(self) -> str:
         """What a person wants to read: bounds with the digits that are known, then what proves them."""
-        rows = self._rows()
-        wide = max(len(row[0]) for row in rows) + 2, max(len(row[1]) for row in rows) + 2
-        lines = [
-            f"  {quantity.ljust(wide[0])}{name.ljust(wide[1])}{' to '.join(outward(low, high))}"
-            for quantity, name, low, high in rows
-        ]
+        rows = [[*row[:2], " to ".join(outward(*row[2:]))] for row in self._rows()]
         box = " x ".join(map(str, self.certificate.shape))
         asked = f"widths up to {self.reached:.1e}; {self.width:.1e} asked"
         return "\n".join(
             [
                 f"stationary means under {self.policy}, proved",
-                *lines,
+                *aligned(rows, words=2),
                 f"  certificate on {box} states; {asked}" + (f": {self.shortfall}" if self.shortfall else ""),
             ]
         )

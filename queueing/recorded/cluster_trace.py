@@ -199,6 +199,16 @@ class ClusterTrace(Result):
         """Seconds from the first to the last arrival."""
         return float(self.arrivals[-1] - self.arrivals[0])
 
+    def held_by(
+        self, owners: Indices, count: int, weights: ArrayLike = 1.0, tasks: Any = slice(None)
+    ) -> FloatArray:
+        """Demands of some tasks, times their weights, added up by owner, (count, n_resources)."""
+        kinds = self.type_of[tasks]
+        columns = [
+            np.bincount(owners, weights * self.types[kinds, r], count) for r in range(self.n_resources)
+        ]
+        return np.stack(columns, axis=1)
+
     @cached_property
     def type_seconds(self) -> FloatArray:
         """Seconds that the tasks of each type run, all together, shape (n_types,)."""

@@ -362,8 +362,7 @@ class NodeList(Result):
             return trace.types[rows], [trace.type_names[t] for t in rows], rows
         rows = np.unique(trace.user_of).astype(np.int64)
         seconds = np.bincount(trace.user_of, trace.durations)[rows]
-        held = [trace.durations * trace.types[trace.type_of, r] for r in range(trace.n_resources)]
-        work = np.stack([np.bincount(trace.user_of, one)[rows] for one in held], axis=1)
+        work = trace.held_by(trace.user_of, trace.n_users, trace.durations)[rows]
         return work / seconds[:, None], [trace.users[u] for u in rows], rows
 
 

@@ -23,16 +23,13 @@ from fairness.machine.work import duration
 from queueing.recorded.cluster_trace import ClusterTrace
 from queueing.recorded.node_list import NodeList
 from queueing.replays.state import Indices
-from queueing.replays.time_series import ReplayPaths, Started, paths_of
+from queueing.replays.time_series import SHOWN, ReplayPaths, Started, paths_of
 
 if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.axes import Axes
 
 __all__ = ["Replay"]
-
-SHOWN = 8
-"""Users with a curve of their own."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -103,11 +100,8 @@ class Replay(Result):
         trace, length = self.trace, end - self.trace.arrivals[0]
         seconds = np.clip(np.minimum(self.ends, end) - self.starts, 0.0, None)
         seconds = np.nan_to_num(seconds, nan=0.0)
-        work = [
-            np.bincount(trace.user_of, seconds * trace.types[trace.type_of, r], trace.n_users)
-            for r in range(trace.n_resources)
-        ]
-        return np.stack(work, axis=1) / length if length > 0 else np.zeros((trace.n_users, len(work)))
+        work = trace.held_by(trace.user_of, trace.n_users, seconds)
+        return work / length if length > 0 else np.zeros_like(work)
 
     @property
     def utilization(self) -> FloatArray:

@@ -112,7 +112,14 @@ def replay(
         store = None
         if checkpoint is not None:
             store = stack.enter_context(Checkpoint(checkpoint, "replay", "checkpoint"))
-            stream = _begin(store, trace, nodes, scheduler, rule, given_weights, until, rng, stream)
+            rules = {
+                "scheduler": told(scheduler),
+                "all of the scheduler": digest_of(scheduler),
+                "placement": repr(rule),
+                "weights": given_weights.tolist(),
+                "until": until,
+            }
+            stream = _begin(store, identity(trace, nodes, **rules), rng, stream)
         entropy = entropy_of(stream)
         run = Run(given, turns, stream)
         if store is not None:
@@ -143,15 +150,7 @@ def replay(
 
 
 def _begin(
-    store: Checkpoint,
-    trace: ClusterTrace,
-    nodes: NodeList,
-    scheduler: Scheduler,
-    placement: Placement,
-    weights: np.ndarray,
-    until: float | None,
-    rng: Seed,
-    stream: np.random.Generator,
+    store: Checkpoint, replayed: dict[str, Any], rng: Seed, stream: np.random.Generator
 ) -> np.random.Generator:
     """Say what the checkpoint belongs to; the generator that it began with."""
     entropy: Any = entropy_of(stream)
@@ -160,13 +159,5 @@ def _begin(
         stream = generator(entropy)
     if entropy == A_GENERATOR:
         raise ModelError.of("rng", "must be a seed where there is a checkpoint: it is drawn from again")
-    rules = {
-        "scheduler": told(scheduler),
-        "all of the scheduler": digest_of(scheduler),
-        "placement": repr(placement),
-        "weights": weights.tolist(),
-        "until": until,
-        "rng": entropy,
-    }
-    store.begin(identity(trace, nodes, **rules))
+    store.begin(replayed | {"rng": entropy})
     return stream

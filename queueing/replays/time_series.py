@@ -55,7 +55,7 @@ if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.axes import Axes
 
-__all__ = ["Moment", "ReplayPaths", "Started", "paths_of"]
+__all__ = ["SHOWN", "Moment", "ReplayPaths", "Started", "paths_of"]
 
 
 class Started(NamedTuple):
@@ -100,12 +100,13 @@ class Moment:
     def held(self) -> FloatArray:
         """Units of each resource that each user holds, (n_users, n_resources)."""
         trace = self.of.trace
-        return self._sums(trace.user_of[self.running], trace.n_users)
+        return trace.held_by(trace.user_of[self.running], trace.n_users, tasks=self.running)
 
     @cached_property
     def used(self) -> FloatArray:
         """Units of each resource in use on each node, (n_nodes, n_resources)."""
-        return self._sums(self.of.node_of[self.running], self.of.nodes.n_nodes)
+        of = self.of
+        return of.trace.held_by(of.node_of[self.running], of.nodes.n_nodes, tasks=self.running)
 
     @cached_property
     def free_devices(self) -> FloatArray:
@@ -136,12 +137,6 @@ class Moment:
             else:
                 good &= self.free_devices.max(axis=1) + ROUNDING >= demand[trace.devices]
         return good
-
-    def _sums(self, owners: NDArray[np.int32], count: int) -> FloatArray:
-        trace = self.of.trace
-        demands = trace.types[trace.type_of[self.running]]
-        columns = [np.bincount(owners, demands[:, r], count) for r in range(trace.n_resources)]
-        return np.stack(columns, axis=1)
 
 
 DRAWN = ("utilization", "shares", "envy", "waiting", "stranded")

@@ -7,6 +7,8 @@ from ..chain.admission import Admission
 from ..chain.stationary_law import Stationary
 from ..chain.tagged import TaggedDuration
 from ..chain.transient import Transient
+from ..enclosures.finite_chains import ChainEnclosure
+from ..enclosures.moment_programs.drift_bound import DriftBound
 from ..exact_laws.by_load import MeanJobsByLoad
 from ..exact_laws.exact_law import ExactStationary
 from ..exact_laws.rational_function import RationalFunction
@@ -15,8 +17,6 @@ from ..fluid.rays import Ray
 from ..fluid.trajectory import Trajectory
 from ..fluid.verdict import FluidVerdict
 from ..model.trace_fit import TraceFit
-from ..proved_bounds.chain_enclosure import ChainEnclosure
-from ..proved_bounds.drift_bounds import DriftBound
 from ..proved_bounds.enclosure import Enclosure
 from ..replays.recorded import Replay
 from ..replays.time_series import ReplayPaths

@@ -39,7 +39,6 @@ from fairness.model.problem import FloatArray
 from queueing.balanced.fairness import balanced_fairness
 from queueing.balanced.plan import steps
 from queueing.balanced.tail_bound import binding_resources
-from queueing.model.cluster_load import geometric_ratios
 from queueing.model.laws import Exponential, Law
 from queueing.model.system import System
 from queueing.states.box import MOST
@@ -107,7 +106,7 @@ def stationary_start(system: System, tabled: bool = True) -> Start:
 
 def _independent(system: System) -> tuple[FloatArray, Draw]:
     """Independent geometric counts."""
-    ratios = np.minimum(geometric_ratios(system.load_evidence, system.problem), 1.0 - LEAST_FREE)
+    ratios = system.geometric_ratios(LEAST_FREE)
 
     def draw(generator: np.random.Generator) -> NDArray[np.int64]:
         return generator.geometric(1.0 - ratios) - 1

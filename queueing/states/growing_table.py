@@ -29,7 +29,6 @@ from fairness.model.problem import FloatArray
 from fairness.protocol.calling import policy_tasks
 from fairness.protocol.cluster_policy import ClusterPolicy
 from fairness.protocol.policy import Policy, policy_name
-from queueing.model.cluster_load import geometric_ratios
 from queueing.model.system import System
 from queueing.states.box import count_states
 from queueing.states.table import Table, check_table, tabulate
@@ -175,7 +174,7 @@ def largest_counts(system: System, events: float) -> FloatArray:
     if free <= 0:
         return np.zeros(system.n_classes)
     if system.is_cluster:
-        ratios = np.minimum(geometric_ratios(system.load_evidence, system.problem), 1.0 - 1e-9)
+        ratios = system.geometric_ratios(1e-9)
         means = ratios / (1.0 - ratios)
     else:
         problem = system.require_pool("a table")

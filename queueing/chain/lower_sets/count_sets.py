@@ -118,14 +118,9 @@ class CountSets(Boxes[Faces]):
         solution = solved(chain, self.solver)
         law, tails = solution.law, region.tails(solution.law)
         self._known = states, law, tasks
-
-        def cut() -> FloatArray:
-            error = np.zeros(system.n_classes)
-            error[axes] = truncation_error(up, self._death_rates, states, law)
-            return error
-
-        made = partial(Stationary.from_set, system, policy_name(self.policy), axes, states, tails, solution)
-        return Attempt(solution, law, tails, cut, made)
+        cut = partial(truncation_error, up, self._death_rates, states, law)
+        name, method = policy_name(self.policy), f"lower set ({solution.method})"
+        return Attempt(system, name, method, solution, law, tails, axes, cut, states)
 
     def _death_rates(self, counts: NDArray[np.int64]) -> FloatArray:
         """Death rates of the classes with arrivals in any states of their counts."""

@@ -37,7 +37,6 @@ from fairness.model.problem import FloatArray
 from queueing.balanced.tail_bound import StoreAndForward
 from queueing.chain.solvers.balance import EPSILON
 from queueing.chain.tails import SELDOM, Tails
-from queueing.model.cluster_load import geometric_ratios
 from queueing.model.system import System
 from queueing.states.lower_set import LowerSet, guessed_states
 
@@ -75,10 +74,7 @@ class Bound:
     def of(cls, system: System, classes: list[int]) -> Bound:
         """Store-and-forward bound of a pool, geometric counts of a cluster; in the order of classes."""
         if system.is_cluster:
-            # Next to load 1 a ratio rounds to 1.
-            ratios = np.minimum(geometric_ratios(system.load_evidence, system.problem), 1.0 - EPSILON)[
-                classes
-            ]
+            ratios = system.geometric_ratios(EPSILON)[classes]
             return cls(np.diag(ratios), 1.0 - ratios, np.zeros(len(classes)))
         bound = StoreAndForward.of(system)
         return cls(bound.gain[classes], 1.0 - bound.gain.sum(axis=0), bound.ceiling[classes])

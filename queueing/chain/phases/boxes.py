@@ -7,8 +7,6 @@ the first: where sizes matter little it is the right one.
 
 from __future__ import annotations
 
-from functools import partial
-
 import numpy as np
 from numpy.typing import NDArray
 
@@ -20,7 +18,6 @@ from queueing.chain.boxes import Attempt, Boxes, CountBoxes, Shape
 from queueing.chain.phases.solver import MIXED, PhaseChain
 from queueing.chain.phases.states import PhaseGrid, class_states, count_phase_states
 from queueing.chain.solvers.choose_solver import Solver, solved
-from queueing.chain.stationary_law import Stationary
 from queueing.chain.tails import Tails
 from queueing.chain.truncation import truncation_error
 from queueing.model.phase_type import PhaseType, phases_of
@@ -92,19 +89,12 @@ class PhaseBoxes(Boxes[Shape]):
         counts = grid.counts_law(solution.law)
 
         def cut() -> FloatArray:
-            error = np.zeros(system.n_classes)
-            error[live] = truncation_error(
-                grid.arrival_rates,
-                _summed(grid.departures(solution.law, counts), death_rates(table, system.mean_sizes, live)),
-                LowerSet.box(counts.shape),
-                counts.ravel(),
-            )
-            return error
+            plain = death_rates(table, system.mean_sizes, live)
+            rates = _summed(grid.departures(solution.law, counts), plain)
+            return truncation_error(grid.arrival_rates, rates, LowerSet.box(counts.shape), counts.ravel())
 
         method, law = f"phases ({solution.method})", counts.reshape(box)
-        tails = Tails.of_box(law)
-        made = partial(Stationary.from_law, system, table.policy, method, law, tails, solution)
-        return Attempt(solution, law, tails, cut, made)
+        return Attempt(system, table.policy, method, solution, law, Tails.of_box(law), live, cut)
 
 
 def _phases(system: System, k: int) -> PhaseType:

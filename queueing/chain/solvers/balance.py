@@ -14,11 +14,20 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
+from scipy.sparse.linalg import SuperLU, splu
 
 from fairness.model.problem import FloatArray
 from queueing.states.box import mean_counts, sides
 
-__all__ = ["EPSILON", "balance_residual", "box_rates", "gathered", "outflow", "rounding_error"]
+__all__ = [
+    "EPSILON",
+    "balance_residual",
+    "box_rates",
+    "gathered",
+    "grid_factors",
+    "outflow",
+    "rounding_error",
+]
 
 EPSILON = float(np.finfo(float).eps)
 
@@ -57,6 +66,12 @@ def gathered(moves: Sequence[tuple[NDArray[Any], NDArray[Any], FloatArray]], sta
     """Rates of some moves, (from, to, rate) in parts, as an array."""
     rows, columns, values = (np.concatenate(part) for part in zip(*moves, strict=True))
     return sparse.csr_array(sparse.coo_array((values, (rows, columns)), shape=(states, states)))
+
+
+def grid_factors(matrix: sparse.csc_array, **panels: int) -> SuperLU:
+    """LU factors of minus a generator whose rates lead to and fro; without pivots, as it is an M-matrix."""
+    options = {"SymmetricMode": True}
+    return splu(matrix, permc_spec="MMD_AT_PLUS_A", diag_pivot_thresh=0.0, options=options, **panels)
 
 
 def rounding_error(marginals: Sequence[FloatArray], eliminated: int = 0) -> float:

@@ -25,12 +25,13 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 from scipy.sparse.csgraph import breadth_first_order
-from scipy.sparse.linalg import LinearOperator, gmres, spilu, splu
+from scipy.sparse.linalg import LinearOperator, gmres, spilu
 
 from fairness.machine.compiling import stored
 from fairness.machine.memory import fits_memory, memory_guarded
 from fairness.machine.work import Task
 from fairness.model.problem import FloatArray
+from queueing.chain.solvers.balance import grid_factors
 from queueing.chain.solvers.elimination import eliminated, given_order, narrow_order
 
 __all__ = ["Banded", "Iterated", "PoissonStep", "Sparse", "poisson_step"]
@@ -185,12 +186,7 @@ class Sparse(PoissonStep):
             Task(purpose, 1, "factorisations", self._work / FASTEST, REMEDY) as task,
             memory_guarded(purpose, REMEDY),
         ):
-            factors = splu(
-                matrix,
-                permc_spec="MMD_AT_PLUS_A",
-                diag_pivot_thresh=0.0,
-                options={"SymmetricMode": True},
-            )
+            factors = grid_factors(matrix)
             task.advance()
         return factors.solve, lambda b: factors.solve(b, trans="T")
 

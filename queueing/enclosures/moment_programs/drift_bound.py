@@ -28,34 +28,110 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from fairness.arguments.validation import model_array, require_whole
+from fairness.display.tables import aligned
 from fairness.errors import ModelError
 from fairness.exact.outward import above, below
 from fairness.machine.work import ProgressOption, Task, watching
 from fairness.model.problem import FloatArray
 from fairness.protocol.policy import Policy, policy_name
+from queueing.certificates.bounded_means import BoundedMeans
 from queueing.certificates.drift_certificate import DriftCertificate
 from queueing.certificates.errors import CertificateError
 from queueing.certificates.families import certified
-from queueing.certificates.moments.families import finite_moments, moments_of
+from queueing.certificates.moments.families import finite_moments, moments_of, names_of
 from queueing.certificates.moments.free_moments import FreeMoments
 from queueing.certificates.moments.moments import Moments, Numbers
 from queueing.certificates.pool import Pool
 from queueing.enclosures.moment_programs.moment_program import MomentProgram
 from queueing.enclosures.moment_programs.rounding import Spare, exact, repaired, repaired_freely
 from queueing.model.system import System, check_system
-from queueing.proved_bounds.drift_bounds import DriftBound
 
-__all__ = ["drift_bound"]
+if TYPE_CHECKING:
+    import pandas as pd
+    from matplotlib.axes import Axes
+
+__all__ = ["DriftBound", "drift_bound"]
 
 ROUNDS = 60
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class DriftBound(BoundedMeans):
+    """Proved bounds of mean counts in the infinite chain; made by :func:`drift_bound`.
+
+    Attributes
+    ----------
+    system : System
+    policy : str
+        Its name, or "any policy".
+    names : tuple of str
+        What is bounded.
+    weights : ndarray of shape (n_bounds, n_classes)
+        Weights of the classes' mean counts in each.
+    lower, upper : ndarray of shape (n_bounds,)
+        Bounds; ``upper`` is infinite where none was found.
+    lower_proofs : tuple of DriftCertificate
+    upper_proofs : tuple of DriftCertificate or None
+    """
+
+    system: System
+    policy: str
+    names: tuple[str, ...]
+    weights: FloatArray
+    lower: FloatArray
+    upper: FloatArray
+    lower_proofs: tuple[DriftCertificate, ...]
+    upper_proofs: tuple[DriftCertificate | None, ...]
+
+    def check(self) -> None:
+        """Check all proofs again, in fractions; CertificateError if one does not hold."""
+        for k in range(len(self.names)):
+            pairs = [(self.lower_proofs[k], self.lower[k]), (self.upper_proofs[k], self.upper[k])]
+            for proof, claimed in pairs:
+                if proof is None:
+                    holds = claimed == np.inf
+                else:
+                    proved, same = proof.check(), proof.system is self.system
+                    same = same and [float(w) for w in proof.weights] == self.weights[k].tolist()
+                    holds = same and (above(proved) <= claimed if proof.upper else below(proved) >= claimed)
+                    holds = holds and proof.upper == (proof is self.upper_proofs[k])
+                    holds = holds and self.policy in names_of(proof.policy, proof.parameters, self.policy)
+                if not holds:
+                    raise CertificateError(
+                        "claim", f"{self.names[k]}: {claimed} is not what its proof proves"
+                    )
+
+    def to_dataframe(self) -> pd.DataFrame:
+        """One row per bound: lower, upper."""
+        return super().to_dataframe().drop(columns="width")
+
+    def summary(self) -> str:
+        """The bounds and what they rest on."""
+        bounds = zip(self.names, self.lower, self.upper, strict=True)
+        rows = [[name, f"{low:.6g} to {high:.6g}"] for name, low, high in bounds]
+        n = self.system.n_classes
+        head = f"drift bounds under {self.policy}, {n} {'class' if n == 1 else 'classes'}"
+        return "\n".join([head, *aligned(rows, words=1), f"  {self._evidence()}"])
+
+    def _evidence(self) -> str:
+        proofs = [proof for proof in (*self.lower_proofs, *self.upper_proofs) if proof is not None]
+        what = "function" if len(proofs) == 1 else "functions"
+        text = f"proved: {len(proofs)} quadratic {what} of the counts, checked in fractions"
+        if np.isinf(self.upper).any():
+            text += "; no function was found that bounds what has no upper bound"
+        return text
+
+    def plot(self, ax: Axes | None = None) -> Axes:
+        """From the lower to the upper bound of each; hatched where there is no upper one."""
+        return self._drawn(ax, f"bounds under {self.policy}", "mean jobs")
 
 
 def drift_bound(
@@ -129,7 +205,7 @@ def drift_bound(
         system, name, parameters, (Fraction(0),) * system.n_classes, True, Fraction(0), {}, {}, ()
     )
     with watching(progress), Task("drift bounds", 2 * len(names) * rounds, "linear programs") as task:
-        bounding = _Bounding(numbers, pool, blank, rounds, task)
+        bounding = _Bounding(numbers, blank, rounds, task)
         proofs = [bounding.bounds(tuple(map(Fraction, row.tolist()))) for row in weights]
     return DriftBound(
         system,
@@ -179,10 +255,8 @@ def _targets(system: System, of: Any) -> tuple[FloatArray, tuple[str, ...]]:
 class _Bounding:
     """Lower and upper bounds under one policy."""
 
-    def __init__(
-        self, numbers: Numbers, pool: Pool, blank: DriftCertificate, rounds: int, task: Task
-    ) -> None:
-        self.pool, self.blank, self.rounds, self.task = pool, blank, rounds, task
+    def __init__(self, numbers: Numbers, blank: DriftCertificate, rounds: int, task: Task) -> None:
+        self.pool, self.blank, self.rounds, self.task = numbers.pool, blank, rounds, task
         self.load = max(map(float, self._relative_loads(numbers)))
         self.free = FreeMoments(numbers)
         self.moments = moments_of(blank.policy, blank.parameters, numbers)

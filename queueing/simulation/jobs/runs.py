@@ -33,28 +33,19 @@ from queueing.model.laws import Law
 from queueing.simulation.jobs import events as at
 from queueing.simulation.jobs.events import ARRIVAL, CLASS, DEPARTURE, SIZE, advance, new_state
 from queueing.simulation.policy_rows import Reader
-from queueing.simulation.replications import (
-    PARTS,
-    Estimate,
-    QuantileEstimate,
-    estimate_quantiles,
-    estimate_ratio,
-    skewness,
-)
+from queueing.simulation.replications import PARTS, Estimate, estimate_ratio, skewness
 from queueing.simulation.sampling import Pace
 from queueing.simulation.starts import rest_of_sizes
 
 __all__ = [
+    "BLOCK",
+    "MOST",
     "DrawnJobs",
     "Outcome",
     "Phase",
+    "Run",
     "TracedJobs",
     "estimates",
-    "phase_parts",
-    "phase_ranks",
-    "phase_totals",
-    "quantile_estimates",
-    "run",
     "work_left",
 ]
 
@@ -127,6 +118,16 @@ class TracedJobs:
         sizes[: stop - start] = self.sizes[i][start:stop]
 
 
+# Columns of the totals; parts have the first four.
+JOBS, DURATION, SLOWDOWN, WORK, AREA, TIME = range(6)
+
+ROUNDING = 8 * float(np.finfo(float).eps)
+"""Rounding of a duration over the time of the departure: both times, and the clocks of attained service."""
+
+Ranks = list[list[FloatArray]]
+"""Sorted durations and slowdowns, (2, n_jobs), per phase and class."""
+
+
 @dataclass(frozen=True)
 class Phase:
     """Part of a run: ends after some arrivals, or at a time, whichever comes first."""
@@ -156,68 +157,41 @@ class Outcome:
     warm_time: float
     warmup: float
 
+    @property
+    def _phases(self) -> list[FloatArray]:
+        """The log of each measured phase."""
+        return [self.log[begin:end] for begin, end in pairwise(self.edges)]
 
-def run(
-    source: DrawnJobs | TracedJobs,
-    reader: Reader,
-    warmup: Sequence[Phase],
-    phases: Sequence[Phase],
-    present: Sequence[FloatArray],
-    pace: Pace,
-) -> Outcome:
-    """Run a warm-up, the measured phases and the drain, from a system empty or with some jobs.
+    def totals(self, alone: FloatArray) -> FloatArray:
+        """Totals of each measured phase, (n_phases, n_classes, 6); ``alone`` (n_classes,): the most tasks."""
+        totals = np.zeros((*self.area.shape, 6))
+        totals[:, :, : WORK + 1] = [_totals(phase, alone) for phase in self._phases]
+        totals[:, :, AREA] = self.area
+        totals[:, :, TIME] = self.time[:, None]
+        return totals
 
-    ``present`` holds the work left of the first jobs, one array per class.
+    def parts(self, alone: FloatArray) -> FloatArray:
+        """Totals of the parts of each phase, (n_phases, parts, n_classes, 4)."""
+        parts = min(PARTS, max(1, int(np.diff(self.edges).min())))
+        cut = (np.array_split(phase, parts) for phase in self._phases)
+        return np.array([[_totals(rows, alone) for rows in phase] for phase in cut])
 
-    Raises
-    ------
-    ModelError
-        If the table outgrows the memory.
-    UnstableError
-        If logged jobs do not leave.
+    def ranks(self, alone: FloatArray) -> Ranks:
+        """Durations and slowdowns of each phase, ranked by class."""
+        ranks = []
+        for phase in self._phases:
+            kinds, durations, slowdowns = _lasting(phase, alone)
+            both = np.array([durations, slowdowns])
+            ranks.append([np.sort(both[:, kinds == i], axis=1) for i in range(len(alone))])
+        return ranks
+
+
+class Run:
+    """State of the kernel, and what it reads: a system that is empty, or has some jobs.
+
+    ``present`` holds the work left of the first jobs, one array per class; ``log`` is the room of the log at
+    first.
     """
-    measured = sum(phase.arrivals for phase in phases)
-    progress = _Run(source, reader, measured if measured < MOST else BLOCK, present, pace)
-    edges, events = [0], 0
-    area: list[FloatArray] = []
-    time: list[float] = []
-    for phase in (*warmup, *phases):
-        start = float(progress.state.clock[0])
-        progress.state.area[:] = 0.0
-        counted = len(time) >= len(warmup)
-        made = progress.go(phase, measured=counted)
-        if counted:
-            events += made
-            edges.append(int(progress.state.counters[at.LOGGED]))
-        area.append(progress.state.area.copy())
-        time.append(float(progress.state.clock[0]) - start)
-    warm = len(warmup)
-    # Ten times the run, and at least the busy period of a heavily loaded system.
-    progress.go(Phase(max(10 * edges[-1], 1_000_000)), drain=True)
-    left = int(progress.state.counters[at.PENDING])
-    if left:
-        still = dict(zip(reader.source.problem.job_classes, progress.state.counts.tolist(), strict=True))
-        raise UnstableError(
-            f"{left} of {edges[-1]} measured jobs never leave under {reader.source.name} "
-            f"(present: {still}); the policy may be unstable at this load, or gives a class no tasks: "
-            "reduce arrival_rates"
-        )
-    log = progress.state.log[: edges[-1]]
-    return Outcome(
-        log,
-        np.array(edges),
-        np.array(area[warm:]),
-        np.array(time[warm:]),
-        events,
-        reader.shape,
-        area[warm - 1],
-        time[warm - 1],
-        sum(time[:warm]),
-    )
-
-
-class _Run:
-    """State of the kernel, and what it reads."""
 
     def __init__(
         self,
@@ -237,6 +211,52 @@ class _Run:
             state.thresholds[i, : len(work)] = np.sort(work)
             state.rows[i, : len(work)] = at.UNMEASURED
         self.lookup = reader.at(state.counts)
+
+    def outcome(self, warmup: Sequence[Phase], phases: Sequence[Phase]) -> Outcome:
+        """Run a warm-up, the measured phases and the drain.
+
+        Raises
+        ------
+        ModelError
+            If the table outgrows the memory.
+        UnstableError
+            If logged jobs do not leave.
+        """
+        edges, events = [0], 0
+        area: list[FloatArray] = []
+        time: list[float] = []
+        for phase in (*warmup, *phases):
+            start = float(self.state.clock[0])
+            self.state.area[:] = 0.0
+            counted = len(time) >= len(warmup)
+            made = self.go(phase, measured=counted)
+            if counted:
+                events += made
+                edges.append(int(self.state.counters[at.LOGGED]))
+            area.append(self.state.area.copy())
+            time.append(float(self.state.clock[0]) - start)
+        warm = len(warmup)
+        # Ten times the run, and at least the busy period of a heavily loaded system.
+        self.go(Phase(max(10 * edges[-1], 1_000_000)), drain=True)
+        left, policy = int(self.state.counters[at.PENDING]), self.reader.source
+        if left:
+            still = dict(zip(policy.problem.job_classes, self.state.counts.tolist(), strict=True))
+            raise UnstableError(
+                f"{left} of {edges[-1]} measured jobs never leave under {policy.name} "
+                f"(present: {still}); the policy may be unstable at this load, or gives a class no tasks: "
+                "reduce arrival_rates"
+            )
+        return Outcome(
+            log=self.state.log[: edges[-1]],
+            edges=np.array(edges),
+            area=np.array(area[warm:]),
+            time=np.array(time[warm:]),
+            events=events,
+            grid=self.reader.shape,
+            warm_area=area[warm - 1],
+            warm_time=time[warm - 1],
+            warmup=sum(time[:warm]),
+        )
 
     def go(self, phase: Phase, *, measured: bool = False, drain: bool = False) -> int:
         """Run a phase; its events."""
@@ -278,44 +298,6 @@ class _Run:
         self.state = self.state._replace(**larger)
 
 
-# Columns of the totals; parts have the first four.
-JOBS, DURATION, SLOWDOWN, WORK, AREA, TIME = range(6)
-
-ROUNDING = 8 * float(np.finfo(float).eps)
-"""Rounding of a duration over the time of the departure: both times, and the clocks of attained service."""
-
-Ranks = list[list[FloatArray]]
-"""Sorted durations and slowdowns, (2, n_jobs), per phase and class."""
-
-
-def phase_totals(outcome: Outcome, alone: FloatArray) -> FloatArray:
-    """Totals of each measured phase, (n_phases, n_classes, 6); ``alone`` (n_classes,) are the most tasks."""
-    phases, n = outcome.area.shape
-    totals = np.zeros((phases, n, 6))
-    for k, (begin, end) in enumerate(pairwise(outcome.edges)):
-        totals[k, :, : WORK + 1] = _totals(outcome.log[begin:end], alone)
-    totals[:, :, AREA] = outcome.area
-    totals[:, :, TIME] = outcome.time[:, None]
-    return totals
-
-
-def phase_parts(outcome: Outcome, alone: FloatArray) -> FloatArray:
-    """Totals of the parts of each phase, (n_phases, parts, n_classes, 4)."""
-    parts = min(PARTS, max(1, int(np.diff(outcome.edges).min())))
-    phases = (outcome.log[begin:end] for begin, end in pairwise(outcome.edges))
-    return np.array([[_totals(rows, alone) for rows in np.array_split(phase, parts)] for phase in phases])
-
-
-def phase_ranks(outcome: Outcome, alone: FloatArray) -> Ranks:
-    """Durations and slowdowns of each phase, ranked by class."""
-    ranks = []
-    for begin, end in pairwise(outcome.edges):
-        kinds, durations, slowdowns = _lasting(outcome.log[begin:end], alone)
-        both = np.array([durations, slowdowns])
-        ranks.append([np.sort(both[:, kinds == i], axis=1) for i in range(len(alone))])
-    return ranks
-
-
 def _totals(log: FloatArray, alone: FloatArray) -> FloatArray:
     """Number of jobs, sums of durations, slowdowns and sizes of some jobs, (n_classes, 4)."""
     kinds, durations, slowdowns = _lasting(log, alone)
@@ -354,14 +336,3 @@ def estimates(
         "mean_slowdowns": estimate(slowdown, jobs, by_part[SLOWDOWN], by_part[JOBS]),
     }
     return by_name, estimate_ratio(area, duration, confidence)
-
-
-def quantile_estimates(
-    ranks: Ranks, what: int, levels: Sequence[float], confidence: float, independent: FloatArray
-) -> dict[float, QuantileEstimate]:
-    """Quantiles by level of the durations (``what`` is 0) or slowdowns (1) of all samples together.
-
-    ``independent`` (n_classes,) are the values of a class that are worth independent ones.
-    """
-    samples = [[own[what] for own in sample] for sample in ranks]
-    return estimate_quantiles(samples, levels, confidence, independent) if levels else {}

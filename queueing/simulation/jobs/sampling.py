@@ -57,23 +57,27 @@ from queueing.model.laws import Law
 from queueing.model.system import System
 from queueing.simulation.jobs.results import JobSimulation
 from queueing.simulation.jobs.runs import (
+    BLOCK,
     DURATION,
     JOBS,
+    MOST,
     DrawnJobs,
     Outcome,
     Phase,
     Ranks,
+    Run,
     TracedJobs,
     estimates,
-    phase_parts,
-    phase_ranks,
-    phase_totals,
-    quantile_estimates,
-    run,
     work_left,
 )
 from queueing.simulation.policy_rows import PolicySource, largest_grid
-from queueing.simulation.replications import RunLength, withheld, without_interval
+from queueing.simulation.replications import (
+    QuantileEstimate,
+    RunLength,
+    estimate_quantiles,
+    withheld,
+    without_interval,
+)
 from queueing.simulation.run_length_checks import Measured, Memory, relaxations, run_warnings
 from queueing.simulation.sampling import Level, Pace
 from queueing.simulation.starts import given_start, stationary_start
@@ -266,11 +270,13 @@ class JobLevel(Level[Sample]):
             # Spawned last: the jobs that arrive are the same from wherever the run begins.
             early = generator.spawn(1)[0]
             present = work_left(self.start.draw(early), sizes, early)
-        outcome = run(source, self.source.reader(), self.warmup, self.phases, present, pace)
+        measured = sum(phase.arrivals for phase in self.phases)
+        log = measured if measured < MOST else BLOCK
+        outcome = Run(source, self.source.reader(), log, present, pace).outcome(self.warmup, self.phases)
         alone = self.system.most_tasks
-        ranks = phase_ranks(outcome, alone) if self.levels else []
+        ranks = outcome.ranks(alone) if self.levels else []
         kept = outcome if self.record else replace(outcome, log=outcome.log[:0].copy())
-        return Sample(phase_totals(outcome, alone), phase_parts(outcome, alone), ranks, kept)
+        return Sample(outcome.totals(alone), outcome.parts(alone), ranks, kept)
 
     def result(self, samples: Sequence[Sample], entropy: Entropy | None) -> JobSimulation:
         """What finished replications estimate."""
@@ -298,8 +304,10 @@ class JobLevel(Level[Sample]):
         )
         warnings = run_warnings(self.memory, measured)
         independent = np.minimum(jobs, relaxations(self.memory, measured))
-        ranks = [ranked for s in samples for ranked in s.ranks]
-        by_level = [quantile_estimates(ranks, k, self.levels, confidence, independent) for k in range(2)]
+        by_level: list[dict[float, QuantileEstimate]] = [{}, {}]
+        for k in range(2) if self.levels else ():
+            ranked = [[own[k] for own in phase] for s in samples for phase in s.ranks]
+            by_level[k] = estimate_quantiles(ranked, self.levels, confidence, independent)
         if warnings:
             little = replace(little, sound=False)
             by_level = [withheld(quantiles) for quantiles in by_level]

@@ -94,7 +94,7 @@ def test_what_is_wrong_is_one_line(files):
 
 
 def test_bounds_that_are_too_wide_are_shown_and_fail(files, monkeypatch):
-    monkeypatch.setattr("queueing.enclosures.finite_equation.STEPS", 1)
+    monkeypatch.setattr("queueing.enclosures.finite_chains.STEPS", 1)
     shown = run("enclose", "queue.tra", "--of", "x", code=1)
     assert "lower" in shown.stdout
     assert "no more digits were found; raise width (here: --width)" in shown.stderr

@@ -14,7 +14,8 @@ from queueing import CertificateError, FiniteChain, System, check_certificate, e
 from queueing.certificates import chain_certificate
 from queueing.certificates.chain_certificate import poisson_sides
 from queueing.chain.solvers import poisson_steps
-from queueing.enclosures import finite_equation
+from queueing.enclosures import finite_chains
+from queueing.results import ChainCertificate, ChainEnclosure
 from tests.queueing.chain.chains import mean_in_fractions
 
 METHODS = {"elimination": {}, "sparse factors": {"CHEAP": 0}, "iteration": {"CHEAP": 0, "LONGEST": 0}}
@@ -118,7 +119,6 @@ def test_bounds_of_a_state_hold_what_fractions_say():
         decades = (0, 5, 40, 150)[trial // 2 % 4]
         most = min(decades, 100)
         chain = random_chain(rng, 5, most)
-        states = np.arange(5)
         h = rng.choice([-1, 1], 5) * 10 ** rng.uniform(-decades, most, 5)
         rest = h * rng.normal(size=5) * 10.0 ** rng.integers(-20, 1) * (trial % 3 > 0)
         whole = [Fraction(a) + Fraction(b) for a, b in zip(h, rest, strict=True)]
@@ -130,7 +130,7 @@ def test_bounds_of_a_state_hold_what_fractions_say():
                 sizes[x] += q * sum(abs(Fraction(part[z])) for part in (h, rest) for z in (x, y))
         cancelling = np.array([-float(value) for value in moved])
         f = cancelling if trial % 2 else rng.normal(size=5) * 10 ** rng.uniform(-decades, most, 5)
-        lower, upper = poisson_sides(chain, states, states, f, h, rest)
+        lower, upper = poisson_sides(chain, f, h, rest)
         for x in range(5):
             assert Fraction(lower[x]) <= Fraction(f[x]) + moved[x] <= Fraction(upper[x])
             # The roundings of the result, and of what is left over if the rest is as large as h.
@@ -140,11 +140,11 @@ def test_bounds_of_a_state_hold_what_fractions_say():
 def test_the_kernel_computes_the_same_uncompiled(monkeypatch):
     rng = np.random.default_rng(4)
     chain = random_chain(rng, 6, 3.0)
-    states, h, rest = np.arange(6), rng.normal(size=6), 1e-17 * rng.normal(size=6)
-    compiled = poisson_sides(chain, states, states, chain.values("gain"), h, rest)
+    h, rest = rng.normal(size=6), 1e-17 * rng.normal(size=6)
+    compiled = poisson_sides(chain, chain.values("gain"), h, rest)
     for name in ("_sides", "two_sum", "two_product"):
         monkeypatch.setattr(chain_certificate, name, getattr(chain_certificate, name).py_func)
-    plain = poisson_sides(chain, states, states, chain.values("gain"), h, rest)
+    plain = poisson_sides(chain, chain.values("gain"), h, rest)
     assert all((a == b).all() for a, b in zip(compiled, plain, strict=True))
 
 
@@ -230,7 +230,7 @@ def test_what_is_asked_for():
 
 def test_what_is_not_reached_is_said(monkeypatch):
     chain = random_chain(np.random.default_rng(6), 8, 1.0)
-    monkeypatch.setattr(finite_equation, "STEPS", 1)
+    monkeypatch.setattr(finite_chains, "STEPS", 1)
     short = enclose_chain(chain, "gain")
     assert "of 'gain' no more digits were found" in short.shortfall
     assert short.reached > short.width
