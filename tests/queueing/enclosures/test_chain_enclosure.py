@@ -15,7 +15,6 @@ from queueing.certificates import chain_certificate
 from queueing.certificates.chain_certificate import poisson_sides
 from queueing.chain.solvers import poisson_steps
 from queueing.enclosures import finite_chains
-from queueing.results import ChainCertificate, ChainEnclosure
 from tests.queueing.chain.chains import mean_in_fractions
 
 METHODS = {"elimination": {}, "sparse factors": {"CHEAP": 0}, "iteration": {"CHEAP": 0, "LONGEST": 0}}
