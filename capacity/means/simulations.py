@@ -91,8 +91,8 @@ class BySimulation(Method):
             if not effort.timed:
                 made += length / first
                 wanted = LONGER * length
-                if runs.last is not None and not runs.last.warnings:
-                    wanted = max(first, runs.missing / replications)
+                if runs.last is not None and not (runs.last.warnings or runs.last.unseen):
+                    wanted = max(first, runs.in_unit(runs.missing / replications))
                 length = float(min(wanted, LONGEST * first, (MOST - made) * first))
                 if length < first:
                     break
@@ -150,7 +150,11 @@ class _Runs:
 
     def length_of(self, run: Simulation) -> float:
         """Length of a replication of an earlier run."""
-        length = run.events / run.replications / (1.0 - self.method.warmup)
+        return self.in_unit(run.events / run.replications)
+
+    def in_unit(self, events: float) -> float:
+        """Events or jobs, warm-up included, of a run that counts so many events: two for each job."""
+        length = events / (1.0 - self.method.warmup)
         return length if self.unit == "events" else length / 2
 
     def add(self, length: int, replications: int) -> float:

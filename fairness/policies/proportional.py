@@ -21,8 +21,8 @@ weight 1 for every :math:`\alpha`. The weight of Mo and Walrand [3]_ is our :mat
 theirs tends to *unweighted* max-min fairness.
 
 Prices are found as said in :mod:`fairness.policies.engines.prices`; every state of a batch is certified
-there. Of two classes, tasks are found without prices, on the edges of their polygon
-(:mod:`fairness.policies.engines.polygon`).
+there. Of two classes, tasks follow from a closed form, on the edges of their polygon
+(:mod:`fairness.policies.engines.polygon`); what is checked in each state is that they are possible.
 
 References
 ----------

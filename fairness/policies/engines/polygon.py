@@ -50,8 +50,8 @@ def edge_tasks(
 ) -> None:
     """Fill ``tasks`` (n_states, 2) and ``residuals`` (n_states,), the largest excess over a capacity.
 
-    Both classes demand something. A state whose ratios leave the floating-point numbers has an infinite
-    residual.
+    Both classes demand something. A state in which tasks are no numbers has an infinite residual; tasks that
+    are too small beside those of the other class to be floating-point numbers are 0.
     """
     edges = _edges(shares)
     with np.errstate(all="ignore"):

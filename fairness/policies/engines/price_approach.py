@@ -105,7 +105,7 @@ def enter(shares: Nonzeros, users: IntArray, alpha: float, space: Space, rounds:
 
 @part
 def _weigh_prices(shares: Nonzeros, users: IntArray, alpha: float, space: Space) -> None:
-    """Put into ``columns[5]`` the part of a bill that a unit of a price is at most; bills pay for limits."""
+    """Set ``space.part_of_bill``, what a unit of a price is of a bill at most; bills pay for limits, too."""
     weight, cap, phi = space.weight, space.limit, space.tasks
     p, part_of_bill = space.price, space.part_of_bill
     part_of_bill[:] = 0.0

@@ -294,6 +294,7 @@ CONTRADICTED = {
     "br-pf-envy-free": {"optimal"},
     "br-pf-irrational": {"root"},
     "br-pf-sharing-incentive": {"optimal", "slackness"},
+    "br-product-form": {"rates"},
     "dcdrf-epsilon-zero": {"zero"},
     "dcdrf-gain": {"allocated", "fits"},
     "dcdrf-lemma-3-1": {"frozen", "rate", "ratio"},
