@@ -91,14 +91,14 @@ class BySimulation(Method):
             if not effort.timed:
                 made += length / first
                 wanted = LONGER * length
-                if runs.last is not None and not (runs.last.warnings or runs.last.unseen):
+                if runs.last_counts:
                     wanted = max(first, runs.in_unit(runs.missing / replications))
                 length = float(min(wanted, LONGEST * first, (MOST - made) * first))
                 if length < first:
                     break
                 continue
             last, possible = runs.last, 0.8 * runs.left / max(took, 1e-6)
-            if last is None or last.warnings or last.unseen:
+            if last is None or not runs.last_counts:
                 more = min(LONGER, possible)
                 if more < 1.5:
                     break
@@ -139,6 +139,11 @@ class _Runs:
     def enough(self) -> bool:
         """Whether the intervals are as narrow as asked for."""
         return self.all is not None and not self.all.warnings and self.all.precision <= self.effort.precision
+
+    @property
+    def last_counts(self) -> bool:
+        """Whether the last run was long enough to be counted with the others."""
+        return self.last is not None and not (self.last.warnings or self.last.unseen)
 
     @property
     def missing(self) -> float:

@@ -28,7 +28,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -144,9 +143,13 @@ def bottleneck_batch(task_shares: ArrayLike, weights: ArrayLike) -> FloatArray:
         raise ModelError.of("weights", "must be finite and > 0")
     tasks, residuals = np.empty_like(mass), np.zeros(len(mass))
     n, m = shares.shape[1:]
-    # All entries of all problems, zeros included; nobody asks resource by resource.
-    start, resources = np.arange(0, shares.size + 1, m), np.tile(np.arange(m), shares.size // m)
-    listed = Nonzeros(start, resources, shares.reshape(-1), Columns(start, resources, shares.reshape(-1)))
+    # All entries of all problems, zeros included, but not resource by resource: nobody asks for them so.
+    start, resources, flat = (
+        np.arange(0, shares.size + 1, m),
+        np.tile(np.arange(m), len(mass) * n),
+        shares.ravel(),
+    )
+    listed = Nonzeros(start, resources, flat, Columns(start[:0], resources[:0], flat[:0]))
     _paths(listed, frozen(np.full(n, np.inf)), mass, tasks, np.ones(n), 1.0, np.empty(m), residuals)
     _require_certified(residuals, tasks, "problem")
     return tasks
@@ -159,10 +162,19 @@ class _PathFollower(AnsweringFollower):
         return tasks
 
 
-def _paths(shares: Nonzeros, limits: FloatArray, counts: FloatArray, *rest: Any) -> None:
+def _paths(
+    shares: Nonzeros,
+    limits: FloatArray,
+    counts: FloatArray,
+    tasks: FloatArray,
+    weights: FloatArray,
+    direct: float,
+    prices: FloatArray,
+    residuals: FloatArray,
+) -> None:
     """What :func:`~fairness.policies.engines.bottleneck_states.bmf_states` does."""
-    *_, prices, _ = rest
-    bmf_states.small(STEPS * limits.size * prices.size, len(counts))(shares, limits, counts, *rest)
+    kernel = bmf_states.small(STEPS * limits.size * prices.size, len(counts))
+    kernel(shares, limits, counts, tasks, weights, direct, prices, residuals)
 
 
 def _by_prices(

@@ -40,6 +40,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -90,7 +91,7 @@ class ProportionalFair:
         NotConvergedError
             If a state cannot be certified to a relative accuracy of 1e-10.
         """
-        return _tasks(problem, counts, 1.0)
+        return _solve(problem, counts, 1.0)[0]
 
     def follow(self, problem: Problem) -> Follower:
         """One state after the other, each from the prices of the one before."""
@@ -161,7 +162,7 @@ class AlphaFair:
             return MaxMin()(problem, counts)
         if self.alpha == 0:
             return throughput_tasks(problem, counts)
-        return _tasks(problem, counts, self.alpha)
+        return _solve(problem, counts, self.alpha)[0]
 
     def follow(self, problem: Problem) -> Follower:
         """One state after the other, each from the prices of the one before."""
@@ -193,43 +194,34 @@ class _PriceFollower(AnsweringFollower):
         return tasks if self.residuals[0] <= CERTIFIED else _solve(self.problem, counts, self.alpha)[0]
 
 
-def _tasks(problem: Problem, counts: ArrayLike, alpha: float) -> FloatArray:
-    """Tasks, shape (..., n_classes)."""
-    growth = MaxMin().growth(problem)
-    if problem.n_classes == 2 and np.isfinite(growth).all():
-        x = problem.check_counts(counts)
-        residuals = np.zeros(x.size // 2)
-        tasks = evaluate(problem, x, edge_tasks, growth, alpha, residuals)
-        if (residuals <= CERTIFIED).all():
-            return tasks
-    return _solve(problem, counts, alpha)[0]
+def _solve(
+    problem: Problem, counts: ArrayLike, alpha: float, *, priced: bool = False
+) -> tuple[FloatArray, FloatArray]:
+    """Tasks, shape (..., n_classes), and if wanted the prices of a single state, for capacities 1.
 
-
-def _solve(problem: Problem, counts: ArrayLike, alpha: float) -> tuple[FloatArray, FloatArray]:
-    """Tasks, shape (..., n_classes), and the prices of the last state for capacities 1."""
-    x = problem.check_counts(counts)
-    prices = np.zeros(problem.n_resources)
-    residuals = np.zeros(x.size // problem.n_classes)
-    growth = MaxMin().growth(problem)
-    tasks = evaluate(problem, x, price_kernel, growth, alpha, prices, residuals, shares=problem.nonzeros)
-    failed = ~(residuals <= CERTIFIED)
-    if failed.any():
-        states = x.reshape(-1, problem.n_classes)
-        again, other = residuals[failed], np.zeros_like(prices)
-        tasks.reshape(states.shape)[failed] = evaluate(
-            problem, states[failed], _in_dominant_shares, growth, alpha, other, again, shares=problem.nonzeros
+    States in which one way fails are left to the next.
+    """
+    x, growth = problem.check_counts(counts), MaxMin().growth(problem)
+    states = x.reshape(-1, problem.n_classes)
+    tasks, residuals = np.empty_like(states), np.zeros(len(states))
+    by_edges = problem.n_classes == 2 and not priced and np.isfinite(growth).all()
+    left: Any = slice(None)
+    for kernel in (*([edge_tasks] if by_edges else []), price_kernel, _in_dominant_shares):
+        prices, found = np.zeros(problem.n_resources), residuals[left]
+        tasks[left] = evaluate(
+            problem, states[left], kernel, growth, alpha, prices, found, shares=problem.nonzeros
         )
-        residuals[failed] = again
-        prices = other if failed[-1] else prices
-    if not (residuals <= CERTIFIED).all():
-        worst = int(np.argmax(np.where(np.isnan(residuals), np.inf, residuals)))
-        raise NotConvergedError(
-            f"alpha = {alpha:g}: the tasks for counts {x.reshape(-1, problem.n_classes)[worst]} have a "
-            f"residual of {residuals[worst]:.1e} > {CERTIFIED:g}; {_remedy(alpha)}",
-            best=tasks,
-            residual=float(residuals[worst]),
-        )
-    return tasks, prices
+        residuals[left] = found
+        left = ~(residuals <= CERTIFIED)
+        if not left.any():
+            return tasks.reshape(x.shape), prices
+    worst = int(np.argmax(np.where(np.isnan(residuals), np.inf, residuals)))
+    raise NotConvergedError(
+        f"alpha = {alpha:g}: the tasks for counts {states[worst]} have a residual of "
+        f"{residuals[worst]:.1e} > {CERTIFIED:g}; {_remedy(alpha)}",
+        best=tasks.reshape(x.shape),
+        residual=float(residuals[worst]),
+    )
 
 
 def _in_dominant_shares(
@@ -259,7 +251,7 @@ def _remedy(alpha: float) -> str:
 
 
 def _solution(problem: Problem, counts: FloatArray, alpha: float) -> Solution:
-    tasks, share_prices = _solve(problem, counts, alpha)
+    tasks, share_prices = _solve(problem, counts, alpha, priced=True)
     prices = unit_prices(problem, share_prices)
     # A class at its limit pays the rest of its bill (W/tasks)^alpha for the limit.
     cost = problem.nonzeros.bills(share_prices)

@@ -23,6 +23,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from fairness.model.nonzeros import Nonzeros
 from fairness.model.problem import FloatArray
 
 __all__ = ["edge_tasks"]
@@ -40,20 +41,24 @@ class Edges(NamedTuple):
 
 
 def edge_tasks(
-    shares: FloatArray,
+    shares: Nonzeros,
     limits: FloatArray,
     counts: FloatArray,
     tasks: FloatArray,
     growth: FloatArray,
     alpha: float,
+    prices: FloatArray,
     residuals: FloatArray,
 ) -> None:
     """Fill ``tasks`` (n_states, 2) and ``residuals`` (n_states,), the largest excess over a capacity.
 
-    Both classes demand something. A state in which tasks are no numbers has an infinite residual; tasks that
-    are too small beside those of the other class to be floating-point numbers are 0.
+    The arguments are those of :func:`~fairness.policies.engines.prices.price_kernel`; of ``prices`` only the
+    number counts. Both classes demand something. A state in which tasks are no numbers has an infinite
+    residual; tasks that are too small beside those of the other class to be floating-point numbers are 0.
     """
-    edges = _edges(shares)
+    table = np.zeros((2, prices.size))
+    table[shares.spread(np.arange(2)), shares.resource] = shares.share
+    edges = _edges(table)
     with np.errstate(all="ignore"):
         slopes = (edges.second / edges.first) ** (1.0 / alpha)
         # A state is on edge e up to the first of its two bounds, up to the second in the corner behind it.
@@ -90,18 +95,15 @@ def _edges(shares: FloatArray) -> Edges:
     corners: list[float] = []
     for j in order:
         a, b = shares[:, j]
-        while kept and b >= shares[1, kept[-1]]:  # nowhere above the new line
-            kept.pop()
-            corners = corners[: max(len(kept) - 1, 0)]
-        corner = 0.0
         while kept:
-            corner = (shares[1, kept[-1]] - b) / (a - shares[0, kept[-1]])
-            if not corners or corner > corners[-1]:
+            lower = shares[1, kept[-1]] - b
+            corner = lower / (a - shares[0, kept[-1]]) if lower > 0 else 0.0
+            if corner > (corners[-1] if corners else 0.0):
+                corners.append(corner)
                 break
-            kept.pop()
-            corners.pop()
-        if kept:
-            corners.append(corner)
+            kept.pop()  # nowhere above its neighbours
+            if corners:
+                corners.pop()
         kept.append(j)
     return Edges(shares[0, kept], shares[1, kept], np.array(corners))
 

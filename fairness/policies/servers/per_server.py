@@ -90,8 +90,8 @@ def _servers_as_one_pool(cluster: Cluster) -> tuple[IntArray, IntArray, Problem]
     users, server = np.nonzero(cluster.eligible)
     shares = cluster.task_shares[users, server]
     n_pairs, m = shares.shape
-    places = np.arange(n_pairs)[:, None], server[:, None] * m + np.arange(m)
-    place = tuple(np.broadcast_to(index, shares.shape).reshape(-1) for index in places)
-    demands = csr_array((shares.reshape(-1), place), shape=(n_pairs, cluster.n_servers * m))
+    resources = server[:, None] * m + np.arange(m)
+    rows = shares.ravel(), resources.ravel(), np.arange(0, shares.size + 1, m)
+    demands = csr_array(rows, shape=(n_pairs, cluster.n_servers * m))
     pool = Problem(demands, np.ones(demands.shape[1]), weights=cluster.weights[users])
     return users, server, pool

@@ -2,29 +2,29 @@
 
 from __future__ import annotations
 
-from itertools import combinations
-
 import numpy as np
 import pytest
 
 from fairness import AlphaFair, Problem
+from fairness.exact.small_polytopes import enumerate_vertices
+from fairness.model.nonzeros import nonzeros
+from fairness.policies import proportional
 from fairness.policies.engines.polygon import _edges, edge_tasks
 from fairness.policies.proportional import _solve
 
 
-def corners(shares, most):
-    """All corners of what two classes can run, as crossings of any two of the bounds that break no other."""
-    rows = np.vstack([shares.T, np.diag(1.0 / most), -np.eye(2)])
-    right = np.concatenate([np.ones(len(shares.T) + 2), np.zeros(2)])
-    found = []
-    for pair in combinations(range(len(rows)), 2):
-        with np.errstate(all="ignore"):
-            matrix = rows[list(pair)]
-            if abs(np.linalg.det(matrix)) > 1e-12 * np.abs(matrix).max() ** 2:
-                point = np.linalg.solve(matrix, right[list(pair)])
-                if (rows @ point <= right + 1e-9 * np.maximum(np.abs(rows) @ np.abs(point), 1.0)).all():
-                    found.append(point)
-    return np.array(found)
+def corners(problem, counts):
+    """All corners of what two classes can run."""
+    bounds = [
+        *([*column, 1.0] for column in problem.task_shares.T),
+        *([-1.0, 0.0, 0.0], [0.0, -1.0, 0.0]),
+        *(
+            [*row, most]
+            for row, most in zip(np.eye(2), counts * problem.limits, strict=True)
+            if most < np.inf
+        ),
+    ]
+    return np.array(list(enumerate_vertices([list(map(float, row)) for row in bounds], 2, 1e-12)))
 
 
 def random_problem(rng):
@@ -45,7 +45,7 @@ def test_nothing_feasible_is_better(alpha):
         for counts in rng.integers(1, 7, (4, 2)).astype(float):
             tasks = AlphaFair(alpha)(problem, counts)
             gradient = (counts * problem.weights / tasks) ** alpha
-            better = corners(problem.task_shares, np.minimum(counts * problem.limits, 1e6)) @ gradient
+            better = corners(problem, counts) @ gradient
             assert len(better) >= 3
             assert better.max() <= (1.0 + 1e-9) * (gradient @ tasks)
 
@@ -57,7 +57,9 @@ def test_tasks_are_those_of_the_prices(alpha):
         problem = random_problem(rng)
         counts = rng.integers(0, 6, (20, 2)).astype(float)
         tasks = AlphaFair(alpha)(problem, counts)
-        np.testing.assert_allclose(tasks, _solve(problem, counts, alpha)[0], rtol=1e-10, atol=1e-12)
+        np.testing.assert_allclose(
+            tasks, _solve(problem, counts, alpha, priced=True)[0], rtol=1e-10, atol=1e-12
+        )
         # A state has the same tasks, to the last digit, in whatever batch it is asked for.
         alone = np.array([AlphaFair(alpha)(problem, state) for state in counts])
         np.testing.assert_array_equal(tasks, alone)
@@ -75,5 +77,21 @@ def test_edges_are_what_some_direction_meets():
 def test_a_ratio_beyond_the_numbers_is_left_to_the_prices():
     tasks, residuals = np.empty((1, 2)), np.zeros(1)
     counts, limits = np.array([[1e-200, 1e200]]), np.array([np.inf, np.inf])
-    edge_tasks(np.array([[0.0, 2.0], [2.0, 1.0]]), limits, counts, tasks, np.ones(2), 1.0, residuals)
+    shares = nonzeros(np.array([[0.0, 2.0], [2.0, 1.0]]))
+    edge_tasks(shares, limits, counts, tasks, np.ones(2), 1.0, np.zeros(2), residuals)
     assert residuals[0] == np.inf
+
+
+def test_a_state_that_is_left_to_the_prices_changes_no_other(monkeypatch):
+    def doubtful(*arguments):
+        edge_tasks(*arguments)
+        arguments[-1][arguments[2][:, 0] == 7.0] = np.inf
+
+    problem, policy = Problem([[9.0, 1.0], [2.0, 7.0]], [1.0, 1.0]), AlphaFair(0.7)
+    states = np.stack([np.arange(1.0, 30.0), np.full(29, 3.0)], axis=1)
+    expected = policy(problem, states)
+    monkeypatch.setattr(proportional, "edge_tasks", doubtful)
+    tasks, left = policy(problem, states), states[:, 0] == 7.0
+    np.testing.assert_array_equal(tasks[~left], expected[~left])
+    np.testing.assert_array_equal(tasks[left], _solve(problem, states[left], 0.7, priced=True)[0])
+    np.testing.assert_allclose(tasks, expected, rtol=1e-12)
