@@ -82,6 +82,8 @@ def _one_class() -> Row:
         f"{mine * 1e9:.0f} ns; {plain * 1e9:.0f} ns an event",
         "<= 1.3",
         mine <= 1.3 * plain,
+        "floor: besides the same two random numbers an event a batch of the mean and of its square, and the "
+        "table of rates that any policy may have",
     )
 
 

@@ -7,6 +7,7 @@ held, so that nothing seems to rise after a benchmark that took more.
 
 from __future__ import annotations
 
+import ctypes
 import gc
 import time
 from collections.abc import Callable, Sequence
@@ -15,7 +16,7 @@ from pathlib import Path
 from statistics import median
 from typing import TypeVar
 
-__all__ = ["Row", "alternating_seconds", "best_seconds", "rise_of_peak"]
+__all__ = ["Row", "alternating_seconds", "best_seconds", "replace_section", "rise_of_peak"]
 
 T = TypeVar("T")
 
@@ -57,6 +58,7 @@ def alternating_seconds(functions: Sequence[Callable[[], object]], repeat: int =
 def rise_of_peak(work: Callable[[], T]) -> tuple[T, float]:
     """Result of the work, and by how many bytes the process was larger during it than before; for Linux."""
     gc.collect()
+    ctypes.CDLL(None).malloc_trim(0)  # or what was freed before would be taken without a rise
     Path("/proc/self/clear_refs").write_text("5")  # the largest size so far is now the present one
     before = _status("VmRSS")
     result = work()
@@ -69,3 +71,19 @@ def _status(name: str) -> float:
         if line.startswith(f"{name}:"):
             return 1024.0 * int(line.split()[1])
     raise OSError(f"/proc/self/status has no {name}; memory is measured on Linux only")
+
+
+def replace_section(page: Path, heading: str, lines: Sequence[str]) -> None:
+    """Write anew what stands on a page between a heading, given with its marks, and the next heading.
+
+    Raises
+    ------
+    ValueError
+        If the page has no such heading.
+    """
+    old = page.read_text(encoding="utf-8").split("\n")
+    if heading not in old:
+        raise ValueError(f"{page} has no heading {heading!r}")
+    start = old.index(heading) + 1
+    end = next((k for k in range(start, len(old)) if old[k].startswith("#")), len(old))
+    page.write_text("\n".join([*old[:start], "", *lines, "", *old[end:]]), encoding="utf-8")

@@ -5,10 +5,11 @@ import csv
 import numpy as np
 import pytest
 
+from benchmarks.__main__ import TOPICS
 from benchmarks.bench_chain import _apart
 from benchmarks.comparison import CASES, Found, compare
 from benchmarks.gpu_allocation import allocated, arriving
-from benchmarks.harness import rise_of_peak
+from benchmarks.harness import replace_section, rise_of_peak
 from benchmarks.mutants import EQUIVALENT, ROOT, mutants
 from benchmarks.mutated import TESTS
 from queueing import ClusterTrace, FirstFit, NodeList, WorstFit
@@ -98,7 +99,7 @@ def test_every_mutated_module_and_its_tests_are_there():
 @pytest.mark.parametrize("name", CASES)
 def test_other_tools_find_the_same(name):
     """cvxpy is there for the tests; the other tools where somebody has installed them."""
-    found = compare(name)
+    found = compare(name, CASES[name].sizes[0])
     if isinstance(found, str):
         assert name != "cvxpy"
         pytest.skip(found)
@@ -108,3 +109,25 @@ def test_other_tools_find_the_same(name):
 
 def test_a_difference_between_tools_is_seen():
     assert Found("1", ([1.0, 2.0], [1.0, 2.1]), (0.0, 0.0)).gap == pytest.approx(0.1 / 2.1)
+
+
+def test_a_section_is_written_anew_and_nothing_else(tmp_path):
+    page = tmp_path / "page.md"
+    page.write_text("# A\n\nwords\n\n### `one`\n\nold\n\n### `two`\n\nkept\n", encoding="utf-8")
+    replace_section(page, "### `one`", ["new", "newer"])
+    once = page.read_text(encoding="utf-8")
+    assert once == "# A\n\nwords\n\n### `one`\n\nnew\nnewer\n\n### `two`\n\nkept\n"
+    replace_section(page, "### `one`", ["new", "newer"])
+    assert page.read_text(encoding="utf-8") == once
+    replace_section(page, "### `two`", ["last"])
+    assert page.read_text(encoding="utf-8").endswith("### `two`\n\nlast\n")
+    with pytest.raises(ValueError, match="three"):
+        replace_section(page, "### `three`", [])
+
+
+def test_the_page_has_what_each_topic_printed():
+    page = (ROOT / "docs/benchmarks.md").read_text(encoding="utf-8")
+    sections = dict(part.split("`", 1) for part in page.split("\n### `")[1:])
+    assert set(sections) == set(TOPICS)
+    for topic, section in sections.items():
+        assert section.count("\n| ") >= 2, topic

@@ -19,6 +19,9 @@ from fairness.errors import ModelError
 __all__ = ["Columns", "Nonzeros", "Rows", "nonzeros", "reduced", "sparse_nonzeros"]
 
 
+SPARSE = 20
+"""Of how many entries of a table one at most is there, where those that are there are sorted."""
+
 Rows = tuple[IntArray, IntArray, FloatArray]
 """Where each row starts, and the columns and values of its entries."""
 
@@ -89,8 +92,16 @@ def reduced(ufunc: np.ufunc, values: FloatArray, start: IntArray, empty: float) 
 
 def nonzeros(task_shares: FloatArray) -> Nonzeros:
     """List the nonzeros of a matrix (n_classes, n_resources)."""
-    rows = _listed(task_shares != 0.0, task_shares)
-    return Nonzeros(*rows, Columns(*_listed((task_shares != 0.0).T, task_shares.T)))
+    there = task_shares != 0.0
+    rows = _listed(there, task_shares)
+    _, resource, share = rows
+    if SPARSE * share.size > there.size:
+        return Nonzeros(*rows, Columns(*_listed(there.T, task_shares.T)))
+    # Few entries are sorted sooner than a large table is read across.
+    order = np.argsort(resource, kind="stable")
+    job_class = np.repeat(np.arange(len(there)), np.diff(rows[0]))[order]
+    start = np.searchsorted(resource[order], np.arange(there.shape[1] + 1))
+    return Nonzeros(*rows, Columns(start, job_class, share[order]))
 
 
 def sparse_nonzeros(name: str, matrix: Any) -> Nonzeros:

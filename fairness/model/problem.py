@@ -161,14 +161,14 @@ class Problem(JobClasses):
 
     def _check_demands(self, units: FloatArray) -> None:
         """Units as a table, or those of the entries."""
-        table = units.ndim == 2
-        good = np.isfinite(units) & (units >= 0)
-        if not good.all():
+        # Extremes first: they read a large table once and write nothing. A NaN fails both.
+        if not (units.size == 0 or (units.min() >= 0 and units.max() < np.inf)):
+            good = np.isfinite(units) & (units >= 0)
             i, j = self._first(~good)
             told = f"must be finite and >= 0; got {units[~good][0]} at index {(i, j)} ({self._named(i, j)})"
             raise ModelError.of("demands", told, i, j)
-        demands = units.any(axis=1) if table else np.diff(self.units.start) > 0
-        for k in np.flatnonzero(~demands & np.isinf(self.limits)):
+        start, resource, there, _ = self.units
+        for k in np.flatnonzero((np.diff(start) == 0) & np.isinf(self.limits)):
             raise ModelError(
                 f"job class {self.job_classes[k]!r} demands nothing and has no limit, so its allocation is "
                 f"unbounded; give it a demand or set limits[{k}]",
@@ -176,14 +176,13 @@ class Problem(JobClasses):
                 index=(int(k),),
             )
         # What overflows is refused here.
-        with np.errstate(over="ignore", invalid="ignore"):
-            share = self.task_shares if table else units * self._scale[self.units.resource]
-        capacities = self.capacities if table else self.capacities[self.units.resource]
-        lost = ~np.isfinite(share) | ((share == 0) & (units > 0) & (capacities > 0))
+        with np.errstate(over="ignore"):
+            share = there * self._scale[resource]
+        lost = ~np.isfinite(share) | ((share == 0) & (self.capacities[resource] > 0))
         if lost.any():
             i, j = self._first(lost)
             raise ModelError(
-                f"demands[{i}, {j}] = {units[lost][0]:g} over capacities[{j}] = {self.capacities[j]:g} "
+                f"demands[{i}, {j}] = {there[lost][0]:g} over capacities[{j}] = {self.capacities[j]:g} "
                 f"({self._named(i, j)}) is beyond the range of floats; give this resource another unit",
                 argument="demands",
                 index=(i, j),
