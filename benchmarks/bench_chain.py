@@ -120,8 +120,8 @@ def _small(size: int) -> Row:
         f"{ours * 1e3:.1f} ms; {theirs * 1e3:.1f} ms",
         "<= 1.2 x splu without an error",
         bool(ours <= 1.2 * theirs),
-        "floor: the law itself takes a third, less than splu; two thirds are the error of the means, Poisson's "
-        "equation on a coarser chain of as many states",
+        "floor: the law itself takes a third, less than splu; two thirds are the error of the means, "
+        "Poisson's equation on a coarser chain of as many states",
     )
 
 

@@ -47,8 +47,8 @@ def rows() -> list[Row]:
             f"{one / two:.2f} times as fast as one",
             ">= 1.8",
             one / two >= 1.8,
-            f"needs two idle cores; two processes, which share only the machine: {one / apart:.2f} times, which "
-            "is the floor: what two threads lose beyond it is Python between the runs",
+            f"needs two idle cores; two processes, which share only the machine: {one / apart:.2f} times, "
+            "which is the floor: what two threads lose beyond it is Python between the runs",
         )
     )
     quick = EVENTS / best_seconds(lambda: _jobs(system, table, Exponential(), quantiles=(0.5, 0.9, 0.99)), 2)

@@ -60,6 +60,7 @@ from .simulation.tasks.schedulers import (
 )
 from .simulation.tasks.workload import FixedTasks, GeometricTasks, TabulatedTasks
 from .states.table import tabulate
+from .waiting.orders import FCFS
 
 __all__ = [
     "Arrivals",
@@ -75,6 +76,7 @@ __all__ = [
     "Empirical",
     "Erlang",
     "Exponential",
+    "FCFS",
     "FIFOScheduler",
     "FiniteChain",
     "FirstFit",

@@ -120,6 +120,8 @@ MAKERS = {
     "BalancedFairness": lambda: queueing.balanced_fairness(SYSTEM, distribution=True),
     "BalancedPlan": lambda: queueing.balanced_plan(SYSTEM),
     "Stationary": lambda: queueing.stationary(SYSTEM, DRF(), shape=12),
+    "Saturation": lambda: capacity.is_stable(SYSTEM, queueing.FCFS()),
+    "WaitingLaw": lambda: queueing.stationary(SYSTEM, queueing.FCFS()),
     "ExactStationary": lambda: queueing.exact_stationary(SYSTEM, DRF(), shape=4, distribution=True),
     "Enclosure": lambda: queueing.enclose(SYSTEM, DRF(), width=1e-3),
     "Certificate": lambda: made("Enclosure").certificate,

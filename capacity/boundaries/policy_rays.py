@@ -7,13 +7,15 @@ bracketed (:mod:`capacity.boundaries.rays`). It is almost linear in u, so few ve
 
 Schedulers of whole tasks have no fluid limit here: runs of different lengths are compared instead
 (:mod:`capacity.boundaries.growth_tests`), by bisection, until the bracket is narrow or the test stays open
-on both sides of some load, which leaves the bracket wider.
+on both sides of some load, which leaves the bracket wider. For whole jobs in order the throughput of the
+saturated system is the boundary itself (:mod:`queueing.waiting.saturation`).
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -33,11 +35,16 @@ from queueing.fluid.verdict import FluidVerdict, fluid_verdict
 from queueing.model.system import System
 from queueing.simulation.tasks.options import Tasks
 from queueing.simulation.tasks.schedulers import is_scheduler
+from queueing.waiting.orders import FCFS
+from queueing.waiting.saturation import saturate
 
 __all__ = ["PolicyPoint", "PolicyRays"]
 
 CRITICAL = 1e-7
 """Growth, over the arrival rate, that an undecided verdict may have to count as the boundary itself."""
+
+ROUNDING = 1e-12
+"""By what part of a boundary that is known its floats may be off."""
 
 LONGER = (1, 4, 16)
 """Lengths of the runs of a scheduler, over those that come first."""
@@ -112,10 +119,16 @@ class PolicyRays(Rays):
         gap = require_number("gap", gap, above=0, below=1, hint=", a relative load")
         if confirm not in (None, "chain", "simulation"):
             raise ModelError.of("confirm", f"must be None, 'chain' or 'simulation'; got {confirm!r}")
-        if not (self.scheduler or callable(policy)):
+        self.order = policy if isinstance(policy, FCFS) else None
+        if not (self.scheduler or self.order or callable(policy)):
             raise ModelError.of("policy", f"must be a policy or a scheduler of tasks; got {policy!r}")
         if self.scheduler and confirm is not None:
             raise ModelError("schedulers are judged by simulation already; leave confirm out")
+        if self.order and (confirm is not None or options):
+            name = "confirm" if confirm is not None else next(iter(options))
+            raise ModelError.of(
+                name, f"is not for {self.order.name}, of which the boundary is known; leave it out"
+            )
         for name in options:
             if name not in OPTIONS[self.scheduler]:
                 raise ModelError.of(
@@ -127,7 +140,7 @@ class PolicyRays(Rays):
         if not isinstance(self.tasks, Tasks | None):
             raise ModelError.of("tasks", f"must be Tasks such as Tasks(per_job=1); got {self.tasks!r}")
         self.policy = policy
-        self.name = policy.name if self.scheduler else policy_name(policy)
+        self.name = policy.name if self.scheduler or self.order else policy_name(policy)
         self.mean_sizes = System(problem, np.zeros(problem.n_classes), mean_sizes).mean_sizes
         self.confirm, self.gap, self.options = confirm, gap, options
 
@@ -146,10 +159,22 @@ class PolicyRays(Rays):
 
     def _found(self, direction: FloatArray) -> Crossing:
         self.seen = dict(EDGES)
+        if self.order:
+            return self._saturated(direction, self.order)
         return self._simulated(direction) if self.scheduler else self._fluid(direction)
+
+    def _saturated(self, direction: FloatArray, order: FCFS) -> Crossing:
+        found = saturate(self.system(direction, 1.0), order)
+        exact = "proved in fractions" if isinstance(found.throughput, Fraction) else "in floats"
+        part = min(1.0, 1.0 / found.relative_load)
+        inner, outer = part * (1.0 - ROUNDING), min(1.0, part * (1.0 + ROUNDING))
+        self.seen |= dict.fromkeys((inner, outer), f"throughput of the saturated system, {exact}")
+        return Crossing(inner, outer, 1)
 
     def _keeps(self, loads: FloatArray) -> bool:
         """Whether the policy is stable, by one verdict or test."""
+        if self.order:
+            return saturate(self.system(loads, 1.0), self.order).stable
         if self.scheduler:
             test, _ = self._tested(self.system(loads, 1.0))
             says, evidence = {"settles": "stable", "grows": "unstable"}.get(test.says), test.evidence

@@ -15,7 +15,7 @@ References
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, overload
 
 import numpy as np
 
@@ -24,6 +24,8 @@ from fairness.display.result import Result
 from fairness.display.tables import Columns
 from fairness.model.problem import FloatArray
 from queueing.model.system import System
+from queueing.waiting.orders import FCFS
+from queueing.waiting.saturation import Saturation, saturate
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -91,8 +93,16 @@ class StabilityVerdict(Result):
         return ax
 
 
-def is_stable(system: System) -> StabilityVerdict:
-    """Whether the loads of a system are below the capacity of every resource.
+@overload
+def is_stable(system: System) -> StabilityVerdict: ...
+
+
+@overload
+def is_stable(system: System, order: FCFS) -> Saturation: ...
+
+
+def is_stable(system: System, order: FCFS | None = None) -> StabilityVerdict | Saturation:
+    """Whether the loads are below the capacity of every resource, or whole jobs in order can be carried.
 
     Unlike ``System.require_stable`` it never raises for a load that does not fit: it tells.
 
@@ -100,11 +110,15 @@ def is_stable(system: System) -> StabilityVerdict:
     ----------
     system : System
         Of a pool or a cluster.
+    order : FCFS, optional
+        Jobs run whole, in this order, on a pool: who does not fit leaves some of it free
+        (:mod:`queueing.waiting.saturation`).
 
     Returns
     -------
-    StabilityVerdict
-        True in a condition if the loads fit; otherwise it names the resource that is overloaded.
+    StabilityVerdict, or Saturation with an order
+        True in a condition if the loads fit; otherwise it names the resource that is overloaded, or the
+        largest arrival rate that can be carried.
 
     Examples
     --------
@@ -114,7 +128,17 @@ def is_stable(system: System) -> StabilityVerdict:
     unstable: 'ram' has load 1.05 of 1
     >>> "fits" if is_stable(system) else "does not fit"
     'does not fit'
+
+    Two servers could do 4/3 jobs of these needs per unit of time, but not in order:
+
+    >>> from fractions import Fraction
+    >>> from queueing import FCFS
+    >>> waiting = System(Problem([[1], [2]], [2]), [Fraction(3, 5), Fraction(3, 5)])
+    >>> bool(is_stable(waiting)), bool(is_stable(waiting, FCFS())), is_stable(waiting, FCFS()).throughput
+    (True, False, Fraction(8, 7))
     """
+    if order is not None:
+        return saturate(system, order)
     names = system.load_names
     over = tuple(names[j] for j in np.flatnonzero(system.overloaded))
     return StabilityVerdict(names, system.relative_loads, over)

@@ -29,6 +29,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
+from typing import overload
 
 from fairness.arguments.validation import require_number
 from fairness.errors import ModelError
@@ -43,6 +44,8 @@ from queueing.fluid.stability import require_stable
 from queueing.model.system import System, check_system
 from queueing.states.box import check_box, require_part
 from queueing.states.table import Table, check_table
+from queueing.waiting.orders import FCFS
+from queueing.waiting.waiting_law import WaitingLaw, waiting_law
 
 __all__ = ["BOXES", "estimated_law", "stationary"]
 
@@ -58,6 +61,11 @@ SETS = 12
 """Most classes with arrivals of a set: of more it takes long to find out how many states there are."""
 
 
+@overload
+def stationary(system: System, policy: FCFS) -> WaitingLaw: ...
+
+
+@overload
 def stationary(
     system: System,
     policy: Policy,
@@ -72,8 +80,25 @@ def stationary(
     width: float | None = None,
     progress: ProgressOption = None,
     time_limit: float | None = None,
-) -> Stationary:
-    """Stationary law of the job counts under a policy.
+) -> Stationary: ...
+
+
+def stationary(
+    system: System,
+    policy: Policy | FCFS,
+    *,
+    shape: Sequence[int] | int | None = None,
+    tail: float = 1e-9,
+    solver: Solver | None = None,
+    max_states: int | None = None,
+    table: Table | None = None,
+    distribution: bool = True,
+    certified: bool = False,
+    width: float | None = None,
+    progress: ProgressOption = None,
+    time_limit: float | None = None,
+) -> Stationary | WaitingLaw:
+    """Stationary law of the job counts under a policy, or of whole jobs that wait in order.
 
     Parameters
     ----------
@@ -81,8 +106,10 @@ def stationary(
         At most 12 classes with Poisson arrivals, as far as their states fit: up to six or seven, more
         where jobs are few. Sizes Exponential; of at most four classes also Erlang, Hyperexponential or
         PhaseType.
-    policy : callable
-        ``policy(problem, counts) -> tasks``. It must serve some class in every state with jobs.
+    policy : callable or FCFS
+        ``policy(problem, counts) -> tasks``. It must serve some class in every state with jobs. With
+        ``FCFS()`` jobs run whole and wait in order (:mod:`queueing.waiting.waiting_law`); sizes may have
+        phases, and no other argument is known.
     shape : sequence of int or int, optional
         The box 0 <= x_i < shape[i], at least 2 for a class with arrivals; the tail mass is then reported,
         whatever it is. Default: enlarge the box until the tail mass is at most ``tail``; of five classes and
@@ -114,7 +141,7 @@ def stationary(
 
     Returns
     -------
-    Stationary
+    Stationary, or WaitingLaw under FCFS
         Phases are summed out.
 
     Raises
@@ -156,6 +183,13 @@ def stationary(
     >>> lower.round(6), upper.round(6), law.enclosure.reached < 1e-8
     (array([2.332051, 2.332051]), array([2.332051, 2.332051]), True)
     """
+    if isinstance(policy, FCFS):
+        options = {"shape": shape, "solver": solver, "max_states": max_states, "table": table, "width": width}
+        for name in [name for name, value in options.items() if value is not None] + [
+            "certified"
+        ] * certified:
+            raise ModelError.of(name, "is not for whole jobs in order; leave it out")
+        return waiting_law(system, policy)
     if width is not None and not certified:
         raise ModelError.of("width", "is that of proved bounds; add certified=True")
     if width is not None:

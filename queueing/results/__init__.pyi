@@ -24,6 +24,8 @@ from ..simulation.jobs.results import JobSimulation
 from ..simulation.results import ServerEvidence, Simulation, TaskSimulation
 from ..simulation.tasks.record import TaskTrace
 from ..states.table import Table
+from ..waiting.saturation import Saturation
+from ..waiting.waiting_law import WaitingLaw
 
 __all__ = [
     "Admission",
@@ -44,6 +46,7 @@ __all__ = [
     "Ray",
     "Replay",
     "ReplayPaths",
+    "Saturation",
     "ServerEvidence",
     "Simulation",
     "Stationary",
@@ -54,4 +57,5 @@ __all__ = [
     "TraceFit",
     "Trajectory",
     "Transient",
+    "WaitingLaw",
 ]

@@ -16,6 +16,7 @@ All start near stationarity but the tasks and recorded jobs, which start empty; 
 from __future__ import annotations
 
 import logging
+import math
 from collections.abc import Iterable, Sequence
 from dataclasses import fields
 from typing import Any
@@ -38,8 +39,9 @@ from queueing.simulation.results import Simulation
 from queueing.simulation.sampling import Effort, Level, estimated
 from queueing.simulation.tasks.options import Tasks
 from queueing.simulation.tasks.sampling import TaskLevel
-from queueing.simulation.tasks.schedulers import Scheduler, is_scheduler
+from queueing.simulation.tasks.schedulers import FIFOScheduler, Scheduler, is_scheduler
 from queueing.states.table import Table
+from queueing.waiting.orders import FCFS
 
 __all__ = ["simulate"]
 
@@ -57,7 +59,7 @@ for _name, _level in LEVELS.items():
 
 def simulate(
     system: System,
-    policy: Policy | ClusterPolicy | Scheduler,
+    policy: Policy | ClusterPolicy | Scheduler | FCFS,
     *,
     level: str | None = None,
     events: int | None = None,
@@ -90,7 +92,7 @@ def simulate(
         ``policy(problem, counts) -> tasks``, for a cluster ``policy(cluster, counts) -> placement``, whose
         tasks of a class are shared equally by its jobs; or ``DRFScheduler()``, ``BMFScheduler()``,
         ``PFScheduler()``, ``FIFOScheduler()``, ``TargetScheduler(policy)`` or an :class:`OwnScheduler`
-        written in Python, which start whole tasks.
+        written in Python, which start whole tasks; or ``FCFS()``, under which a job is one such task.
     level : {"counts", "jobs", "tasks"}, optional
         What is simulated. Default: tasks under a scheduler; jobs if sizes are not exponential, arrivals not
         Poisson, or an option is given that only this level knows; else counts.
@@ -206,6 +208,8 @@ def simulate(
     """
     if not isinstance(system, System):
         raise ModelError.of("system", f"must be a System; got {system!r}")
+    if isinstance(policy, FCFS):
+        policy, tasks = _scheduler(policy), Tasks(per_job=1) if tasks is None else tasks
     options = {
         "events": events,
         "jobs": jobs,
@@ -238,6 +242,14 @@ def simulate(
         return made
 
     return estimated(make, effort)
+
+
+def _scheduler(order: FCFS) -> FIFOScheduler:
+    if order.lookahead not in (0, math.inf):
+        raise ModelError.of(
+            "lookahead", "of a simulation must be 0 or math.inf; the chain has others: stationary"
+        )
+    return FIFOScheduler(blocking=order.lookahead == 0)
 
 
 def _chosen(system: System, policy: object, level: str | None, given: Iterable[str]) -> tuple[str, str]:

@@ -1,0 +1,195 @@
+r"""How much traffic whole jobs in order can carry: the throughput of the saturated system.
+
+Let the queue never end. Then who is in service and who waits in front is a finite chain, and the jobs that
+it ends per unit of time, :math:`\theta`, are the most that a queue can carry: it is stable if and only if
+:math:`\Lambda = \sum_i \lambda_i < \theta` [1]_ [2]_. :math:`\theta` depends on the mix of the classes and on
+the laws of their sizes, and is mostly less than the resources alone would allow: who does not fit leaves some
+of them free. For two servers, needs 1 and 2 with equal probability and exponential sizes of mean 1 it is 8/7,
+where the servers would allow 4/3.
+
+Where sizes are exponential and the numbers short enough, the chain is solved in fractions
+(:func:`queueing.exact_means`), else in floats.
+
+References
+----------
+.. [1] A. Rumyantsev and E. Morozov, "Stability criterion of a multiserver model with simultaneous service",
+   Annals of Operations Research 252, 2017. DOI 10.1007/s10479-015-1917-2.
+.. [2] F. Baccelli and S. Foss, "On the saturation rule for the stability of queues", Journal of Applied
+   Probability 32(2), 1995. DOI 10.2307/3215303.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import TYPE_CHECKING
+
+import numpy as np
+from scipy.sparse.linalg import splu
+
+from fairness.display.drawing import bars
+from fairness.display.result import Result
+from fairness.display.tables import aligned
+from fairness.model.problem import FloatArray
+from queueing.exact_laws.exact_means import exact_means
+from queueing.model.finite_chain import FiniteChain
+from queueing.model.system import System
+from queueing.waiting.orders import FCFS
+from queueing.waiting.service_states import ServiceStates, service_states
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from matplotlib.axes import Axes
+
+__all__ = ["Saturation", "saturate"]
+
+MOST_STATES = 30_000
+"""Of the saturated chain, in floats."""
+MOST_EXACT = 1_500
+"""In fractions."""
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Saturation(Result):
+    """The most that whole jobs in order can carry at this mix. True if the system is stable.
+
+    Attributes
+    ----------
+    system : System
+    order : str
+        Name of the order.
+    throughput : Fraction or float, jobs per unit of time
+        All jobs together, of a queue that never ends; a Fraction where it is exact.
+    utilization : ndarray of shape (n_resources,)
+        Part of each resource that is then held on average.
+    n_states : int
+        Of the saturated chain.
+
+    Examples
+    --------
+    >>> from fairness import Problem
+    >>> from capacity import is_stable
+    >>> from queueing import FCFS, System
+    >>> is_stable(System(Problem([[1], [2]], [2]), arrival_rates=[1, 1]), FCFS())
+    FCFS: unstable, at most 8/7 = 1.14286 jobs per unit of time, and 2 come
+      resource    held in saturation
+      resource 1               0.857
+      exact, of 5 states
+    """
+
+    system: System
+    order: str
+    throughput: Fraction | float
+    utilization: FloatArray
+    n_states: int
+
+    @property
+    def relative_load(self) -> float:
+        """Jobs that come over the throughput."""
+        return float(self.system.arrival_rates.sum() / float(self.throughput))
+
+    @property
+    def stable(self) -> bool:
+        """Whether fewer jobs come than can be carried."""
+        if isinstance(self.throughput, Fraction):
+            return sum(self.system.as_fractions()[0]) < self.throughput
+        return self.relative_load < 1.0
+
+    def __bool__(self) -> bool:
+        return self.stable
+
+    def to_dataframe(self) -> pd.DataFrame:
+        """One row per resource: what is held in saturation, and what these arrivals need."""
+        import pandas as pd
+
+        index = pd.Index(self.system.problem.resources, name="resource")
+        return pd.DataFrame(
+            {"held_in_saturation": self.utilization, "relative_load": self.system.relative_loads}, index=index
+        )
+
+    def summary(self) -> str:
+        """The verdict, and what is held of each resource in saturation."""
+        exact = isinstance(self.throughput, Fraction)
+        most = f"{self.throughput} = {float(self.throughput):.6g}" if exact else f"{self.throughput:.6g}"
+        come = f"{self.system.arrival_rates.sum():.6g}"
+        verdict = "stable" if self.stable else "unstable"
+        parts = zip(self.system.problem.resources, self.utilization, strict=True)
+        table = [["resource", "held in saturation"], *([name, f"{part:.3f}"] for name, part in parts)]
+        how = "exact" if exact else "in floats"
+        return "\n".join(
+            [
+                f"{self.order}: {verdict}, at most {most} jobs per unit of time, and {come} come",
+                *aligned(table),
+                f"  {how}, of {self.n_states:,} states",
+            ]
+        )
+
+    def plot(self, ax: Axes | None = None) -> Axes:
+        """Part of each resource that is held in saturation."""
+        names = self.system.problem.resources
+        title = f"{self.order}: at most {float(self.throughput):.4g} jobs per unit of time"
+        axes = bars(ax, names, self.utilization, ylabel="part held in saturation", title=title)
+        axes.set_ylim(0, 1)
+        return axes
+
+
+def saturate(system: System, order: FCFS) -> Saturation:
+    """The throughput of whole jobs in order whose queue never ends: how many jobs can be carried.
+
+    Parameters
+    ----------
+    system : System
+        One pool, Poisson arrivals, of which only the mix counts; sizes exponential or with phases. A job runs
+        whole: it holds its row of demands, alone, for as long as its size says.
+    order : FCFS
+
+    Returns
+    -------
+    Saturation
+
+    Raises
+    ------
+    ModelError
+        If it is another model, a job fits never, or there are more than 30,000 states.
+    """
+    states = service_states(system, order, MOST_STATES, saturated=True)
+    throughput: Fraction | float
+    if states.unit is not None and len(states.full) <= MOST_EXACT:
+        throughput, held = _in_fractions(system, states, states.unit)
+    else:
+        throughput, held = _in_floats(states)
+        throughput /= float(states.unit or 1)
+    pool = system.problem
+    used = np.divide(
+        pool.used(held), pool.capacities, out=np.zeros(pool.n_resources), where=pool.capacities > 0
+    )
+    return Saturation(system, order.name, throughput, used, int(states.full.sum()))
+
+
+def _in_fractions(system: System, states: ServiceStates, unit: Fraction) -> tuple[Fraction, FloatArray]:
+    timed = states.full
+    asked = {"timed": timed, "ends": np.where(timed, states.ends, 0.0)}
+    for i in range(system.n_classes):
+        asked[f"class {i}"] = np.where(timed, states.running[:, i], 0)
+    found = exact_means(FiniteChain(states.service + states.draws), asked)
+    held = np.array([float(found[f"class {i}"] / found["timed"]) for i in range(system.n_classes)])
+    return found["ends"] / found["timed"] / unit, held
+
+
+def _in_floats(states: ServiceStates) -> tuple[float, FloatArray]:
+    law = saturated_law(states)
+    timed = np.where(states.full, law, 0.0)
+    timed /= timed.sum()
+    return float(timed @ states.ends), timed @ states.running
+
+
+def saturated_law(states: ServiceStates) -> FloatArray:
+    """Law of the saturated chain, (n_states,), states with room in front weighed as if time had passed."""
+    chain = FiniteChain(states.service + states.draws)
+    kept = chain.closed_class
+    generator = chain.generator()[kept][:, kept].tocsc()
+    # The first state of the class has weight 1, and the balance of the others tells the rest.
+    rest = splu(generator.T[1:, 1:].tocsc()).solve(-generator.T[1:, [0]].toarray().ravel())
+    law = np.zeros(chain.n_states)
+    law[kept] = np.concatenate([[1.0], rest])
+    return law / law.sum()

@@ -1,0 +1,241 @@
+"""Whole jobs that wait in order: against formulas, published values, and a chain that lists who waits."""
+
+import math
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from scipy import sparse
+from scipy.sparse.linalg import spsolve
+
+from capacity import is_stable, policy_stability_boundary, policy_stability_region
+from fairness import Cluster, Problem
+from fairness.errors import ModelError, UnstableError
+from queueing import (
+    FCFS,
+    Deterministic,
+    Erlang,
+    Exponential,
+    Hyperexponential,
+    Renewal,
+    System,
+    simulate,
+    stationary,
+)
+
+TWO = Problem([[1], [2]], [2], job_classes=["narrow", "wide"])
+
+
+def listed_chain(needs, capacities, rates, ends, lookahead, most):
+    """Mean counts, and mean counts of those who wait, from the definition, with at most so many jobs.
+
+    A state is the list of all jobs in order of arrival: (class, in service).
+    """
+    needs, capacities = np.array(needs), np.array(capacities)
+
+    def settled(jobs):
+        jobs = list(jobs)
+        while True:
+            used = sum((needs[i] for i, runs in jobs if runs), np.zeros(len(capacities), dtype=int))
+            waiting = [k for k, (_, runs) in enumerate(jobs) if not runs][: lookahead + 1]
+            starts = [k for k in waiting if (used + needs[jobs[k][0]] <= capacities).all()]
+            if not starts:
+                return tuple(jobs)
+            jobs[starts[0]] = (jobs[starts[0]][0], True)
+
+    places, states, entries = {(): 0}, [()], []
+    for x, jobs in enumerate(states):
+        follow = [(settled((*jobs, (i, False))), rate) for i, rate in enumerate(rates) if len(jobs) < most]
+        follow += [(settled(jobs[:k] + jobs[k + 1 :]), ends[i]) for k, (i, runs) in enumerate(jobs) if runs]
+        for target, rate in follow:
+            if target not in places:
+                places[target] = len(states)
+                states.append(target)
+            entries.append((x, places[target], rate))
+    rows, columns, values = zip(*entries, strict=True)
+    moves = sparse.coo_array((values, (rows, columns)), shape=(len(states),) * 2).tocsr()
+    generator = (moves - sparse.diags_array(moves.sum(axis=1))).T.tocsc()
+    law = np.concatenate([[1.0], spsolve(generator[1:, 1:], -generator[1:, [0]].toarray().ravel())])
+    law /= law.sum()
+    jobs, waiting = np.zeros((2, len(rates)))
+    for probability, state in zip(law, states, strict=True):
+        for i, runs in state:
+            jobs[i] += probability
+            waiting[i] += probability * (not runs)
+    return jobs, waiting
+
+
+# Of all jobs: two servers, needs 1 and 2 equally often, sizes exponential of mean 1. A chain of 1,500 levels
+# and another program's matrix-geometric solution agree on these digits.
+@pytest.mark.parametrize(("rate", "mean"), [(0.5, 1.7006629), (0.8, 3.1533773), (1.0, 7.5575001)])
+def test_mean_durations_that_two_programs_found(rate, mean):
+    law = stationary(System(TWO, [rate / 2, rate / 2]), FCFS())
+    assert law.mean_jobs.sum() / rate == pytest.approx(mean, abs=6e-8)
+    assert law.residual < 1e-14
+    assert law.service_error < 1e-12
+
+
+def test_of_two_servers_eight_sevenths_of_a_job_can_be_carried():
+    verdict = is_stable(System(TWO, [1, 1]), FCFS())
+    assert verdict.throughput == Fraction(8, 7)
+    assert not verdict
+    assert verdict.utilization == pytest.approx([Fraction(6, 7)])
+    # On the boundary itself a queue is not stable.
+    assert not is_stable(System(TWO, [Fraction(4, 7), Fraction(4, 7)]), FCFS())
+    assert is_stable(System(TWO, [Fraction(4, 7), Fraction(399, 700)]), FCFS())
+
+
+@pytest.mark.parametrize("p", [Fraction(1, 3), Fraction(1, 2), Fraction(9, 10)])
+def test_two_servers_by_hand(p):
+    """A: two narrow jobs run; B: a wide one; C: a narrow one, and a wide one is at the head; rates 1.
+
+    Somebody is always at the head: in A and B of which class is open, a narrow one with probability p. A is
+    left for C at rate 2q, C for B at 1, and B at 1 for A with p^2, for C with pq, and else not.
+    """
+    q = 1 - p
+    # With C = 1 the balance of B and of A: B (1 - q) = 1 and 2 q A = p^2 B.
+    b = 1 / p
+    a = b * p**2 / (2 * q)
+    throughput = (2 * a + b + 1) / (a + b + 1)
+    assert is_stable(System(TWO, [p, q]), FCFS()).throughput == throughput
+
+
+@pytest.mark.parametrize("servers", [1, 3])
+def test_jobs_of_one_server_wait_as_erlang_says(servers):
+    load = 0.75 * servers
+    law = stationary(System(Problem([[1]], [servers]), [load / 2], mean_sizes=2), FCFS())
+    terms = [load**k / math.factorial(k) for k in range(servers)]
+    last = load**servers / math.factorial(servers) / (1 - load / servers)
+    wait = last / (sum(terms) + last) * 2 / (servers - load)
+    assert law.mean_waits == pytest.approx([wait], rel=1e-12)
+    assert law.waiting[1:].sum() == pytest.approx(last / (sum(terms) + last) * load / servers, rel=1e-10)
+    assert law.decay == pytest.approx(load / servers)
+
+
+def test_one_server_waits_as_pollaczek_and_khinchine_say():
+    sizes = [Erlang(3, mean=1.0), Hyperexponential.fit(scv=4, mean=2.0)]
+    law = stationary(System(Problem([[1], [1]], [1]), [0.3, 0.2], sizes=sizes), FCFS())
+    squares = 0.3 * (1 + 1 / 3) + 0.2 * 4 * (1 + 4)
+    assert law.mean_waits == pytest.approx([squares / 2 / (1 - 0.7)] * 2, rel=1e-10)
+
+
+@pytest.mark.parametrize("lookahead", [0, 1, 2])
+def test_a_chain_that_lists_everybody_finds_the_same(lookahead):
+    needs, capacities, rates, ends = [[1, 0], [2, 1], [1, 2]], [3, 2], [0.2, 0.15, 0.1], [1.0, 2.0, 1.25]
+    jobs, waiting = listed_chain(needs, capacities, rates, ends, lookahead, 9)
+    system = System(Problem(needs, capacities), rates, mean_sizes=[1 / end for end in ends])
+    law = stationary(system, FCFS(lookahead=lookahead))
+    assert law.mean_jobs == pytest.approx(jobs, rel=5e-5)
+    assert law.mean_waiting == pytest.approx(waiting, abs=5e-6)
+
+
+def test_phases_make_one_law_of_many():
+    """Erlang sizes of one phase, and a mixture of equal exponentials, are exponential."""
+    plain = stationary(System(TWO, [0.4, 0.4]), FCFS(lookahead=1))
+    phased = stationary(
+        System(TWO, [0.4, 0.4], sizes=[Erlang(1), Hyperexponential([0.5, 0.5], [1, 1])]), FCFS(lookahead=1)
+    )
+    assert phased.mean_jobs == pytest.approx(plain.mean_jobs, rel=1e-12)
+    assert phased.n_states > plain.n_states
+
+
+def test_simulation_agrees():
+    system = System(TWO, [0.4, 0.4])
+    law = stationary(system, FCFS())
+    found = simulate(system, FCFS(), events=100_000, rng=1)
+    assert np.all(np.abs(found.mean_jobs - law.mean_jobs) < 2 * found.half_widths["mean_jobs"])
+    first_fit = simulate(system, FCFS(lookahead=math.inf), events=100_000, rng=1)
+    far = stationary(system, FCFS(lookahead=8))
+    assert np.all(np.abs(first_fit.mean_jobs - far.mean_jobs) < 3 * first_fit.half_widths["mean_jobs"])
+
+
+def test_the_further_one_looks_the_more_is_carried():
+    found = [is_stable(System(TWO, [1, 1]), FCFS(lookahead=k)).throughput for k in range(6)]
+    # Seen here, and all below the 4/3 that the servers have work for.
+    assert found == [Fraction(4 * (k + 2), 3 * k + 7) for k in range(6)]
+
+
+def test_boundaries_and_regions_are_exact():
+    point = policy_stability_boundary(TWO, FCFS(), [1, 1])
+    assert point.loads == pytest.approx([4 / 7, 4 / 7], rel=1e-11)
+    assert "proved" in point.evidence
+    region = policy_stability_region(TWO, FCFS(), points=12)
+    assert 0.15 < region.lost_share < 0.22
+    wider = policy_stability_region(TWO, FCFS(lookahead=3), points=12)
+    assert wider.volume > region.volume
+    with pytest.raises(ModelError, match="confirm is not for FCFS"):
+        policy_stability_region(TWO, FCFS(), confirm="chain")
+
+
+def test_floats_come_near_the_fractions():
+    from queueing.waiting import saturation
+
+    system = System(Problem([[1], [2], [3]], [5]), [3, 2, 1], mean_sizes=[1, Fraction(1, 2), 2])
+    exact = saturation.saturate(system, FCFS())
+    states = saturation.service_states(system, FCFS(), 1000, saturated=True)
+    floats, held = saturation._in_floats(states)
+    assert floats / float(states.unit) == pytest.approx(float(exact.throughput), rel=1e-12)
+    assert held @ [1, 2, 3] / 5 == pytest.approx(exact.utilization, rel=1e-12)
+
+
+def test_what_grows_for_ever_is_told_with_the_number():
+    with pytest.raises(UnstableError, match="8/7 can be carried.*below 0.952381 of what they are"):
+        stationary(System(TWO, [0.6, 0.6]), FCFS())
+
+
+@pytest.mark.parametrize(
+    ("system", "order", "message"),
+    [
+        (
+            System(Problem([[3], [1]], [2]), [1, 1]),
+            FCFS(),
+            r"class 'class 1' needs 3 of .* raise the capacity",
+        ),
+        (System(Cluster([[1]], [[2], [2]]), [1]), FCFS(), "is a cluster"),
+        (System(TWO, [0.1, 0.1], arrivals=Renewal(Erlang(2))), FCFS(), "must be Poisson"),
+        (System(TWO, [0.1, 0.1], sizes=Deterministic()), FCFS(), "of 'narrow' have no phases"),
+        (System(TWO, [0, 0]), FCFS(), "nobody arrives"),
+        (System(TWO, [0.1, 0.1]), FCFS(lookahead=math.inf), "has no finite front; simulate"),
+        (System(Problem([[k] for k in range(1, 9)], [60]), [0.1] * 8), FCFS(), "more than .* states"),
+    ],
+)
+def test_what_cannot_be_answered_says_why(system, order, message):
+    with pytest.raises(ModelError, match=message):
+        stationary(system, order)
+
+
+def test_options_of_other_questions_are_refused():
+    system = System(TWO, [0.1, 0.1])
+    with pytest.raises(ModelError, match="shape is not for whole jobs"):
+        stationary(system, FCFS(), shape=10)
+    with pytest.raises(ModelError, match="certified is not for whole jobs"):
+        stationary(system, FCFS(), certified=True)
+    with pytest.raises(ModelError, match="lookahead of a simulation"):
+        simulate(system, FCFS(lookahead=2))
+    with pytest.raises(ModelError, match="lookahead must be a whole number"):
+        FCFS(lookahead=-1)
+
+
+def test_classes_without_arrivals_stay_away():
+    law = stationary(System(Problem([[1], [2], [5]], [2]), [0.4, 0.4, 0]), FCFS())
+    plain = stationary(System(TWO, [0.4, 0.4]), FCFS())
+    assert law.mean_jobs == pytest.approx([*plain.mean_jobs, 0.0], rel=1e-12)
+    assert math.isnan(law.mean_waits[2])
+
+
+@pytest.mark.parametrize("tenth", [0.1, Fraction(1, 10)])
+def test_ten_tenths_fit_also_as_floats(tenth):
+    """Although the float 0.1 is a little more."""
+    system = System(Problem([[tenth]], [1]), [5])
+    assert is_stable(system, FCFS()).throughput == pytest.approx(10, rel=1e-12)
+
+
+def test_results_keep_their_promise(tmp_path):
+    law = stationary(System(TWO, [0.4, 0.4], sizes=Exponential()), FCFS())
+    law.save(tmp_path / "law.json")
+    again = type(law).load(tmp_path / "law.json")
+    assert again.mean_jobs == pytest.approx(law.mean_jobs)
+    assert again.saturation.throughput == law.saturation.throughput
+    assert "8/7" in is_stable(law.system, FCFS()).summary()
+    assert law.plot().get_xlabel() == "jobs that wait"
+    assert law.waiting.sum() == pytest.approx(1.0, abs=1e-10)
