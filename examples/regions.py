@@ -17,6 +17,7 @@ from examples.capacity_figures import (
     extensions,
     heavy_traffic,
     insensitivity,
+    orders,
     policies,
     random_cluster,
     random_traffic,
@@ -38,7 +39,7 @@ from fairqueues.kernels import (
 
 INTRODUCTION = (
     "Which loads fit, and how well they are served. T. Bonald and J. Roberts' talk (Eindhoven, 2014) draws one capacity region and mean service rates on two rays; "
-    "these pages draw the whole regions, exactly, for pools, clusters and whole tasks, the loads at which every class keeps a guaranteed rate, how much the law of the job sizes matters, real backbones, what policies lose that are not made for it, two open questions by numbers: heavy traffic and the stability of bottleneck max fairness, and means of infinite chains between bounds that are proved."
+    "these pages draw the whole regions, exactly, for pools, clusters and whole tasks, the loads at which every class keeps a guaranteed rate, how much the law of the job sizes matters, real backbones, what policies lose that are not made for it, whole jobs that wait in order, two open questions by numbers: heavy traffic and the stability of bottleneck max fairness, and means of infinite chains between bounds that are proved."
 )
 
 
@@ -53,6 +54,7 @@ SOURCE = Source(
         backbone.backbone,
         random_traffic.random_traffic,
         policies.policy_regions,
+        orders.orders,
         heavy_traffic.heavy_traffic,
         heavy_traffic.bmf_stability,
         extensions.extensions,
@@ -67,7 +69,7 @@ SOURCE = Source(
         heavy_traffic.bmf_stability,
         extensions.extensions,
     ),
-    quick=(regions.stability_regions, backbone.backbone, policies.policy_regions),
+    quick=(regions.stability_regions, backbone.backbone, policies.policy_regions, orders.orders),
 )
 
 if __name__ == "__main__":

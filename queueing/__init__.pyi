@@ -63,6 +63,7 @@ from .states.table import tabulate
 from .waiting.orders import FCFS
 
 __all__ = [
+    "FCFS",
     "Arrivals",
     "AtLeast",
     "Automatic",
@@ -76,7 +77,6 @@ __all__ = [
     "Empirical",
     "Erlang",
     "Exponential",
-    "FCFS",
     "FIFOScheduler",
     "FiniteChain",
     "FirstFit",

@@ -37,10 +37,10 @@ class FCFS:
     >>> stationary(system, FCFS()).mean_durations.round(4)
     array([2.9734, 3.3333])
 
-    Looking at one more job, jobs of one server wait less, and even those of two do not wait more:
+    Looking at one more job, both wait less:
 
     >>> stationary(system, FCFS(lookahead=1)).mean_durations.round(4)
-    array([0., 0.])
+    array([2.4466, 3.116 ])
     """
 
     lookahead: float = 0

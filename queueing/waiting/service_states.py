@@ -8,8 +8,8 @@ when it comes to the front, with probability :math:`p_i = \lambda_i/\Lambda`, si
 Three kinds of moves lead from state to state:
 
 * *service*, while the front is full: a phase or a job ends; then who in front fits starts, one by one;
-* *draws*, while it is not: the next job comes, of class i at rate :math:`\lambda_i`; it starts if it fits, and
-  waits in front if not;
+* *draws*, while it is not: the next job comes, of class i at rate :math:`\lambda_i`; it starts if it fits, or
+  waits in front;
 * *idle*, while it is not and nobody waits behind: service, too.
 
 While others wait behind, a state whose front is not full is left at once; here it is left at the rate

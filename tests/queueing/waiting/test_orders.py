@@ -179,7 +179,7 @@ def test_floats_come_near_the_fractions():
 
 
 def test_what_grows_for_ever_is_told_with_the_number():
-    with pytest.raises(UnstableError, match="8/7 can be carried.*below 0.952381 of what they are"):
+    with pytest.raises(UnstableError, match=r"8/7 can be carried.*below 0\.952381 of what they are"):
         stationary(System(TWO, [0.6, 0.6]), FCFS())
 
 
