@@ -14,7 +14,7 @@ from scipy.sparse.linalg import SuperLU, splu
 from fairness.model.problem import FloatArray
 from queueing.certificates.departures import Departures
 
-__all__ = ["Box", "Decisions"]
+__all__ = ["Decisions", "States"]
 
 Places = NDArray[np.int64]
 
@@ -48,27 +48,34 @@ class Decisions:
         return len(self.costs)
 
 
-class Box:
-    """All states with fewer than ``shape[i]`` jobs of class i, numbered; C order.
+class States:
+    r"""The states in an ellipsoid, :math:`\sum_i (x_i/s_i)^2 < 1`, and the moves between them.
+
+    Sets where a quadratic function of the counts is small look like that.
 
     Attributes
     ----------
+    shape : tuple of int
+        The s: so many states have jobs of class i alone, or none.
     counts : ndarray of int of shape (n_states, n)
+        Rising, the first class foremost; the first state is empty.
     costs : ndarray of shape (n_states,)
     up, down : ndarray of int of shape (n, n_states)
-        Place of the state with a job more, or less, of a class; -1 where it is not in the box.
+        Place of the state with a job more, or less, of a class; -1 where it is outside.
     """
 
     def __init__(self, decisions: Decisions, shape: tuple[int, ...]) -> None:
         self.decisions, self.shape, n = decisions, shape, len(shape)
-        places = np.arange(math.prod(shape)).reshape(shape)
-        self.counts = np.stack(np.unravel_index(places.ravel(), shape), axis=1)
+        axes = np.meshgrid(*((np.arange(side) / side) ** 2 for side in shape), indexing="ij", sparse=True)
+        inside = sum(axes) < 1.0
+        self.counts = np.argwhere(inside)
         self.costs = self.counts @ decisions.costs
-        padded = np.pad(places, 1, constant_values=-1)
+        padded = np.full([side + 2 for side in shape], -1)
         inner = [slice(1, -1)] * n
+        padded[tuple(inner)][inside] = np.arange(len(self.counts))
 
         def moved(i: int, by: slice) -> Places:
-            return padded[(*inner[:i], by, *inner[i + 1 :])].ravel()
+            return padded[(*inner[:i], by, *inner[i + 1 :])][inside]
 
         self.up = np.array([moved(i, slice(2, None)) for i in range(n)])
         self.down = np.array([moved(i, slice(None, -2)) for i in range(n)])
@@ -78,6 +85,11 @@ class Box:
         order = np.argsort(pattern, kind="stable")
         ends = np.searchsorted(pattern[order], np.arange(len(decisions.vertices) + 1))
         self.rows = [order[a:b] for a, b in zip(ends[:-1], ends[1:], strict=True)]
+
+    @staticmethod
+    def number(shape: tuple[int, ...]) -> float:
+        """How many states there are, about."""
+        return math.prod(shape) * math.pi ** (len(shape) / 2) / math.gamma(len(shape) / 2 + 1) / 2 ** len(shape)
 
     @property
     def n_states(self) -> int:
@@ -89,6 +101,13 @@ class Box:
         """States with a neighbour outside."""
         found: NDArray[np.bool_] = (self.up < 0).any(axis=0)
         return found
+
+    @cached_property
+    def tips(self) -> Places:
+        """Places of the states with jobs of one class alone, as many as there are, (n,)."""
+        counts, n = self.counts, self.decisions.n
+        others = counts.sum(axis=1, keepdims=True) - counts
+        return np.array([np.where(others[:, i] == 0, counts[:, i], -1).argmax() for i in range(n)])
 
     def improved(self, h: FloatArray, chosen: FloatArray | None, least: float) -> tuple[FloatArray, FloatArray]:
         """Departure rates (n_states, n) that make the mean change of h least, and that change by departures.
@@ -113,11 +132,10 @@ class Box:
     def factors(self, places: Places, chosen: FloatArray, *, reflected: bool) -> SuperLU:
         """Factors of the generator on some of the states, with the departure rates that are chosen.
 
-        Who leaves them is gone, but for arrivals that would leave the box where it is ``reflected``: these are
-        refused.
+        Who leaves them is gone, but for arrivals that would leave the ellipsoid where it is ``reflected``: these are refused.
         """
         k, rates = len(places), self.decisions.arrival_rates
-        where = np.full(self.n_states + 1, -1)  # the last for those outside of the box
+        where = np.full(self.n_states + 1, -1)  # the last for those outside
         where[places] = np.arange(k)
         moves = [(self.up[i][places], np.full(k, rates[i])) for i in range(len(rates))]
         moves += [(self.down[i][places], chosen[places, i]) for i in range(len(rates))]

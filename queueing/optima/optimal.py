@@ -1,10 +1,10 @@
 r"""The verb: how low mean holding costs can be under any policy at all, and a policy that comes near.
 
-Three things are found. A policy: the best on a box of states (:mod:`queueing.optima.policy_iteration`), whose
-box grows until the others fit. Its costs on the infinite chain: by :mod:`queueing.chain.stationary`, with an
+Three things are found. A policy: the best on a set of states (:mod:`queueing.optima.policy_iteration`), which
+grows until the others fit. Its costs on the infinite chain: by :mod:`queueing.chain.stationary`, with an
 estimate of their error. A function h that proves a lower bound for every policy: for c a little below these
 costs the obstacle problem of :mod:`queueing.optima.stopping`. What it proves is said by the checker
-(:mod:`queueing.certificates.lower_certificate`), in fractions. Near load 1, where no box is large enough, the
+(:mod:`queueing.certificates.lower_certificate`), in fractions. Near load 1, where no set is large enough, the
 bound of a quadratic function stands beside it (:mod:`queueing.enclosures.moment_programs.drift_bound`).
 """
 
@@ -28,30 +28,32 @@ from queueing.certificates.departures import departures
 from queueing.certificates.errors import CertificateError
 from queueing.certificates.lower_certificate import LowerCertificate
 from queueing.chain.stationary import estimated_law
-from queueing.enclosures.moment_programs.drift_bound import drift_bound
+from queueing.chain.stationary_law import Stationary
+from queueing.enclosures.moment_programs.drift_bound import DriftBound, drift_bound
 from queueing.model.class_arguments import class_vector
 from queueing.model.system import System, check_system
-from queueing.optima.decisions import Box, Decisions
+from queueing.optima.decisions import Decisions, States
 from queueing.optima.optimum import Optimum
-from queueing.optima.policy_iteration import Average, least_mean_cost
+from queueing.optima.policy_iteration import least_mean_cost
 from queueing.optima.stopping import level_of, level_within, stopping_value
 from queueing.optima.table_policy import TablePolicy
-from queueing.states.box import box_name
 
 __all__ = ["optimal"]
 
 _log = logging.getLogger(__name__)
 
-MOST_STATES = {1: 200_000, 2: 200_000, 3: 30_000}
-"""Of a box, by the number of classes: the factors of three take far more room."""
-FIRST = {1: 64, 2: 32, 3: 10}
-"""States per class of the first box."""
+MOST_STATES = {1: 200_000, 2: 200_000, 3: 40_000}
+"""By the number of classes: the factors of three take far more room."""
+FIRST = {1: 64, 2: 32, 3: 12}
+"""Jobs of a class alone in the first set."""
 WIDER = 1.25
-"""Growth of a box that turns out to be too small."""
+"""Growth of the sides of a set that turns out to be too small."""
 INNER = 0.8
-"""Part of the sides of a box where its faces do not yet change the best policy."""
+"""Part of the sides of a set where its border hardly changes the best policy."""
 AWAY = 0.75
-"""Part of the least h on the border of a box, below which level sets are trusted."""
+"""Part of the least h on the border, below which level sets are trusted."""
+NEAR = 0.95
+"""The same where the set cannot grow."""
 SPENT = 0.9
 """Part of the precision that c lies below the costs of the policy."""
 BITS = 61
@@ -82,7 +84,7 @@ def optimal(
     precision : float
         How far the policy may be above the bound, relatively.
     max_states : int, optional
-        Most states of the box that is searched. Default: 200,000, of three classes 30,000.
+        Most states of the set that is searched. Default: 200,000, of three classes 40,000.
     progress : None, bool or callable
         None shows a bar for long work where standard error is a terminal, False never; a function is called
         with each :class:`~fairness.machine.work.Progress`.
@@ -169,10 +171,12 @@ def _costs(system: System, cost: Any) -> FloatArray:
 
 
 class _Search:
-    """A box that grows, the best policy on it, and what is found with its help."""
+    """A set of states that grows, the best policy on it, and what is found with its help."""
 
     policy: TablePolicy
-    law: Any
+    law: Stationary
+    full = False  # whether a larger set was wanted than is allowed
+    bound = 0.0
 
     def __init__(
         self, system: System, costs: FloatArray, decisions: Decisions, precision: float, most: float
@@ -181,98 +185,95 @@ class _Search:
         self.precision, self.most = precision, most
         caps = decisions.departures.caps
         self.shape = tuple(max(FIRST[len(caps)], cap + 2) for cap in caps)
-        if math.prod(self.shape) > most:
-            raise ModelError.of(
-                "max_states", f"must be at least {math.prod(self.shape):,}, for {box_name(self.shape)} states"
-            )
+        if (needed := math.ceil(States.number(self.shape))) > most:
+            raise ModelError.of("max_states", f"must be at least {needed:,} for this system; got {most:,}")
 
     def certificate(self) -> LowerCertificate:
         """The lower bound; ``policy`` and ``law`` are found on the way."""
-        box, average = self._solved()
-        while level_of(box, average, average.cost * (1 - self.precision), self._most_level(box, average)) is None:
-            if not self._widened(self._larger(box, average)):
+        self._solve()
+        while level_of(self.space, self.average, self.average.cost * (1 - self.precision), self._level()) is None:
+            if not self._widened(self._larger()):
                 break
-            box, average = self._solved()
-        self._evaluate(box, average)
+            self._solve()
+        self._evaluate()
         value = float(self.costs @ self.law.mean_jobs)
-        cost, part = value * (1.0 - SPENT * self.precision), 1.0
+        # Where the set cannot grow, level sets may come near its border.
+        cost, part = value * (1.0 - SPENT * self.precision), 1.0 if not self.full else NEAR / AWAY
         while True:
-            most = part * self._most_level(box, average)
-            level = level_of(box, average, cost, most) or level_within(box, average, most)
-            h = stopping_value(box, level.states, average, min(cost, level.cost))
+            space, average, most = self.space, self.average, part * self._level()
+            level = level_of(space, average, cost, most) or level_within(space, average, most)
+            h = stopping_value(space, level.states, average, min(cost, level.cost))
             if h is not None:
-                return self._certified(box, h)
-            if self._widened(tuple(math.ceil(WIDER * side) for side in box.shape)):
-                box, average = self._solved()
+                return self._certified(h)
+            if self._widened(tuple(math.ceil(WIDER * side) for side in self.shape)):
+                self._solve()
             else:
                 part /= WIDER
 
-    def shortfall(self, by_hand: Any) -> str:
+    def shortfall(self, by_hand: DriftBound) -> str:
         """Why the precision is not reached."""
-        value, lower = float(self.costs @ self.law.mean_jobs), max(self.bound, float(by_hand.lower[0]))
-        if value <= (1.0 + self.precision) * lower:
+        value = float(self.costs @ (self.law.mean_jobs + self.law.mean_jobs_error))
+        if value <= (1.0 + self.precision) * max(self.bound, float(by_hand.lower[0])):
             return ""
         if self.full:
             return f"more than max_states={self.most:,} states are needed"
-        return "the value of the policy is not known so well"
+        return "the costs of the policy are not known so well"
 
-    full = False
-    """Whether a larger box was wanted than is allowed."""
-    bound = 0.0
+    def _solve(self) -> None:
+        """The best policy on the states of ``shape``."""
+        self.space = States(self.decisions, self.shape)
+        self.average = least_mean_cost(self.space)
+        _log.info("least mean costs %.9g on %d states", self.average.cost, self.space.n_states)
 
-    def _solved(self) -> tuple[Box, Average]:
-        box = Box(self.decisions, self.shape)
-        average = least_mean_cost(box)
-        _log.info("least mean costs %.9g on %s states", average.cost, box_name(self.shape))
-        return box, average
+    def _level(self) -> float:
+        """Below it level sets end well before the border."""
+        return AWAY * float(self.average.h[self.space.border].min())
 
-    @staticmethod
-    def _most_level(box: Box, average: Average) -> float:
-        """Below it level sets end well inside of the box."""
-        return AWAY * float(average.h[box.border].min())
-
-    def _larger(self, box: Box, average: Average) -> tuple[int, ...]:
-        """Sides at whose ends h, about a quadratic function, is twice what it is now at the least."""
-        h = average.h.reshape(box.shape)
-        ends = [float(h.take(-1, axis=i).min()) for i in range(h.ndim)]
-        return tuple(
-            math.ceil(side * max(1.0, math.sqrt(2 * min(ends) / end)))
-            for side, end in zip(box.shape, ends, strict=True)
-        )
+    def _larger(self) -> tuple[int, ...]:
+        """Sides at whose ends h, about a quadratic function, is twice its least at the border."""
+        goal = 2.0 * float(self.average.h[self.space.border].min())
+        scales = np.sqrt(goal / self.average.h[self.space.tips])
+        scales = np.maximum(scales, 1.0) if scales.max() > 1.05 else np.full(len(scales), math.sqrt(2.0))
+        return tuple(math.ceil(side * scale) for side, scale in zip(self.shape, scales, strict=True))
 
     def _widened(self, shape: tuple[int, ...]) -> bool:
-        """Take a larger box, or what is allowed of it; False if that is no larger."""
-        scale = min(1.0, (self.most / math.prod(shape)) ** (1 / len(shape)))
+        """Take a larger set, or what is allowed of it; False if that is not much."""
+        scale = min(1.0, (self.most / States.number(shape)) ** (1 / len(shape)))
         self.full = self.full or scale < 1.0
         fitting = tuple(max(old, int(side * scale)) for old, side in zip(self.shape, shape, strict=True))
-        if math.prod(fitting) > self.most or fitting == self.shape:
+        if States.number(fitting) > self.most or math.prod(fitting) < 1.1 * math.prod(self.shape):
             return False
         self.shape = fitting
         return True
 
-    def _evaluate(self, box: Box, average: Average) -> None:
+    def _evaluate(self) -> None:
         """The policy as an object, and its law."""
-        system, live = self.system, self.decisions.departures.classes
-        inner = [
-            max(cap + 1, int(INNER * side))
-            for cap, side in zip(self.decisions.departures.caps, box.shape, strict=True)
-        ]
-        sides = np.ones(system.n_classes, dtype=int)
-        sides[list(live)] = inner
-        chosen = average.chosen.reshape(*box.shape, -1)[tuple(map(slice, inner))]
-        table = np.zeros((*sides, system.n_classes))
-        table[..., live] = (chosen * system.mean_sizes[list(live)]).reshape(*sides, -1)
-        self.policy = TablePolicy(system.problem, frozen(table))
+        system, departures = self.system, self.decisions.departures
+        live, sizes, n = list(departures.classes), system.mean_sizes, system.n_classes
+        inner, counts = INNER * np.array(self.shape), self.space.counts
+        near = ((counts / inner) ** 2).sum(axis=1) < 1.0
+        places = np.zeros((np.count_nonzero(near), n), dtype=np.int64)
+        places[:, live] = counts[near]
+        tasks = np.zeros(places.shape)
+        tasks[:, live] = self.average.chosen[near] * sizes[live]
+        table = np.full((*(places.max(axis=0) + 1), n), np.nan)
+        table[tuple(places.T)] = tasks
+        vertices = {}
+        for pattern, rates in zip(departures.vertices, self.decisions.vertices, strict=True):
+            points, whole = np.zeros((len(rates), n)), np.zeros(n, dtype=int)
+            points[:, live], whole[live] = rates * sizes[live], pattern
+            vertices[tuple(whole.tolist())] = frozen(points)
+        self.policy = TablePolicy(system.problem, frozen(table), frozen(self.costs / sizes), vertices)
         self.law = estimated_law(system, self.policy)
 
-    def _certified(self, box: Box, h: FloatArray) -> LowerCertificate:
+    def _certified(self, h: FloatArray) -> LowerCertificate:
         """The certificate of a function, with what the checker says that it proves."""
         states = h < 0
         bits = BITS - math.frexp(float(np.abs(h).max()))[1]
         certificate = LowerCertificate(
             self.system,
             tuple(map(Fraction, self.costs.tolist())),
-            frozen(box.counts[states]),
+            frozen(self.space.counts[states]),
             frozen(np.rint(np.ldexp(h[states], bits)).astype(np.int64)),
             bits,
             Fraction(0),

@@ -114,8 +114,8 @@ class Optimum(Result):
 
     @property
     def gap(self) -> float:
-        """How far the policy is above the bound at most, relatively; as well known as ``value``."""
-        return max(0.0, self.value / self.lower - 1.0)
+        """How far the policy is above the bound at most, relatively, if ``value_error`` covers its error."""
+        return (self.value + self.value_error) / self.lower - 1.0
 
     def to_dataframe(self) -> pd.DataFrame:
         """One row per figure: mean costs per unit of time, their estimated error, whether they are proved."""
@@ -158,7 +158,7 @@ class Optimum(Result):
             [
                 f"the best possible: {what}",
                 *aligned(rows, words=1),
-                f"  the policy found is at most {self.gap:.1e} above the best, as far as its value is known; {asked}",
+                f"  the policy found is at most {self.gap:.1e} above the best, by its estimated costs; {asked}",
                 f"  h on {len(self.certificate.h):,} states; check() checks both bounds in fractions",
             ]
         )

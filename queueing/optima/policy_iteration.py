@@ -1,4 +1,4 @@
-r"""The least mean cost on a box that refuses arrivals at its faces: policy iteration with a direct solver.
+r"""The least mean cost on a set of states that refuses arrivals at its border: policy iteration with a direct solver.
 
 For a policy, state by state a vertex of what can run, the equation :math:`w\cdot x + Qh = c` with
 :math:`h(0) = 0` is solved by two right sides for one matrix, the generator Q without state 0: u, the mean cost
@@ -7,7 +7,7 @@ cost of a cycle over its mean length, and :math:`h = u - ct`. Then each state ta
 :math:`\sum_i\mu_i\varphi_i(h(x - e_i) - h(x))` is least, until nothing changes [1]_. The first policy is that of
 :math:`h = \sum_i w_i x_i^2`, which is stable.
 
-A box proves nothing of the infinite chain: its h shapes the search for a bound (:mod:`queueing.optima.stopping`),
+Such a set proves nothing of the infinite chain: its h shapes the search for a bound (:mod:`queueing.optima.stopping`),
 and its policy is evaluated apart.
 
 References
@@ -24,7 +24,7 @@ import numpy as np
 from fairness.errors import NotConvergedError
 from fairness.machine.work import current_watch
 from fairness.model.problem import FloatArray
-from queueing.optima.decisions import Box
+from queueing.optima.decisions import States
 
 __all__ = ["Average", "least_gain", "least_mean_cost"]
 
@@ -34,40 +34,40 @@ GAIN, ROUNDING = 1e-10, 1e-13
 
 
 class Average(NamedTuple):
-    """The best policy of a box."""
+    """The best policy on a set of states."""
 
     cost: float  # mean, per unit of time
     h: FloatArray  # (n_states,)
     chosen: FloatArray  # departure rates, (n_states, n)
 
 
-def least_mean_cost(box: Box) -> Average:
-    """Policy iteration on a box.
+def least_mean_cost(space: States) -> Average:
+    """Policy iteration on a set of states.
 
     Raises
     ------
     NotConvergedError
         If policies still change after 100 rounds.
     """
-    d = box.decisions
-    chosen, _ = box.improved((d.costs * box.counts**2).sum(axis=1), None, 0.0)
-    inside = np.arange(1, box.n_states)
-    right = -np.stack([box.costs[1:], np.ones(box.n_states - 1)], axis=1)
+    d = space.decisions
+    chosen, _ = space.improved((d.costs * space.counts**2).sum(axis=1), None, 0.0)
+    others = np.arange(1, space.n_states)
+    right = -np.stack([space.costs[1:], np.ones(space.n_states - 1)], axis=1)
     for _ in range(ROUNDS):
-        current_watch().check(f"policy iteration on {box.n_states:,} states")
-        cycle = np.zeros((box.n_states, 2))
-        cycle[inside] = box.factors(inside, chosen, reflected=True).solve(right)
-        cost, time = d.arrival_rates @ cycle[box.up[:, 0]]
+        current_watch().check(f"policy iteration on {space.n_states:,} states")
+        cycle = np.zeros((space.n_states, 2))
+        cycle[others] = space.factors(others, chosen, reflected=True).solve(right)
+        cost, time = d.arrival_rates @ cycle[space.up[:, 0]]
         mean = cost / (1.0 + time)
         h = cycle[:, 0] - mean * cycle[:, 1]
-        new, _ = box.improved(h, chosen, least_gain(box, mean, h))
+        new, _ = space.improved(h, chosen, least_gain(space, mean, h))
         if (new == chosen).all():
             return Average(float(mean), h, chosen)
         chosen = new
     raise NotConvergedError(f"policies still change after {ROUNDS} rounds of policy iteration")
 
 
-def least_gain(box: Box, mean: float, h: FloatArray) -> float:
+def least_gain(space: States, mean: float, h: FloatArray) -> float:
     """What a change must gain to be more than rounding."""
-    fastest = max(points.sum(axis=1).max() for points in box.decisions.vertices)
+    fastest = max(points.sum(axis=1).max() for points in space.decisions.vertices)
     return max(GAIN * mean, ROUNDING * float(np.abs(h).max()) * float(fastest))

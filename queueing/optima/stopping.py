@@ -12,7 +12,8 @@ least cost.
 
 *Found* by Howard's iteration: given H and a policy on it, h is one sparse system; then states with h > 0 stop,
 states that stop go on where this pays, and every state takes its best vertex. H would grow by a layer a
-round, so it starts near its end, from a set :math:`\{h_0 < M\}` of the h_0 of the least mean cost on a box. On
+round, so it starts near its end, from a set :math:`\{h_0 < M\}` of the h_0 of the least mean cost on a
+set of states. On
 such a set :math:`h = u - ct` with the mean cost u and the mean time t until it is left, by one factorisation for all c:
 the M of a c is where about nobody would rather stop. New states come several layers at a time; those that
 were too many stop again.
@@ -27,7 +28,7 @@ from numpy.typing import NDArray
 
 from fairness.machine.work import current_watch
 from fairness.model.problem import FloatArray
-from queueing.optima.decisions import Box
+from queueing.optima.decisions import States
 from queueing.optima.policy_iteration import Average, least_gain
 
 __all__ = ["Level", "level_of", "level_within", "stopping_value"]
@@ -48,25 +49,25 @@ class Level(NamedTuple):
     cost: float
 
 
-def level_within(box: Box, average: Average, level: float) -> Level:
+def level_within(space: States, average: Average, level: float) -> Level:
     """The states below a level."""
     current_watch().check("the search for a lower bound")
     states = average.h < level
     places = np.flatnonzero(states)
-    right = -np.stack([box.costs[places], np.ones(len(places))], axis=1)
-    cost, time = box.factors(places, average.chosen, reflected=False).solve(right).T
+    right = -np.stack([space.costs[places], np.ones(len(places))], axis=1)
+    cost, time = space.factors(places, average.chosen, reflected=False).solve(right).T
     return Level(states, float(np.quantile(cost / time, 1.0 - UNWILLING)))
 
 
-def level_of(box: Box, average: Average, cost: float, most: float) -> Level | None:
+def level_of(space: States, average: Average, cost: float, most: float) -> Level | None:
     """The smallest level set for a c, about; None if it is above the level ``most``."""
     low, high = 0.0, np.sqrt(most)
-    found = level_within(box, average, most)
+    found = level_within(space, average, most)
     if found.cost < cost:
         return None
     for _ in range(STEPS):
         middle = (low + high) / 2
-        tried = level_within(box, average, middle**2)
+        tried = level_within(space, average, middle**2)
         if tried.cost < cost:
             low = middle
         else:
@@ -74,20 +75,20 @@ def level_of(box: Box, average: Average, cost: float, most: float) -> Level | No
     return found
 
 
-def stopping_value(box: Box, start: NDArray[np.bool_], average: Average, cost: float) -> FloatArray | None:
-    """The h of a c, (n_states,), from a first guess of H; None if H reaches the border of the box."""
-    rates, states, chosen = box.decisions.arrival_rates, start, average.chosen
+def stopping_value(space: States, start: NDArray[np.bool_], average: Average, cost: float) -> FloatArray | None:
+    """The h of a c, (n_states,), from a first guess of H; None if H reaches the border of the states."""
+    rates, states, chosen = space.decisions.arrival_rates, start, average.chosen
     layers = LAYERS
     for _ in range(ROUNDS):
-        if not states.any() or (states & box.border).any():
+        if not states.any() or (states & space.border).any():
             return None
         current_watch().check("the search for a lower bound")
         places = np.flatnonzero(states)
-        h = np.zeros(box.n_states)
-        h[places] = box.factors(places, chosen, reflected=False).solve(cost - box.costs[places])
-        least = least_gain(box, cost, h)
-        new, falls = box.improved(h, chosen, least)
-        drift = box.costs - cost + rates @ (np.append(h, 0.0)[box.up] - h) + falls
+        h = np.zeros(space.n_states)
+        h[places] = space.factors(places, chosen, reflected=False).solve(cost - space.costs[places])
+        least = least_gain(space, cost, h)
+        new, falls = space.improved(h, chosen, least)
+        drift = space.costs - cost + rates @ (np.append(h, 0.0)[space.up] - h) + falls
         stays = states & (h <= 0)
         joins = ~states & (drift < -least)
         if (stays == states).all() and not joins.any() and (new == chosen)[states].all():
@@ -96,13 +97,13 @@ def stopping_value(box: Box, start: NDArray[np.bool_], average: Average, cost: f
             layers = max(1, layers // 2)
         if layers > 1:
             for _ in range(layers - 1):
-                joins = joins | _neighbours(box, joins)
+                joins = joins | _neighbours(space, joins)
             joins &= ~states
         states, chosen = stays | joins, new
     return None
 
 
-def _neighbours(box: Box, states: NDArray[np.bool_]) -> NDArray[np.bool_]:
+def _neighbours(space: States, states: NDArray[np.bool_]) -> NDArray[np.bool_]:
     """States with a job less in ``states``."""
-    found: NDArray[np.bool_] = np.append(states, False)[box.down].any(axis=0)
+    found: NDArray[np.bool_] = np.append(states, False)[space.down].any(axis=0)
     return found
