@@ -41,15 +41,14 @@ from fairness.model.problem import FloatArray
 from queueing.certificates.bounded_means import BoundedMeans
 from queueing.certificates.departures import Departures, departures
 from queueing.certificates.errors import CertificateError
+from queueing.certificates.state_function import StateFunction
 from queueing.model.system import System
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = ["LowerCertificate"]
+__all__ = ["LowerCertificate", "known_costs", "known_departures"]
 
-MOST_JOBS = 2**20
-"""Of a class in a state."""
 SECONDS = 2e-6
 """Time per state and vertex, about."""
 
@@ -103,7 +102,7 @@ class LowerCertificate(BoundedMeans):
         CertificateError
             If it is none, or more is claimed than follows; it names the state.
         """
-        proved, state = _Checker(self).proved()
+        proved, state = _proved(self)
         if type(self.bound) is not Fraction or proved < self.bound:
             raise CertificateError(
                 "inequality", f"{float(self.bound)!r} is claimed, {float(proved)!r} is proved", state
@@ -125,113 +124,59 @@ class LowerCertificate(BoundedMeans):
         return self._drawn(ax, "lower bound for every policy", "mean holding costs")
 
 
-class _Checker:
-    """One certificate in integers: a unit of time and of cost makes all its numbers whole."""
-
-    def __init__(self, certificate: LowerCertificate) -> None:
-        c = certificate
-        try:
-            self.rates: Departures = departures(c.system)
-        except ModelError as error:
-            raise CertificateError("data", str(error)) from None
-        self.n, self.bits = len(self.rates.classes), c.bits
-        costs = c.costs
-        if not (
-            isinstance(costs, tuple)
-            and len(costs) == c.system.n_classes
-            and all(type(w) is Fraction and w > 0 for w in costs)
-        ):
-            raise CertificateError("data", "costs must be a fraction > 0 for each class")
-        if type(c.bits) is not int or abs(c.bits) > 1000:
-            raise CertificateError("data", f"bits must be an int from -1000 to 1000; got {c.bits!r:.80}")
-        states, h = c.states, c.h
-        for name, array in (("states", states), ("h", h)):
-            if not isinstance(array, np.ndarray) or array.dtype != np.int64:
-                raise CertificateError("data", f"{name} must be an array of 64-bit integers")
-        if h.ndim != 1 or states.shape != (len(h), self.n):
-            raise CertificateError("data", f"h must have a number for each state, of {self.n} counts")
-        if len(h) and not (states.min() >= 0 and states.max() < MOST_JOBS):
-            raise CertificateError("data", f"states must have from 0 to {MOST_JOBS} jobs of a class")
-        self.costs = [costs[i] for i in self.rates.classes]
-        # Room for a neighbour of a neighbour on both sides.
-        self.shape = tuple(int(top) + 5 for top in states.max(axis=0, initial=-1))
-        if math.prod(self.shape) > 2**62:
-            raise CertificateError("data", "states are too far apart")
-        self.steps = [math.prod(self.shape[i + 1 :]) for i in range(self.n)]
-        keys = self._keys(states)
-        order = np.argsort(keys)
-        self.keys = keys[order]
-        # One more, for the states outside.
-        self.h = np.append(h[order].astype(object), 0)
-        if (np.diff(self.keys) == 0).any():
-            raise CertificateError("data", "a state is listed twice")
-
-    def _keys(self, states: NDArray[np.int64]) -> NDArray[np.int64]:
-        """A number for each state whose counts are at least -2."""
-        return (states + 2) @ np.array(self.steps, dtype=np.int64)
-
-    def _h(self, keys: NDArray[np.int64]) -> NDArray[Any]:
-        place = np.searchsorted(self.keys, keys)
-        known = np.append(self.keys, -1)[place] == keys
-        values: NDArray[Any] = self.h[np.where(known, place, len(self.keys))]
-        return values
-
-    def proved(self) -> tuple[Fraction, tuple[int, ...]]:
-        """The least of all values, and the state where it is."""
-        moves = [step * sign for step in self.steps for sign in (1, -1)]
-        keys = np.unique(np.concatenate([self.keys, *(self.keys + move for move in moves)]))
-        counts = np.stack(np.unravel_index(keys, self.shape), axis=1) - 2
-        keys, counts = keys[(counts >= 0).all(axis=1)], counts[(counts >= 0).all(axis=1)]
-        least, state = self._least(keys, counts)
-        edge = [np.zeros((1, self.n), dtype=np.int64)]
-        edge += [counts + unit for unit in np.eye(self.n, dtype=np.int64)]
-        beyond = np.concatenate(edge)
-        beyond = beyond[~np.isin(self._keys(beyond), keys)]
-        for x in np.unique(beyond, axis=0).tolist():
-            cost = sum((w * k for w, k in zip(self.costs, x, strict=True)), Fraction(0))
-            if cost < least:
-                least, state = cost, tuple(x)
-        return least, state
-
-    def _least(self, keys: NDArray[np.int64], counts: NDArray[np.int64]) -> tuple[Fraction, tuple[int, ...]]:
-        """The least value of Th in some states, and where; infinite of none."""
-        rates = self.rates
-        numbers = [*self.costs, *rates.arrival_rates]
-        numbers += [rate for points in rates.vertices.values() for point in points for rate in point]
-        common = math.lcm(*{value.denominator for value in numbers})
-        unit = Fraction(2) ** self.bits
-        # Th in units of 1/(common * unit), or of 1/common where h is in multiples of a power of 2 itself.
-        scale, grain = common * unit.numerator, unit.denominator
-        here = self._h(keys)
-        whole = np.zeros(len(keys), dtype=object)
-        down = []
-        for i, step in enumerate(self.steps):
-            whole += counts[:, i].astype(object) * int(self.costs[i] * scale)
-            whole += (self._h(keys + step) - here) * (int(rates.arrival_rates[i] * common) * grain)
-            down.append((self._h(keys - step) - here) * grain)
-        pattern = np.ravel_multi_index(
-            tuple(np.minimum(counts, rates.caps).T), tuple(cap + 1 for cap in rates.caps)
-        )
-        seconds = SECONDS * len(keys) * max(map(len, rates.vertices.values()))
-        with Task(f"check of {len(keys):,} states", len(keys), "states", seconds) as task:
-            for number, points in enumerate(rates.vertices.values()):
-                rows = np.flatnonzero(pattern == number)
-                if len(rows):
-                    whole[rows] += _least_of(points, [values[rows] for values in down], common)
-                    task.advance(len(rows))
-        if not len(keys):
-            return Fraction(max(self.costs) * MOST_JOBS), ()
-        at = int(whole.argmin())
-        return Fraction(int(whole[at]), scale), tuple(counts[at].tolist())
+def _proved(c: LowerCertificate) -> tuple[Fraction, tuple[int, ...]]:
+    """The least value of Th in all states, and the state where it is."""
+    rates = known_departures(c.system)
+    costs = known_costs(c.costs, rates, c.system.n_classes)
+    h = StateFunction(len(rates.classes), c.states, c.h, c.bits)
+    numbers = [*costs, *(value * h.unit for value in rates.arrival_rates)]
+    numbers += [rate * h.unit for points in rates.vertices.values() for point in points for rate in point]
+    common = math.lcm(*{value.denominator for value in numbers})
+    scale = h.unit * common
+    whole = np.zeros(len(h.counts), dtype=object)
+    for i, (cost, rate) in enumerate(zip(costs, rates.arrival_rates, strict=True)):
+        whole += h.counts[:, i].astype(object) * int(cost * common) + h.step(i, 1) * int(rate * scale)
+    down = [h.step(i, -1) for i in range(len(costs))]
+    pattern = np.ravel_multi_index(
+        tuple(np.minimum(h.counts, rates.caps).T), tuple(cap + 1 for cap in rates.caps)
+    )
+    seconds = SECONDS * len(whole) * max(map(len, rates.vertices.values()))
+    with Task(f"check of {len(whole):,} states", len(whole), "states", seconds) as task:
+        for number, points in enumerate(rates.vertices.values()):
+            rows = np.flatnonzero(pattern == number)
+            if len(rows):
+                whole[rows] += _least_of(points, [values[rows] for values in down], scale)
+                task.advance(len(rows))
+    found = [(Fraction(int(whole[at]), common), h.counts[at]) for at in ([whole.argmin()] if len(whole) else [])]
+    found += [(sum(w * k for w, k in zip(costs, x.tolist(), strict=True)), x) for x in h.frontier]
+    least, state = min(found, key=lambda one: one[0])
+    return Fraction(least), tuple(state.tolist())
 
 
-def _least_of(points: list[tuple[Fraction, ...]], down: list[NDArray[Any]], common: int) -> NDArray[Any]:
+def _least_of(points: list[tuple[Fraction, ...]], down: list[NDArray[Any]], scale: Fraction) -> NDArray[Any]:
     """Least over the vertices, state by state, of the sum of rates times differences."""
     least: Any = None
     for point in points:
-        value: Any = 0
+        value: Any = np.zeros(len(down[0]), dtype=object)
         for rate, difference in zip(point, down, strict=True):
             if rate:
-                value = value + int(rate * common) * difference
-        least = np.zeros(len(down[0]), dtype=object) + value if least is None else np.minimum(least, value)
+                value = value + int(rate * scale) * difference
+        least = value if least is None else np.minimum(least, value)
     return least
+
+
+def known_departures(system: Any) -> Departures:
+    """The departures of a system; CertificateError if it has none that could be looked at."""
+    try:
+        return departures(system)
+    except ModelError as error:
+        raise CertificateError("data", str(error)) from None
+
+
+def known_costs(costs: Any, rates: Departures, n_classes: int) -> list[Fraction]:
+    """The costs of the classes with arrivals."""
+    if not (
+        isinstance(costs, tuple) and len(costs) == n_classes and all(type(w) is Fraction and w > 0 for w in costs)
+    ):
+        raise CertificateError("data", "costs must be a fraction > 0 for each class")
+    return [costs[i] for i in rates.classes]

@@ -70,7 +70,7 @@ class States:
         inside = sum(axes) < 1.0
         self.counts = np.argwhere(inside)
         self.costs = self.counts @ decisions.costs
-        padded = np.full([side + 2 for side in shape], -1)
+        self._padded = padded = np.full([side + 2 for side in shape], -1)
         inner = [slice(1, -1)] * n
         padded[tuple(inner)][inside] = np.arange(len(self.counts))
 
@@ -96,6 +96,16 @@ class States:
         """Number of states."""
         return len(self.counts)
 
+    def places(self, counts: Places) -> Places:
+        """Places of states that are inside."""
+        found: Places = self._padded[tuple(counts.T + 1)]
+        return found
+
+    def inner(self, part: float) -> NDArray[np.bool_]:
+        """The states in the ellipsoid with sides that are this part of those of all."""
+        found: NDArray[np.bool_] = ((self.counts / np.array(self.shape)) ** 2).sum(axis=1) < part**2
+        return found
+
     @cached_property
     def border(self) -> NDArray[np.bool_]:
         """States with a neighbour outside."""
@@ -109,12 +119,17 @@ class States:
         others = counts.sum(axis=1, keepdims=True) - counts
         return np.array([np.where(others[:, i] == 0, counts[:, i], -1).argmax() for i in range(n)])
 
+    def falls(self, h: FloatArray) -> FloatArray:
+        """Change of h when a job of each class leaves, (n, n_states)."""
+        change: FloatArray = np.append(h, 0.0)[self.down] - h
+        return change
+
     def improved(self, h: FloatArray, chosen: FloatArray | None, least: float) -> tuple[FloatArray, FloatArray]:
         """Departure rates (n_states, n) that make the mean change of h least, and that change by departures.
 
         Those that are ``chosen`` stay where the gain would be below ``least``.
         """
-        falls = np.append(h, 0.0)[self.down] - h
+        falls = self.falls(h)
         if chosen is None:
             best, new = np.full(self.n_states, np.inf), np.zeros(self.counts.shape)
         else:

@@ -12,21 +12,24 @@ from __future__ import annotations
 
 import logging
 import math
+from collections.abc import Callable
 from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from fairness.arguments.validation import frozen, require_choice, require_number
 from fairness.errors import ModelError
-from fairness.exact.outward import below
+from fairness.exact.outward import above, below
 from fairness.machine.work import OutOfTime, ProgressOption, stopped, watching
 from fairness.model.problem import FloatArray
 from queueing.certificates.departures import departures
 from queueing.certificates.errors import CertificateError
 from queueing.certificates.lower_certificate import LowerCertificate
+from queueing.certificates.table_policy import TablePolicy
+from queueing.certificates.upper_certificate import UpperCertificate, far_bound
 from queueing.chain.stationary import estimated_law
 from queueing.chain.stationary_law import Stationary
 from queueing.enclosures.moment_programs.drift_bound import DriftBound, drift_bound
@@ -34,9 +37,8 @@ from queueing.model.class_arguments import class_vector
 from queueing.model.system import System, check_system
 from queueing.optima.decisions import Decisions, States
 from queueing.optima.optimum import Optimum
-from queueing.optima.policy_iteration import least_mean_cost
-from queueing.optima.stopping import level_of, level_within, stopping_value
-from queueing.optima.table_policy import TablePolicy
+from queueing.optima.policy_iteration import INNER, Average, least_mean_cost
+from queueing.optima.stopping import Stopping
 
 __all__ = ["optimal"]
 
@@ -48,14 +50,18 @@ FIRST = {1: 64, 2: 32, 3: 12}
 """Jobs of a class alone in the first set."""
 WIDER = 1.25
 """Growth of the sides of a set that turns out to be too small."""
-INNER = 0.8
-"""Part of the sides of a set where its border hardly changes the best policy."""
 AWAY = 0.75
 """Part of the least h on the border, below which level sets are trusted."""
 NEAR = 0.95
 """The same where the set cannot grow."""
-SPENT = 0.9
-"""Part of the precision that c lies below the costs of the policy."""
+LITTLE = 1e-3
+"""Part of the precision that a round of policy iteration must gain to be worth its time."""
+SPENT = 0.45
+"""Part of the precision that each c lies away from the costs of the policy."""
+STEEPER = 1.5
+"""The quadratic part of an upper bound, over the least that falls everywhere."""
+BEYOND = Fraction(2**1023)
+"""A claim that nothing refutes."""
 BITS = 61
 """Of the largest number in h."""
 
@@ -148,13 +154,14 @@ def optimal(
     with watching(progress, time_limit):
         try:
             search = _Search(system, costs, decisions, precision, most)
-            certificate = search.certificate()
+            search.run()
             by_hand = drift_bound(system, of=costs)
         except (OutOfTime, KeyboardInterrupt) as stop:
             raise stopped(stop, "no bound is proved yet", None, math.inf) from None
     kind = cost if isinstance(cost, str) else "own"
     return Optimum(
-        system, kind, costs, certificate, by_hand, search.policy, search.law, precision, search.shortfall(by_hand)
+        *(system, kind, costs, search.policy, search.lower, search.upper, by_hand, search.law, precision),
+        search.shortfall(by_hand),
     )
 
 
@@ -173,56 +180,133 @@ def _costs(system: System, cost: Any) -> FloatArray:
 class _Search:
     """A set of states that grows, the best policy on it, and what is found with its help."""
 
+    average: Average | None = None
     policy: TablePolicy
     law: Stationary
+    lower: LowerCertificate
+    upper: UpperCertificate
     full = False  # whether a larger set was wanted than is allowed
-    bound = 0.0
 
     def __init__(
         self, system: System, costs: FloatArray, decisions: Decisions, precision: float, most: float
     ) -> None:
         self.system, self.costs, self.decisions = system, costs, decisions
         self.precision, self.most = precision, most
-        caps = decisions.departures.caps
+        self.exact_costs = tuple(map(Fraction, costs.tolist()))
+        live, caps = list(decisions.departures.classes), decisions.departures.caps
+        # Beyond the table jobs count by what the tasks of one class alone can be.
+        alone = np.array([points.max(axis=0) for points in decisions.vertices]).max(axis=0) * system.mean_sizes[live]
+        taken, spare = alone @ system.problem.demands[live], system.problem.capacities - system.resource_loads
+        self.gains = costs.copy()
+        self.gains[live] /= alone
+        self.factor = Fraction(STEEPER * float((taken[taken > 0] / spare[taken > 0]).max()))
         self.shape = tuple(max(FIRST[len(caps)], cap + 2) for cap in caps)
         if (needed := math.ceil(States.number(self.shape))) > most:
             raise ModelError.of("max_states", f"must be at least {needed:,} for this system; got {most:,}")
 
-    def certificate(self) -> LowerCertificate:
-        """The lower bound; ``policy`` and ``law`` are found on the way."""
+    def run(self) -> None:
+        """Find the policy, its law, and both certificates."""
         self._solve()
-        while level_of(self.space, self.average, self.average.cost * (1 - self.precision), self._level()) is None:
+        while self._every().level(self.average.cost * (1 - self.precision), self._level()) is None:
             if not self._widened(self._larger()):
                 break
             self._solve()
         self._evaluate()
         value = float(self.costs @ self.law.mean_jobs)
-        # Where the set cannot grow, level sets may come near its border.
-        cost, part = value * (1.0 - SPENT * self.precision), 1.0 if not self.full else NEAR / AWAY
+        room = SPENT * self.precision * value
+        h = self._lower_function(value - room)
+        lower = LowerCertificate(self.system, self.exact_costs, *self._function(h, h < 0), Fraction(0))
+        self.lower = replace(lower, bound=Fraction(below(lower.check())))
+        h = self._upper_function(value, room, h)
+        # Where the bound for all states is too large, they are looked at one by one.
+        counts = self.space.counts
+        known = (h < 0) | self._tabulated(counts) | (counts @ self.slopes + self.constant > value)
+        upper = UpperCertificate(
+            self.system, self.exact_costs, self.policy, self.factor, *self._function(-h, known), BEYOND
+        )
+        self.upper = replace(upper, bound=Fraction(above(upper.check())))
+
+    def _every(self) -> Stopping:
+        """The problem of stopping for every policy."""
+        return Stopping(self.space, self.space.costs, self.average.h, self.average.chosen, True)
+
+    def _one(self) -> Stopping:
+        """The same for the policy that was found."""
+        space, d, system = self.space, self.decisions, self.system
+        live = list(d.departures.classes)
+        counts = np.zeros((space.n_states, system.n_classes))
+        counts[:, live] = space.counts
+        sizes, squares = system.mean_sizes[live], (float(self.factor) * self.gains * system.mean_sizes)[live]
+        chosen = self.policy(system.problem, counts)[:, live] / sizes
+        rises = d.arrival_rates * (space.counts + 0.5) - chosen * (space.counts - 0.5)
+        return Stopping(space, -space.costs - rises @ squares, None, chosen, False)
+
+    def _lower_function(self, constant: float) -> FloatArray:
+        """The function of a c, or of the nearest one that the states allow."""
+        # Where they cannot grow, level sets may come near the border.
+        part = 1.0 if not self.full else NEAR / AWAY
         while True:
-            space, average, most = self.space, self.average, part * self._level()
-            level = level_of(space, average, cost, most) or level_within(space, average, most)
-            h = stopping_value(space, level.states, average, min(cost, level.cost))
+            stopping, most = self._every(), part * self._level()
+            level = stopping.level(constant, most)
+            if level is None and self._wider():
+                continue
+            level = level or stopping.within(most)
+            h = stopping.value(level.states, min(constant, level.constant))
             if h is not None:
-                return self._certified(h)
-            if self._widened(tuple(math.ceil(WIDER * side) for side in self.shape)):
-                self._solve()
-            else:
+                return h
+            if not self._wider():
                 part /= WIDER
+
+    def _upper_function(self, value: float, room: float, h: FloatArray) -> FloatArray:
+        """The same for the policy that was found, from the function for every policy."""
+        start = self.space.counts[h < 0]
+        rates = self.decisions.departures
+        exact = [[Fraction(float(values[i])) for i in rates.classes] for values in (self.costs, self.gains)]
+        constant, slopes = far_bound(self.system, rates, *exact, self.factor)
+        self.constant, self.slopes = float(constant), np.array(slopes, dtype=float)
+        ends = np.ceil((self.constant - value) / -self.slopes) + 3
+        if self._widened(tuple(np.maximum(ends, self.shape).astype(int).tolist()), 1.0):
+            self.space = States(self.decisions, self.shape)
+        while True:
+            first = np.zeros(self.space.n_states, dtype=bool)
+            first[self.space.places(start)] = True
+            found = self._one().value(first, -value - room)
+            if found is not None:
+                return found
+            if self._widened(self._scaled()):
+                self.space = States(self.decisions, self.shape)
+            else:
+                room *= 2
+
+    def _scaled(self) -> tuple[int, ...]:
+        return tuple(math.ceil(WIDER * side) for side in self.shape)
+
+    def _wider(self) -> bool:
+        """Take a somewhat larger set, and solve; False if that is not allowed."""
+        wider = self._widened(self._scaled())
+        if wider:
+            self._solve()
+        return wider
+
+    def _function(self, h: FloatArray, states: NDArray[np.bool_]) -> tuple[Any, Any, int]:
+        """Where a function is not 0, its values in multiples of a power of 2, and this."""
+        bits = BITS - math.frexp(float(np.abs(h).max()))[1]
+        values = np.rint(np.ldexp(h[states], bits)).astype(np.int64)
+        return frozen(self.space.counts[states]), frozen(values), bits
 
     def shortfall(self, by_hand: DriftBound) -> str:
         """Why the precision is not reached."""
-        value = float(self.costs @ (self.law.mean_jobs + self.law.mean_jobs_error))
-        if value <= (1.0 + self.precision) * max(self.bound, float(by_hand.lower[0])):
+        lower = max(self.lower.lower[0], by_hand.lower[0])
+        if self.upper.upper[0] <= (1.0 + self.precision) * lower:
             return ""
         if self.full:
             return f"more than max_states={self.most:,} states are needed"
-        return "the costs of the policy are not known so well"
+        return "the policy is not near enough to the best"
 
     def _solve(self) -> None:
         """The best policy on the states of ``shape``."""
         self.space = States(self.decisions, self.shape)
-        self.average = least_mean_cost(self.space)
+        self.average = least_mean_cost(self.space, LITTLE * self.precision, self.average)
         _log.info("least mean costs %.9g on %d states", self.average.cost, self.space.n_states)
 
     def _level(self) -> float:
@@ -236,24 +320,32 @@ class _Search:
         scales = np.maximum(scales, 1.0) if scales.max() > 1.05 else np.full(len(scales), math.sqrt(2.0))
         return tuple(math.ceil(side * scale) for side, scale in zip(self.shape, scales, strict=True))
 
-    def _widened(self, shape: tuple[int, ...]) -> bool:
-        """Take a larger set, or what is allowed of it; False if that is not much."""
+    def _widened(self, shape: tuple[int, ...], least: float = 1.1) -> bool:
+        """Take a larger set, or what is allowed of it; False if it is not larger by this factor."""
         scale = min(1.0, (self.most / States.number(shape)) ** (1 / len(shape)))
         self.full = self.full or scale < 1.0
         fitting = tuple(max(old, int(side * scale)) for old, side in zip(self.shape, shape, strict=True))
-        if States.number(fitting) > self.most or math.prod(fitting) < 1.1 * math.prod(self.shape):
+        if States.number(fitting) > self.most or math.prod(fitting) <= least * math.prod(self.shape):
             return False
         self.shape = fitting
         return True
+
+    def _tabulated(self, counts: NDArray[np.int64]) -> NDArray[np.bool_]:
+        """The states that are in the table of the policy."""
+        live, table = list(self.decisions.departures.classes), self.policy.table
+        whole = np.zeros((len(counts), self.system.n_classes), dtype=np.int64)
+        whole[:, live] = counts
+        found: NDArray[np.bool_] = (whole < table.shape[:-1]).all(axis=1)
+        found[found] = ~np.isnan(table[tuple(whole[found].T)][:, 0])
+        return found
 
     def _evaluate(self) -> None:
         """The policy as an object, and its law."""
         system, departures = self.system, self.decisions.departures
         live, sizes, n = list(departures.classes), system.mean_sizes, system.n_classes
-        inner, counts = INNER * np.array(self.shape), self.space.counts
-        near = ((counts / inner) ** 2).sum(axis=1) < 1.0
+        near = self.space.inner(INNER)
         places = np.zeros((np.count_nonzero(near), n), dtype=np.int64)
-        places[:, live] = counts[near]
+        places[:, live] = self.space.counts[near]
         tasks = np.zeros(places.shape)
         tasks[:, live] = self.average.chosen[near] * sizes[live]
         table = np.full((*(places.max(axis=0) + 1), n), np.nan)
@@ -263,20 +355,5 @@ class _Search:
             points, whole = np.zeros((len(rates), n)), np.zeros(n, dtype=int)
             points[:, live], whole[live] = rates * sizes[live], pattern
             vertices[tuple(whole.tolist())] = frozen(points)
-        self.policy = TablePolicy(system.problem, frozen(table), frozen(self.costs / sizes), vertices)
+        self.policy = TablePolicy(system.problem, frozen(table), frozen(self.gains), vertices)
         self.law = estimated_law(system, self.policy)
-
-    def _certified(self, h: FloatArray) -> LowerCertificate:
-        """The certificate of a function, with what the checker says that it proves."""
-        states = h < 0
-        bits = BITS - math.frexp(float(np.abs(h).max()))[1]
-        certificate = LowerCertificate(
-            self.system,
-            tuple(map(Fraction, self.costs.tolist())),
-            frozen(self.space.counts[states]),
-            frozen(np.rint(np.ldexp(h[states], bits)).astype(np.int64)),
-            bits,
-            Fraction(0),
-        )
-        self.bound = below(certificate.check())
-        return replace(certificate, bound=Fraction(self.bound))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from fractions import Fraction
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -21,7 +22,8 @@ from queueing.chain.stationary_law import Stationary
 from queueing.enclosures.moment_programs.drift_bound import DriftBound
 from queueing.model.class_results import class_table
 from queueing.model.system import System
-from queueing.optima.table_policy import TablePolicy
+from queueing.certificates.table_policy import TablePolicy
+from queueing.certificates.upper_certificate import UpperCertificate
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -45,12 +47,14 @@ class Optimum(Result):
     cost : str
         "jobs", "duration" or "own".
     costs : ndarray of shape (n_classes,), per job and unit of time
-    certificate : LowerCertificate
-        What proves the lower bound for every policy.
-    by_hand : DriftBound
-        A weaker bound for every policy, from a quadratic function that can be read.
     policy : TablePolicy
         The policy that was found.
+    lower_proof : LowerCertificate
+        What proves the lower bound for every policy.
+    upper_proof : UpperCertificate
+        What proves the upper bound for the policy that was found.
+    by_hand : DriftBound
+        Another bound for every policy, from a quadratic function that can be read.
     law : Stationary
         Its stationary law, with estimates of its errors.
     precision : float
@@ -74,33 +78,44 @@ class Optimum(Result):
     system: System
     cost: str
     costs: FloatArray
-    certificate: LowerCertificate
-    by_hand: DriftBound
     policy: TablePolicy
+    lower_proof: LowerCertificate
+    upper_proof: UpperCertificate
+    by_hand: DriftBound
     law: Stationary
     precision: float
     shortfall: str = field(default="")
 
     def check(self) -> None:
-        """Check both lower bounds again, in fractions; CertificateError if one does not hold."""
+        """Check all bounds again, in fractions; CertificateError if one does not hold."""
         ours = self.system
-        for proved in (self.certificate.system, self.by_hand.system):
+        for proved in (self.lower_proof.system, self.upper_proof.system, self.by_hand.system):
             if not (
                 ours.problem.same(proved.problem)
                 and np.array_equal(ours.arrival_rates, proved.arrival_rates)
                 and np.array_equal(ours.mean_sizes, proved.mean_sizes)
             ):
                 raise CertificateError("data", "a certificate is one of another system")
-        costs = self.costs.tolist()
-        if costs != [float(w) for w in self.certificate.costs] or [costs] != self.by_hand.weights.tolist():
+        costs = tuple(map(Fraction, self.costs.tolist()))
+        if any(costs != one for one in (self.lower_proof.costs, self.upper_proof.costs)) or (
+            [self.costs.tolist()] != self.by_hand.weights.tolist()
+        ):
             raise CertificateError("data", "a certificate is one of other costs")
-        self.certificate.check()
+        if self.upper_proof.policy is not self.policy:
+            raise CertificateError("data", "the upper bound is one of another policy")
+        self.lower_proof.check()
+        self.upper_proof.check()
         self.by_hand.check()
 
     @cached_property
     def lower(self) -> float:
-        """The proved bound: mean costs per unit of time under every policy are at least this."""
-        return float(max(self.certificate.lower[0], self.by_hand.lower[0]))
+        """Mean costs per unit of time are at least this under every policy; proved."""
+        return float(max(self.lower_proof.lower[0], self.by_hand.lower[0]))
+
+    @cached_property
+    def upper(self) -> float:
+        """Mean costs per unit of time are at most this under the policy that was found; proved."""
+        return float(self.upper_proof.upper[0])
 
     @cached_property
     def value(self) -> float:
@@ -114,16 +129,17 @@ class Optimum(Result):
 
     @property
     def gap(self) -> float:
-        """How far the policy is above the bound at most, relatively, if ``value_error`` covers its error."""
-        return (self.value + self.value_error) / self.lower - 1.0
+        """How far the policy that was found is above the best at most, relatively; proved."""
+        return self.upper / self.lower - 1.0
 
     def to_dataframe(self) -> pd.DataFrame:
         """One row per figure: mean costs per unit of time, their estimated error, whether they are proved."""
         import pandas as pd
 
         rows = {
-            "every policy, at least": (float(self.certificate.lower[0]), 0.0, True),
+            "every policy, at least": (float(self.lower_proof.lower[0]), 0.0, True),
             "the same by hand": (float(self.by_hand.lower[0]), 0.0, True),
+            "policy found, at most": (self.upper, 0.0, True),
             "policy found": (self.value, self.value_error, False),
         }
         index = pd.Index(rows, name="mean costs")
@@ -143,7 +159,7 @@ class Optimum(Result):
 
     @property
     def _tabulated(self) -> int:
-        return 3
+        return 4
 
     def summary(self) -> str:
         """What a person wants to read: the bounds, the policy found, and what they rest on."""
@@ -158,8 +174,9 @@ class Optimum(Result):
             [
                 f"the best possible: {what}",
                 *aligned(rows, words=1),
-                f"  the policy found is at most {self.gap:.1e} above the best, by its estimated costs; {asked}",
-                f"  h on {len(self.certificate.h):,} states; check() checks both bounds in fractions",
+                f"  the policy found is at most {self.gap:.1e} above the best; {asked}",
+                f"  proofs on {len(self.lower_proof.h):,} and {len(self.upper_proof.h):,} states; check() checks "
+                "them in fractions",
             ]
         )
 

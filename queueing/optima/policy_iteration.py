@@ -4,7 +4,7 @@ For a policy, state by state a vertex of what can run, the equation :math:`w\cdo
 :math:`h(0) = 0` is solved by two right sides for one matrix, the generator Q without state 0: u, the mean cost
 until the system is empty, and t, the mean time. The visits of state 0 cut time into cycles, so c is the mean
 cost of a cycle over its mean length, and :math:`h = u - ct`. Then each state takes the vertex at which
-:math:`\sum_i\mu_i\varphi_i(h(x - e_i) - h(x))` is least, until nothing changes [1]_. The first policy is that of
+:math:`\sum_i\mu_i\varphi_i(h(x - e_i) - h(x))` is least, until nothing is gained [1]_. The first policy is that of
 :math:`h = \sum_i w_i x_i^2`, which is stable.
 
 Such a set proves nothing of the infinite chain: its h shapes the search for a bound (:mod:`queueing.optima.stopping`),
@@ -17,6 +17,7 @@ References
 
 from __future__ import annotations
 
+import math
 from typing import NamedTuple
 
 import numpy as np
@@ -26,9 +27,11 @@ from fairness.machine.work import current_watch
 from fairness.model.problem import FloatArray
 from queueing.optima.decisions import States
 
-__all__ = ["Average", "least_gain", "least_mean_cost"]
+__all__ = ["INNER", "Average", "least_gain", "least_mean_cost"]
 
 ROUNDS = 100
+INNER = 0.8
+"""Part of the sides of a set where its border hardly changes the best policy."""
 GAIN, ROUNDING = 1e-10, 1e-13
 """A change of a policy that gains less, relative to the mean cost or to h times the rates, may be rounding."""
 
@@ -36,35 +39,41 @@ GAIN, ROUNDING = 1e-10, 1e-13
 class Average(NamedTuple):
     """The best policy on a set of states."""
 
+    space: States
     cost: float  # mean, per unit of time
     h: FloatArray  # (n_states,)
     chosen: FloatArray  # departure rates, (n_states, n)
 
 
-def least_mean_cost(space: States) -> Average:
-    """Policy iteration on a set of states.
+def least_mean_cost(space: States, little: float, known: Average | None = None) -> Average:
+    """Policy iteration on a set of states until a round gains little, relatively.
+
+    It may begin with the best policy on a smaller set.
 
     Raises
     ------
     NotConvergedError
-        If policies still change after 100 rounds.
+        If policies still improve after 100 rounds.
     """
     d = space.decisions
     chosen, _ = space.improved((d.costs * space.counts**2).sum(axis=1), None, 0.0)
-    others = np.arange(1, space.n_states)
+    if known is not None:
+        inner = known.space.inner(INNER)
+        chosen[space.places(known.space.counts[inner])] = known.chosen[inner]
+    others, before = np.arange(1, space.n_states), math.inf
     right = -np.stack([space.costs[1:], np.ones(space.n_states - 1)], axis=1)
     for _ in range(ROUNDS):
         current_watch().check(f"policy iteration on {space.n_states:,} states")
         cycle = np.zeros((space.n_states, 2))
         cycle[others] = space.factors(others, chosen, reflected=True).solve(right)
         cost, time = d.arrival_rates @ cycle[space.up[:, 0]]
-        mean = cost / (1.0 + time)
+        mean = float(cost / (1.0 + time))
         h = cycle[:, 0] - mean * cycle[:, 1]
         new, _ = space.improved(h, chosen, least_gain(space, mean, h))
-        if (new == chosen).all():
-            return Average(float(mean), h, chosen)
-        chosen = new
-    raise NotConvergedError(f"policies still change after {ROUNDS} rounds of policy iteration")
+        if (new == chosen).all() or before - mean < little * mean:
+            return Average(space, mean, h, new)
+        chosen, before = new, mean
+    raise NotConvergedError(f"policies still improve after {ROUNDS} rounds of policy iteration")
 
 
 def least_gain(space: States, mean: float, h: FloatArray) -> float:

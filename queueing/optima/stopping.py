@@ -1,7 +1,7 @@
-r"""The function of a lower certificate: the value of a controller who pays and may stop.
+r"""The functions of certificates: the values of controllers who pay and may stop.
 
-Given c below the least mean cost, let h be the least mean of :math:`\int_0^\tau (w\cdot X - c)\,ds` over all
-policies and all times :math:`\tau` to stop. It solves the obstacle problem
+*For every policy.* Given c below the least mean cost, let h be the least mean of :math:`\int_0^\tau (w\cdot X -
+c)\,ds` over all policies and all times :math:`\tau` to stop. It solves the obstacle problem
 
 .. math:: h(x) = \min\bigl(0, \min_{\varphi} T_\varphi h(x)\bigr), \qquad
    \min_\varphi\bigl(w\cdot x - c + Q_\varphi h(x)\bigr) \ge 0 ,
@@ -10,12 +10,16 @@ which is what :mod:`queueing.certificates.lower_certificate` asks for, and it is
 it does not pay to wait for better times: outside of a finite set H, which grows without end as c nears the
 least cost.
 
+*For one policy.* Given c above its mean cost, let u be the largest mean of :math:`\int_0^\tau (w\cdot X - c)\,ds
++ q(X_\tau)`, where q is quadratic and :math:`w\cdot x + Qq` small where jobs are many. With :math:`f = w\cdot x +
+Qq`, :math:`q - u` is the least mean of :math:`\int_0^\tau (c - f)\,ds`: the same problem with costs -f, the
+constant -c and nothing to choose (:mod:`queueing.certificates.upper_certificate`).
+
 *Found* by Howard's iteration: given H and a policy on it, h is one sparse system; then states with h > 0 stop,
 states that stop go on where this pays, and every state takes its best vertex. H would grow by a layer a
-round, so it starts near its end, from a set :math:`\{h_0 < M\}` of the h_0 of the least mean cost on a
-set of states. On
-such a set :math:`h = u - ct` with the mean cost u and the mean time t until it is left, by one factorisation for all c:
-the M of a c is where about nobody would rather stop. New states come several layers at a time; those that
+round, so it starts near its end, from a set :math:`\{h_0 < M\}` of the h_0 of the least mean cost. On such a set
+h is, by one factorisation for all c, :math:`u_0 - ct` with the mean cost :math:`u_0` and the mean time t until
+it is left: the M of a c is where few would rather stop. New states come several layers at a time; those that
 were too many stop again.
 """
 
@@ -29,9 +33,9 @@ from numpy.typing import NDArray
 from fairness.machine.work import current_watch
 from fairness.model.problem import FloatArray
 from queueing.optima.decisions import States
-from queueing.optima.policy_iteration import Average, least_gain
+from queueing.optima.policy_iteration import least_gain
 
-__all__ = ["Level", "level_of", "level_within", "stopping_value"]
+__all__ = ["Level", "Stopping"]
 
 UNWILLING = 0.1
 """Part of the states of a level set that may want to stop at its c."""
@@ -43,67 +47,82 @@ ROUNDS = 400
 
 
 class Level(NamedTuple):
-    """A set of states where h_0 is small, and the c that it is large enough for."""
+    """A level set, and the c that it is large enough for."""
 
     states: NDArray[np.bool_]
-    cost: float
+    constant: float
 
 
-def level_within(space: States, average: Average, level: float) -> Level:
-    """The states below a level."""
-    current_watch().check("the search for a lower bound")
-    states = average.h < level
-    places = np.flatnonzero(states)
-    right = -np.stack([space.costs[places], np.ones(len(places))], axis=1)
-    cost, time = space.factors(places, average.chosen, reflected=False).solve(right).T
-    return Level(states, float(np.quantile(cost / time, 1.0 - UNWILLING)))
+class Stopping(NamedTuple):
+    """A problem of stopping.
 
+    Attributes
+    ----------
+    space : States
+    costs : ndarray of shape (n_states,), per unit of time
+    levels : ndarray of shape (n_states,), or None
+        The h_0 whose level sets are about those where the controller goes on, if it is known.
+    chosen : ndarray of shape (n_states, n)
+        Departure rates, to begin with, or those of the policy.
+    free : bool
+        Whether there is a choice of policies.
+    """
 
-def level_of(space: States, average: Average, cost: float, most: float) -> Level | None:
-    """The smallest level set for a c, about; None if it is above the level ``most``."""
-    low, high = 0.0, np.sqrt(most)
-    found = level_within(space, average, most)
-    if found.cost < cost:
-        return None
-    for _ in range(STEPS):
-        middle = (low + high) / 2
-        tried = level_within(space, average, middle**2)
-        if tried.cost < cost:
-            low = middle
-        else:
-            high, found = middle, tried
-    return found
+    space: States
+    costs: FloatArray
+    levels: FloatArray | None
+    chosen: FloatArray
+    free: bool
 
-
-def stopping_value(space: States, start: NDArray[np.bool_], average: Average, cost: float) -> FloatArray | None:
-    """The h of a c, (n_states,), from a first guess of H; None if H reaches the border of the states."""
-    rates, states, chosen = space.decisions.arrival_rates, start, average.chosen
-    layers = LAYERS
-    for _ in range(ROUNDS):
-        if not states.any() or (states & space.border).any():
-            return None
-        current_watch().check("the search for a lower bound")
+    def within(self, level: float) -> Level:
+        """The states below a level."""
+        current_watch().check("the search for a bound")
+        assert self.levels is not None
+        states = self.levels < level
         places = np.flatnonzero(states)
-        h = np.zeros(space.n_states)
-        h[places] = space.factors(places, chosen, reflected=False).solve(cost - space.costs[places])
-        least = least_gain(space, cost, h)
-        new, falls = space.improved(h, chosen, least)
-        drift = space.costs - cost + rates @ (np.append(h, 0.0)[space.up] - h) + falls
-        stays = states & (h <= 0)
-        joins = ~states & (drift < -least)
-        if (stays == states).all() and not joins.any() and (new == chosen)[states].all():
-            return h
-        if np.count_nonzero(states & ~stays) > np.count_nonzero(joins):
-            layers = max(1, layers // 2)
-        if layers > 1:
+        right = -np.stack([self.costs[places], np.ones(len(places))], axis=1)
+        cost, time = self.space.factors(places, self.chosen, reflected=False).solve(right).T
+        return Level(states, float(np.quantile(cost / time, 1.0 - UNWILLING)))
+
+    def level(self, constant: float, most: float) -> Level | None:
+        """The smallest level set for a c, about; None if it is above the level ``most``."""
+        low, high = 0.0, np.sqrt(most)
+        found = self.within(most)
+        if found.constant < constant:
+            return None
+        for _ in range(STEPS):
+            middle = (low + high) / 2
+            tried = self.within(middle**2)
+            if tried.constant < constant:
+                low = middle
+            else:
+                high, found = middle, tried
+        return found
+
+    def value(self, start: NDArray[np.bool_], constant: float) -> FloatArray | None:
+        """The h of a c, (n_states,), from a first guess of H; None if H reaches the border of the states."""
+        space, states, chosen = self.space, start, self.chosen
+        rates, layers = space.decisions.arrival_rates, LAYERS
+        for _ in range(ROUNDS):
+            if not states.any() or (states & space.border).any():
+                return None
+            current_watch().check("the search for a bound")
+            places = np.flatnonzero(states)
+            h = np.zeros(space.n_states)
+            h[places] = space.factors(places, chosen, reflected=False).solve(constant - self.costs[places])
+            least, new = least_gain(space, abs(constant), h), chosen
+            if self.free:
+                new, falls = space.improved(h, chosen, least)
+            else:
+                falls = np.einsum("ki,ik->k", chosen, space.falls(h))
+            drift = self.costs - constant + rates @ (np.append(h, 0.0)[space.up] - h) + falls
+            stays = states & (h <= 0)
+            joins = ~states & (drift < -least)
+            if (stays == states).all() and not joins.any() and (new == chosen)[states].all():
+                return h
+            if np.count_nonzero(states & ~stays) > np.count_nonzero(joins):
+                layers = max(1, layers // 2)
             for _ in range(layers - 1):
-                joins = joins | _neighbours(space, joins)
-            joins &= ~states
-        states, chosen = stays | joins, new
-    return None
-
-
-def _neighbours(space: States, states: NDArray[np.bool_]) -> NDArray[np.bool_]:
-    """States with a job less in ``states``."""
-    found: NDArray[np.bool_] = np.append(states, False)[space.down].any(axis=0)
-    return found
+                joins |= np.append(joins, False)[space.down].any(axis=0)
+            states, chosen = stays | (joins & ~states), new
+        return None

@@ -19,7 +19,7 @@ from ..fluid.trajectory import Trajectory
 from ..fluid.verdict import FluidVerdict
 from ..model.trace_fit import TraceFit
 from ..optima.optimum import Optimum
-from ..optima.table_policy import TablePolicy
+from ..certificates.table_policy import TablePolicy
 from ..proved_bounds.enclosure import Enclosure
 from ..replays.recorded import Replay
 from ..replays.time_series import ReplayPaths
