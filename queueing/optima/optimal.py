@@ -58,6 +58,8 @@ LITTLE = 1e-3
 """Part of the precision that a round of policy iteration must gain to be worth its time."""
 SPENT = 0.45
 """Part of the precision that each c lies away from the costs of the policy."""
+SURE = 0.05
+"""Part of the precision that c lies below the least cost at least."""
 STEEPER = 1.5
 """The quadratic part of an upper bound, over the least that falls everywhere."""
 BEYOND = Fraction(2**1023)
@@ -211,13 +213,14 @@ class _Search:
             if not self._widened(self._larger()):
                 break
             self._solve()
-        self._evaluate()
-        value = float(self.costs @ self.law.mean_jobs)
-        room = SPENT * self.precision * value
-        h = self._lower_function(value - room)
+        value = self._evaluate()
+        # What the table leaves to the largest weight costs something.
+        while value > self.average.cost * (1 + SPENT * self.precision) and self._wider():
+            value = self._evaluate()
+        h = self._lower_function(value)
         lower = LowerCertificate(self.system, self.exact_costs, *self._function(h, h < 0), Fraction(0))
         self.lower = replace(lower, bound=Fraction(below(lower.check())))
-        h = self._upper_function(value, room, h)
+        h = self._upper_function(value, h)
         # Where the bound for all states is too large, they are looked at one by one.
         counts = self.space.counts
         known = (h < 0) | self._tabulated(counts) | (counts @ self.slopes + self.constant > value)
@@ -241,11 +244,14 @@ class _Search:
         rises = d.arrival_rates * (space.counts + 0.5) - chosen * (space.counts - 0.5)
         return Stopping(space, -space.costs - rises @ squares, None, chosen, False)
 
-    def _lower_function(self, constant: float) -> FloatArray:
-        """The function of a c, or of the nearest one that the states allow."""
+    def _lower_function(self, value: float) -> FloatArray:
+        """The function of a c a little below the costs of the policy, or of the nearest that the states allow."""
         # Where they cannot grow, level sets may come near the border.
         part = 1.0 if not self.full else NEAR / AWAY
         while True:
+            # Beyond the least cost there is no function; that of a set of states is a little less.
+            least = (1.0 - SURE * self.precision) * self.average.cost
+            constant = min(least, (1.0 - SPENT * self.precision) * value)
             stopping, most = self._every(), part * self._level()
             level = stopping.level(constant, most)
             if level is None and self._wider():
@@ -257,8 +263,9 @@ class _Search:
             if not self._wider():
                 part /= WIDER
 
-    def _upper_function(self, value: float, room: float, h: FloatArray) -> FloatArray:
+    def _upper_function(self, value: float, h: FloatArray) -> FloatArray:
         """The same for the policy that was found, from the function for every policy."""
+        room = SPENT * self.precision * value
         start = self.space.counts[h < 0]
         rates = self.decisions.departures
         exact = [[Fraction(float(values[i])) for i in rates.classes] for values in (self.costs, self.gains)]
@@ -339,8 +346,8 @@ class _Search:
         found[found] = ~np.isnan(table[tuple(whole[found].T)][:, 0])
         return found
 
-    def _evaluate(self) -> None:
-        """The policy as an object, and its law."""
+    def _evaluate(self) -> float:
+        """The policy as an object, its law, and the mean costs."""
         system, departures = self.system, self.decisions.departures
         live, sizes, n = list(departures.classes), system.mean_sizes, system.n_classes
         near = self.space.inner(INNER)
@@ -357,3 +364,4 @@ class _Search:
             vertices[tuple(whole.tolist())] = frozen(points)
         self.policy = TablePolicy(system.problem, frozen(table), frozen(self.gains), vertices)
         self.law = estimated_law(system, self.policy)
+        return float(self.costs @ self.law.mean_jobs)
