@@ -20,7 +20,6 @@ from itertools import product
 from fairness.errors import ModelError
 from fairness.exact.corners import corners
 from fairness.exact.server_rows import as_fractions
-from queueing.certificates.errors import CertificateError
 from queueing.certificates.pool import Pool
 from queueing.model.system import System
 
@@ -73,7 +72,9 @@ def departures(system: System) -> Departures:
     classes = Pool.of(system).classes.tolist()
     demands, capacities = as_fractions(system.problem)
     rates, sizes = system.as_fractions()
-    shares = [[a / c if c else Fraction(0) for a, c in zip(demands[i], capacities, strict=True)] for i in classes]
+    shares = [
+        [a / c if c else Fraction(0) for a, c in zip(demands[i], capacities, strict=True)] for i in classes
+    ]
     limits = [system.limits[i] for i in classes]
     caps = tuple(
         1 if math.isinf(limit) else max(1, math.ceil(1 / (max(row) * Fraction(limit))))
@@ -94,15 +95,20 @@ def departures(system: System) -> Departures:
             for i, (count, cap) in enumerate(zip(pattern, caps, strict=True))
             if 0 < count < cap
         ]
-        points = corners([_facet(row) for row in bounds if any(row)], len(present)).points() if present else [()]
+        points = (
+            corners([_facet(row) for row in bounds if any(row)], len(present)).points() if present else [()]
+        )
         vertices[pattern] = [
-            tuple(dict(zip(present, point, strict=True)).get(k, Fraction(0)) / sizes[i] for k, i in enumerate(classes))
+            tuple(
+                dict(zip(present, point, strict=True)).get(k, Fraction(0)) / sizes[i]
+                for k, i in enumerate(classes)
+            )
             for point in points
         ]
     return Departures(tuple(classes), tuple(rates[i] for i in classes), caps, vertices)
 
 
 def _facet(row: list[Fraction]) -> tuple[tuple[int, ...], int]:
-    """row * x <= 1 in whole numbers."""
+    """Row * x <= 1 in whole numbers."""
     common = math.lcm(*(v.denominator for v in row))
     return tuple(int(v * common) for v in row), common

@@ -1,4 +1,4 @@
-r"""A lower bound of mean holding costs under every policy, and its checker: one inequality a state, in fractions.
+r"""A lower bound of mean holding costs under every policy, and its checker: one inequality a state.
 
 Jobs of class i cost :math:`w_i > 0` per unit of time. Let h be a function of the counts that is 0 outside of
 a finite set H, and
@@ -17,10 +17,10 @@ whose; not the sizes that remain), the tasks that run are in P(X), so by Dynkin'
 h(X_0) \ge E\int_0^t (c - \sum_i w_i X_i)\,ds`. Divide by t. ∎ No Lyapunov function and no growth of h has to
 be looked at, and policies that run whole tasks, or are unstable, are among those that the bound is about.
 
-*Finitely many states.* Where neither x nor a neighbour is in H, :math:`(Th)(x) = \sum_i w_i x_i`. The
-cheapest state outside of N, H with its neighbours, is 0 or the successor :math:`x + e_i` of a state of N, since a state
-less a job is cheaper. So the largest c is the least value of Th on N and of the costs of such successors.
-Everything is computed in integers over a common denominator. How h was found does not matter.
+*Finitely many states.* Where neither x nor a neighbour is in H, :math:`(Th)(x) = \sum_i w_i x_i`. Of the
+states outside of N, H with its neighbours, the cheapest is 0 or has a job more than one of N, since a state
+less a job is cheaper. So the largest c is the least value of Th on N and of the costs of such states.
+Everything is computed in fractions. How h was found does not matter.
 """
 
 from __future__ import annotations
@@ -115,7 +115,7 @@ class LowerCertificate(BoundedMeans):
             [
                 "certificate of a lower bound for every policy",
                 *self._claims(),
-                f"  h on {len(self.states):,} states in multiples of 2^{-self.bits}; check() checks it in fractions",
+                f"  h on {len(self.states):,} states; check() checks it in fractions",
             ]
         )
 
@@ -147,7 +147,9 @@ def _proved(c: LowerCertificate) -> tuple[Fraction, tuple[int, ...]]:
             if len(rows):
                 whole[rows] += _least_of(points, [values[rows] for values in down], scale)
                 task.advance(len(rows))
-    found = [(Fraction(int(whole[at]), common), h.counts[at]) for at in ([whole.argmin()] if len(whole) else [])]
+    found = [
+        (Fraction(int(whole[at]), common), h.counts[at]) for at in ([whole.argmin()] if len(whole) else [])
+    ]
     found += [(sum(w * k for w, k in zip(costs, x.tolist(), strict=True)), x) for x in h.frontier]
     least, state = min(found, key=lambda one: one[0])
     return Fraction(least), tuple(state.tolist())
@@ -176,7 +178,9 @@ def known_departures(system: Any) -> Departures:
 def known_costs(costs: Any, rates: Departures, n_classes: int) -> list[Fraction]:
     """The costs of the classes with arrivals."""
     if not (
-        isinstance(costs, tuple) and len(costs) == n_classes and all(type(w) is Fraction and w > 0 for w in costs)
+        isinstance(costs, tuple)
+        and len(costs) == n_classes
+        and all(type(w) is Fraction and w > 0 for w in costs)
     ):
         raise CertificateError("data", "costs must be a fraction > 0 for each class")
     return [costs[i] for i in rates.classes]

@@ -1,8 +1,9 @@
 r"""A policy that is a table of the tasks in each state, and beyond it the policy of the largest weight.
 
-*Largest weight* (MaxWeight). Of all that can run the vertex with the largest :math:`\sum_i g_i x_i\varphi_i`,
-:math:`g_i > 0`. It is stable below load 1 [1]_: where :math:`V = \sum_i g_i\sigma_i x_i^2/2` is large it falls,
-since the loads :math:`\rho` can run with something to spare. So whatever stands in the table does no harm.
+*Largest weight* (MaxWeight): of all that can run, the vertex with the largest
+:math:`\sum_i g_i x_i\varphi_i`, :math:`g_i > 0`. It is stable below load 1 [1]_: where
+:math:`V = \sum_i g_i\sigma_i x_i^2/2` is large, it falls, as the loads :math:`\rho` can run with something to
+spare. Whatever stands in the table does no harm.
 
 References
 ----------

@@ -1,6 +1,7 @@
 r"""An upper bound of the mean holding costs under one policy, and its checker: one inequality a state.
 
-The policy is a table, beyond which the largest weight decides (:mod:`queueing.certificates.table_policy`). Let
+The policy is a table, and beyond it that of the largest weight
+(:mod:`queueing.certificates.table_policy`). Let
 
 .. math:: u(x) = \tfrac{\kappa}{2} \sum_i g_i\sigma_i x_i^2 + v(x) ,
 
@@ -11,22 +12,24 @@ generator under the policy.
 
 .. math:: \limsup_{t \to \infty} \frac1t\, E \int_0^t \sum_i w_i X_i(s)\,ds \;\le\; c ,
 
-and c bounds the mean under the stationary law. *Proof.* u is bounded below, so :math:`E\int_0^t (w\cdot X -
-c)\,ds \le u(X_0) - E u(X_t)` is bounded above, by Dynkin's formula up to the times at which |X| reaches m, and Fatou's
-lemma. Divide by t; a stationary law exists and has this mean, if only w·x grows. ∎
+and c bounds the mean under a stationary law. *Proof.* By Dynkin's formula up to the time at which |X| reaches
+m, and Fatou's lemma for large m, :math:`E\int_0^t (w\cdot X - c)\,ds \le u(X_0) - \inf u`, and u is bounded
+below. Divide by t. ∎
 
-*All other states at once.* Let N be the set of v with its neighbours, and let it hold the table. Outside,
-v plays no part, and with the most tasks :math:`m_i` of class i alone and :math:`\theta = \min_j (C_j -
-\sum_i \rho_i a_{ij})/\sum_i m_i a_{ij}` the tasks :math:`p_i = \rho_i + \theta m_i` can run, but for limits, so
-the largest weight is at least :math:`\sum_i g_i x_i p_i`, less :math:`g_i K_i p_i` where fewer than :math:`K_i`
-jobs are limited. So
+*All other states at once.* Let N be the set of v with its neighbours, and let it hold the table. Outside, v
+plays no part. Let :math:`m_i` be the most tasks of class i alone and
+:math:`\theta = \min_j (C_j - \sum_i \rho_i a_{ij})/\sum_i m_i a_{ij}`. The tasks
+:math:`p_i = \rho_i + \theta m_i` can run, but for limits: the largest weight is at least
+:math:`\sum_i g_i x_i p_i`, less :math:`g_i K_i p_i` for each class whose jobs are limited where they
+are fewer than :math:`K_i`. So
 
 .. math:: w\cdot x + Qu \le \sum_i x_i\bigl(w_i + \kappa g_i(\rho_i - p_i)\bigr)
    + \kappa\Bigl(\sum_i g_i\bigl(K_i p_i 1_{K_i > 1} + \tfrac12\rho_i\bigr)
    + \tfrac12\max_\varphi \sum_i g_i\varphi_i\Bigr) .
 
-If the coefficients of x are negative, it is largest on the frontier of N. Roundings of the policy, whose tasks and choices are floats, are less than :math:`\eta = 2^{-40}`
-of the weights, which then count :math:`1 - \eta`, and of the tasks. On N the tasks are those floats, exactly.
+If the coefficients of x are negative, this is largest on the frontier of N. The policy computes in floats:
+its roundings are less than :math:`\eta = 2^{-40}` of the weights, which count :math:`1 - \eta`, and of the
+tasks. On N the tasks are those floats, exactly.
 """
 
 from __future__ import annotations
@@ -166,7 +169,9 @@ class _Checker:
         constant, slopes = far_bound(self.c.system, self.rates, self.costs, self.gains, self.c.factor)
         for i, slope in zip(self.live, slopes, strict=True):
             if slope >= 0:
-                raise CertificateError("drift", f"the costs of class {i} grow faster than u falls; raise factor")
+                raise CertificateError(
+                    "drift", f"the costs of class {i} grow faster than u falls; raise factor"
+                )
         found = self._near()
         for x in self.v.frontier.tolist():
             found.append((constant + sum(s * k for s, k in zip(slopes, x, strict=True)), tuple(x)))
@@ -181,11 +186,15 @@ class _Checker:
         if not (np.isfinite(tasks) & (tasks >= 0) & ((v.counts > 0) | (tasks == 0))).all():
             raise CertificateError("data", "tasks must be finite, >= 0, and 0 where no job is present")
         answers, which = np.unique(tasks, axis=0, return_inverse=True)
-        leave = [[Fraction(t) / size for t, size in zip(row, self.sizes, strict=True)] for row in answers.tolist()]
+        leave = [
+            [Fraction(t) / size for t, size in zip(row, self.sizes, strict=True)] for row in answers.tolist()
+        ]
         arrive = self.rates.arrival_rates
         numbers = list(self.costs)
         for row in (arrive, *leave):
-            numbers += [rate * v.unit for rate in row] + [rate * s for rate, s in zip(row, self.squares, strict=True)]
+            numbers += [rate * v.unit for rate in row] + [
+                rate * s for rate, s in zip(row, self.squares, strict=True)
+            ]
         common = math.lcm(*{value.denominator for value in numbers})
         scale = v.unit * common
         up, down = ([v.step(i, by) for i in range(n)] for by in (1, -1))
@@ -199,7 +208,9 @@ class _Checker:
                     whole += x * int(self.costs[i] * common) + up[i][rows] * int(rate * scale)
                     whole += down[i][rows] * int(out * scale)
                     # Of x^2 a job more makes 2x + 1, a job less -2x + 1.
-                    whole += (2 * x + 1) * int(rate * square * common) + (1 - 2 * x) * int(out * square * common)
+                    whole += (2 * x + 1) * int(rate * square * common) + (1 - 2 * x) * int(
+                        out * square * common
+                    )
                 at = int(whole.argmax())
                 found.append((Fraction(int(whole[at]), common), tuple(v.counts[rows[at]].tolist())))
                 task.advance(len(rows))
@@ -221,7 +232,8 @@ def far_bound(
     constant = (dot(gains, loads) + max(dot(gains, one) for one in tasks) * (1 + ROUNDING)) / 2
     limited = [g * cap * p for g, cap, p in zip(gains, rates.caps, points, strict=True) if cap > 1]
     slopes = [
-        w + factor * g * (rho - p * (1 - ROUNDING)) for w, g, rho, p in zip(costs, gains, loads, points, strict=True)
+        w + factor * g * (rho - p * (1 - ROUNDING))
+        for w, g, rho, p in zip(costs, gains, loads, points, strict=True)
     ]
     return factor * (constant + sum(limited)), slopes
 
@@ -247,6 +259,8 @@ def _check_vertices(policy: TablePolicy, rates: Departures, sizes: list[Fraction
             raise CertificateError("data", f"the policy has no vertices for the pattern {tuple(whole)}")
         given = np.vectorize(Fraction, otypes=[object])(found)
         if (abs(given - exact) > exact * (ROUNDING / 8)).any():
-            raise CertificateError("data", f"vertices of the policy for the pattern {tuple(whole)} are others")
+            raise CertificateError(
+                "data", f"vertices of the policy for the pattern {tuple(whole)} are others"
+            )
     if listed:
         raise CertificateError("data", f"the policy has vertices for the pattern {next(iter(listed))}")

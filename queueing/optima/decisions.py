@@ -1,10 +1,11 @@
-"""A set of states with the moves between them, and what a policy can choose in each: in floats, to search with."""
+"""A set of states with the moves between them, and what a policy can choose in each, in floats."""
 
 from __future__ import annotations
 
 import math
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
@@ -40,7 +41,10 @@ class Decisions:
     @cached_property
     def vertices(self) -> list[FloatArray]:
         """Departure rates at the vertices, (n_vertices, n), pattern by pattern."""
-        return [np.array(points, dtype=float).reshape(len(points), -1) for points in self.departures.vertices.values()]
+        return [
+            np.array(points, dtype=float).reshape(len(points), -1)
+            for points in self.departures.vertices.values()
+        ]
 
     @property
     def n(self) -> int:
@@ -67,7 +71,7 @@ class States:
     def __init__(self, decisions: Decisions, shape: tuple[int, ...]) -> None:
         self.decisions, self.shape, n = decisions, shape, len(shape)
         axes = np.meshgrid(*((np.arange(side) / side) ** 2 for side in shape), indexing="ij", sparse=True)
-        inside = sum(axes) < 1.0
+        inside = np.less(sum(axes), 1.0)
         self.counts = np.argwhere(inside)
         self.costs = self.counts @ decisions.costs
         self._padded = padded = np.full([side + 2 for side in shape], -1)
@@ -84,12 +88,14 @@ class States:
         # The rows of each pattern, from one sort.
         order = np.argsort(pattern, kind="stable")
         ends = np.searchsorted(pattern[order], np.arange(len(decisions.vertices) + 1))
-        self.rows = [order[a:b] for a, b in zip(ends[:-1], ends[1:], strict=True)]
+        self.rows = [order[a:b] for a, b in pairwise(ends)]
 
     @staticmethod
     def number(shape: tuple[int, ...]) -> float:
         """How many states there are, about."""
-        return math.prod(shape) * math.pi ** (len(shape) / 2) / math.gamma(len(shape) / 2 + 1) / 2 ** len(shape)
+        return (
+            math.prod(shape) * math.pi ** (len(shape) / 2) / math.gamma(len(shape) / 2 + 1) / 2 ** len(shape)
+        )
 
     @property
     def n_states(self) -> int:
@@ -103,14 +109,12 @@ class States:
 
     def inner(self, part: float) -> NDArray[np.bool_]:
         """The states in the ellipsoid with sides that are this part of those of all."""
-        found: NDArray[np.bool_] = ((self.counts / np.array(self.shape)) ** 2).sum(axis=1) < part**2
-        return found
+        return np.asarray(((self.counts / self.shape) ** 2).sum(axis=1) < part**2)
 
     @cached_property
     def border(self) -> NDArray[np.bool_]:
         """States with a neighbour outside."""
-        found: NDArray[np.bool_] = (self.up < 0).any(axis=0)
-        return found
+        return np.asarray((self.up < 0).any(axis=0))
 
     @cached_property
     def tips(self) -> Places:
@@ -124,7 +128,9 @@ class States:
         change: FloatArray = np.append(h, 0.0)[self.down] - h
         return change
 
-    def improved(self, h: FloatArray, chosen: FloatArray | None, least: float) -> tuple[FloatArray, FloatArray]:
+    def improved(
+        self, h: FloatArray, chosen: FloatArray | None, least: float
+    ) -> tuple[FloatArray, FloatArray]:
         """Departure rates (n_states, n) that make the mean change of h least, and that change by departures.
 
         Those that are ``chosen`` stay where the gain would be below ``least``.
@@ -147,7 +153,7 @@ class States:
     def factors(self, places: Places, chosen: FloatArray, *, reflected: bool) -> SuperLU:
         """Factors of the generator on some of the states, with the departure rates that are chosen.
 
-        Who leaves them is gone, but for arrivals that would leave the ellipsoid where it is ``reflected``: these are refused.
+        Who leaves them is gone; if ``reflected``, arrivals that would leave the ellipsoid are refused.
         """
         k, rates = len(places), self.decisions.arrival_rates
         where = np.full(self.n_states + 1, -1)  # the last for those outside
@@ -164,4 +170,6 @@ class States:
         values, rows, columns = (np.concatenate(part) for part in zip(*entries, strict=True))
         matrix = sparse.csc_array((values, (rows, columns)), shape=(k, k))
         # Rows are diagonally dominant: pivots on the diagonal, and an order that keeps the factors sparse.
-        return splu(matrix, permc_spec="MMD_AT_PLUS_A", diag_pivot_thresh=0.0, options={"SymmetricMode": True})
+        return splu(
+            matrix, permc_spec="MMD_AT_PLUS_A", diag_pivot_thresh=0.0, options={"SymmetricMode": True}
+        )

@@ -1,71 +1,35 @@
-r"""The verb: how low mean holding costs can be under any policy at all, and a policy that comes near.
+"""The verb: how low mean holding costs can be under any policy at all, and a policy that comes near.
 
-Three things are found. A policy: the best on a set of states (:mod:`queueing.optima.policy_iteration`), which
-grows until the others fit. Its costs on the infinite chain: by :mod:`queueing.chain.stationary`, with an
-estimate of their error. A function h that proves a lower bound for every policy: for c a little below these
-costs the obstacle problem of :mod:`queueing.optima.stopping`. What it proves is said by the checker
-(:mod:`queueing.certificates.lower_certificate`), in fractions. Near load 1, where no set is large enough, the
-bound of a quadratic function stands beside it (:mod:`queueing.enclosures.moment_programs.drift_bound`).
+:mod:`queueing.optima.search` finds a policy, a proof that no policy has lower costs than some c, and one that
+this policy has hardly higher ones. Near load 1, where no set of states is large enough, the bound of a
+quadratic function stands beside the first (:mod:`queueing.enclosures.moment_programs.drift_bound`).
 """
 
 from __future__ import annotations
 
-import logging
 import math
-from collections.abc import Callable
-from dataclasses import replace
-from fractions import Fraction
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from fairness.arguments.validation import frozen, require_choice, require_number
 from fairness.errors import ModelError
-from fairness.exact.outward import above, below
 from fairness.machine.work import OutOfTime, ProgressOption, stopped, watching
 from fairness.model.problem import FloatArray
 from queueing.certificates.departures import departures
 from queueing.certificates.errors import CertificateError
-from queueing.certificates.lower_certificate import LowerCertificate
-from queueing.certificates.table_policy import TablePolicy
-from queueing.certificates.upper_certificate import UpperCertificate, far_bound
-from queueing.chain.stationary import estimated_law
-from queueing.chain.stationary_law import Stationary
-from queueing.enclosures.moment_programs.drift_bound import DriftBound, drift_bound
+from queueing.enclosures.moment_programs.drift_bound import drift_bound
 from queueing.model.class_arguments import class_vector
 from queueing.model.system import System, check_system
-from queueing.optima.decisions import Decisions, States
+from queueing.optima.decisions import Decisions
 from queueing.optima.optimum import Optimum
-from queueing.optima.policy_iteration import INNER, Average, least_mean_cost
-from queueing.optima.stopping import Stopping
+from queueing.optima.search import Search
 
 __all__ = ["optimal"]
 
-_log = logging.getLogger(__name__)
-
 MOST_STATES = {1: 200_000, 2: 200_000, 3: 40_000}
 """By the number of classes: the factors of three take far more room."""
-FIRST = {1: 64, 2: 32, 3: 12}
-"""Jobs of a class alone in the first set."""
-WIDER = 1.25
-"""Growth of the sides of a set that turns out to be too small."""
-AWAY = 0.75
-"""Part of the least h on the border, below which level sets are trusted."""
-NEAR = 0.95
-"""The same where the set cannot grow."""
-LITTLE = 1e-3
-"""Part of the precision that a round of policy iteration must gain to be worth its time."""
-SPENT = 0.45
-"""Part of the precision that each c lies away from the costs of the policy."""
-SURE = 0.05
-"""Part of the precision that c lies below the least cost at least."""
-STEEPER = 1.5
-"""The quadratic part of an upper bound, over the least that falls everywhere."""
-BEYOND = Fraction(2**1023)
-"""A claim that nothing refutes."""
-BITS = 61
-"""Of the largest number in h."""
 
 
 def optimal(
@@ -87,8 +51,9 @@ def optimal(
     system : System
         A pool, at most three classes with Poisson arrivals, exponential sizes.
     cost : "jobs", "duration" or array_like of shape (n_classes,)
-        What a job costs per unit of time: 1, so that the mean costs are the mean number of jobs; in proportion
-        to 1/arrival rate, so that they are the mean of the classes' mean durations; or holding costs > 0.
+        What a job costs per unit of time: 1, so that the mean costs are the mean number of jobs; in
+        proportion to 1/arrival rate, so that they are the mean of the classes' mean durations; or holding
+        costs > 0.
     precision : float
         How far the policy may be above the bound, relatively.
     max_states : int, optional
@@ -109,10 +74,10 @@ def optimal(
     UnstableError
         If a resource has relative load >= 1.
     ModelError
-        If an argument is wrong, the system is a cluster or has other arrivals, sizes or numbers of classes, or
-        limits on the tasks of a job make too many cases.
+        If an argument is wrong, the system is a cluster or has other arrivals, sizes or numbers of classes,
+        or limits on the tasks of a job make too many cases.
     NotConvergedError
-        If the time is over.
+        If the time is over; ``best`` is a weaker bound for every policy, a DriftBound.
 
     References
     ----------
@@ -134,7 +99,7 @@ def optimal(
     (1.81818, 1.81818, 1.81818)
     >>> best.check()
     """
-    problem = check_system(system).require_pool("optimal", "stationary or simulate for a policy of your choice")
+    check_system(system).require_pool("optimal", "stationary or simulate with a policy of your choice")
     system.require_poisson("optimal")
     system.require_exponential("optimal")
     costs = _costs(system, cost)
@@ -145,26 +110,30 @@ def optimal(
     if not 1 <= len(live) <= max(MOST_STATES):
         raise ModelError.of(
             "system",
-            f"has {len(live)} classes with arrivals; the best policy is looked for of 1 to {max(MOST_STATES)}; "
-            "drift_bound(system) bounds every policy for any number",
+            f"has {len(live)} classes with arrivals; the best policy is found for 1 to {max(MOST_STATES)}; "
+            "drift_bound(system) bounds every policy for any number of classes",
         )
     most = MOST_STATES[len(live)] if max_states is None else require_number("max_states", max_states, least=1)
     try:
         decisions = Decisions(departures(system), costs[live])
     except CertificateError as error:
         raise ModelError.of("system", f"cannot be taken: {error}") from None
+    by_hand = drift_bound(system, of=costs, progress=progress)
     with watching(progress, time_limit):
         try:
-            search = _Search(system, costs, decisions, precision, most)
+            search = Search(system, costs, decisions, precision, most)
             search.run()
-            by_hand = drift_bound(system, of=costs)
         except (OutOfTime, KeyboardInterrupt) as stop:
-            raise stopped(stop, "no bound is proved yet", None, math.inf) from None
+            known = f"mean costs are proved to be at least {by_hand.lower[0]:.6g}, in best"
+            raise stopped(stop, known, by_hand, math.inf) from None
+    short = ""
+    if search.upper.upper[0] > (1.0 + precision) * max(search.lower.lower[0], by_hand.lower[0]):
+        short = f"more than max_states={most:,} states are needed"
+        if not search.full:
+            short = "the policy is not near enough to the best"
     kind = cost if isinstance(cost, str) else "own"
-    return Optimum(
-        *(system, kind, costs, search.policy, search.lower, search.upper, by_hand, search.law, precision),
-        search.shortfall(by_hand),
-    )
+    found = search.policy, search.lower, search.upper, by_hand, search.law
+    return Optimum(system, kind, costs, *found, precision, short)
 
 
 def _costs(system: System, cost: Any) -> FloatArray:
@@ -177,191 +146,3 @@ def _costs(system: System, cost: Any) -> FloatArray:
         # Of classes without arrivals, of which there are no jobs, it says nothing.
         return frozen(np.divide(1.0 / max(1, live.sum()), rates, out=np.ones(len(rates)), where=live))
     return frozen(class_vector("cost", cost, system.problem, positive=True))
-
-
-class _Search:
-    """A set of states that grows, the best policy on it, and what is found with its help."""
-
-    average: Average | None = None
-    policy: TablePolicy
-    law: Stationary
-    lower: LowerCertificate
-    upper: UpperCertificate
-    full = False  # whether a larger set was wanted than is allowed
-
-    def __init__(
-        self, system: System, costs: FloatArray, decisions: Decisions, precision: float, most: float
-    ) -> None:
-        self.system, self.costs, self.decisions = system, costs, decisions
-        self.precision, self.most = precision, most
-        self.exact_costs = tuple(map(Fraction, costs.tolist()))
-        live, caps = list(decisions.departures.classes), decisions.departures.caps
-        # Beyond the table jobs count by what the tasks of one class alone can be.
-        alone = np.array([points.max(axis=0) for points in decisions.vertices]).max(axis=0) * system.mean_sizes[live]
-        taken, spare = alone @ system.problem.demands[live], system.problem.capacities - system.resource_loads
-        self.gains = costs.copy()
-        self.gains[live] /= alone
-        self.factor = Fraction(STEEPER * float((taken[taken > 0] / spare[taken > 0]).max()))
-        self.shape = tuple(max(FIRST[len(caps)], cap + 2) for cap in caps)
-        if (needed := math.ceil(States.number(self.shape))) > most:
-            raise ModelError.of("max_states", f"must be at least {needed:,} for this system; got {most:,}")
-
-    def run(self) -> None:
-        """Find the policy, its law, and both certificates."""
-        self._solve()
-        while self._every().level(self.average.cost * (1 - self.precision), self._level()) is None:
-            if not self._widened(self._larger()):
-                break
-            self._solve()
-        value = self._evaluate()
-        # What the table leaves to the largest weight costs something.
-        while value > self.average.cost * (1 + SPENT * self.precision) and self._wider():
-            value = self._evaluate()
-        h = self._lower_function(value)
-        lower = LowerCertificate(self.system, self.exact_costs, *self._function(h, h < 0), Fraction(0))
-        self.lower = replace(lower, bound=Fraction(below(lower.check())))
-        h = self._upper_function(value, h)
-        # Where the bound for all states is too large, they are looked at one by one.
-        counts = self.space.counts
-        known = (h < 0) | self._tabulated(counts) | (counts @ self.slopes + self.constant > value)
-        upper = UpperCertificate(
-            self.system, self.exact_costs, self.policy, self.factor, *self._function(-h, known), BEYOND
-        )
-        self.upper = replace(upper, bound=Fraction(above(upper.check())))
-
-    def _every(self) -> Stopping:
-        """The problem of stopping for every policy."""
-        return Stopping(self.space, self.space.costs, self.average.h, self.average.chosen, True)
-
-    def _one(self) -> Stopping:
-        """The same for the policy that was found."""
-        space, d, system = self.space, self.decisions, self.system
-        live = list(d.departures.classes)
-        counts = np.zeros((space.n_states, system.n_classes))
-        counts[:, live] = space.counts
-        sizes, squares = system.mean_sizes[live], (float(self.factor) * self.gains * system.mean_sizes)[live]
-        chosen = self.policy(system.problem, counts)[:, live] / sizes
-        rises = d.arrival_rates * (space.counts + 0.5) - chosen * (space.counts - 0.5)
-        return Stopping(space, -space.costs - rises @ squares, None, chosen, False)
-
-    def _lower_function(self, value: float) -> FloatArray:
-        """The function of a c a little below the costs of the policy, or of the nearest that the states allow."""
-        # Where they cannot grow, level sets may come near the border.
-        part = 1.0 if not self.full else NEAR / AWAY
-        while True:
-            # Beyond the least cost there is no function; that of a set of states is a little less.
-            least = (1.0 - SURE * self.precision) * self.average.cost
-            constant = min(least, (1.0 - SPENT * self.precision) * value)
-            stopping, most = self._every(), part * self._level()
-            level = stopping.level(constant, most)
-            if level is None and self._wider():
-                continue
-            level = level or stopping.within(most)
-            h = stopping.value(level.states, min(constant, level.constant))
-            if h is not None:
-                return h
-            if not self._wider():
-                part /= WIDER
-
-    def _upper_function(self, value: float, h: FloatArray) -> FloatArray:
-        """The same for the policy that was found, from the function for every policy."""
-        room = SPENT * self.precision * value
-        start = self.space.counts[h < 0]
-        rates = self.decisions.departures
-        exact = [[Fraction(float(values[i])) for i in rates.classes] for values in (self.costs, self.gains)]
-        constant, slopes = far_bound(self.system, rates, *exact, self.factor)
-        self.constant, self.slopes = float(constant), np.array(slopes, dtype=float)
-        ends = np.ceil((self.constant - value) / -self.slopes) + 3
-        if self._widened(tuple(np.maximum(ends, self.shape).astype(int).tolist()), 1.0):
-            self.space = States(self.decisions, self.shape)
-        while True:
-            first = np.zeros(self.space.n_states, dtype=bool)
-            first[self.space.places(start)] = True
-            found = self._one().value(first, -value - room)
-            if found is not None:
-                return found
-            if self._widened(self._scaled()):
-                self.space = States(self.decisions, self.shape)
-            else:
-                room *= 2
-
-    def _scaled(self) -> tuple[int, ...]:
-        return tuple(math.ceil(WIDER * side) for side in self.shape)
-
-    def _wider(self) -> bool:
-        """Take a somewhat larger set, and solve; False if that is not allowed."""
-        wider = self._widened(self._scaled())
-        if wider:
-            self._solve()
-        return wider
-
-    def _function(self, h: FloatArray, states: NDArray[np.bool_]) -> tuple[Any, Any, int]:
-        """Where a function is not 0, its values in multiples of a power of 2, and this."""
-        bits = BITS - math.frexp(float(np.abs(h).max()))[1]
-        values = np.rint(np.ldexp(h[states], bits)).astype(np.int64)
-        return frozen(self.space.counts[states]), frozen(values), bits
-
-    def shortfall(self, by_hand: DriftBound) -> str:
-        """Why the precision is not reached."""
-        lower = max(self.lower.lower[0], by_hand.lower[0])
-        if self.upper.upper[0] <= (1.0 + self.precision) * lower:
-            return ""
-        if self.full:
-            return f"more than max_states={self.most:,} states are needed"
-        return "the policy is not near enough to the best"
-
-    def _solve(self) -> None:
-        """The best policy on the states of ``shape``."""
-        self.space = States(self.decisions, self.shape)
-        self.average = least_mean_cost(self.space, LITTLE * self.precision, self.average)
-        _log.info("least mean costs %.9g on %d states", self.average.cost, self.space.n_states)
-
-    def _level(self) -> float:
-        """Below it level sets end well before the border."""
-        return AWAY * float(self.average.h[self.space.border].min())
-
-    def _larger(self) -> tuple[int, ...]:
-        """Sides at whose ends h, about a quadratic function, is twice its least at the border."""
-        goal = 2.0 * float(self.average.h[self.space.border].min())
-        scales = np.sqrt(goal / self.average.h[self.space.tips])
-        scales = np.maximum(scales, 1.0) if scales.max() > 1.05 else np.full(len(scales), math.sqrt(2.0))
-        return tuple(math.ceil(side * scale) for side, scale in zip(self.shape, scales, strict=True))
-
-    def _widened(self, shape: tuple[int, ...], least: float = 1.1) -> bool:
-        """Take a larger set, or what is allowed of it; False if it is not larger by this factor."""
-        scale = min(1.0, (self.most / States.number(shape)) ** (1 / len(shape)))
-        self.full = self.full or scale < 1.0
-        fitting = tuple(max(old, int(side * scale)) for old, side in zip(self.shape, shape, strict=True))
-        if States.number(fitting) > self.most or math.prod(fitting) <= least * math.prod(self.shape):
-            return False
-        self.shape = fitting
-        return True
-
-    def _tabulated(self, counts: NDArray[np.int64]) -> NDArray[np.bool_]:
-        """The states that are in the table of the policy."""
-        live, table = list(self.decisions.departures.classes), self.policy.table
-        whole = np.zeros((len(counts), self.system.n_classes), dtype=np.int64)
-        whole[:, live] = counts
-        found: NDArray[np.bool_] = (whole < table.shape[:-1]).all(axis=1)
-        found[found] = ~np.isnan(table[tuple(whole[found].T)][:, 0])
-        return found
-
-    def _evaluate(self) -> float:
-        """The policy as an object, its law, and the mean costs."""
-        system, departures = self.system, self.decisions.departures
-        live, sizes, n = list(departures.classes), system.mean_sizes, system.n_classes
-        near = self.space.inner(INNER)
-        places = np.zeros((np.count_nonzero(near), n), dtype=np.int64)
-        places[:, live] = self.space.counts[near]
-        tasks = np.zeros(places.shape)
-        tasks[:, live] = self.average.chosen[near] * sizes[live]
-        table = np.full((*(places.max(axis=0) + 1), n), np.nan)
-        table[tuple(places.T)] = tasks
-        vertices = {}
-        for pattern, rates in zip(departures.vertices, self.decisions.vertices, strict=True):
-            points, whole = np.zeros((len(rates), n)), np.zeros(n, dtype=int)
-            points[:, live], whole[live] = rates * sizes[live], pattern
-            vertices[tuple(whole.tolist())] = frozen(points)
-        self.policy = TablePolicy(system.problem, frozen(table), frozen(self.gains), vertices)
-        self.law = estimated_law(system, self.policy)
-        return float(self.costs @ self.law.mean_jobs)

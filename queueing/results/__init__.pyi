@@ -4,6 +4,7 @@ from ..balanced.plan import BalancedPlan
 from ..certificates.chain_certificate import ChainCertificate
 from ..certificates.drift_certificate import DriftCertificate
 from ..certificates.lower_certificate import LowerCertificate
+from ..certificates.table_policy import TablePolicy
 from ..chain.admission import Admission
 from ..chain.stationary_law import Stationary
 from ..chain.tagged import TaggedDuration
@@ -19,7 +20,6 @@ from ..fluid.trajectory import Trajectory
 from ..fluid.verdict import FluidVerdict
 from ..model.trace_fit import TraceFit
 from ..optima.optimum import Optimum
-from ..certificates.table_policy import TablePolicy
 from ..proved_bounds.enclosure import Enclosure
 from ..replays.recorded import Replay
 from ..replays.time_series import ReplayPaths
