@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from fairness.arguments.validation import frozen, require_choice, require_number
+from fairness.arguments.validation import frozen, require_choice, require_number, require_whole
 from fairness.errors import ModelError
 from fairness.machine.work import OutOfTime, ProgressOption, stopped, watching
 from fairness.model.problem import FloatArray
@@ -113,7 +113,7 @@ def optimal(
             f"has {len(live)} classes with arrivals; the best policy is found for 1 to {max(MOST_STATES)}; "
             "drift_bound(system) bounds every policy for any number of classes",
         )
-    most = MOST_STATES[len(live)] if max_states is None else require_number("max_states", max_states, least=1)
+    most = MOST_STATES[len(live)] if max_states is None else require_whole("max_states", max_states, 1)
     try:
         decisions = Decisions(departures(system), costs[live])
     except CertificateError as error:

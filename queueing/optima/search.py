@@ -48,6 +48,8 @@ NEAR = 0.95
 """The same where the set cannot grow."""
 LITTLE = 1e-3
 """Part of the precision that a round of policy iteration must gain to be worth its time."""
+TAIL = 1e-9
+"""Of the law of the policy, at most."""
 SPENT = 0.45
 """Part of the precision that each c lies away from the costs of the policy."""
 SURE = 0.05
@@ -157,7 +159,8 @@ class Search:
 
     def _upper_function(self, value: float, h: FloatArray) -> FloatArray:
         """The same for the policy that was found, from the function for every policy."""
-        room = SPENT * self.precision * value
+        error = float(self.costs @ self.law.mean_jobs_error)
+        room = SPENT * self.precision * value + (error if math.isfinite(error) else 0.0)
         start = self.space.counts[h < 0]
         costs, gains = (
             [Fraction(float(values[i])) for i in self.live] for values in (self.costs, self.gains)
@@ -246,5 +249,5 @@ class Search:
             points[:, live], whole[live] = rates * sizes[live], pattern
             vertices[tuple(whole.tolist())] = frozen(points)
         self.policy = TablePolicy(system.problem, frozen(table), frozen(self.gains), vertices)
-        self.law = estimated_law(system, self.policy)
+        self.law = estimated_law(system, self.policy, tail=min(TAIL, LITTLE * self.precision))
         return float(self.costs @ self.law.mean_jobs)

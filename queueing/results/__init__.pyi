@@ -5,6 +5,7 @@ from ..certificates.chain_certificate import ChainCertificate
 from ..certificates.drift_certificate import DriftCertificate
 from ..certificates.lower_certificate import LowerCertificate
 from ..certificates.table_policy import TablePolicy
+from ..certificates.upper_certificate import UpperCertificate
 from ..chain.admission import Admission
 from ..chain.stationary_law import Stationary
 from ..chain.tagged import TaggedDuration
@@ -60,4 +61,5 @@ __all__ = [
     "TraceFit",
     "Trajectory",
     "Transient",
+    "UpperCertificate",
 ]
