@@ -37,27 +37,18 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from fairness.exact.linear_algebra import dot
-from fairness.exact.outward import above
 from fairness.exact.server_rows import as_fractions
 from fairness.machine.work import Task
-from fairness.model.problem import FloatArray
-from queueing.certificates.bounded_means import BoundedMeans
-from queueing.certificates.departures import Departures
+from fairness.model.problem import Problem
+from queueing.certificates.cost_certificate import SECONDS, CostCertificate, Extreme, Numbers
 from queueing.certificates.errors import CertificateError
-from queueing.certificates.lower_certificate import SECONDS, known_costs, known_departures
 from queueing.certificates.state_function import StateFunction
 from queueing.certificates.table_policy import TablePolicy
-from queueing.model.system import System
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
 
 __all__ = ["UpperCertificate", "far_bound"]
 
@@ -66,201 +57,99 @@ ROUNDING = Fraction(1, 2**40)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class UpperCertificate(BoundedMeans):
+class UpperCertificate(CostCertificate):
     """An upper bound of the mean holding costs under one policy, with all that is needed to check it.
 
     Attributes
     ----------
-    system : System
-        A pool with Poisson arrivals, exponential sizes and load below 1.
-    costs : tuple of Fraction
-        w > 0 of each class, cost per job and unit of time.
     policy : TablePolicy
     factor : Fraction
         The kappa of the quadratic part.
-    states : ndarray of int of shape (n_states, n)
-        Counts of the classes with arrivals.
-    h : ndarray of int of shape (n_states,)
-        The function v there, in multiples of ``2**-bits``.
-    bits : int
-    bound : Fraction
-        What is claimed: the c of the theorem, cost per unit of time.
     """
 
-    system: System
-    costs: tuple[Fraction, ...]
+    is_upper = True
+
     policy: TablePolicy
     factor: Fraction
-    states: NDArray[np.int64]
-    h: NDArray[np.int64]
-    bits: int
-    bound: Fraction
 
     @property
-    def names(self) -> tuple[str, ...]:
-        """What is bounded."""
-        return (f"holding costs under {self.policy.name}",)
+    def of_whom(self) -> str:
+        """Name of the policy."""
+        return self.policy.name
 
-    @property
-    def lower(self) -> FloatArray:
-        """0, shape (1,): costs are not negative."""
-        return np.zeros(1)
-
-    @cached_property
-    def upper(self) -> FloatArray:
-        """The bound, rounded up, shape (1,)."""
-        return np.array([above(self.bound)])
-
-    def check(self) -> Fraction:
-        """The smallest bound that this proves, at most the one that is claimed.
-
-        Raises
-        ------
-        CertificateError
-            If it is none, or more is claimed than follows; it names the state.
-        """
-        proved, state = _Checker(self).proved()
-        if type(self.bound) is not Fraction or proved > self.bound:
-            raise CertificateError(
-                "inequality", f"{float(self.bound)!r} is claimed, {float(proved)!r} is proved", state
-            )
-        return proved
-
-    def summary(self) -> str:
-        """The claim, and the states it rests on."""
-        return "\n".join(
-            [
-                f"certificate of an upper bound under {self.policy.name}",
-                *self._claims(),
-                f"  v on {len(self.states):,} states; check() checks it in fractions",
-            ]
+    def _proved(self, numbers: Numbers, h: StateFunction) -> Extreme:
+        """The largest value of w·x + Qu, or of its bound, in all states."""
+        policy, live = self.policy, list(numbers.classes)
+        if not (isinstance(policy, TablePolicy) and policy.problem.same(self.system.problem)):
+            raise CertificateError("data", "policy must be a TablePolicy for the problem of the system")
+        if policy.classes != numbers.classes:
+            raise CertificateError("data", "the policy is for other classes than those with arrivals")
+        if type(self.factor) is not Fraction or self.factor < 0:
+            raise CertificateError("data", "factor must be a fraction >= 0")
+        if not (policy.gains.shape == (len(live),) and (policy.gains > 0).all()):
+            raise CertificateError("data", f"gains of the policy must be {len(live)} numbers > 0")
+        if not h.contains(policy.tabulated()).all():
+            raise CertificateError("data", "the table of the policy has states that are not among states")
+        gains = [Fraction(g) for g in policy.gains.tolist()]
+        constant, slopes = far_bound(self.system.problem, numbers, gains, self.factor)
+        if max(slopes) >= 0:
+            raise CertificateError("drift", "the costs of a class grow faster than u falls; raise factor")
+        # Of the quadratic part, per job squared.
+        squares = [self.factor * g * size / 2 for g, size in zip(gains, numbers.mean_sizes, strict=True)]
+        return max(
+            [(constant + dot(slopes, x), tuple(x)) for x in h.frontier.tolist()]
+            + self._near(numbers, h, squares)
         )
 
-    def plot(self, ax: Axes | None = None) -> Axes:
-        """The bounds as a bar."""
-        return self._drawn(ax, f"upper bound under {self.policy.name}", "mean holding costs")
-
-
-class _Checker:
-    """One certificate; its data are looked at first."""
-
-    def __init__(self, certificate: UpperCertificate) -> None:
-        c, policy = certificate, certificate.policy
-        self.rates = known_departures(c.system)
-        self.costs = known_costs(c.costs, self.rates, c.system.n_classes)
-        self.v = StateFunction(len(self.rates.classes), c.states, c.h, c.bits)
-        if not (isinstance(policy, TablePolicy) and policy.problem.same(c.system.problem)):
-            raise CertificateError("data", "policy must be a TablePolicy for the problem of the system")
-        if type(c.factor) is not Fraction or c.factor < 0:
-            raise CertificateError("data", "factor must be a fraction >= 0")
-        live, sizes, self.n_classes = list(self.rates.classes), c.system.as_fractions()[1], c.system.n_classes
-        self.c, self.policy, self.live, self.sizes = c, policy, live, [sizes[i] for i in live]
-        self.gains = _gains(policy, live, self.n_classes)
-        # Of the quadratic part, per job squared.
-        self.squares = [c.factor * g * size / 2 for g, size in zip(self.gains, self.sizes, strict=True)]
-        _check_vertices(policy, self.rates, self.sizes, self.n_classes)
-        table = np.argwhere(~np.isnan(policy.table).all(axis=-1))
-        alone = np.delete(table, live, axis=1).sum(axis=1) == 0
-        if not self.v.contains(table[alone][:, live]).all():
-            raise CertificateError("data", "the table of the policy has states that are not among states")
-
-    def proved(self) -> tuple[Fraction, tuple[int, ...]]:
-        """The largest value of w·x + Qu, or of its bound, and the state where it is."""
-        constant, slopes = far_bound(self.c.system, self.rates, self.costs, self.gains, self.c.factor)
-        for i, slope in zip(self.live, slopes, strict=True):
-            if slope >= 0:
-                raise CertificateError(
-                    "drift", f"the costs of class {i} grow faster than u falls; raise factor"
-                )
-        found = self._near()
-        for x in self.v.frontier.tolist():
-            found.append((constant + sum(s * k for s, k in zip(slopes, x, strict=True)), tuple(x)))
-        return max(found)
-
-    def _near(self) -> list[tuple[Fraction, tuple[int, ...]]]:
+    def _near(self, numbers: Numbers, h: StateFunction, squares: list[Fraction]) -> list[Extreme]:
         """The largest value for each of the answers of the policy on N."""
-        v, n = self.v, len(self.live)
-        states = np.zeros((len(v.counts), self.n_classes))
-        states[:, self.live] = v.counts
-        tasks = self.policy(self.c.system.problem, states)[:, self.live]
-        if not (np.isfinite(tasks) & (tasks >= 0) & ((v.counts > 0) | (tasks == 0))).all():
+        live, states = list(numbers.classes), np.zeros((len(h.counts), self.system.n_classes))
+        states[:, live] = h.counts
+        tasks = self.policy(self.system.problem, states)[:, live]
+        if not (np.isfinite(tasks) & (tasks >= 0) & ((h.counts > 0) | (tasks == 0))).all():
             raise CertificateError("data", "tasks must be finite, >= 0, and 0 where no job is present")
         answers, which = np.unique(tasks, axis=0, return_inverse=True)
-        leave = [
-            [Fraction(t) / size for t, size in zip(row, self.sizes, strict=True)] for row in answers.tolist()
-        ]
-        arrive = self.rates.arrival_rates
-        numbers = list(self.costs)
+        arrive, leave = (
+            numbers.arrival_rates,
+            [numbers.leaving(tuple(map(Fraction, row))) for row in answers.tolist()],
+        )
+        factors = [*numbers.costs]
         for row in (arrive, *leave):
-            numbers += [rate * v.unit for rate in row] + [
-                rate * s for rate, s in zip(row, self.squares, strict=True)
-            ]
-        common = math.lcm(*{value.denominator for value in numbers})
-        scale = v.unit * common
-        up, down = ([v.step(i, by) for i in range(n)] for by in (1, -1))
-        jobs, found = v.counts.astype(object), []
+            factors += [v * by for v, square in zip(row, squares, strict=True) for by in (h.unit, square)]
+        common = math.lcm(*{v.denominator for v in factors})
+        jobs, found = h.counts.astype(object), list[Extreme]()
+        up, down = ([h.step(i, by) for i in range(len(live))] for by in (1, -1))
         with Task(f"check of {len(jobs):,} states", len(jobs), "states", SECONDS * len(jobs)) as task:
             for number, row in enumerate(leave):
                 rows = np.flatnonzero(which.ravel() == number)
                 whole: Any = np.zeros(len(rows), dtype=object)
-                for i, (rate, out, square) in enumerate(zip(arrive, row, self.squares, strict=True)):
+                for i, square in enumerate(squares):
                     x = jobs[rows, i]
-                    whole += x * int(self.costs[i] * common) + up[i][rows] * int(rate * scale)
-                    whole += down[i][rows] * int(out * scale)
                     # Of x^2 a job more makes 2x + 1, a job less -2x + 1.
-                    whole += (2 * x + 1) * int(rate * square * common) + (1 - 2 * x) * int(
-                        out * square * common
-                    )
+                    for rate, step, more in ((arrive[i], up[i], 2 * x + 1), (row[i], down[i], 1 - 2 * x)):
+                        whole += step[rows] * int(rate * h.unit * common) + more * int(rate * square * common)
+                    whole += x * int(numbers.costs[i] * common)
                 at = int(whole.argmax())
-                found.append((Fraction(int(whole[at]), common), tuple(v.counts[rows[at]].tolist())))
+                found.append((Fraction(int(whole[at]), common), tuple(h.counts[rows[at]].tolist())))
                 task.advance(len(rows))
         return found
 
 
 def far_bound(
-    system: System, rates: Departures, costs: list[Fraction], gains: list[Fraction], factor: Fraction
+    problem: Problem, numbers: Numbers, gains: list[Fraction], factor: Fraction
 ) -> tuple[Fraction, list[Fraction]]:
     """The bound outside of N: its constant, and the coefficients of the counts."""
-    (demands, capacities), (arrivals, sizes) = as_fractions(system.problem), system.as_fractions()
-    live, full = rates.classes, rates.vertices[rates.caps]
-    loads, most = [arrivals[i] * sizes[i] for i in live], [max(one) for one in zip(*full, strict=True)]
-    most = [rate * sizes[i] for rate, i in zip(most, live, strict=True)]
-    columns = [([demands[i][j] for i in live], capacity) for j, capacity in enumerate(capacities)]
+    demands, capacities = as_fractions(problem)
+    full, caps = numbers.running.vertices[numbers.running.caps], numbers.running.caps
+    loads = [rate * size for rate, size in zip(numbers.arrival_rates, numbers.mean_sizes, strict=True)]
+    most = [max(one) for one in zip(*full, strict=True)]
+    columns = [([demands[i][j] for i in numbers.classes], capacity) for j, capacity in enumerate(capacities)]
     spare = min((c - dot(loads, column)) / dot(most, column) for column, c in columns if any(column))
     points = [rho + spare * m for rho, m in zip(loads, most, strict=True)]
-    tasks = [[rate * sizes[i] for rate, i in zip(one, live, strict=True)] for one in full]
-    constant = (dot(gains, loads) + max(dot(gains, one) for one in tasks) * (1 + ROUNDING)) / 2
-    limited = [g * cap * p for g, cap, p in zip(gains, rates.caps, points, strict=True) if cap > 1]
+    constant = (dot(gains, loads) + max(dot(gains, tasks) for tasks in full) * (1 + ROUNDING)) / 2
+    constant += sum(g * cap * p for g, cap, p in zip(gains, caps, points, strict=True) if cap > 1)
     slopes = [
         w + factor * g * (rho - p * (1 - ROUNDING))
-        for w, g, rho, p in zip(costs, gains, loads, points, strict=True)
+        for w, g, rho, p in zip(numbers.costs, gains, loads, points, strict=True)
     ]
-    return factor * (constant + sum(limited)), slopes
-
-
-def _gains(policy: TablePolicy, live: list[int], n_classes: int) -> list[Fraction]:
-    """The gains of the classes with arrivals."""
-    gains = policy.gains
-    if not (isinstance(gains, np.ndarray) and gains.shape == (n_classes,) and (gains > 0).all()):
-        raise CertificateError("data", f"gains of the policy must be {n_classes} numbers > 0")
-    return [Fraction(g) for g in gains[live].tolist()]
-
-
-def _check_vertices(policy: TablePolicy, rates: Departures, sizes: list[Fraction], n_classes: int) -> None:
-    """Refuse a policy that chooses from other vertices than those of the pool, but for roundings."""
-    listed = dict(policy.vertices)
-    for pattern, points in rates.vertices.items():
-        whole, exact = [0] * n_classes, np.zeros((len(points), n_classes), dtype=object)
-        for k, i in enumerate(rates.classes):
-            whole[i] = pattern[k]
-            exact[:, i] = [point[k] * sizes[k] for point in points]
-        found = listed.pop(tuple(whole), None)
-        if not isinstance(found, np.ndarray) or found.shape != exact.shape or not np.isfinite(found).all():
-            raise CertificateError("data", f"the policy has no vertices for the pattern {tuple(whole)}")
-        given = np.vectorize(Fraction, otypes=[object])(found)
-        if (abs(given - exact) > exact * (ROUNDING / 8)).any():
-            raise CertificateError(
-                "data", f"vertices of the policy for the pattern {tuple(whole)} are others"
-            )
-    if listed:
-        raise CertificateError("data", f"the policy has vertices for the pattern {next(iter(listed))}")
+    return factor * constant, slopes

@@ -8,6 +8,7 @@ quadratic function stands beside the first (:mod:`queueing.enclosures.moment_pro
 from __future__ import annotations
 
 import math
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -17,12 +18,11 @@ from fairness.arguments.validation import frozen, require_choice, require_number
 from fairness.errors import ModelError
 from fairness.machine.work import OutOfTime, ProgressOption, stopped, watching
 from fairness.model.problem import FloatArray
-from queueing.certificates.departures import departures
+from queueing.certificates.cost_certificate import Numbers
 from queueing.certificates.errors import CertificateError
 from queueing.enclosures.moment_programs.drift_bound import drift_bound
 from queueing.model.class_arguments import class_vector
 from queueing.model.system import System, check_system
-from queueing.optima.decisions import Decisions
 from queueing.optima.optimum import Optimum
 from queueing.optima.search import Search
 
@@ -115,13 +115,13 @@ def optimal(
         )
     most = MOST_STATES[len(live)] if max_states is None else require_whole("max_states", max_states, 1)
     try:
-        decisions = Decisions(departures(system), costs[live])
+        numbers = Numbers.of(system, tuple(map(Fraction, costs.tolist())))
     except CertificateError as error:
         raise ModelError.of("system", f"cannot be taken: {error}") from None
     by_hand = drift_bound(system, of=costs, progress=progress)
     with watching(progress, time_limit):
         try:
-            search = Search(system, costs, decisions, precision, most)
+            search = Search(system, numbers, costs, precision, most)
             search.run()
         except (OutOfTime, KeyboardInterrupt) as stop:
             known = f"mean costs are proved to be at least {by_hand.lower[0]:.6g}, in best"

@@ -56,21 +56,20 @@ def least_mean_cost(space: States, little: float, known: Average | None = None) 
     NotConvergedError
         If policies still improve after 100 rounds.
     """
-    d = space.decisions
-    chosen, _ = space.improved((d.costs * space.counts**2).sum(axis=1), None, 0.0)
+    chosen = space.improved(space.counts**2 @ np.array(space.numbers.costs, dtype=float), None, 0.0)
     if known is not None:
         inner = known.space.inner(INNER)
-        chosen[space.places(known.space.counts[inner])] = known.chosen[inner]
+        chosen[space.set.places(known.space.counts[inner])] = known.chosen[inner]
     others, before = np.arange(1, space.n_states), math.inf
     right = -np.stack([space.costs[1:], np.ones(space.n_states - 1)], axis=1)
     with Task(f"policy iteration on {space.n_states:,} states", USUAL, "rounds") as task:
         for _ in range(ROUNDS):
             cycle = np.zeros((space.n_states, 2))
             cycle[others] = space.factors(others, chosen, reflected=True).solve(right)
-            cost, time = d.arrival_rates @ cycle[space.up[:, 0]]
+            cost, time = space.arrival_rates @ cycle[space.up[:, 0]]
             mean = float(cost / (1.0 + time))
             h = cycle[:, 0] - mean * cycle[:, 1]
-            new, _ = space.improved(h, chosen, least_gain(space, mean, h))
+            new = space.improved(h, chosen, least_gain(space, mean, h))
             if (new == chosen).all() or before - mean < little * mean:
                 return Average(space, mean, h, new)
             chosen, before = new, mean
@@ -80,5 +79,4 @@ def least_mean_cost(space: States, little: float, known: Average | None = None) 
 
 def least_gain(space: States, mean: float, h: FloatArray) -> float:
     """What a change must gain to be more than rounding."""
-    fastest = max(points.sum(axis=1).max() for points in space.decisions.vertices)
-    return max(GAIN * mean, ROUNDING * float(np.abs(h).max()) * float(fastest))
+    return max(GAIN * mean, ROUNDING * float(np.abs(h).max()) * space.fastest)

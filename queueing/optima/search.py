@@ -13,9 +13,11 @@ from __future__ import annotations
 
 import logging
 import math
+from collections.abc import Callable
 from dataclasses import replace
 from fractions import Fraction
-from typing import Any
+from functools import partial
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,13 +26,14 @@ from fairness.arguments.validation import frozen
 from fairness.errors import ModelError
 from fairness.exact.outward import above, below
 from fairness.model.problem import FloatArray
+from queueing.certificates.cost_certificate import Numbers
 from queueing.certificates.lower_certificate import LowerCertificate
 from queueing.certificates.table_policy import TablePolicy
 from queueing.certificates.upper_certificate import UpperCertificate, far_bound
 from queueing.chain.stationary import estimated_law
 from queueing.chain.stationary_law import Stationary
 from queueing.model.system import System
-from queueing.optima.decisions import Decisions, States
+from queueing.optima.decisions import States
 from queueing.optima.policy_iteration import INNER, least_mean_cost
 from queueing.optima.stopping import Stopping
 
@@ -61,6 +64,8 @@ BEYOND = Fraction(2**1023)
 BITS = 61
 """Of the largest number in h."""
 
+Certificate = TypeVar("Certificate", LowerCertificate, UpperCertificate)
+
 
 class Search:
     """What is found for one system.
@@ -82,24 +87,22 @@ class Search:
     full = False
 
     def __init__(
-        self, system: System, costs: FloatArray, decisions: Decisions, precision: float, most: float
+        self, system: System, numbers: Numbers, costs: FloatArray, precision: float, most: int
     ) -> None:
-        self.system, self.costs, self.decisions = system, costs, decisions
+        self.system, self.numbers, self.costs = system, numbers, costs
         self.precision, self.most = precision, most
-        self.exact_costs = tuple(map(Fraction, costs.tolist()))
-        self.live, caps = list(decisions.departures.classes), decisions.departures.caps
+        self.live, caps = list(numbers.classes), numbers.running.caps
+        self.sizes = system.mean_sizes[self.live]
         # Beyond the table jobs count by what the tasks of one class alone can be.
-        alone = np.array([points.max(axis=0) for points in decisions.vertices]).max(axis=0)
-        alone *= system.mean_sizes[self.live]
+        alone = np.array(numbers.running.vertices[caps], dtype=float).max(axis=0)
         taken = alone @ system.problem.demands[self.live]
         spare = system.problem.capacities - system.resource_loads
-        self.gains = costs.copy()
-        self.gains[self.live] /= alone
+        self.gains = costs[self.live] / alone
         self.factor = Fraction(STEEPER * float((taken[taken > 0] / spare[taken > 0]).max()))
         self.shape = tuple(max(FIRST[len(caps)], cap + 2) for cap in caps)
         if (needed := math.ceil(States.number(self.shape))) > most:
             raise ModelError.of("max_states", f"must be at least {needed:,} for this system; got {most:,}")
-        self.space = States(decisions, self.shape)
+        self.space = States(numbers, self.shape)
         self.average = least_mean_cost(self.space, LITTLE * precision)
 
     def run(self) -> None:
@@ -113,16 +116,13 @@ class Search:
         while value > self.average.cost * (1 + SPENT * self.precision) and self._wider():
             value = self._evaluate()
         h = self._lower_function(value)
-        lower = LowerCertificate(self.system, self.exact_costs, *self._function(h, h < 0), Fraction(0))
-        self.lower = replace(lower, bound=Fraction(below(lower.check())))
+        self.lower = self._proved(LowerCertificate, h, h < 0, Fraction(0))
         h = self._upper_function(value, h)
         # Where the bound for all states is too large, they are looked at one by one.
-        counts = self.space.counts
-        known = (h < 0) | self._tabulated(counts) | (counts @ self.slopes + self.constant > value)
-        upper = UpperCertificate(
-            self.system, self.exact_costs, self.policy, self.factor, *self._function(-h, known), BEYOND
-        )
-        self.upper = replace(upper, bound=Fraction(above(upper.check())))
+        known = (h < 0) | (self.space.counts @ self.slopes + self.constant > value)
+        known[self.space.set.places(self.policy.tabulated())] = True
+        kind = partial(UpperCertificate, policy=self.policy, factor=self.factor)
+        self.upper = self._proved(kind, -h, known, BEYOND)
 
     def _every(self) -> Stopping:
         """The problem of stopping for every policy."""
@@ -130,13 +130,12 @@ class Search:
 
     def _one(self) -> Stopping:
         """The same for the policy that was found."""
-        space, d, system = self.space, self.decisions, self.system
-        live, counts = self.live, np.zeros((space.n_states, system.n_classes))
-        counts[:, live] = space.counts
-        sizes, squares = system.mean_sizes[live], (float(self.factor) * self.gains * system.mean_sizes)[live]
-        chosen = self.policy(system.problem, counts)[:, live] / sizes
-        rises = d.arrival_rates * (space.counts + 0.5) - chosen * (space.counts - 0.5)
-        return Stopping(space, -space.costs - rises @ squares, None, chosen, False)
+        space, counts = self.space, np.zeros((self.space.n_states, self.system.n_classes))
+        counts[:, self.live] = space.counts
+        chosen = self.policy(self.system.problem, counts)[:, self.live] / self.sizes
+        rises = space.arrival_rates * (space.counts + 0.5) - chosen * (space.counts - 0.5)
+        costs = space.costs + rises @ (float(self.factor) * self.gains * self.sizes)
+        return Stopping(space, -costs, None, chosen, False)
 
     def _lower_function(self, value: float) -> FloatArray:
         """The function of a c below the costs of the policy, or of the nearest that the states allow."""
@@ -161,23 +160,20 @@ class Search:
         """The same for the policy that was found, from the function for every policy."""
         error = float(self.costs @ self.law.mean_jobs_error)
         room = SPENT * self.precision * value + (error if math.isfinite(error) else 0.0)
-        start = self.space.counts[h < 0]
-        costs, gains = (
-            [Fraction(float(values[i])) for i in self.live] for values in (self.costs, self.gains)
-        )
-        constant, slopes = far_bound(self.system, self.decisions.departures, costs, gains, self.factor)
+        start, gains = self.space.counts[h < 0], [Fraction(g) for g in self.gains.tolist()]
+        constant, slopes = far_bound(self.system.problem, self.numbers, gains, self.factor)
         self.constant, self.slopes = float(constant), np.array(slopes, dtype=float)
         ends = np.ceil((self.constant - value) / -self.slopes) + 3
         if self._widened(tuple(np.maximum(ends, self.shape).astype(int).tolist()), 1.0):
-            self.space = States(self.decisions, self.shape)
+            self.space = States(self.numbers, self.shape)
         while True:
             first = np.zeros(self.space.n_states, dtype=bool)
-            first[self.space.places(start)] = True
+            first[self.space.set.places(start)] = True
             found = self._one().value(first, -value - room)
             if found is not None:
                 return found
             if self._widened(self._scaled()):
-                self.space = States(self.decisions, self.shape)
+                self.space = States(self.numbers, self.shape)
             else:
                 room *= 2
 
@@ -191,15 +187,20 @@ class Search:
             self._solve()
         return wider
 
-    def _function(self, h: FloatArray, states: NDArray[np.bool_]) -> tuple[Any, Any, int]:
-        """Where a function is not 0, its values in multiples of a power of 2, and this."""
+    def _proved(
+        self, kind: Callable[..., Certificate], h: FloatArray, states: NDArray[np.bool_], claim: Fraction
+    ) -> Certificate:
+        """The certificate of a function, with what the checker says that it proves."""
         bits = BITS - math.frexp(float(np.abs(h).max()))[1]
         values = np.rint(np.ldexp(h[states], bits)).astype(np.int64)
-        return frozen(self.space.counts[states]), frozen(values), bits
+        costs, counts = tuple(map(Fraction, self.costs.tolist())), self.space.counts[states]
+        certificate = kind(self.system, costs, frozen(counts), frozen(values), bits, claim)
+        proved = certificate.check()
+        return replace(certificate, bound=Fraction((above if certificate.is_upper else below)(proved)))
 
     def _solve(self) -> None:
         """The best policy on the states of ``shape``."""
-        self.space = States(self.decisions, self.shape)
+        self.space = States(self.numbers, self.shape)
         self.average = least_mean_cost(self.space, LITTLE * self.precision, self.average)
         _log.info("least mean costs %.9g on %d states", self.average.cost, self.space.n_states)
 
@@ -224,30 +225,14 @@ class Search:
         self.shape = fitting
         return True
 
-    def _tabulated(self, counts: NDArray[np.int64]) -> NDArray[np.bool_]:
-        """The states that are in the table of the policy."""
-        table, whole = self.policy.table, np.zeros((len(counts), self.system.n_classes), dtype=np.int64)
-        whole[:, self.live] = counts
-        found = np.asarray((whole < table.shape[:-1]).all(axis=1))
-        found[found] = ~np.isnan(table[tuple(whole[found].T)][:, 0])
-        return found
-
     def _evaluate(self) -> float:
         """The policy as an object, its law, and the mean costs."""
-        system, departures = self.system, self.decisions.departures
-        live, sizes, n = self.live, system.mean_sizes, system.n_classes
         near = self.space.inner(INNER)
-        places = np.zeros((np.count_nonzero(near), n), dtype=np.int64)
-        places[:, live] = self.space.counts[near]
-        tasks = np.zeros(places.shape)
-        tasks[:, live] = self.average.chosen[near] * sizes[live]
-        table = np.full((*(places.max(axis=0) + 1), n), np.nan)
-        table[tuple(places.T)] = tasks
-        vertices = {}
-        for pattern, rates in zip(departures.vertices, self.decisions.vertices, strict=True):
-            points, whole = np.zeros((len(rates), n)), np.zeros(n, dtype=int)
-            points[:, live], whole[live] = rates * sizes[live], pattern
-            vertices[tuple(whole.tolist())] = frozen(points)
-        self.policy = TablePolicy(system.problem, frozen(table), frozen(self.gains), vertices)
-        self.law = estimated_law(system, self.policy, tail=min(TAIL, LITTLE * self.precision))
+        places = self.space.counts[near]
+        table = np.full((*(places.max(axis=0) + 1), len(self.live)), np.nan)
+        table[tuple(places.T)] = self.average.chosen[near] * self.sizes
+        self.policy = TablePolicy(
+            self.system.problem, self.numbers.classes, frozen(table), frozen(self.gains)
+        )
+        self.law = estimated_law(self.system, self.policy, tail=min(TAIL, LITTLE * self.precision))
         return float(self.costs @ self.law.mean_jobs)

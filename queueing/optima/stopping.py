@@ -106,7 +106,6 @@ class Stopping(NamedTuple):
     def value(self, start: NDArray[np.bool_], constant: float) -> FloatArray | None:
         """The h of a c, (n_states,), from a first guess of H; None if H reaches the border of the states."""
         space, states, chosen, layers = self.space, start, self.chosen, LAYERS
-        rates = space.decisions.arrival_rates
         with Task(f"a bound on {space.n_states:,} states", USUAL, "rounds") as task:
             for _ in range(ROUNDS):
                 if (states & space.border).any():
@@ -115,12 +114,11 @@ class Stopping(NamedTuple):
                 if len(places):
                     right = constant - self.costs[places]
                     h[places] = space.factors(places, chosen, reflected=False).solve(right)
-                least, new = least_gain(space, abs(constant), h), chosen
+                new, least = chosen, least_gain(space, abs(constant), h)
                 if self.free:
-                    new, falls = space.improved(h, chosen, least)
-                else:
-                    falls = np.einsum("ki,ik->k", chosen, space.falls(h))
-                drift = self.costs - constant + rates @ (np.append(h, 0.0)[space.up] - h) + falls
+                    new = space.improved(h, chosen, least)
+                falls = np.einsum("ki,ik->k", new, space.falls(h))
+                drift = self.costs - constant + space.rises(h) + falls
                 stays = states & (h <= 0)
                 joins = ~states & (drift < -least)
                 if (stays == states).all() and not joins.any() and (new == chosen)[states].all():

@@ -9,7 +9,7 @@ import pytest
 
 from fairness import Problem
 from queueing import CertificateError, System, check_certificate, optimal
-from queueing.certificates.departures import departures
+from queueing.certificates.running import running
 from queueing.certificates.state_function import StateFunction
 
 SYSTEM = System(Problem([[2, 1], [1, 2]], [3, 3]), [Fraction(1, 2), Fraction(1, 3)], [1, Fraction(3, 2)])
@@ -101,12 +101,10 @@ def test_the_upper_bound_by_its_definition(best):
 
 
 def test_vertices_by_their_definition(best):
-    rates = departures(best.system)
-    sizes = best.system.as_fractions()[1]
-    for pattern, points in rates.vertices.items():
-        found = {tuple(rate * size for rate, size in zip(point, sizes, strict=True)) for point in points}
-        assert found == set(can_run(best.system.problem, pattern))
-    assert rates.caps == ((1, 1) if best.system is SYSTEM else (3, 1))
+    found = running(best.system.problem, [0, 1])
+    for pattern, points in found.vertices.items():
+        assert points == sorted(set(can_run(best.system.problem, pattern)))
+    assert found.caps == ((1, 1) if best.system is SYSTEM else (3, 1))
 
 
 def test_neighbours_and_frontier():
@@ -187,12 +185,7 @@ def test_an_upper_bound_is_one_of_its_policy(best):
     refuse("'inequality'", table=idle)
     larger = np.pad(proof.policy.table, [(0, 60), (0, 60), (0, 0)], constant_values=0.0)
     refuse("table of the policy has states", table=larger)
-    refuse(
-        "vertices of the policy for the pattern",
-        vertices={k: v * 0.999 for k, v in proof.policy.vertices.items()},
-    )
-    refuse("has no vertices for the pattern", vertices={})
-    refuse("has vertices for the pattern", vertices=proof.policy.vertices | {(9, 9): np.zeros((1, 2))})
+    refuse("for other classes", classes=(0,))
     refuse("gains of the policy", gains=np.array([1.0, 0.0]))
     refuse("must be a TablePolicy", problem=Problem([[1, 1], [1, 2]], [3, 3]))
     negative = proof.policy.table.copy()
