@@ -9,11 +9,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from fairness.arguments.validation import require_choice
-from fairness.display.drawing import bars, given_axes
+from fairness.display.drawing import given_axes
 from fairness.display.lettering import folded, label
 from fairness.display.result import Result
-from fairness.display.tables import aligned
+from fairness.display.tables import aligned, rounded_down, rounded_up
 from fairness.errors import ModelError
 from fairness.model.problem import FloatArray
 from queueing.certificates.errors import CertificateError
@@ -22,7 +21,6 @@ from queueing.certificates.table_policy import TablePolicy
 from queueing.certificates.upper_certificate import UpperCertificate
 from queueing.chain.stationary_law import Stationary
 from queueing.enclosures.moment_programs.drift_bound import DriftBound
-from queueing.model.class_results import class_table
 from queueing.model.system import System
 
 if TYPE_CHECKING:
@@ -33,8 +31,10 @@ __all__ = ["Optimum"]
 
 SELDOM = 1e-4
 """Probability of more jobs than a picture of the policy shows."""
+DIGITS = 10
+"""Of the costs in a summary."""
 FEWEST = 10
-"""Jobs that it shows at least, if the table has them."""
+"""States of a count that it shows at least."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -97,9 +97,8 @@ class Optimum(Result):
             ):
                 raise CertificateError("data", "a certificate is one of another system")
         costs = tuple(map(Fraction, self.costs.tolist()))
-        if any(costs != one for one in (self.lower_proof.costs, self.upper_proof.costs)) or (
-            [self.costs.tolist()] != self.by_hand.weights.tolist()
-        ):
+        by_hand = tuple(map(Fraction, self.by_hand.weights[0].tolist()))
+        if {self.lower_proof.costs, self.upper_proof.costs, by_hand} != {costs}:
             raise CertificateError("data", "a certificate is one of other costs")
         if self.upper_proof.policy is not self.policy:
             raise CertificateError("data", "the upper bound is one of another policy")
@@ -145,97 +144,66 @@ class Optimum(Result):
         index = pd.Index(rows, name="mean costs")
         return pd.DataFrame(list(rows.values()), index, columns=["value", "error", "proved"])
 
-    def by_class(self) -> pd.DataFrame:
-        """One row per class under the policy found: load, cost; mean jobs, their error, duration, rate."""
-        law = self.law
-        return class_table(
-            self.system,
-            cost=self.costs,
-            mean_jobs=law.mean_jobs,
-            mean_jobs_error=law.mean_jobs_error,
-            mean_duration=law.mean_durations,
-            service_rate=law.service_rates,
-        )
-
     @property
     def _tabulated(self) -> int:
         return 4
 
     def summary(self) -> str:
         """What a person wants to read: the bounds, the policy found, and what they rest on."""
-        what = {"jobs": "mean jobs", "duration": "mean duration, all classes alike"}.get(
-            self.cost, "mean costs"
-        )
+        what = {"jobs": "mean jobs", "duration": "mean duration of the classes"}.get(self.cost, "mean costs")
         frame = self.to_dataframe()
+        low, hand, high, value = frame["value"].tolist()
+        shown = [rounded_down(low, DIGITS), rounded_down(hand, DIGITS), rounded_up(high, DIGITS), value]
+        known = [*["proved"] * 3, f"error about {self.value_error:.1e}"]
         rows = [
-            [str(name), f"{row.value:.10g}", "proved" if row.proved else f"error about {row.error:.1e}"]
-            for name, row in zip(frame.index, frame.itertuples(), strict=True)
+            [name, f"{one:.{DIGITS}g}", how] for name, one, how in zip(frame.index, shown, known, strict=True)
         ]
         asked = f"{self.precision:.1e} asked" + (f": {self.shortfall}" if self.shortfall else "")
         return "\n".join(
             [
                 f"the best possible: {what}",
                 *aligned(rows, words=1),
-                f"  the policy found is at most {self.gap:.1e} above the best; {asked}",
+                f"  the policy found is at most {rounded_up(self.gap, 2):.1e} above the best; {asked}",
                 f"  proofs on {len(self.lower_proof.h):,} and {len(self.upper_proof.h):,} states; check() "
                 "checks them in fractions",
             ]
         )
 
-    def plot(self, ax: Axes | None = None, what: str = "tasks", job_class: int | str | None = None) -> Axes:
-        """Draw the policy that was found, or the bounds.
+    def plot(self, ax: Axes | None = None, job_class: int | str | None = None) -> Axes:
+        """Tasks that the policy runs of a class, by default the first with arrivals.
 
-        Parameters
-        ----------
-        ax : Axes, optional
-        what : {"tasks", "bounds"}
-            Tasks of a class over the jobs of it and of the next class with arrivals, at one job of a third;
-            or the figures of the table.
-        job_class : int or str, optional
-            Default: the first with arrivals.
+        To the right its jobs, upwards those of the next class with arrivals; of a third there is one.
 
         Raises
         ------
         ModelError
-            If an argument is wrong, or no jobs of the class arrive.
+            If no jobs of the class arrive.
         """
-        if require_choice("what", what, ("tasks", "bounds")) == "bounds":
-            frame = self.to_dataframe()
-            return bars(
-                ax,
-                list(frame.index),
-                frame.value,
-                error=frame.error,
-                ylabel="mean costs",
-                title="the best possible",
-            )
-        live = np.flatnonzero(self.system.arrival_rates > 0).tolist()
+        live, names = list(self.policy.classes), self.system.problem.job_classes
         own = live[0] if job_class is None else self.system.class_index(job_class)
         if own not in live:
             raise ModelError.of("job_class", f"must be one with arrivals; got {job_class!r}")
-        names, order = (
-            self.system.problem.job_classes,
-            [own, *live[live.index(own) + 1 :], *live[: live.index(own)]],
-        )
-        ax, axes = given_axes(ax), [np.arange(self._shown(i)) for i in order[:2]]
-        counts = np.ones((*map(len, axes), self.system.n_classes)) * (self.system.arrival_rates > 0)
-        for place, (i, values) in enumerate(zip(order, axes, strict=False)):
-            counts[..., i] = np.expand_dims(values, tuple(k for k in range(len(axes)) if k != place))
+        other = live[(live.index(own) + 1) % len(live)]
+        right, upwards = (self._shown(own), 1) if other == own else (self._shown(own), self._shown(other))
+        counts = np.zeros((right, upwards, self.system.n_classes))
+        counts[..., live] = 1
+        counts[..., other] = np.arange(upwards)
+        counts[..., own] = np.arange(right)[:, None]
         tasks = self.policy(self.system.problem, counts)[..., own]
-        texts = {"xlabel": f"jobs of {names[own]}", "title": f"policy found: tasks of {names[own]}"}
-        if len(axes) == 1:
-            ax.step(axes[0], tasks, where="mid", color="black")
-            texts["ylabel"] = "tasks"
+        ax, texts = given_axes(ax), {"xlabel": f"jobs of {names[own]}", "ylabel": "tasks"}
+        if other == own:
+            ax.step(np.arange(right), tasks[:, 0], where="mid", color="black")
         else:
-            edges = [np.arange(len(values) + 1) - 0.5 for values in axes]
+            edges = [np.arange(size + 1) - 0.5 for size in (right, upwards)]
             mesh = ax.pcolormesh(*edges, tasks.T, cmap="viridis_r")
             ax.figure.colorbar(mesh, ax=ax, label="tasks")
-            texts["ylabel"] = f"jobs of {names[order[1]]}"
+            texts["ylabel"] = f"jobs of {names[other]}"
         ax.locator_params(axis="x", integer=True, min_n_ticks=1)
-        ax.set(**{key: folded(label(text)) for key, text in texts.items()})
+        title = f"policy found: tasks of {names[own]}"
+        ax.set(**{key: folded(label(text)) for key, text in (texts | {"title": title}).items()})
         return ax
 
     def _shown(self, i: int) -> int:
         """States of a count that a picture shows."""
         beyond = np.cumsum(self.law.marginals[i][::-1])[::-1]
-        return min(self.policy.table.shape[i], max(FEWEST, int(np.count_nonzero(beyond >= SELDOM))))
+        return max(FEWEST, int(np.count_nonzero(beyond >= SELDOM)))

@@ -110,7 +110,6 @@ class Search:
         while self._every().level(self.average.cost * (1 - self.precision), self._level()) is None:
             if not self._widened(self._larger()):
                 break
-            self._solve()
         value = self._evaluate()
         # What the table leaves to the largest weight costs something.
         while value > self.average.cost * (1 + SPENT * self.precision) and self._wider():
@@ -164,28 +163,15 @@ class Search:
         constant, slopes = far_bound(self.system.problem, self.numbers, gains, self.factor)
         self.constant, self.slopes = float(constant), np.array(slopes, dtype=float)
         ends = np.ceil((self.constant - value) / -self.slopes) + 3
-        if self._widened(tuple(np.maximum(ends, self.shape).astype(int).tolist()), 1.0):
-            self.space = States(self.numbers, self.shape)
+        self._widened(np.maximum(ends, self.shape), 1.0, solve=False)
         while True:
             first = np.zeros(self.space.n_states, dtype=bool)
             first[self.space.set.places(start)] = True
             found = self._one().value(first, -value - room)
             if found is not None:
                 return found
-            if self._widened(self._scaled()):
-                self.space = States(self.numbers, self.shape)
-            else:
+            if not self._wider(solve=False):
                 room *= 2
-
-    def _scaled(self) -> tuple[int, ...]:
-        return tuple(math.ceil(WIDER * side) for side in self.shape)
-
-    def _wider(self) -> bool:
-        """Take a somewhat larger set, and solve; False if that is not allowed."""
-        wider = self._widened(self._scaled())
-        if wider:
-            self._solve()
-        return wider
 
     def _proved(
         self, kind: Callable[..., Certificate], h: FloatArray, states: NDArray[np.bool_], claim: Fraction
@@ -198,31 +184,31 @@ class Search:
         proved = certificate.check()
         return replace(certificate, bound=Fraction((above if certificate.is_upper else below)(proved)))
 
-    def _solve(self) -> None:
-        """The best policy on the states of ``shape``."""
-        self.space = States(self.numbers, self.shape)
-        self.average = least_mean_cost(self.space, LITTLE * self.precision, self.average)
-        _log.info("least mean costs %.9g on %d states", self.average.cost, self.space.n_states)
-
     def _level(self) -> float:
         """Below it level sets end well before the border."""
         return AWAY * float(self.average.h[self.space.border].min())
 
-    def _larger(self) -> tuple[int, ...]:
+    def _larger(self) -> FloatArray:
         """Sides at whose ends h, about a quadratic function, is twice its least at the border."""
         goal = 2.0 * float(self.average.h[self.space.border].min())
         scales = np.sqrt(goal / self.average.h[self.space.tips])
-        scales = np.maximum(scales, 1.0) if scales.max() > 1.05 else np.full(len(scales), math.sqrt(2.0))
-        return tuple(math.ceil(side * scale) for side, scale in zip(self.shape, scales, strict=True))
+        return np.array(self.shape) * (np.maximum(scales, 1.0) if scales.max() > 1.05 else math.sqrt(2.0))
 
-    def _widened(self, shape: tuple[int, ...], least: float = 1.1) -> bool:
-        """Take a larger set, or what is allowed of it; False if it is not larger by this factor."""
-        scale = min(1.0, (self.most / States.number(shape)) ** (1 / len(shape)))
+    def _wider(self, *, solve: bool = True) -> bool:
+        return self._widened(WIDER * np.array(self.shape), solve=solve)
+
+    def _widened(self, sides: FloatArray, least: float = 1.1, *, solve: bool = True) -> bool:
+        """Take a larger set, or what is allowed of it, and solve; False if it is not so much larger."""
+        wanted = tuple(np.ceil(sides).astype(int).tolist())
+        scale = min(1.0, (self.most / States.number(wanted)) ** (1 / len(wanted)))
         self.full = self.full or scale < 1.0
-        fitting = tuple(max(old, int(side * scale)) for old, side in zip(self.shape, shape, strict=True))
-        if States.number(fitting) > self.most or math.prod(fitting) <= least * math.prod(self.shape):
+        shape = tuple(max(old, int(side * scale)) for old, side in zip(self.shape, wanted, strict=True))
+        if States.number(shape) > self.most or math.prod(shape) <= least * math.prod(self.shape):
             return False
-        self.shape = fitting
+        self.shape, self.space = shape, States(self.numbers, shape)
+        if solve:
+            self.average = least_mean_cost(self.space, LITTLE * self.precision, self.average)
+            _log.info("least mean costs %.9g on %d states", self.average.cost, self.space.n_states)
         return True
 
     def _evaluate(self) -> float:

@@ -298,7 +298,7 @@ def test_arguments_that_are_refused():
         ({"cost": [1, 1, 1]}, r"cost must have shape \(2,\)"),
         ({"precision": 0}, "precision must be"),
         ({"max_states": 1.5}, "max_states must be"),
-        ({"max_states": 10}, "max_states must be at least 805"),
+        ({"max_states": 10}, "max_states must be at least 850"),
     ):
         with pytest.raises(ModelError, match=said):
             optimal(system, **arguments)
