@@ -27,8 +27,8 @@ if TYPE_CHECKING:
 
 __all__ = ["SECONDS", "CostCertificate", "Extreme", "Numbers"]
 
-SECONDS = 2e-6
-"""Time per state and vertex, about."""
+SECONDS = 5e-6
+"""Time per state, about."""
 
 Row = tuple[Fraction, ...]
 Extreme = tuple[Fraction, tuple[int, ...]]

@@ -59,8 +59,7 @@ class LowerCertificate(CostCertificate):
         down = [h.step(i, -1) for i in range(n)]
         caps = numbers.running.caps
         which = np.ravel_multi_index(tuple(np.minimum(h.counts, caps).T), tuple(cap + 1 for cap in caps))
-        seconds = SECONDS * len(whole) * max(map(len, patterns.values()))
-        with Task(f"check of {len(whole):,} states", len(whole), "states", seconds) as task:
+        with Task(f"check of {len(whole):,} states", len(whole), "states", SECONDS * len(whole)) as task:
             for number, points in enumerate(patterns.values()):
                 rows = np.flatnonzero(which == number)
                 if len(rows):

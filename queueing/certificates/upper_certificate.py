@@ -84,14 +84,15 @@ class UpperCertificate(CostCertificate):
             raise CertificateError("data", "policy must be a TablePolicy for the problem of the system")
         if policy.classes != numbers.classes:
             raise CertificateError("data", "the policy is for other classes than those with arrivals")
-        if type(self.factor) is not Fraction or self.factor < 0:
-            raise CertificateError("data", "factor must be a fraction >= 0")
+        if type(self.factor) is not Fraction:
+            raise CertificateError("data", f"factor must be a fraction; got {self.factor!r:.80}")
         if not (policy.gains.shape == (len(live),) and (policy.gains > 0).all()):
             raise CertificateError("data", f"gains of the policy must be {len(live)} numbers > 0")
         if not h.contains(policy.tabulated()).all():
             raise CertificateError("data", "the table of the policy has states that are not among states")
         gains = [Fraction(g) for g in policy.gains.tolist()]
         constant, slopes = far_bound(self.system.problem, numbers, gains, self.factor)
+        # Then factor is > 0, and u bounded below.
         if max(slopes) >= 0:
             raise CertificateError("drift", "the costs of a class grow faster than u falls; raise factor")
         # Of the quadratic part, per job squared.

@@ -9,11 +9,13 @@ import pytest
 
 from fairness import Problem
 from queueing import CertificateError, System, check_certificate, optimal
+from queueing.certificates.cost_certificate import Numbers
 from queueing.certificates.running import running
 from queueing.certificates.state_function import StateFunction
+from queueing.certificates.upper_certificate import far_bound
 
 SYSTEM = System(Problem([[2, 1], [1, 2]], [3, 3]), [Fraction(1, 2), Fraction(1, 3)], [1, Fraction(3, 2)])
-LIMITED = System(Problem([[2, 1], [1, 2]], [3, 3], limits=[0.5, 4]), [0.5, 0.2], [1, 1.5])
+LIMITED = System(Problem([[2, 1], [1, 2]], [3, 3], limits=[0.4, 4]), [0.5, 0.2], [1, 1.5])
 
 
 @pytest.fixture(scope="module", params=[SYSTEM, LIMITED], ids=["free", "limited"])
@@ -97,14 +99,45 @@ def test_the_upper_bound_by_its_definition(best):
         for x, row in zip(states, tasks.tolist(), strict=True)
     ]
     assert max(values) <= proof.check() <= proof.bound
-    assert check_certificate(proof).upper[0] == proof.upper[0]
+    assert check_certificate(proof) == (0.0, proof.upper[0])
+
+
+def test_the_bound_far_away(best):
+    """Its formula once more, and that it holds under the largest weight, in all states."""
+    proof, system, (rates, sizes) = best.upper_proof, best.system, best.system.as_fractions()
+    gains = [Fraction(g) for g in proof.policy.gains.tolist()]
+    constant, slopes = far_bound(system.problem, Numbers.of(system, proof.costs), gains, proof.factor)
+    demands, eta = np.vectorize(Fraction)(system.problem.demands), Fraction(1, 2**40)
+    loads = np.array(rates) * np.array(sizes)
+    most = [Fraction(3, 2)] * 2
+    theta = min((3 - loads @ demands) / (most @ demands))
+    points = loads + theta * np.array(most)
+    assert slopes == [
+        w + proof.factor * g * (rho - p * (1 - eta))
+        for w, g, rho, p in zip(proof.costs, gains, loads, points, strict=True)
+    ]
+    full = max(gains[0] * x + gains[1] * y for x, y in can_run(system.problem, (9, 9)))
+    # Jobs of class 1 are limited where they are fewer than four.
+    limited = 0 if system is SYSTEM else 4 * gains[0] * points[0]
+    ends = (gains @ loads + full * (1 + eta)) / 2
+    assert constant == proof.factor * (limited + ends)
+
+    def square(x):
+        return proof.factor / 2 * sum(g * s * k * k for g, s, k in zip(gains, sizes, x, strict=True))
+
+    for x in product(range(0, 200, 9), range(0, 200, 9)):
+        tasks = max(
+            can_run(system.problem, x), key=lambda phi: gains[0] * x[0] * phi[0] + gains[1] * x[1] * phi[1]
+        )
+        value = x[0] + 2 * x[1] + drift(system, square, x, tasks)
+        assert value <= constant + slopes[0] * x[0] + slopes[1] * x[1]
 
 
 def test_vertices_by_their_definition(best):
     found = running(best.system.problem, [0, 1])
     for pattern, points in found.vertices.items():
         assert points == sorted(set(can_run(best.system.problem, pattern)))
-    assert found.caps == ((1, 1) if best.system is SYSTEM else (3, 1))
+    assert found.caps == ((1, 1) if best.system is SYSTEM else (4, 1))
 
 
 def test_neighbours_and_frontier():
@@ -116,7 +149,7 @@ def test_neighbours_and_frontier():
     assert set(map(tuple, line.frontier.tolist())) == reached
     at = [tuple(x) for x in line.counts.tolist()].index((0, 0))
     assert (line.unit, line.step(0, 1)[at], line.step(1, -1)[at]) == (Fraction(1, 2), -5, -5)
-    assert line.contains(np.array([[3, 2], [9, 9], [1, 1]])).tolist() == [True, False, False]
+    assert line.contains(np.array([[3, 2], [9, 9], [1, 1], [0, 19]])).tolist() == [True, False, False, False]
     empty = StateFunction(1, np.zeros((0, 1), dtype=np.int64), np.zeros(0, dtype=np.int64), 0)
     assert (len(empty.counts), empty.frontier.tolist()) == (0, [[0]])
 
@@ -169,8 +202,13 @@ def test_an_upper_bound_that_claims_too_much(best):
             replace(proof, h=changed(proof.h, place, -unit * 100)).check()
         with pytest.raises(CertificateError, match=r"'inequality'|table of the policy has states"):
             without(proof, place).check()
-    with pytest.raises(CertificateError, match="grow faster than u falls"):
-        replace(proof, factor=proof.factor / 2).check()
+    for factor, said in (
+        (proof.factor / 2, "grow faster than u falls"),
+        (-proof.factor, "grow faster than u falls"),
+        (float(proof.factor), "factor must be a fraction"),
+    ):
+        with pytest.raises(CertificateError, match=said):
+            replace(proof, factor=factor).check()
 
 
 def test_an_upper_bound_is_one_of_its_policy(best):

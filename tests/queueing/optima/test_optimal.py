@@ -186,7 +186,7 @@ def test_the_unit_of_time_does_not_matter():
 
 
 def test_classes_without_arrivals_are_left_out():
-    three = Problem([[1, 0.1], [0.1, 1], [0.5, 0.5]], [1, 1])
+    three = Problem([[1, 0.1, 0], [0.1, 1, 0], [0.5, 0.5, 1]], [1, 1, 0])
     some = optimal(System(three, [0.4, 0.4, 0]), precision=1e-4)
     assert some.lower == pytest.approx(optimal(System(PAIR, [0.4, 0.4]), precision=1e-4).lower, rel=1e-9)
     some.check()
@@ -283,7 +283,7 @@ def test_systems_that_are_refused():
         (System(Problem(np.ones((4, 1)), [9]), np.ones(4)), ModelError, "has 4 classes with arrivals"),
         (System(PAIR, [0, 0]), ModelError, "has 0 classes with arrivals"),
         (System(Problem([[0, 0], [1, 1]], [1, 1], limits=[1, 1]), [0.1, 0.1]), ModelError, "demands no"),
-        (System(Problem(np.ones((2, 1)), [1], limits=[1e-4, 1]), [0.1, 0.1]), ModelError, "patterns of what"),
+        (System(Problem(np.ones((2, 1)), [1], limits=[1e-4, 1]), [0.1, 0.1]), ModelError, "20,002 patterns"),
     ]
     for system, error, said in cases:
         with pytest.raises(error, match=said):
