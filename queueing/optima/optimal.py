@@ -28,6 +28,7 @@ from queueing.optima.search import Search
 
 __all__ = ["optimal"]
 
+FINEST = 1e-9
 MOST_STATES = {1: 200_000, 2: 200_000, 3: 40_000}
 """By the number of classes: the factors of three take far more room."""
 
@@ -55,7 +56,7 @@ def optimal(
         proportion to 1/arrival rate, so that they are the mean of the classes' mean durations; or holding
         costs > 0.
     precision : float
-        How far the policy may be above the bound, relatively.
+        How far the policy may be above the bound, relatively; at least 1e-9, below which rounding decides.
     max_states : int, optional
         Most states of the set that is searched. Default: 200,000, of three classes 40,000.
     progress : None, bool or callable
@@ -105,7 +106,7 @@ def optimal(
     costs = _costs(system, cost)
     system.require_stable()
     system.require_scale()
-    precision = require_number("precision", precision, above=0, below=1)
+    precision = require_number("precision", precision, least=FINEST, below=1)
     live = np.flatnonzero(system.arrival_rates > 0)
     if not 1 <= len(live) <= max(MOST_STATES):
         raise ModelError.of(

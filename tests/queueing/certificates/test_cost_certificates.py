@@ -10,6 +10,7 @@ import pytest
 from fairness import Problem
 from queueing import CertificateError, System, check_certificate, optimal
 from queueing.certificates.cost_certificate import Numbers
+from queueing.certificates.lower_certificate import LowerCertificate
 from queueing.certificates.running import running
 from queueing.certificates.state_function import StateFunction
 from queueing.certificates.upper_certificate import far_bound
@@ -152,6 +153,19 @@ def test_neighbours_and_frontier():
     assert line.contains(np.array([[3, 2], [9, 9], [1, 1], [0, 19]])).tolist() == [True, False, False, False]
     empty = StateFunction(1, np.zeros((0, 1), dtype=np.int64), np.zeros(0, dtype=np.int64), 0)
     assert (len(empty.counts), empty.frontier.tolist()) == (0, [[0]])
+
+
+def test_with_a_pencil():
+    """M/M/1 at load 1/2: two states prove that no policy has less than 4/7 jobs."""
+    system = System(Problem([[1]], [1]), [Fraction(1, 2)])
+    h = np.array([-(18 << 40) // 7, -(10 << 40) // 7])
+    proof = LowerCertificate(system, (Fraction(1),), np.array([[0], [1]]), h, 40, Fraction(0))
+    # Values rounded to multiples of 2^-40.
+    assert 0 <= Fraction(4, 7) - proof.check() <= Fraction(3, 2**40)
+    one = replace(
+        proof, states=proof.states[:1], h=np.array([-2 << 40]) // 3, bound=Fraction(1, 3) - Fraction(1, 2**38)
+    )
+    assert one.check() <= Fraction(1, 3)
 
 
 def test_no_states_prove_nothing(best):

@@ -296,7 +296,7 @@ def test_arguments_that_are_refused():
         ({"cost": "delay"}, "cost must be one of 'jobs', 'duration'"),
         ({"cost": [1, 0]}, "cost must be finite and > 0; got 0.0 at index 1"),
         ({"cost": [1, 1, 1]}, r"cost must have shape \(2,\)"),
-        ({"precision": 0}, "precision must be"),
+        ({"precision": 1e-10}, "precision must be a finite number >= 1e-09"),
         ({"max_states": 1.5}, "max_states must be"),
         ({"max_states": 10}, "max_states must be at least 850"),
     ):
