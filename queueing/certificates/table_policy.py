@@ -39,7 +39,7 @@ class TablePolicy:
     problem : Problem
     classes : tuple of int
         Those with arrivals, n of them.
-    table : ndarray of shape (*shape, n), tasks
+    table : ndarray of shape ``(*shape, n)``, tasks
         Entry ``table[x_1, ..., x_n, i]``: running tasks of a class; NaN where the largest weight decides, as
         it does beyond the table.
     gains : ndarray of shape (n,)
