@@ -13,8 +13,8 @@ generator under the policy.
 .. math:: \limsup_{t \to \infty} \frac1t\, E \int_0^t \sum_i w_i X_i(s)\,ds \;\le\; c ,
 
 and c bounds the mean under a stationary law. *Proof.* By Dynkin's formula up to the time at which there are
-m jobs, and Fatou's lemma for large m, :math:`E\int_0^t (w\cdot X - c)\,ds \le u(X_0) - \inf u`, and u is bounded
-below. Divide by t. ∎
+m jobs, and Fatou's lemma for large m, :math:`E\int_0^t (w\cdot X - c)\,ds \le u(X_0) - \inf u`, and u is
+bounded below. Divide by t. ∎
 
 *All other states at once.* Let N be the set of v with its neighbours, and let it hold the table. Outside, v
 plays no part. Let :math:`m_i` be the most tasks of class i alone and
