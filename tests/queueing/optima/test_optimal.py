@@ -17,7 +17,7 @@ from fairness import (
     UnstableError,
 )
 from fairness.protocol.calling import policy_tasks
-from queueing import Erlang, OnOff, System, optimal, simulate, stationary, tabulate
+from queueing import Erlang, OnOff, System, drift_bound, optimal, simulate, stationary, tabulate
 from queueing.certificates.errors import CertificateError
 from tests.oracles.least_costs import least_mean_cost
 
@@ -68,6 +68,17 @@ def test_price_bound_is_attained():
     least = float(loads @ (1 / (1 - np.array([0.8, 0.9]))))
     assert least == pytest.approx(11.530612, abs=1e-6)
     assert_best(System(Problem(demands, [1, 1]), loads), least)
+
+
+def test_the_bound_by_hand_contains_the_price_bound():
+    """sum_i rho_i a_ii/s_i: 11.530612, and 35/6 for three classes at load .7."""
+    demands = np.array([[1, 0.1], [0.2, 1]])
+    loads = np.linalg.solve(demands.T, [0.8, 0.9])
+    system = System(Problem(demands, [1, 1]), loads)
+    assert drift_bound(system).lower[0] == pytest.approx(loads @ [1 / 0.2, 1 / 0.1], rel=1e-9)
+    assert drift_bound(system).lower[0] == pytest.approx(11.530612, abs=1e-6)
+    three = System.with_load(Problem(0.1 + 0.9 * np.eye(3), [1, 1, 1]), [1, 1, 1], 0.7)
+    assert drift_bound(three).lower[0] == pytest.approx(35 / 6, rel=1e-9)
 
 
 def test_three_classes():
