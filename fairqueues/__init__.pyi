@@ -87,6 +87,7 @@ from queueing import (
     fit_trace as fit_trace,
     fluid_verdict as fluid_verdict,
     mean_jobs_by_load as mean_jobs_by_load,
+    optimal as optimal,
     read_trace as read_trace,
     replay as replay,
     simulate as simulate,

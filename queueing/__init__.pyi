@@ -33,6 +33,7 @@ from .model.laws import (
 from .model.phase_type import PhaseType, coxian, fit_phases, phases_of
 from .model.system import System
 from .model.trace_fit import fit_trace
+from .optima.optimal import optimal
 from .proved_bounds.check import check_certificate
 from .proved_bounds.enclosure import AtLeast
 from .recorded.cluster_trace import ClusterTrace
@@ -125,6 +126,7 @@ __all__ = [
     "fit_trace",
     "fluid_verdict",
     "mean_jobs_by_load",
+    "optimal",
     "phases_of",
     "rays",
     "read_trace",

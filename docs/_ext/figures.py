@@ -41,6 +41,7 @@ ORDER = (
     "duration",
     "enclosure",
     "drift_bounds",
+    "best_possible",
     "exact_means",
     "simulation",
     "replay",

@@ -59,6 +59,7 @@ import numpy as np
 
 from fairness.arguments.validation import IntArray
 from fairness.errors import ModelError
+from fairness.exact.outward import above, below
 from fairness.machine.compiling import first_class
 from fairness.machine.cores import available_cores
 from fairness.machine.work import Task
@@ -82,9 +83,11 @@ from queueing.certificates.errors import CertificateError
 from queueing.certificates.exact_pass import exact_pass
 from queueing.certificates.families import family, pool_of
 from queueing.certificates.intervals import Interval, total
+from queueing.certificates.lower_certificate import LowerCertificate
 from queueing.certificates.rates.interface import no_guess, rates_of
+from queueing.certificates.upper_certificate import UpperCertificate
 
-__all__ = ["Bounds", "proved"]
+__all__ = ["Bounds", "Checkable", "proved"]
 
 KINDS = {"jobs": JOBS, "products": PRODUCTS, "at least": AT_LEAST}
 SECONDS = 4e-7
@@ -95,6 +98,9 @@ MOST_JOBS = 2**25
 """Sum of the sides of a box: products of counts are exact then."""
 
 
+Checkable = Certificate | ChainCertificate | LowerCertificate | UpperCertificate
+
+
 class Bounds(NamedTuple):
     """What a checker has proved of the means of the functionals, in their order."""
 
@@ -102,11 +108,15 @@ class Bounds(NamedTuple):
     upper: FloatArray
 
 
-def proved(certificate: Certificate | ChainCertificate, exact: bool, guess: Any) -> Bounds:
+def proved(certificate: Checkable, exact: bool, guess: Any) -> Bounds:
     """What :func:`queueing.check_certificate` returns.
 
     ``guess`` is a kernel that guesses prices (:mod:`queueing.certificates.rates.interface`): none is trusted.
     """
+    if isinstance(certificate, LowerCertificate):
+        return Bounds(np.array([below(certificate.check())]), certificate.upper)
+    if isinstance(certificate, UpperCertificate):
+        return Bounds(certificate.lower, np.array([above(certificate.check())]))
     if isinstance(certificate, ChainCertificate):
         return Bounds(*check_chain_certificate(certificate, exact))
     return _Checker(certificate).bounds(exact, guess)

@@ -2,24 +2,22 @@
 
 from __future__ import annotations
 
-from queueing.certificates.certificate import Certificate
-from queueing.certificates.chain_certificate import ChainCertificate
-from queueing.certificates.checking import Bounds, proved
+from queueing.certificates.checking import Bounds, Checkable, proved
 from queueing.proved_bounds.price_guess import guess_prices
 
 __all__ = ["check_certificate"]
 
 
-def check_certificate(certificate: Certificate | ChainCertificate, *, exact: bool = False) -> Bounds:
+def check_certificate(certificate: Checkable, *, exact: bool = False) -> Bounds:
     """Bounds of the means that a certificate proves; at least as narrow as those that it claims.
 
     Parameters
     ----------
-    certificate : Certificate or ChainCertificate
+    certificate : Certificate, ChainCertificate, LowerCertificate or UpperCertificate
         One that claims nothing (-inf and inf) is checked as well, and what it proves is returned.
     exact : bool
         Go through the states in exact fractions instead of intervals of floats; for small boxes and chains,
-        and policies whose tasks are fractions.
+        and policies whose tasks are fractions. Those of the best possible are always checked so.
 
     Returns
     -------

@@ -3,6 +3,9 @@ from ..balanced.fairness import BalancedFairness
 from ..balanced.plan import BalancedPlan
 from ..certificates.chain_certificate import ChainCertificate
 from ..certificates.drift_certificate import DriftCertificate
+from ..certificates.lower_certificate import LowerCertificate
+from ..certificates.table_policy import TablePolicy
+from ..certificates.upper_certificate import UpperCertificate
 from ..chain.admission import Admission
 from ..chain.stationary_law import Stationary
 from ..chain.tagged import TaggedDuration
@@ -17,6 +20,7 @@ from ..fluid.rays import Ray
 from ..fluid.trajectory import Trajectory
 from ..fluid.verdict import FluidVerdict
 from ..model.trace_fit import TraceFit
+from ..optima.optimum import Optimum
 from ..proved_bounds.enclosure import Enclosure
 from ..replays.recorded import Replay
 from ..replays.time_series import ReplayPaths
@@ -41,7 +45,9 @@ __all__ = [
     "ExactStationary",
     "FluidVerdict",
     "JobSimulation",
+    "LowerCertificate",
     "MeanJobsByLoad",
+    "Optimum",
     "RationalFunction",
     "Ray",
     "Replay",
@@ -51,11 +57,13 @@ __all__ = [
     "Simulation",
     "Stationary",
     "Table",
+    "TablePolicy",
     "TaggedDuration",
     "TaskSimulation",
     "TaskTrace",
     "TraceFit",
     "Trajectory",
     "Transient",
+    "UpperCertificate",
     "WaitingLaw",
 ]
