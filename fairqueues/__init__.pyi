@@ -52,6 +52,7 @@ from queueing import (
     Empirical as Empirical,
     Erlang as Erlang,
     Exponential as Exponential,
+    FCFS as FCFS,
     FIFOScheduler as FIFOScheduler,
     FiniteChain as FiniteChain,
     FirstFit as FirstFit,

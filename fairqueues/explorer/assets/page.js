@@ -223,9 +223,13 @@ window.explorer = (() => {
     clearTimeout(waiting);
     by("working").textContent = "no connection to fairqueues explore; is it still running? Reload this page to go on";
   };
-  // The address says the state; a page that the back button brings back has lost its connection.
+  // The address says the state; a page that the back button brings back, as it was left or as it once came from the
+  // server, has lost its connection.
   addEventListener("resize", shade);
-  addEventListener("pageshow", (event) => { if (event.persisted) location.reload(); });
+  addEventListener("pageshow", (event) => {
+    const [how] = performance.getEntriesByType("navigation");
+    if (event.persisted || how?.type === "back_forward") location.reload();
+  });
 
   const drag = (x, y) => {
     if (!Number.isFinite(x) || !Number.isFinite(y)) return;
