@@ -64,7 +64,7 @@ from proofs.definitions import plain
 from proofs.errors import ProofError
 from proofs.language.polynomials import refuse_look_alikes
 from proofs.language.relations import relation
-from proofs.language.sums import turned
+from proofs.language.sums import as_one_equation, turned
 
 __all__ = ["Question", "Said", "Size", "Statement", "reread"]
 
@@ -105,6 +105,7 @@ Citable = Implication | SumSchema | Chained
 
 def _turned(text: str) -> str:
     """The relation the other way round, as text."""
+    text = as_one_equation(text)
     return turned(text) if "[" in text else repr(relation(text).reversed)
 
 
@@ -201,14 +202,17 @@ class Question:
         conclusion: str,
         *cites: Citable | tuple[Citable, Mapping[str, str]],
         fixed: Mapping[str, str] | None = None,
+        cases: Sequence[str] = (),
     ) -> Chained:
         """The claim that what is kept of the hypotheses gives the conclusion by the claims of earlier steps.
 
-        Each is cited as it stands, or with terms for its variables; see :class:`proofs.Chained`.
+        Each is cited as it stands, or with terms for its variables, and in the cases that these relations
+        make; see :class:`proofs.Chained`.
         """
         held = self.kept(hypotheses) | dict(fixed or {})
         pairs = (cited if isinstance(cited, tuple) else (cited, {}) for cited in cites)
-        return Chained(held, conclusion, tuple(Citation(claim, values) for claim, values in pairs))
+        cited = tuple(Citation(claim, values) for claim, values in pairs)
+        return Chained(held, conclusion, cited, tuple(cases))
 
     def _asked(
         self,

@@ -16,6 +16,7 @@ PAPERS: dict[str, tuple[str, ...]] = {
         "bonald_roberts.properties",
         "bonald_roberts.allocations",
         "bonald_roberts.bottleneck",
+        "bonald_roberts.uniqueness",
         "bonald_roberts.examples",
         "bonald_roberts.queues",
         "bonald_roberts.durations",
