@@ -5,7 +5,6 @@ proved from the descriptions of the policies in :mod:`proofs.catalogue.drf.lemma
 
 Hypotheses
     claim: the liar's level counts all that she holds
-    cost: the other tasks cost at most 1
     covers: the tasks fit into the bundle
     demand: demands are positive
     dominant: the resource is dominant for all users
@@ -21,8 +20,10 @@ Hypotheses
     no loss: nobody runs less
     part: the bundle is an equal part of every resource
     price: prices are >= 0
+    signs: tasks, demands and shares are not negative
     sold out: resources with a price are sold out
     tasks: everybody runs something
+    users: there is a user
 """
 
 from __future__ import annotations
@@ -111,8 +112,8 @@ _cross(
     "sharing_incentive",
     model([[1, 3], [1, 1]], [30, 30]),
 )
-_tick("ceei", SI, ceei_sharing, "income*, sold out*, price, part*, tasks, cost")
-_tick("drf", SI, drf_sharing, "full*, level*, demand, part*")
+_tick("ceei", SI, ceei_sharing, "income*, sold out*, price, part*, signs, users")
+_tick("drf", SI, drf_sharing, "full*, level*, demand, part*, signs, users")
 
 SP = ("sp", "is strategy-proof: claiming other demands pays for nobody.", r"u_i(a_i', a_{-i}) \le u_i(a)")
 TRUTHFUL = "full*, feasible*, covers*, claim, level, level later, demand"
@@ -143,15 +144,15 @@ _tick(
     "ceei",
     EF,
     ceei_envy,
-    "covers*, price*, income other*, income, tasks, cost",
+    "covers*, price*, income other*, income, tasks",
     PAIR,
 )
 _tick("drf", EF, drf_envy, OWN, PAIR)
 
 PE = ("pe", "is Pareto-efficient.", r"z \ge x,\ za \le c \Rightarrow z = x")
-_tick("asset", PE, filled_pareto, "full*, feasible, demand*, no loss*")
-_tick("ceei", PE, ceei_pareto, "income*, sold out, feasible*, price, demand, no loss")
-_tick("drf", PE, filled_pareto, "full*, feasible, demand*, no loss*")
+_tick("asset", PE, filled_pareto, "full*, feasible, demand*, no loss*, signs")
+_tick("ceei", PE, ceei_pareto, "income*, sold out, feasible*, price, no loss, tasks, signs")
+_tick("drf", PE, filled_pareto, "full*, feasible, demand*, no loss*, signs")
 
 ONE = ("single", "gives equal parts of a single resource.", r"m = 1 \Rightarrow x_i a_i = c/n")
 _tick("asset", ONE, filled_single, "level*, full*", ALONE)
