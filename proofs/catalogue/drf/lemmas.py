@@ -82,54 +82,69 @@ def drf_sharing(question: Question) -> None:
     """
 
 
-# Of the liar and of another user: what is known of them, and what the steps need of it.
+# Of the liar and of the other users: what is known of them, and what the steps need of it.
 LIES = {
     "drf": (
-        "covers: u*d <= h; claim: h <= t; level: x*d == s; demand: d > 0",
+        "covers 1: u*d <= h; claim: h <= t; level 1: x1*d == s; demand 2: d > 0",
         "",
-        "demand: d > 0; level: y*d == s; level later: z*d == t",
+        "demand 3: D[i] > 0; level: x[i]*D[i] == s; level later: z[i]*D[i] == t",
         "",
     ),
     "asset": (
-        "covers: u*d[j] <= h[j]; covers 1: u*d1 <= h1; demand: d[j] > 0; demand 1: d1 > 0; "
-        "claim: h1 + sum[j](h[j]) == t; level: x*(d1 + sum[j](d[j])) == s",
+        "covers: u*a1 <= H; covers 1: u*d[j] <= h[j]; demand 1: a1 > 0; demand 2: d[j] > 0; "
+        "claim: H + sum[j](h[j]) == t; level 1: x1*(a1 + sum[j](d[j])) == s",
         "",
-        "demand: d > 0; level: y*d == s; level later: z*d == t",
+        "demand 3: D[i] > 0; level: x[i]*D[i] == s; level later: z[i]*D[i] == t",
         "",
     ),
     "weighted": (
-        "covers: u*d <= h; claim: w*h <= t; level: w*x*d == s; demand: d > 0; weight: w > 0",
-        "by covers * weight; pays * demand * weight",
-        "demand: d > 0; level: w*y*d == s; level later: w*z*d == t; weight: w > 0",
-        "by not the conclusion * demand * weight",
+        "covers 1: u*d <= h; claim: w*h <= t; level 1: w*x1*d == s; demand 2: d > 0; weight 1: w > 0",
+        "by covers 1 * weight 1; pays * demand 2 * weight 1",
+        "demand 3: D[i] > 0; level: w[i]*x[i]*D[i] == s; level later: w[i]*z[i]*D[i] == t; weight: w[i] > 0",
+        "by not the conclusion * demand 3 * weight",
     ),
 }
 
 
 def truthful_steps(question: Question, policy: str) -> Iterator[Step]:
     """Strategy-proofness under "drf" or "asset", or where the dominant share times a weight w is the same."""
-    return _lie(question, *LIES[policy])
+    liar, pays, others, rises = LIES[policy]
+    terms = "x = x[i]; z = z[i]; D = D[i]" + ("; w = w[i]" if policy == "weighted" else "")
+    known = liar.replace("covers: u*a1 <= H; ", "").replace("demand 1: a1 > 0; ", "")
+    return _lie(question, liar, pays, others.replace("[i]", ""), rises, f"{known}; {others}", terms)
 
 
 @argued
-def _lie(question: Question, liar: str, pays: str, other: str, rises: str) -> None:
+def _lie(
+    question: Question, liar: str, pays: str, other: str, rises: str, known: str, terms: str
+) -> None:
     """A lie that pays makes everybody hold more, also of the resource that is full.
 
     Proof
-        Only lies that claim something of every resource need a look.
-            In words: Who claims 0 of a resource gets nothing of it, and each of her tasks needs some of it.
-        If the lie pays, u > x, then the level of the liar and so of all rises.
-            {liar}; pays: u > x
+        Who claims nothing of a resource gets nothing of it, and runs no task.
+            covers: u*a1 <= H; nothing: H == 0; demand 1: a1 > 0; x1 >= 0
+            => u <= x1 (as stated)
+        [pays] If another lie pays, u > x, then the level of the liar and so of all rises.
+            {liar}; pays: u > x1
             => t > s
             {pays}
-        At a higher level every other user runs more.
+        [rises] At a higher level every other user runs more.
             {other}; risen: t > s
-            => z > y
+            => z > x
             {rises}
-        So a lie that pays would overfill the resource that was full.
+        [full] Then the liar does not run more, as the resource that was full has no room for it.
             full: x1*a1 + sum[i](x[i]*a[i]) == 1; feasible: H + sum[i](z[i]*a[i]) <= 1; covers: u*a1 <= H;
-            demand: a[i] > 0; demand 1: a1 > 0; grown: z[i] > x[i]; tasks: x[i] >= 0; x1 >= 0; H >= 0; u >= 0
+            demand: a[i] > 0; demand 1: a1 > 0; grown: z[i] > x[i]
             => u <= x1
+            by grown * demand
+            degree 2
+        So no lie pays.
+            full; feasible; covers; demand: a[i] > 0; demand 1; {known}
+            cases u > x1
+            from pays knowing all
+            from rises knowing all with {terms}
+            from full knowing all
+            => u <= x1 (as stated)
     """
 
 
@@ -306,12 +321,28 @@ def filled_population(question: Question) -> None:
     """A user leaves: the level, which all share, cannot fall.
 
     Proof
-        Look at the resource that is full afterwards: per unit of the common level, those who stay hold U of
-        it.
-            In words: Holdings are proportional to the level, with factors that depend on demands only; v is
-            the factor of the user who leaves.
-        The level cannot fall.
-            full: t*U == 1; fits: s*(U + v) <= 1; demand: v >= 0; level: s >= 0; level later: t >= 0
-            => t >= s
-            degree 3
+        # a: demands for the resource that is full afterwards; D: what a task adds to the level.
+        [falls] At a lower level a user would run less,
+            level: x*D == s; level later: z*D == t; demand: D > 0; lower: t < s
+            => z < x
+            degree 2
+        [no room] and all who stay would fill the resource no more.
+            full: z1*a1 + sum[i](z[i]*a[i]) == 1; fits: x*a + x1*a1 + sum[i](x[i]*a[i]) <= 1; demand: a > 0;
+            demand 1: a1 > 0; demand 2: a[i] > 0; less: z[i] < x[i]; x >= 0
+            => z1 >= x1
+            by less * demand 2; demand * sign of x; demand 1 * not the conclusion
+        [rises] At a level that is no lower nobody runs less.
+            level: x*D == s; level later: z*D == t; demand: D > 0; no lower: t >= s
+            => z >= x
+            degree 2
+        So nobody who stays loses.
+            full; fits; level: x[i]*D[i] == s; level 1: x1*D1 == s; level later: z[i]*D[i] == t;
+            level later 1: z1*D1 == t; demand: a > 0; demand 1; demand 2; demand 3: D[i] > 0;
+            demand 4: D1 > 0;
+            x >= 0
+            cases t < s
+            from falls knowing all with x = x[i]; z = z[i]; D = D[i]
+            from no room knowing all
+            from rises knowing all with x = x1; z = z1; D = D1
+            => z1 >= x1 (as stated)
     """

@@ -13,6 +13,7 @@ Hypotheses
     full: a resource is full
     income: all spend an income of 1
     income other: the other user spends an income of 1
+    nothing: a resource of which the liar claims nothing, and gets nothing
     level: all users have the same level: dominant share under DRF, sum of shares under asset fairness
     level later: so they have after the change
     level other: the other user has the common level
@@ -116,7 +117,7 @@ _tick("ceei", SI, ceei_sharing, "income*, sold out*, price, part*, signs, users"
 _tick("drf", SI, drf_sharing, "full*, level*, demand, part*, signs, users")
 
 SP = ("sp", "is strategy-proof: claiming other demands pays for nobody.", r"u_i(a_i', a_{-i}) \le u_i(a)")
-TRUTHFUL = "full*, feasible*, covers*, claim, level, level later, demand"
+TRUTHFUL = "full*, feasible*, covers*, claim, nothing, level, level later, demand, signs"
 _tick("asset", SP, lambda q: truthful_steps(q, "asset"), TRUTHFUL)
 _cross(
     "ceei",
@@ -179,7 +180,7 @@ PM = (
     "is population-monotone: nobody loses when a user leaves.",
     r"x_i(N\setminus k) \ge x_i(N)",
 )
-_tick("asset", PM, filled_population, "full*, fits*, demand, level, level later")
+_tick("asset", PM, filled_population, "full*, fits*, demand, level, level later, signs")
 _cross(
     "ceei",
     PM,
@@ -187,7 +188,7 @@ _cross(
     "population_monotonicity",
     model([[4, 1], [1, 16], [16, 1]], [9, 6], prices=["1/5", "1/5"], later_prices=["17/345", "179/690"]),
 )
-_tick("drf", PM, filled_population, "full*, fits*, demand, level, level later")
+_tick("drf", PM, filled_population, "full*, fits*, demand, level, level later, signs")
 
 RM = (
     "resource",

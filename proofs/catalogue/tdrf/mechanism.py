@@ -234,7 +234,7 @@ def _four_one(question: Question) -> None:
 
     Proof
         Equal levels leave one ratio.
-            levels: 2*x == 3*k*y; four: x == 4; one: y == 1; k > 0; x > 0; y > 0
+            levels: 2*x == 3*k*y; four: x == 4; one: y == 1
             => 3*k == 8 (as stated)
     """
 
@@ -256,13 +256,12 @@ def _end_cancels(question: Question) -> None:
 
     Proof
         Equal levels do not depend on D, the end less the start.
-            weight A: v*D == a; weight B: w*D == b; levels: 2*x*v == 3*y*w; a >= 0; b >= 0; x >= 0; y >= 0;
-            v >= 0; w >= 0; D >= 0
-            => 2*x*a == 3*y*b
+            weight A: v*D == a; weight B: w*D == b; levels: 2*x*v == 3*y*w
+            => 2*x*a == 3*y*b (as stated)
         Nor does what has them.
             weight A; weight B; end: D > 0
-            besides levels: 2*x*a == 3*y*b; a >= 0; b >= 0; x >= 0; y >= 0; v >= 0; w >= 0; D >= 0
-            => 2*x*v == 3*y*w
+            besides levels: 2*x*a == 3*y*b
+            => 2*x*v == 3*y*w (as stated)
     """
 
 
