@@ -157,10 +157,12 @@ def _is_known(r: Relation, known: set[str]) -> bool:
 
 
 def _key(r: Relation) -> str:
-    """One text for a relation; an equation is the same the other way round."""
-    if r.sign in ("==", "!="):
-        return min(repr(r), repr(Relation(-r.left, r.sign)))
-    return repr(r)
+    """One text for a relation and its multiples; an equation is the same the other way round."""
+    if not r.left.variables:
+        return repr(r)
+    first = r.left.ordered[0][1]
+    scale = 1 / (first if r.sign in ("==", "!=") else abs(first))
+    return repr(Relation(polynomial(scale) * r.left, r.sign))
 
 
 def check_induction(claim: Induction, evidence: Evidence) -> None:

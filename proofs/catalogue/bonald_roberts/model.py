@@ -112,7 +112,8 @@ def _pf_efficient(question: Question) -> None:
     Scope: all demands, any n and m
 
     Proof
-        [cost] What fits is worth no more than all resources at the prices, so that if no other user loses, the
+        [cost] What fits is worth no more than all resources at the prices, so that if no other user loses,
+        the
         tasks of the user cost at most 1.
             prices: p[j] >= 0; a[i,j] >= 0; others: y[i] >= x[i]; fits: y*a[j] + sum[i](y[i]*a[i,j]) <= 1;
             optimal: x*sum[j](p[j]*a[j]) == 1; slackness: p[j]*(x*a[j] + sum[i](x[i]*a[i,j])) == p[j]
@@ -129,7 +130,10 @@ def _pf_efficient(question: Question) -> None:
     """
 
 
-@STATEMENTS.add("br-drf-bottlenecks", latex=r"\exists j: x a_j = 1,\ a_{ij} > 0,\ a_{kj} > 0 \Rightarrow s_k \le s_i")
+BOTTLENECK = r"\exists j: x a_j = 1,\ a_{ij} > 0,\ a_{kj} > 0 \Rightarrow s_k \le s_i"
+
+
+@STATEMENTS.add("br-drf-bottlenecks", latex=BOTTLENECK)
 def _bottlenecks(question: Question) -> Iterator[Step]:
     """Under dominant resource fairness everybody demands a full resource on which nobody has a larger
     dominant share.

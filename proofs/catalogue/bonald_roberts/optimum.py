@@ -1,14 +1,17 @@
 r"""Bonald and Roberts (2014), continued: how few jobs there can be on average, whatever the policy.
 
-A function h of the jobs has no drift on average, in a stationary system. If for all tasks that can run the drift
-of h and the jobs are at least g together, then g is a bound on the mean number of jobs; a policy with which they
+A function h of the jobs has no drift on average, in a stationary system. If for all tasks that can run the
+drift
+of h and the jobs are at least g together, then g is a bound on the mean number of jobs;
+a policy with which they
 are g in every state attains it.
 
 Take :math:`h = \frac12 x^TMx` with :math:`M_{ik} = \sigma_i\sum_ja_{ij}Y_{jk}`, symmetric, and prices
 :math:`y_j = \sum_kY_{jk}x_k \ge 0`: what an arrival of class i adds to h is :math:`\sigma_i\sum_ja_{ij}y_j +
 M_{ii}/2`. As all that runs fits, at these prices it is worth at most all resources.
 
-Sums are over the states, which are infinitely many; they converge if the mean number of jobs is finite, and else
+Sums are over the states, which are infinitely many;
+they converge if the mean number of jobs is finite, and else
 there is nothing to show.
 
 Hypotheses
@@ -30,10 +33,12 @@ STATEMENTS = Chapter(SOURCE, known=__doc__)
 
 @STATEMENTS.add("br-price-bound", said=Said.READER)
 def _price_bound(question: Question) -> None:
-    r"""Under any policy the mean number of jobs is at least the sum over the classes of their load times what a
+    r"""Under any policy the mean number of jobs is at least the sum over the classes of their load times
+    what a
     task holds at the prices that belong to one job of the class.
 
-    .. math:: \sigma_i(aY)_{ik} \text{ symmetric},\ Yx \ge 0,\ (C - \varrho)Y \le 1 \implies E\Bigl[\sum_ix_i\Bigr]
+    .. math:: \sigma_i(aY)_{ik} \text{ symmetric},\ Yx \ge 0,\ (C - \varrho)Y \le 1 \implies
+        E\Bigl[\sum_ix_i\Bigr]
         \ge \sum_i\rho_i(aY)_{ii}
 
     Hypotheses
@@ -46,7 +51,8 @@ def _price_bound(question: Question) -> None:
         half: an arrival adds half of what a task holds at the prices of its own, times its mean size
         balance*: as many tasks run on average as the load brings
     Place: not in the slides, which ask for durations under several policies
-    Scope: any numbers of classes and resources, all demands, capacities and loads, exponential sizes, policies
+    Scope: any numbers of classes and resources, all demands, capacities and loads, exponential sizes,
+        policies
         that do not know them
 
     Proof
@@ -99,7 +105,8 @@ def _price_bound(question: Question) -> None:
 
 @STATEMENTS.add("br-optimum-two", said=Said.READER)
 def _optimum(question: Question) -> None:
-    r"""With demands (1, e) and (e, 1) and the load r on both resources no policy has fewer jobs on average than
+    r"""With demands (1, e) and (e, 1) and the load r on both resources no policy has fewer jobs on average
+    than
     2r/((1 + e)(1 - r)); this many has any policy under which a resource is full while there are jobs of the
     class that demands more of it.
 
@@ -112,8 +119,10 @@ def _optimum(question: Question) -> None:
         full*: a resource is full while there are jobs of the class that demands more of it
     Place: not in the slides, which have e = 1/10 and compare policies
     Scope: all e, loads below 1, exponential sizes of mean 1, policies that do not know sizes
-    Remark: With 0 <= e <= 1 there is such a policy: it runs 1/(1 + e) tasks of each class if both have jobs, and
-        one task of a class that has jobs alone. The function is h = x(x + 1) + y(y + 1) + 2 e x y, whose drift
+    Remark: With 0 <= e <= 1 there is such a policy: it runs 1/(1 + e) tasks of each class if both have jobs,
+        and
+        one task of a class that has jobs alone. The function is h = x(x + 1) + y(y + 1) + 2 e x y, whose
+        drift
         is written here by its values before and after an event.
 
     Proof

@@ -20,24 +20,25 @@ References
 
 Hypotheses
     load: each resource has a load below 1
-    prices: the cost of the tasks of a class is its number of jobs
-    ratio: y is jobs over load
-    jobs: counts are not negative
-    tasks: a class with jobs runs tasks
-    loads: loads are positive
+    loads: loads of the classes are positive, v is one over the load
+    running: tasks are not negative
     slackness: only full resources have a price
     signs: prices are not negative
     demands: shares are not negative
+    time: parts of the time up to some moment, begun without jobs, that the states take on average
+    means: so the load of a class is at least its mean number of tasks, by Dynkin's formula for its jobs
+    squares: and the drift of V is not negative on average, by Dynkin's formula
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from proofs.catalogue.bonald_roberts.model import SOURCE
 from proofs.catalogue.chapter import Chapter
 from proofs.catalogue.examples import against, every
-from proofs.claims import Claim, Counterexample, Search
+from proofs.catalogue.proof_texts import argued
+from proofs.claims import Claim, Counterexample, Search, Step
 from proofs.statement import Question, Said
 
 __all__ = ["STATEMENTS"]
@@ -45,40 +46,111 @@ __all__ = ["STATEMENTS"]
 STATEMENTS = Chapter(SOURCE, known=__doc__)
 
 
-@STATEMENTS.add("br-pf-stable")
-def _pf_stable(question: Question) -> None:
-    r"""Under proportional fairness the fluid limit drains whenever every resource has a load below 1.
-
-    .. math:: V = \sum_i\frac{\sigma_ix_i^2}{2\rho_i}: \quad \dot V \le -\min_j(1-\varrho_j)\sum_ix_i
-
-    Hypotheses
-        load*, prices*, ratio, jobs, tasks, loads, slackness*, signs*
-    Place: slide "Stability condition"
-    Scope: any numbers of classes and resources, all demands, counts and loads; the fluid limit theorem is
-        quoted
+@argued
+def _long_run(question: Question) -> None:
+    """From the drift of V in every state to the mean number of jobs: what all that have this function share.
 
     Proof
-        Per class: the term (x/rho)(rho - f) of the drift is at most the cost q of a task times (rho - f).
-            prices: q*f == x; ratio: y*rho == x; jobs: x >= 0; tasks: f > 0; loads: rho > 0
-            => y*(rho - f) <= q*(rho - f)
-            by jobs | rho - f; loads * tasks * not the conclusion
+        # x: jobs, f: tasks, r: loads of the classes i in the states s; v: one over the load;
+        # m: parts of time.
+        [spread] What single arrivals and ends of jobs add to the drift of V is at most 1 for each class on
+        average.
+            time 1: m[s] >= 0; time 2: sum[s](m[s]) == 1; loads 1: r[i] > 0; loads 2: v[i]*r[i] == 1;
+            loads 3: v[i] > 0; means: sum[s](m[s]*(r[i] - f[i,s])) >= 0
+            => sum[s](m[s]*sum[i](1 + v[i]*f[i,s])) <= 2*sum[i](1)
+            by loads 3 * means; loads 2; time 2 | sum[i](1)
+        [mean] So the mean of what V falls with is at most that.
+            time 1; falls: D[s] <= -c*X[s]; squares: sum[s](m[s]*(2*D[s] + E[s])) >= 0;
+            spread: sum[s](m[s]*E[s]) <= 2*n
+            => c*sum[s](m[s]*X[s]) <= n
+            by time 1 * falls
+        [gained] The drift of 2 V, from its values before and after an event, is that and what is added.
+            loads 2; squares: sum[s](m[s]*sum[i](v[i]*(r[i]*((x[i,s] + 1)**2 - x[i,s]**2)
+            + f[i,s]*((x[i,s] - 1)**2 - x[i,s]**2)))) >= 0
+            => sum[s](m[s]*sum[i](2*x[i,s]*v[i]*(r[i] - f[i,s]) + 1 + v[i]*f[i,s])) >= 0
+            by loads 2 | sum[s](m[s]); loads 2 | sum[s](m[s]*x[i,s])
+        [inverse] One over a load is positive.
+            loads 1: r > 0; loads 2: v*r == 1
+            => v > 0
             degree 2
-        So it is for a class without jobs, which keeps itself empty with at most rho tasks.
-            ratio: y*rho == 0; loads; empty: f <= rho; cost: q >= 0
-            => y*(rho - f) <= q*(rho - f)
-            by loads * empty * cost
+        If V falls by c for each job in all states, there are on average at most 1/c jobs for each class.
+            time 1; time 2; loads 1: r[i] > 0; loads 2: v[i]*r[i] == 1; means; squares;
+            falls: sum[i](x[i,s]*v[i]*(r[i] - f[i,s])) <= -c*sum[i](x[i,s])
+            from inverse knowing all with r = r[i]; v = v[i]
+            from spread knowing all
+            from gained knowing all
+            from mean knowing all with D[s] = sum[i](x[i,s]*v[i]*(r[i] - f[i,s])); X[s] = sum[i](x[i,s]);
+            E[s] = sum[i](1 + v[i]*f[i,s]); n = sum[i](1)
+            => c*sum[s](m[s]*sum[i](x[i,s])) <= sum[i](1)
+    """
+
+
+DYNKIN = (
+    "Dynkin's formula is quoted: what a function that is 0 at the beginning gains on average until some "
+    "moment is the mean of its drift over the time until then (S. P. Meyn and R. L. Tweedie, "
+    '"Stability of Markovian processes III", Advances in Applied Probability 25, 1993, DOI 10.2307/1427522). '
+    "A mean number of jobs that is bounded at all times makes the chain positive recurrent."
+)
+
+
+@STATEMENTS.add("br-pf-stable", remark=DYNKIN)
+def _pf_stable(question: Question) -> Iterator[Iterable[Step]]:
+    r"""Under proportional fairness the system is stable whenever every resource has a load below 1: with
+    loads
+    of at most 1 - d there are at most 1/d jobs per class on average.
+
+    .. math:: V = \sum_i\frac{\sigma_ix_i^2}{2\rho_i}: \quad \dot V \le -\min_j(1-\varrho_j)\sum_ix_i, \quad
+        E\Bigl[\sum_ix_i\Bigr] \le \frac nd
+
+    Hypotheses
+        load*: each resource has a load of at most 1 - d, d not negative
+        loads*, demands, slackness*, signs*, time*, means*, squares*
+        prices*: the cost of the tasks of a class is its number of jobs
+    Place: slide "Stability condition"
+    Scope: any numbers of classes and resources, all demands and loads; exponential sizes; sums over the
+        states, which converge as jobs are at most the arrivals
+
+    Proof
+        # p: prices; q: cost of a task.
+        [cost] A task costs something, or nothing.
+            signs: p[j] >= 0; demands: a[j] >= 0
+            => sum[j](p[j]*a[j]) >= 0
+            by signs * demands
+        [long run] ...
+        [class] Per class: the term (x/r)(r - f) of the drift is at most the cost q of a task times (r - f).
+            prices: q*f == x; loads 1: r > 0; loads 2: v*r == 1; cost: q >= 0
+            => x*v*(r - f) <= q*(r - f)
+            by cost | r - f; loads 1 * not the conclusion
             degree 2
-        Summed over the classes this is at most -s times the prices.
-            slackness: p[j]*sum[i](f[i]*a[i,j]) == p[j]; load: sum[i](rho[i]*a[i,j]) <= 1 - s;
-            signs: p[j] >= 0
-            => sum[i](sum[j](p[j]*a[i,j])*(rho[i] - f[i])) <= -s*sum[j](p[j])
-        The prices add up to the number of jobs, so V falls at the rate of at least s times the jobs.
+        [drift] Summed over the classes this is at most -d times the prices.
+            slackness: p[j]*sum[i](f[i]*a[i,j]) == p[j]; load: sum[i](r[i]*a[i,j]) <= 1 - d; signs: p[j] >= 0;
+            class: t[i] <= sum[j](p[j]*a[i,j])*(r[i] - f[i])
+            => sum[i](t[i]) <= -d*sum[j](p[j])
+            by class; load * signs; slackness
+        [worth] The prices add up to the number of jobs,
             slackness; prices: sum[j](p[j]*a[i,j])*f[i] == x[i]
             => sum[j](p[j]) >= sum[i](x[i])
-        While there are jobs, that is a rate of at least a constant times the square root of V; so V reaches
-        0, and the chain is positive recurrent by the fluid limit theorem (Dai 1995).
-            In words: V is quadratic in the jobs, its drift linear and negative.
+        [falls] so that V falls by at least d for each job.
+            load 1: d >= 0; drift: D <= -d*P; worth: P >= X
+            => D <= -d*X
+            by load 1 * worth
+        In all states s.
+            load: sum[i](r[i]*a[i,j]) <= 1 - d; load 1; loads 1: r[i] > 0; loads 2: v[i]*r[i] == 1;
+            demands: a[i,j] >= 0; signs: p[j,s] >= 0; slackness: p[j,s]*sum[i](f[i,s]*a[i,j]) == p[j,s];
+            prices: sum[j](p[j,s]*a[i,j])*f[i,s] == x[i,s]; time 1: m[s] >= 0; time 2: sum[s](m[s]) == 1;
+            means: sum[s](m[s]*(r[i] - f[i,s])) >= 0;
+            squares: sum[s](m[s]*sum[i](v[i]*(r[i]*((x[i,s] + 1)**2 - x[i,s]**2)
+            + f[i,s]*((x[i,s] - 1)**2 - x[i,s]**2)))) >= 0
+            from cost knowing all with p[j] = p[j,s]; a[j] = a[i,j]
+            from class knowing all with q = sum[j](p[j,s]*a[i,j]); f = f[i,s]; x = x[i,s]; r = r[i]; v = v[i]
+            from drift knowing all with p[j] = p[j,s]; f[i] = f[i,s]; t[i] = x[i,s]*v[i]*(r[i] - f[i,s])
+            from worth knowing all with p[j] = p[j,s]; f[i] = f[i,s]; x[i] = x[i,s]
+            from falls knowing all with D = sum[i](x[i,s]*v[i]*(r[i] - f[i,s])); P = sum[j](p[j,s]);
+            X = sum[i](x[i,s])
+            from long run knowing all with c = d
+            => d*sum[s](m[s]*sum[i](x[i,s])) <= sum[i](1) (as stated)
     """
+    yield _long_run(question)
 
 
 @STATEMENTS.add("br-drf-stable")
@@ -154,7 +226,7 @@ def _bmf_two(question: Question) -> None:
     Hypotheses
         first*: class 1 has the largest share of resource 1
         second*: class 2 has the largest share of resource 2
-        tasks*
+        tasks*: a class with jobs runs tasks
         demands: each class demands its bottleneck
     Place: slide "Future work"
     Scope: two classes on two resources, all counts
@@ -196,7 +268,7 @@ def _bmf_two(question: Question) -> None:
 
 
 @STATEMENTS.add("br-bmf-stable-97")
-def _bmf_97(question: Question) -> None:
+def _bmf_97(question: Question) -> Iterator[Iterable[Step]]:
     r"""On two resources bottleneck-max fairness is stable for loads below 97/100 of the capacity, with any
     number of classes: at (1 - d) times that, there are at most 17/(12 d) jobs per class on average.
 
@@ -205,25 +277,17 @@ def _bmf_97(question: Question) -> None:
 
     Hypotheses
         load*: each of the two resources has a load of at most 97/100 (1 - d), d not negative
-        loads: loads of the classes are positive, v is one over the load
-        demands, signs
-        slackness*: only full resources have a price, one over the largest share of a job
+        loads*, demands, signs, slackness*, running, time*, means*, squares*
         costs*: a task costs at least what it holds of each resource
         bottleneck*: and no more than what it holds of one of them
-        jobs*: the cost of the tasks of a class is its number of jobs
-        running: tasks are not negative
-        time*: parts of the time up to some moment, begun without jobs, that the states take on average
-        means*: so the load of a class is at least its mean number of tasks, by Dynkin's formula for its jobs
-        squares*: and the drift of V is not negative on average, by Dynkin's formula
+        prices*: the cost of the tasks of a class is its number of jobs, as a price is one over the largest
+            share
     Place: slide "Future work"; the answer is ours, and not in the source
     Scope: any number of classes, all demands, and any choice where several allocations are bottleneck-max
         fair; exponential sizes; sums over the states, which converge as jobs are at most the arrivals
-    Remark: For loads up to 1 it is a conjecture of the slides (br-bmf-stable). Dynkin's formula is quoted:
-        what a function V, 0 at the beginning and not negative, gains until T on average is the mean of its
-        drift over the time up to T (S. P. Meyn and R. L. Tweedie, "Stability of Markovian processes III",
-        Advances in Applied Probability 25, 1993, DOI 10.2307/1427522). A mean that is bounded for all T makes
-        the chain positive recurrent. With sqrt(2) for 17/12 the same holds up to 12 sqrt(2) - 16 = .97056,
-        where this function ends (br-bmf-not-by-pf).
+    Remark: For loads up to 1 it is a conjecture of the slides (br-bmf-stable). As in br-pf-stable Dynkin's
+        formula is quoted, and the bound makes the chain positive recurrent. With sqrt(2) for 17/12 the same
+        holds up to 12 sqrt(2) - 16 = .97056, where this function ends (br-bmf-not-by-pf).
 
     Proof
         # p, u: prices of the two resources; h, k: what a task holds of them at these prices; q: its cost.
@@ -243,13 +307,13 @@ def _bmf_97(question: Question) -> None:
             => q*w*(1 - w) <= 12/17*g*(100/97 - w)
             by lower | w - 29/34; upper | w - 41/34
         [line] So it is for the term of a class in the drift.
-            loads 1: r > 0; loads 2: v*r == 1; jobs: q*f == x;
+            loads 1: r > 0; loads 2: v*r == 1; prices: q*f == x;
             below: q*(v*f)*(1 - v*f) <= 12/17*g*(100/97 - v*f)
             => x*v*(r - f) <= 12/17*g*(100/97*r - f)
             degree 3
         [class] Of one class, then.
             loads 1; loads 2; demands 1: a >= 0; demands 2: b >= 0; signs 1: p >= 0; signs 2: u >= 0;
-            costs 1: q >= p*a; costs 2: q >= u*b; bottleneck: q == p*a or q == u*b; jobs
+            costs 1: q >= p*a; costs 2: q >= u*b; bottleneck: q == p*a or q == u*b; prices
             from held knowing all
             from held knowing all with p = u; a = b
             from upper knowing all with h = p*a; k = u*b
@@ -265,44 +329,25 @@ def _bmf_97(question: Question) -> None:
             => 17*sum[i](x[i]*v[i]*(r[i] - f[i])) <= -12*d*(p + u)
             by class; signs 1 * load 1; signs 2 * load 2
         [worth] The prices add up to the jobs at least.
-            slackness 1; slackness 2; jobs: q[i]*f[i] == x[i]; running: f[i] >= 0;
+            slackness 1; slackness 2; prices: q[i]*f[i] == x[i]; running: f[i] >= 0;
             upper: q[i] <= p*a[i] + u*b[i]
             => p + u >= sum[i](x[i])
-            by upper * running; jobs
+            by upper * running; prices
         [falls] So V falls with the jobs.
             load: d >= 0; drift: D <= -12*d*P; worth: P >= X
             => D <= -12*d*X
             by load * worth
-        [spread] What single arrivals and ends of jobs add to the drift of V is at most 1 for each class on
-        average.
-            time 1: m[s] >= 0; time 2: sum[s](m[s]) == 1; loads 1: r[i] > 0; loads 2: v[i]*r[i] == 1;
-            loads 3: v[i] > 0;
-            means: sum[s](m[s]*(r[i] - f[i,s])) >= 0
-            => sum[s](m[s]*sum[i](1 + v[i]*f[i,s])) <= 2*sum[i](1)
-            by loads 3 * means; loads 2; time 2 | sum[i](1)
-        [mean] So the mean of what V falls with is at most that.
-            time 1; falls: 17*D[s] <= -12*d*X[s]; squares: sum[s](m[s]*(2*D[s] + E[s])) >= 0;
-            spread: sum[s](m[s]*E[s]) <= 2*n
-            => 12*d*sum[s](m[s]*X[s]) <= 17*n
-            by time 1 * falls
-        [gained] The drift of V, from its values before and after an event, is twice that and what is added.
-            loads 2; squares: sum[s](m[s]*sum[i](v[i]*(r[i]*((x[i,s] + 1)**2 - x[i,s]**2)
-            + f[i,s]*((x[i,s] - 1)**2 - x[i,s]**2)))) >= 0
-            => sum[s](m[s]*sum[i](2*x[i,s]*v[i]*(r[i] - f[i,s]) + 1 + v[i]*f[i,s])) >= 0
-            by loads 2 | sum[s](m[s]); loads 2 | sum[s](m[s]*x[i,s])
-        [inverse] One over a load is positive.
-            loads 1: r > 0; loads 2: v*r == 1
-            => v > 0
-            degree 2
-        In all states s, with the sum of x**2/(mu r) as V, the jobs are at most 17/(12 d) per class on
-        average.
+        [long run] ...
+        In all states s.
             load 1; load 2; load 3: d >= 0; loads 1: r[i] > 0; loads 2: v[i]*r[i] == 1; demands 1: a[i] >= 0;
             demands 2: b[i] >= 0; signs 1: p[s] >= 0; signs 2: u[s] >= 0;
-            slackness 1: p[s]*sum[i](f[i,s]*a[i]) == p[s];
-            slackness 2: u[s]*sum[i](f[i,s]*b[i]) == u[s]; costs 1: q[i,s] >= p[s]*a[i];
-            costs 2: q[i,s] >= u[s]*b[i];
-            bottleneck: q[i,s] == p[s]*a[i] or q[i,s] == u[s]*b[i]; jobs: q[i,s]*f[i,s] == x[i,s];
-            running: f[i,s] >= 0; time 1; time 2; means; squares
+            slackness 1: p[s]*sum[i](f[i,s]*a[i]) == p[s]; slackness 2: u[s]*sum[i](f[i,s]*b[i]) == u[s];
+            costs 1: q[i,s] >= p[s]*a[i]; costs 2: q[i,s] >= u[s]*b[i];
+            bottleneck: q[i,s] == p[s]*a[i] or q[i,s] == u[s]*b[i]; prices: q[i,s]*f[i,s] == x[i,s];
+            running: f[i,s] >= 0; time 1: m[s] >= 0; time 2: sum[s](m[s]) == 1;
+            means: sum[s](m[s]*(r[i] - f[i,s])) >= 0;
+            squares: sum[s](m[s]*sum[i](v[i]*(r[i]*((x[i,s] + 1)**2 - x[i,s]**2)
+            + f[i,s]*((x[i,s] - 1)**2 - x[i,s]**2)))) >= 0
             from class knowing all with p = p[s]; u = u[s]; q = q[i,s]; a = a[i]; b = b[i]; f = f[i,s];
             x = x[i,s]; r = r[i]; v = v[i]
             from drift knowing all with p = p[s]; u = u[s]; f[i] = f[i,s]; x[i] = x[i,s]
@@ -312,13 +357,10 @@ def _bmf_97(question: Question) -> None:
             from worth knowing all with p = p[s]; u = u[s]; q[i] = q[i,s]; f[i] = f[i,s]; x[i] = x[i,s]
             from falls knowing all with D = 17*sum[i](x[i,s]*v[i]*(r[i] - f[i,s])); P = p[s] + u[s];
             X = sum[i](x[i,s])
-            from inverse knowing all with r = r[i]; v = v[i]
-            from spread knowing all
-            from gained knowing all
-            from mean knowing all with D[s] = sum[i](x[i,s]*v[i]*(r[i] - f[i,s])); X[s] = sum[i](x[i,s]);
-            E[s] = sum[i](1 + v[i]*f[i,s]); n = sum[i](1)
+            from long run knowing all with c = 12/17*d
             => 12*d*sum[s](m[s]*sum[i](x[i,s])) <= 17*sum[i](1) (as stated)
     """
+    yield _long_run(question)
 
 
 @STATEMENTS.add("br-bmf-stable")
