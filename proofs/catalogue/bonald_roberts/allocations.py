@@ -155,27 +155,35 @@ def _pf_single(question: Question) -> None:
     Hypotheses
         room*: the other resources have room
         slackness*: a resource that is not full has no price
-        free*: so the others have no price
         optimal*: a task costs one over the number of tasks
         full*: resource 1 is full
     Place: slide on proportional fairness, "Equal shares for a single bottleneck"
     Scope: all demands, any numbers of jobs and resources
 
     Proof
-        # h: share of resource 1 that a job holds.
-        A resource with room has no price.
-            slackness: p*(1 - u) == 0; room: u < 1
-            => p == 0
-        Then the tasks of a job cost 1 together, all for resource 1.
-            free: p[j] == 0; optimal: x*(p1*a1 + sum[j](p[j]*a[j])) == 1
-            => x*p1*a1 == 1
-            by free | x*a[j]; optimal
-        So the price of resource 1 is the number of jobs,
-            full: sum[i](h[i]) == 1; paid: p*h[i] == 1; share: h[i] >= 0; price: p >= 0
+        # p: price of resource 1, q: prices of the others.
+        [free] A resource with room has no price.
+            slackness: q*(1 - u) == 0; room: u < 1
+            => q == 0
+        [paid] Then the tasks of a job cost 1 together, all for resource 1.
+            free: q[j] == 0; optimal: x*(p*a + sum[j](q[j]*b[j])) == 1
+            => p*(x*a) == 1
+            by free | x*b[j]; optimal
+        [price] So the price of resource 1 is the number of jobs,
+            full: sum[i](x[i]*a[i]) == 1; paid: p*(x[i]*a[i]) == 1
             => p == sum[i](1)
-        and every job holds 1/n of it.
+            degree 2
+        [share] and every job holds 1/n of it.
             paid: p*h == 1; price: p == n
             => n*h == 1
+        So all jobs k have the same share.
+            slackness: q[j]*(1 - sum[i](x[i]*b[i,j])) == 0; room: sum[i](x[i]*b[i,j]) < 1;
+            optimal: x[i]*(p*a[i] + sum[j](q[j]*b[i,j])) == 1; full
+            from free knowing all with q = q[j]; u = sum[i](x[i]*b[i,j])
+            from paid knowing all with x = x[i]; a = a[i]; b[j] = b[i,j]
+            from price knowing all
+            from share knowing all with h = x[i]*a[i]; n = sum[i](1)
+            => sum[i](1)*x[i]*a[i] == 1 (as stated)
     """
 
 

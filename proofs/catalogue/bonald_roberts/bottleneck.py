@@ -115,6 +115,7 @@ def _no_complaints(question: Question) -> None:
         full*: the bottleneck is full
         entitlements*: weights are entitlements, parts of each resource that add up to 1
         weight: weights are positive
+        signs: shares are not negative
     Place: not in the slides; D. Dolev et al., arXiv:1106.2673, for bottleneck-max fairness
     Scope: all demands, weights and BMF allocations, any numbers of users and resources
     Remark: By br-bmf-exists such allocations exist for equal weights, as Dolev et al. and A. Gutman and N.

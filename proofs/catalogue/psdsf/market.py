@@ -159,32 +159,48 @@ def _lemma_2(question: Question) -> None:
     Hypotheses
         n is served*: user n is served on the first server, so p stands no lower there (44)
         p is served*: user p is served on the second server, so n stands no lower there (45)
-        product*: the conclusion of the first step
+        no loss*: user n does not lose
+        tasks: both run something
+        weights: weights are positive
+        alone: both run something alone on either server
+        times: the exchanged times are positive
     Place: Lemma 2, equations (40)-(45)
     Scope: each pair of users and of servers; all reals
     Remark: The paper says that one of the two loses. Neither need lose where both servers suit them alike, as
         classes A and B suit users 1 and 2 of Table IV.
 
     Proof
-        Multiply (13) for both servers: what user n loses of the first is worth to p no more than what p
-        loses.
-            n is served: N*h*g <= X*f*G; p is served: X*f*K <= N*h*k; tasks N: N > 0; tasks X: X > 0;
-            weight n: f > 0; weight p: h > 0; alone G: G > 0; alone g: g > 0; alone K: K > 0; alone k: k > 0
+        [product] Multiply (13) for both servers: what user n loses of the first is worth to p no more than
+        what p loses.
+            n is served: N*h*g <= X*f*G; p is served: X*f*K <= N*h*k; tasks 1: N > 0; tasks 2: X > 0;
+            weights 1: f > 0; weights 2: h > 0; alone 1: G > 0; alone 2: g > 0; alone 3: K > 0; alone 4: k > 0
             => g*K <= G*k
-            by n is served * weight n * tasks X * alone K; p is served * weight n * tasks X * alone G;
-            not the conclusion * weight n * tasks X * weight n * tasks X;
-            not the conclusion * weight n * tasks X * weight p * tasks N
-        If user n does not lose by the exchange of the times a and b, user p does not gain.
-            product: g*K <= G*k; time of n: a > 0; time of p: b > 0; no loss of n: b*K >= a*G; alone G;
-            alone g; alone K; alone k
+            by n is served * weights 1 * tasks 2 * alone 3; p is served * weights 1 * tasks 2 * alone 1;
+            not the conclusion * weights 1 * tasks 2 * weights 1 * tasks 2;
+            not the conclusion * weights 1 * tasks 2 * weights 2 * tasks 1
+        [gain] If user n does not lose by the exchange of the times a and b, user p does not gain.
+            product: g*K <= G*k; times 1: a > 0; times 2: b > 0; no loss: b*K >= a*G; alone 1; alone 2;
+            alone 3; alone 4
             => a*g <= b*k
-            by product * time of n; not the conclusion * alone G; no loss of n * alone k;
-            not the conclusion * alone K; no loss of n * alone g; product * time of p
-        If user n gains, user p loses.
-            product; time of n; time of p; no loss of n: b*K > a*G; alone G; alone g; alone K; alone k
+            by product * times 1; not the conclusion * alone 1; no loss * alone 4;
+            not the conclusion * alone 3; no loss * alone 2; product * times 2
+        [more] If user n gains, user p loses.
+            product; times 1; times 2; no loss: b*K > a*G; alone 1; alone 2; alone 3; alone 4
             => a*g < b*k
-            by not the conclusion * alone K; no loss of n * alone g; product * time of p;
-            not the conclusion * alone G; no loss of n * alone k; product * time of n
+            by not the conclusion * alone 3; no loss * alone 2; product * times 2;
+            not the conclusion * alone 1; no loss * alone 4; product * times 1
+        So p gains nothing if n loses nothing,
+            n is served; p is served; tasks 1; tasks 2; weights 1; weights 2; alone 1; alone 2; alone 3;
+            alone 4; times 1; times 2; no loss: b*K >= a*G
+            from product knowing all
+            from gain knowing all
+            => a*g <= b*k (as stated)
+        and loses if n gains.
+            n is served; p is served; tasks 1; tasks 2; weights 1; weights 2; alone 1; alone 2; alone 3;
+            alone 4; times 1; times 2; no loss: b*K > a*G
+            from product knowing all
+            from more knowing all
+            => a*g < b*k (as stated)
     """
 
 

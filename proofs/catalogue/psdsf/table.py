@@ -116,21 +116,22 @@ def _one_server(question: Question) -> None:
         dominant*: one resource stops the user when it is alone
         alone*: its tasks alone fit into the others
         level*: the share is tasks over tasks alone
+        signs: shares are not negative
     Place: section II-B, on CDRF
     Scope: each user and resource; all reals
+    Remark: Both mechanisms ask for max-min fairness of these shares, over the weights: the same numbers over
+        the
+        same set of allocations.
 
     Proof
         # s: tasks x over tasks alone g; d, c: demand, capacity of the dominant resource; e, k: of another.
         The share of CDRF is the share of the dominant resource...
-            dominant: g*d == c; alone: g*e <= k; level: s*g == x; share: s >= 0; c > 0; k > 0; d > 0; g > 0;
-            e >= 0; x >= 0
+            dominant: g*d == c; level: s*g == x
             => x*d == s*c (as stated)
         ...and no share of another resource is larger.
-            dominant; alone; level; share; c > 0; k > 0; d > 0; g > 0; e >= 0; x >= 0
+            alone: g*e <= k; level; s >= 0
             => x*e <= s*k (as stated)
-            by alone * share
-        Both mechanisms ask for max-min fairness of these shares, over the weights.
-            In words: The same numbers over the same set of allocations have the same max-min fair vector.
+            by alone * sign of s
     """
 
 
@@ -144,21 +145,24 @@ def _cdrf_incentive(question: Question) -> None:
         parts*: weights are parts that add up to 1
         lowest*: everybody has at least the lowest level
         split*: the lowest level is at least that of the split
+        weight: weights are positive
+        value: users run something alone
     Place: section II-B, on CDRF
     Scope: each server and resource, any number of users; all reals
-    Remark: With placement constraints TSF does not have it (psdsf-tsf-sharing-incentive): tasks alone then
+    Remark: A max-min fair allocation has the largest lowest level of all that fit;
+        so it is at least that of the
+        split, tasks over weight and tasks alone anywhere, which is 1. With placement constraints TSF does
+        not have it (psdsf-tsf-sharing-incentive): tasks alone then
         count servers that a user may not use.
 
     Proof
         The split by weights fits on every server.
-            alone: g[n]*d[n] <= c; parts: sum[n](f[n]) == 1; weight: f[n] >= 0; g[n] >= 0; d[n] >= 0; c >= 0
-            => sum[n](f[n]*g[n]*d[n]) <= c
+            alone: g[n]*d[n] <= c; parts: sum[n](f[n]) == 1; weight: f[n] > 0
+            => sum[n](f[n]*g[n]*d[n]) <= c (as stated)
             by alone * weight; parts | c
-        Without constraints everybody then has the level 1: tasks over weight and tasks alone anywhere.
-            In words: A max-min fair allocation has the largest lowest level of all that fit: at least 1.
-        Who has at least this level has at least the tasks of the split.
-            lowest: L*f*G <= x; split: L >= 1; weight: f > 0; value: G > 0; x >= 0; L >= 0
-            => f*G <= x
+        Who has at least its level has at least its tasks.
+            lowest: L*f*G <= x; split: L >= 1; weight: f > 0; value: G > 0
+            => f*G <= x (as stated)
             by split * weight * value
     """
 

@@ -35,6 +35,7 @@ def _time_implies_resource(question: Question) -> None:
         tasks: in the part u of the time a user runs u gamma tasks on average
         time*: the parts add up to at most 1
         capacity: no capacity is negative
+        signs: tasks alone and demands are not negative
     Place: equation (11)
     Scope: each server and resource; all reals, any number of users
 
