@@ -115,9 +115,7 @@ def truthful_steps(question: Question, policy: str) -> Iterator[Step]:
 
 
 @argued
-def _lie(
-    question: Question, liar: str, pays: str, other: str, rises: str, known: str, terms: str
-) -> None:
+def _lie(question: Question, liar: str, pays: str, other: str, rises: str, known: str, terms: str) -> None:
     """A lie that pays makes everybody hold more, also of the resource that is full.
 
     Proof
