@@ -86,29 +86,54 @@ def _ceei_unique(question: Question) -> None:
 
     Hypotheses
         price*: prices are >= 0
-        incomes: prices add up to the incomes
-        feasible*: the other equilibrium fits
+        incomes*: prices add up to the incomes
+        feasible*: both equilibria fit
         income*: everybody spends an income of 1
-        ratio: t are the ratios of tasks, r their inverses
-        positive: tasks are positive
-        one way: the first step, one way
-        other way*: the first step with the roles of the equilibria exchanged
+        positive*: tasks are positive
     Place: section 5.2, competitive equilibrium from equal incomes; uniqueness is not said
     Scope: all real demands > 0, any numbers of users and resources
 
     Proof
-        What fits costs at most all incomes.
-            feasible: sum[i](z[i]*a[i,j]) <= 1; price: p[j] >= 0; incomes: sum[j](p[j]) == sum[i](1);
-            cost: P[i] == sum[j](p[j]*a[i,j]); z[i] >= 0; a[i,j] >= 0
-            => sum[i](z[i]*P[i]) <= sum[i](1)
-        A cost z P is the ratio t of tasks in two equilibria, because x P is 1.
-            income: x*P == 1; ratio: z == t*x
-            => z*P == t
-        Ratios and their inverses that add up to at most n both are all 1.
-            ratio: t[i]*r[i] == 1; ratio 1: t1*r1 == 1; positive: r[i] > 0; positive 1: r1 > 0;
+        # x at prices p, z at prices q; user 1, and the others.
+        [worth] What fits costs at most all incomes.
+            feasible: z1*a1[j] + sum[i](z[i]*a[i,j]) <= 1; price: p[j] >= 0;
+            incomes: sum[j](p[j]) == 1 + sum[i](1)
+            => z1*sum[j](p[j]*a1[j]) + sum[i](z[i]*sum[j](p[j]*a[i,j])) <= 1 + sum[i](1)
+            by feasible * price
+        [ratio] The cost z P of the tasks of one equilibrium at the prices of the other one is a ratio of
+        tasks, and x Q its inverse.
+            income: x*P == 1; other income: z*Q == 1
+            => (z*P)*(x*Q) == 1
+            degree 3
+        [positive] Both are positive.
+            positive: x > 0; other: z > 0; other income
+            => x*Q > 0
+            degree 2
+        [one] Ratios and their inverses that add up to at most n both are all 1.
+            ratios: t[i]*r[i] == 1; ratio: t1*r1 == 1; positives: r[i] > 0; positive: r1 > 0;
             one way: t1 + sum[i](t[i]) <= 1 + sum[i](1); other way: r1 + sum[i](r[i]) <= 1 + sum[i](1)
             => t1 == 1
-            by positive | t[i] - 1; positive 1 * not the conclusion; ratio | t[i]
+            by positives | t[i] - 1; positive * not the conclusion; ratios | t[i]
+        [same] Then the tasks are the same.
+            income; ratio: z*P == 1; positive: x > 0
+            => x == z
+            degree 3
+        So user 1, any user, runs the same tasks.
+            price: p[j] >= 0; price 1: q[j] >= 0; incomes; incomes 1: sum[j](q[j]) == 1 + sum[i](1); feasible;
+            feasible 1: x1*a1[j] + sum[i](x[i]*a[i,j]) <= 1; income: x1*sum[j](p[j]*a1[j]) == 1;
+            income 1: x[i]*sum[j](p[j]*a[i,j]) == 1; income 2: z1*sum[j](q[j]*a1[j]) == 1;
+            income 3: z[i]*sum[j](q[j]*a[i,j]) == 1; positive: x1 > 0; positive 1: x[i] > 0;
+            positive 2: z1 > 0; positive 3: z[i] > 0
+            from worth knowing all
+            from worth knowing all with p[j] = q[j]; z1 = x1; z[i] = x[i]
+            from ratio knowing all with x = x1; z = z1; P = sum[j](p[j]*a1[j]); Q = sum[j](q[j]*a1[j])
+            from ratio knowing all with x = x[i]; z = z[i]; P = sum[j](p[j]*a[i,j]); Q = sum[j](q[j]*a[i,j])
+            from positive knowing all with x = x1; z = z1; Q = sum[j](q[j]*a1[j])
+            from positive knowing all with x = x[i]; z = z[i]; Q = sum[j](q[j]*a[i,j])
+            from one knowing all with t1 = z1*sum[j](p[j]*a1[j]); r1 = x1*sum[j](q[j]*a1[j]);
+            t[i] = z[i]*sum[j](p[j]*a[i,j]); r[i] = x[i]*sum[j](q[j]*a[i,j])
+            from same knowing all with x = x1; z = z1; P = sum[j](p[j]*a1[j])
+            => x1 == z1 (as stated)
     """
 
 
@@ -121,29 +146,22 @@ def _impossible(question: Question) -> None:
     Hypotheses
         sharing incentive*: everybody runs at least what an equal part runs, after the change
         efficiency*: before the change a resource is full
+        monotone*: nobody runs less after the change
+        fits*: all allocations fit
     Place: section 6, resource monotonicity
     Scope: all policies; two users and two resources
-    Remark: The sharing incentive is used after the change only, and efficiency before it only.
+    Remark: Demands are (2, 1) and (1, 2), and there is one unit of each resource;
+        one of them is full, else both
+        users could run more. Then the other one is doubled: half of the pool runs 1/2 of the user who needs
+        it most. The sharing incentive is used after the change only, and efficiency before it only.
 
     Proof
-        Demands are (2, 1) and (1, 2), and there is one unit of each resource, one of which is full.
-            In words: If none were full, both users could run more: the allocation would not be
-            Pareto-efficient.
-        If the second is full, the second user runs at least 1/3.
-            first: 2*x + y <= 1; second: x + 2*y <= 1; tasks: x >= 0; other tasks: y >= 0;
-            efficiency: x + 2*y == 1
-            => y >= 1/3
-        Then double the first: half of the pool (2, 1) runs 1/2 of the first user, and the second user loses.
-            sharing incentive: X >= 1/2; second later: X + 2*Y <= 1; none: Y >= 0; no negative tasks: X >= 0;
-            before: y >= 1/3
-            => Y < y
-        If the first is full, the first user runs at least 1/3.
-            first; second; tasks; other tasks; efficiency: 2*x + y == 1
-            => x >= 1/3
-        Then double the second, and the first user loses.
-            sharing incentive: Y >= 1/2; first later: 2*X + Y <= 1; none: X >= 0; no negative tasks: Y >= 0;
-            before: x >= 1/3
-            => X < x
+        # x, y: tasks before; X1, Y1 with the first doubled, X2, Y2 with the second doubled.
+        This is a contradiction: before, a user runs at least 1/3, and after the change at most 1/4.
+            fits 1: 2*x + y <= 1; fits 2: x + 2*y <= 1; efficiency: 2*x + y == 1 or x + 2*y == 1;
+            sharing incentive 1: X1 >= 1/2; fits 3: X1 + 2*Y1 <= 1; sharing incentive 2: Y2 >= 1/2;
+            fits 4: 2*X2 + Y2 <= 1; monotone 1: Y1 >= y; monotone 2: X2 >= x
+            => 0 == 1 (as stated)
     """
 
 
