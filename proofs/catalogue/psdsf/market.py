@@ -135,9 +135,6 @@ def _unique(question: Question) -> Iterator[Iterable[Step]]:
 
     Proof
         [welfare] ...
-        [within] Who takes all of the time takes no more than that.
-            busy: a + b == 1
-            => a + b <= 1
         [ratios] The ratios z of the tasks of two optima and their inverses.
             own: x*r == 1; other: y*s == 1
             => (s*x)*(r*y) == 1
@@ -178,8 +175,6 @@ def _unique(question: Question) -> Iterator[Iterable[Step]]:
             from worth knowing all with f = f1; r = r1; x = sum[i](u1[i]*g1[i])
             from worth knowing all with f = f[n]; r = s[n]; x = sum[i](v[n,i]*g[n,i])
             from worth knowing all with f = f1; r = s1; x = sum[i](v1[i]*g1[i])
-            from within knowing all with a = u1[i]; b = sum[n](u[n,i])
-            from within knowing all with a = v1[i]; b = sum[n](v[n,i])
             from welfare knowing all with w[n,i] = f[n]*r[n]*g[n,i]; w1[i] = f1*r1*g1[i]
             from welfare knowing all with u[n,i] = v[n,i]; v[n,i] = u[n,i]; w[n,i] = f[n]*s[n]*g[n,i];
             u1[i] = v1[i]; v1[i] = u1[i]; w1[i] = f1*s1*g1[i]; q[i] = p[i]

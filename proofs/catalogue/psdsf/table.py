@@ -17,6 +17,8 @@ Hypotheses
     more: the user would run more with the bundle, by weight
     no loss: nobody of the same or a lower share runs less
     price: where a task may run, its resources cost no less than the task
+    worth: prices of resources are not negative
+    cost: tasks cost something, or nothing, and that of the user something
     share: shares are tasks over weight and yardstick
     supply: all resources cost no more than the tasks of the users of no higher share
 """
@@ -29,7 +31,13 @@ from typing import Any
 from proofs.catalogue.chapter import Chapter
 from proofs.catalogue.declarations import declared
 from proofs.catalogue.examples import against, model
-from proofs.catalogue.psdsf.task_shares import bottleneck_steps, envy_steps, pareto_steps, truth_steps
+from proofs.catalogue.psdsf.task_shares import (
+    DUALITY,
+    bottleneck_steps,
+    envy_steps,
+    pareto_steps,
+    truth_steps,
+)
 from proofs.catalogue.psdsf.theorems import SOURCE
 from proofs.claims import Counterexample, Step
 from proofs.statement import Question, Said
@@ -198,6 +206,23 @@ def _add(id: str, steps: Steps, pooled: bool, told: dict[str, str], **parts: Any
     STATEMENTS.add(id, **said | parts)(lambda question: steps(question, pooled))
 
 
+@STATEMENTS.add("psdsf-max-min-prices", said=Said.READER)
+def _prices(question: Question) -> Iterator[Step]:
+    r"""A placement is max-min fair by shares if and only if each user has prices at which those of no higher
+    share could just buy all that there is.
+
+    .. math:: \sum_{i,r}q_{ir}c_{ir}\le\sum_{k:s_k\le s_n}w_kx_k,\ \sum_rq_{ir}d_{kr}\ge w_k,\ w_n>0
+
+    Hypotheses
+        price*, supply*, fits*, no loss*, worth*, cost
+    Place: section II-B; not said there: what the other statements start from
+    Scope: all reals, any numbers of users, servers and resources, any weights; that there are such prices in
+        words, by the duality of linear programs
+    """
+    yield from pareto_steps(question)
+    yield DUALITY
+
+
 @_both("pareto")
 def _pareto(question: Question, pooled: bool) -> Iterator[Step]:
     r"""Under {mechanism}, and so under {without}, nobody can be given more tasks unless somebody gets fewer,
@@ -206,9 +231,10 @@ def _pareto(question: Question, pooled: bool) -> Iterator[Step]:
     .. math:: y\ge x,\ y\text{ feasible}\implies y=x
 
     Hypotheses
-        price*, supply*, fits*, no loss*
+        price*, supply*, fits*, no loss*, worth*, cost
+    Remark: Max-min fair placements have such prices: psdsf-max-min-prices.
     """
-    return pareto_steps(question, pooled)
+    return pareto_steps(question)
 
 
 @_both("envy-free")
@@ -250,8 +276,10 @@ def _bottleneck_fair(question: Question, pooled: bool) -> Iterator[Step]:
     .. math:: \rho(n,i)=r\ \forall n,i\implies (x_nd_{nr}/\varphi_n)_n\ \text{max-min fair}
 
     Hypotheses
-        alone*, beside*, fits*, no loss*, price*, supply*
-        dominant*: alone on a server, each user would fill the common resource
+        alone*, beside*, fits*, no loss*, price*, supply*, worth*, cost, share*
+        dominant*: alone on a server, or in the pool, each user would fill the common resource
+        common: every server has some of it
+        signs: tasks, demands and ratios are not negative
     Remark: One resource alone is the special case of single resource fairness. Placement constraints do no
         harm if the resource is dominant on all servers, those included that a user may not use. If a server
         lacks what some user demands, as in Figure 1, it may fail: psdsf-c-drfh-bottleneck-fair and
