@@ -155,63 +155,69 @@ def _pf_stable(question: Question) -> Iterator[Iterable[Step]]:
 
 @STATEMENTS.add("br-drf-stable")
 def _drf_stable(question: Question) -> Iterator[Claim]:
-    r"""Under DRF, as under any weighted progressive filling, the fluid limit drains whenever every resource
+    r"""Under DRF, as under any weighted progressive filling, each class runs at least its part of the
+    maximum V
+    times its load over the load of the busiest resource, so that the fluid limit drains whenever every
+    resource
     has a load below 1.
 
     .. math:: V = \max_i r_ix_i/\rho_i: \quad \varphi_k \ge \frac{r_kx_k}{V}\Big/\max_j\varrho_j \ \forall k
 
     Hypotheses
-        load*
+        load*: each resource has a load of at most 1 - s
         full*: the resource that stops the class is full
         levels: levels are not negative
         stopped*: a class that demands the resource runs at most level times growth times jobs
-        undemanded*: the class demands nothing of the resource
-        bound: what a class holds of the resource, the conclusion of the steps before
         maximum*: V is the maximum, and not negative
         top*: the class itself runs level times growth times jobs
-        part*: w is its part of the maximum
+        part*: w is its part of the maximum, and not negative
         loads: loads are not negative
         demands*
     Place: slide "Stability condition"
     Scope: each class, the resource that stops it and each other class, any numbers of them; all real loads,
-        demands and counts; the fluid limit theorem is quoted
+        demands and counts
+    Remark: This holds in every state, also where some classes are empty. Along the fluid limit a class that
+        attains the maximum has w near 1 in all states nearby, so its r x/rho falls at the rate of at least r
+        mu
+        s/(1 - s), and the maximum with it, until the system is empty;
+        then the chain is positive recurrent, by
+        the fluid limit theorem (J. G. Dai, Annals of Applied Probability 5, 1995). Weights are part of the
+        growth r; for DRF r is one over the dominant share.
 
     Proof
-        # h: what a class holds of the resource j that stops class k; a: the share of j per task of a class.
-        Let the full resource j stop class k at the level t. A class i that demands j stops at t or below, so
-        it runs f <= t r x tasks, and r x <= V rho; so f <= t V rho.
-            stopped: f <= t*y; maximum: y <= V*rho; levels: t >= 0
-            => f <= t*V*rho
-        So it holds at most t V rho a of j.
-            demands: a >= 0; bounded: f <= t*V*rho
-            => f*a <= t*V*rho*a
-            by demands * bounded
-            degree 2
-        A class that does not demand j, whatever its level, holds nothing of it, which is no more.
-            undemanded: a == 0
-            => f*a <= t*V*rho*a
-        So j has a load of at least 1/(t V).
-            full: sum[i](h[i]) == 1; bound: h[i] <= t*V*rho[i]*a[i]
-            => 1 <= t*V*sum[i](rho[i]*a[i])
-        That load u is at most 1 - s, so t V (1 - s) is at least 1.
-            load: u <= 1 - s; levels; maximum: V >= 0; reached: 1 <= t*V*u
-            => t*V*(1 - s) >= 1
-            by levels * maximum * load
-            degree 2
-        With w, the part r x/(V rho) of the maximum that class k has, it runs t w V rho tasks, at least w
-        rho/(1 - s).
-            top: f == t*r*x; part: r*x == w*V*rho; loads: rho >= 0; sign: w >= 0; reached: t*V*(1 - s) >= 1
-            => f*(1 - s) >= w*rho
-            by reached * loads * sign
-            degree 2
         The same, computed by progressive filling in whole states: all pools of two classes with demands up to
         2 and of three with demands up to 1.
             Computed.
-        This holds in every state, also where some classes are empty. Along the fluid limit a class that
-        attains the maximum has w near 1 in all states nearby, so its r x/rho falls at the rate of at least r
-        mu s/(1 - s), and the maximum with it, until the system is empty. Then the chain is positive recurrent
-        (Dai 1995). Weights are part of the growth r; for DRF r is one over the dominant share.
-            In words: A maximum of finitely many functions falls where all that attain it fall.
+        # y: growth r times jobs x; f: tasks; a: share of the resource j, which stops class k, per task.
+        [held] Let the full resource j stop class k at the level t. A class i that demands j stops at t or
+        below, so it runs f <= t y tasks, and y <= V rho;
+        so it holds at most t V rho a of j. A class that does
+        not demand it holds nothing.
+            stopped: a*(t*y - f) >= 0; maximum: y <= V*rho; levels: t >= 0; demands: a >= 0
+            => f*a <= t*V*rho*a
+            by stopped; maximum * levels * demands
+        [reached] So j has a load of at least 1/(t V).
+            full: sum[i](f[i]*a[i]) == 1; held: f[i]*a[i] <= t*V*rho[i]*a[i]
+            => 1 <= t*V*sum[i](rho[i]*a[i])
+        [level] That load u is at most 1 - s, so t V (1 - s) is at least 1.
+            load: u <= 1 - s; levels; maximum 1: V >= 0; reached: 1 <= t*V*u
+            => t*V*(1 - s) >= 1
+            by levels * maximum 1 * load
+            degree 2
+        [runs] With w, the part y/(V rho) of the maximum that class k has, it runs t w V rho tasks, at least w
+        rho/(1 - s).
+            top: f == t*y; part: y == w*V*rho; loads: rho >= 0; part 1: w >= 0; level: t*V*(1 - s) >= 1
+            => f*(1 - s) >= w*rho
+            by level * loads * part 1
+            degree 2
+        So every class k does.
+            load: sum[i](rho[i]*a[i]) <= 1 - s; full; levels; stopped: a[i]*(t*y[i] - f[i]) >= 0;
+            maximum: y[i] <= V*rho[i]; maximum 1; demands: a[i] >= 0; top; part; part 1; loads
+            from held knowing all with a = a[i]; y = y[i]; f = f[i]; rho = rho[i]
+            from reached knowing all
+            from level knowing all with u = sum[i](rho[i]*a[i])
+            from runs knowing all
+            => f*(1 - s) >= w*rho (as stated)
     """
     yield every("filling_keeps_up", families=[[2, 2, 2, 2], [3, 2, 1, 1]])
 
@@ -267,7 +273,7 @@ def _bmf_two(question: Question) -> None:
     """
 
 
-@STATEMENTS.add("br-bmf-stable-97")
+@STATEMENTS.add("br-bmf-stable-97", said=Said.READER)
 def _bmf_97(question: Question) -> Iterator[Iterable[Step]]:
     r"""On two resources bottleneck-max fairness is stable for loads below 97/100 of the capacity, with any
     number of classes: at (1 - d) times that, there are at most 17/(12 d) jobs per class on average.

@@ -33,20 +33,40 @@ def _equal_shares(question: Question) -> None:
         use: everybody uses the resource that is full
         full*: a resource is full
         feasible*: the other allocation fits
+        room*: or all resources have room, the least of them m
+        bound: a unit of dominant shares holds at most B of each resource, which is positive
+        step: e is m over B
     Place: section 4.1, the linear program
     Scope: all real demands > 0, any numbers of users and resources
 
     Proof
-        At a higher common dominant share everybody would run more.
-            equal: z*d == t; demand: d > 0; use: a > 0; own: x*d == s; risen: t > s
+        [more] At a higher common dominant share everybody would run more,
+            equal: x*d == s; equal 1: z*d == t; demand: d > 0; risen: t > s
             => z > x
-        What everybody runs more of does not fit into the resource that is full.
-            full: x1*a1 + sum[i](x[i]*a[i]) == 1; feasible: z1*a1 + sum[i](z[i]*a[i]) <= 1; use: a[i] > 0;
-            use 1: a1 > 0; more: z[i] >= x[i]; tasks: x[i] >= 0; tasks 1: x1 >= 0
-            => z1 <= x1
-        Conversely, at the largest share some resource is full.
-            In words: If each had something left, all shares could grow alike by a little, and the point was
-            not largest.
+            degree 2
+        [overfull] which does not fit into the resource that is full.
+            full: sum[i](x[i]*a[i]) + x*a == 1; feasible: sum[i](z[i]*a[i]) + z*a <= 1; use: a[i] > 0;
+            use 1: a > 0; more: z[i] > x[i]; more 1: z > x
+            => 0 == 1
+            by more * use; more 1 * use 1
+        So with a full resource no larger share fits.
+            full; feasible; use; use 1; equal: x[i]*d[i] == s; equal 1: z[i]*d[i] == t; equal 2: x*d == s;
+            equal 3: z*d == t; demand: d[i] > 0; demand 1: d > 0
+            cases t > s
+            from more knowing all with x = x[i]; z = z[i]; d = d[i]
+            from more knowing all
+            from overfull knowing all
+            => t <= s (as stated)
+        Conversely, where all have room the larger share s + e fits: c are tasks for each unit of the share,
+            equal: x[i] == s*c[i]; room: sum[i](x[i]*a[i]) <= 1 - m; bound: sum[i](c[i]*a[i]) <= B;
+            bound 1: B > 0; step: e*B == m; room 1: m > 0
+            => sum[i]((s + e)*c[i]*a[i]) <= 1 (as stated)
+            by equal | a[i]; bound * room 1; not the conclusion * bound 1
+            degree 2
+        as e is positive.
+            step; bound 1; room 1
+            => e > 0 (as stated)
+            degree 2
     """
 
 
