@@ -193,27 +193,29 @@ def _gap(question: Question) -> Iterator[Claim]:
     .. math:: s_i - s_k \le \max_j a_{ij}/c_j
 
     Hypotheses
-        poorest*: a user with the lowest dominant share is served
-        task: tasks hold something
+        poorest*: who is served is no richer than the other
+        task*: tasks hold something, or nothing
+        steps: in a step a user starts a task or none
+        start*: at first both have the same
     Place: section 4.2, and section 6 on discrete resources
-    Scope: any users, resources and demands, by induction over tasks; besides all pools of two users with
-        demands to 3, capacities to 6
+    Scope: each pair of any users, any resources and demands, after any number of tasks;
+        besides all pools of two
+        users with demands to 3, capacities to 6
     Remark: The bound is attained, after the first task of two equal users.
 
     Proof
-        At the start all shares are 0.
-            task: d >= 0
-            => 0 - 0 <= d
-        The user who starts a task was the poorest, so her share s + d exceeds any other r by at most d.
-            poorest: s <= r
-            => s + d - r <= d
-        Others are ahead of her by less than before.
-            task; before: r - s <= e
-            => r - (s + d) <= e
-        Other pairs do not change.
-            In words: Only one user's share changes in a step.
         Two users on two resources, every case.
-            Computed (as stated).
+            Computed.
+        # s, r: shares of two users, d and e those of their tasks; u, w: whether they start one in a step.
+        If the one who starts a task was the poorest, her share exceeds the other by at most d;
+        if the other one
+        starts a task, by less than before; and else by as much.
+            poorest: u[n]*(r[n] - s[n]) >= 0; task: d >= 0; task 1: e >= 0; start: s[0] == r[0];
+            steps 1: s[n+1] == s[n] + d*u[n]; steps 2: r[n+1] == r[n] + e*w[n]; steps 3: 0 <= u[n];
+            steps 4: u[n] <= 1; steps 5: w[n] >= 0
+            => s[n] - r[n] <= d (as stated)
+            by steps 4 * induction; task 1 * steps 5
+            degree 2
     """
     sizes = {"largest_demand": 3, "largest_capacity": 6, "poorest": question.holds("poorest")}
     yield every("whole_task_gaps", **sizes)

@@ -53,30 +53,50 @@ def _market(question: Question) -> Iterator[Iterable[Step]]:
 
     Hypotheses
         lowest level*: servers serve their lowest levels (13)
-        price*, served*, busy
+        price*, served*, busy, own worth, part, weight, worth
+        time*: another placement takes no more than the time
+        complementary*: only a busy server has a price
+        gain: somebody can use the server
+        runs: users run something
+        tangent*: logarithms lie below their tangent at 1
     Place: Theorem 2 (the identity is not in the paper)
     Scope: each pair of users on a server for the equivalence; any numbers of users and servers for the
         optimum; all reals
+    Remark: An optimum exists, the objective being continuous and the set compact, and as all constraints are
+        linear it has such prices.
 
     Proof
         From (13) to the market: at the price q at which a served user p spends its weight h, nobody gets more
         for its weight: the gradient of user n's weighted logarithm is at most q.
-            served: q*X == h*g; lowest level: X*f*G <= N*h*g; runs: X > 0; f > 0; h > 0; g > 0; G > 0; N > 0;
-            q > 0
-            => f*G <= q*N
+            served: q*X == h*g; lowest level: X*f*G <= N*h*g; runs: X > 0
+            => f*G <= q*N (as stated)
             by not the conclusion * runs
         From the market to (13): if both conditions on the gradients hold, the served user stands no higher.
-            served; price: f*G <= q*N; runs; f > 0; h > 0; g > 0; G > 0; N > 0; q > 0
-            => X*f*G <= N*h*g
+            served; price: f*G <= q*N; runs
+            => X*f*G <= N*h*g (as stated)
             by price * runs
         From the market to (10): a server that somebody can use has a price, so it is busy.
-            price; complementary: q*(1 - B) == 0; gain: f*G > 0; runs: N > 0
-            => B == 1
+            price; complementary: q*(1 - B) == 0; gain: f*G > 0; runs 1: N > 0
+            => B == 1 (as stated)
             degree 3
-        ...
-        ...and log z <= z - 1 for the ratios z of the tasks, so no weighted sum of logarithms is larger.
-            In words: The logarithm is concave. An optimum exists, the objective being continuous and the set
-            compact, and as all constraints are linear it has such prices.
+        [welfare] ...
+        [logarithms] ...and as log z <= z - 1 for the ratios z of the tasks, no weighted sum of logarithms is
+        larger.
+            tangent: L[n] <= z[n] - 1; tangent 1: L1 <= z1 - 1; weight: f[n] > 0; weight 1: f1 > 0;
+            ratios: f1*z1 + sum[n](f[n]*z[n]) <= f1 + sum[n](f[n])
+            => f1*L1 + sum[n](f[n]*L[n]) <= 0
+            by tangent * weight; tangent 1 * weight 1
+        Together: u runs 1/r tasks of a user, and v runs z times as many.
+            price: f[n]*r[n]*g[n,i] <= q[i]; served: u[n,i]*f[n]*r[n]*g[n,i] == u[n,i]*q[i];
+            price 1: f1*r1*g1[i] <= q[i]; served 1: u1[i]*f1*r1*g1[i] == u1[i]*q[i];
+            busy: u1[i] + sum[n](u[n,i]) == 1; own worth: sum[i](u[n,i]*f[n]*r[n]*g[n,i]) == f[n];
+            own worth 1: sum[i](u1[i]*f1*r1*g1[i]) == f1; part: v[n,i] >= 0; part 1: v1[i] >= 0; weight;
+            weight 1; time: v1[i] + sum[n](v[n,i]) <= 1; worth: q[i] >= 0;
+            tangent: L[n] <= r[n]*sum[i](g[n,i]*v[n,i]) - 1;
+            tangent 1: L1 <= r1*sum[i](g1[i]*v1[i]) - 1
+            from welfare knowing all with w[n,i] = f[n]*r[n]*g[n,i]; w1[i] = f1*r1*g1[i]
+            from logarithms knowing all with z[n] = r[n]*sum[i](g[n,i]*v[n,i]); z1 = r1*sum[i](g1[i]*v1[i])
+            => f1*L1 + sum[n](f[n]*L[n]) <= 0 (as stated)
     """
     says = "These conditions of Karush, Kuhn and Tucker are sufficient: at these values nothing feasible is "
     yield _welfare(question, says + "worth more...")

@@ -145,19 +145,23 @@ def _harmless(question: Question) -> Iterator[Claim]:
 
     Hypotheses
         only what it cannot use*: users give away only what they cannot use
+        swaps*: in a swap a user gets something, and gives away an amount
+        needed*: the user needs the resource
     Place: section 2.2; not said in the paper
-    Scope: all contributions, any number of users and resources; besides all cases of two users who bring up
-        to 2 units of two
+    Scope: all contributions, any numbers of users, resources and swaps;
+        besides all cases of two users who bring
+        up to 2 units of two
 
     Proof
-        What a user needs it does not give away in a swap, so it has at least as much afterwards.
-            after: after == before + got - amount*gives; needed: needs == 1; got: got >= 0;
-            only what it cannot use: gives*needs == 0
-            => after >= before
-        Swaps follow one another.
-            In words: What holds for each swap holds for any number of them.
         Two users, two resources, every case.
-            Computed (as stated).
+            Computed.
+        What a user needs it does not give away in a swap, so that after any number of them it has at least as
+        much as at first.
+            swaps 1: k[n+1] == k[n] + g[n] - a[n]*v[n]; swaps 2: g[n] >= 0; needed: d > 0;
+            only what it cannot use: v[n]*d == 0
+            => k[n] >= k[0] (as stated)
+            by not the conclusion * needed; induction * needed; swaps 2 * needed
+            degree 2
     """
     yield every("exchange_loses_nothing", users=2, largest=2)
 
