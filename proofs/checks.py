@@ -15,6 +15,7 @@ from fairness.display.result import Result
 from fairness.machine.bars import bar
 from proofs.catalogue import as_read, statement_named, statements
 from proofs.checking.verdicts import verify
+from proofs.endings import shortfall
 from proofs.errors import EvidenceError, ProofError
 from proofs.kernels import exported_steps
 from proofs.statement import Statement, reread
@@ -93,7 +94,7 @@ def check(
     return Verdict(
         id=asked.id,
         status=overall(findings),
-        kind=kind_of(findings, asked.bounds(question)),
+        kind=kind_of(findings, asked.bounds(question), ends=not unread and not shortfall(asked)),
         scope=asked.scope_of(question),
         statement=data,
         sizes=dict(question.sizes),

@@ -45,8 +45,9 @@ stationary."'
         return f'its last step is in words: "{steps[-1].says}"'
     if not steps[-1].states:
         return f'its last step does not state it: "{steps[-1].says}"'
-    parts = [step for step in steps if step.states and not isinstance(step.claim, InWords)]
-    told = [item for step in parts for item in step.claim.hypotheses.items()]
+    parts = [step for step in steps if step.states and isinstance(step.claim, REASONED)]
+    claims = [step.claim for step in parts if isinstance(step.claim, REASONED)]
+    told = [item for claim in claims for item in claim.hypotheses.items()]
     if strict := [text for name, text in told if name.startswith("sign of ") and ">=" not in text]:
         return f"what states it assumes {strict[0]!r}, which is more than a sign and has no name"
     assumed = {question.family(name) for name, _ in told}

@@ -124,11 +124,44 @@ def _unique(question: Question) -> None:
             demands 1; demands 2; shares 1: a*x <= T1; shares 2: b*x <= T2; shares 3; shares 4; bottleneck 1;
             bottleneck 2; above: T1 > U1; below: T2 < U2
             => (x - y)*(a*T2 - b*U1) >= 0
-        [equal] And that of a job is 0 for equal tasks only.
-            demands 1; demands 2; levels 2; levels 3; shares 1; shares 2; shares 3; shares 4; bottleneck 1;
-            bottleneck 2; above; below; not positive: (x - y)*(a*T2 - b*U1) <= 0
+            by demands 1 * demands 2 | x - y; shares 2 * shares 3; shares 2 * above; shares 3 * below
+        # What stands in the formula above must be 0 then, part by part.
+        [two] A job whose term is not positive holds all of the level of x of the second resource,
+            demands 1; demands 2; shares 1; shares 2; shares 3; shares 4; bottleneck 1; bottleneck 2; above;
+            below; not positive: (x - y)*(a*T2 - b*U1) <= 0
+            => b*x >= T2
+            by demands 1 * demands 2 | x - y; shares 2 * shares 3; not the conclusion * above;
+            shares 3 * below
+        [one] and all of the level of y of the first one,
+            demands 1; demands 2; shares 1; shares 2; shares 3; shares 4; bottleneck 1; bottleneck 2; above;
+            below; not positive
+            => a*y >= U1
+            by demands 1 * demands 2 | x - y; shares 2 * shares 3; not the conclusion * below;
+            shares 2 * above
+        [square] and its tasks differ only if it demands one resource alone.
+            demands 1; demands 2; shares 1; shares 2; shares 3; shares 4; bottleneck 1; bottleneck 2; above;
+            below; not positive
+            => a*b*(x - y)**2 <= 0
+            by shares 2 * shares 3; shares 2 * above; shares 3 * below
+        [some] But it demands what it holds of.
+            demands: b >= 0; tasks: x >= 0; levels: T > 0; held: b*x >= T
+            => b > 0
+            by not the conclusion * tasks
+        [alike] So its tasks are the same.
+            some 1: a > 0; some 2: b > 0; square: a*b*(x - y)**2 <= 0
             => x == y
-            degree 3
+            by some 1 * some 2 * not the conclusion
+        [equal] The term of a job is 0 for equal tasks only.
+            demands 1; demands 2; tasks 1; tasks 2; levels 2; levels 3; shares 1; shares 2; shares 3;
+            shares 4;
+            bottleneck 1; bottleneck 2; above; below; not positive
+            from two knowing all
+            from one knowing all
+            from square knowing all
+            from some knowing all with T = T2
+            from some knowing all with b = a; x = y; T = U1
+            from alike knowing all
+            => x == y
         [room] A resource with a level below another one is full.
             full: (1 - T)*(1 - L) == 0; levels: U <= 1; below: T < U
             => L >= 1
@@ -139,7 +172,8 @@ def _unique(question: Question) -> None:
             => (x - y)*(a*T2 - b*U1) <= 0
             by term; levels 2 * fits 1; levels 2 * reached 3; levels 3 * fits 4; levels 3 * reached 2
         [crossed] So all run the same.
-            demands 1; demands 2; demands 3; demands 4; levels 2; levels 3; levels 5: T1 <= 1;
+            demands 1; demands 2; demands 3; demands 4; tasks 1; tasks 2; levels 2; levels 3;
+            levels 5: T1 <= 1;
             levels 8: U2 <= 1;
             shares 1; shares 2; shares 3; shares 4; shares 5: a[i]*x[i] <= T1; shares 6: b[i]*x[i] <= T2;
             shares 7;

@@ -159,7 +159,7 @@ def asset_envy(question: Question) -> None:
 
 
 @argued
-def ceei_envy(question: Question) -> Iterator[Step]:
+def ceei_envy(question: Question) -> None:
     """Envy-freeness: everybody could have bought any other bundle.
 
     Proof
