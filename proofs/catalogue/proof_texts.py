@@ -45,7 +45,7 @@ from typing import Any
 
 from proofs.claims import CLAIMS, Chained, Claim, Implication, InWords, Reasoned, Step, SumSchema
 from proofs.errors import ProofError
-from proofs.language.sums import substituted
+from proofs.language.sums import plain_text, substituted, variables
 from proofs.statement import Citable, Question
 
 __all__ = ["Given", "Proof", "Steps", "argued", "proved"]
@@ -175,7 +175,7 @@ def _step(
         kind, line = (first, f"\n{rest}") if first in KINDS else (kind, f" {line}")
         parts[kind] += line
     held, fixed = (_relations(parts[kind].strip(), known) for kind in ("held", "besides"))
-    cites = [_cited(text, claims) for text in parts["from"].strip().splitlines()]
+    cites = [_cited(text, claims, question.changed) for text in parts["from"].strip().splitlines()]
     cases = [r for r in parts["cases"].strip().split("; ") if r]
     if cites:
         asked = {name: text for *_, conditions in cites for name, text in conditions.items()}
@@ -204,14 +204,17 @@ def _claim(
     return ask(held, conclusion, *products, fixed=fixed, degree=degree)
 
 
-def _cited(text: str, claims: dict[str, Citable]) -> Cited:
-    """A claim that is cited by its label."""
+def _cited(text: str, claims: dict[str, Citable], changed: bool) -> Cited:
+    """A claim that is cited by its label; without a hypothesis it may lack variables that have terms."""
     found = CITED.fullmatch(text)
     if found is None or found[1] not in claims:
         raise ProofError(f"no step before that can be cited has the label of {text!r}; known: {[*claims]}")
     label, where, known, told = found.groups()
     claim, where = claims[label], (where or "").strip(",")
     terms = dict(term.split(" = ") for term in told.split("; ")) if told else {}
+    if changed:
+        left = set().union(*map(variables, (*claim.hypotheses.values(), claim.conclusion)))
+        terms = {name: term for name, term in terms.items() if plain_text(name) in map(plain_text, left)}
     proved = [*claim.hypotheses] if known == "all" else (known or "").split("; ")
     held = {name: relation for name, relation in claim.hypotheses.items() if name not in proved}
     return claim, terms, {f"{name}{where}": substituted(text, terms) for name, text in held.items()}

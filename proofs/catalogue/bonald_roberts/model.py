@@ -134,16 +134,26 @@ BOTTLENECK = r"\exists j: x a_j = 1,\ a_{ij} > 0,\ a_{kj} > 0 \Rightarrow s_k \l
 
 
 @STATEMENTS.add("br-drf-bottlenecks", latex=BOTTLENECK)
-def _bottlenecks(question: Question) -> Iterator[Step]:
+def _bottlenecks(question: Question) -> Iterator[Claim]:
     """Under dominant resource fairness everybody demands a full resource on which nobody has a larger
     dominant share.
 
     Hypotheses
-        demand*
-    Scope: all demands, any n and m; in words, and computed for pools of 3 users, demands up to 2
-    Remark: What the other statements on DRF start from, as their hypotheses "demand", "full" and "level".
+        stopped*: a user stops at the level at which a resource that it demands gets full
+        others*: whoever demands it has stopped then, or stops with it
+        levels*: levels are dominant shares
+    Scope: all demands, any n and m; by filling also for pools of 3 users, demands up to 2
+    Remark: Progressive filling raises all dominant shares together, and stops a user when a resource that it
+        demands is full. This is what the other statements on DRF start from.
+
+    Proof
+        So it is in all pools of three users and two resources with demands up to 2.
+            Computed.
+        Those who demand the resource that stops the user have no larger dominant share.
+            stopped: t == u; others: v <= u; levels 1: s == t; levels 2: r == v
+            => r <= s (as stated)
     """
-    yield from drf_has_bottlenecks(question)
+    yield every("drf_bottlenecks", n=3, m=2, largest=2)
 
 
 @STATEMENTS.add("br-drf-efficient", latex=EFFICIENT)

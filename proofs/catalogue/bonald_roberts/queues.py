@@ -79,7 +79,8 @@ def _fits(question: Question) -> Iterator[Claim]:
     Scope: each resource on its own, any number of classes; exactly on a grid with 3 classes and 3 resources
 
     Proof
-        [positive] The balance function is positive, by what it is with fewer jobs: class 1, which demands some
+        [positive] The balance function is positive, by what it is with fewer jobs: class 1, which demands
+        some
         of a resource, and the others i.
             largest: P >= a*Q + sum[i](a[i]*Q[i]); demand: a > 0; demand 1: a[i] >= 0; before: Q > 0;
             before 1: Q[i] > 0

@@ -157,9 +157,7 @@ def _pf_stable(question: Question) -> Iterator[Iterable[Step]]:
 def _drf_stable(question: Question) -> Iterator[Claim]:
     r"""Under DRF, as under any weighted progressive filling, each class runs at least its part of the
     maximum V
-    times its load over the load of the busiest resource, so that the fluid limit drains whenever every
-    resource
-    has a load below 1.
+    times its load, over the load of the busiest resource: whoever is V runs more than its load.
 
     .. math:: V = \max_i r_ix_i/\rho_i: \quad \varphi_k \ge \frac{r_kx_k}{V}\Big/\max_j\varrho_j \ \forall k
 
@@ -176,7 +174,9 @@ def _drf_stable(question: Question) -> Iterator[Claim]:
     Place: slide "Stability condition"
     Scope: each class, the resource that stops it and each other class, any numbers of them; all real loads,
         demands and counts
-    Remark: This holds in every state, also where some classes are empty. Along the fluid limit a class that
+    Remark: So DRF is stable whenever every resource has a load below 1. This holds in every state, also
+        where some
+        classes are empty. Along the fluid limit a class that
         attains the maximum has w near 1 in all states nearby, so its r x/rho falls at the rate of at least r
         mu
         s/(1 - s), and the maximum with it, until the system is empty;

@@ -187,7 +187,7 @@ def _unique(question: Question) -> None:
             from sum knowing all
             from equal knowing all
             => x == y
-        [not both] No level is both higher and lower.
+        [not both] A level cannot be both higher and lower.
             higher: p > q; lower: p < q
             => 0 == 1
         Of the levels either none is higher, or none is lower, or one is and the other is not.

@@ -44,7 +44,7 @@ def _equal_shares(question: Question) -> None:
             equal: x*d == s; equal 1: z*d == t; demand: d > 0; risen: t > s
             => z > x
             degree 2
-        [overfull] which does not fit into the resource that is full.
+        [overfull] which cannot fit into the resource that is full.
             full: sum[i](x[i]*a[i]) + x*a == 1; feasible: sum[i](z[i]*a[i]) + z*a <= 1; use: a[i] > 0;
             use 1: a > 0; more: z[i] > x[i]; more 1: z > x
             => 0 == 1

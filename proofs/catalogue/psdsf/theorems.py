@@ -153,6 +153,15 @@ def _theorem_2(question: Question) -> Iterator[Given]:
         highest*: users of higher levels are not served
         demanded*: a task of the user takes time
         no negative demand: no task takes negative time
+        keeps: whoever stands no higher loses nothing
+        no negative tasks: nobody runs less than nothing then
+        gains: the user gains
+        tasks: tasks are not negative
+        signs: nor are those of users on the server
+        not full: or the server has time left,
+        fits: or it has not, but it
+        held: serves a user who stands higher
+        step: e more tasks of the user take the time that is left once higher users have left the server
     Place: Theorem 2
     Scope: each user and server; all reals, any numbers of users on the server and above the user; and a grid
 
