@@ -153,7 +153,8 @@ def asset_envy(question: Question) -> None:
     Proof
         No bundle of the same sum runs more tasks.
             covers: y*d[j] <= h[j]; covers 1: y*d1 <= h1; demand: d[j] > 0; demand 1: d1 > 0;
-            level other: h1 + sum[j](h[j]) == t; level own: x*(d1 + sum[j](d[j])) == t
+            level other: h1 + sum[j](h[j]) == t; level own: x*(d1 + sum[j](d[j])) == t; h1 >= 0; h[j] >= 0;
+            x >= 0
             => y <= x (as stated)
     """
 
@@ -184,7 +185,7 @@ def drf_envy(question: Question) -> None:
 
     Proof
         Nobody holds more of my dominant resource than I do.
-            covers: y*d <= h; level other: h <= s; level own: x*d == s; demand: d > 0
+            covers: y*d <= h; level other: h <= s; level own: x*d == s; demand: d > 0; h >= 0; x >= 0
             => y <= x (as stated)
     """
 
@@ -196,7 +197,8 @@ def filled_pareto(question: Question) -> None:
     Proof
         Of the resource that is full nobody can hold more unless somebody holds less.
             full: x1*a1 + sum[i](x[i]*a[i]) == 1; feasible: z1*a1 + sum[i](z[i]*a[i]) <= 1; demand: a[i] > 0;
-            demand 1: a1 > 0; no loss: z[i] >= x[i]; no loss 1: z1 >= x1; a[i] >= 0; a1 >= 0
+            demand 1: a1 > 0; no loss: z[i] >= x[i]; no loss 1: z1 >= x1; a[i] >= 0; a1 >= 0;
+            x[i] >= 0; x1 >= 0; z1 >= 0
             => z1 == x1 (as stated)
             degree 3
     """

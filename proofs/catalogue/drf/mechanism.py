@@ -36,6 +36,7 @@ def _equal_shares(question: Question) -> None:
         room*: or all resources have room, the least of them m
         bound: a unit of dominant shares holds at most B of each resource, which is positive
         step: e is m over B
+        signs: demands and tasks are not negative
     Place: section 4.1, the linear program
     Scope: all real demands > 0, any numbers of users and resources
 
@@ -59,7 +60,7 @@ def _equal_shares(question: Question) -> None:
             => t <= s (as stated)
         Conversely, where all have room the larger share s + e fits: c are tasks for each unit of the share,
             equal: x[i] == s*c[i]; room: sum[i](x[i]*a[i]) <= 1 - m; bound: sum[i](c[i]*a[i]) <= B;
-            bound 1: B > 0; step: e*B == m; room 1: m > 0
+            bound 1: B > 0; step: e*B == m; room 1: m > 0; a[i] >= 0; c[i] >= 0; x[i] >= 0
             => sum[i]((s + e)*c[i]*a[i]) <= 1 (as stated)
             by equal | a[i]; bound * room 1; not the conclusion * bound 1
             degree 2

@@ -139,7 +139,7 @@ EF = (
     "is envy-free: nobody would run more with another's bundle.",
     r"x_k a_{kj}\ge y a_{ij}\ \forall j \Rightarrow y\le x_i",
 )
-OWN = "covers*, demand, level other*, level own"
+OWN = "covers*, demand, level other*, level own, signs"
 _tick("asset", EF, asset_envy, OWN, PAIR)
 _tick(
     "ceei",

@@ -101,6 +101,7 @@ def _two_users(question: Question) -> None:
         own*: and so has the user, besides the servers behind it
         weight: weights are positive
         alone: both run something alone on the shared server
+        signs: parts of the shared server, tasks and weights are not negative
     Place: equations (32)-(36)
     Scope: all reals, any numbers of servers before the shared one and behind it
     Remark: psdsf-sharing-incentive does not need the common bottleneck or two users.
@@ -124,7 +125,8 @@ def _two_users(question: Question) -> None:
             => f*(sum[i](g[i]) + g + sum[k](a[k])) <= (f + k)*N
             by shared * weight * alone 1
         The three links together.
-            order; rival; level; weight; alone; alone 1; shared; own
+            order; rival; level; weight; alone; alone 1; shared; own; b >= 0; e >= 0; N >= 0; M >= 0; k >= 0;
+            g[i] >= 0; h[i] >= 0; sign of own: a[k] >= 0
             from valued knowing all
             from own knowing all
             from all knowing all

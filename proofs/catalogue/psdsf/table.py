@@ -20,6 +20,7 @@ Hypotheses
     worth: prices of resources are not negative
     cost: tasks cost something, or nothing, and that of the user something
     share: shares are tasks over weight and yardstick
+    signs: capacities are not negative
     supply: all resources cost no more than the tasks of the users of no higher share
 """
 
@@ -214,7 +215,7 @@ def _prices(question: Question) -> Iterator[Step]:
     .. math:: \sum_{i,r}q_{ir}c_{ir}\le\sum_{k:s_k\le s_n}w_kx_k,\ \sum_rq_{ir}d_{kr}\ge w_k,\ w_n>0
 
     Hypotheses
-        price*, supply*, fits*, no loss*, worth*, cost
+        price*, supply*, fits*, no loss*, worth*, cost, signs
     Place: section II-B; not said there: what the other statements start from
     Scope: all reals, any numbers of users, servers and resources, any weights; that there are such prices in
         words, by the duality of linear programs
@@ -231,7 +232,7 @@ def _pareto(question: Question, pooled: bool) -> Iterator[Step]:
     .. math:: y\ge x,\ y\text{ feasible}\implies y=x
 
     Hypotheses
-        price*, supply*, fits*, no loss*, worth*, cost
+        price*, supply*, fits*, no loss*, worth*, cost, signs
     Remark: Max-min fair placements have such prices: psdsf-max-min-prices.
     """
     return pareto_steps(question)

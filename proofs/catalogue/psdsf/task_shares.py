@@ -106,7 +106,7 @@ def _bought(question: Question, stated: str = "") -> Iterator[Step]:
         "Those who are not above a user could just buy all that there is for what they run, at the prices of "
         "that user: if none of them runs less, it runs no more, whatever is moved."
     )
-    known = "fits: y1[i]*d1[r] + sum[k](y[k,i]*d[k,r]) <= c[i,r]"
+    known = "fits: y1[i]*d1[r] + sum[k](y[k,i]*d[k,r]) <= c[i,r]; c[i,r] >= 0"
     return _limit(question, _server, says, known, "", stated)
 
 

@@ -255,16 +255,18 @@ def _end_cancels(question: Question) -> None:
         weight B: the weight of B is its time since the start over D
         levels*: dominant shares times time weights are equal
         end*: the end is after the start
+        signs: times, weights and tasks are not negative
     Place: section 2.4, definition of the weight; not said in the paper
     Scope: all real times; the example (any two users alike)
 
     Proof
         Equal levels do not depend on D, the end less the start.
-            weight A: v*D == a; weight B: w*D == b; levels: 2*x*v == 3*y*w
+            weight A: v*D == a; weight B: w*D == b; levels: 2*x*v == 3*y*w; a >= 0; b >= 0;
+            v >= 0; w >= 0; x >= 0; y >= 0; D >= 0
             => 2*x*a == 3*y*b (as stated)
         Nor does what has them.
             weight A; weight B; end: D > 0
-            besides levels: 2*x*a == 3*y*b
+            besides levels: 2*x*a == 3*y*b; a >= 0; b >= 0; v >= 0; w >= 0; x >= 0; y >= 0
             => 2*x*v == 3*y*w (as stated)
     """
 

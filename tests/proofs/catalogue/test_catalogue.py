@@ -389,7 +389,7 @@ VALUES = {
 induction is not proved, and nothing refutes inductions."""
 
 
-MUST_BE_NEGATIVE = {"part", "price", "only what it cannot use"}
+MUST_BE_NEGATIVE = {"part", "positive", "price", "only what it cannot use"}
 """Hypotheses without which numbers below 0 are the point."""
 
 
@@ -408,8 +408,8 @@ def test_mutants(name, mutant):
     for step, finding in zip(statement.ask(question), verdict.findings, strict=True):
         if finding.evidence not in known:  # the others were checked with the whole statement
             verify_finding(step.claim, finding)
-        if finding.evidence.get("kind") in ("assignment", "instance"):
-            # Counterexamples are sensible: no negative tasks, demands or shares, where steps are about these.
+        if finding.states and finding.evidence.get("kind") in ("assignment", "instance"):
+            # Witnesses are sensible: no negative tasks, demands or shares, where statements are about these.
             values = map(Fraction, finding.evidence["values"].values())
             told = name.startswith(("drf-", "tdrf-", "psdsf-")) and mutant not in MUST_BE_NEGATIVE
             assert min(values) >= 0 or not told
