@@ -76,8 +76,8 @@ def check(
 
     A lemma that fails is no witness against the statement:
 
-    >>> check("drf-table-drf-sp", drop=["demand"]).reason
-    'this proof breaks at step 2, against which there is a witness'
+    >>> check("psdsf-sharing-incentive-two-users", drop=["own"]).reason
+    'this proof breaks at step 3, against which there is a witness'
     """
     _refuse_no_time(time_limit)
     from proofs.prover import settle

@@ -22,6 +22,7 @@ from proofs.__main__ import main
 from proofs.catalogue import PAPERS, statements_of
 from proofs.catalogue.drf import table
 from proofs.checking import verify_finding
+from proofs.endings import shortfall
 from proofs.kernels import source_files
 from proofs.language.relations import relation
 from proofs.prover import implications
@@ -355,7 +356,6 @@ CONTRADICTED = {
     "psdsf-drfh-bottleneck-fair": {"alone", "dominant", "share"},
     "psdsf-lemma-2": {"n is served", "no loss", "p is served"},
     "psdsf-max-min-prices": {"fits", "price"},
-    "psdsf-sharing-incentive-two-users": {"own"},
     "psdsf-single-server": {"weights"},
     "psdsf-theorem-1": {"demanded", "highest", "saturated"},
     "psdsf-theorem-2": {"busy", "demanded", "highest"},
@@ -420,15 +420,24 @@ def test_mutants(name, mutant):
 FINITE = {
     *("br-bmf-path", "br-capacity-region", "br-drf-leaves-room", "br-drift-values", "br-durations-example"),
     *("br-examples", "br-service-example", "br-whole-tasks", "dcdrf-demanded-resource"),
-    *("dcdrf-lonely-tenant", "drf-example", "drf-example-asset", "drf-example-ceei", "drf-example-order"),
+    *("dcdrf-lonely-tenant", "drf-example-asset", "drf-example-ceei", "drf-example-order"),
     *("drf-weighted-example", "edrf-bundles-ef1-impossible", "edrf-bundles-si-impossible"),
     *("psdsf-figure-1", "psdsf-figure-2", "psdsf-greater-cpu-use", "psdsf-table-4", "psdsf-two-servers"),
     *("tdrf-exchange-is-not-linear", "tdrf-exchange-section-2-2", "tdrf-exchange-t1", "tdrf-optimum"),
-    "tdrf-whole-tasks",
-    *("br-balanced-fits", "br-duration-bound-tight", "dcdrf-lemma-3-1", "psdsf-theorem-2"),
+    *("tdrf-whole-tasks", "dcdrf-lemma-3-1"),
 }
-"""Examples, families that are computed, mechanisms for the demands that are named, and four general
-arguments beside which cases are computed or enumerated."""
+"""Examples, families that are computed, mechanisms for the demands that are named, and a general argument
+beside which cases are computed."""
+
+UNENDED = 28
+"""General proofs whose last step is not the statement; fewer are better, and more are not allowed."""
+
+
+def test_how_many_proofs_do_not_end_in_their_statement():
+    general = [s for s in STATEMENTS.values() if expected(s.id) == Status.PROVED and s.id not in FINITE]
+    short = {s.id: told for s in general if (told := shortfall(s))}
+    assert len(short) <= UNENDED, short
+    assert len(short) == UNENDED, f"{len(short)} of {len(general)} are left: lower the number to this"
 
 
 @pytest.mark.long
