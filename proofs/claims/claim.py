@@ -18,6 +18,7 @@ from proofs.claims.reasoned import (
 from proofs.definitions import plain
 from proofs.errors import ProofError
 from proofs.language.relations import relation
+from proofs.language.sums import plain_relation
 
 __all__ = [
     "CLAIMS",
@@ -190,7 +191,7 @@ def claim_to_dict(claim: Claim) -> dict[str, Any]:
                     for cited in claim.cites
                 ]
                 if claim.cases:
-                    data["cases"] = list(claim.cases)
+                    data["cases"] = [repr(plain_relation(text)) for text in claim.cases]
         case Induction():
             data |= {
                 "first": claim.first,

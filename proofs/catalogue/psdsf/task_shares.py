@@ -112,9 +112,9 @@ def _bought(question: Question, stated: str = "") -> Iterator[Step]:
 
 @argued
 def _bundle(
-    question: Question, where: str, summed: str, terms: str, cited: str, own: str, other: str
+    question: Question, where: str, summed: str, known: str, terms: str, yardsticks: str, stated: str
 ) -> None:
-    """A bundle with which a user runs more than with its own makes a larger share than the user has.
+    """A bundle of no larger share than the user's runs no more of its tasks than its own, by weight.
 
     The bundle holds X tasks on the servers, of demands e, with the weight h, the yardstick R and the share L;
     the user runs t in them and x of its own, with demands d, the weight f, the yardstick S and the share l.
@@ -122,42 +122,54 @@ def _bundle(
     Proof
         [worth] If each demand of the bundle's tasks is at least m times the user's, and one is m times it,
         the user runs at most m tasks for each one in the bundle.
-            covers: t[i]*d <= X[i]*e; least: e == m*d; demanded: d > 0; t[i] >= 0; X[i] >= 0; e >= 0; m >= 0
+            covers: t[i]*d <= X[i]*e; least: e == m*d; demanded: d > 0
             => sum[i](t[i]) <= m*sum[i](X[i])
             by covers; least | X[i]; not the conclusion * demanded
         [alone] And m times the tasks of such demands alone {where} are no more than what the user runs there.
-            cover: m*d <= e; alone: g*e <= c; dominant: G*d == c; demanded; c >= 0; e >= 0; g >= 0; G >= 0;
-            m >= 0
+            cover: m*D <= E; alone: g*E <= c; dominant: G*D == c; demanded 1: D > 0; g >= 0
             => m*g <= G
-            by cover * sign of g; not the conclusion * demanded
+            by cover * sign of g; not the conclusion * demanded 1
         {summed}
-        [share] So if the user runs more, by weight, the bundle makes a larger share.
-            share: x == l*f*S; share 2: X == L*h*R; more: t*f > x*h; worth: t <= m*X; yardsticks: m*R <= S;
-            S > 0; f > 0; h > 0; l >= 0; L >= 0; m >= 0; R >= 0; t >= 0; x >= 0; X >= 0
-            => L > l
-            by yardsticks * sign of L * sign of h * sign of f; worth * sign of f; more;
-            not the conclusion * sign of h * sign of S * sign of f
-        Together.
-            from worth
-            from alone (alone) with {terms}
-            {cited}
-            from share (share) knowing worth; yardsticks with t = sum[i](t[i]); X = sum[i](X[i]); R = {other};
-            S = {own}
-            => L > l
+        [share] So a bundle of no larger share runs no more, by weight.
+            share: x == l*f*S; share 1: X == L*h*R; most: t <= m*X; yardsticks: m*R <= S; not above: L <= l;
+            S >= 0; f >= 0; h >= 0; L >= 0
+            => t*f <= x*h
+            by yardsticks * sign of L * sign of h * sign of f; most * sign of f;
+            not above * sign of h * sign of S * sign of f
+        Who stands no higher is not envied.
+            covers; least; demanded; {known}; not above; f >= 0; h >= 0; L >= 0
+            from worth knowing all
+            from alone knowing all with {terms}
+            {yardsticks}
+            => sum[i](t[i])*f <= x*h{stated}
     """
 
 
-def _larger_share(question: Question, pooled: bool) -> Iterator[Step]:
+def _no_larger_share(question: Question, pooled: bool, stated: str) -> Iterator[Step]:
     """The same with yardsticks in the pool, or on all servers one by one."""
     if pooled:
-        return _bundle(question, "in the pool", "", "g = R; G = S", "", "S", "R")
+        known = (
+            "cover: m*D <= E; alone: R*E <= c; dominant: S*D == c; demanded 1: D > 0; share: x == l*f*S; "
+            "share 1: sum[i](X[i]) == L*h*R; S >= 0; R >= 0"
+        )
+        share = "from share knowing all with X = sum[i](X[i]); t = sum[i](t[i])"
+        return _bundle(question, "in the pool", "", known, "g = R; G = S", share, stated)
     summed = (
         "[summed] Summed over the servers, this compares the yardsticks.\n"
-        "    each: m*g[i] <= G[i]\n    => m*sum[i](g[i]) <= sum[i](G[i])"
+        "    each: m*g[i] <= G[i]\n    => m*sum[i](g[i]) <= sum[i](G[i])\n"
+        "[some] Yardsticks are not negative.\n"
+        "    G[i] >= 0\n    => sum[i](G[i]) >= 0"
     )
-    terms = "; ".join(f"{name} = {name}[i]" for name in "cdegG")
-    cited = "from summed knowing each"
-    return _bundle(question, "on a server", summed, terms, cited, "sum[i](G[i])", "sum[i](g[i])")
+    known = (
+        "cover: m*D[i] <= E[i]; alone: g[i]*E[i] <= c[i]; dominant: G[i]*D[i] == c[i]; demanded 1: D[i] > 0; "
+        "share: x == l*f*sum[i](G[i]); share 1: sum[i](X[i]) == L*h*sum[i](g[i]); G[i] >= 0; g[i] >= 0"
+    )
+    terms = "; ".join(f"{name} = {name}[i]" for name in "cDEgG")
+    share = (
+        "from summed knowing all\n            from some knowing all\n            from share knowing all with "
+        "X = sum[i](X[i]); t = sum[i](t[i]); S = sum[i](G[i]); R = sum[i](g[i])"
+    )
+    return _bundle(question, "on a server", summed, known, terms, share, stated)
 
 
 @argued
@@ -166,20 +178,34 @@ def envy_steps(question: Question, pooled: bool) -> Iterator[Step | Iterable[Ste
 
     Proof
         ...
-        So the bundle is not of those who are not above the user, who could run t tasks more in its place.
-            fits: x*d + X*e + z <= c; covers: t*d <= X*e; c >= 0; d >= 0; e >= 0; t >= 0; x >= 0; X >= 0;
-            z >= 0
-            => (x + t)*d + z <= c
+        [room] The bundle of one who stands higher is none of those who are not above the user, who could run
+        t tasks more in its place.
+            fits: u*d + X*e + z <= c; covers: t*d <= X*e
+            => (u + t)*d + z <= c
             degree 1
-        ...
-        But it runs no more, as they all keep their tasks: the bundle is worth nothing to it, and not envied.
-            more: t*f > x*h; f > 0; h > 0; t >= 0; x >= 0
-            => x + t > x
-        ...
+        [limit] ...
+        [nothing] But it runs no more, as they all keep their tasks: the bundle is worth nothing to it,
+            limit: U + T <= x; tasks: U == x
+            => T <= 0
+        [no envy] and not envied.
+            nothing: T <= 0; f >= 0; h >= 0; x >= 0
+            => T*f <= x*h
+            by nothing * sign of f; sign of x * sign of h
+        Nor is one who stands higher.
+            fits: u[i]*d1[r] + X[i]*e[r] + sum[k](y[k,i]*d[k,r]) <= c[i,r]; covers: t[i]*d1[r] <= X[i]*e[r];
+            price: w[k]*y[k,i] <= sum[r](q[i,r]*d[k,r])*y[k,i]; tasks: sum[i](u[i]) == x;
+            price 1: w1*(u[i] + t[i]) <= sum[r](q[i,r]*d1[r])*(u[i] + t[i]); tasks 1: sum[i](y[k,i]) == x[k];
+            supply: sum[i](sum[r](q[i,r]*c[i,r])) <= w1*x + sum[k](w[k]*x[k]); worth: q[i,r] >= 0;
+            cost: w[k] >= 0; cost 1: w1 > 0; f >= 0; h >= 0; x >= 0; c[i,r] >= 0
+            from room knowing all with u = u[i]; d = d1[r]; X = X[i]; e = e[r]; t = t[i];
+            z = sum[k](y[k,i]*d[k,r]); c = c[i,r]
+            from limit knowing all with y1[i] = u[i] + t[i]; x1 = x
+            from nothing knowing all with U = sum[i](u[i]); T = sum[i](t[i])
+            from no envy knowing all with T = sum[i](t[i])
+            => sum[i](t[i])*f <= x*h (as stated)
     """
-    yield _larger_share(question, pooled)
+    yield _no_larger_share(question, pooled, " (as stated)")
     yield _bought(question)
-    yield DUALITY
 
 
 def pareto_steps(question: Question) -> Iterator[Step]:
@@ -210,7 +236,7 @@ def truth_steps(question: Question, pooled: bool) -> Iterator[Step | Iterable[St
             contradiction, so the liar does not gain.
         ...
     """
-    yield _larger_share(question, pooled)
+    yield _no_larger_share(question, pooled, "")
     yield _bought(question)
     yield DUALITY
 

@@ -1,4 +1,4 @@
-"""What is proved of bottleneck-max fairness and of optima on two resources, beside definitions and numbers."""
+"""What is proved of bottleneck-max fairness and of optima on two resources, beside definitions, numbers."""
 
 import random
 from fractions import Fraction as F
