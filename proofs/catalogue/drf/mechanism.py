@@ -81,17 +81,25 @@ def _filling(question: Question) -> Iterator[Claim]:
 
     Hypotheses
         demand*: demands are positive
+        stops*: a resource that gets full stops everybody who demands it at that level, if nobody stopped
+            before
+        level*: levels are dominant shares, or sums of shares
     Place: sections 4 and 5.1
-    Scope: in words in general; three users on two resources, demands 1, 2, capacities 1, 2, 3
-    Remark: This is what the proofs of the table start from.
+    Scope: any numbers of users and resources;
+        besides three users on two resources, demands 1, 2, capacities 1,
+        2, 3
+    Remark: This is what the proofs of the table start from. The resource that is full first stops all.
 
     Proof
-        Filling stops once, for all.
-            In words: Everybody demands something of the resource that is full first.
         DRF, every case.
-            Computed (as stated).
+            Computed.
         Asset fairness, every case.
-            Computed (as stated).
+            Computed.
+        Filling stops once, for all: everybody demands something of the resource that is full first.
+            demand: a > 0; stops: a*(L - s) == 0; level: x*d == L
+            => x*d == s (as stated)
+            by demand * not the conclusion
+            degree 2
     """
     least = 1 if question.holds("demand") else 0
     sizes = {"least_demand": least, "largest_demand": 2, "largest_capacity": 3}

@@ -215,16 +215,33 @@ def _one_round(question: Question) -> Iterator[Claim]:
 
     Hypotheses
         positive*: all demands are positive
+        stops*: the first exhausted resource stops everybody who demands it, at its level
+        exhausted*: that is one over the rates on it, which are largest together
+        holds*: an agent holds its level times its rate
     Place: section 3; compare I. A. Kash et al., SoCC 2018, section 1 (why EDRF takes rounds)
-    Scope: all demands in words; {n} agents, 2 resources and demands 1 to 3 by computation
+    Scope: all demands, any numbers of agents and resources; {n} agents, 2 resources and demands 1 to 3 by
+        computation
 
     Proof
-        The first exhausted resource stops all of its demanders.
-            In words: Without zeros everybody demands it, so that nobody is left for a second round.
         The same, computed from the algorithm.
-            Computed (as stated).
+            Computed.
         Three agents with zeros: tasks after two rounds.
             Computed.
+        [stops] Without zeros everybody demands the first exhausted resource, so that nobody is left for a
+        second round.
+            positive: D > 0; stops: D*(z - x) == 0
+            => z == x
+            by positive * not the conclusion
+            degree 2
+        [holds] Everybody holds its rate over those on that resource.
+            level: z == x; exhausted: x*sum[i](g[i]) == 1; holds: A == z*h
+            => A*sum[i](g[i]) == h
+            degree 2
+        So EDRF ends after one round.
+            positive; stops; exhausted; holds
+            from stops knowing all
+            from holds knowing all
+            => A*sum[i](g[i]) == h (as stated)
     """
     least = 1 if question.holds("positive") else 0
     yield every("edrf_rounds_of", n=question.sizes["n"], m=2, largest=3, least=least, weights=[None])

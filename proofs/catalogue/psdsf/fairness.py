@@ -7,30 +7,13 @@ Hypotheses
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-
 from proofs.catalogue.chapter import Chapter
-from proofs.catalogue.proof_texts import argued
 from proofs.catalogue.psdsf.theorems import SOURCE
-from proofs.claims import Step
 from proofs.statement import Question
 
 __all__ = ["STATEMENTS"]
 
 STATEMENTS = Chapter(SOURCE, known=__doc__)
-
-
-@argued
-def _filled(question: Question, says: str) -> None:
-    """Users who fill a resource take all of the server's time.
-
-    Proof
-        {says}
-            alone: g[p]*d[p] <= c; saturated: sum[p](x[p]*d[p]) == c
-            besides capacity: c > 0; g[p] >= 0; d[p] >= 0; part: u[p] >= 0; tasks: u[p]*g[p] == x[p]
-            => sum[p](u[p]) >= 1
-            by not the conclusion * capacity; alone * part
-    """
 
 
 @STATEMENTS.add("psdsf-sharing-incentive")
@@ -206,7 +189,7 @@ def _envy_free(question: Question) -> None:
 
 
 @STATEMENTS.add("psdsf-bottleneck-fair")
-def _bottleneck_fair(question: Question) -> Iterator[Iterable[Step]]:
+def _bottleneck_fair(question: Question) -> None:
     r"""If all users dominantly request one resource from all eligible servers, its amounts are weighted
     max-min fair.
 
@@ -216,33 +199,55 @@ def _bottleneck_fair(question: Question) -> Iterator[Iterable[Step]]:
         dominant*: alone on the server, each user would fill the common resource
         saturated*: a bottleneck is full; in time division, the server is busy
         alone*: the tasks of a user alone on a server fit (7)
-        tasks: in the part u of the time a user runs u gamma tasks
+        tasks*: in the part u of the time a user runs u gamma tasks
+        capacity: there is something of the common resource, and of the bottleneck
+        demand: users demand the common resource
+        level*: a user stands no higher than another one
+        fits*: what else is allocated of the common resource fits
+        no loss*: nobody else gets less of it in all
+        signs: parts of the time, weights and tasks are not negative
     Place: Theorem 3, single resource and bottleneck fairness, equations (23)-(24)
     Scope: all reals, any numbers of servers and of users that hold a bottleneck or stand no higher than one
         of them
-    Remark: One resource alone is the special case of single resource fairness.
+    Remark: Who is served stands no higher than any user that may run there (12), so the users up to a level
+        fill
+        all servers that one of them may use. One resource alone is the special case of single resource
+        fairness.
 
     Proof
         If all dominantly request one resource, levels on a server compare as weighted amounts of it.
-            dominant 1: G*d == c; dominant 2: g*e == c; capacity: c > 0; demand 1: d > 0; demand 2: e > 0;
-            level: h*N*g >= f*X*G; G > 0; g > 0; f > 0; h > 0; N >= 0; X >= 0
-            => h*N*d >= f*X*e
+            dominant 1: G*e == c; dominant 2: g*d == c; capacity: c > 0; demand 1: e > 0; demand 2: d > 0;
+            level: h*N*g >= f*X*G; f >= 0; h >= 0; N >= 0; X >= 0
+            => h*N*e >= f*X*d (as stated)
             by level * demand 1 * demand 2; not the conclusion * capacity
-        ...
-        ...so they fill the common resource too: it is a bottleneck of everybody on every server.
-            dominant: g[p]*d[p] == c; tasks: u[p]*g[p] == x[p]; filled: sum[p](u[p]) >= 1; capacity
-            => sum[p](x[p]*d[p]) >= c
-            by filled * capacity; tasks | d[p]; dominant | u[p]
-        So the users up to a level fill all servers that one of them may use.
-            In words: Who is served stands no higher than any user that may run there (12).
-        # User 1, and the others p.
-        None of them gets more of it unless another one of them gets less, even if all tasks move: that is
-        max-min fairness.
-            saturated: b1[i] + sum[p](b[p,i]) == c[i]; fits: y1[i] + sum[p](y[p,i]) <= c[i];
-            no loss: sum[i](y[p,i]) >= sum[i](b[p,i]); b[p,i] >= 0; y[p,i] >= 0; sign of b 1: b1[i] >= 0;
-            sign of y 1: y1[i] >= 0
+        # User 1, and the others p. c, d: the bottleneck and demands for it, C, e: of the common resource.
+        [time] The users that fill a bottleneck, whichever it is, would take all of the server's time...
+            alone: g[p]*d[p] <= c; alone 1: g1*d1 <= c; saturated: x1*d1 + sum[p](x[p]*d[p]) == c;
+            capacity: c > 0; u[p] >= 0; sign of u1: u1 >= 0; tasks: u[p]*g[p] == x[p]; tasks 1: u1*g1 == x1
+            => u1 + sum[p](u[p]) >= 1
+            by not the conclusion * capacity; alone * sign of u; alone 1 * sign of u1; tasks | d[p]
+            degree 2
+        [common] ...so they fill the common resource too: it is a bottleneck of everybody on every server.
+            dominant: g[p]*e[p] == C; dominant 1: g1*e1 == C; tasks; tasks 1; time: u1 + sum[p](u[p]) >= 1;
+            capacity 1: C > 0
+            => x1*e1 + sum[p](x[p]*e[p]) >= C
+            by time * capacity 1; tasks | e[p]; dominant | u[p]
+            degree 2
+        [shared] None of them gets more of it unless another one of them gets less, even if all tasks move.
+            common: b1[i] + sum[p](b[p,i]) >= C[i]; fits: y1[i] + sum[p](y[p,i]) <= C[i];
+            no loss: sum[i](y[p,i]) >= sum[i](b[p,i])
             => sum[i](y1[i]) <= sum[i](b1[i])
             degree 1
+        That is max-min fairness.
+            dominant: g[p,i]*e[p] == C[i]; dominant 1: g1[i]*e1 == C[i]; alone: g[p,i]*d[p,i] <= c[i];
+            alone 1: g1[i]*d1[i] <= c[i]; saturated: x1[i]*d1[i] + sum[p](x[p,i]*d[p,i]) == c[i];
+            tasks: u[p,i]*g[p,i] == x[p,i]; tasks 1: u1[i]*g1[i] == x1[i]; u[p,i] >= 0;
+            sign of u1: u1[i] >= 0; capacity: c[i] > 0; capacity 1: C[i] > 0; fits;
+            no loss: sum[i](y[p,i]) >= sum[i](x[p,i]*e[p])
+            from time knowing all with g[p] = g[p,i]; d[p] = d[p,i]; x[p] = x[p,i]; u[p] = u[p,i]; g1 = g1[i];
+            d1 = d1[i]; x1 = x1[i]; u1 = u1[i]; c = c[i]
+            from common knowing all with g[p] = g[p,i]; x[p] = x[p,i]; u[p] = u[p,i]; g1 = g1[i]; x1 = x1[i];
+            u1 = u1[i]; C = C[i]
+            from shared knowing all with b1[i] = x1[i]*e1; b[p,i] = x[p,i]*e[p]
+            => sum[i](y1[i]) <= sum[i](x1[i]*e1) (as stated)
     """
-    says = "The users that fill a bottleneck, whichever it is, would take all of the server's time..."
-    yield _filled(question, says)
