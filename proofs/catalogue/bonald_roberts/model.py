@@ -113,8 +113,7 @@ def _pf_efficient(question: Question) -> None:
 
     Proof
         [cost] What fits is worth no more than all resources at the prices, so that if no other user loses,
-        the
-        tasks of the user cost at most 1.
+        the tasks of the user cost at most 1.
             prices: p[j] >= 0; a[i,j] >= 0; others: y[i] >= x[i]; fits: y*a[j] + sum[i](y[i]*a[i,j]) <= 1;
             optimal: x*sum[j](p[j]*a[j]) == 1; slackness: p[j]*(x*a[j] + sum[i](x[i]*a[i,j])) == p[j]
             => y*sum[j](p[j]*a[j]) <= 1

@@ -34,12 +34,10 @@ STATEMENTS = Chapter(SOURCE, known=__doc__)
 @STATEMENTS.add("br-price-bound", said=Said.READER)
 def _price_bound(question: Question) -> None:
     r"""Under any policy the mean number of jobs is at least the sum over the classes of their load times
-    what a
-    task holds at the prices that belong to one job of the class.
+    what a task holds at the prices that belong to one job of the class.
 
     .. math:: \sigma_i(aY)_{ik} \text{ symmetric},\ Yx \ge 0,\ (C - \varrho)Y \le 1 \implies
-        E\Bigl[\sum_ix_i\Bigr]
-        \ge \sum_i\rho_i(aY)_{ii}
+        E\Bigl[\sum_ix_i\Bigr] \ge \sum_i\rho_i(aY)_{ii}
 
     Hypotheses
         fits*, states*, stationary*
@@ -52,8 +50,7 @@ def _price_bound(question: Question) -> None:
         balance*: as many tasks run on average as the load brings
     Place: not in the slides, which ask for durations under several policies
     Scope: any numbers of classes and resources, all demands, capacities and loads, exponential sizes,
-        policies
-        that do not know them
+        policies that do not know them
 
     Proof
         # r: loads of classes, l: arrival rates, u: rates of the ends of jobs, S: mean sizes; L: loads of
@@ -106,9 +103,8 @@ def _price_bound(question: Question) -> None:
 @STATEMENTS.add("br-optimum-two", said=Said.READER)
 def _optimum(question: Question) -> None:
     r"""With demands (1, e) and (e, 1) and the load r on both resources no policy has fewer jobs on average
-    than
-    2r/((1 + e)(1 - r)); this many has any policy under which a resource is full while there are jobs of the
-    class that demands more of it.
+    than 2r/((1 + e)(1 - r)); this many has any policy under which a resource is full while there are jobs of
+    the class that demands more of it.
 
     .. math:: \min E[x + y] = \frac{2r}{(1 + e)(1 - r)}
 
@@ -122,8 +118,7 @@ def _optimum(question: Question) -> None:
     Remark: With 0 <= e <= 1 there is such a policy: it runs 1/(1 + e) tasks of each class if both have jobs,
         and
         one task of a class that has jobs alone. The function is h = x(x + 1) + y(y + 1) + 2 e x y, whose
-        drift
-        is written here by its values before and after an event.
+        drift is written here by its values before and after an event.
 
     Proof
         # x, y: jobs of both classes; f, g: their tasks.

@@ -80,8 +80,7 @@ def _fits(question: Question) -> Iterator[Claim]:
 
     Proof
         [positive] The balance function is positive, by what it is with fewer jobs: class 1, which demands
-        some
-        of a resource, and the others i.
+        some of a resource, and the others i.
             largest: P >= a*Q + sum[i](a[i]*Q[i]); demand: a > 0; demand 1: a[i] >= 0; before: Q > 0;
             before 1: Q[i] > 0
             => P > 0

@@ -96,8 +96,7 @@ DYNKIN = (
 @STATEMENTS.add("br-pf-stable", remark=DYNKIN)
 def _pf_stable(question: Question) -> Iterator[Iterable[Step]]:
     r"""Under proportional fairness the system is stable whenever every resource has a load below 1: with
-    loads
-    of at most 1 - d there are at most 1/d jobs per class on average.
+    loads of at most 1 - d there are at most 1/d jobs per class on average.
 
     .. math:: V = \sum_i\frac{\sigma_ix_i^2}{2\rho_i}: \quad \dot V \le -\min_j(1-\varrho_j)\sum_ix_i, \quad
         E\Bigl[\sum_ix_i\Bigr] \le \frac nd
@@ -175,11 +174,9 @@ def _drf_stable(question: Question) -> Iterator[Claim]:
     Scope: each class, the resource that stops it and each other class, any numbers of them; all real loads,
         demands and counts
     Remark: So DRF is stable whenever every resource has a load below 1. This holds in every state, also
-        where some
-        classes are empty. Along the fluid limit a class that
+        where some classes are empty. Along the fluid limit a class that
         attains the maximum has w near 1 in all states nearby, so its r x/rho falls at the rate of at least r
-        mu
-        s/(1 - s), and the maximum with it, until the system is empty;
+        mu s/(1 - s), and the maximum with it, until the system is empty;
         then the chain is positive recurrent, by
         the fluid limit theorem (J. G. Dai, Annals of Applied Probability 5, 1995). Weights are part of the
         growth r; for DRF r is one over the dominant share.

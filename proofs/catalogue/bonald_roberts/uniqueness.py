@@ -53,8 +53,7 @@ def _unique(question: Question) -> None:
     Scope: all demands, zeros included, and any number of jobs, equal ones included; one job and all others
     Remark: A conjecture of the slides for any number of resources: with three it is not so (br-bmf-segment).
         The level of a resource is the largest share of it if it is full, and 1 if not;
-        each of the jobs may be
-        the one that is looked at.
+        each of the jobs may be the one that is looked at.
 
     Proof
         # x, y: tasks under both allocations; T, U: their levels; a, b: demands. The family is the other jobs.

@@ -50,8 +50,7 @@ def _incentive(question: Question) -> Iterator[Given]:
     Scope: all demands, entitlements and epsilon, any number of tenants; algorithm run for all 2 x 2 demands
         in thirds, four epsilon
     Remark: Epsilon only tells who leaves after the first round, which always ends;
-        so also when a timeout ends
-        the rounds.
+        so also when a timeout ends the rounds.
 
     Proof
         The same, computed from the algorithm.

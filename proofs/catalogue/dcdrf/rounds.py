@@ -196,8 +196,7 @@ def _work(question: Question) -> Iterator[Claim]:
     Place: Lemma 3.2
     Scope: any numbers; measured for all 2 x 3 demands in halves, and up to 17 rounds of 80 tenants
     Remark: Every round evicts a tenant and exhausts a resource that no earlier one did. Asking newly
-        exhausted
-        resources for their tenants touches every demand once in all, and fits as well.
+        exhausted resources for their tenants touches every demand once in all, and fits as well.
 
     Proof
         The counts, and the constant 4, from the instrumented algorithm.

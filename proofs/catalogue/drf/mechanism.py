@@ -217,8 +217,7 @@ def _gap(question: Question) -> Iterator[Claim]:
             Computed.
         # s, r: shares of two users, d and e those of their tasks; u, w: whether they start one in a step.
         If the one who starts a task was the poorest, her share exceeds the other by at most d;
-        if the other one
-        starts a task, by less than before; and else by as much.
+        if the other one starts a task, by less than before; and else by as much.
             poorest: u[n]*(r[n] - s[n]) >= 0; task: d >= 0; task 1: e >= 0; start: s[0] == r[0];
             steps 1: s[n+1] == s[n] + d*u[n]; steps 2: r[n+1] == r[n] + e*w[n]; steps 3: 0 <= u[n];
             steps 4: u[n] <= 1; steps 5: w[n] >= 0

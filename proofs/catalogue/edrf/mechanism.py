@@ -196,8 +196,7 @@ def _pareto(question: Question) -> None:
     Place: section 3
     Scope: all demands and tasks, any numbers of agents and resources
     Remark: Every agent demands a resource that is exhausted: that is what stops it, and EDRF ends when all
-        have
-        stopped.
+        have stopped.
 
     Proof
         Of a resource that is exhausted agent 1 can have more only if somebody has less.

@@ -62,8 +62,8 @@ def _rests(question: Question) -> Iterator[Claim]:
     Place: section III-C, Algorithm I
     Scope: each user, server and resource; all levels; and both directions on a grid
     Remark: Without an update the placement is the same from the first visit to the last, and the sweep ends
-        when
-        nobody is left on any server; so everybody has such a resource on every server, full and demanded:
+        when nobody is left on any server; so everybody has such a resource on every server, full and
+        demanded:
         PS-DSF
         by psdsf-theorem-1.
 

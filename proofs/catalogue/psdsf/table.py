@@ -130,8 +130,7 @@ def _one_server(question: Question) -> None:
     Place: section II-B, on CDRF
     Scope: each user and resource; all reals
     Remark: Both mechanisms ask for max-min fairness of these shares, over the weights: the same numbers over
-        the
-        same set of allocations.
+        the same set of allocations.
 
     Proof
         # s: tasks x over tasks alone g; d, c: demand, capacity of the dominant resource; e, k: of another.
@@ -160,8 +159,8 @@ def _cdrf_incentive(question: Question) -> None:
     Place: section II-B, on CDRF
     Scope: each server and resource, any number of users; all reals
     Remark: A max-min fair allocation has the largest lowest level of all that fit;
-        so it is at least that of the
-        split, tasks over weight and tasks alone anywhere, which is 1. With placement constraints TSF does
+        so it is at least that of the split, tasks over weight and tasks alone anywhere, which is 1. With
+        placement constraints TSF does
         not have it (psdsf-tsf-sharing-incentive): tasks alone then
         count servers that a user may not use.
 
