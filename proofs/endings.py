@@ -12,6 +12,7 @@ computed or enumerated stands beside a proof: nothing can cite it.
 from __future__ import annotations
 
 from proofs.claims import REASONED, Chained, InWords, Step
+from proofs.language.sums import plain_relation
 from proofs.statement import Statement
 
 __all__ = ["shortfall"]
@@ -47,18 +48,24 @@ def shortfall(statement: Statement) -> str:
     parts = [step for step in steps if step.states and isinstance(step.claim, REASONED)]
     claims = [step.claim for step in parts if isinstance(step.claim, REASONED)]
     told = [item for claim in claims for item in claim.hypotheses.items()]
-    if strict := [text for name, text in told if name.startswith("sign of ") and ">=" not in text]:
-        return f"what states it assumes {strict[0]!r}, which is more than a sign and has no name"
+    if more := [text for name, text in told if name.startswith("sign of ") and not _is_sign(text)]:
+        return f"what states it assumes {more[0]!r}, which is more than a sign and has no name"
     assumed = {question.family(name) for name, _ in told}
     if missing := [name for name in statement.hypotheses if name not in assumed]:
         return f"what states it does not assume {missing[0]!r} as a relation"
-    if more := sorted(assumed - set(statement.hypotheses)):
-        return f"what states it assumes {more[0]!r}, which is none of its hypotheses"
+    if other := sorted(assumed - set(statement.hypotheses)):
+        return f"what states it assumes {other[0]!r}, which is none of its hypotheses"
     used = _reached(steps, parts)
     for step in steps:
         if step not in used:
             return f'nothing that states it cites the step "{step.says}"'
     return ""
+
+
+def _is_sign(text: str) -> bool:
+    """Whether a relation says of one variable that it is not negative, and nothing more."""
+    r = plain_relation(text)
+    return r.sign == ">=" and list(r.left.terms.values()) == [1] and r.left.degree == 1
 
 
 def _reached(steps: list[Step], parts: list[Step]) -> list[Step]:

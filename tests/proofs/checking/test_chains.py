@@ -200,10 +200,17 @@ def test_a_proof_that_ends_in_its_statement():
         ((Step("More.", SQUARE), LEMMA, Step("So.", ENDS, states=True)), FULL, 'cites the step "More."'),
         ((Step("At once.", PUSH, states=True),), {**FULL, "far": "far"}, "does not assume 'far'"),
         ((Step("At once.", PUSH, states=True),), {"low": "the first"}, "assumes 'high'"),
-        (
-            (Step("At once.", Implication({"sign of N": "N > 0", "p": "N*s >= 1"}, "s > 0"), states=True),),
-            {"p": "the product", "signs": "numbers are not negative"},
-            "'N > 0', which is more than a sign",
+        *(
+            (
+                (
+                    Step(
+                        "At once.", Implication({"sign of N": sign, "p": "N*s >= 1"}, "N*s > 0"), states=True
+                    ),
+                ),
+                {"p": "the product", "signs": "numbers are not negative"},
+                f"'{sign}', which is more than a sign",
+            )
+            for sign in ("N > 0", "N >= 1", "N + M >= 0", "N*N >= 0", "-N >= 0")
         ),
     ],
 )
