@@ -221,8 +221,9 @@ def _drf_stable(question: Question) -> Iterator[Claim]:
 
 @STATEMENTS.add("br-bmf-stable-two")
 def _bmf_two(question: Question) -> None:
-    r"""With two classes on two resources bottleneck-max fairness is stable whenever every resource has a load
-    below 1.
+    r"""With two classes on two resources bottleneck-max fairness has the prices of proportional fairness,
+    and so
+    is stable whenever every resource has a load below 1.
 
     .. math:: n = m = 2: \quad \text{BMF} = \text{PF, which is stable}
 
@@ -231,41 +232,64 @@ def _bmf_two(question: Question) -> None:
         second*: class 2 has the largest share of resource 2
         tasks*: a class with jobs runs tasks
         demands: each class demands its bottleneck
+        different*: the demands of both classes are not proportional,
+        price*: p and q are the prices that both classes would pay then
+        singular*: or they are proportional
     Place: slide "Future work"
     Scope: two classes on two resources, all counts
+    Remark: With these prices both classes meet the conditions of PF, both resources being full; these are
+        sufficient, because PF maximises a concave function. If demands are proportional, or one resource is
+        the
+        bottleneck of both classes, shares of a full resource are equal, which is PF with the price of that
+        resource alone. PF is stable: br-pf-stable.
 
     Proof
-        If class 1 has the largest share of resource 1 and class 2 that of resource 2, the determinant of the
-        shares is not negative.
+        [determinant] If class 1 has the largest share of resource 1 and class 2 that of resource 2, the
+        determinant of the shares is not negative,
             first: a11*f1 >= a21*f2; second: a22*f2 >= a12*f1; tasks 1: f1 > 0; tasks 2: f2 > 0;
-            demands 2 1: a21 >= 0; demands 2 2: a22 > 0
+            demands 1: a21 >= 0; demands 2: a22 > 0
             => (a11*a22 - a12*a21) >= 0
-            by first * demands 2 2 * tasks 2; second * demands 2 1 * tasks 2;
+            by first * demands 2 * tasks 2; second * demands 1 * tasks 2;
             tasks 1 * tasks 2 * not the conclusion
             degree 2
-        If it is positive, the price of resource 1 is not negative.
+        [positive] and positive if it is not 0.
+            at least: d >= 0; other: d != 0
+            => d > 0
+            degree 2
+        [first price] Then the price of resource 1 is not negative.
             second; tasks 1; tasks 2; positive: (a11*a22 - a12*a21) > 0;
             price 1: (a11*a22 - a12*a21)*f1*f2*p == a22*f2 - a12*f1
             => p >= 0
             by positive * tasks 1 * tasks 2 * not the conclusion
             degree 2
-        Nor is the price of resource 2.
+        [second price] Nor is the price of resource 2.
             first; tasks 1; tasks 2; positive; price 2: (a11*a22 - a12*a21)*f1*f2*q == a11*f1 - a21*f2
             => q >= 0
             by positive * tasks 1 * tasks 2 * not the conclusion
             degree 2
+        So no price is negative: that of resource 1,
+            first; second; tasks 1; tasks 2; demands 1; demands 2; different: a11*a22 - a12*a21 != 0; price 1
+            from determinant knowing all
+            from positive knowing all with d = a11*a22 - a12*a21
+            from first price knowing all
+            => p >= 0 (as stated)
+        nor that of resource 2.
+            first; second; tasks 1; tasks 2; demands 1; demands 2; different; price 2
+            from determinant knowing all
+            from positive knowing all with d = a11*a22 - a12*a21
+            from second price knowing all
+            => q >= 0 (as stated)
         At these prices the cost of a task of class 1, in jobs per task, is one over its tasks per job (both
-        sides times the determinant and the tasks f1, f2); class 2 likewise.
+        sides times the determinant and the tasks f1, f2): no more,
             price 1; price 2
-            => (a11*a22 - a12*a21)*f1*f2*(a11*p + a12*q) <= (a11*a22 - a12*a21)*f2
-        So it meets the conditions of PF, both resources being full. If the determinant is 0, or one resource
-        is the bottleneck of both classes, shares of a full resource are equal, which is PF with the price of
-        that resource alone. PF is stable.
-            In words: The conditions with prices are sufficient, because PF maximises a concave function.
+            => (a11*a22 - a12*a21)*f1*f2*(a11*p + a12*q) <= (a11*a22 - a12*a21)*f2 (as stated)
+        and no less; class 2 likewise.
+            price 1; price 2
+            => (a11*a22 - a12*a21)*f1*f2*(a11*p + a12*q) >= (a11*a22 - a12*a21)*f2 (as stated)
         If the determinant is 0, the shares of resource 1 are equal.
-            second; demands 2 1; demands 2 2; singular: a11*a22 == a12*a21
-            => a11*f1 <= a21*f2
-            by second * demands 2 1; not the conclusion * demands 2 2
+            second; demands 1; demands 2; singular: a11*a22 == a12*a21
+            => a11*f1 <= a21*f2 (as stated)
+            by second * demands 1; not the conclusion * demands 2
             degree 2
     """
 
