@@ -15,6 +15,7 @@ from fairness.display.result import Result
 from fairness.machine.bars import bar
 from proofs.catalogue import as_read, statement_named, statements
 from proofs.checking.verdicts import verify
+from proofs.endings import shortfall
 from proofs.errors import EvidenceError, ProofError
 from proofs.kernels import exported_steps
 from proofs.statement import Statement, reread
@@ -75,8 +76,8 @@ def check(
 
     A lemma that fails is no witness against the statement:
 
-    >>> check("drf-table-drf-sp", drop=["demand"]).reason
-    'this proof breaks at step 2, against which there is a witness'
+    >>> check("psdsf-sharing-incentive-two-users", drop=["own"]).reason
+    'this proof breaks at step 3, against which there is a witness'
     """
     _refuse_no_time(time_limit)
     from proofs.prover import settle
@@ -93,7 +94,7 @@ def check(
     return Verdict(
         id=asked.id,
         status=overall(findings),
-        kind=kind_of(findings, asked.bounds(question)),
+        kind=kind_of(findings, asked.bounds(question), ends=not unread and not shortfall(asked)),
         scope=asked.scope_of(question),
         statement=data,
         sizes=dict(question.sizes),

@@ -64,7 +64,7 @@ from proofs.definitions import plain
 from proofs.errors import ProofError
 from proofs.language.polynomials import refuse_look_alikes
 from proofs.language.relations import relation
-from proofs.language.sums import turned
+from proofs.language.sums import as_one_equation, turned
 
 __all__ = ["Question", "Said", "Size", "Statement", "reread"]
 
@@ -105,6 +105,7 @@ Citable = Implication | SumSchema | Chained
 
 def _turned(text: str) -> str:
     """The relation the other way round, as text."""
+    text = as_one_equation(text)
     return turned(text) if "[" in text else repr(relation(text).reversed)
 
 
@@ -201,14 +202,17 @@ class Question:
         conclusion: str,
         *cites: Citable | tuple[Citable, Mapping[str, str]],
         fixed: Mapping[str, str] | None = None,
+        cases: Sequence[str] = (),
     ) -> Chained:
         """The claim that what is kept of the hypotheses gives the conclusion by the claims of earlier steps.
 
-        Each is cited as it stands, or with terms for its variables; see :class:`proofs.Chained`.
+        Each is cited as it stands, or with terms for its variables, and in the cases that these relations
+        make; see :class:`proofs.Chained`.
         """
         held = self.kept(hypotheses) | dict(fixed or {})
         pairs = (cited if isinstance(cited, tuple) else (cited, {}) for cited in cites)
-        return Chained(held, conclusion, tuple(Citation(claim, values) for claim, values in pairs))
+        cited = tuple(Citation(claim, values) for claim, values in pairs)
+        return Chained(held, conclusion, cited, tuple(cases))
 
     def _asked(
         self,
@@ -259,8 +263,11 @@ class Question:
     def family(self, name: str) -> str:
         """Name of the hypothesis without indices: "demand" of "demand 3" and of "demand 1 2".
 
-        A hypothesis of the statement keeps the numbers that its own name ends in.
+        A hypothesis of the statement keeps the numbers that its own name ends in, and one called "signs" has
+        all those that are called after the variable, "sign of x".
         """
+        if name.startswith("sign of ") and "signs" in self.names:
+            return "signs"
         words = name.split(" ")
         while len(words) > 1 and " ".join(words) not in self.names and words[-1].isdigit():
             words.pop()
@@ -338,15 +345,8 @@ class Statement:
         """The sizes to which an answer is bound: not those of cases that are computed beside a proof."""
         return {name: value for name, value in question.sizes.items() if not self.sizes[name].beside}
 
-    def ask(self, question: Question) -> list[Step]:
-        """Steps that settle the question.
-
-        Raises
-        ------
-        ProofError
-            If a hypothesis was changed that no step uses, so that the answer would be that of the unchanged
-            statement, or if no step can be checked.
-        """
+    def written(self, question: Question) -> list[Step]:
+        """The steps as they are written, before cases are told apart; raises ProofError if one is none."""
         # A copy: what is asked does not change while the steps are written.
         copied = replace(question, sizes=dict(question.sizes), replaced=dict(question.replaced))
         written = []
@@ -357,6 +357,18 @@ class Statement:
                     f"from them; got {step!r}"
                 )
             written.append(reread_step(step))
+        return written
+
+    def ask(self, question: Question) -> list[Step]:
+        """Steps that settle the question.
+
+        Raises
+        ------
+        ProofError
+            If a hypothesis was changed that no step uses, so that the answer would be that of the unchanged
+            statement, or if no step can be checked.
+        """
+        written = self.written(question)
         if (broken := _broken_case(written)) is not None:
             raise ProofError(
                 f"{self.id}: the cases of a step are numbered from 1 to their number, all of them, one after "

@@ -16,6 +16,8 @@ PAPERS: dict[str, tuple[str, ...]] = {
         "bonald_roberts.properties",
         "bonald_roberts.allocations",
         "bonald_roberts.bottleneck",
+        "bonald_roberts.uniqueness",
+        "bonald_roberts.optimum",
         "bonald_roberts.examples",
         "bonald_roberts.queues",
         "bonald_roberts.durations",

@@ -24,7 +24,8 @@ statement itself, or a part of it. Behind *by* stand products that the prover ma
 A step whose words begin with a label, as in ``[price] All is paid.``, may be cited by later ones. Citations
 stand among their hypotheses, a line each: ``from price (later) knowing spent with p = q; x[i] = y[i]`` cites
 it with terms for its variables. All that it asks for is a hypothesis, with what follows the label behind its
-name, which two lemmas might share otherwise; but for what is known, or where *all* is.
+name, which two lemmas might share otherwise; but for what is known, or where *all* is. On a line of its own
+``cases s > t; x == 0`` tells relations that hold or not, with which the citations lead on in each case.
 
 Where ``Computed.`` stands below the words of a step, or ``Computed (as stated).``, its claim is what the
 function itself yields next: what depends on the question, or holds numbers. A line of three dots stands for a
@@ -44,7 +45,7 @@ from typing import Any
 
 from proofs.claims import CLAIMS, Chained, Claim, Implication, InWords, Reasoned, Step, SumSchema
 from proofs.errors import ProofError
-from proofs.language.sums import substituted
+from proofs.language.sums import plain_text, substituted, variables
 from proofs.statement import Citable, Question
 
 __all__ = ["Given", "Proof", "Steps", "argued", "proved"]
@@ -59,6 +60,8 @@ GAP = "..."
 COMPUTED = {"Computed.": False, "Computed (as stated).": True}
 """Whether a step whose claim the function yields states the statement."""
 IN_WORDS = "In words:"
+KINDS = ("besides", "from", "cases")
+"""Words at the beginning of a line that tell what stands there; without them it is hypotheses."""
 STATED = " (as stated)"
 SIGN = re.compile(r"(\w+)(\[[\w,]+\])? (>|>=) 0")
 BELOW = re.compile(r"(?:by (.+?))?(?: ?from (\d+))?(?: ?degree (\d+))?")
@@ -165,15 +168,21 @@ def _step(
     below = BELOW.fullmatch(" ".join(block[ends[0] + 1 :]))
     if below is None:
         raise ProofError(f'below "=>" stand products behind "by", and "degree" with a number; see {words!r}')
-    parts = dict.fromkeys(("held", "besides", "from"), "")
+    parts = dict.fromkeys(("held", *KINDS), "")
     kind = "held"
     for line in above:
         first, _, rest = line.partition(" ")
-        kind, line = (first, f"\n{rest}") if first in ("besides", "from") else (kind, f" {line}")
+        kind, line = (first, f"\n{rest}") if first in KINDS else (kind, f" {line}")
         parts[kind] += line
     held, fixed = (_relations(parts[kind].strip(), known) for kind in ("held", "besides"))
-    cites = [_cited(text, claims) for text in parts["from"].strip().splitlines()]
-    claim = _claim(question, held, fixed, conclusion, cites, below.groups())
+    cites = [_cited(text, claims, question.changed) for text in parts["from"].strip().splitlines()]
+    cases = [r for r in parts["cases"].strip().split("; ") if r]
+    if cites:
+        asked = {name: text for *_, conditions in cites for name, text in conditions.items()}
+        lemmas = ((claim, terms) for claim, terms, _ in cites)
+        chain = question.follows(held, conclusion, *lemmas, fixed=fixed | asked, cases=cases)
+        return Step(words, chain, states=bool(stated))
+    claim = _claim(question, held, fixed, conclusion, below.groups())
     return Step(words, claim, states=bool(stated))
 
 
@@ -182,14 +191,9 @@ def _claim(
     held: dict[str, str],
     fixed: dict[str, str],
     conclusion: str,
-    cites: Sequence[Cited],
     below: Sequence[str | None],
 ) -> Reasoned:
-    """A chain where lemmas are cited, an induction, or an implication, of families where there are any."""
-    if cites:
-        asked = {name: text for *_, conditions in cites for name, text in conditions.items()}
-        lemmas = ((claim, terms) for claim, terms, _ in cites)
-        return question.follows(held, conclusion, *lemmas, fixed=fixed | asked)
+    """An induction, or an implication, of families where there are any."""
     products = below[0].split("; ") if below[0] else []
     degree = int(below[2]) if below[2] else None
     texts = [*held.values(), *fixed.values(), conclusion]
@@ -200,14 +204,17 @@ def _claim(
     return ask(held, conclusion, *products, fixed=fixed, degree=degree)
 
 
-def _cited(text: str, claims: dict[str, Citable]) -> Cited:
-    """A claim that is cited by its label."""
+def _cited(text: str, claims: dict[str, Citable], changed: bool) -> Cited:
+    """A claim that is cited by its label; without a hypothesis it may lack variables that have terms."""
     found = CITED.fullmatch(text)
     if found is None or found[1] not in claims:
         raise ProofError(f"no step before that can be cited has the label of {text!r}; known: {[*claims]}")
     label, where, known, told = found.groups()
     claim, where = claims[label], (where or "").strip(",")
     terms = dict(term.split(" = ") for term in told.split("; ")) if told else {}
+    if changed:
+        left = set().union(*map(variables, (*claim.hypotheses.values(), claim.conclusion)))
+        terms = {name: term for name, term in terms.items() if plain_text(name) in map(plain_text, left)}
     proved = [*claim.hypotheses] if known == "all" else (known or "").split("; ")
     held = {name: relation for name, relation in claim.hypotheses.items() if name not in proved}
     return claim, terms, {f"{name}{where}": substituted(text, terms) for name, text in held.items()}

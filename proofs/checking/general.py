@@ -7,6 +7,7 @@ claims are described (:mod:`proofs.claims`).
 from __future__ import annotations
 
 from collections.abc import Mapping
+from itertools import product
 from typing import Any
 
 from proofs.checking.queries import check_met
@@ -18,7 +19,7 @@ from proofs.checking.refutations import (
     premises,
     premises_used,
 )
-from proofs.claims import Chained, Implication, Induction, SumSchema
+from proofs.claims import Chained, Citation, Implication, Induction, SumSchema
 from proofs.errors import EvidenceError
 from proofs.language.polynomials import Polynomial, polynomial
 from proofs.language.relations import Relation
@@ -95,33 +96,73 @@ def summand(known: Mapping[str, Relation], data: Mapping[str, Any]) -> tuple[Pol
 
 
 def check_chain(claim: Chained, evidence: Evidence) -> None:
-    """Raise EvidenceError unless the citations lead from the hypotheses to the conclusion."""
+    """Raise EvidenceError unless the citations lead from the hypotheses to the conclusion in every case."""
     if not claim.cites:
         raise EvidenceError("it cites no step")
-    known = {_key(plain_relation(text)) for text in claim.hypotheses.values()}
-    for number, cited in enumerate(claim.cites, 1):
-        conclusion = plain_relation(substituted(cited.claim.conclusion, cited.values))
-        brought = set().union(*(free_letters(term) - letters(name) for name, term in cited.values.items()))
-        had = indices_in(plain_relation(cited.claim.conclusion))
-        if lost := (brought | had) - indices_in(conclusion):
-            raise EvidenceError(f"the conclusion of citation {number} does not carry the index {min(lost)!r}")
-        for name, text in cited.claim.hypotheses.items():
-            r = plain_relation(substituted(text, cited.values))
-            if _key(r) not in known and not (not r.left.variables and r.holds({})):
-                raise EvidenceError(
-                    f"citation {number} needs its hypothesis {name!r}, {r}, which is neither one here nor "
-                    "the conclusion of a citation before"
-                )
-        known.add(_key(conclusion))
-    if _key(plain_relation(claim.conclusion)) not in known:
-        raise EvidenceError("the conclusion is none of the conclusions cited")
+    goal = plain_relation(claim.conclusion)
+    cases = [plain_relation(text) for text in claim.cases]
+    single = frozenset().union(*map(indices_in, cases))
+    if lost := single - indices_in(goal):
+        raise EvidenceError(f"the conclusion does not carry the index {min(lost)!r} of a case")
+    unmet: list[dict[int, EvidenceError]] = []
+    for chosen in product(*((r, r.negated) for r in cases)):
+        known = {_key(plain_relation(text)) for text in claim.hypotheses.values()} | set(map(_key, chosen))
+        unmet.append({})
+        closed = False
+        for number, cited in enumerate(claim.cites, 1):
+            try:
+                conclusion = _cited(number, cited, known, single)
+            except _UnmetError as missing:
+                unmet[-1][number] = missing
+                continue
+            known.add(_key(conclusion))
+            closed = closed or conclusion.impossible
+        if not (closed or _is_known(goal, known)):
+            other = EvidenceError("the conclusion is none of the conclusions cited")
+            raise next(iter(unmet[-1].values()), other)
+    for number, error in unmet[0].items():
+        if all(number in later for later in unmet):
+            raise error
+
+
+class _UnmetError(EvidenceError):
+    """A hypothesis of what is cited is not known here."""
+
+
+def _cited(number: int, cited: Citation, known: set[str], single: frozenset[str]) -> Relation:
+    """The conclusion of a citation with its terms; the letters of ``single`` stand for one member each."""
+    claim = cited.claim
+    conclusion = plain_relation(substituted(claim.conclusion, cited.values))
+    brought = set().union(*(free_letters(term) - letters(name) for name, term in cited.values.items()))
+    had = indices_in(plain_relation(claim.conclusion))
+    if lost := (brought | had) - indices_in(conclusion) - single:
+        raise EvidenceError(f"the conclusion of citation {number} does not carry the index {min(lost)!r}")
+    texts = [*claim.hypotheses.values(), claim.conclusion]
+    if used := single & set().union(*map(letters, texts)):
+        raise EvidenceError(f"citation {number} is of all members {min(used)!r}, and a case of one of them")
+    for name, text in claim.hypotheses.items():
+        r = plain_relation(substituted(text, cited.values))
+        if not _is_known(r, known) and not (not r.left.variables and r.holds({})):
+            raise _UnmetError(
+                f"citation {number} needs its hypothesis {name!r}, {r}, which is neither one here nor "
+                "the conclusion of a citation before"
+            )
+    return conclusion
+
+
+def _is_known(r: Relation, known: set[str]) -> bool:
+    """Whether the relation is known, or one from which it follows at once."""
+    same = [r, *(Relation(r.left, sign) for sign in (">", "==") if r.sign == ">=")]
+    return any(_key(one) in known for one in same)
 
 
 def _key(r: Relation) -> str:
-    """One text for a relation; an equation is the same the other way round."""
-    if r.sign in ("==", "!="):
-        return min(repr(r), repr(Relation(-r.left, r.sign)))
-    return repr(r)
+    """One text for a relation and its multiples; an equation is the same the other way round."""
+    if not r.left.variables:
+        return repr(r)
+    first = r.left.ordered[0][1]
+    scale = 1 / (first if r.sign in ("==", "!=") else abs(first))
+    return repr(Relation(polynomial(scale) * r.left, r.sign))
 
 
 def check_induction(claim: Induction, evidence: Evidence) -> None:

@@ -23,6 +23,7 @@ from proofs.checking.general import (
 from proofs.checking.queries import check_met, check_unsat
 from proofs.checking.refutations import check_assignment, check_refutation
 from proofs.claims import Claim, claim_of, claim_to_dict, content
+from proofs.endings import shortfall
 from proofs.errors import EvidenceError
 from proofs.statement import Statement, reread
 from proofs.verdicts.reasons import reason_of
@@ -98,6 +99,7 @@ def verify(verdict: Verdict, statement: Statement | None = None) -> None:
     statement = reread(statement or statement_named(verdict.id))
     data = statement.to_dict(own=not as_read(statement))
     question = statement.question(verdict.sizes, verdict.dropped, verdict.reversed, verdict.replaced)
+    read = data["origin"] == CATALOGUE and not question.changed
     steps = statement.ask(question)
     if len(steps) != len(verdict.findings):
         raise EvidenceError(
@@ -110,7 +112,7 @@ def verify(verdict: Verdict, statement: Statement | None = None) -> None:
             if told != (finding.says, finding.states, canonical(finding.claim)):
                 raise EvidenceError("its claim is not that of the statement")
             verify_finding(step.claim, finding)
-            if not finding.evidence and (data["origin"] != CATALOGUE or question.changed):
+            if not finding.evidence and not read:
                 raise EvidenceError("it is in words that nobody has read for this statement")
         except EvidenceError as error:
             raise EvidenceError(f"{verdict.id}, step {k}: {error}") from None
@@ -118,7 +120,7 @@ def verify(verdict: Verdict, statement: Statement | None = None) -> None:
         raise EvidenceError(f"{verdict.id}: the steps do not make the statement {verdict.status}")
     derived: dict[str, Any] = {
         "id": statement.id,
-        "kind": kind_of(verdict.findings, statement.bounds(question)),
+        "kind": kind_of(verdict.findings, statement.bounds(question), ends=read and not shortfall(statement)),
         "scope": statement.scope_of(question),
         "statement": data,
         "sizes": dict(question.sizes),

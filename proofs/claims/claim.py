@@ -18,6 +18,7 @@ from proofs.claims.reasoned import (
 from proofs.definitions import plain
 from proofs.errors import ProofError
 from proofs.language.relations import relation
+from proofs.language.sums import plain_relation
 
 __all__ = [
     "CLAIMS",
@@ -149,6 +150,8 @@ def claim_of(data: Mapping[str, Any]) -> Any:
             values["hints"] = tuple((tuple(factors), square) for factors, square in values["hints"])
         if values.get("case") is not None:
             values["case"] = tuple(values["case"])
+        if "cases" in values:
+            values["cases"] = tuple(values["cases"])
         if "cites" in values:
             cited = ((claim_of(one["claim"]), one["values"]) for one in values["cites"])
             values["cites"] = tuple(Citation(claim, terms) for claim, terms in cited)
@@ -187,6 +190,8 @@ def claim_to_dict(claim: Claim) -> dict[str, Any]:
                     {"claim": claim_to_dict(cited.claim), "values": dict(cited.values)}
                     for cited in claim.cites
                 ]
+                if claim.cases:
+                    data["cases"] = [repr(plain_relation(text)) for text in claim.cases]
         case Induction():
             data |= {
                 "first": claim.first,

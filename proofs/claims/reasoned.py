@@ -13,7 +13,7 @@ from math import ceil, prod
 from proofs.errors import ProofError
 from proofs.language.relations import Relation, relation, variables_of
 from proofs.language.sequences import at_next, at_number, at_step
-from proofs.language.sums import instances, plain_relation, tree_of, variables
+from proofs.language.sums import as_one_equation, instances, plain_relation, tree_of, variables
 
 __all__ = [
     "NEGATION",
@@ -33,7 +33,7 @@ WINDOWS = ((0, 12), (100, 3), (10_000, 3), (10**8, 3))
 
 
 def _texts(hypotheses: Mapping[str, str], conclusion: str) -> dict[str, str]:
-    """A copy of the hypotheses.
+    """A copy of the hypotheses, in which equations with "or" between them are one.
 
     Raises
     ------
@@ -46,7 +46,7 @@ def _texts(hypotheses: Mapping[str, str], conclusion: str) -> dict[str, str]:
             raise ProofError(f'{name!r} is given as a text, as in "x*a <= 1"; got {text!r}')
     if NEGATION in held:
         raise ProofError(f"no hypothesis may be called {NEGATION!r}")
-    return held
+    return {name: as_one_equation(text) for name, text in held.items()}
 
 
 @dataclass(frozen=True)
@@ -58,6 +58,7 @@ class _Deduction:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "hypotheses", _texts(self.hypotheses, self.conclusion))
+        object.__setattr__(self, "conclusion", as_one_equation(self.conclusion))
 
 
 @dataclass(frozen=True)
@@ -211,10 +212,23 @@ class Chained(_OverSets):
     Theorem: a claim that holds for all values holds where terms stand for its variables. So, in the order of
     the citations, if every hypothesis of the cited claim, with its terms, is literally one of the relations
     known so far (the hypotheses here and the conclusions cited before; both sides multiplied out), or
-    compares constants and is true, then its conclusion with its terms is known as well. The claim holds if
-    its conclusion gets known so. A relation with a free index is known for each element; an index that
-    a term brings along, or that the conclusion cited had, stands in it with its terms, else a set without
-    elements would prove it.
+    compares constants and is true, then its conclusion with its terms is known as well. What is positive or
+    0 is not negative either. The claim holds if its conclusion gets known so. A relation with a free index is
+    known for each element; an index that a term brings along, or that the conclusion cited had, stands in it
+    with its terms, else a set without elements would prove it.
+
+    Each of the ``cases`` is a relation that holds or not. In each of their combinations the citations of
+    which all hypotheses are known lead to the conclusion, or to a contradiction. A case with a free index is
+    one of a single member: the conclusion carries that index, so that there is a member, and what is cited
+    does not use the letter itself, so that nothing is taken to hold for all members that does for this one.
+
+    Parameters
+    ----------
+    hypotheses : dict of str to str
+    conclusion : str
+    cites : tuple of Citation
+    cases : tuple of str
+        Relations; ``("s > t",)`` has the cases s > t and s <= t.
 
     Each cited claim is that of an earlier step of the same statement; what is not proved there proves nothing
     here, as a statement is as good as its weakest step.
@@ -226,10 +240,12 @@ class Chained(_OverSets):
     """
 
     cites: tuple[Citation, ...]
+    cases: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         super().__post_init__()
         object.__setattr__(self, "cites", tuple(self.cites))
+        object.__setattr__(self, "cases", tuple(_texts({r: r for r in self.cases}, "")))
         if other := [cited for cited in self.cites if type(cited) is not Citation]:
             raise ProofError(f"a chain cites by a Citation; got {other[0]!r}")
 

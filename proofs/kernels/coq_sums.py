@@ -135,7 +135,7 @@ def sums_theorem(
     implication = Implication(claim["hypotheses"], claim["conclusion"])
     relations, known = implication.relations, premises(implication)
     conclusion = relation(claim["conclusion"])
-    names = _names({*lemma[1], *variables_of(relations.values())})
+    names = _names({*lemma[1], *variables_of((*relations.values(), conclusion))})
     places = {key: k for k, key in enumerate(relations, 1)}
     cited = _Cited(relations, conclusion, places, names)
     plain = [name for name in names.given if " " not in name]

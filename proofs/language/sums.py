@@ -24,6 +24,7 @@ from proofs.language.polynomials import Monomial, Polynomial, parsed, polynomial
 from proofs.language.relations import OPERATORS, TURNED, Relation, relation
 
 __all__ = [
+    "as_one_equation",
     "free_letters",
     "indices_in",
     "instances",
@@ -59,6 +60,33 @@ def plain_text(text: str) -> str:
     'sum_i_j__q_j__u_i_j == sum_i_j__q_j__u_i_j'
     """
     return ast.unparse(_Plain().visit(tree_of(text)))
+
+
+def as_one_equation(text: str) -> str:
+    """The text, or for equations with "or" between them the one that says the same: a product is 0.
+
+    With it each member of a set may have one of several properties, ``"a[i]*x[i] == t or b[i]*x[i] == u"``.
+
+    Raises
+    ------
+    ProofError
+        If "or" stands between anything but equations of two sides.
+
+    Examples
+    --------
+    >>> as_one_equation("a[i]*x[i] == t or x[i] == 0")
+    '(a[i] * x[i] - t) * (x[i] - 0) == 0'
+    """
+    if not re.search(r"\bor\b", text):
+        return text
+    tree, sides = tree_of(text), list[str]()
+    for part in tree.values if isinstance(tree, ast.BoolOp) else [tree]:
+        match part:
+            case ast.Compare(left=left, ops=[ast.Eq()], comparators=[right]):
+                sides.append(f"({ast.unparse(ast.BinOp(left, ast.Sub(), right))})")
+            case _:
+                raise ProofError(f'{text!r}: "or" stands between equations, as in x == 0 or y == 1')
+    return f"{' * '.join(sides)} == 0"
 
 
 def plain_relation(text: str) -> Relation:

@@ -71,6 +71,8 @@ def _step(finding: Data) -> Iterator[str]:
         case "chained":
             cited = (f"${_relation(cited['claim']['conclusion'])}$" for cited in claim["cites"])
             yield f"This is a chain of earlier steps: {', '.join(cited)}."
+            if cases := [f"${_relation(text)}$" for text in claim.get("cases", ())]:
+                yield f"It leads there whether or not {', '.join(cases)}."
         case "assignment":
             yield f"This fails at {_point(claim, evidence)}."
         case "case" | "counterexample" | "instance":

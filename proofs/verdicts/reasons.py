@@ -60,7 +60,8 @@ def _counted(number: int, word: str) -> str:
 
 
 def _chained(claim: Data, evidence: Data) -> str:
-    return f"cites {_counted(len(claim['cites']), 'step')}{_met(evidence)}"
+    cases = f" in {2 ** len(claim['cases'])} cases" if "cases" in claim else ""
+    return f"cites {_counted(len(claim['cites']), 'step')}{cases}{_met(evidence)}"
 
 
 def _induction(claim: Data, evidence: Data) -> str:

@@ -321,15 +321,17 @@ def _without_cases(findings: Sequence[Finding]) -> int | None:
     return None
 
 
-def kind_of(findings: Sequence[Finding], sizes: Mapping[str, int]) -> str:
+def kind_of(findings: Sequence[Finding], sizes: Mapping[str, int], *, ends: bool = False) -> str:
     """What a proof rests on, in full: "for the finite sizes named, with steps in words"; "" without.
 
     It is that of the steps on which the statement rests (:func:`_grounds`). Its range is finite where it is
     bound to ``sizes``, and where some of these are computed or enumerated and none in words leads beyond.
+    Where a proof ``ends`` in its statement, each of the steps that state it does so by itself, or by what it
+    cites.
     """
     if overall(findings) != Status.PROVED:
         return ""
-    grounds = _grounds(findings)
+    grounds = _stated(findings) if ends else _grounds(findings)
     kinds = [f.evidence.get("kind") for f in grounds]
     words = any(f.claim["claim"] == "InWords" for f in grounds)
     finite = bool(sizes) or (not words and ("computed" in kinds or "enumerated" in kinds))
@@ -352,6 +354,12 @@ def _grounds(findings: Sequence[Finding]) -> list[Finding]:
         if finding.states or k == len(findings) - 1:
             found |= _cited(findings, k) if "cites" in finding.claim else set(range(k + 1))
     return [findings[k] for k in sorted(found)]
+
+
+def _stated(findings: Sequence[Finding]) -> list[Finding]:
+    """The certificates that state a statement or a part of it, and what they cite."""
+    stated = [k for k, f in enumerate(findings) if f.states and f.claim.keys() & {"conclusion", "step"}]
+    return [findings[k] for k in sorted(set().union(*(_cited(findings, k) for k in stated)))]
 
 
 def _cited(findings: Sequence[Finding], number: int) -> set[int]:

@@ -45,7 +45,7 @@ def _other_resource(question: Question) -> None:
 
 
 @STATEMENTS.add("br-pf-full-resources")
-def _pf_full(question: Question) -> Iterator[Step | Iterable[Step]]:
+def _pf_full(question: Question) -> Iterator[Iterable[Step]]:
     r"""Under proportional fairness of n jobs on two resources, resource 1 is full exactly if the ratios of
     the demands for it to those for the other add up to at least n.
 
@@ -58,39 +58,69 @@ def _pf_full(question: Question) -> Iterator[Step | Iterable[Step]]:
         prices*: prices are at least 0
         fits*: resource 2 holds at most its capacity
         condition*: the ratios add up to at least n
+        full*: resource 1 is full
+        jobs: there is a job
+        ratios: ratios are not negative
     Place: slide on proportional fairness with two resources
-    Scope: all positive demands, any n
+    Scope: all positive demands, any n; of resource 2 the same holds with the names exchanged
 
     Proof
-        Condition to full resource. If resource 1 were not full, its price would be 0.
+        # p, q: prices; v: shares of resource 2; r: ratios, so that r v are shares of resource 1.
+        [free] If resource 1 were not full, its price would be 0.
             slackness: p*(1 - S) == 0; room: S < 1
             => p == 0
-        Then every job would hold 1/n of resource 2.
+        [equal] Then every job would hold 1/n of resource 2.
             free: p == 0; budget: p + q == n; optimal: v*(p*r + q) == 1
             => n*v == 1
-        ...
-        Full resource to condition. The cost w = pr + q of a unit of resource 2, which is 1/v, lies above its
-        tangent, for every n.
-            prices: w >= 0; optimal: v*w == 1
+        [filled] ...
+        Condition to full resource.
+            slackness: p*(1 - sum[i](r[i]*v[i])) == 0; budget: p + q == sum[i](1);
+            optimal: v[i]*(p*r[i] + q) == 1; condition: sum[i](r[i]) >= sum[i](1); jobs: sum[i](1) >= 1
+            cases sum[i](r[i]*v[i]) < 1
+            from free knowing all with S = sum[i](r[i]*v[i])
+            from equal knowing all with n = sum[i](1); v = v[i]; r = r[i]
+            from filled knowing all
+            => sum[i](r[i]*v[i]) >= 1 (as stated)
+        [tangent] Full resource to condition. The cost w = pr + q of a unit of resource 2, which is 1/v, lies
+        above its tangent, for every n.
+            worth: w >= 0; optimal: v*w == 1
             => w >= 2*n - n**2*v
-            by prices | 1 - n*v
+            by worth | 1 - n*v
             degree 2
-        Add this up over the jobs; the shares of resource 2 add up to at most 1.
+        [worth] A unit costs something, or nothing.
+            prices: p >= 0; prices 1: q >= 0; ratio: r >= 0
+            => p*r + q >= 0
+            degree 2
+        [sum] Add this up over the jobs; the shares of resource 2 add up to at most 1.
             tangent: p*r[i] + q >= 2*sum[i](1) - sum[i](1)**2*v[i]; fits: sum[i](v[i]) <= 1;
             budget: p + q == sum[i](1)
             => p*(sum[i](r[i]) - sum[i](1)) >= 0
             by fits | sum[i](1)
-        If resource 1 has a price, the condition follows.
+        [priced] If resource 1 has a price, the condition follows.
             price: p > 0; sum: p*(R - n) >= 0
             => R >= n
-        If it has none, all shares of resource 2 are 1/n, and resource 1 is full only under the condition.
+        [none] If it has none, its price is 0,
+            prices: p >= 0; no price: p <= 0
+            => p == 0
+        [shared] all shares of resource 2 are 1/n, and resource 1 is full only under the condition.
             equal: sum[i](1)*v[i] == 1; full: sum[i](r[i]*v[i]) == 1
             => sum[i](r[i]) >= sum[i](1)
             by equal | r[i]
             degree 2
+        Full resource to condition.
+            prices: p >= 0; prices 1; ratios: r[i] >= 0; optimal: v[i]*(p*r[i] + q) == 1; fits;
+            budget: p + q == sum[i](1); full
+            cases p > 0
+            from worth knowing all with r = r[i]
+            from tangent knowing all with w = p*r[i] + q; v = v[i]; n = sum[i](1)
+            from sum knowing all
+            from priced knowing all with R = sum[i](r[i]); n = sum[i](1)
+            from none knowing all
+            from equal knowing all with n = sum[i](1); v = v[i]; r = r[i]
+            from shared knowing all
+            => sum[i](r[i]) >= sum[i](1) (as stated)
     """
     yield _equal_shares_fill(question)
-    yield from _other_resource(question)
 
 
 @STATEMENTS.add("br-bmf-full-resources")
@@ -155,27 +185,35 @@ def _pf_single(question: Question) -> None:
     Hypotheses
         room*: the other resources have room
         slackness*: a resource that is not full has no price
-        free*: so the others have no price
         optimal*: a task costs one over the number of tasks
         full*: resource 1 is full
     Place: slide on proportional fairness, "Equal shares for a single bottleneck"
     Scope: all demands, any numbers of jobs and resources
 
     Proof
-        # h: share of resource 1 that a job holds.
-        A resource with room has no price.
-            slackness: p*(1 - u) == 0; room: u < 1
-            => p == 0
-        Then the tasks of a job cost 1 together, all for resource 1.
-            free: p[j] == 0; optimal: x*(p1*a1 + sum[j](p[j]*a[j])) == 1
-            => x*p1*a1 == 1
-            by free | x*a[j]; optimal
-        So the price of resource 1 is the number of jobs,
-            full: sum[i](h[i]) == 1; paid: p*h[i] == 1; share: h[i] >= 0; price: p >= 0
+        # p: price of resource 1, q: prices of the others.
+        [free] A resource with room has no price.
+            slackness: q*(1 - u) == 0; room: u < 1
+            => q == 0
+        [paid] Then the tasks of a job cost 1 together, all for resource 1.
+            free: q[j] == 0; optimal: x*(p*a + sum[j](q[j]*b[j])) == 1
+            => p*(x*a) == 1
+            by free | x*b[j]; optimal
+        [price] So the price of resource 1 is the number of jobs,
+            full: sum[i](x[i]*a[i]) == 1; paid: p*(x[i]*a[i]) == 1
             => p == sum[i](1)
-        and every job holds 1/n of it.
+            degree 2
+        [share] and every job holds 1/n of it.
             paid: p*h == 1; price: p == n
             => n*h == 1
+        So all jobs k have the same share.
+            slackness: q[j]*(1 - sum[i](x[i]*b[i,j])) == 0; room: sum[i](x[i]*b[i,j]) < 1;
+            optimal: x[i]*(p*a[i] + sum[j](q[j]*b[i,j])) == 1; full
+            from free knowing all with q = q[j]; u = sum[i](x[i]*b[i,j])
+            from paid knowing all with x = x[i]; a = a[i]; b[j] = b[i,j]
+            from price knowing all
+            from share knowing all with h = x[i]*a[i]; n = sum[i](1)
+            => sum[i](1)*x[i]*a[i] == 1 (as stated)
     """
 
 

@@ -115,6 +115,7 @@ def _no_complaints(question: Question) -> None:
         full*: the bottleneck is full
         entitlements*: weights are entitlements, parts of each resource that add up to 1
         weight: weights are positive
+        signs: shares are not negative
     Place: not in the slides; D. Dolev et al., arXiv:1106.2673, for bottleneck-max fairness
     Scope: all demands, weights and BMF allocations, any numbers of users and resources
     Remark: By br-bmf-exists such allocations exist for equal weights, as Dolev et al. and A. Gutman and N.
@@ -160,33 +161,47 @@ def _best_rank(question: Question) -> None:
         \iff \varphi \text{ BMF}
 
     Hypotheses
-        mark: the mark of another job is 1 if it holds more of the resource, and 0 if not
+        mark*: the mark of another job is 1 if it holds more of the resource, and 0 if not
         marks*: who is not marked holds no more
         rank*: the rank of a job is 1 and the marks of the others
         best*: the best rank is 1
         largest*: the job has the largest share
         no mark*: who is marked holds more, at least by the smallest gap between different shares
+        gap: that gap is positive
     Place: slide "Bottleneck-max fairness", algorithm
     Scope: each job and full resource, any number of other jobs; all shares
-    Remark: The slide serves the job of the lowest best rank with whole tasks. What is said here is when no
-        job has to be served before another; that whole tasks come near such shares is not proved.
+    Remark: The best rank of a job is its least over the full resources, and the lowest one the worst of all;
+        so it is 1 exactly if everybody has the largest share of some full resource. The slide serves the job
+        of the lowest best rank with whole tasks. What is said here is when no job has to be served before
+        another;
+        that
+        whole tasks come near such shares is not proved.
 
     Proof
         # z: mark of a job whose share is h; s and b: share and rank of the job that is ranked.
-        Beside a job of rank 1 job 1, like any other job, has no mark,
+        [no marks] Beside a job of rank 1 job 1, like any other job, has no mark,
             rank: b == 1 + z1 + sum[k](z[k]); best: b <= 1; mark: z[k] >= 0; mark 1: z1 >= 0
-            => z1 <= 0
-        so that it holds no more of the resource.
-            marks: (h - s)*(1 - z) <= 0; none: z == 0
-            => h <= s
-        Conversely, beside the largest share nobody has a mark,
+            => z1 == 0
+            degree 2
+        [no more] so that it holds no more of the resource.
+            marks: (h1 - s)*(1 - z1) <= 0; none: z1 == 0
+            => h1 <= s
+        So the job has the largest share.
+            rank; best; mark; mark 1; marks
+            from no marks knowing all
+            from no more knowing all
+            => h1 <= s (as stated)
+        [unmarked] Conversely, beside the largest share nobody has a mark,
             largest: h <= s; no mark: z*(h - s) >= z*g; mark: z >= 0; gap: g > 0
             => z <= 0
-        so that the rank is 1.
+        [first] so that the rank is 1.
             rank: b == 1 + sum[k](z[k]); none: z[k] <= 0
             => b <= 1
-        The best rank of a job is its least over the full resources, and the lowest one the worst of all.
-            In words: So it is 1 exactly if everybody has the largest share of some full resource.
+        Who has the largest share has the rank 1.
+            largest: h[k] <= s; no mark: z[k]*(h[k] - s) >= z[k]*g; mark: z[k] >= 0; gap; rank
+            from unmarked knowing all with h = h[k]; z = z[k]
+            from first knowing all
+            => b <= 1 (as stated)
     """
 
 

@@ -63,6 +63,7 @@ def _cone(question: Question) -> None:
         price: costs of tasks are jobs over tasks
         beyond*: class 1 has more than ten times the jobs of class 2
         jobs: there are jobs of class 2
+        ahead: there are jobs of class 1
         one: tasks of class 1 beyond the cone
         ten: tasks of class 2 beyond the cone
         first: tasks of class 1 under DRF
@@ -72,36 +73,34 @@ def _cone(question: Question) -> None:
         steep*: the ratio of the jobs is beyond 11/(10 r) - 1/10
         part: the resources have load r
     Place: slide "Drift for balanced load"; read off, not said
-    Scope: the example with equal loads, all counts
+    Scope: the example with equal loads, all counts; where class 2 has more jobs the classes change roles
 
     Proof
         PF inside the cone x1/10 <= x2 <= 10 x1: 10/11 tasks of each class have prices p, q >= 0: the first.
             low: x1 <= 10*x2; high: x2 <= 10*x1; price 1: p + q/10 == 11/10*x1; price 2: p/10 + q == 11/10*x2
-            => p >= 0
+            => p >= 0 (as stated)
         The second.
             low; high; price 1; price 2
-            => q >= 0
+            => q >= 0 (as stated)
         So for equal loads below 10/11, with which both resources have a load below 1, both classes drain.
             load: 11/10*rho < 1
-            => rho - 10/11 < 0
+            => rho - 10/11 < 0 (as stated)
         PF beyond the cone: x1/(x1 + x2) and 10 x2/(x1 + x2) tasks have resource 1 full.
             beyond: x1 > 10*x2; jobs: x2 >= 0; one: f1*(x1 + x2) == x1; ten: f2*(x1 + x2) == 10*x2
-            => f1 + f2/10 >= 1
+            => f1 + f2/10 >= 1 (as stated)
         Resource 2 is not overloaded.
             beyond; jobs; one; ten
-            => f1/10 + f2 <= 1
+            => f1/10 + f2 <= 1 (as stated)
         DRF below the diagonal, both classes stopped by resource 1: at load 1 class 2 grows.
             first: f1*(x1 + x2/10) == x1; second: f2*(x1 + x2/10) == x2; jobs: x2 > 0; off: x1 > x2;
             critical: rho >= 10/11
-            => rho - f2 > 0
+            => rho - f2 > 0 (as stated)
         At load r it grows as soon as x1/x2 > 11/(10 r) - 1/10.
             first; second; jobs; steep: 10*r*x1 > (11 - r)*x2; part: 11*rho == 10*r; ahead: x1 > 0
-            => rho - f2 > 0
+            => rho - f2 > 0 (as stated)
         Class 1 drains there, for any load below 1.
             first; second; jobs; off; load
-            => rho - f1 < 0
-        Above the diagonal, and beyond the other side of the cone, the classes change roles.
-            In words: Symmetry.
+            => rho - f1 < 0 (as stated)
     """
 
 
@@ -116,10 +115,10 @@ def _unbalanced(question: Question) -> None:
     Hypotheses
         load*
         loads*: class 1 has three times the load of class 2, and resource 1 has load r
-        beyond: class 1 has more than ten times the jobs of class 2
         much*: class 1 has at least the jobs for one of class 2 at which it is served in proportion
         few*: class 1 has at most the jobs for one of class 2 at which it is served in proportion
         jobs: there are jobs of class 2
+        ahead: there are jobs of class 1
         one*: tasks of class 1 under PF beyond the cone
         ten*: tasks of class 2 under PF beyond the cone
         first*: tasks of class 1 under DRF, which has more jobs
@@ -133,24 +132,24 @@ def _unbalanced(question: Question) -> None:
     Proof
         PF inside the cone x1/10 <= x2 <= 10 x1 runs 10/11 tasks of each class and drains class 2.
             loads 1: 31*rho1 == 30*r; loads 2: 31*rho2 == 10*r; load: r < 1
-            => rho2 - 10/11 < 0
+            => rho2 - 10/11 < 0 (as stated)
         Beyond the cone PF drains class 1 from 30 jobs for one of class 2 on,
             loads 1; loads 2; load; one: f1*(x1 + x2) == x1; ten: f2*(x1 + x2) == 10*x2; jobs: x2 > 0;
             ahead: x1 > 0; much: x1 >= 30*x2
-            => rho1 - f1 < 0
+            => rho1 - f1 < 0 (as stated)
         and class 2 up to there.
             loads 1; loads 2; load; one; ten; jobs; ahead; few: x1 <= 30*x2
-            => rho2 - f2 < 0
+            => rho2 - f2 < 0 (as stated)
         DRF below the diagonal drains class 1 from 3 jobs for one of class 2 on,
             loads 1; loads 2; load; first: f1*(x1 + x2/10) == x1; second: f2*(x1 + x2/10) == x2; jobs; ahead;
             much: x1 >= 3*x2
-            => rho1 - f1 < 0
+            => rho1 - f1 < 0 (as stated)
         and class 2 up to there.
             loads 1; loads 2; load; first; second; jobs; ahead; few: x1 <= 3*x2
-            => rho2 - f2 < 0
+            => rho2 - f2 < 0 (as stated)
         Under DRF class 2 grows as soon as x1/x2 > 31/(10 r) - 1/10, which is 3 at load 1.
             loads 1; loads 2; first; second; jobs; ahead; steep: 10*r*x1 > (31 - r)*x2
-            => rho2 - f2 > 0
+            => rho2 - f2 > 0 (as stated)
     """
 
 
@@ -167,33 +166,34 @@ def _load_necessary(question: Question) -> None:
         all states*: probabilities of the states with jobs add up to 1 less that of the empty system
         empty*: the empty system has a probability
         overload*: the resource has a load above 1
+        signs: probabilities and demands are not negative
     Place: slide "Stability condition"; that it is necessary is not said there
     Scope: any policy, any numbers of classes and states; all reals
-    Remark: So rho a < 1 cannot be relaxed for any policy. That it suffices is a matter of the policy:
+    Remark: A stationary system starts as many jobs of each class as it ends, so that its mean tasks are the
+        load; an irreducible chain with a stationary distribution visits the empty state, from which every
+        state is reached. So rho a < 1 cannot be relaxed for any policy. That it suffices is a matter of the
+        policy:
         br-pf-stable, br-drf-stable, br-balanced-stable. Infinitely many states are the limit of finitely
         many.
 
     Proof
         [most] The load of a resource is at most the probability that there are jobs.
             balance: sum[s](p[s]*f[i,s]) == rho[i]; fits: sum[i](f[i,s]*a[i]) <= 1;
-            all states: sum[s](p[s]) == 1 - e; probability: p[s] >= 0; a[i] >= 0
+            all states: sum[s](p[s]) == 1 - e; p[s] >= 0; a[i] >= 0
             => sum[i](rho[i]*a[i]) <= 1 - e
-            by probability * fits; balance | a[i]; all states
+            by sign of p * fits; balance | a[i]; all states
         [below] Which is below 1, as the empty system has a probability e.
             empty: e > 0; at most: u <= 1 - e
             => u < 1
         Together.
-            empty
-            from most
-            from below knowing empty; at most with u = sum[i](rho[i]*a[i])
+            balance; fits; all states; p[s] >= 0; a[i] >= 0; empty
+            from most knowing all
+            from below knowing all with u = sum[i](rho[i]*a[i])
             => sum[i](rho[i]*a[i]) < 1 (as stated)
         With a load above 1 the work for the resource, whose drift is the load less what is in use, grows in
         every state.
             overload: sum[i](rho[i]*a[i]) > 1; fits: sum[i](f[i]*a[i]) <= 1
             => sum[i](a[i]*(rho[i] - f[i])) > 0 (as stated)
-        A stationary system starts as many jobs of each class as it ends: the mean tasks are the load.
-            In words: Conservation of work. An irreducible chain with a stationary distribution visits the
-            empty state, from which every state is reached.
     """
 
 

@@ -57,7 +57,12 @@ def _durations(question: Question) -> Iterator[Step]:
     Hypotheses
         load*: the busiest resource has the stated load
         room*: the loads times 1 + e fit
-        prices*, ratio, jobs, tasks, loads, slackness*, signs*
+        prices*: the cost of the tasks of a class is its number of jobs
+        ratio: y is jobs over load
+        jobs: counts are not negative
+        tasks: a class with jobs runs tasks
+        loads: loads are positive
+        slackness*, signs*
         drift*: the conclusion of the steps before
         most*: K is at least two plus the tasks over the loads
         many*: it holds with R jobs

@@ -76,22 +76,22 @@ def _root(question: Question) -> None:
     Proof
         A task of job 1 costs 1/x.
             root: R**2 == 39; sign: R >= 0
-            => ((R - 3)/30)*(4*R/3 + 1*(3 - R/3)) == 1
+            => ((R - 3)/30)*(4*R/3 + 1*(3 - R/3)) == 1 (as stated)
         A task of job 2 costs 1/x.
             root; sign
-            => ((9 - R)/14)*(2*R/3 + 1*(3 - R/3)) == 1
+            => ((9 - R)/14)*(2*R/3 + 1*(3 - R/3)) == 1 (as stated)
         A task of job 3 costs 1/x.
             root; sign
-            => ((12 + R)/105)*(1*R/3 + 4*(3 - R/3)) == 1
+            => ((12 + R)/105)*(1*R/3 + 4*(3 - R/3)) == 1 (as stated)
         Resource 1 is full.
             root; sign
-            => 4*(R - 3)/30 + 2*(9 - R)/14 + 1*(12 + R)/105 == 1
+            => 4*(R - 3)/30 + 2*(9 - R)/14 + 1*(12 + R)/105 == 1 (as stated)
         Resource 2 is full.
             root; sign
-            => 1*(R - 3)/30 + 1*(9 - R)/14 + 4*(12 + R)/105 == 1
+            => 1*(R - 3)/30 + 1*(9 - R)/14 + 4*(12 + R)/105 == 1 (as stated)
         Prices are positive, as 0 < R < 9.
             root; sign
-            => (3 - R/3) > 0
+            => (3 - R/3) > 0 (as stated)
         All tasks are positive, as 3 < R < 9.
             root; sign
             => (R - 3)*(9 - R) > 0 (as stated)

@@ -31,6 +31,7 @@ Hypotheses
     shares: shares are tasks times demands
     honest: the allocation for the true demands has a bottleneck for everybody
     lied: the allocation for the stated demands has a bottleneck for everybody
+    signs: demands, tasks and prices are not negative
 """
 
 from __future__ import annotations
@@ -64,6 +65,7 @@ def _feasible_after_scaling(question: Question) -> Iterator[Iterable[Step]]:
 
     Hypotheses
         capacity*, scaling*
+        fits: the usage is at most the capacity, or the shares add up to at most 1
     Place: slides on the model, "Capacity constraints"
     Scope: one resource (they do not interact); all real tasks and demands, any number of jobs
     """
@@ -95,31 +97,62 @@ def _nobody_gains_alone(question: Question) -> None:
 
     Proof
         If a user of a full resource gains and nobody loses, the resource holds more than its capacity.
-            demand: a > 0; gain: y > x; others: y[i] >= x[i]; no negative demand: a[i] >= 0;
-            full: x*a + sum[i](x[i]*a[i]) == 1
-            => y*a + sum[i](y[i]*a[i]) > 1
+            demand: a > 0; gain: y > x; others: y[i] >= x[i]; a[i] >= 0; full: x*a + sum[i](x[i]*a[i]) == 1
+            => y*a + sum[i](y[i]*a[i]) > 1 (as stated)
     """
 
 
 @STATEMENTS.add("br-pf-efficient", latex=EFFICIENT, remark=BY_PRICES)
-def _pf_efficient(question: Question) -> Iterator[Step]:
+def _pf_efficient(question: Question) -> None:
     """Under proportional fairness nobody can gain unless somebody loses.
 
     Hypotheses
-        prices, positive, optimal*, fits, slackness*, demand, gain, others*, full*
+        prices*, positive*, optimal*, slackness*, others*, signs
+        fits*: the other allocation fits
     Scope: all demands, any n and m
 
     Proof
-        A task costs something, so the user demands a resource that has a price: one more, if it is none of
-        the resources j.
-            prices: p[j] >= 0; prices 1: p >= 0; no negative demand: a[j] >= 0; no negative demand 1: a >= 0;
-            nothing is paid for: p[j]*a[j] <= 0; positive: x > 0; optimal: x*(p*a + sum[j](p[j]*a[j])) == 1
-            => p*a > 0
-        A resource with a price is full.
-            paid: p*a > 0; fits: u <= 1; slackness: p*(1 - u) == 0
-            => u == 1
+        [cost] What fits is worth no more than all resources at the prices, so that if no other user loses,
+        the tasks of the user cost at most 1.
+            prices: p[j] >= 0; a[i,j] >= 0; others: y[i] >= x[i]; fits: y*a[j] + sum[i](y[i]*a[i,j]) <= 1;
+            optimal: x*sum[j](p[j]*a[j]) == 1; slackness: p[j]*(x*a[j] + sum[i](x[i]*a[i,j])) == p[j]
+            => y*sum[j](p[j]*a[j]) <= 1
+            by prices * fits; slackness; others * prices * sign of a
+        [no more] For at most 1 nobody runs more.
+            positive: x > 0; optimal 1: x*c == 1; cost: y*c <= 1
+            => y <= x
+        So the user does not gain.
+            prices; others; fits; optimal; positive; slackness; a[i,j] >= 0
+            from cost knowing all
+            from no more knowing all with c = sum[j](p[j]*a[j])
+            => y <= x (as stated)
     """
-    yield from _nobody_gains_alone(question)
+
+
+BOTTLENECK = r"\exists j: x a_j = 1,\ a_{ij} > 0,\ a_{kj} > 0 \Rightarrow s_k \le s_i"
+
+
+@STATEMENTS.add("br-drf-bottlenecks", latex=BOTTLENECK)
+def _bottlenecks(question: Question) -> Iterator[Claim]:
+    """Under dominant resource fairness everybody demands a full resource on which nobody has a larger
+    dominant share.
+
+    Hypotheses
+        stopped*: a user stops at the level at which a resource that it demands gets full
+        others*: whoever demands it has stopped then, or stops with it
+        levels*: levels are dominant shares
+    Scope: all demands, any n and m; by filling also for pools of 3 users, demands up to 2
+    Remark: Progressive filling raises all dominant shares together, and stops a user when a resource that it
+        demands is full. This is what the other statements on DRF start from.
+
+    Proof
+        So it is in all pools of three users and two resources with demands up to 2.
+            Computed.
+        Those who demand the resource that stops the user have no larger dominant share.
+            stopped: t == u; others: v <= u; levels 1: s == t; levels 2: r == v
+            => r <= s (as stated)
+    """
+    yield every("drf_bottlenecks", n=3, m=2, largest=2)
 
 
 @STATEMENTS.add("br-drf-efficient", latex=EFFICIENT)
@@ -127,11 +160,9 @@ def _drf_efficient(question: Question) -> Iterator[Step]:
     """Under dominant resource fairness nobody can gain unless somebody loses.
 
     Hypotheses
-        demand*, gain, others*, full*
-    Scope: all demands, any n and m; that DRF has bottlenecks in words and for pools of 3 users, demands up to
-        2
+        demand*, gain, others*, full*, signs
+    Scope: all demands, any n and m; users have bottlenecks by br-drf-bottlenecks
     """
-    yield from drf_has_bottlenecks(question)
     yield from _nobody_gains_alone(question)
 
 
@@ -140,12 +171,8 @@ def _bmf_efficient(question: Question) -> Iterator[Step]:
     """Under bottleneck-max fairness nobody can gain unless somebody loses.
 
     Hypotheses
-        demand*, gain, others*, full*
-    Scope: all demands and all BMF allocations, any n and m
-
-    Proof
-        The bottleneck of a user is full and demanded by it.
-            In words: By definition of BMF.
+        demand*, gain, others*, full*, signs
+    Scope: all demands and all BMF allocations, any n and m; a user demands its bottleneck, which is full
     """
     yield from _nobody_gains_alone(question)
 
@@ -168,7 +195,7 @@ def _pf_incentive(question: Question) -> None:
     """Under proportional fairness each of n users has a share of at least 1/n of some resource.
 
     Hypotheses
-        prices*, largest, optimal*, budget*, slackness*
+        prices*, largest, optimal*, slackness*
     Scope: all demands, any n and m
 
     Proof
@@ -177,51 +204,42 @@ def _pf_incentive(question: Question) -> None:
             => sum[j](p[j]) == sum[i](1)
         [share] The largest share of a user is at least 1/n, if prices add up to n.
             prices: p[j] >= 0; largest: x*a[j] <= s; optimal: x*sum[j](p[j]*a[j]) == 1;
-            budget: sum[j](p[j]) == n
+            all prices: sum[j](p[j]) == n
             => n*s >= 1
         So it is for every user i.
-            from budget
-            from share knowing budget; optimal with x = x[i]; a[j] = a[i,j]; s = s[i]; n = sum[i](1)
+            prices; largest: x[i]*a[i,j] <= s[i]; optimal: x[i]*sum[j](p[j]*a[i,j]) == 1; slackness
+            from budget knowing all
+            from share knowing all with x = x[i]; a[j] = a[i,j]; s = s[i]; n = sum[i](1)
             => sum[i](1)*s[i] >= 1 (as stated)
     """
 
 
-@argued
-def _bottleneck_incentive(question: Question) -> None:
-    """A full resource has a share of 1/n.
-
-    Proof
-        On a full resource the largest share of n users is at least 1/n.
-            bottleneck: h[i] <= s; full: sum[i](h[i]) == 1
-            => sum[i](1)*s >= 1
-    """
-
-
 @STATEMENTS.add("br-drf-sharing-incentive", latex=INCENTIVE)
-def _drf_incentive(question: Question) -> Iterator[Iterable[Step]]:
+def _drf_incentive(question: Question) -> None:
     """Under dominant resource fairness each of n users has a share of at least 1/n of some resource.
 
     Hypotheses
-        largest, level*, bottleneck*, full*
-    Scope: all demands, any n and m; that DRF has bottlenecks in words and for pools of 3 users, demands up to
-        2
+        largest*, level*, full*
+    Scope: all demands, any n and m; users have bottlenecks by br-drf-bottlenecks
 
     Proof
-        ...
-        On the bottleneck of a user, others hold at most the dominant share of that user.
-            largest: h <= d; level: d <= s
-            => h <= s
+        On the bottleneck of a user, others hold at most their dominant shares d, which are at most that of
+        the user.
+            largest: h[i] <= d[i]; level: d[i] <= s; full: sum[i](h[i]) == 1
+            => sum[i](1)*s >= 1 (as stated)
     """
-    yield drf_has_bottlenecks(question)
-    yield _bottleneck_incentive(question)
 
 
 @STATEMENTS.add("br-bmf-sharing-incentive", latex=INCENTIVE)
-def _bmf_incentive(question: Question) -> Iterator[Step]:
+def _bmf_incentive(question: Question) -> None:
     """Under bottleneck-max fairness each of n users has a share of at least 1/n of some resource.
 
     Hypotheses
         bottleneck*, full*
     Scope: all demands and all BMF allocations, any n and m
+
+    Proof
+        On a full resource the largest share of n users is at least 1/n.
+            bottleneck: h[i] <= s; full: sum[i](h[i]) == 1
+            => sum[i](1)*s >= 1 (as stated)
     """
-    yield from _bottleneck_incentive(question)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 
 from proofs.catalogue.bonald_roberts import model
 from proofs.catalogue.bonald_roberts.model import (
@@ -43,35 +43,49 @@ def _pf_envy(question: Question) -> None:
             prices: p[j] >= 0; bundle: y*a[j] <= z*b[j]; optimal: z*sum[j](p[j]*b[j]) == 1
             => y*sum[j](p[j]*a[j]) <= 1
         [no more] The tasks of the user cost 1, so that nobody runs more for at most 1.
-            positive: x > 0; optimal: x*c == 1; cost: y*c <= 1
+            positive: x > 0; optimal 1: x*c == 1; cost: y*c <= 1
             => y <= x
         So nobody runs more with what the other holds.
-            from bought
-            from no more, of the user, knowing cost with c = sum[j](p[j]*a[j])
+            prices; bundle; optimal; optimal 1: x*sum[j](p[j]*a[j]) == 1; positive
+            from bought knowing all
+            from no more knowing all with c = sum[j](p[j]*a[j])
             => y <= x (as stated)
     """
 
 
 @STATEMENTS.add("br-drf-envy-free", latex=ENVY_FREE)
-def _drf_envy(question: Question) -> Iterator[Step | Iterable[Step]]:
+def _drf_envy(question: Question) -> None:
     """Under dominant resource fairness nobody would run more tasks with what another user holds.
 
     Hypotheses
-        demand*, bundle*, largest, level*
-    Scope: all pairs of users, any n and m; that DRF has bottlenecks in words and for pools of 3 users,
-        demands up to 2
+        demand*, bundle*, largest*, level*, signs
+    Scope: all pairs of users, any n and m; users have bottlenecks by br-drf-bottlenecks
 
     Proof
-        ...
-        If the other user does not demand the bottleneck of the first, nothing runs with its bundle.
-            demand: a > 0; bundle: y*a <= 0
-            => y <= 0
-        If it does, its dominant share is at most that of the first user, whose own dominant resource is then
-        no larger in the bundle.
-            demand: g > 0; bundle: y*g <= z*b; largest: z*b <= d; level: d <= x*g
+        # a, b: demands for the bottleneck of the first user; g, e: for its dominant resource.
+        [nothing] If the other user does not demand the bottleneck of the first, nothing runs with its bundle.
+            demand: a > 0; bundle: y*a <= z*b; none: b == 0; x >= 0
             => y <= x
+            degree 2
+        [below] If it does, its dominant share is at most that of the first user,
+            level: b*(x*g - d) >= 0; some: b > 0
+            => d <= x*g
+            degree 2
+        [no more] whose own dominant resource is then no larger in the bundle.
+            demand 1: g > 0; bundle 1: y*g <= z*e; largest: z*e <= d; below: d <= x*g
+            => y <= x
+        [zero] One of the two is the case.
+            b >= 0; not some: b <= 0
+            => b == 0
+        So nobody runs more with what the other holds.
+            demand; demand 1; bundle; bundle 1; largest; level; x >= 0; b >= 0
+            cases b > 0
+            from below knowing all
+            from no more knowing all
+            from zero knowing all
+            from nothing knowing all
+            => y <= x (as stated)
     """
-    yield drf_has_bottlenecks(question)
 
 
 @STATEMENTS.add("br-bmf-envy-free", latex=ENVY_FREE)
@@ -85,7 +99,7 @@ def _bmf_envy(question: Question) -> None:
     Proof
         On the bottleneck of a user nobody holds more, so that no bundle runs more.
             demand: a > 0; bundle: y*a <= z*b; bottleneck: z*b <= x*a
-            => y <= x
+            => y <= x (as stated)
     """
 
 
@@ -103,7 +117,7 @@ def _pf_scale(question: Question) -> Iterator[Step]:
     Proof
         The same prices are optimal for x/s tasks of size s: what they cost stays 1.
             units: y*s == x; optimal: x*c == 1
-            => y*(s*c) == 1
+            => y*(s*c) == 1 (as stated)
     """
     yield from _same_shares(question)
 
@@ -115,27 +129,25 @@ def _same_shares(question: Question) -> None:
     Proof
         With x/s tasks of size s the user holds the same share of every resource.
             units: y*s == x; shares: h == x*a
-            => y*(s*a) == h
+            => y*(s*a) == h (as stated)
     """
 
 
-@STATEMENTS.add("br-drf-scale-invariant", latex=SCALE)
-def _share_scale(question: Question) -> Iterator[Iterable[Step]]:
+BY_SHARES = "Which shares are full, dominant or largest is all that the policy depends on."
+
+
+@STATEMENTS.add("br-drf-scale-invariant", latex=SCALE, remark=BY_SHARES)
+def _share_scale(question: Question) -> Iterator[Step]:
     """Under dominant resource fairness it does not matter how the work of a user is cut into tasks.
 
     Hypotheses
         units*, shares*
     Scope: all demands, any n and m
-
-    Proof
-        ...
-        The allocation is unchanged.
-            In words: Which shares are full, dominant or largest is all that DRF and BMF depend on.
     """
-    yield _same_shares(question)
+    yield from _same_shares(question)
 
 
-@STATEMENTS.add("br-bmf-scale-invariant", latex=SCALE)
+@STATEMENTS.add("br-bmf-scale-invariant", latex=SCALE, remark=BY_SHARES)
 def _bmf_scale(question: Question) -> Iterator[Step]:
     """Under bottleneck-max fairness it does not matter how the work of a user is cut into tasks.
 
@@ -143,7 +155,7 @@ def _bmf_scale(question: Question) -> Iterator[Step]:
         units*, shares*
     Scope: all demands and all BMF allocations, any n and m
     """
-    yield from _share_scale(question)
+    yield from _same_shares(question)
 
 
 @STATEMENTS.refute("br-mmf-scale-invariant", latex=SCALE, said=Said.DENIED)

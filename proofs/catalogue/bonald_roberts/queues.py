@@ -74,21 +74,35 @@ def _fits(question: Question) -> Iterator[Claim]:
         largest*: the balance function is at least the sum of each resource
         attained*
         rates*: tasks are the balance function with one job less over that of the state
-        positive: the balance function is positive
-        demand*: each class demands some resource
-        before: the balance function is positive with fewer jobs
+        demand*: a class demands some of the resource
+        before*: the balance function is positive with fewer jobs
     Scope: each resource on its own, any number of classes; exactly on a grid with 3 classes and 3 resources
 
     Proof
-        The balance function is positive, by induction.
-            largest: P >= a*Q; demand: a > 0; before: Q > 0
+        [positive] The balance function is positive, by what it is with fewer jobs: class 1, which demands
+        some of a resource, and the others i.
+            largest: P >= a*Q + sum[i](a[i]*Q[i]); demand: a > 0; demand 1: a[i] >= 0; before: Q > 0;
+            before 1: Q[i] > 0
             => P > 0
-        No resource holds more than its capacity.
-            largest: P >= sum[i](a[i]*Q[i]); positive: P > 0; rates: f[i]*P == Q[i]
-            => sum[i](a[i]*f[i]) <= 1 (as stated)
-        The resource that attains the maximum is full.
-            attained: P == sum[i](a[i]*Q[i]); positive; rates
-            => sum[i](a[i]*f[i]) == 1 (as stated)
+            by demand * before; demand 1 * before 1
+        [fits] No resource holds more than its capacity.
+            largest; positive: P > 0; rates: f[i]*P == Q[i]; rates 1: f*P == Q
+            => a*f + sum[i](a[i]*f[i]) <= 1
+            by not the conclusion * positive; rates | a[i]; rates 1 | a
+        So it is wherever there are jobs, with a resource that they demand.
+            largest; demand; demand 1; before; before 1; rates; rates 1
+            from positive knowing all
+            from fits knowing all
+            => a*f + sum[i](a[i]*f[i]) <= 1 (as stated)
+        [full] The resource that attains the maximum is full.
+            attained: P == a*Q + sum[i](a[i]*Q[i]); positive; rates; rates 1
+            => a*f + sum[i](a[i]*f[i]) >= 1
+            by not the conclusion * positive; rates | a[i]
+        And it is full.
+            attained; demand; demand 1; before; before 1; rates; rates 1
+            from positive knowing all
+            from full knowing all
+            => a*f + sum[i](a[i]*f[i]) >= 1 (as stated)
         Three classes on three resources, states with up to 4 jobs of each class.
             Computed (as stated).
     """

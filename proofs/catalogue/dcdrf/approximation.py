@@ -15,7 +15,6 @@ from proofs.catalogue.edrf.mechanism import (
     WEIGHTS,
     WORKED,
     envy_steps,
-    first_round_steps,
     incentive_steps,
 )
 from proofs.catalogue.examples import against, computed, every
@@ -50,19 +49,16 @@ def _incentive(question: Question) -> Iterator[Given]:
     Place: section 3
     Scope: all demands, entitlements and epsilon, any number of tenants; algorithm run for all 2 x 2 demands
         in thirds, four epsilon
-    Remark: Also when a timeout ends the rounds, because the first round is always completed.
+    Remark: Epsilon only tells who leaves after the first round, which always ends;
+        so also when a timeout ends the rounds.
 
     Proof
-        ...
-        Epsilon only tells who leaves after the first round; so z >= 1, and some resource has rho d = w.
-            In words: Everybody takes part in the first round, which always ends, and rho is attained.
-        ...
         The same, computed from the algorithm.
-            Computed (as stated).
+            Computed.
+        ...
     """
-    yield first_round_steps(question)
-    yield incentive_steps(question)
     yield every("dcdrf_fair", **FAIR)
+    yield incentive_steps(question)
 
 
 @STATEMENTS.add("dcdrf-envy-freeness", **_as("edrf-envy-freeness"))
@@ -74,17 +70,17 @@ def _envy(question: Question) -> Iterator[Given]:
     Place: section 3
     Scope: all demands, entitlements, epsilon and pairs of any number of tenants; algorithm run for all 2 x 2
         demands in thirds, four epsilon
-    Remark: Also when a timeout ends the rounds: whom it stops has the highest level of all.
+    Remark: For every epsilon what counts as exhausted stops all of its demanders, in the same round. Also
+        when
+        a timeout ends the rounds: whom it stops has the highest level of all.
 
     Proof
-        ...
-        One of the two is the case, for every epsilon.
-            In words: What counts as exhausted stops all of its demanders, in the same round.
         The same, computed from the algorithm.
-            Computed (as stated).
+            Computed.
+        ...
     """
-    yield envy_steps(question)
     yield every("dcdrf_fair", **FAIR)
+    yield envy_steps(question)
 
 
 @STATEMENTS.add("dcdrf-epsilon-zero")

@@ -187,27 +187,31 @@ def _work(question: Question) -> Iterator[Claim]:
 
     Hypotheses
         one per tenant*: line 16 is one operation for each tenant that grows
+        lines*: lines 8, 17 and 23 touch every demand once, line 18 every tenant once, lines 13 and 15 every
+            resource at most once a round
         vectors*: nobody demands more resources than there are
         tenants*: there are at most as many rounds as tenants
         resources*: there are at most as many rounds as resources
-        counts: numbers are not negative
+        counts: numbers are not negative, and there is a round
     Place: Lemma 3.2
-    Scope: counts in words; measured for all 2 x 3 demands in halves, and up to 17 rounds of 80 tenants
-    Remark: Asking newly exhausted resources for their tenants touches every demand once in all, and fits as
-        well.
+    Scope: any numbers; measured for all 2 x 3 demands in halves, and up to 17 rounds of 80 tenants
+    Remark: Every round evicts a tenant and exhausts a resource that no earlier one did. Asking newly
+        exhausted resources for their tenants touches every demand once in all, and fits as well.
 
     Proof
-        Lines 8, 17 and 23 touch every demand once, line 18 every tenant once, lines 13 and 15 every resource
-        and line 16 every tenant at most once a round.
-            In words: 3 |N| B + |N| + 2 I |R| + I |N| <= 4 (|N| B + I |N| + I |R|).
-        Every round evicts a tenant and exhausts a resource that no earlier one did, so that this is O(|R|
-        |N|).
-            vectors: B <= R; tenants: I <= N; resources: I <= R; counts: N >= 0; all: R >= 0
-            => N*B + I*N + I*R <= 3*R*N
         The counts, and the constant 4, from the instrumented algorithm.
             Computed (as stated).
         Many rounds and light tenants.
             Computed (as stated).
+        With w operations of line 16.
+            lines: o <= 3*N*B + N + 2*I*R + w; one per tenant: w <= I*N; counts 1: N >= 0; counts 2: B >= 0;
+            counts 3: R >= 0; counts 4: I >= 1
+            => o <= 4*(N*B + I*N + I*R) (as stated)
+            by counts 1 * counts 4; counts 1 * counts 2; counts 3 * counts 4
+        This is O(|R| |N|).
+            vectors: B <= R; tenants: I <= N; resources: I <= R; counts 1; counts 3
+            => N*B + I*N + I*R <= 3*R*N (as stated)
+            by vectors * counts 1; tenants * counts 3; resources * counts 1
     """
     line = "16" if question.holds("one per tenant") else "16, per demand"
     small = {"n": 2, "m": 3, "largest": 2, "epsilons": [0, "1/4"], "line_16": line, "constant": 4}

@@ -10,7 +10,7 @@ of A. Ghodsi et al., "Dominant Resource Fairness: Fair Allocation of Multiple Re
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 
 from proofs.catalogue.proof_texts import argued
 from proofs.claims import Step
@@ -34,41 +34,30 @@ __all__ = [
 
 
 @argued
-def _bought(question: Question) -> None:
-    """What costs at most 1 is no better than what an income of 1 buys.
-
-    Proof
-        Who spends an income of 1 could not afford more tasks.
-            income: x*P == 1; tasks: x > 0; cost: y*P <= 1; P >= 0; y >= 0
-            => y <= x
-    """
-
-
-@argued
-def _income(question: Question) -> None:
-    """The prices of resources of capacity 1 add up to the number of users.
-
-    Proof
-        All income is spent on all resources.
-            income: sum[j](p[j]*h[i,j]) == 1; sold out: p[j]*(1 - sum[i](h[i,j])) == 0; p[j] >= 0; h[i,j] >= 0
-            => sum[j](p[j]) == sum[i](1)
-    """
-
-
-@argued
-def ceei_sharing(question: Question) -> Iterator[Iterable[Step]]:
+def ceei_sharing(question: Question) -> None:
     """Sharing incentive: an equal part of everything is affordable.
 
     Proof
-        ...
-        An equal part of every resource costs at most 1.
-            part: sum[i](1)*y*a[j] <= 1; price: p[j] >= 0; cost of a task: P == sum[j](p[j]*a[j]);
-            incomes: sum[j](p[j]) == sum[i](1); y > 0; a[j] >= 0; users: sum[i](1) >= 1
-            => y*P <= 1
+        [income] All income is spent on all resources, so prices add up to the number of users.
+            income: sum[j](p[j]*h[i,j]) == 1; sold out: p[j]*(1 - sum[i](h[i,j])) == 0
+            => sum[j](p[j]) == sum[i](1)
+        [part] An equal part of every resource costs at most 1.
+            part: sum[i](1)*y*a[j] <= 1; price: p[j] >= 0; incomes: sum[j](p[j]) == sum[i](1);
+            users: sum[i](1) >= 1
+            => y*sum[j](p[j]*a[j]) <= 1
             by part * price; not the conclusion * users
+        [bought] Who spends an income of 1 could not afford more tasks.
+            income: x*P == 1; x >= 0; cost: y*P <= 1
+            => y <= x
+            degree 2
+        So nobody could run more with an equal part.
+            income 1: x*sum[j](p[j]*a[j]) == 1; income: sum[j](p[j]*h[i,j]) == 1; sold out; price; part;
+            users; x >= 0
+            from income knowing all
+            from part knowing all
+            from bought knowing all with P = sum[j](p[j]*a[j])
+            => y <= x (as stated)
     """
-    yield _income(question)
-    yield _bought(question)
 
 
 @argued
@@ -76,63 +65,84 @@ def drf_sharing(question: Question) -> None:
     """Sharing incentive: of the full resource somebody holds at least 1/n.
 
     Proof
-        Of a full resource somebody holds at least 1/n.
-            full: sum[i](h[i]) == 1; level: h[i] <= s; held: h[i] >= 0; share: s >= 0
+        [enough] Of a full resource somebody holds at least 1/n.
+            full: sum[i](h[i]) == 1; level: h[i] <= s; h[i] >= 0
             => sum[i](1)*s >= 1
-        With that dominant share one runs at least what 1/n of all runs.
-            level: x*d == s; demand: d > 0; part: n*y*d <= 1; users: n >= 1; enough: n*s >= 1; x >= 0; y >= 0
+        [part] With that dominant share one runs at least what 1/n of all runs.
+            level: x*d == s; demand: d > 0; part: n*y*d <= 1; users: n >= 1; enough: n*s >= 1
             => y <= x
+            degree 3
+        So everybody does.
+            full; level: h[i] <= s; level 1: x*d == s; demand; part: sum[i](1)*y*d <= 1;
+            users: sum[i](1) >= 1;
+            h[i] >= 0
+            from enough knowing all
+            from part knowing all with n = sum[i](1)
+            => y <= x (as stated)
     """
 
 
-# Of the liar and of another user: what is known of them, and what the steps need of it.
+# Of the liar and of the other users: what is known of them, and what the steps need of it.
 LIES = {
     "drf": (
-        "covers: u*d <= h; claim: h <= t; level: x*d == s; demand: d > 0",
+        "covers 1: u*d <= h; claim: h <= t; level 1: x1*d == s; demand 2: d > 0",
         "",
-        "demand: d > 0; level: y*d == s; level later: z*d == t",
+        "demand 3: D[i] > 0; level: x[i]*D[i] == s; level later: z[i]*D[i] == t",
         "",
     ),
     "asset": (
-        "covers: u*d[j] <= h[j]; covers 1: u*d1 <= h1; demand: d[j] > 0; demand 1: d1 > 0; "
-        "claim: h1 + sum[j](h[j]) == t; level: x*(d1 + sum[j](d[j])) == s",
+        "covers: u*a1 <= H; covers 1: u*d[j] <= h[j]; demand 1: a1 > 0; demand 2: d[j] > 0; "
+        "claim: H + sum[j](h[j]) == t; level 1: x1*(a1 + sum[j](d[j])) == s",
         "",
-        "demand: d > 0; level: y*d == s; level later: z*d == t",
+        "demand 3: D[i] > 0; level: x[i]*D[i] == s; level later: z[i]*D[i] == t",
         "",
     ),
     "weighted": (
-        "covers: u*d <= h; claim: w*h <= t; level: w*x*d == s; demand: d > 0; weight: w > 0",
-        "by covers * weight; pays * demand * weight",
-        "demand: d > 0; level: w*y*d == s; level later: w*z*d == t; weight: w > 0",
-        "by not the conclusion * demand * weight",
+        "covers 1: u*d <= h; claim: w*h <= t; level 1: w*x1*d == s; demand 2: d > 0; weight 1: w > 0",
+        "by covers 1 * weight 1; pays * demand 2 * weight 1",
+        "demand 3: D[i] > 0; level: w[i]*x[i]*D[i] == s; level later: w[i]*z[i]*D[i] == t; weight: w[i] > 0",
+        "by not the conclusion * demand 3 * weight",
     ),
 }
 
 
 def truthful_steps(question: Question, policy: str) -> Iterator[Step]:
     """Strategy-proofness under "drf" or "asset", or where the dominant share times a weight w is the same."""
-    return _lie(question, *LIES[policy])
+    liar, pays, others, rises = LIES[policy]
+    terms = "x = x[i]; z = z[i]; D = D[i]" + ("; w = w[i]" if policy == "weighted" else "")
+    known = liar.replace("covers: u*a1 <= H; ", "").replace("demand 1: a1 > 0; ", "")
+    return _lie(question, liar, pays, others.replace("[i]", ""), rises, f"{known}; {others}", terms)
 
 
 @argued
-def _lie(question: Question, liar: str, pays: str, other: str, rises: str) -> None:
+def _lie(question: Question, liar: str, pays: str, other: str, rises: str, known: str, terms: str) -> None:
     """A lie that pays makes everybody hold more, also of the resource that is full.
 
     Proof
-        Only lies that claim something of every resource need a look.
-            In words: Who claims 0 of a resource gets nothing of it, and each of her tasks needs some of it.
-        If the lie pays, u > x, then the level of the liar and so of all rises.
-            {liar}; pays: u > x
+        Who claims nothing of a resource gets nothing of it, and runs no task.
+            covers: u*a1 <= H; nothing: H == 0; demand 1: a1 > 0; x1 >= 0
+            => u <= x1 (as stated)
+        [pays] If another lie pays, u > x, then the level of the liar and so of all rises.
+            {liar}; pays: u > x1
             => t > s
             {pays}
-        At a higher level every other user runs more.
+        [rises] At a higher level every other user runs more.
             {other}; risen: t > s
-            => z > y
+            => z > x
             {rises}
-        So a lie that pays would overfill the resource that was full.
+        [full] Then the liar does not run more, as the resource that was full has no room for it.
             full: x1*a1 + sum[i](x[i]*a[i]) == 1; feasible: H + sum[i](z[i]*a[i]) <= 1; covers: u*a1 <= H;
-            demand: a[i] > 0; demand 1: a1 > 0; grown: z[i] > x[i]; tasks: x[i] >= 0; x1 >= 0; H >= 0; u >= 0
+            demand: a[i] > 0; demand 1: a1 > 0; grown: z[i] > x[i]
             => u <= x1
+            by grown * demand
+            degree 2
+        So no lie pays.
+            full; feasible; covers; demand: a[i] > 0; demand 1; {known}
+            cases u > x1
+            from pays knowing all
+            from rises knowing all with {terms}
+            from full knowing all
+            => u <= x1 (as stated)
     """
 
 
@@ -143,23 +153,30 @@ def asset_envy(question: Question) -> None:
     Proof
         No bundle of the same sum runs more tasks.
             covers: y*d[j] <= h[j]; covers 1: y*d1 <= h1; demand: d[j] > 0; demand 1: d1 > 0;
-            level other: h1 + sum[j](h[j]) == t; level own: x*(d1 + sum[j](d[j])) == t; x > 0; y >= 0;
-            h1 >= 0; h[j] >= 0
+            level other: h1 + sum[j](h[j]) == t; level own: x*(d1 + sum[j](d[j])) == t; h1 >= 0; h[j] >= 0;
+            x >= 0
             => y <= x (as stated)
     """
 
 
 @argued
-def ceei_envy(question: Question) -> Iterator[Step]:
+def ceei_envy(question: Question) -> None:
     """Envy-freeness: everybody could have bought any other bundle.
 
     Proof
-        Tasks that another's bundle runs cost at most 1.
-            covers: y*a[j] <= h[j]; price: p[j] >= 0; income other: sum[j](p[j]*h[j]) == 1;
-            cost of a task: P == sum[j](p[j]*a[j]); y >= 0; a[j] > 0; h[j] >= 0
-            => y*P <= 1
+        [cost] Tasks that another's bundle runs cost at most 1.
+            covers: y*a[j] <= h[j]; price: p[j] >= 0; income other: sum[j](p[j]*h[j]) == 1
+            => y*sum[j](p[j]*a[j]) <= 1
+        [bought] Who spends an income of 1 could not afford more tasks.
+            income: x*P == 1; tasks: x > 0; cost: y*P <= 1
+            => y <= x
+            degree 2
+        So nobody would run more with that bundle.
+            covers; price; income other; income: x*sum[j](p[j]*a[j]) == 1; tasks
+            from cost knowing all
+            from bought knowing all with P = sum[j](p[j]*a[j])
+            => y <= x (as stated)
     """
-    yield from _bought(question)
 
 
 @argued
@@ -168,7 +185,7 @@ def drf_envy(question: Question) -> None:
 
     Proof
         Nobody holds more of my dominant resource than I do.
-            covers: y*d <= h; level other: h <= s; level own: x*d == s; demand: d > 0; x > 0; h >= 0; y >= 0
+            covers: y*d <= h; level other: h <= s; level own: x*d == s; demand: d > 0; h >= 0; x >= 0
             => y <= x (as stated)
     """
 
@@ -180,30 +197,37 @@ def filled_pareto(question: Question) -> None:
     Proof
         Of the resource that is full nobody can hold more unless somebody holds less.
             full: x1*a1 + sum[i](x[i]*a[i]) == 1; feasible: z1*a1 + sum[i](z[i]*a[i]) <= 1; demand: a[i] > 0;
-            demand 1: a1 > 0; no loss: z[i] >= x[i]; no loss 1: z1 >= x1; tasks: x[i] >= 0;
-            no negative demand: a[i] >= 0; x1 >= 0; a1 >= 0
-            => z1 <= x1
+            demand 1: a1 > 0; no loss: z[i] >= x[i]; no loss 1: z1 >= x1; a[i] >= 0; a1 >= 0;
+            x[i] >= 0; x1 >= 0; z1 >= 0
+            => z1 == x1 (as stated)
+            degree 3
     """
 
 
 @argued
-def ceei_pareto(question: Question) -> Iterator[Step | Iterable[Step]]:
+def ceei_pareto(question: Question) -> None:
     """Pareto efficiency: the first theorem of welfare economics.
 
     Proof
-        ...
-        What fits costs at most all incomes.
-            feasible: sum[i](z[i]*a[i,j]) <= 1; price: p[j] >= 0; cost of a task: P[i] == sum[j](p[j]*a[i,j]);
-            incomes: sum[j](p[j]) == sum[i](1); z[i] >= 0; a[i,j] >= 0
-            => sum[i](z[i]*P[i]) <= sum[i](1)
         # User 1, and the others.
-        If nobody runs less, one who ran more would spend more than there is.
-            income: x[i]*P[i] == 1; income 1: x1*P1 == 1; demand: P[i] > 0; demand 1: P1 > 0;
-            no loss: z[i] >= x[i]; no loss 1: z1 >= x1; total: z1*P1 + sum[i](z[i]*P[i]) <= 1 + sum[i](1);
-            tasks: x[i] >= 0; tasks 1: x1 >= 0
-            => z1 <= x1
+        [cost] If nobody runs less, the tasks of a user cost no more than its income, or all that fits would
+        cost more than all incomes.
+            price: p[j] >= 0; sold out: p[j]*(1 - x1*a1[j] - sum[i](x[i]*a[i,j])) == 0;
+            income 1: x1*sum[j](p[j]*a1[j]) == 1; no loss: z[i] >= x[i]; a[i,j] >= 0;
+            feasible: z1*a1[j] + sum[i](z[i]*a[i,j]) <= 1
+            => z1*sum[j](p[j]*a1[j]) <= 1
+            by price * feasible; sold out; no loss * price * sign of a
+        [bought] Who spends an income of 1 could not afford more tasks.
+            income: x*P == 1; tasks: x > 0; cost: z*P <= 1; no loss: z >= x
+            => z == x
+            degree 3
+        So nobody runs more unless somebody runs less.
+            income 1; price; sold out; no loss: z[i] >= x[i]; no loss 1: z1 >= x1; feasible; tasks: x1 > 0;
+            a[i,j] >= 0
+            from cost knowing all
+            from bought knowing all with P = sum[j](p[j]*a1[j]); x = x1; z = z1
+            => z1 == x1 (as stated)
     """
-    yield _income(question)
 
 
 @argued
@@ -212,8 +236,7 @@ def filled_single(question: Question) -> None:
 
     Proof
         Equal shares that fill it are 1/n.
-            level: h[i] == s; level 1: h1 == s; full: h1 + sum[i](h[i]) == 1; share: h[i] >= 0;
-            share 1: h1 >= 0
+            level: h[i] == s; level 1: h1 == s; full: h1 + sum[i](h[i]) == 1
             => (1 + sum[i](1))*h1 == 1 (as stated)
     """
 
@@ -223,35 +246,63 @@ def ceei_single(question: Question) -> None:
     """A single resource: equal incomes are equal shares.
 
     Proof
-        All incomes are the price of all of it.
-            income: p*h[i] == 1; sold out: sum[i](h[i]) == 1; h[i] >= 0; p > 0
-            => p == sum[i](1)
-        Equal incomes buy equal shares.
-            income: p*h1 == 1; incomes: p == n
+        [incomes] All incomes are the price of all of it.
+            income: p*h[i] == 1; income 1: p*h1 == 1; sold out: p*(1 - h1 - sum[i](h[i])) == 0
+            => p == 1 + sum[i](1)
+        [equal] Equal incomes buy equal shares.
+            income 1; incomes: p == n
             => n*h1 == 1
+        So all have the same share.
+            income; income 1; sold out
+            from incomes knowing all
+            from equal knowing all with n = 1 + sum[i](1)
+            => (1 + sum[i](1))*h1 == 1 (as stated)
     """
 
 
 @argued
-def ceei_bottleneck(question: Question) -> Iterator[Step | Iterable[Step]]:
+def ceei_bottleneck(question: Question) -> None:
     """A resource that is dominant for all: nobody pays more than for all resources in its place.
 
     Proof
-        ...
-        A task costs at most as if it needed its share of the common resource of all resources.
-            dominant: a[j] <= a1; price: p[j] >= 0; price 1: p1 >= 0;
-            cost of a task: P == p1*a1 + sum[j](p[j]*a[j]); incomes: p1 + sum[j](p[j]) == n; a[j] >= 0;
-            a1 >= 0
-            => P <= n*a1
-        So an income of 1 buys at least 1/n of the common resource.
-            income: x*P == 1; tasks: x > 0; cost: P <= n*a1; P >= 0; a1 >= 0
-            => n*x*a1 >= 1
-        If all others have at least 1/n, a user has at most 1/n, so all have just that.
-            feasible: h1 + sum[i](h[i]) <= 1; enough: (1 + sum[i](1))*h[i] >= 1; others: sum[i](1) >= 0
-            => (1 + sum[i](1))*h1 <= 1
-            by feasible * others
+        # b: shares of the common resource, r its price; a: shares of the others.
+        [incomes] All income is spent on all resources.
+            income: x*(r*b + sum[j](p[j]*a[j])) == 1; income 1: x[i]*(r*b[i] + sum[j](p[j]*a[i,j])) == 1;
+            sold out: r*(1 - x*b - sum[i](x[i]*b[i])) == 0;
+            sold out 1: p[j]*(1 - x*a[j] - sum[i](x[i]*a[i,j])) == 0
+            => r + sum[j](p[j]) == 1 + sum[i](1)
+        [number] That is a number of users, and not negative.
+            price: r >= 0; price 1: p[j] >= 0; incomes: r + sum[j](p[j]) == n
+            => n >= 0
+        [cost] A task costs at most as if it needed its share of the common resource of all resources.
+            dominant: a[j] <= b; price 1; incomes: r + sum[j](p[j]) == n
+            => r*b + sum[j](p[j]*a[j]) <= n*b
+            by dominant * price 1; incomes | b
+        [enough] So an income of 1 buys at least 1/n of the common resource.
+            income: x*P == 1; tasks: x > 0; cost: P <= n*b
+            => n*x*b >= 1
+        [most] If all others have at least 1/n, a user has at most 1/n.
+            feasible: h + sum[i](h[i]) <= 1; enough: (1 + sum[i](1))*h[i] >= 1; number: 1 + sum[i](1) >= 0
+            => (1 + sum[i](1))*h <= 1
+            by feasible * number; enough
+        [just] So all have just that.
+            least: y >= 1; most: y <= 1
+            => y == 1
+        Everybody does.
+            income: x*(r*b + sum[j](p[j]*a[j])) == 1; income 1: x[i]*(r*b[i] + sum[j](p[j]*a[i,j])) == 1;
+            sold out; sold out 1; price; price 1; dominant; dominant 1: a[i,j] <= b[i]; tasks;
+            tasks 1: x[i] > 0; feasible: x*b + sum[i](x[i]*b[i]) <= 1
+            from incomes knowing all
+            from number knowing all with n = 1 + sum[i](1)
+            from cost knowing all with n = 1 + sum[i](1)
+            from cost knowing all with a[j] = a[i,j]; b = b[i]; n = 1 + sum[i](1)
+            from enough knowing all with x = x[i]; b = b[i]; P = r*b[i] + sum[j](p[j]*a[i,j]);
+            n = 1 + sum[i](1)
+            from enough knowing all with P = r*b + sum[j](p[j]*a[j]); n = 1 + sum[i](1)
+            from most knowing all with h = x*b; h[i] = x[i]*b[i]
+            from just knowing all with y = (1 + sum[i](1))*x*b
+            => (1 + sum[i](1))*x*b == 1 (as stated)
     """
-    yield _income(question)
 
 
 @argued
@@ -260,7 +311,7 @@ def drf_bottleneck(question: Question) -> None:
 
     Proof
         Shares s of the common resource fit, and some full resource shows that s is at least 1/n.
-            full: sum[i](h[i]) == 1; dominant: h[i] <= s; feasible: sum[i](1)*s <= 1; share: h[i] >= 0
+            full: sum[i](h[i]) == 1; dominant: h[i] <= s; feasible: sum[i](1)*s <= 1
             => sum[i](1)*s == 1 (as stated)
     """
 
@@ -270,12 +321,28 @@ def filled_population(question: Question) -> None:
     """A user leaves: the level, which all share, cannot fall.
 
     Proof
-        Look at the resource that is full afterwards: per unit of the common level, those who stay hold U of
-        it.
-            In words: Holdings are proportional to the level, with factors that depend on demands only; v is
-            the factor of the user who leaves.
-        The level cannot fall.
-            full: t*U == 1; fits: s*(U + v) <= 1; demand: v >= 0; level: s >= 0; level later: t >= 0
-            => t >= s
-            degree 3
+        # a: demands for the resource that is full afterwards; D: what a task adds to the level.
+        [falls] At a lower level a user would run less,
+            level: x*D == s; level later: z*D == t; demand: D > 0; lower: t < s
+            => z < x
+            degree 2
+        [no room] and all who stay would fill the resource no more.
+            full: z1*a1 + sum[i](z[i]*a[i]) == 1; fits: x*a + x1*a1 + sum[i](x[i]*a[i]) <= 1; demand: a > 0;
+            demand 1: a1 > 0; demand 2: a[i] > 0; less: z[i] < x[i]; x >= 0
+            => z1 >= x1
+            by less * demand 2; demand * sign of x; demand 1 * not the conclusion
+        [rises] At a level that is no lower nobody runs less.
+            level: x*D == s; level later: z*D == t; demand: D > 0; no lower: t >= s
+            => z >= x
+            degree 2
+        So nobody who stays loses.
+            full; fits; level: x[i]*D[i] == s; level 1: x1*D1 == s; level later: z[i]*D[i] == t;
+            level later 1: z1*D1 == t; demand: a > 0; demand 1; demand 2; demand 3: D[i] > 0;
+            demand 4: D1 > 0;
+            x >= 0
+            cases t < s
+            from falls knowing all with x = x[i]; z = z[i]; D = D[i]
+            from no room knowing all
+            from rises knowing all with x = x1; z = z1; D = D1
+            => z1 >= x1 (as stated)
     """

@@ -33,20 +33,41 @@ def _equal_shares(question: Question) -> None:
         use: everybody uses the resource that is full
         full*: a resource is full
         feasible*: the other allocation fits
+        room*: or all resources have room, the least of them m
+        bound: a unit of dominant shares holds at most B of each resource, which is positive
+        step: e is m over B
+        signs: demands and tasks are not negative
     Place: section 4.1, the linear program
     Scope: all real demands > 0, any numbers of users and resources
 
     Proof
-        At a higher common dominant share everybody would run more.
-            equal: z*d == t; demand: d > 0; use: a > 0; own: x*d == s; risen: t > s
+        [more] At a higher common dominant share everybody would run more,
+            equal: x*d == s; equal 1: z*d == t; demand: d > 0; risen: t > s
             => z > x
-        What everybody runs more of does not fit into the resource that is full.
-            full: x1*a1 + sum[i](x[i]*a[i]) == 1; feasible: z1*a1 + sum[i](z[i]*a[i]) <= 1; use: a[i] > 0;
-            use 1: a1 > 0; more: z[i] >= x[i]; tasks: x[i] >= 0; tasks 1: x1 >= 0
-            => z1 <= x1
-        Conversely, at the largest share some resource is full.
-            In words: If each had something left, all shares could grow alike by a little, and the point was
-            not largest.
+            degree 2
+        [overfull] which cannot fit into the resource that is full.
+            full: sum[i](x[i]*a[i]) + x*a == 1; feasible: sum[i](z[i]*a[i]) + z*a <= 1; use: a[i] > 0;
+            use 1: a > 0; more: z[i] > x[i]; more 1: z > x
+            => 0 == 1
+            by more * use; more 1 * use 1
+        So with a full resource no larger share fits.
+            full; feasible; use; use 1; equal: x[i]*d[i] == s; equal 1: z[i]*d[i] == t; equal 2: x*d == s;
+            equal 3: z*d == t; demand: d[i] > 0; demand 1: d > 0
+            cases t > s
+            from more knowing all with x = x[i]; z = z[i]; d = d[i]
+            from more knowing all
+            from overfull knowing all
+            => t <= s (as stated)
+        Conversely, where all have room the larger share s + e fits: c are tasks for each unit of the share,
+            equal: x[i] == s*c[i]; room: sum[i](x[i]*a[i]) <= 1 - m; bound: sum[i](c[i]*a[i]) <= B;
+            bound 1: B > 0; step: e*B == m; room 1: m > 0; a[i] >= 0; c[i] >= 0; x[i] >= 0
+            => sum[i]((s + e)*c[i]*a[i]) <= 1 (as stated)
+            by equal | a[i]; bound * room 1; not the conclusion * bound 1
+            degree 2
+        as e is positive.
+            step; bound 1; room 1
+            => e > 0 (as stated)
+            degree 2
     """
 
 
@@ -60,17 +81,25 @@ def _filling(question: Question) -> Iterator[Claim]:
 
     Hypotheses
         demand*: demands are positive
+        stops*: a resource that gets full stops everybody who demands it at that level, if nobody stopped
+            before
+        level*: levels are dominant shares, or sums of shares
     Place: sections 4 and 5.1
-    Scope: in words in general; three users on two resources, demands 1, 2, capacities 1, 2, 3
-    Remark: This is what the proofs of the table start from.
+    Scope: any numbers of users and resources;
+        besides three users on two resources, demands 1, 2, capacities 1,
+        2, 3
+    Remark: This is what the proofs of the table start from. The resource that is full first stops all.
 
     Proof
-        Filling stops once, for all.
-            In words: Everybody demands something of the resource that is full first.
         DRF, every case.
-            Computed (as stated).
+            Computed.
         Asset fairness, every case.
-            Computed (as stated).
+            Computed.
+        Filling stops once, for all: everybody demands something of the resource that is full first.
+            demand: a > 0; stops: a*(L - s) == 0; level: x*d == L
+            => x*d == s (as stated)
+            by demand * not the conclusion
+            degree 2
     """
     least = 1 if question.holds("demand") else 0
     sizes = {"least_demand": least, "largest_demand": 2, "largest_capacity": 3}
@@ -86,29 +115,54 @@ def _ceei_unique(question: Question) -> None:
 
     Hypotheses
         price*: prices are >= 0
-        incomes: prices add up to the incomes
-        feasible*: the other equilibrium fits
+        incomes*: prices add up to the incomes
+        feasible*: both equilibria fit
         income*: everybody spends an income of 1
-        ratio: t are the ratios of tasks, r their inverses
-        positive: tasks are positive
-        one way: the first step, one way
-        other way*: the first step with the roles of the equilibria exchanged
+        positive*: tasks are positive
     Place: section 5.2, competitive equilibrium from equal incomes; uniqueness is not said
     Scope: all real demands > 0, any numbers of users and resources
 
     Proof
-        What fits costs at most all incomes.
-            feasible: sum[i](z[i]*a[i,j]) <= 1; price: p[j] >= 0; incomes: sum[j](p[j]) == sum[i](1);
-            cost: P[i] == sum[j](p[j]*a[i,j]); z[i] >= 0; a[i,j] >= 0
-            => sum[i](z[i]*P[i]) <= sum[i](1)
-        A cost z P is the ratio t of tasks in two equilibria, because x P is 1.
-            income: x*P == 1; ratio: z == t*x
-            => z*P == t
-        Ratios and their inverses that add up to at most n both are all 1.
-            ratio: t[i]*r[i] == 1; ratio 1: t1*r1 == 1; positive: r[i] > 0; positive 1: r1 > 0;
+        # x at prices p, z at prices q; user 1, and the others.
+        [worth] What fits costs at most all incomes.
+            feasible: z1*a1[j] + sum[i](z[i]*a[i,j]) <= 1; price: p[j] >= 0;
+            incomes: sum[j](p[j]) == 1 + sum[i](1)
+            => z1*sum[j](p[j]*a1[j]) + sum[i](z[i]*sum[j](p[j]*a[i,j])) <= 1 + sum[i](1)
+            by feasible * price
+        [ratio] The cost z P of the tasks of one equilibrium at the prices of the other one is a ratio of
+        tasks, and x Q its inverse.
+            income: x*P == 1; other income: z*Q == 1
+            => (z*P)*(x*Q) == 1
+            degree 3
+        [positive] Both are positive.
+            positive: x > 0; other: z > 0; other income
+            => x*Q > 0
+            degree 2
+        [one] Ratios and their inverses that add up to at most n both are all 1.
+            ratios: t[i]*r[i] == 1; ratio: t1*r1 == 1; positives: r[i] > 0; positive: r1 > 0;
             one way: t1 + sum[i](t[i]) <= 1 + sum[i](1); other way: r1 + sum[i](r[i]) <= 1 + sum[i](1)
             => t1 == 1
-            by positive | t[i] - 1; positive 1 * not the conclusion; ratio | t[i]
+            by positives | t[i] - 1; positive * not the conclusion; ratios | t[i]
+        [same] Then the tasks are the same.
+            income; ratio: z*P == 1; positive: x > 0
+            => x == z
+            degree 3
+        So user 1, any user, runs the same tasks.
+            price: p[j] >= 0; price 1: q[j] >= 0; incomes; incomes 1: sum[j](q[j]) == 1 + sum[i](1); feasible;
+            feasible 1: x1*a1[j] + sum[i](x[i]*a[i,j]) <= 1; income: x1*sum[j](p[j]*a1[j]) == 1;
+            income 1: x[i]*sum[j](p[j]*a[i,j]) == 1; income 2: z1*sum[j](q[j]*a1[j]) == 1;
+            income 3: z[i]*sum[j](q[j]*a[i,j]) == 1; positive: x1 > 0; positive 1: x[i] > 0;
+            positive 2: z1 > 0; positive 3: z[i] > 0
+            from worth knowing all
+            from worth knowing all with p[j] = q[j]; z1 = x1; z[i] = x[i]
+            from ratio knowing all with x = x1; z = z1; P = sum[j](p[j]*a1[j]); Q = sum[j](q[j]*a1[j])
+            from ratio knowing all with x = x[i]; z = z[i]; P = sum[j](p[j]*a[i,j]); Q = sum[j](q[j]*a[i,j])
+            from positive knowing all with x = x1; z = z1; Q = sum[j](q[j]*a1[j])
+            from positive knowing all with x = x[i]; z = z[i]; Q = sum[j](q[j]*a[i,j])
+            from one knowing all with t1 = z1*sum[j](p[j]*a1[j]); r1 = x1*sum[j](q[j]*a1[j]);
+            t[i] = z[i]*sum[j](p[j]*a[i,j]); r[i] = x[i]*sum[j](q[j]*a[i,j])
+            from same knowing all with x = x1; z = z1; P = sum[j](p[j]*a1[j])
+            => x1 == z1 (as stated)
     """
 
 
@@ -121,29 +175,22 @@ def _impossible(question: Question) -> None:
     Hypotheses
         sharing incentive*: everybody runs at least what an equal part runs, after the change
         efficiency*: before the change a resource is full
+        monotone*: nobody runs less after the change
+        fits*: all allocations fit
     Place: section 6, resource monotonicity
     Scope: all policies; two users and two resources
-    Remark: The sharing incentive is used after the change only, and efficiency before it only.
+    Remark: Demands are (2, 1) and (1, 2), and there is one unit of each resource;
+        one of them is full, else both
+        users could run more. Then the other one is doubled: half of the pool runs 1/2 of the user who needs
+        it most. The sharing incentive is used after the change only, and efficiency before it only.
 
     Proof
-        Demands are (2, 1) and (1, 2), and there is one unit of each resource, one of which is full.
-            In words: If none were full, both users could run more: the allocation would not be
-            Pareto-efficient.
-        If the second is full, the second user runs at least 1/3.
-            first: 2*x + y <= 1; second: x + 2*y <= 1; tasks: x >= 0; other tasks: y >= 0;
-            efficiency: x + 2*y == 1
-            => y >= 1/3
-        Then double the first: half of the pool (2, 1) runs 1/2 of the first user, and the second user loses.
-            sharing incentive: X >= 1/2; second later: X + 2*Y <= 1; none: Y >= 0; no negative tasks: X >= 0;
-            before: y >= 1/3
-            => Y < y
-        If the first is full, the first user runs at least 1/3.
-            first; second; tasks; other tasks; efficiency: 2*x + y == 1
-            => x >= 1/3
-        Then double the second, and the first user loses.
-            sharing incentive: Y >= 1/2; first later: 2*X + Y <= 1; none: X >= 0; no negative tasks: Y >= 0;
-            before: x >= 1/3
-            => X < x
+        # x, y: tasks before; X1, Y1 with the first doubled, X2, Y2 with the second doubled.
+        This is a contradiction: before, a user runs at least 1/3, and after the change at most 1/4.
+            fits 1: 2*x + y <= 1; fits 2: x + 2*y <= 1; efficiency: 2*x + y == 1 or x + 2*y == 1;
+            sharing incentive 1: X1 >= 1/2; fits 3: X1 + 2*Y1 <= 1; sharing incentive 2: Y2 >= 1/2;
+            fits 4: 2*X2 + Y2 <= 1; monotone 1: Y1 >= y; monotone 2: X2 >= x
+            => 0 == 1 (as stated)
     """
 
 
@@ -155,27 +202,28 @@ def _gap(question: Question) -> Iterator[Claim]:
     .. math:: s_i - s_k \le \max_j a_{ij}/c_j
 
     Hypotheses
-        poorest*: a user with the lowest dominant share is served
-        task: tasks hold something
+        poorest*: who is served is no richer than the other
+        task*: tasks hold something, or nothing
+        steps: in a step a user starts a task or none
+        start*: at first both have the same
     Place: section 4.2, and section 6 on discrete resources
-    Scope: any users, resources and demands, by induction over tasks; besides all pools of two users with
-        demands to 3, capacities to 6
+    Scope: each pair of any users, any resources and demands, after any number of tasks;
+        besides all pools of two
+        users with demands to 3, capacities to 6
     Remark: The bound is attained, after the first task of two equal users.
 
     Proof
-        At the start all shares are 0.
-            task: d >= 0
-            => 0 - 0 <= d
-        The user who starts a task was the poorest, so her share s + d exceeds any other r by at most d.
-            poorest: s <= r
-            => s + d - r <= d
-        Others are ahead of her by less than before.
-            task; before: r - s <= e
-            => r - (s + d) <= e
-        Other pairs do not change.
-            In words: Only one user's share changes in a step.
         Two users on two resources, every case.
-            Computed (as stated).
+            Computed.
+        # s, r: shares of two users, d and e those of their tasks; u, w: whether they start one in a step.
+        If the one who starts a task was the poorest, her share exceeds the other by at most d;
+        if the other one starts a task, by less than before; and else by as much.
+            poorest: u[n]*(r[n] - s[n]) >= 0; task: d >= 0; task 1: e >= 0; start: s[0] == r[0];
+            steps 1: s[n+1] == s[n] + d*u[n]; steps 2: r[n+1] == r[n] + e*w[n]; steps 3: 0 <= u[n];
+            steps 4: u[n] <= 1; steps 5: w[n] >= 0
+            => s[n] - r[n] <= d (as stated)
+            by steps 4 * induction; task 1 * steps 5
+            degree 2
     """
     sizes = {"largest_demand": 3, "largest_capacity": 6, "poorest": question.holds("poorest")}
     yield every("whole_task_gaps", **sizes)

@@ -5,7 +5,6 @@ proved from the descriptions of the policies in :mod:`proofs.catalogue.drf.lemma
 
 Hypotheses
     claim: the liar's level counts all that she holds
-    cost: the other tasks cost at most 1
     covers: the tasks fit into the bundle
     demand: demands are positive
     dominant: the resource is dominant for all users
@@ -14,6 +13,7 @@ Hypotheses
     full: a resource is full
     income: all spend an income of 1
     income other: the other user spends an income of 1
+    nothing: a resource of which the liar claims nothing, and gets nothing
     level: all users have the same level: dominant share under DRF, sum of shares under asset fairness
     level later: so they have after the change
     level other: the other user has the common level
@@ -21,8 +21,10 @@ Hypotheses
     no loss: nobody runs less
     part: the bundle is an equal part of every resource
     price: prices are >= 0
+    signs: tasks, demands and shares are not negative
     sold out: resources with a price are sold out
     tasks: everybody runs something
+    users: there is a user
 """
 
 from __future__ import annotations
@@ -111,11 +113,11 @@ _cross(
     "sharing_incentive",
     model([[1, 3], [1, 1]], [30, 30]),
 )
-_tick("ceei", SI, ceei_sharing, "income*, sold out*, price, part*, tasks, cost")
-_tick("drf", SI, drf_sharing, "full*, level*, demand, part*")
+_tick("ceei", SI, ceei_sharing, "income*, sold out*, price, part*, signs, users")
+_tick("drf", SI, drf_sharing, "full*, level*, demand, part*, signs, users")
 
 SP = ("sp", "is strategy-proof: claiming other demands pays for nobody.", r"u_i(a_i', a_{-i}) \le u_i(a)")
-TRUTHFUL = "full*, feasible*, covers*, claim, level, level later, demand"
+TRUTHFUL = "full*, feasible*, covers*, claim, nothing, level, level later, demand, signs"
 _tick("asset", SP, lambda q: truthful_steps(q, "asset"), TRUTHFUL)
 _cross(
     "ceei",
@@ -137,21 +139,21 @@ EF = (
     "is envy-free: nobody would run more with another's bundle.",
     r"x_k a_{kj}\ge y a_{ij}\ \forall j \Rightarrow y\le x_i",
 )
-OWN = "covers*, demand, level other*, level own"
+OWN = "covers*, demand, level other*, level own, signs"
 _tick("asset", EF, asset_envy, OWN, PAIR)
 _tick(
     "ceei",
     EF,
     ceei_envy,
-    "covers*, price*, income other*, income, tasks, cost",
+    "covers*, price*, income other*, income, tasks",
     PAIR,
 )
 _tick("drf", EF, drf_envy, OWN, PAIR)
 
 PE = ("pe", "is Pareto-efficient.", r"z \ge x,\ za \le c \Rightarrow z = x")
-_tick("asset", PE, filled_pareto, "full*, feasible, demand*, no loss*")
-_tick("ceei", PE, ceei_pareto, "income*, sold out, feasible*, price, demand, no loss")
-_tick("drf", PE, filled_pareto, "full*, feasible, demand*, no loss*")
+_tick("asset", PE, filled_pareto, "full*, feasible, demand*, no loss*, signs")
+_tick("ceei", PE, ceei_pareto, "income*, sold out, feasible*, price, no loss, tasks, signs")
+_tick("drf", PE, filled_pareto, "full*, feasible, demand*, no loss*, signs")
 
 ONE = ("single", "gives equal parts of a single resource.", r"m = 1 \Rightarrow x_i a_i = c/n")
 _tick("asset", ONE, filled_single, "level*, full*", ALONE)
@@ -178,7 +180,7 @@ PM = (
     "is population-monotone: nobody loses when a user leaves.",
     r"x_i(N\setminus k) \ge x_i(N)",
 )
-_tick("asset", PM, filled_population, "full*, fits*, demand, level, level later")
+_tick("asset", PM, filled_population, "full*, fits*, demand, level, level later, signs")
 _cross(
     "ceei",
     PM,
@@ -186,7 +188,7 @@ _cross(
     "population_monotonicity",
     model([[4, 1], [1, 16], [16, 1]], [9, 6], prices=["1/5", "1/5"], later_prices=["17/345", "179/690"]),
 )
-_tick("drf", PM, filled_population, "full*, fits*, demand, level, level later")
+_tick("drf", PM, filled_population, "full*, fits*, demand, level, level later, signs")
 
 RM = (
     "resource",

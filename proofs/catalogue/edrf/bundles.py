@@ -40,19 +40,18 @@ def _pareto(question: Question) -> Iterator[Claim]:
     Hypotheses
         demand: demands are not negative
         no loss*: nobody has less
-        gain*: agent 1 has at least one bundle more
+        ends*: when the algorithm ends the next bundle of agent 1 does not fit on some resource
         fits*: the other allocation is feasible
     Scope: all demands, any numbers of agents and resources; algorithm run for two agents, demands 0 to 4
 
     Proof
-        If another allocation gives agent 1 a bundle more and nobody less, its next bundle fits now.
-            demand: D[i] >= 0; demand 1: D1 >= 0; no loss: y[i] >= x[i]; gain: y1 >= x1 + 1;
-            fits: y1*D1 + sum[i](y[i]*D[i]) <= 1
-            => x1*D1 + sum[i](x[i]*D[i]) + D1 <= 1
-        But no next bundle fits on all resources when the algorithm ends.
-            In words: It ends only when nobody's next bundle fits; the lemma holds for each resource.
         The same, computed from the algorithm.
-            Computed (as stated).
+            Computed.
+        If another allocation gives nobody less, agent 1 has no bundle more: its next one would fit.
+            demand: D[i] >= 0; demand 1: D1 >= 0; no loss: y[i] >= x[i];
+            fits: y1*D1 + sum[i](y[i]*D[i]) <= 1; ends: x1*D1 + sum[i](x[i]*D[i]) + D1 > 1
+            => y1 < x1 + 1 (as stated)
+            by no loss * demand; not the conclusion * demand 1
     """
     yield _instances()
 
@@ -65,20 +64,20 @@ def _incentive(question: Question) -> Iterator[Claim]:
 
     Hypotheses
         bundles, largest*, served before*
-        few*: agent 1 has less than the bundles in its n-th part
+        ends*: from some moment on the next bundle of agent 1 does not fit on some resource
     Scope: all demands and ties, any numbers of agents and resources; algorithm run for two agents, demands 0
         to 4
+    Remark: Until that moment it did fit, so that whoever was served instead had at most the share x M after
+        it that agent 1 would have had, (x1 + 1) M1; x1 is final.
 
     Proof
-        Look at the moment from which on the next bundle of agent 1 does not fit.
-            In words: Until then it did fit, so that whoever was served instead had at most the share x_i M_i
-            after it that agent 1 would have had, (x_1 + 1) M_1; x_1 is final.
+        The same, computed from the algorithm.
+            Computed.
         If agent 1 had less than the bundles in its n-th part, another one would fit at that moment.
             largest: D[i] <= M[i]; largest 1: D1 <= M1; bundles: x[i] >= 0; bundles 1: x1 >= 0;
-            served before: x[i]*M[i] <= (x1 + 1)*M1; few: (1 + sum[i](1))*(x1 + 1)*M1 <= 1
-            => x1*D1 + sum[i](x[i]*D[i]) + D1 <= 1
-        The same, computed from the algorithm.
-            Computed (as stated).
+            served before: x[i]*M[i] <= (x1 + 1)*M1; ends: x1*D1 + sum[i](x[i]*D[i]) + D1 > 1
+            => (1 + sum[i](1))*(x1 + 1)*M1 > 1 (as stated)
+            by largest * bundles; served before; largest 1 * bundles 1; largest 1
     """
     yield _instances(ahead=1 if question.holds("served before") else 0)
 
@@ -97,38 +96,47 @@ def _envy(question: Question) -> Iterator[Claim]:
         before: the other's number of bundles is not negative
         after: so is the number that it gets later
         runs*: x + 2 bundles fit into what the other holds of the scarce resource
-        other holds: demands are not negative
-        few after*: the conclusion of the step before
     Scope: all demands and ties, any number of agents and resources; algorithm run for two agents, demands 0
         to 4
+    Remark: From some moment on the next bundle of agent i, who ends with x, does not fit. Agent j has a
+        bundles then and gets b more. Some resource has less than i's demand c of it left, and j's b bundles
+        of e fit in.
+        Before, i's bundle did fit, so that j's share is at most what i's would have been.
 
     Proof
+        The same, computed from the algorithm.
+            Computed.
+        Agents of one and six units of twenty.
+            Computed.
         # M is the largest demand of i, N that of j, and h what j demands of the resource of M.
-        Look at the moment from which on the next bundle of agent i, who ends with x, does not fit.
-            In words: Agent j has a bundles then and gets b more. Some resource has less than i's demand c of
-            it left, and j's b bundles of e fit in: b e < c. Before, i's bundle did fit, so that j's share is
-            at most what i's would have been, a N <= (x + 1) M.
-        Of the resource that i demands most, j demands h, no more than its largest demand N.
+        [served] Of the resource that i demands most, j demands h, no more than its largest demand N.
             before: a >= 0; largest 2: h <= N; served before: a*N <= (x + 1)*M
             => a*h <= (x + 1)*M
-        If x + 2 bundles of i fit into what j holds of the scarce resource, a > 0.
+        [some] If x + 2 bundles of i fit into what j holds of the scarce resource, a > 0.
             bundles: x >= 0; scarce: b*e < c; needed: c > 0; other needs: e >= 0; before; after: b >= 0;
             runs: (x + 2)*c <= (a + b)*e
             => a > 0
-        Then b (x + 1) < a.
+        [few] Then b (x + 1) < a.
             bundles; scarce; needed; other needs; before; after; runs; some: a > 0
             => b*(x + 1) < a
-        So x + 2 bundles of i do not fit into what j holds of the resource that i demands most.
-            bundles; other holds: h >= 0; largest: M > 0; few after: b*(x + 1) < a; served: a*h <= (x + 1)*M;
-            some holding: h > 0
+        [less] So x + 2 bundles of i do not fit into what j holds of the resource that i demands most.
+            bundles; other needs 1: h >= 0; largest 1: M > 0; few after: b*(x + 1) < a;
+            served: a*h <= (x + 1)*M; some holding: h > 0
             => (a + b)*h < (x + 2)*M
-        Nor do they if j holds nothing of it.
-            bundles; largest; nothing: h == 0
+        [none] Nor do they if j holds nothing of it.
+            bundles; largest 1; nothing: h <= 0; other needs 1
             => (a + b)*h < (x + 2)*M
-        The same, computed from the algorithm.
-            Computed (as stated).
-        Agents of one and six units of twenty.
-            Computed.
+            degree 3
+        So they fit into one of both at most.
+            bundles; largest 1; largest 2; served before; scarce; needed; other needs; other needs 1; before;
+            after; runs
+            cases h > 0
+            from served knowing all
+            from some knowing all
+            from few knowing all
+            from less knowing all
+            from none knowing all
+            => (a + b)*h < (x + 2)*M (as stated)
     """
     yield _instances(ahead=1 if question.holds("served before") else 0)
     yield computed("minmax_bundles", demands=[[1], [6]], capacities=[20], gives=[14, 1])

@@ -16,15 +16,15 @@ Hypotheses
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from proofs.catalogue.chapter import Chapter
 from proofs.catalogue.examples import against, computed, every
 from proofs.catalogue.proof_texts import Given, argued
-from proofs.claims import Claim, Counterexample
+from proofs.claims import Claim, Counterexample, Step
 from proofs.statement import Question, Said, Size
 
-__all__ = ["SOURCE", "STATEMENTS", "WEIGHTS", "WORKED", "envy_steps", "first_round_steps", "incentive_steps"]
+__all__ = ["SOURCE", "STATEMENTS", "WEIGHTS", "WORKED", "envy_steps", "incentive_steps"]
 
 SOURCE = (
     'D. C. Parkes, A. D. Procaccia, N. Shah, "Beyond dominant resource fairness: extensions, limitations, '
@@ -39,8 +39,21 @@ WEIGHTS = [None, [1, 3], [3, 1], [[1, 2], [2, 1]]]
 STATEMENTS = Chapter(SOURCE, known=__doc__)
 
 
+@argued
+def _first_round(question: Question, stated: str) -> None:
+    """The rates on a resource add up to what there is at most.
+
+    Proof
+        [first] On the first exhausted resource the rates, which are at most the entitlements, add up to 1 at
+        most, so that it lasts to the level 1.
+            rate: g[i] <= w[i]; entitlements: sum[i](w[i]) <= 1; exhausted: x*sum[i](g[i]) == 1;
+            upwards: x >= 0
+            => x >= 1{stated}
+    """
+
+
 @STATEMENTS.add("edrf-first-round")
-def first_round_steps(question: Question) -> None:
+def _first(question: Question) -> Iterator[Step]:
     r"""The first round of EDRF brings everybody at least to the level 1 of its entitlement.
 
     .. math:: x_1 = \min_r \frac{1}{\sum_i \rho_i d_{ir}} \ge 1
@@ -49,27 +62,33 @@ def first_round_steps(question: Question) -> None:
         rate*, entitlements*, exhausted*, upwards*
     Place: section 3 (extended DRF); Algorithm 1 in section 2.1 of Kash et al., SoCC 2018
     Scope: all demands and entitlements, any numbers of resources and agents
-
-    Proof
-        On every resource an agent grows at most at the rate of its entitlement.
-            In words: rho_i is the smallest w_ir/d_ir, so rho_i d_ir <= w_ir; where d_ir = 0 the rate is 0.
-        The rates on the first exhausted resource add up to 1 at most, so that it lasts to the level 1.
-            rate: g[i] <= w[i]; entitlements: sum[i](w[i]) <= 1; exhausted: x*sum[i](g[i]) == 1;
-            upwards: x >= 0
-            => x >= 1
+    Remark: As rho is the smallest w_ir/d_ir, rates rho d_ir are at most w_ir, and 0 where d_ir is.
     """
+    yield from _first_round(question, " (as stated)")
 
 
 @argued
-def incentive_steps(question: Question) -> None:
-    """At the level 1 or more an agent runs what its entitlement runs.
+def incentive_steps(question: Question) -> Iterator[Iterable[Step]]:
+    """Nobody stops before the first round ends, at the level 1 or more.
 
     Proof
-        Whoever stops at the level 1 or later runs as many tasks T as its entitlements run, U.
-            demand: D > 0; entitled: w >= 0; tight: g == w; level: z >= 1; tasks: T*D == g*z;
+        [first] ...
+        [later] Levels only rise after the first round.
+            first: x >= 1; level: z >= x
+            => z >= 1
+        [entitled] Whoever stops at the level 1 or later runs as many tasks T as its entitlements run, U.
+            demand: D > 0; entitled: w >= 0; tight: g == w; late: z >= 1; tasks: T*D == g*z;
             entitlement: U*D <= w
             => U <= T
+        So everybody does.
+            rate: g[i] <= w[i]; entitlements: sum[i](w[i]) <= 1; exhausted: x*sum[i](g[i]) == 1;
+            upwards: x >= 0; level; demand; entitled; tight; tasks; entitlement
+            from first knowing all
+            from later knowing all
+            from entitled knowing all
+            => U <= T (as stated)
     """
+    yield _first_round(question, "")
 
 
 @argued
@@ -77,17 +96,32 @@ def envy_steps(question: Question) -> None:
     """Nobody envies those who stop no later, nor those who go on.
 
     Proof
-        If j stops no later than i, i prefers its own: on the resource that fixes rho_i, j holds too little.
+        # On the resource that fixes rho_i: D, g, u; h, v of j. On the one that stopped i: E; H, K of j.
+        [no later] If j stops no later than i, i prefers its own: on the resource that fixes rho_i, j holds
+        too little.
             demand: D > 0; entitled: u > 0; other entitled: v > 0; other level: y >= 0; tight: g == u;
-            rate: h <= v; stops all: y <= z; tasks: T*D == g*z; envied: U*D*v <= u*h*y
+            rate: h <= v; no later: y <= z; tasks: T*D == g*z; envied: U*D*v <= u*h*y
             => U <= T
-            by not the conclusion * demand * other entitled; entitled * other entitled * stops all;
+            by not the conclusion * demand * other entitled; entitled * other entitled * no later;
             entitled * other level * rate
             degree 2
-        If j goes on after i, it demands nothing of the resource that stopped i, and i can run nothing with
-        that.
-            besides demand; tasks: T >= 0; nothing held: h == 0; envied: U*D <= k*h
+        [goes on] If j goes on after i, it demands nothing of the resource that stopped i, and i can run
+        nothing with that.
+            demand 1: E > 0; T >= 0; nothing held: H <= 0; H >= 0; envied 1: U*E <= K*H
             => U <= T
+            degree 3
+        [stops] If it demands some of it, it stops no later.
+            stops all: H*(z - y) >= 0; demanded: H > 0
+            => y <= z
+            degree 2
+        One of the two is the case, so that nobody envies.
+            demand; demand 1; entitled; other entitled; other level; tight; rate; stops all; tasks; envied;
+            envied 1; T >= 0; H >= 0
+            cases H > 0
+            from stops knowing all
+            from no later knowing all
+            from goes on knowing all
+            => U <= T (as stated)
     """
 
 
@@ -98,27 +132,23 @@ def _sharing_incentive(question: Question) -> Iterator[Given]:
     .. math:: u_i(A_i) \ge u_i(w_{i\cdot})
 
     Hypotheses
-        rate, entitlements*, exhausted, upwards, demand
+        rate*, entitlements*, exhausted*, upwards*, demand
         entitled: entitlements are not negative
         tight*
-        level*: the agent stops at the level 1 or later
+        level*: the agent stops at the level of the first round or later
         tasks*
-        entitlement: U tasks fit into the entitlement
+        entitlement*: U tasks fit into the entitlement
     Place: section 3
     Scope: all demands and entitlements, any number of agents; algorithm run for all 2 x 2 demands in thirds
         and four tables of entitlements
 
     Proof
-        ...
-        Levels only rise after the first round; so z >= 1, and there is a resource with rho d = w.
-            In words: Everybody takes part in the first round, and rho is attained.
-        ...
         The same, computed from the algorithm.
-            Computed (as stated).
+            Computed.
+        ...
     """
-    yield first_round_steps(question)
-    yield incentive_steps(question)
     yield every("edrf_fair", n=2, m=2, largest=3, weights=WEIGHTS)
+    yield incentive_steps(question)
 
 
 @STATEMENTS.add("edrf-envy-freeness")
@@ -134,22 +164,21 @@ def _envy(question: Question) -> Iterator[Given]:
         other level: the other's level is not negative
         tight*
         rate*: the other's rate is at most its entitlement
-        stops all*: the other demands what stopped the agent, so that it stopped no later
+        stops all*: if the other demands what stopped the agent, it stopped no later
         tasks*
-        envied: U tasks fit into what the other holds, scaled by the ratio of entitlements
+        envied*: U tasks fit into what the other holds, scaled by the ratio of entitlements
+        signs: tasks and rates are not negative
     Place: section 3
     Scope: all demands, entitlements and pairs of any number of agents; algorithm run for all 2 x 2 demands in
         thirds and four tables of entitlements
 
     Proof
-        ...
-        One of the two is the case.
-            In words: An exhausted resource stops all of its demanders, in the same round.
         The same, computed from the algorithm.
-            Computed (as stated).
+            Computed.
+        ...
     """
-    yield envy_steps(question)
     yield every("edrf_fair", n=2, m=2, largest=3, weights=WEIGHTS)
+    yield envy_steps(question)
 
 
 @STATEMENTS.add("edrf-pareto")
@@ -166,14 +195,14 @@ def _pareto(question: Question) -> None:
         fits*: the other allocation does not exceed the resource
     Place: section 3
     Scope: all demands and tasks, any numbers of agents and resources
+    Remark: Every agent demands a resource that is exhausted: that is what stops it, and EDRF ends when all
+        have stopped.
 
     Proof
-        Every agent demands an exhausted resource.
-            In words: That is what stops it, and EDRF ends when all have stopped.
-        There agent 1 can have more only if somebody has less.
+        Of a resource that is exhausted agent 1 can have more only if somebody has less.
             demand: D[i] >= 0; no loss: y[i] >= x[i]; no loss 1: y1 >= x1; demanded: D1 > 0;
             exhausted: x1*D1 + sum[i](x[i]*D[i]) == 1; fits: y1*D1 + sum[i](y[i]*D[i]) <= 1
-            => y1 <= x1
+            => y1 <= x1 (as stated)
     """
 
 
@@ -185,16 +214,33 @@ def _one_round(question: Question) -> Iterator[Claim]:
 
     Hypotheses
         positive*: all demands are positive
+        stops*: the first exhausted resource stops everybody who demands it, at its level
+        exhausted*: that is one over the rates on it, which are largest together
+        holds*: an agent holds its level times its rate
     Place: section 3; compare I. A. Kash et al., SoCC 2018, section 1 (why EDRF takes rounds)
-    Scope: all demands in words; {n} agents, 2 resources and demands 1 to 3 by computation
+    Scope: all demands, any numbers of agents and resources; {n} agents, 2 resources and demands 1 to 3 by
+        computation
 
     Proof
-        The first exhausted resource stops all of its demanders.
-            In words: Without zeros everybody demands it, so that nobody is left for a second round.
         The same, computed from the algorithm.
-            Computed (as stated).
+            Computed.
         Three agents with zeros: tasks after two rounds.
             Computed.
+        [stops] Without zeros everybody demands the first exhausted resource, so that nobody is left for a
+        second round.
+            positive: D > 0; stops: D*(z - x) == 0
+            => z == x
+            by positive * not the conclusion
+            degree 2
+        [holds] Everybody holds its rate over those on that resource.
+            level: z == x; exhausted: x*sum[i](g[i]) == 1; holds: A == z*h
+            => A*sum[i](g[i]) == h
+            degree 2
+        So EDRF ends after one round.
+            positive; stops; exhausted; holds
+            from stops knowing all
+            from holds knowing all
+            => A*sum[i](g[i]) == h (as stated)
     """
     least = 1 if question.holds("positive") else 0
     yield every("edrf_rounds_of", n=question.sizes["n"], m=2, largest=3, least=least, weights=[None])

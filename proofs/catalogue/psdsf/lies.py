@@ -134,22 +134,30 @@ def _one_server(question: Question) -> None:
         no loss*: it runs no less with the lie
         level: before the lie the others have the common level
         level later*: so they have after it
+        demand: demands are positive
+        yardstick: weights and capacities are positive
+        others: at a level above 0 the others run something
     Place: Lemma 1, for one server; not in the paper as a case of its own
     Scope: all real demands > 0, any numbers of users and resources, one server
+    Remark: All demand all, so the first resource that is full stops everybody, and the level is common to
+        all.
 
     Proof
         # b: what the liar holds of its true dominant resource; k: its weight times the capacity of that
         # resource.
-        With the common level t the liar holds at most t times its weight and the capacity of any resource; so
-        the level does not fall if it loses nothing.
-            claim: b <= t*k; covers: u*d <= b; dominant: x*d == s*k; no loss: u >= x; k > 0; d > 0; b >= 0;
-            x >= 0; u >= 0; s >= 0; t >= 0
+        [rises] With the common level t the liar holds at most t times its weight and the capacity of any
+        resource; so the level does not fall if it loses nothing.
+            claim: b <= t*k; covers: u*d <= b; dominant: x*d == s*k; no loss: u >= x; yardstick: k > 0;
+            demand: d > 0
             => t >= s
-            by not the conclusion * sign of k; no loss * sign of d
-        Then nobody else runs less.
-            level: y == s*g; level later: z == t*g; rises: t >= s; g > 0; s >= 0; y >= 0; z >= 0
+            by not the conclusion * yardstick; no loss * demand
+        [no less] Then nobody else runs less.
+            level: y == s*g; level later: z == t*g; rises: t >= s; others: g > 0
             => z >= y
-            by rises * sign of g
-        The level is common to all, before and after.
-            In words: All demand all, so the first resource that is full stops everybody.
+            by rises * others
+        So who loses nothing takes nothing from the others.
+            claim; covers; dominant; no loss; yardstick; demand; level; level later; others
+            from rises knowing all
+            from no less knowing all
+            => z >= y (as stated)
     """

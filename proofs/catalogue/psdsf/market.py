@@ -4,6 +4,11 @@ Hypotheses
     price: nobody gets more than the price of a server for its weight there
     served: who is served pays exactly its weight
     busy: the servers are always busy (10)
+    own worth: what a user runs is worth its weight, at its weight over its tasks for each of them
+    part: parts of the time are not negative
+    weight: weights are positive
+    inverse: r is one over the tasks of a user
+    worth: prices are not negative
 """
 
 from __future__ import annotations
@@ -30,11 +35,9 @@ def _welfare(question: Question, says: str) -> None:
     Proof
         {says}
             price: w[n,i] <= q[i]; served: u[n,i]*w[n,i] == u[n,i]*q[i]; price 1: w1[i] <= q[i];
-            served 1: u1[i]*w1[i] == u1[i]*q[i]; busy: u1[i] + sum[n](u[n,i]) == 1
-            besides own worth: sum[i](u[n,i]*w[n,i]) == f[n]; part: v[n,i] >= 0; weight: f[n] > 0;
-            u[n,i] >= 0; w[n,i] >= 0; own worth 1: sum[i](u1[i]*w1[i]) == f1; part 1: v1[i] >= 0;
-            weight 1: f1 > 0; sign of u 1: u1[i] >= 0; sign of w 1: w1[i] >= 0;
-            time: v1[i] + sum[n](v[n,i]) <= 1; worth: q[i] >= 0
+            served 1: u1[i]*w1[i] == u1[i]*q[i]; busy: u1[i] + sum[n](u[n,i]) == 1;
+            own worth: sum[i](u[n,i]*w[n,i]) == f[n]; own worth 1: sum[i](u1[i]*w1[i]) == f1;
+            part: v[n,i] >= 0; part 1: v1[i] >= 0; time: v1[i] + sum[n](v[n,i]) <= 1; worth: q[i] >= 0
             => sum[i](w1[i]*v1[i]) + sum[n,i](w[n,i]*v[n,i]) <= f1 + sum[n](f[n])
             by price * part; price 1 * part 1; time * worth; busy | q[i]
     """
@@ -50,30 +53,50 @@ def _market(question: Question) -> Iterator[Iterable[Step]]:
 
     Hypotheses
         lowest level*: servers serve their lowest levels (13)
-        price*, served*, busy
+        price*, served*, busy, own worth, part, weight, worth
+        time*: another placement takes no more than the time
+        complementary*: only a busy server has a price
+        gain: somebody can use the server
+        runs: users run something
+        tangent*: logarithms lie below their tangent at 1
     Place: Theorem 2 (the identity is not in the paper)
     Scope: each pair of users on a server for the equivalence; any numbers of users and servers for the
         optimum; all reals
+    Remark: An optimum exists, the objective being continuous and the set compact, and as all constraints are
+        linear it has such prices.
 
     Proof
         From (13) to the market: at the price q at which a served user p spends its weight h, nobody gets more
         for its weight: the gradient of user n's weighted logarithm is at most q.
-            served: q*X == h*g; lowest level: X*f*G <= N*h*g; runs: X > 0; f > 0; h > 0; g > 0; G > 0; N > 0;
-            q > 0
-            => f*G <= q*N
+            served: q*X == h*g; lowest level: X*f*G <= N*h*g; runs: X > 0
+            => f*G <= q*N (as stated)
             by not the conclusion * runs
         From the market to (13): if both conditions on the gradients hold, the served user stands no higher.
-            served; price: f*G <= q*N; runs; f > 0; h > 0; g > 0; G > 0; N > 0; q > 0
-            => X*f*G <= N*h*g
+            served; price: f*G <= q*N; runs
+            => X*f*G <= N*h*g (as stated)
             by price * runs
         From the market to (10): a server that somebody can use has a price, so it is busy.
-            price; complementary: q*(1 - B) == 0; gain: f*G > 0; runs: N > 0
-            => B == 1
+            price; complementary: q*(1 - B) == 0; gain: f*G > 0; runs 1: N > 0
+            => B == 1 (as stated)
             degree 3
-        ...
-        ...and log z <= z - 1 for the ratios z of the tasks, so no weighted sum of logarithms is larger.
-            In words: The logarithm is concave. An optimum exists, the objective being continuous and the set
-            compact, and as all constraints are linear it has such prices.
+        [welfare] ...
+        [logarithms] ...and as log z <= z - 1 for the ratios z of the tasks, no weighted sum of logarithms is
+        larger.
+            tangent: L[n] <= z[n] - 1; tangent 1: L1 <= z1 - 1; weight: f[n] > 0; weight 1: f1 > 0;
+            ratios: f1*z1 + sum[n](f[n]*z[n]) <= f1 + sum[n](f[n])
+            => f1*L1 + sum[n](f[n]*L[n]) <= 0
+            by tangent * weight; tangent 1 * weight 1
+        Together: u runs 1/r tasks of a user, and v runs z times as many.
+            price: f[n]*r[n]*g[n,i] <= q[i]; served: u[n,i]*f[n]*r[n]*g[n,i] == u[n,i]*q[i];
+            price 1: f1*r1*g1[i] <= q[i]; served 1: u1[i]*f1*r1*g1[i] == u1[i]*q[i];
+            busy: u1[i] + sum[n](u[n,i]) == 1; own worth: sum[i](u[n,i]*f[n]*r[n]*g[n,i]) == f[n];
+            own worth 1: sum[i](u1[i]*f1*r1*g1[i]) == f1; part: v[n,i] >= 0; part 1: v1[i] >= 0; weight;
+            weight 1; time: v1[i] + sum[n](v[n,i]) <= 1; worth: q[i] >= 0;
+            tangent: L[n] <= r[n]*sum[i](g[n,i]*v[n,i]) - 1;
+            tangent 1: L1 <= r1*sum[i](g1[i]*v1[i]) - 1
+            from welfare knowing all with w[n,i] = f[n]*r[n]*g[n,i]; w1[i] = f1*r1*g1[i]
+            from logarithms knowing all with z[n] = r[n]*sum[i](g[n,i]*v[n,i]); z1 = r1*sum[i](g1[i]*v1[i])
+            => f1*L1 + sum[n](f[n]*L[n]) <= 0 (as stated)
     """
     says = "These conditions of Karush, Kuhn and Tucker are sufficient: at these values nothing feasible is "
     yield _welfare(question, says + "worth more...")
@@ -86,9 +109,9 @@ def _pareto(question: Question) -> Iterator[Iterable[Step]]:
     .. math:: y\ge x,\ y\text{ feasible}\implies y=x
 
     Hypotheses
-        price*, served, busy*
+        price*, served, busy*, own worth, part, weight, inverse, worth
+        time*: the other placement takes no more than the time
         no loss*: no user loses
-        welfare: the conclusion of the first step, for the tasks
     Place: Theorem 3, Pareto optimality
     Scope: all reals, any numbers of users and servers
 
@@ -96,15 +119,21 @@ def _pareto(question: Question) -> Iterator[Iterable[Step]]:
         [welfare] ...
         [nobody] So if nobody loses, user 1 cannot gain.
             no loss: y[n] >= x[n]; welfare: f1*y1*r1 + sum[n](f[n]*y[n]*r[n]) <= f1 + sum[n](f[n]);
-            weight: f[n] > 0; runs: x[n] > 0; inverse: r[n]*x[n] == 1; positive: r[n] > 0; weight 1: f1 > 0;
-            runs 1: x1 > 0; inverse 1: r1*x1 == 1; positive 1: r1 > 0
+            weight: f[n] > 0; inverse: r[n]*x[n] == 1; inverse 1: r1*x1 == 1; inverse 2: r[n] > 0;
+            inverse 3: r1 > 0; weight 1: f1 > 0
             => y1 <= x1
-            by no loss * weight * positive; not the conclusion * weight 1 * positive 1; inverse | f[n]
+            by no loss * weight * inverse 2; not the conclusion * weight 1 * inverse 3; inverse | f[n]
         Together: where u runs x tasks of a user, w is its weight by x times its tasks g alone on a server,
         and v runs the sum of g v.
-            from welfare with u[n,i] = u[n,i]; v[n,i] = v[n,i]; w[n,i] = f[n]*r[n]*g[n,i]; u1[i] = u1[i];
-            v1[i] = v1[i]; w1[i] = f1*r1*g1[i]; q[i] = q[i]
-            from nobody (loss) knowing welfare with y[n] = sum[i](g[n,i]*v[n,i]); y1 = sum[i](g1[i]*v1[i])
+            price: f[n]*r[n]*g[n,i] <= q[i]; served: u[n,i]*f[n]*r[n]*g[n,i] == u[n,i]*q[i];
+            price 1: f1*r1*g1[i] <= q[i]; served 1: u1[i]*f1*r1*g1[i] == u1[i]*q[i];
+            busy: u1[i] + sum[n](u[n,i]) == 1; own worth: sum[i](u[n,i]*f[n]*r[n]*g[n,i]) == f[n];
+            own worth 1: sum[i](u1[i]*f1*r1*g1[i]) == f1; part: v[n,i] >= 0; part 1: v1[i] >= 0;
+            weight: f[n] > 0;
+            weight 1: f1 > 0; time: v1[i] + sum[n](v[n,i]) <= 1; worth: q[i] >= 0;
+            no loss: sum[i](g[n,i]*v[n,i]) >= x[n]; inverse; inverse 1; inverse 2; inverse 3
+            from welfare knowing all with w[n,i] = f[n]*r[n]*g[n,i]; w1[i] = f1*r1*g1[i]
+            from nobody knowing all with y[n] = sum[i](g[n,i]*v[n,i]); y1 = sum[i](g1[i]*v1[i])
             => sum[i](g1[i]*v1[i]) <= x1 (as stated)
     """
     yield _welfare(
@@ -119,32 +148,65 @@ def _unique(question: Question) -> Iterator[Iterable[Step]]:
     .. math:: x,y\ \text{PS-DSF}\implies\sum_ix_{ni}=\sum_iy_{ni}
 
     Hypotheses
-        price*, served, busy
-        welfare: the first step for the ratios of the tasks of the second and the first
-        other welfare*: the same with both exchanged
+        price*, served*, busy*, own worth*, part, weight, inverse, worth
     Place: section III (the uniqueness is not in the paper)
     Scope: all reals, any numbers of users and servers
     Remark: With divided resources this fails: see psdsf-resource-unique.
 
     Proof
         [welfare] ...
+        [ratios] The ratios z of the tasks of two optima and their inverses.
+            own: x*r == 1; other: y*s == 1
+            => (s*x)*(r*y) == 1
+            degree 3
+        [positive] They are positive.
+            inverse: s > 0; own: x*r == 1; inverse 1: r > 0
+            => s*x > 0
+            degree 3
         [same] With the ratios z of the tasks of two optima and their inverses r this says so twice, and then
         z = 1.
             welfare: f1*z1 + sum[n](f[n]*z[n]) <= f1 + sum[n](f[n]);
             other welfare: f1*r1 + sum[n](f[n]*r[n]) <= f1 + sum[n](f[n]); inverse: r[n]*z[n] == 1;
-            ratio: z[n] > 0; weight: f[n] > 0; positive: r[n] > 0; inverse 1: r1*z1 == 1; ratio 1: z1 > 0;
-            weight 1: f1 > 0; positive 1: r1 > 0
+            weight: f[n] > 0; positive: r[n] > 0; inverse 1: r1*z1 == 1; weight 1: f1 > 0; positive 1: r1 > 0
             => z1 == 1
             # f (r + z - 2) = f r (z - 1)^2 as r z = 1.
             by weight * positive | z[n] - 1; inverse | f[n]*z[n]; not the conclusion * weight 1 * positive 1
+        [worth] An optimum runs 1/r tasks, as it is worth its weight.
+            weight: f > 0; own worth: f*r*x == f
+            => x*r == 1
+            degree 3
+        [alike] So user 1 runs as much.
+            same: r*y == 1; own: x*r == 1; inverse: r > 0
+            => y == x
+            degree 3
         Together: if the optima u and v run 1/r and 1/s tasks of each user, v runs as many of user 1 as u.
-            from welfare with u[n,i] = u[n,i]; v[n,i] = v[n,i]; w[n,i] = f[n]*r[n]*g[n,i]; u1[i] = u1[i];
-            v1[i] = v1[i]; w1[i] = f1*r1*g1[i]; q[i] = q[i]
-            from welfare (other) with u[n,i] = v[n,i]; v[n,i] = u[n,i]; w[n,i] = f[n]*s[n]*g[n,i];
+            price: f[n]*r[n]*g[n,i] <= q[i]; served: u[n,i]*f[n]*r[n]*g[n,i] == u[n,i]*q[i];
+            price 1: f1*r1*g1[i] <= q[i]; served 1: u1[i]*f1*r1*g1[i] == u1[i]*q[i];
+            price 2: f[n]*s[n]*g[n,i] <= p[i]; served 2: v[n,i]*f[n]*s[n]*g[n,i] == v[n,i]*p[i];
+            price 3: f1*s1*g1[i] <= p[i]; served 3: v1[i]*f1*s1*g1[i] == v1[i]*p[i];
+            busy: u1[i] + sum[n](u[n,i]) == 1; busy 1: v1[i] + sum[n](v[n,i]) == 1;
+            own worth: f[n]*r[n]*sum[i](u[n,i]*g[n,i]) == f[n]; own worth 1: f1*r1*sum[i](u1[i]*g1[i]) == f1;
+            own worth 2: f[n]*s[n]*sum[i](v[n,i]*g[n,i]) == f[n];
+            own worth 3: f1*s1*sum[i](v1[i]*g1[i]) == f1;
+            part: u[n,i] >= 0; part 1: u1[i] >= 0; part 2: v[n,i] >= 0; part 3: v1[i] >= 0; weight: f[n] > 0;
+            weight 1: f1 > 0; inverse: r[n] > 0; inverse 1: r1 > 0; inverse 2: s[n] > 0; inverse 3: s1 > 0;
+            worth: q[i] >= 0; worth 1: p[i] >= 0
+            from worth knowing all with f = f[n]; r = r[n]; x = sum[i](u[n,i]*g[n,i])
+            from worth knowing all with f = f1; r = r1; x = sum[i](u1[i]*g1[i])
+            from worth knowing all with f = f[n]; r = s[n]; x = sum[i](v[n,i]*g[n,i])
+            from worth knowing all with f = f1; r = s1; x = sum[i](v1[i]*g1[i])
+            from welfare knowing all with w[n,i] = f[n]*r[n]*g[n,i]; w1[i] = f1*r1*g1[i]
+            from welfare knowing all with u[n,i] = v[n,i]; v[n,i] = u[n,i]; w[n,i] = f[n]*s[n]*g[n,i];
             u1[i] = v1[i]; v1[i] = u1[i]; w1[i] = f1*s1*g1[i]; q[i] = p[i]
-            from same (ratio) knowing welfare; other welfare with z[n] = r[n]*sum[i](g[n,i]*v[n,i]);
-            r[n] = s[n]*sum[i](g[n,i]*u[n,i]); z1 = r1*sum[i](g1[i]*v1[i]); r1 = s1*sum[i](g1[i]*u1[i])
-            => r1*sum[i](g1[i]*v1[i]) == 1 (as stated)
+            from ratios knowing all with x = sum[i](u[n,i]*g[n,i]); r = r[n]; y = sum[i](v[n,i]*g[n,i]);
+            s = s[n]
+            from ratios knowing all with x = sum[i](u1[i]*g1[i]); r = r1; y = sum[i](v1[i]*g1[i]); s = s1
+            from positive knowing all with s = s[n]; x = sum[i](u[n,i]*g[n,i]); r = r[n]
+            from positive knowing all with s = s1; x = sum[i](u1[i]*g1[i]); r = r1
+            from same knowing all with z[n] = r[n]*sum[i](v[n,i]*g[n,i]); r[n] = s[n]*sum[i](u[n,i]*g[n,i]);
+            z1 = r1*sum[i](v1[i]*g1[i]); r1 = s1*sum[i](u1[i]*g1[i])
+            from alike knowing all with r = r1; x = sum[i](u1[i]*g1[i]); y = sum[i](v1[i]*g1[i])
+            => sum[i](v1[i]*g1[i]) == sum[i](u1[i]*g1[i]) (as stated)
     """
     yield _welfare(question, "At the prices of one optimum no placement is worth more than all weights.")
 
@@ -159,32 +221,48 @@ def _lemma_2(question: Question) -> None:
     Hypotheses
         n is served*: user n is served on the first server, so p stands no lower there (44)
         p is served*: user p is served on the second server, so n stands no lower there (45)
-        product*: the conclusion of the first step
+        no loss*: user n does not lose
+        tasks: both run something
+        weights: weights are positive
+        alone: both run something alone on either server
+        times: the exchanged times are positive
     Place: Lemma 2, equations (40)-(45)
     Scope: each pair of users and of servers; all reals
     Remark: The paper says that one of the two loses. Neither need lose where both servers suit them alike, as
         classes A and B suit users 1 and 2 of Table IV.
 
     Proof
-        Multiply (13) for both servers: what user n loses of the first is worth to p no more than what p
-        loses.
-            n is served: N*h*g <= X*f*G; p is served: X*f*K <= N*h*k; tasks N: N > 0; tasks X: X > 0;
-            weight n: f > 0; weight p: h > 0; alone G: G > 0; alone g: g > 0; alone K: K > 0; alone k: k > 0
+        [product] Multiply (13) for both servers: what user n loses of the first is worth to p no more than
+        what p loses.
+            n is served: N*h*g <= X*f*G; p is served: X*f*K <= N*h*k; tasks 1: N > 0; tasks 2: X > 0;
+            weights 1: f > 0; weights 2: h > 0; alone 1: G > 0; alone 2: g > 0; alone 3: K > 0; alone 4: k > 0
             => g*K <= G*k
-            by n is served * weight n * tasks X * alone K; p is served * weight n * tasks X * alone G;
-            not the conclusion * weight n * tasks X * weight n * tasks X;
-            not the conclusion * weight n * tasks X * weight p * tasks N
-        If user n does not lose by the exchange of the times a and b, user p does not gain.
-            product: g*K <= G*k; time of n: a > 0; time of p: b > 0; no loss of n: b*K >= a*G; alone G;
-            alone g; alone K; alone k
+            by n is served * weights 1 * tasks 2 * alone 3; p is served * weights 1 * tasks 2 * alone 1;
+            not the conclusion * weights 1 * tasks 2 * weights 1 * tasks 2;
+            not the conclusion * weights 1 * tasks 2 * weights 2 * tasks 1
+        [gain] If user n does not lose by the exchange of the times a and b, user p does not gain.
+            product: g*K <= G*k; times 1: a > 0; times 2: b > 0; no loss: b*K >= a*G; alone 1; alone 2;
+            alone 3; alone 4
             => a*g <= b*k
-            by product * time of n; not the conclusion * alone G; no loss of n * alone k;
-            not the conclusion * alone K; no loss of n * alone g; product * time of p
-        If user n gains, user p loses.
-            product; time of n; time of p; no loss of n: b*K > a*G; alone G; alone g; alone K; alone k
+            by product * times 1; not the conclusion * alone 1; no loss * alone 4;
+            not the conclusion * alone 3; no loss * alone 2; product * times 2
+        [more] If user n gains, user p loses.
+            product; times 1; times 2; no loss: b*K > a*G; alone 1; alone 2; alone 3; alone 4
             => a*g < b*k
-            by not the conclusion * alone K; no loss of n * alone g; product * time of p;
-            not the conclusion * alone G; no loss of n * alone k; product * time of n
+            by not the conclusion * alone 3; no loss * alone 2; product * times 2;
+            not the conclusion * alone 1; no loss * alone 4; product * times 1
+        So p gains nothing if n loses nothing,
+            n is served; p is served; tasks 1; tasks 2; weights 1; weights 2; alone 1; alone 2; alone 3;
+            alone 4; times 1; times 2; no loss: b*K >= a*G
+            from product knowing all
+            from gain knowing all
+            => a*g <= b*k (as stated)
+        and loses if n gains.
+            n is served; p is served; tasks 1; tasks 2; weights 1; weights 2; alone 1; alone 2; alone 3;
+            alone 4; times 1; times 2; no loss: b*K > a*G
+            from product knowing all
+            from more knowing all
+            => a*g < b*k (as stated)
     """
 
 

@@ -14,10 +14,14 @@ Hypotheses
     first winner: H is the least share with the truth of those who gain
     fits: the tasks fit on the servers
     least: one demand is m times the user's
-    more: the user would run more with the bundle, by weight
+    not above: the bundle makes no larger share than the user has
+    demanded: demands are positive
     no loss: nobody of the same or a lower share runs less
     price: where a task may run, its resources cost no less than the task
+    worth: prices of resources are not negative
+    cost: tasks cost something, or nothing, and that of the user something
     share: shares are tasks over weight and yardstick
+    signs: capacities are not negative
     supply: all resources cost no more than the tasks of the users of no higher share
 """
 
@@ -29,7 +33,13 @@ from typing import Any
 from proofs.catalogue.chapter import Chapter
 from proofs.catalogue.declarations import declared
 from proofs.catalogue.examples import against, model
-from proofs.catalogue.psdsf.task_shares import bottleneck_steps, envy_steps, pareto_steps, truth_steps
+from proofs.catalogue.psdsf.task_shares import (
+    DUALITY,
+    bottleneck_steps,
+    envy_steps,
+    pareto_steps,
+    truth_steps,
+)
 from proofs.catalogue.psdsf.theorems import SOURCE
 from proofs.claims import Counterexample, Step
 from proofs.statement import Question, Said
@@ -116,21 +126,21 @@ def _one_server(question: Question) -> None:
         dominant*: one resource stops the user when it is alone
         alone*: its tasks alone fit into the others
         level*: the share is tasks over tasks alone
+        signs: shares are not negative
     Place: section II-B, on CDRF
     Scope: each user and resource; all reals
+    Remark: Both mechanisms ask for max-min fairness of these shares, over the weights: the same numbers over
+        the same set of allocations.
 
     Proof
         # s: tasks x over tasks alone g; d, c: demand, capacity of the dominant resource; e, k: of another.
         The share of CDRF is the share of the dominant resource...
-            dominant: g*d == c; alone: g*e <= k; level: s*g == x; share: s >= 0; c > 0; k > 0; d > 0; g > 0;
-            e >= 0; x >= 0
+            dominant: g*d == c; level: s*g == x
             => x*d == s*c (as stated)
         ...and no share of another resource is larger.
-            dominant; alone; level; share; c > 0; k > 0; d > 0; g > 0; e >= 0; x >= 0
+            alone: g*e <= k; level; s >= 0
             => x*e <= s*k (as stated)
-            by alone * share
-        Both mechanisms ask for max-min fairness of these shares, over the weights.
-            In words: The same numbers over the same set of allocations have the same max-min fair vector.
+            by alone * sign of s
     """
 
 
@@ -144,21 +154,24 @@ def _cdrf_incentive(question: Question) -> None:
         parts*: weights are parts that add up to 1
         lowest*: everybody has at least the lowest level
         split*: the lowest level is at least that of the split
+        weight: weights are positive
+        value: users run something alone
     Place: section II-B, on CDRF
     Scope: each server and resource, any number of users; all reals
-    Remark: With placement constraints TSF does not have it (psdsf-tsf-sharing-incentive): tasks alone then
+    Remark: A max-min fair allocation has the largest lowest level of all that fit;
+        so it is at least that of the split, tasks over weight and tasks alone anywhere, which is 1. With
+        placement constraints TSF does
+        not have it (psdsf-tsf-sharing-incentive): tasks alone then
         count servers that a user may not use.
 
     Proof
         The split by weights fits on every server.
-            alone: g[n]*d[n] <= c; parts: sum[n](f[n]) == 1; weight: f[n] >= 0; g[n] >= 0; d[n] >= 0; c >= 0
-            => sum[n](f[n]*g[n]*d[n]) <= c
+            alone: g[n]*d[n] <= c; parts: sum[n](f[n]) == 1; weight: f[n] > 0
+            => sum[n](f[n]*g[n]*d[n]) <= c (as stated)
             by alone * weight; parts | c
-        Without constraints everybody then has the level 1: tasks over weight and tasks alone anywhere.
-            In words: A max-min fair allocation has the largest lowest level of all that fit: at least 1.
-        Who has at least this level has at least the tasks of the split.
-            lowest: L*f*G <= x; split: L >= 1; weight: f > 0; value: G > 0; x >= 0; L >= 0
-            => f*G <= x
+        Who has at least its level has at least its tasks.
+            lowest: L*f*G <= x; split: L >= 1; weight: f > 0; value: G > 0
+            => f*G <= x (as stated)
             by split * weight * value
     """
 
@@ -194,6 +207,23 @@ def _add(id: str, steps: Steps, pooled: bool, told: dict[str, str], **parts: Any
     STATEMENTS.add(id, **said | parts)(lambda question: steps(question, pooled))
 
 
+@STATEMENTS.add("psdsf-max-min-prices", said=Said.READER)
+def _prices(question: Question) -> Iterator[Step]:
+    r"""A placement is max-min fair by shares if and only if each user has prices at which those of no higher
+    share could just buy all that there is.
+
+    .. math:: \sum_{i,r}q_{ir}c_{ir}\le\sum_{k:s_k\le s_n}w_kx_k,\ \sum_rq_{ir}d_{kr}\ge w_k,\ w_n>0
+
+    Hypotheses
+        price*, supply*, fits*, no loss*, worth*, cost, signs
+    Place: section II-B; not said there: what the other statements start from
+    Scope: all reals, any numbers of users, servers and resources, any weights; that there are such prices in
+        words, by the duality of linear programs
+    """
+    yield from pareto_steps(question)
+    yield DUALITY
+
+
 @_both("pareto")
 def _pareto(question: Question, pooled: bool) -> Iterator[Step]:
     r"""Under {mechanism}, and so under {without}, nobody can be given more tasks unless somebody gets fewer,
@@ -202,9 +232,10 @@ def _pareto(question: Question, pooled: bool) -> Iterator[Step]:
     .. math:: y\ge x,\ y\text{ feasible}\implies y=x
 
     Hypotheses
-        price*, supply*, fits*, no loss*
+        price*, supply*, fits*, no loss*, worth*, cost, signs
+    Remark: Max-min fair placements have such prices: psdsf-max-min-prices.
     """
-    return pareto_steps(question, pooled)
+    return pareto_steps(question)
 
 
 @_both("envy-free")
@@ -215,7 +246,12 @@ def _envy_free(question: Question, pooled: bool) -> Iterator[Step]:
     .. math:: U_n(a_p)/\varphi_p\le x_n/\varphi_n
 
     Hypotheses
-        cover*, covers*, least*, alone*, dominant*, share*, more*, price*, supply*, fits*
+        cover*, covers*, least*, demanded, alone*, dominant*, share*, not above*
+        price*, supply*, worth*, cost, signs
+        fits*: the bundle of one who stands higher fits beside the tasks of the user and of all others who do
+            not
+        tasks*: tasks on the servers add up
+    Remark: Max-min fair placements have such prices: psdsf-max-min-prices.
     """
     return envy_steps(question, pooled)
 
@@ -231,7 +267,7 @@ def _strategy_proof(question: Question, pooled: bool) -> Iterator[Step]:
         cover*
         covers*: the tasks fit into the resources of the claimed ones
         least*, alone*, dominant*, share*
-        more*: the liar runs more than before
+        not above*: what the liar claims makes no larger share than it has without the lie
         price*, supply*, fits*, no loss*, first loser*, first winner*
     Remark: Weights are given, not stated by the users. The same steps exclude that several users lie and all
         of them gain.
@@ -246,8 +282,10 @@ def _bottleneck_fair(question: Question, pooled: bool) -> Iterator[Step]:
     .. math:: \rho(n,i)=r\ \forall n,i\implies (x_nd_{nr}/\varphi_n)_n\ \text{max-min fair}
 
     Hypotheses
-        alone*, beside*, fits*, no loss*, price*, supply*
-        dominant*: alone on a server, each user would fill the common resource
+        alone*, beside*, fits*, no loss*, price*, supply*, worth*, cost, share*
+        dominant*: alone on a server, or in the pool, each user would fill the common resource
+        common: every server has some of it
+        signs: tasks, demands and ratios are not negative
     Remark: One resource alone is the special case of single resource fairness. Placement constraints do no
         harm if the resource is dominant on all servers, those included that a user may not use. If a server
         lacks what some user demands, as in Figure 1, it may fail: psdsf-c-drfh-bottleneck-fair and

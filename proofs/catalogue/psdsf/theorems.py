@@ -35,6 +35,7 @@ def _time_implies_resource(question: Question) -> None:
         tasks: in the part u of the time a user runs u gamma tasks on average
         time*: the parts add up to at most 1
         capacity: no capacity is negative
+        signs: tasks alone and demands are not negative
     Place: equation (11)
     Scope: each server and resource; all reals, any number of users
 
@@ -64,7 +65,7 @@ def _stopped(question: Question, says: str, d: str, c: str, full: str, stated: s
 
 
 @argued
-def _spare(question: Question, says: str, d: str, c: str, case: str) -> None:
+def _spare(question: Question, says: str, d: str, c: str, case: str, stated: str) -> None:
     """A user without a bottleneck: the users p stay, the higher users h and q leave; h holds something.
 
     Proof
@@ -72,18 +73,21 @@ def _spare(question: Question, says: str, d: str, c: str, case: str) -> None:
             no negative demand 1: {d} >= 0; no negative demand 2: {d}h >= 0;
             no negative demand 3: {d}[p] >= 0; no negative demand 4: {d}[q] >= 0; tasks 1: x >= 0;
             tasks 2: xh >= 0; tasks 3: x[p] >= 0; tasks 4: x[q] >= 0; {case}
-            => x*{d} + sum[p](x[p]*{d}[p]) < {c}
+            => x*{d} + sum[p](x[p]*{d}[p]) < {c}{stated}
     """
 
 
-def _idle(question: Question, says: str, d: str, c: str) -> Iterator[Step]:
-    used = f"x*{d} + sum[p](x[p]*{d}[p]) + xh*{d}h + sum[q](x[q]*{d}[q])"
-    return _spare(question, says, d, c, f"not full: {used} < {c}")
+STATED = " (as stated)"
 
 
-def _busy(question: Question, says: str, d: str, c: str) -> Iterator[Step]:
+def _idle(question: Question, says: str, d: str, c: str, stated: str = "") -> Iterator[Step]:
     used = f"x*{d} + sum[p](x[p]*{d}[p]) + xh*{d}h + sum[q](x[q]*{d}[q])"
-    return _spare(question, says, d, c, f"fits: {used} <= {c}; held: xh*{d}h > 0")
+    return _spare(question, says, d, c, f"not full: {used} < {c}", stated)
+
+
+def _busy(question: Question, says: str, d: str, c: str, stated: str = "") -> Iterator[Step]:
+    used = f"x*{d} + sum[p](x[p]*{d}[p]) + xh*{d}h + sum[q](x[q]*{d}[q])"
+    return _spare(question, says, d, c, f"fits: {used} <= {c}; held: xh*{d}h > 0", stated)
 
 
 @STATEMENTS.add("psdsf-theorem-1")
@@ -99,44 +103,57 @@ def _theorem_1(question: Question) -> Iterator[Given]:
         highest*: no user of a higher level holds any of a bottleneck
         demanded*: the user demands its bottleneck
         no negative demand: no demand is negative
+        keeps: whoever stands no higher loses nothing
+        no negative tasks: nobody runs less than nothing then
+        gains: the user gains
+        tasks: tasks are not negative
+        signs: nor are those of users on the server
+        not full: or the resource has room,
+        fits: or it has not, but
+        held: somebody who stands higher holds some of it
+        spare: or all demanded resources have room once higher users have left, the least of it s, at least
+        largest: no demand of the user is larger than D
+        step: e is s over D
     Place: Theorem 1
     Scope: each user, server and resource; all reals, any numbers of users on the server and above the user;
         and a grid
     Remark: Definition 5 is read as in the paper's proof: nobody of no higher level loses tasks on the server.
         Who gains in total gains on some server, so its tasks may move. Counting only losses of totals makes
-        it stronger; see psdsf-definition-5-for-totals.
+        it stronger; see psdsf-definition-5-for-totals. The least of finitely many positive amounts is
+        positive.
 
     Proof
-        ...
-        ...
-        ...
-        With s the least spare amount and D the largest demand, e = s/D more tasks of the user are more than
-        0...
-            spare: s > 0; in each: s <= f; largest: D > 0; demand: d <= D; step: e*D == s;
-            not negative: d >= 0
-            => e > 0
-            by not the conclusion * largest
-        ...and fit into the spare amount f of every resource.
-            spare; in each; largest; demand; step; not negative; more: e > 0
-            => e*d <= f
-            by more * demand
-        So the user gains without loss to its equals if and only if no demanded resource is its bottleneck.
-            In words: Both directions for each user and server; the least of finitely many positive amounts is
-            positive.
         On a grid of clusters and placements Definition 5 and the theorem agree.
-            Computed (as stated).
+            Computed.
+        ...
+        ...
+        ...
+        [more] With s the least spare amount and D the largest demand, e = s/D more tasks of the user are more
+        than 0...
+            spare: s > 0; largest 1: D > 0; step: e*D == s
+            => e > 0
+            by not the conclusion * largest 1
+        [room] ...and fit into the spare amount f of every resource.
+            spare 1: s <= f; largest: d <= D; step; more: e > 0
+            => e*d <= f
+            by more * largest
+        So without a bottleneck there is room for more tasks of the user.
+            spare; spare 1; largest; largest 1; step
+            from more knowing all
+            from room knowing all
+            => e*d <= f (as stated)
     """
-    gains = "With a bottleneck, however many users stand higher, the user gains only if it overflows."
-    yield _stopped(question, gains, "d", "c", "saturated", " (as stated)")
-    yield _idle(question, "A demanded resource that is not full has room for the user.", "d", "c")
-    room = "A full one that a higher user holds has room once all higher users have left the server."
-    yield _busy(question, room, "d", "c")
     yield every(
         "placements_by_both_definitions",
         division="resource",
         largest=2,
         saturated=question.holds("saturated"),
     )
+    gains = "With a bottleneck, however many users stand higher, the user gains only if it overflows."
+    yield _stopped(question, gains, "d", "c", "saturated", STATED)
+    yield _idle(question, "A demanded resource that is not full has room for the user.", "d", "c", STATED)
+    room = "A full one that a higher user holds has room once all higher users have left the server."
+    yield _busy(question, room, "d", "c", STATED)
 
 
 @STATEMENTS.add("psdsf-theorem-2")
@@ -152,6 +169,15 @@ def _theorem_2(question: Question) -> Iterator[Given]:
         highest*: users of higher levels are not served
         demanded*: a task of the user takes time
         no negative demand: no task takes negative time
+        keeps: whoever stands no higher loses nothing
+        no negative tasks: nobody runs less than nothing then
+        gains: the user gains
+        tasks: tasks are not negative
+        signs: nor are those of users on the server
+        not full: or the server has time left,
+        fits: or it has not, but it
+        held: serves a user who stands higher
+        step: e more tasks of the user take the time that is left once higher users have left the server
     Place: Theorem 2
     Scope: each user and server; all reals, any numbers of users on the server and above the user; and a grid
 
@@ -190,7 +216,7 @@ def _theorem_2(question: Question) -> Iterator[Given]:
             Computed (as stated).
     """
     gains = "If the server is always busy and its higher users are not served there, the user gains only "
-    yield _stopped(question, gains + "overtime.", "t", "1", "busy", " (as stated)")
+    yield _stopped(question, gains + "overtime.", "t", "1", "busy", STATED)
     yield _idle(question, "An idle server has time for the user once the higher users have left.", "t", "1")
     yield _busy(question, "So has a busy server that serves a higher user.", "t", "1")
     yield every("placements_by_both_definitions", division="time", largest=2)
@@ -203,35 +229,38 @@ def _single_server(question: Question) -> Iterator[Given]:
     .. math:: s_{n1}=x_n\max_r d_{nr}/c_r
 
     Hypotheses
-        dominant: one resource stops the user when it is alone
+        dominant*: one resource stops the user when it is alone
         alone*: its tasks alone fit into the others (7)
+        level*: the virtual dominant share is tasks over tasks alone
         saturated*: a bottleneck is full
         highest: no user of a higher level holds any of a bottleneck
         demanded: the user demands its bottleneck
         no negative demand: no demand is negative
-        weights*: both mechanisms know the weights
+        keeps: whoever stands no higher loses nothing
+        no negative tasks: nobody runs less than nothing then
+        gains: the user gains
+        signs: tasks and levels are not negative
     Place: section I, contributions
     Scope: all reals, any number of users; progressive filling on all two users with demands 0 to 3 on three
         servers
+    Remark: That is max-min fairness of the weighted dominant shares; max-min fair vectors in a convex set are
+        unique.
 
     Proof
-        The virtual dominant share is the share of the dominant resource...
-            dominant: g*d == c; alone: g*e <= k; level: s*g == x; level sign: s >= 0; c > 0; k > 0; d > 0;
-            g > 0; e >= 0
-            => x*d == s*c
-        ...and no share of another resource is larger.
-            dominant; alone; level; level sign; c > 0; k > 0; d > 0; g > 0; e >= 0
-            => x*e <= s*k
-            by alone * level sign
-        ...
-        That is max-min fairness of the weighted dominant shares, which only one allocation has.
-            In words: Max-min fair vectors in a convex set are unique.
         Progressive filling meets the conditions of PS-DSF for all small demands of two users, weights 1 and
         2.
-            Computed (as stated).
+            Computed.
+        The virtual dominant share is the share of the dominant resource...
+            dominant: g*d == c; level: s*g == x
+            => x*d == s*c (as stated)
+        ...and no share of another resource is larger.
+            alone: g*e <= k; level; s >= 0
+            => x*e <= s*k (as stated)
+            by alone * sign of s
+        ...
     """
+    yield every("one_server_cases", largest=3, weighted=True)
     says = (
         "With a bottleneck, however many users have larger shares, more for one takes from a share that is "
     )
-    yield _stopped(question, says + "no larger.", "d", "c", "saturated", "")
-    yield every("one_server_cases", largest=3, weighted=question.holds("weights"))
+    yield _stopped(question, says + "no larger.", "d", "c", "saturated", STATED)

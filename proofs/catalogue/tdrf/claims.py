@@ -45,6 +45,8 @@ def _drf_truthful(question: Question) -> Iterator[Step]:
     Hypotheses
         covers*: the tasks fit into the liar's bundle
         claim: the liar holds at most the common dominant share of anything
+        nothing: a resource of which the liar claims nothing, and gets nothing
+        signs: tasks are not negative
         level: all users have the same dominant share
         level later: so they have after the lie
         demand: demands are positive
@@ -67,6 +69,8 @@ def _truthful_about_demands(question: Question) -> Iterator[Step]:
     Hypotheses
         covers*: the tasks fit into the liar's bundle
         claim: the liar holds at most the common level of anything, by its weight
+        nothing: a resource of which the liar claims nothing, and gets nothing
+        signs: tasks are not negative
         level: dominant shares times time weights are the same for all
         level later*: so they are after the lie
         demand: demands are positive

@@ -145,19 +145,23 @@ def _harmless(question: Question) -> Iterator[Claim]:
 
     Hypotheses
         only what it cannot use*: users give away only what they cannot use
+        swaps*: in a swap a user gets something, and gives away an amount
+        needed*: the user needs the resource
     Place: section 2.2; not said in the paper
-    Scope: all contributions, any number of users and resources; besides all cases of two users who bring up
-        to 2 units of two
+    Scope: all contributions, any numbers of users, resources and swaps;
+        besides all cases of two users who bring
+        up to 2 units of two
 
     Proof
-        What a user needs it does not give away in a swap, so it has at least as much afterwards.
-            after: after == before + got - amount*gives; needed: needs == 1; got: got >= 0;
-            only what it cannot use: gives*needs == 0
-            => after >= before
-        Swaps follow one another.
-            In words: What holds for each swap holds for any number of them.
         Two users, two resources, every case.
-            Computed (as stated).
+            Computed.
+        What a user needs it does not give away in a swap, so that after any number of them it has at least as
+        much as at first.
+            swaps 1: k[n+1] == k[n] + g[n] - a[n]*v[n]; swaps 2: g[n] >= 0; needed: d > 0;
+            only what it cannot use: v[n]*d == 0
+            => k[n] >= k[0] (as stated)
+            by not the conclusion * needed; induction * needed; swaps 2 * needed
+            degree 2
     """
     yield every("exchange_loses_nothing", users=2, largest=2)
 
@@ -234,7 +238,7 @@ def _four_one(question: Question) -> None:
 
     Proof
         Equal levels leave one ratio.
-            levels: 2*x == 3*k*y; four: x == 4; one: y == 1; k > 0; x > 0; y > 0
+            levels: 2*x == 3*k*y; four: x == 4; one: y == 1
             => 3*k == 8 (as stated)
     """
 
@@ -251,18 +255,19 @@ def _end_cancels(question: Question) -> None:
         weight B: the weight of B is its time since the start over D
         levels*: dominant shares times time weights are equal
         end*: the end is after the start
+        signs: times, weights and tasks are not negative
     Place: section 2.4, definition of the weight; not said in the paper
     Scope: all real times; the example (any two users alike)
 
     Proof
         Equal levels do not depend on D, the end less the start.
-            weight A: v*D == a; weight B: w*D == b; levels: 2*x*v == 3*y*w; a >= 0; b >= 0; x >= 0; y >= 0;
-            v >= 0; w >= 0; D >= 0
-            => 2*x*a == 3*y*b
+            weight A: v*D == a; weight B: w*D == b; levels: 2*x*v == 3*y*w; a >= 0; b >= 0;
+            v >= 0; w >= 0; x >= 0; y >= 0; D >= 0
+            => 2*x*a == 3*y*b (as stated)
         Nor does what has them.
             weight A; weight B; end: D > 0
-            besides levels: 2*x*a == 3*y*b; a >= 0; b >= 0; x >= 0; y >= 0; v >= 0; w >= 0; D >= 0
-            => 2*x*v == 3*y*w
+            besides levels: 2*x*a == 3*y*b; a >= 0; b >= 0; v >= 0; w >= 0; x >= 0; y >= 0
+            => 2*x*v == 3*y*w (as stated)
     """
 
 

@@ -89,6 +89,8 @@ def product_coefficients(load: Row, total: int) -> Row:
 def with_one_full(a: Matrix, x: Sequence[Fraction | int]) -> Row | None:
     """Equal shares, by job, of one of two resources, if the other suffices; None if neither does."""
     for j in (0, 1):
+        if not all(row[j] for row in a):
+            continue
         tasks = [n / (sum(x) * row[j]) for n, row in zip(x, a, strict=True)]
         if usage(a, tasks)[1 - j] <= 1:
             return tasks

@@ -94,17 +94,23 @@ def mix_limit(demands: Any, capacities: Any, direction: Any, whole: bool = True)
 def two_resource_bmf(a: Matrix, x: Row) -> Row:
     """Bottleneck-max fairness of classes on two resources: per job min(t1/a_i1, t2/a_i2) if both are full.
 
-    With t2 = 1 the usages are linear in t1 between the ratios a_i1/a_i2.
+    Of levels only those count that belong to a demand. With t2 = 1 the usages are linear in t1 between the
+    ratios a_i1/a_i2, and beyond them.
     """
     if (alone := with_one_full(a, x)) is not None:
         return alone
 
     def at(t: Fraction) -> tuple[Row, Fraction, Fraction]:
-        tasks = [n * min(t / row[0], 1 / row[1]) for n, row in zip(x, a, strict=True)]
+        tasks = [
+            n * min(s / d for s, d in zip((t, ONE), row, strict=True) if d)
+            for n, row in zip(x, a, strict=True)
+        ]
         used = usage(a, tasks)
         return tasks, used[0], used[0] - used[1]
 
-    ratios = sorted({row[0] / row[1] for row in a})
+    ratios = sorted({row[0] / row[1] for row in a if row[1]})
+    while at(ratios[-1])[2] < 0:  # some demand the first resource alone, and get more
+        ratios.append(2 * ratios[-1] + 1)
     low = max(t for t in ratios if at(t)[2] <= 0)
     high = min(t for t in ratios if at(t)[2] >= 0)
     if low != high:

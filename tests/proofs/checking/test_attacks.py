@@ -324,8 +324,8 @@ def test_a_truth_and_words():
 
 
 def test_words_of_the_catalogue_for_a_changed_statement():
-    # drf-table-drf-sp has a step in words, which somebody has read for the statement with all hypotheses.
-    verdict = check("drf-table-drf-sp", replace={"demand": "d > 0"})
+    # br-balanced-stable has a step in words, which somebody has read for the statement with all hypotheses.
+    verdict = check("br-balanced-stable", replace={"overload": "r >= 1"})
     assert verdict.status == Status.UNKNOWN
     forged = [
         replace(f, status=Status.PROVED, evidence={}, reason="") if f.claim["claim"] == "InWords" else f
@@ -336,7 +336,7 @@ def test_words_of_the_catalogue_for_a_changed_statement():
 
 @pytest.mark.long
 def test_a_lemma_that_fails_refutes_nothing():
-    for name, hypothesis in (("drf-table-drf-sp", "demand"), ("br-two-classes", "independent")):
+    for name, hypothesis in (("psdsf-sharing-incentive-two-users", "own"), ("br-two-classes", "independent")):
         verdict = check(name, drop=[hypothesis])
         assert verdict.status == Status.UNKNOWN
         assert "this proof breaks at step" in verdict.reason

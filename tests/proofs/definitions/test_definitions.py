@@ -510,7 +510,7 @@ def test_classes_that_do_not_demand_the_full_resource_may_stop_later():
     assert tasks[2] > level * top * rho[2]
     values = {"t": level, "V": top}
     for i, (row, x, r) in enumerate(zip(shares, tasks, rho, strict=True), 1):
-        values |= {f"a_i{i}": row[0], f"rho_i{i}": r, f"h_i{i}": x * row[0]}
+        values |= {f"a_i{i}": row[0], f"rho_i{i}": r, f"f_i{i}": x}
     # The step that adds up what all hold of resource 1 is about this state too: its hypotheses are met.
     [schema] = [c for c in claims_of("br-drf-stable") if isinstance(c, SumSchema)]
     added = schema.instance(3)

@@ -227,20 +227,22 @@ def test_coq_refuses_a_bent_claim_for_every_size(tmp_path, right, wrong):
 def test_coq_refuses_bent_evidence(tmp_path):
     """Evidence that this project's checker would refuse: a coefficient, a square, a cofactor, a factor."""
     verdict = check("br-pf-stable")
-    finding = verdict.findings[0]
+    place = next(k for k, f in enumerate(verdict.findings) if f.says.startswith("Per class"))
+    finding = verdict.findings[place]
     term, *others = finding.evidence["terms"]
     cofactors = finding.evidence["cofactors"]
     bent = [
         {"terms": [term | {"coefficient": 2}, *others]},
         {"terms": [term | {"square": f"{term['square']} + 1"}, *others]},
-        {"terms": [term | {"factors": [*term["factors"], "tasks"]}, *others]},
+        {"terms": [term | {"factors": [*term["factors"], "cost"]}, *others]},
         {"cofactors": cofactors | {"prices": f"{cofactors['prices']} + 1"}},
         {"terms": others},
     ]
     assert compiled(tmp_path, "right", to_coq(verdict)) is None
     for k, change in enumerate(bent):
         changed = replace(finding, evidence=finding.evidence | change)
-        text = to_coq(replace(verdict, findings=(changed, *verdict.findings[1:])))
+        findings = (*verdict.findings[:place], changed, *verdict.findings[place + 1 :])
+        text = to_coq(replace(verdict, findings=findings))
         assert compiled(tmp_path, f"bent{k}", text).strip() in ("ring.", "field.")
 
 

@@ -18,6 +18,8 @@ from proofs import (
     check,
     verify,
 )
+from proofs.catalogue import statement_named
+from proofs.endings import shortfall
 from proofs.verdicts.verdict import Kind
 from tests.proofs.catalogue.statements import own
 
@@ -72,14 +74,27 @@ def test_a_chain_that_cites_nothing_proves_nothing():
 
 
 @pytest.mark.parametrize(
-    "name", ["br-balanced-fits", "br-duration-bound-tight", "psdsf-theorem-2", "dcdrf-lemma-3-1"]
+    ("name", "ends"),
+    [
+        ("br-balanced-fits", True),
+        ("br-duration-bound-tight", True),
+        ("psdsf-theorem-2", True),
+        ("dcdrf-lemma-3-1", False),
+        ("tdrf-optimum", False),
+    ],
 )
 @pytest.mark.long
-def test_proofs_of_the_catalogue_that_rest_on_cases(name):
+def test_proofs_of_the_catalogue_with_cases(name, ends):
+    # Cases stand beside a proof that ends in its statement; another one may rest on them.
     verdict = check(name)
     kinds = {f.evidence.get("kind") for f in verdict.findings}
     assert verdict.status == Status.PROVED
-    assert verdict.kind != Kind.GENERAL or not kinds & {"enumerated", "computed"}
+    assert kinds & {"enumerated", "computed"}
+    assert (shortfall(statement_named(name)) == "") == ends
+    assert (verdict.kind == Kind.GENERAL) == ends
+    verify(verdict)
+    with pytest.raises(EvidenceError):
+        verify(replace(verdict, kind=str(Kind.FINITE if ends else Kind.GENERAL)))
 
 
 def test_equal_random_cases_are_one_case():

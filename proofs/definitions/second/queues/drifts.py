@@ -84,9 +84,11 @@ def two_resource_bmf(a: Matrix, counts: Row) -> Row:
     """Tasks of classes on two resources: each names one, whose largest share its jobs hold."""
     n = len(a)
     # Whoever demands relatively more of the first resource than one who names it names it, too.
-    by_ratio = sorted(range(n), key=lambda i: a[i][0] / a[i][1])
+    by_ratio = sorted(range(n), key=lambda i: a[i][0] / sum(a[i]))
     for split in range(n + 1):
         named = [int(i in by_ratio[:split]) for i in range(n)]
+        if not all(row[j] for j, row in zip(named, a, strict=True)):
+            continue
         used = sorted(set(named))
         each = [[ONE / a[i][named[i]] * (j == named[i]) for j in used] for i in range(n)]
         loads = [
