@@ -94,7 +94,12 @@ def check(
     return Verdict(
         id=asked.id,
         status=overall(findings),
-        kind=kind_of(findings, asked.bounds(question), ends=not unread and not shortfall(asked)),
+        kind=kind_of(
+            findings,
+            asked.bounds(question),
+            ends=not unread and not shortfall(asked),
+            read=bool(asked.reading),
+        ),
         scope=asked.scope_of(question),
         statement=data,
         sizes=dict(question.sizes),

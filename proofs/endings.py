@@ -1,12 +1,9 @@
 """Whether a proof ends in its statement, so that nothing between its steps is left to the reader.
 
 It does if its last step states it: the relations that the step assumes are the hypotheses of the statement,
-    by
-their names, all of them and no others;
-and every step before is cited by it, by what it cites, and so on. Where a
-statement has several parts, as "if and only if" has two, steps may state one each, and count together. What
-is
-computed or enumerated stands beside a proof: nothing can cite it.
+by their names, all of them and no others; and every step before is cited by it, by what it cites, and so on.
+Where a statement has several parts, as "if and only if" has two, steps may state one each, and count
+together. What is computed or enumerated stands beside a proof: nothing can cite it.
 """
 
 from __future__ import annotations

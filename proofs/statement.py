@@ -298,6 +298,9 @@ class Statement:
         Hypotheses without which the statement is false or open (tests drop each); "not x" means x reversed.
     remark : str
         What a reader should know: how the paper says it, what is open.
+    reading : str
+        What is reasoned in words beside the steps: why the model has the hypotheses, by which theorem of the
+        literature, what follows from the conclusion. Such a proof counts as one with steps in words.
     said : Said
         Whether the source claims it, denies it, or only a reader might think so.
     """
@@ -313,6 +316,7 @@ class Statement:
     sizes: Mapping[str, Size] = field(default_factory=dict)
     mutants: tuple[str, ...] = ()
     remark: str = ""
+    reading: str = ""
     said: Said = Said.CLAIMED
 
     def to_dict(self, *, own: bool) -> dict[str, Any]:
@@ -325,6 +329,7 @@ class Statement:
             "hypotheses": dict(self.hypotheses),
             "said": str(self.said.value),
             "remark": self.remark,
+            "reading": self.reading,
             "origin": "of your own" if own else "of the catalogue",
         }
 
@@ -442,7 +447,7 @@ def reread(statement: Statement) -> Statement:
             f"a statement is a Statement, and no class made from it, with its fields and nothing more; got "
             f"{type(statement).__name__}"
         )
-    for name in ("id", "source", "place", "words", "latex", "scope", "remark"):
+    for name in ("id", "source", "place", "words", "latex", "scope", "remark", "reading"):
         if type(told[name]) is not str:
             raise ProofError(f"the {name} of a statement is a text; got {told[name]!r}")
     refuse_look_alikes(told["id"])

@@ -12,8 +12,8 @@ It is written as a theorem stands above its proof::
         weight, units
     Place: page 1
     Scope: all a, x
-    Remark: what a reader should know,
-        and more of it
+    Remark: what a reader should know, and more of it
+    Reading: why the model has these hypotheses, and what follows from the conclusion, if said in words
 
     Proof
         The steps, as :mod:`proofs.catalogue.proof_texts` reads them.
@@ -35,7 +35,7 @@ from proofs.errors import ProofError
 
 __all__ = ["conditions", "declared", "hypotheses_in"]
 
-PARTS = (".. math:", "Place", "Scope", "Case", "Remark")
+PARTS = (".. math:", "Place", "Scope", "Case", "Remark", "Reading")
 """What stands at the margin beside the hypotheses."""
 
 

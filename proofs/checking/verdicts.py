@@ -120,7 +120,12 @@ def verify(verdict: Verdict, statement: Statement | None = None) -> None:
         raise EvidenceError(f"{verdict.id}: the steps do not make the statement {verdict.status}")
     derived: dict[str, Any] = {
         "id": statement.id,
-        "kind": kind_of(verdict.findings, statement.bounds(question), ends=read and not shortfall(statement)),
+        "kind": kind_of(
+            verdict.findings,
+            statement.bounds(question),
+            ends=read and not shortfall(statement),
+            read=bool(statement.reading),
+        ),
         "scope": statement.scope_of(question),
         "statement": data,
         "sizes": dict(question.sizes),

@@ -48,7 +48,7 @@ class Kind(StrEnum):
     FINITE = "for the finite sizes named"
     """Computed case by case, or proved for the numbers of users, resources and so on that are named."""
     WORDS = "general, with steps in words"
-    """For all sizes; at least one step is reasoned in words that people have read and no machine checked."""
+    """For all sizes; at least one step, or how to read them, is in words that no machine checked."""
     GENERAL = "general, by certificates only"
     """For all sizes; what it rests on has certificates in fractions, or is a chain of steps that have."""
 
@@ -151,8 +151,8 @@ class Verdict:
 
     @property
     def said(self) -> str:
-        """Who says so, then the remark."""
-        remark = self.statement["remark"]
+        """Who says so, then the remark and the reading."""
+        remark = " ".join(filter(None, (self.statement["remark"], self.statement.get("reading", ""))))
         own = f", {self.statement['origin']}" if self.statement["origin"] != CATALOGUE else ""
         return f"{self.statement['said']}{own}{f': {remark}' if remark else ''}"
 
@@ -321,19 +321,21 @@ def _without_cases(findings: Sequence[Finding]) -> int | None:
     return None
 
 
-def kind_of(findings: Sequence[Finding], sizes: Mapping[str, int], *, ends: bool = False) -> str:
+def kind_of(
+    findings: Sequence[Finding], sizes: Mapping[str, int], *, ends: bool = False, read: bool = False
+) -> str:
     """What a proof rests on, in full: "for the finite sizes named, with steps in words"; "" without.
 
     It is that of the steps on which the statement rests (:func:`_grounds`). Its range is finite where it is
     bound to ``sizes``, and where some of these are computed or enumerated and none in words leads beyond.
     Where a proof ``ends`` in its statement, each of the steps that state it does so by itself, or by what it
-    cites.
+    cites. A reading is words.
     """
     if overall(findings) != Status.PROVED:
         return ""
     grounds = _stated(findings) if ends else _grounds(findings)
     kinds = [f.evidence.get("kind") for f in grounds]
-    words = any(f.claim["claim"] == "InWords" for f in grounds)
+    words = read or any(f.claim["claim"] == "InWords" for f in grounds)
     finite = bool(sizes) or (not words and ("computed" in kinds or "enumerated" in kinds))
     if "unsat" in kinds:
         told = [str(Kind.SOLVER), str(Kind.FINITE) if finite else "general"]

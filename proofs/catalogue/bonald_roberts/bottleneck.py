@@ -170,12 +170,10 @@ def _best_rank(question: Question) -> None:
         gap: that gap is positive
     Place: slide "Bottleneck-max fairness", algorithm
     Scope: each job and full resource, any number of other jobs; all shares
-    Remark: The best rank of a job is its least over the full resources, and the lowest one the worst of all;
+    Reading: The best rank of a job is its least over the full resources, and the lowest one the worst of all;
         so it is 1 exactly if everybody has the largest share of some full resource. The slide serves the job
         of the lowest best rank with whole tasks. What is said here is when no job has to be served before
-        another;
-        that
-        whole tasks come near such shares is not proved.
+        another; that whole tasks come near such shares is not proved.
 
     Proof
         # z: mark of a job whose share is h; s and b: share and rank of the job that is ranked.

@@ -169,12 +169,11 @@ def _load_necessary(question: Question) -> None:
         signs: probabilities and demands are not negative
     Place: slide "Stability condition"; that it is necessary is not said there
     Scope: any policy, any numbers of classes and states; all reals
-    Remark: A stationary system starts as many jobs of each class as it ends, so that its mean tasks are the
+    Reading: A stationary system starts as many jobs of each class as it ends, so that its mean tasks are the
         load; an irreducible chain with a stationary distribution visits the empty state, from which every
         state is reached. So rho a < 1 cannot be relaxed for any policy. That it suffices is a matter of the
-        policy:
-        br-pf-stable, br-drf-stable, br-balanced-stable. Infinitely many states are the limit of finitely
-        many.
+        policy: br-pf-stable, br-drf-stable, br-balanced-stable. Infinitely many states are the limit of
+        finitely many.
 
     Proof
         [most] The load of a resource is at most the probability that there are jobs.

@@ -142,7 +142,7 @@ def _bottlenecks(question: Question) -> Iterator[Claim]:
         others*: whoever demands it has stopped then, or stops with it
         levels*: levels are dominant shares
     Scope: all demands, any n and m; by filling also for pools of 3 users, demands up to 2
-    Remark: Progressive filling raises all dominant shares together, and stops a user when a resource that it
+    Reading: Progressive filling raises all dominant shares together, and stops a user when a resource that it
         demands is full. This is what the other statements on DRF start from.
 
     Proof

@@ -1,18 +1,15 @@
 r"""Bonald and Roberts (2014), continued: how few jobs there can be on average, whatever the policy.
 
 A function h of the jobs has no drift on average, in a stationary system. If for all tasks that can run the
-drift
-of h and the jobs are at least g together, then g is a bound on the mean number of jobs;
-a policy with which they
-are g in every state attains it.
+drift of h and the jobs are at least g together, then g is a bound on the mean number of jobs; a policy with
+which they are g in every state attains it.
 
 Take :math:`h = \frac12 x^TMx` with :math:`M_{ik} = \sigma_i\sum_ja_{ij}Y_{jk}`, symmetric, and prices
 :math:`y_j = \sum_kY_{jk}x_k \ge 0`: what an arrival of class i adds to h is :math:`\sigma_i\sum_ja_{ij}y_j +
 M_{ii}/2`. As all that runs fits, at these prices it is worth at most all resources.
 
-Sums are over the states, which are infinitely many;
-they converge if the mean number of jobs is finite, and else
-there is nothing to show.
+Sums are over the states, which are infinitely many; they converge if the mean number of jobs is finite, and
+else there is nothing to show.
 
 Hypotheses
     fits: in every state the tasks fit into the resources
@@ -51,6 +48,9 @@ def _price_bound(question: Question) -> None:
     Place: not in the slides, which ask for durations under several policies
     Scope: any numbers of classes and resources, all demands, capacities and loads, exponential sizes,
         policies that do not know them
+    Reading: In a stationary system with a finite mean number of jobs h has no drift on average; if that mean
+        is infinite there is nothing to show. That the products of mean sizes and demands at the prices are
+        symmetric is in the drift that is written.
 
     Proof
         # r: loads of classes, l: arrival rates, u: rates of the ends of jobs, S: mean sizes; L: loads of
@@ -115,9 +115,8 @@ def _optimum(question: Question) -> None:
         full*: a resource is full while there are jobs of the class that demands more of it
     Place: not in the slides, which have e = 1/10 and compare policies
     Scope: all e, loads below 1, exponential sizes of mean 1, policies that do not know sizes
-    Remark: With 0 <= e <= 1 there is such a policy: it runs 1/(1 + e) tasks of each class if both have jobs,
-        and
-        one task of a class that has jobs alone. The function is h = x(x + 1) + y(y + 1) + 2 e x y, whose
+    Reading: With 0 <= e <= 1 there is such a policy: it runs 1/(1 + e) tasks of each class if both have jobs,
+        and one task of a class that has jobs alone. The function is h = x(x + 1) + y(y + 1) + 2 e x y, whose
         drift is written here by its values before and after an event.
 
     Proof

@@ -136,7 +136,7 @@ def _same_shares(question: Question) -> None:
 BY_SHARES = "Which shares are full, dominant or largest is all that the policy depends on."
 
 
-@STATEMENTS.add("br-drf-scale-invariant", latex=SCALE, remark=BY_SHARES)
+@STATEMENTS.add("br-drf-scale-invariant", latex=SCALE, reading=BY_SHARES)
 def _share_scale(question: Question) -> Iterator[Step]:
     """Under dominant resource fairness it does not matter how the work of a user is cut into tasks.
 
@@ -147,7 +147,7 @@ def _share_scale(question: Question) -> Iterator[Step]:
     yield from _same_shares(question)
 
 
-@STATEMENTS.add("br-bmf-scale-invariant", latex=SCALE, remark=BY_SHARES)
+@STATEMENTS.add("br-bmf-scale-invariant", latex=SCALE, reading=BY_SHARES)
 def _bmf_scale(question: Question) -> Iterator[Step]:
     """Under bottleneck-max fairness it does not matter how the work of a user is cut into tasks.
 

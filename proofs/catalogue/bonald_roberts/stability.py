@@ -93,7 +93,7 @@ DYNKIN = (
 )
 
 
-@STATEMENTS.add("br-pf-stable", remark=DYNKIN)
+@STATEMENTS.add("br-pf-stable", reading=DYNKIN)
 def _pf_stable(question: Question) -> Iterator[Iterable[Step]]:
     r"""Under proportional fairness the system is stable whenever every resource has a load below 1: with
     loads of at most 1 - d there are at most 1/d jobs per class on average.
@@ -173,13 +173,12 @@ def _drf_stable(question: Question) -> Iterator[Claim]:
     Place: slide "Stability condition"
     Scope: each class, the resource that stops it and each other class, any numbers of them; all real loads,
         demands and counts
-    Remark: So DRF is stable whenever every resource has a load below 1. This holds in every state, also
-        where some classes are empty. Along the fluid limit a class that
-        attains the maximum has w near 1 in all states nearby, so its r x/rho falls at the rate of at least r
-        mu s/(1 - s), and the maximum with it, until the system is empty;
-        then the chain is positive recurrent, by
-        the fluid limit theorem (J. G. Dai, Annals of Applied Probability 5, 1995). Weights are part of the
-        growth r; for DRF r is one over the dominant share.
+    Remark: So DRF is stable whenever every resource has a load below 1. This holds in every state, also where
+        some classes are empty. Along the fluid limit a class that attains the maximum has w near 1 in all
+        states nearby, so its r x/rho falls at the rate of at least r mu s/(1 - s), and the maximum with it,
+        until the system is empty; then the chain is positive recurrent, by the fluid limit theorem (J. G.
+        Dai, Annals of Applied Probability 5, 1995). Weights are part of the growth r; for DRF r is one over
+        the dominant share.
 
     Proof
         The same, computed by progressive filling in whole states: all pools of two classes with demands up to
@@ -237,11 +236,10 @@ def _bmf_two(question: Question) -> None:
         singular*: or they are proportional
     Place: slide "Future work"
     Scope: two classes on two resources, all counts
-    Remark: With these prices both classes meet the conditions of PF, both resources being full; these are
+    Reading: With these prices both classes meet the conditions of PF, both resources being full; these are
         sufficient, because PF maximises a concave function. If demands are proportional, or one resource is
-        the
-        bottleneck of both classes, shares of a full resource are equal, which is PF with the price of that
-        resource alone. PF is stable: br-pf-stable.
+        the bottleneck of both classes, shares of a full resource are equal, which is PF with the price of
+        that resource alone. PF is stable: br-pf-stable.
 
     Proof
         [determinant] If class 1 has the largest share of resource 1 and class 2 that of resource 2, the
@@ -312,7 +310,7 @@ def _bmf_97(question: Question) -> Iterator[Iterable[Step]]:
     Place: slide "Future work"; the answer is ours, and not in the source
     Scope: any number of classes, all demands, and any choice where several allocations are bottleneck-max
         fair; exponential sizes; sums over the states, which converge as jobs are at most the arrivals
-    Remark: For loads up to 1 it is a conjecture of the slides (br-bmf-stable). As in br-pf-stable Dynkin's
+    Reading: For loads up to 1 it is a conjecture of the slides (br-bmf-stable). As in br-pf-stable Dynkin's
         formula is quoted, and the bound makes the chain positive recurrent. With sqrt(2) for 17/12 the same
         holds up to 12 sqrt(2) - 16 = .97056, where this function ends (br-bmf-not-by-pf).
 

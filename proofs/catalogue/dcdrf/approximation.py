@@ -49,7 +49,7 @@ def _incentive(question: Question) -> Iterator[Given]:
     Place: section 3
     Scope: all demands, entitlements and epsilon, any number of tenants; algorithm run for all 2 x 2 demands
         in thirds, four epsilon
-    Remark: Epsilon only tells who leaves after the first round, which always ends;
+    Reading: Epsilon only tells who leaves after the first round, which always ends;
         so also when a timeout ends the rounds.
 
     Proof
@@ -70,9 +70,8 @@ def _envy(question: Question) -> Iterator[Given]:
     Place: section 3
     Scope: all demands, entitlements, epsilon and pairs of any number of tenants; algorithm run for all 2 x 2
         demands in thirds, four epsilon
-    Remark: For every epsilon what counts as exhausted stops all of its demanders, in the same round. Also
-        when
-        a timeout ends the rounds: whom it stops has the highest level of all.
+    Reading: For every epsilon what counts as exhausted stops all of its demanders, in the same round. Also
+        when a timeout ends the rounds: whom it stops has the highest level of all.
 
     Proof
         The same, computed from the algorithm.

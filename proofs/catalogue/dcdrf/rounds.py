@@ -195,7 +195,7 @@ def _work(question: Question) -> Iterator[Claim]:
         counts: numbers are not negative, and there is a round
     Place: Lemma 3.2
     Scope: any numbers; measured for all 2 x 3 demands in halves, and up to 17 rounds of 80 tenants
-    Remark: Every round evicts a tenant and exhausts a resource that no earlier one did. Asking newly
+    Reading: Every round evicts a tenant and exhausts a resource that no earlier one did. Asking newly
         exhausted resources for their tenants touches every demand once in all, and fits as well.
 
     Proof

@@ -85,10 +85,9 @@ def _filling(question: Question) -> Iterator[Claim]:
             before
         level*: levels are dominant shares, or sums of shares
     Place: sections 4 and 5.1
-    Scope: any numbers of users and resources;
-        besides three users on two resources, demands 1, 2, capacities 1,
-        2, 3
-    Remark: This is what the proofs of the table start from. The resource that is full first stops all.
+    Scope: any numbers of users and resources; besides three users on two resources, demands 1, 2, capacities
+        1, 2, 3
+    Reading: This is what the proofs of the table start from. The resource that is full first stops all.
 
     Proof
         DRF, every case.
@@ -179,10 +178,9 @@ def _impossible(question: Question) -> None:
         fits*: all allocations fit
     Place: section 6, resource monotonicity
     Scope: all policies; two users and two resources
-    Remark: Demands are (2, 1) and (1, 2), and there is one unit of each resource;
-        one of them is full, else both
-        users could run more. Then the other one is doubled: half of the pool runs 1/2 of the user who needs
-        it most. The sharing incentive is used after the change only, and efficiency before it only.
+    Reading: Demands are (2, 1) and (1, 2), and there is one unit of each resource; one of them is full, else
+        both users could run more. Then the other one is doubled: half of the pool runs 1/2 of the user who
+        needs it most. The sharing incentive is used after the change only, and efficiency before it only.
 
     Proof
         # x, y: tasks before; X1, Y1 with the first doubled, X2, Y2 with the second doubled.
@@ -207,9 +205,8 @@ def _gap(question: Question) -> Iterator[Claim]:
         steps: in a step a user starts a task or none
         start*: at first both have the same
     Place: section 4.2, and section 6 on discrete resources
-    Scope: each pair of any users, any resources and demands, after any number of tasks;
-        besides all pools of two
-        users with demands to 3, capacities to 6
+    Scope: each pair of any users, any resources and demands, after any number of tasks; besides all pools of
+        two users with demands to 3, capacities to 6
     Remark: The bound is attained, after the first task of two equal users.
 
     Proof

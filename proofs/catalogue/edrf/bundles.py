@@ -67,7 +67,7 @@ def _incentive(question: Question) -> Iterator[Claim]:
         ends*: from some moment on the next bundle of agent 1 does not fit on some resource
     Scope: all demands and ties, any numbers of agents and resources; algorithm run for two agents, demands 0
         to 4
-    Remark: Until that moment it did fit, so that whoever was served instead had at most the share x M after
+    Reading: Until that moment it did fit, so that whoever was served instead had at most the share x M after
         it that agent 1 would have had, (x1 + 1) M1; x1 is final.
 
     Proof
@@ -98,10 +98,9 @@ def _envy(question: Question) -> Iterator[Claim]:
         runs*: x + 2 bundles fit into what the other holds of the scarce resource
     Scope: all demands and ties, any number of agents and resources; algorithm run for two agents, demands 0
         to 4
-    Remark: From some moment on the next bundle of agent i, who ends with x, does not fit. Agent j has a
+    Reading: From some moment on the next bundle of agent i, who ends with x, does not fit. Agent j has a
         bundles then and gets b more. Some resource has less than i's demand c of it left, and j's b bundles
-        of e fit in.
-        Before, i's bundle did fit, so that j's share is at most what i's would have been.
+        of e fit in. Before, i's bundle did fit, so that j's share is at most what i's would have been.
 
     Proof
         The same, computed from the algorithm.

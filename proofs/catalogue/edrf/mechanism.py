@@ -62,7 +62,7 @@ def _first(question: Question) -> Iterator[Step]:
         rate*, entitlements*, exhausted*, upwards*
     Place: section 3 (extended DRF); Algorithm 1 in section 2.1 of Kash et al., SoCC 2018
     Scope: all demands and entitlements, any numbers of resources and agents
-    Remark: As rho is the smallest w_ir/d_ir, rates rho d_ir are at most w_ir, and 0 where d_ir is.
+    Reading: As rho is the smallest w_ir/d_ir, rates rho d_ir are at most w_ir, and 0 where d_ir is.
     """
     yield from _first_round(question, " (as stated)")
 
@@ -195,7 +195,7 @@ def _pareto(question: Question) -> None:
         fits*: the other allocation does not exceed the resource
     Place: section 3
     Scope: all demands and tasks, any numbers of agents and resources
-    Remark: Every agent demands a resource that is exhausted: that is what stops it, and EDRF ends when all
+    Reading: Every agent demands a resource that is exhausted: that is what stops it, and EDRF ends when all
         have stopped.
 
     Proof

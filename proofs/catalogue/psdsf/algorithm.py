@@ -61,11 +61,9 @@ def _rests(question: Question) -> Iterator[Claim]:
         highest*: no holder has a higher level than that
     Place: section III-C, Algorithm I
     Scope: each user, server and resource; all levels; and both directions on a grid
-    Remark: Without an update the placement is the same from the first visit to the last, and the sweep ends
+    Reading: Without an update the placement is the same from the first visit to the last, and the sweep ends
         when nobody is left on any server; so everybody has such a resource on every server, full and
-        demanded:
-        PS-DSF
-        by psdsf-theorem-1.
+        demanded: PS-DSF by psdsf-theorem-1.
 
     Proof
         Who leaves by a resource has no holder above it: its level k is at least S, S at least the highest

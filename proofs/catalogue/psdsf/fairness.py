@@ -209,7 +209,7 @@ def _bottleneck_fair(question: Question) -> None:
     Place: Theorem 3, single resource and bottleneck fairness, equations (23)-(24)
     Scope: all reals, any numbers of servers and of users that hold a bottleneck or stand no higher than one
         of them
-    Remark: Who is served stands no higher than any user that may run there (12), so the users up to a level
+    Reading: Who is served stands no higher than any user that may run there (12), so the users up to a level
         fill all servers that one of them may use. One resource alone is the special case of single resource
         fairness.
 

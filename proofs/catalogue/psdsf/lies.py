@@ -139,7 +139,7 @@ def _one_server(question: Question) -> None:
         others: at a level above 0 the others run something
     Place: Lemma 1, for one server; not in the paper as a case of its own
     Scope: all real demands > 0, any numbers of users and resources, one server
-    Remark: All demand all, so the first resource that is full stops everybody, and the level is common to
+    Reading: All demand all, so the first resource that is full stops everybody, and the level is common to
         all.
 
     Proof

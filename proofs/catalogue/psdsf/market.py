@@ -62,7 +62,7 @@ def _market(question: Question) -> Iterator[Iterable[Step]]:
     Place: Theorem 2 (the identity is not in the paper)
     Scope: each pair of users on a server for the equivalence; any numbers of users and servers for the
         optimum; all reals
-    Remark: An optimum exists, the objective being continuous and the set compact, and as all constraints are
+    Reading: An optimum exists, the objective being continuous and the set compact, and as all constraints are
         linear it has such prices.
 
     Proof

@@ -129,7 +129,7 @@ def _one_server(question: Question) -> None:
         signs: shares are not negative
     Place: section II-B, on CDRF
     Scope: each user and resource; all reals
-    Remark: Both mechanisms ask for max-min fairness of these shares, over the weights: the same numbers over
+    Reading: Both mechanisms ask for max-min fairness of these shares, over the weights: the same numbers over
         the same set of allocations.
 
     Proof
@@ -158,11 +158,9 @@ def _cdrf_incentive(question: Question) -> None:
         value: users run something alone
     Place: section II-B, on CDRF
     Scope: each server and resource, any number of users; all reals
-    Remark: A max-min fair allocation has the largest lowest level of all that fit;
-        so it is at least that of the split, tasks over weight and tasks alone anywhere, which is 1. With
-        placement constraints TSF does
-        not have it (psdsf-tsf-sharing-incentive): tasks alone then
-        count servers that a user may not use.
+    Reading: A max-min fair allocation has the largest lowest level of all that fit; so it is at least that of
+        the split, tasks over weight and tasks alone anywhere, which is 1. With placement constraints TSF does
+        not have it (psdsf-tsf-sharing-incentive): tasks alone then count servers that a user may not use.
 
     Proof
         The split by weights fits on every server.
@@ -233,7 +231,7 @@ def _pareto(question: Question, pooled: bool) -> Iterator[Step]:
 
     Hypotheses
         price*, supply*, fits*, no loss*, worth*, cost, signs
-    Remark: Max-min fair placements have such prices: psdsf-max-min-prices.
+    Reading: Max-min fair placements have such prices: psdsf-max-min-prices.
     """
     return pareto_steps(question)
 
@@ -251,7 +249,7 @@ def _envy_free(question: Question, pooled: bool) -> Iterator[Step]:
         fits*: the bundle of one who stands higher fits beside the tasks of the user and of all others who do
             not
         tasks*: tasks on the servers add up
-    Remark: Max-min fair placements have such prices: psdsf-max-min-prices.
+    Reading: Max-min fair placements have such prices: psdsf-max-min-prices.
     """
     return envy_steps(question, pooled)
 
@@ -290,6 +288,7 @@ def _bottleneck_fair(question: Question, pooled: bool) -> Iterator[Step]:
         harm if the resource is dominant on all servers, those included that a user may not use. If a server
         lacks what some user demands, as in Figure 1, it may fail: psdsf-c-drfh-bottleneck-fair and
         psdsf-tsf-bottleneck-fair.
+    Reading: Max-min fair placements have such prices: psdsf-max-min-prices.
     """
     return bottleneck_steps(question, pooled)
 

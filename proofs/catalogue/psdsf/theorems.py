@@ -117,10 +117,10 @@ def _theorem_1(question: Question) -> Iterator[Given]:
     Place: Theorem 1
     Scope: each user, server and resource; all reals, any numbers of users on the server and above the user;
         and a grid
-    Remark: Definition 5 is read as in the paper's proof: nobody of no higher level loses tasks on the server.
-        Who gains in total gains on some server, so its tasks may move. Counting only losses of totals makes
-        it stronger; see psdsf-definition-5-for-totals. The least of finitely many positive amounts is
-        positive.
+    Reading: Definition 5 is read as in the paper's proof: nobody of no higher level loses tasks on the
+        server. Who gains in total gains on some server, so its tasks may move. Counting only losses of
+        totals makes it stronger; see psdsf-definition-5-for-totals. The least of finitely many positive
+        amounts is positive.
 
     Proof
         On a grid of clusters and placements Definition 5 and the theorem agree.
@@ -243,8 +243,8 @@ def _single_server(question: Question) -> Iterator[Given]:
     Place: section I, contributions
     Scope: all reals, any number of users; progressive filling on all two users with demands 0 to 3 on three
         servers
-    Remark: That is max-min fairness of the weighted dominant shares; max-min fair vectors in a convex set are
-        unique.
+    Reading: That is max-min fairness of the weighted dominant shares; max-min fair vectors in a convex set
+        are unique.
 
     Proof
         Progressive filling meets the conditions of PS-DSF for all small demands of two users, weights 1 and

@@ -148,9 +148,8 @@ def _harmless(question: Question) -> Iterator[Claim]:
         swaps*: in a swap a user gets something, and gives away an amount
         needed*: the user needs the resource
     Place: section 2.2; not said in the paper
-    Scope: all contributions, any numbers of users, resources and swaps;
-        besides all cases of two users who bring
-        up to 2 units of two
+    Scope: all contributions, any numbers of users, resources and swaps; besides all cases of two users who
+        bring up to 2 units of two
 
     Proof
         Two users, two resources, every case.
