@@ -165,7 +165,7 @@ class PolicyRays(Rays):
 
     def _saturated(self, direction: FloatArray, order: FCFS) -> Crossing:
         found = saturate(self.system(direction, 1.0), order)
-        exact = "proved in fractions" if isinstance(found.throughput, Fraction) else "in floats"
+        exact = "in fractions" if isinstance(found.throughput, Fraction) else "in floats"
         part = min(1.0, 1.0 / found.relative_load)
         inner, outer = part * (1.0 - ROUNDING), min(1.0, part * (1.0 + ROUNDING))
         self.seen |= dict.fromkeys((inner, outer), f"throughput of the saturated system, {exact}")

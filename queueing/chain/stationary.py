@@ -33,7 +33,7 @@ from typing import overload
 
 from fairness.arguments.validation import require_number
 from fairness.errors import ModelError
-from fairness.machine.work import OutOfTime, ProgressOption, watching
+from fairness.machine.work import OutOfTime, ProgressOption, stopped, watching
 from fairness.protocol.policy import Policy
 from queueing.chain.boxes import CountBoxes, law_so_far
 from queueing.chain.lower_sets.count_sets import CountSets
@@ -109,7 +109,7 @@ def stationary(
     policy : callable or FCFS
         ``policy(problem, counts) -> tasks``. It must serve some class in every state with jobs. With
         ``FCFS()`` jobs run whole and wait in order (:mod:`queueing.waiting.waiting_law`); sizes may have
-        phases, and no other argument is known.
+        phases; of the other arguments progress and time_limit are known.
     shape : sequence of int or int, optional
         The box 0 <= x_i < shape[i], at least 2 for a class with arrivals; the tail mass is then reported,
         whatever it is. Default: enlarge the box until the tail mass is at most ``tail``; of five classes and
@@ -185,11 +185,14 @@ def stationary(
     """
     if isinstance(policy, FCFS):
         options = {"shape": shape, "solver": solver, "max_states": max_states, "table": table, "width": width}
-        for name in [name for name, value in options.items() if value is not None] + [
-            "certified"
-        ] * certified:
+        given = [name for name, value in options.items() if value is not None] + ["certified"] * certified
+        for name in given + ["tail"] * (tail != 1e-9) + ["distribution"] * (not distribution):
             raise ModelError.of(name, "is not for whole jobs in order; leave it out")
-        return waiting_law(system, policy)
+        with watching(progress, time_limit):
+            try:
+                return waiting_law(system, policy)
+            except (OutOfTime, KeyboardInterrupt) as stop:
+                raise stopped(stop, "no law is known", None) from None
     if width is not None and not certified:
         raise ModelError.of("width", "is that of proved bounds; add certified=True")
     if width is not None:

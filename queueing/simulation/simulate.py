@@ -209,7 +209,13 @@ def simulate(
     if not isinstance(system, System):
         raise ModelError.of("system", f"must be a System; got {system!r}")
     if isinstance(policy, FCFS):
-        policy, tasks = _scheduler(policy), Tasks(per_job=1) if tasks is None else tasks
+        if tasks is not None:
+            raise ModelError.of("tasks", "is not for whole jobs in order: a job is one task; leave it out")
+        if level not in (None, "tasks"):
+            raise ModelError.of(
+                "level", f"of whole jobs in order is 'tasks'; got {level!r:.80}; leave it out"
+            )
+        policy, tasks = _scheduler(policy), Tasks(per_job=1)
     options = {
         "events": events,
         "jobs": jobs,

@@ -21,12 +21,13 @@ import numpy as np
 from scipy.linalg import lu_factor, lu_solve
 
 from fairness.errors import NotConvergedError
+from fairness.machine.work import current_watch
 from fairness.model.problem import FloatArray
 
 __all__ = ["Levels", "solve_levels"]
 
 DOUBLINGS = 60
-"""Of the levels that are looked at; at load 1 - 1e-8 some thirty are needed."""
+"""Of the levels that are looked at."""
 ROUNDING = 1e-14
 """What may be missing from the rows of G."""
 
@@ -68,6 +69,7 @@ def solve_levels(
     goal, path = low.copy(), high.copy()
     missing = np.inf
     for _ in range(DOUBLINGS):
+        current_watch().check("the law of the levels")
         both = lu_factor(np.eye(n) - high @ low - low @ high)
         high, low = lu_solve(both, high @ high), lu_solve(both, low @ low)
         goal += path @ low
@@ -75,6 +77,8 @@ def solve_levels(
         missing = float(np.max(np.abs(1.0 - goal.sum(axis=1))))
         if missing <= ROUNDING * n or not np.any(path > 0):
             break
+    # The next lower level is entered somewhere: near load 1 what is missing there would count many times.
+    goal /= goal.sum(axis=1, keepdims=True)
     step = np.linalg.solve(-(within + up @ goal).T, up.T).T
     equations = bottom + step @ down
     beyond = np.linalg.solve(np.eye(n) - step, weights[1])

@@ -1,11 +1,13 @@
 r"""How much traffic whole jobs in order can carry: the throughput of the saturated system.
 
-Let the queue never end. Then who is in service and who waits in front is a finite chain, and the jobs that
-it ends per unit of time, :math:`\theta`, are the most that a queue can carry: it is stable if and only if
-:math:`\Lambda = \sum_i \lambda_i < \theta` [1]_ [2]_. :math:`\theta` depends on the mix of the classes and on
-the laws of their sizes, and is mostly less than the resources alone would allow: who does not fit leaves some
-of them free. For two servers, needs 1 and 2 with equal probability and exponential sizes of mean 1 it is 8/7,
-where the servers would allow 4/3.
+Let the queue never end. Then who is in service and who waits in front is a finite chain, and the jobs that it
+ends per unit of time, :math:`\theta`, are the most that a queue can carry: it is stable if and only if
+:math:`\Lambda = \sum_i \lambda_i < \theta` [1]_. The saturated chain is that of the rates :math:`A_0 + A_1 +
+A_2` one level up, within and down (:mod:`queueing.waiting.matrix_geometric`), and this is the condition that
+the levels drift downwards [2]_. :math:`\theta` depends on the mix of the classes and on the laws of their
+sizes, and is mostly less than the resources alone would allow: who does not fit leaves some of them free. For
+two servers, needs 1 and 2 with equal probability and exponential sizes of mean 1 it is 8/7, where the servers
+would allow 4/3.
 
 Where sizes are exponential and the numbers short enough, the chain is solved in fractions
 (:func:`queueing.exact_means`), else in floats.
@@ -14,8 +16,7 @@ References
 ----------
 .. [1] A. Rumyantsev and E. Morozov, "Stability criterion of a multiserver model with simultaneous service",
    Annals of Operations Research 252, 2017. DOI 10.1007/s10479-015-1917-2.
-.. [2] F. Baccelli and S. Foss, "On the saturation rule for the stability of queues", Journal of Applied
-   Probability 32(2), 1995. DOI 10.2307/3215303.
+.. [2] M. F. Neuts, "Matrix-Geometric Solutions in Stochastic Models", Johns Hopkins, 1981, chapter 3.
 """
 
 from __future__ import annotations
@@ -30,6 +31,7 @@ from scipy.sparse.linalg import splu
 from fairness.display.drawing import bars
 from fairness.display.result import Result
 from fairness.display.tables import aligned
+from fairness.errors import ModelError
 from fairness.model.problem import FloatArray
 from queueing.exact_laws.exact_means import exact_means
 from queueing.model.finite_chain import FiniteChain
@@ -89,11 +91,16 @@ class Saturation(Result):
         return float(self.system.arrival_rates.sum() / float(self.throughput))
 
     @property
+    def slack(self) -> float:
+        """Part of the throughput that is not used; negative when more jobs come."""
+        if isinstance(self.throughput, Fraction):
+            return float(1 - sum(self.system.as_fractions()[0]) / self.throughput)
+        return 1.0 - self.relative_load
+
+    @property
     def stable(self) -> bool:
         """Whether fewer jobs come than can be carried."""
-        if isinstance(self.throughput, Fraction):
-            return sum(self.system.as_fractions()[0]) < self.throughput
-        return self.relative_load < 1.0
+        return self.slack > 0
 
     def __bool__(self) -> bool:
         return self.stable
@@ -140,7 +147,7 @@ def saturate(system: System, order: FCFS) -> Saturation:
     ----------
     system : System
         One pool, Poisson arrivals, of which only the mix counts; sizes exponential or with phases. A job runs
-        whole: it holds its row of demands, alone, for as long as its size says.
+        whole: it holds its row of demands, for as long as its size says; weights do not count.
     order : FCFS
 
     Returns
@@ -150,8 +157,11 @@ def saturate(system: System, order: FCFS) -> Saturation:
     Raises
     ------
     ModelError
-        If it is another model, a job fits never, or there are more than 30,000 states.
+        If it is another model or no such order, a job fits never, demands nothing or has a limit below 1, or
+        there are more than 30,000 states.
     """
+    if not isinstance(order, FCFS):
+        raise ModelError.of("order", f"must be FCFS(), in which whole jobs wait; got {order!r:.80}")
     states = service_states(system, order, MOST_STATES, saturated=True)
     throughput: Fraction | float
     if states.unit is not None and len(states.full) <= MOST_EXACT:

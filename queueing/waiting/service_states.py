@@ -35,6 +35,8 @@ from scipy import sparse
 
 from fairness.errors import ModelError
 from fairness.exact.linear_algebra import whole
+from fairness.exact.server_rows import as_fractions
+from fairness.machine.work import current_watch
 from fairness.model.cluster import Cluster
 from fairness.model.problem import FloatArray, Problem
 from queueing.model.arrivals import Poisson
@@ -91,15 +93,28 @@ def _check_whole_jobs(system: System) -> None:
     if isinstance(system.arrivals, JobTrace) or not all(isinstance(a, Poisson) for a in system.arrivals):
         raise ModelError.of("arrivals", "must be Poisson; others can be simulated")
     pool: Problem = system.problem
-    needs, capacities = _numbers(pool)
-    for i, row in enumerate(needs):
-        rows = enumerate(zip(row, capacities, strict=True))
-        wanting = [j for j, (need, most) in rows if need > most]
-        if wanting and system.arrival_rates[i] > 0:
+    needs, capacities = as_fractions(pool)
+    for i in np.flatnonzero(system.arrival_rates > 0).tolist():
+        name = pool.job_classes[i]
+        if not any(needs[i]):
+            raise ModelError(
+                f"a job of class {name!r} demands nothing: any number would run at once; give it a demand",
+                argument="demands",
+                index=(i,),
+            )
+        if pool.limits[i] < 1:
+            raise ModelError(
+                f"a job of class {name!r} is limited to {pool.limits[i]:g} tasks and could never run whole; "
+                "give a limit >= 1",
+                argument="limits",
+                index=(i,),
+            )
+        rows = enumerate(zip(needs[i], capacities, strict=True))
+        if wanting := [j for j, (need, most) in rows if need > most]:
             j = wanting[0]
             raise ModelError(
-                f"a job of class {pool.job_classes[i]!r} needs {float(row[j]):g} of {pool.resources[j]}, of "
-                f"which there are {float(capacities[j]):g}: it would wait for ever; raise the capacity",
+                f"a job of class {name!r} needs {float(needs[i][j]):.17g} of {pool.resources[j]}, of which "
+                f"there are {float(capacities[j]):.17g}: it would wait for ever; raise the capacity",
                 argument="demands",
                 index=(i, j),
             )
@@ -131,7 +146,10 @@ def service_states(system: System, order: FCFS, most: int, *, saturated: bool = 
     places: dict[State, int] = {first: 0}
     states = [first]
     entries: tuple[list[tuple[int, int, float]], ...] = ([], [], [])
+    watch = current_watch()
     for x, state in enumerate(states):
+        if x % 256 == 0:
+            watch.check("the states of whole jobs")
         for moves, into in zip(explorer.moves(state, saturated), entries, strict=True):
             for target, rate in moves:
                 if target not in places:
@@ -141,7 +159,7 @@ def service_states(system: System, order: FCFS, most: int, *, saturated: bool = 
                         raise ModelError.of(
                             "system",
                             f"has more than {most:,} states of who is in service and who waits in front; "
-                            "merge classes of equal needs, or simulate",
+                            "simulate, or look at fewer who wait",
                         )
                 into.append((x, places[target], rate))
     counts = np.array([counts for counts, _ in states])
@@ -161,7 +179,8 @@ def _phases(system: System) -> list[PhaseType]:
     found = []
     for i, law in enumerate(system.sizes):
         try:
-            found.append(phases_of(law))
+            # Of a class without arrivals no job is ever met.
+            found.append(phases_of(law if system.arrival_rates[i] > 0 else Exponential()))
         except ModelError as error:
             name = system.problem.job_classes[i]
             raise ModelError.of("sizes", f"of {name!r} have no phases; others can be simulated") from error
@@ -184,16 +203,9 @@ def _matrix(entries: list[tuple[int, int, float]], n: int) -> sparse.csr_array:
     return sparse.coo_array((rates, (rows, columns)), shape=(n, n), dtype=float).tocsr()
 
 
-def _numbers(pool: Problem) -> tuple[list[list[Fraction]], list[Fraction]]:
-    """Demands and capacities as they were given, floats as the fractions that they are."""
-    if pool.is_rational:
-        return pool.as_fractions()
-    return [[Fraction(v) for v in row] for row in pool.demands.tolist()], list(map(Fraction, pool.capacities))
-
-
 def _by_resource(pool: Problem) -> Iterator[list[Fraction]]:
     """The capacity of each resource that anybody needs, and what each class needs of it."""
-    needs, capacities = _numbers(pool)
+    needs, capacities = as_fractions(pool)
     for most, *column in zip(capacities, *needs, strict=True):
         if any(column):
             yield [most, *column]
@@ -214,8 +226,8 @@ class _Explorer:
         columns = [whole([most, *needs])[1] for most, *needs in _by_resource(pool)]
         self.capacities = [column[0] for column in columns]
         self.needs = list(zip(*(column[1:] for column in columns), strict=True))
-        # Ten floats of 0.1 fit in 1, as they do in a simulation; of whole numbers this is 0.
-        self.slack = [most // 10**12 for most in self.capacities]
+        # Ten floats of 0.1 fit in 1, as they do in a simulation.
+        self.slack = [0 if pool.is_rational else most // 10**12 for most in self.capacities]
         self.empty: State = ((0,) * len(self.kinds), ())
         self._fitting: dict[tuple[int, ...], list[bool]] = {}
 

@@ -7,7 +7,9 @@ who is in service and who is in front that gives the mean counts, and Little's l
 those of the wait before service alone.
 
 *Evidence.* The residual of all balance equations; and since the mean number of jobs in service must be
-:math:`\lambda_i\sigma_i`, by how much it is not. Both are measured, nothing is proved.
+:math:`\lambda_i\sigma_i`, by how much it is not. Near load 1 the number who wait is more sensitive: it is
+about as far off as the jobs in service are, over the part of the throughput that is not used. Nothing of it
+is proved.
 """
 
 from __future__ import annotations
@@ -19,7 +21,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from fairness.display.drawing import stems
-from fairness.errors import UnstableError
+from fairness.errors import NotConvergedError, UnstableError
 from fairness.model.problem import FloatArray
 from queueing.model.class_results import LittleMeans, class_lines, class_table
 from queueing.model.system import System
@@ -36,6 +38,10 @@ __all__ = ["WaitingLaw", "waiting_law"]
 
 MOST_STATES = 2_500
 """Of a level: matrices of so many rows are multiplied some hundred times."""
+WORST = 1e-6
+"""Relative error of the means beyond which there is no answer."""
+ROUNDING = 2.0**-52
+"""Of a sum over the states, relative."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -52,7 +58,8 @@ class WaitingLaw(LittleMeans):
     mean_waiting : ndarray of shape (n_classes,), jobs
         Of them those that wait.
     waiting : ndarray of shape (n,)
-        Probability that 0, 1, ... jobs wait, all classes together, as far as it is above 1e-12.
+        Probability that 0, 1, ... jobs wait, all classes together, as far as it is above 1e-12; at most
+        100,000 numbers, so that near load 1 the sum may be less than 1.
     decay : float
         By what factor that falls in the end from one number to the next.
     residual : float
@@ -60,6 +67,8 @@ class WaitingLaw(LittleMeans):
     service_error : float
         Largest relative difference between the mean number of jobs in service and arrival rate times mean
         size.
+    mean_error : float
+        Estimated relative error of the mean counts.
     n_states : int
         Of a level.
     saturation : Saturation
@@ -74,6 +83,7 @@ class WaitingLaw(LittleMeans):
     decay: float
     residual: float
     service_error: float
+    mean_error: float
     n_states: int
     saturation: Saturation
 
@@ -101,7 +111,7 @@ class WaitingLaw(LittleMeans):
                 f"  load {self.saturation.relative_load:.4g} of what can be carried; "
                 f"nobody waits with probability {self.waiting[0]:.4g}, the tail falls by {self.decay:.4g}",
                 f"  levels of {self.n_states:,} states by matrix R: residual {self.residual:.1e}, "
-                f"jobs in service right to {self.service_error:.1e}",
+                f"jobs in service right to {self.service_error:.1e}, means to about {self.mean_error:.1e}",
             ]
         )
 
@@ -124,7 +134,8 @@ def waiting_law(system: System, order: FCFS) -> WaitingLaw:
         If the model is another one, or there are more than 2,500 states of who is in service and who is in
         front.
     NotConvergedError
-        If the load is too close to what can be carried.
+        If the load is so close to what can be carried that the means are off by more than 1e-6 of them;
+        ``best`` is the law.
     """
     saturation = saturate(system, order)
     if not saturation.stable:
@@ -134,8 +145,15 @@ def waiting_law(system: System, order: FCFS) -> WaitingLaw:
             f"below {1 / saturation.relative_load:.6g} of what they are"
         )
     states = service_states(system, order, MOST_STATES)
-    levels = _levels(system, states)
-    return _law(system, order, states, levels, saturation)
+    law = _law(system, order, states, _levels(system, states), saturation)
+    if not law.mean_error <= WORST:
+        raise NotConvergedError(
+            f"the load is {1 - saturation.slack:.10g} of what can be carried, so close to 1 that the mean "
+            f"counts may be off by {law.mean_error:.1e} of them",
+            best=law,
+            residual=law.mean_error,
+        )
+    return law
 
 
 def _levels(system: System, states: ServiceStates) -> Levels:
@@ -162,22 +180,23 @@ def _law(
     mix = system.arrival_rates / system.arrival_rates.sum()
     running, waiting = law @ states.running, law @ states.front + mix * queued.sum()
     known = system.loads > 0
-    error = np.max(np.abs(running[known] / system.loads[known] - 1.0))
+    error = float(np.max(np.abs(running[known] / system.loads[known] - 1.0)))
     return WaitingLaw(
         system,
         order.name,
         mean_jobs=running + waiting,
         mean_waiting=waiting,
-        waiting=_numbers(levels, states),
+        waiting=_law_of_waiting(levels, states),
         decay=float(np.max(np.abs(np.linalg.eigvals(levels.step)))),
         residual=levels.residual,
-        service_error=float(error),
+        service_error=error,
+        mean_error=max(error, ROUNDING * len(timed)) / saturation.slack,
         n_states=len(timed),
         saturation=saturation,
     )
 
 
-def _numbers(levels: Levels, states: ServiceStates) -> FloatArray:
+def _law_of_waiting(levels: Levels, states: ServiceStates) -> FloatArray:
     """Law of how many wait: in front, and behind."""
     level = levels.first
     law = np.bincount(states.front.sum(axis=1), level).tolist()

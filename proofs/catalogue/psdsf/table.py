@@ -14,7 +14,7 @@ Hypotheses
     first winner: H is the least share with the truth of those who gain
     fits: the tasks fit on the servers
     least: one demand is m times the user's
-    not above: the bundle makes no larger share than the user has
+    no higher: the bundle makes no larger share than the user has
     demanded: demands are positive
     no loss: nobody of the same or a lower share runs less
     price: where a task may run, its resources cost no less than the task
@@ -244,7 +244,7 @@ def _envy_free(question: Question, pooled: bool) -> Iterator[Step]:
     .. math:: U_n(a_p)/\varphi_p\le x_n/\varphi_n
 
     Hypotheses
-        cover*, covers*, least*, demanded, alone*, dominant*, share*, not above*
+        cover*, covers*, least*, demanded, alone*, dominant*, share*, no higher*
         price*, supply*, worth*, cost, signs
         fits*: the bundle of one who stands higher fits beside the tasks of the user and of all others who do
             not
@@ -265,7 +265,7 @@ def _strategy_proof(question: Question, pooled: bool) -> Iterator[Step]:
         cover*
         covers*: the tasks fit into the resources of the claimed ones
         least*, alone*, dominant*, share*
-        not above*: what the liar claims makes no larger share than it has without the lie
+        no higher*: what the liar claims makes no larger share than it has without the lie
         price*, supply*, fits*, no loss*, first loser*, first winner*
     Remark: Weights are given, not stated by the users. The same steps exclude that several users lie and all
         of them gain.

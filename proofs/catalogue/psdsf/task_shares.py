@@ -131,13 +131,13 @@ def _bundle(
             by cover * sign of g; not the conclusion * demanded 1
         {summed}
         [share] So a bundle of no larger share runs no more, by weight.
-            share: x == l*f*S; share 1: X == L*h*R; most: t <= m*X; yardsticks: m*R <= S; not above: L <= l;
+            share: x == l*f*S; share 1: X == L*h*R; most: t <= m*X; yardsticks: m*R <= S; no higher: L <= l;
             S >= 0; f >= 0; h >= 0; L >= 0
             => t*f <= x*h
             by yardsticks * sign of L * sign of h * sign of f; most * sign of f;
-            not above * sign of h * sign of S * sign of f
+            no higher * sign of h * sign of S * sign of f
         Who stands no higher is not envied.
-            covers; least; demanded; {known}; not above; f >= 0; h >= 0; L >= 0
+            covers; least; demanded; {known}; no higher; f >= 0; h >= 0; L >= 0
             from worth knowing all
             from alone knowing all with {terms}
             {yardsticks}

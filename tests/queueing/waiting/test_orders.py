@@ -9,8 +9,8 @@ from scipy import sparse
 from scipy.sparse.linalg import spsolve
 
 from capacity import is_stable, policy_stability_boundary, policy_stability_region
-from fairness import Cluster, Problem
-from fairness.errors import ModelError, UnstableError
+from fairness import DRF, Cluster, Problem
+from fairness.errors import ModelError, NotConvergedError, UnstableError
 from queueing import (
     FCFS,
     Deterministic,
@@ -19,6 +19,7 @@ from queueing import (
     Hyperexponential,
     Renewal,
     System,
+    Tasks,
     simulate,
     stationary,
 )
@@ -158,7 +159,7 @@ def test_the_further_one_looks_the_more_is_carried():
 def test_boundaries_and_regions_are_exact():
     point = policy_stability_boundary(TWO, FCFS(), [1, 1])
     assert point.loads == pytest.approx([4 / 7, 4 / 7], rel=1e-11)
-    assert "proved" in point.evidence
+    assert "in fractions" in point.evidence
     region = policy_stability_region(TWO, FCFS(), points=12)
     assert 0.15 < region.lost_share < 0.22
     wider = policy_stability_region(TWO, FCFS(lookahead=3), points=12)
@@ -195,6 +196,17 @@ def test_what_grows_for_ever_is_told_with_the_number():
         (System(TWO, [0.1, 0.1], arrivals=Renewal(Erlang(2))), FCFS(), "must be Poisson"),
         (System(TWO, [0.1, 0.1], sizes=Deterministic()), FCFS(), "of 'narrow' have no phases"),
         (System(TWO, [0, 0]), FCFS(), "nobody arrives"),
+        (
+            System(Problem([[0], [2]], [2], limits=[1, np.inf]), [0.1, 0.1]),
+            FCFS(),
+            "'class 1' demands nothing",
+        ),
+        (System(Problem([[2], [0]], [2], limits=[1, 1]), [0.1, 0.1]), FCFS(), "'class 2' demands nothing"),
+        (
+            System(Problem([[1]], [2], limits=[0.5]), [0.1]),
+            FCFS(),
+            "limited to 0.5 tasks .* give a limit >= 1",
+        ),
         (System(TWO, [0.1, 0.1]), FCFS(lookahead=math.inf), "has no finite front; simulate"),
         (System(Problem([[k] for k in range(1, 9)], [60]), [0.1] * 8), FCFS(), "more than .* states"),
     ],
@@ -204,8 +216,43 @@ def test_what_cannot_be_answered_says_why(system, order, message):
         stationary(system, order)
 
 
+@pytest.mark.parametrize("gap", [1e-2, 1e-4, 1e-6])
+def test_near_load_1_the_error_is_known(gap):
+    law = stationary(System(Problem([[1]], [1]), [1 - gap]), FCFS())
+    assert abs(law.mean_jobs[0] * gap / (1 - gap) - 1) <= law.mean_error <= 1e-6
+
+
+def test_so_near_load_1_that_digits_are_lost_there_is_no_answer():
+    system = System(TWO, [4 / 7 * (1 - 1e-6)] * 2)
+    with pytest.raises(NotConvergedError, match=r"mean counts may be off by .* of them") as caught:
+        stationary(system, FCFS())
+    # What is claimed of the best covers its error: (1 - load) E[jobs] is about 1.0816.
+    best = caught.value.best
+    assert best.mean_jobs.sum() * 1e-6 == pytest.approx(1.0816, rel=best.mean_error + 1e-4)
+
+
+def test_whole_numbers_are_compared_exactly():
+    """Two jobs need three more than there is of 10^13."""
+    verdict = is_stable(System(Problem([[10**13 // 2 + 2]], [10**13]), [0.1]), FCFS())
+    assert verdict.throughput == 1
+
+
+def test_time_limits_are_kept():
+    system = System(Problem([[1], [2]], [80]), [1, 1])
+    with pytest.raises(NotConvergedError, match="time_limit=0.001 seconds are over"):
+        stationary(system, FCFS(), time_limit=1e-3)
+
+
 def test_options_of_other_questions_are_refused():
     system = System(TWO, [0.1, 0.1])
+    with pytest.raises(ModelError, match="tasks is not for whole jobs"):
+        simulate(system, FCFS(), tasks=Tasks(per_job=3))
+    with pytest.raises(ModelError, match="level of whole jobs in order is 'tasks'"):
+        simulate(system, FCFS(), level="counts")
+    with pytest.raises(ModelError, match="tail is not for whole jobs"):
+        stationary(system, FCFS(), tail=1e-3)
+    with pytest.raises(ModelError, match="order must be FCFS"):
+        is_stable(system, DRF())
     with pytest.raises(ModelError, match="shape is not for whole jobs"):
         stationary(system, FCFS(), shape=10)
     with pytest.raises(ModelError, match="certified is not for whole jobs"):
@@ -217,7 +264,8 @@ def test_options_of_other_questions_are_refused():
 
 
 def test_classes_without_arrivals_stay_away():
-    law = stationary(System(Problem([[1], [2], [5]], [2]), [0.4, 0.4, 0]), FCFS())
+    sizes = [Exponential(), Exponential(), Deterministic()]
+    law = stationary(System(Problem([[1], [2], [5]], [2]), [0.4, 0.4, 0], sizes=sizes), FCFS())
     plain = stationary(System(TWO, [0.4, 0.4]), FCFS())
     assert law.mean_jobs == pytest.approx([*plain.mean_jobs, 0.0], rel=1e-12)
     assert math.isnan(law.mean_waits[2])
