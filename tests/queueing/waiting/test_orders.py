@@ -239,7 +239,7 @@ def test_whole_numbers_are_compared_exactly():
 
 def test_time_limits_are_kept():
     system = System(Problem([[1], [2]], [80]), [1, 1])
-    with pytest.raises(NotConvergedError, match="time_limit=0.001 seconds are over"):
+    with pytest.raises(NotConvergedError, match=r"time_limit=0\.001 seconds are over"):
         stationary(system, FCFS(), time_limit=1e-3)
 
 
