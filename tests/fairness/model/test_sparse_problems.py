@@ -13,6 +13,7 @@ from scipy import sparse
 from fairness import DRF, AlphaFair, MaxMin, ModelError, Problem, ProportionalFair, allocate
 from fairness.evidence.pools import level_certificate
 from fairness.model import problem as pools
+from fairness.model.nonzeros import nonzeros, sparse_nonzeros
 from fairness.policies.asset import AssetFair
 from fairness.protocol.calling import policy_tasks
 from queueing import System, fluid_verdict
@@ -187,3 +188,13 @@ def test_thousands_of_classes_with_weights_far_apart_are_certified(alpha, decade
     result = allocate(pool, AlphaFair(alpha))
     assert result.certificate.holds
     assert result.certificate.duality_gap < 1e-12
+
+
+@pytest.mark.parametrize("density", [0.02, 0.5])
+def test_a_table_is_listed_as_the_sparse_array_is(density):
+    """A table that is mostly empty is listed in another way than a full one."""
+    rng = np.random.default_rng(1)
+    table = rng.uniform(0.1, 1.0, (200, 30)) * (rng.random((200, 30)) < density)
+    listed, given = nonzeros(table), sparse_nonzeros("demands", sparse.csr_array(table))
+    for one, other in zip((*listed[:3], *listed.columns), (*given[:3], *given.columns), strict=True):
+        np.testing.assert_array_equal(one, other)
