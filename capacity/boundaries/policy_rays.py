@@ -114,12 +114,12 @@ class PolicyRays(Rays):
         gap: float,
         options: dict[str, Any],
     ) -> None:
-        self.scheduler = is_scheduler(policy)
+        self.order = policy if isinstance(policy, FCFS) else None
+        self.scheduler = is_scheduler(policy) and self.order is None
         super().__init__(problem, PRECISIONS[self.scheduler] if precision is None else precision)
         gap = require_number("gap", gap, above=0, below=1, hint=", a relative load")
         if confirm not in (None, "chain", "simulation"):
             raise ModelError.of("confirm", f"must be None, 'chain' or 'simulation'; got {confirm!r}")
-        self.order = policy if isinstance(policy, FCFS) else None
         if not (self.scheduler or self.order or callable(policy)):
             raise ModelError.of("policy", f"must be a policy or a scheduler of tasks; got {policy!r}")
         if self.scheduler and confirm is not None:

@@ -26,6 +26,7 @@ from queueing.model.job_trace import JobTrace
 from queueing.model.phase_type import phases_of
 from queueing.model.system import System
 from queueing.simulation.tasks.schedulers import is_scheduler
+from queueing.waiting.orders import FCFS
 
 __all__ = ["ByChain"]
 
@@ -69,7 +70,9 @@ class ByChain(Method):
     name: ClassVar[str] = "chain"
 
     def plan(self, system: System, policy: Any, effort: Effort) -> Plan | None:
-        """Of the largest tail, which may be followed by smaller ones."""
+        """Of the largest tail, which may be followed by smaller ones; of whole jobs in order the levels."""
+        if isinstance(policy, FCFS):
+            return None if policy.lookahead == math.inf else Plan(0.0, partial(self._levels, system, policy))
         if isinstance(policy, str) or is_scheduler(policy):
             return None
         tails = TAILS if self.tail is None else (self.tail,)
@@ -90,6 +93,9 @@ class ByChain(Method):
         python = f" at {own * 1e3:.2g} ms each" if own > STATE_SECONDS else ""
         laws = partial(self._laws, system, policy, [(tail, guess) for tail, _, guess in possible])
         return Plan(seconds, laws, states, f"states or more{python}")
+
+    def _levels(self, system: System, order: FCFS, effort: Effort) -> Found:
+        return Found.of_law(stationary(system, order, time_limit=effort.limit), CHAIN)
 
     def _laws(
         self, system: System, policy: Any, tails: Sequence[tuple[float, float]], effort: Effort

@@ -62,7 +62,9 @@ SETS = 12
 
 
 @overload
-def stationary(system: System, policy: FCFS) -> WaitingLaw: ...
+def stationary(
+    system: System, policy: FCFS, *, progress: ProgressOption = None, time_limit: float | None = None
+) -> WaitingLaw: ...
 
 
 @overload

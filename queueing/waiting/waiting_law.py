@@ -87,6 +87,11 @@ class WaitingLaw(LittleMeans):
     n_states: int
     saturation: Saturation
 
+    @property
+    def mean_jobs_error(self) -> FloatArray:
+        """Estimated absolute error of the mean counts, (n_classes,)."""
+        return self.mean_error * self.mean_jobs
+
     @cached_property
     def mean_waits(self) -> FloatArray:
         """Mean time before service starts, (n_classes,); NaN where no job arrives."""
@@ -142,7 +147,8 @@ def waiting_law(system: System, order: FCFS) -> WaitingLaw:
         raise UnstableError(
             f"{system.arrival_rates.sum():.6g} jobs per unit of time come and, in this mix and order, "
             f"{saturation.throughput} can be carried: the queue grows for ever; lower the arrival rates "
-            f"below {1 / saturation.relative_load:.6g} of what they are"
+            f"below {1 / saturation.relative_load:.6g} of what they are",
+            direction=system.arrival_rates,
         )
     states = service_states(system, order, MOST_STATES)
     law = _law(system, order, states, _levels(system, states), saturation)

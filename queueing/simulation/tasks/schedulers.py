@@ -52,6 +52,7 @@ from fairness.policies.proportional import ProportionalFair
 from fairness.protocol.policy import Policy, policy_name
 from queueing.simulation.policy_rows import Lookup, no_lookup, read_only
 from queueing.simulation.tasks.own_schedulers import OwnScheduler
+from queueing.waiting.orders import FCFS
 
 __all__ = [
     "SERVER_SCHEDULERS",
@@ -123,11 +124,11 @@ Scheduler = CompiledScheduler | OwnScheduler
 
 
 def is_scheduler(policy: object) -> bool:
-    """Whether ``policy`` schedules whole tasks; DRFScheduler without its brackets is no scheduler."""
+    """Whether ``policy`` schedules whole tasks or jobs; DRFScheduler without its brackets is no scheduler."""
     if isinstance(policy, type):
         return False
     compiled = not callable(policy) and hasattr(policy, "rule") and hasattr(policy, "policy")
-    return compiled or isinstance(policy, OwnScheduler)
+    return compiled or isinstance(policy, OwnScheduler | FCFS)
 
 
 class Deprivation:

@@ -8,7 +8,7 @@ import pytest
 from scipy import sparse
 from scipy.sparse.linalg import spsolve
 
-from capacity import is_stable, policy_stability_boundary, policy_stability_region
+from capacity import is_stable, policy_stability_boundary, policy_stability_region, solve
 from fairness import DRF, Cluster, Problem
 from fairness.errors import ModelError, NotConvergedError, UnstableError
 from queueing import (
@@ -148,6 +148,17 @@ def test_simulation_agrees():
     first_fit = simulate(system, FCFS(lookahead=math.inf), events=100_000, rng=1)
     far = stationary(system, FCFS(lookahead=8))
     assert np.all(np.abs(first_fit.mean_jobs - far.mean_jobs) < 3 * first_fit.half_widths["mean_jobs"])
+
+
+def test_solve_answers_in_order_too():
+    system = System(TWO, [0.5, 0.5])
+    policies = [FCFS(), FCFS(lookahead=1), FCFS(lookahead=math.inf)]
+    found = solve(system, policies, [0.6, 0.9], seconds=5, rng=1, progress=False)
+    assert found.found_by[0] == ("chain", "chain", "simulation")
+    law = stationary(System(TWO, [0.4, 0.4]), FCFS(lookahead=1))
+    assert found.mean_jobs[0][1] == pytest.approx(law.mean_jobs, rel=1e-9)
+    # 1.2 jobs per unit of time are more than 8/7, and as many as 6/5.
+    assert found.known[1][0] == "unstable: jobs of narrow and wide grow"
 
 
 def test_the_further_one_looks_the_more_is_carried():
