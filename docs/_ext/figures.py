@@ -42,6 +42,7 @@ ORDER = (
     "enclosure",
     "drift_bounds",
     "best_possible",
+    "waiting",
     "exact_means",
     "simulation",
     "replay",
