@@ -31,7 +31,7 @@ If the coefficients of x are negative, this is largest on the frontier of N. The
 its roundings are less than :math:`\eta = 2^{-40}` of the weights, which count :math:`1 - \eta`, and of the
 tasks. On N the tasks are those floats, exactly. Gains and the numbers of the system are from 1e-50 to 1e50,
 tasks that a class alone can run from 1e-100 to 1e100; so all weights of at most 1e100 jobs of a class are
-floats that neither overflow nor lose digits, and of such counts the claim holds for the policy as it computes.
+floats that neither overflow nor lose digits, and of such counts the claim holds for the policy's floats.
 Counts above 2^53 that are no floats are rounded to some, which is one of those roundings. Beyond 1e100 jobs
 the policy that the claim is about is the largest weight itself, not its floats.
 """
