@@ -17,7 +17,7 @@ from fairness.exact.outward import above, below
 from fairness.model.problem import FloatArray
 from queueing.certificates.bounded_means import BoundedMeans
 from queueing.certificates.errors import CertificateError
-from queueing.certificates.pool import Pool
+from queueing.certificates.pool import LARGEST, SMALLEST, Pool
 from queueing.certificates.running import Running, running
 from queueing.certificates.state_function import StateFunction
 from queueing.model.system import System
@@ -63,9 +63,10 @@ class Numbers:
         if not (
             isinstance(costs, tuple)
             and len(costs) == system.n_classes
-            and all(type(w) is Fraction and w > 0 for w in costs)
+            and all(type(w) is Fraction and SMALLEST <= w <= LARGEST for w in costs)
         ):
-            raise CertificateError("data", "costs must be a fraction > 0 for each class")
+            told = f"costs must be a fraction from {SMALLEST:g} to {LARGEST:g} for each class"
+            raise CertificateError("data", told)
         try:
             run = running(system.require_pool("a certificate of costs"), live)
         except ModelError as error:
@@ -152,12 +153,12 @@ class CostCertificate(BoundedMeans):
         """
         numbers = Numbers.of(self.system, self.costs)
         h = StateFunction(len(numbers.classes), self.states, self.h, self.bits)
+        if type(self.bound) is not Fraction:
+            raise CertificateError("data", f"bound must be a fraction; got {self.bound!r:.80}")
         proved, state = self._proved(numbers, h)
-        missed = self.bound - proved if self.is_upper else proved - self.bound
-        if type(self.bound) is not Fraction or missed < 0:
-            raise CertificateError(
-                "inequality", f"{float(self.bound)!r} is claimed, {float(proved)!r} is proved", state
-            )
+        if self.bound < proved if self.is_upper else self.bound > proved:
+            claim = f"{above(self.bound)!r} is claimed, {above(proved)!r} is proved"
+            raise CertificateError("inequality", claim, state)
         return proved
 
     def summary(self) -> str:

@@ -36,11 +36,14 @@ class Running:
     ----------
     caps : tuple of int
         The K of the classes.
+    limits : tuple of float
+        The l, tasks per job; infinite without a limit.
     vertices : dict of tuple of int to list of tuple of Fraction
         By the pattern, patterns rising: tasks at the vertices of P, these rising too.
     """
 
     caps: tuple[int, ...]
+    limits: tuple[float, ...]
     vertices: dict[tuple[int, ...], list[tuple[Fraction, ...]]]
 
 
@@ -89,4 +92,4 @@ def running(problem: Problem, classes: Sequence[int]) -> Running:
         points = corners(facets, len(present)).points() if present else [()]
         places = [present.index(k) if k in present else None for k in range(len(caps))]
         vertices[pattern] = [tuple(Fraction(0) if p is None else x[p] for p in places) for x in points]
-    return Running(caps, vertices)
+    return Running(caps, tuple(limits), vertices)

@@ -29,7 +29,11 @@ are fewer than :math:`K_i`. So
 
 If the coefficients of x are negative, this is largest on the frontier of N. The policy computes in floats:
 its roundings are less than :math:`\eta = 2^{-40}` of the weights, which count :math:`1 - \eta`, and of the
-tasks. On N the tasks are those floats, exactly.
+tasks. On N the tasks are those floats, exactly. Gains and the numbers of the system are from 1e-50 to 1e50,
+tasks that a class alone can run from 1e-100 to 1e100; so all weights of at most 1e100 jobs of a class are
+floats that neither overflow nor lose digits, and of such counts the claim holds for the policy's floats.
+Counts above 2^53 that are no floats are rounded to some, which is one of those roundings. Beyond 1e100 jobs
+the policy that the claim is about is the largest weight itself, not its floats.
 """
 
 from __future__ import annotations
@@ -47,6 +51,7 @@ from fairness.machine.work import Task
 from fairness.model.problem import Problem
 from queueing.certificates.cost_certificate import SECONDS, CostCertificate, Extreme, Numbers
 from queueing.certificates.errors import CertificateError
+from queueing.certificates.pool import LARGEST, SMALLEST
 from queueing.certificates.state_function import StateFunction
 from queueing.certificates.table_policy import TablePolicy
 
@@ -86,17 +91,28 @@ class UpperCertificate(CostCertificate):
             raise CertificateError("data", "the policy is for other classes than those with arrivals")
         if type(self.factor) is not Fraction:
             raise CertificateError("data", f"factor must be a fraction; got {self.factor!r:.80}")
-        if not (policy.gains.shape == (len(live),) and (policy.gains > 0).all()):
-            raise CertificateError("data", f"gains of the policy must be {len(live)} numbers > 0")
+        gains, table, n = policy.gains, policy.table, len(live)
+        for name, array, dimensions in (("gains", gains, 1), ("table", table, n + 1)):
+            if not (
+                isinstance(array, np.ndarray)
+                and (array.dtype, array.ndim) == (np.float64, dimensions)
+                and array.shape[-1] == n
+                and array.size
+            ):
+                told = f"{name} of the policy must be floats of {dimensions} dimensions, the last of {n}"
+                raise CertificateError("data", told)
+        if not ((gains >= SMALLEST) & (gains <= LARGEST)).all():
+            told = f"gains of the policy must be from {SMALLEST:g} to {LARGEST:g}"
+            raise CertificateError("data", told)
         if not h.contains(policy.tabulated()).all():
             raise CertificateError("data", "the table of the policy has states that are not among states")
-        gains = [Fraction(g) for g in policy.gains.tolist()]
-        constant, slopes = far_bound(self.system.problem, numbers, gains, self.factor)
+        weights = [Fraction(g) for g in gains.tolist()]
+        constant, slopes = far_bound(self.system.problem, numbers, weights, self.factor)
         # Then factor is > 0, and u bounded below.
         if max(slopes) >= 0:
             raise CertificateError("drift", "the costs of a class grow faster than u falls; raise factor")
         # Of the quadratic part, per job squared.
-        squares = [self.factor * g * size / 2 for g, size in zip(gains, numbers.mean_sizes, strict=True)]
+        squares = [self.factor * g * size / 2 for g, size in zip(weights, numbers.mean_sizes, strict=True)]
         return max(
             [(constant + dot(slopes, x), tuple(x)) for x in h.frontier.tolist()]
             + self._near(numbers, h, squares)

@@ -12,6 +12,7 @@ from scipy import sparse
 from scipy.sparse.linalg import SuperLU, splu
 
 from fairness.arguments.validation import IntArray
+from fairness.errors import NotConvergedError
 from fairness.model.problem import FloatArray
 from queueing.certificates.cost_certificate import Numbers
 from queueing.states.lower_set import LowerSet
@@ -81,6 +82,13 @@ class States:
         return self.set.places(np.diag(np.array(self.set.shape) - 1))
 
     @cached_property
+    def often(self) -> int:
+        """Place of a state that is seen often: the nearest to where jobs can just run the loads."""
+        sizes = np.array(self.numbers.mean_sizes, dtype=float)
+        jobs = np.floor(self.arrival_rates * sizes / self.numbers.running.limits)
+        return int(np.square((self.counts - jobs) / self.shape).sum(axis=1).argmin())
+
+    @cached_property
     def fastest(self) -> float:
         """Largest rate at which jobs leave."""
         return float(max(points.sum(axis=1).max() for points in self.vertices))
@@ -115,6 +123,11 @@ class States:
         """Factors of the generator on some of the states, with the departure rates that are chosen.
 
         Who leaves them is gone; if ``reflected``, arrivals that would leave the whole set are refused.
+
+        Raises
+        ------
+        NotConvergedError
+            If floats cannot tell that anybody leaves.
         """
         k, n = len(places), len(self.shape)
         where = np.full(self.n_states + 1, -1)  # the last for those outside
@@ -130,6 +143,9 @@ class States:
         values, rows, columns = (np.concatenate(part) for part in zip(*entries, strict=True))
         matrix = sparse.csc_array((values, (rows, columns)), shape=(k, k))
         # Rows are diagonally dominant: pivots on the diagonal, and an order that keeps the factors sparse.
-        return splu(
-            matrix, permc_spec="MMD_AT_PLUS_A", diag_pivot_thresh=0.0, options={"SymmetricMode": True}
-        )
+        order, symmetric = "MMD_AT_PLUS_A", {"SymmetricMode": True}
+        try:
+            return splu(matrix, permc_spec=order, diag_pivot_thresh=0.0, options=symmetric)
+        except RuntimeError as error:
+            told = f"{k:,} states are left too seldom for floats: {str(error).lower()}"
+            raise NotConvergedError(told) from None

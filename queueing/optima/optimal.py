@@ -8,6 +8,7 @@ quadratic function stands beside the first (:mod:`queueing.enclosures.moment_pro
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
@@ -15,11 +16,12 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from fairness.arguments.validation import frozen, require_choice, require_number, require_whole
-from fairness.errors import ModelError
-from fairness.machine.work import OutOfTime, ProgressOption, stopped, watching
+from fairness.errors import ModelError, NotConvergedError
+from fairness.machine.work import OutOfTime, ProgressOption, current_watch, stopped, watching
 from fairness.model.problem import FloatArray
 from queueing.certificates.cost_certificate import Numbers
 from queueing.certificates.errors import CertificateError
+from queueing.certificates.pool import LARGEST, SMALLEST
 from queueing.enclosures.moment_programs.drift_bound import drift_bound
 from queueing.model.class_arguments import class_vector
 from queueing.model.system import System, check_system
@@ -78,7 +80,8 @@ def optimal(
         If an argument is wrong, the system is a cluster or has other arrivals, sizes or numbers of classes,
         or limits on the tasks of a job make too many cases.
     NotConvergedError
-        If the time is over; ``best`` is a weaker bound for every policy, a DriftBound.
+        If the time is over, or floats do not tell the policy; ``best`` is a weaker bound for every policy, a
+        DriftBound.
 
     References
     ----------
@@ -119,17 +122,23 @@ def optimal(
         numbers = Numbers.of(system, tuple(map(Fraction, costs.tolist())))
     except CertificateError as error:
         raise ModelError.of("system", f"cannot be taken: {error}") from None
-    by_hand = drift_bound(system, of=costs, progress=progress)
     with watching(progress, time_limit):
+        # It is soon found, and what remains where the time is over.
+        with watching(watch=replace(current_watch(), deadline=math.inf)):
+            by_hand = drift_bound(system, of=costs)
+        known = f"mean costs are proved to be at least {by_hand.lower[0]:.6g}, in best"
         try:
             search = Search(system, numbers, costs, precision, most)
-            search.run()
+            search.run(float(by_hand.lower[0]))
         except (OutOfTime, KeyboardInterrupt) as stop:
-            known = f"mean costs are proved to be at least {by_hand.lower[0]:.6g}, in best"
             raise stopped(stop, known, by_hand, math.inf) from None
+        except NotConvergedError as stop:
+            raise NotConvergedError(f"{stop}: {known}", best=by_hand, residual=math.inf) from None
     short = ""
     if search.upper.upper[0] > (1.0 + precision) * max(search.lower.lower[0], by_hand.lower[0]):
         short = f"more than max_states={most:,} states are needed"
+        if search.weak:
+            short = f"the bound for many jobs, weak near load 1 and for costs of very different size: {short}"
         if not search.full:
             short = "the policy is not near enough to the best"
     kind = cost if isinstance(cost, str) else "own"
@@ -146,4 +155,7 @@ def _costs(system: System, cost: Any) -> FloatArray:
         live = rates > 0
         # Of classes without arrivals, of which there are no jobs, it says nothing.
         return frozen(np.divide(1.0 / max(1, live.sum()), rates, out=np.ones(len(rates)), where=live))
-    return frozen(class_vector("cost", cost, system.problem, positive=True))
+    costs = class_vector("cost", cost, system.problem, positive=True)
+    if not ((costs >= SMALLEST) & (costs <= LARGEST)).all():
+        raise ModelError.of("cost", f"must be from {SMALLEST:g} to {LARGEST:g}; got {costs.tolist()}")
+    return frozen(costs)

@@ -50,7 +50,7 @@ class Optimum(Result):
     policy : TablePolicy
         The policy that was found.
     lower_proof : LowerCertificate
-        What proves the lower bound for every policy.
+        What proves a lower bound for every policy; without states, which proves 0, where the next one does.
     upper_proof : UpperCertificate
         What proves the upper bound for the policy that was found.
     by_hand : DriftBound
@@ -136,7 +136,7 @@ class Optimum(Result):
         import pandas as pd
 
         rows = {
-            "every policy, at least": (float(self.lower_proof.lower[0]), 0.0, True),
+            "every policy, at least": (self.lower, 0.0, True),
             "the same by hand": (float(self.by_hand.lower[0]), 0.0, True),
             "policy found, at most": (self.upper, 0.0, True),
             "policy found": (self.value, self.value_error, False),
@@ -154,7 +154,9 @@ class Optimum(Result):
         frame = self.to_dataframe()
         low, hand, high, value = frame["value"].tolist()
         shown = [rounded_down(low, DIGITS), rounded_down(hand, DIGITS), rounded_up(high, DIGITS), value]
-        known = [*["proved"] * 3, f"error about {self.value_error:.1e}"]
+        error = f"about {self.value_error:.1e}" if np.isfinite(self.value_error) else "not estimated"
+        known = [*["proved"] * 3, f"error {error}"]
+        first = f"on {len(self.lower_proof.h):,} and" if len(self.lower_proof.h) else "by hand and on"
         rows = [
             [name, f"{one:.{DIGITS}g}", how] for name, one, how in zip(frame.index, shown, known, strict=True)
         ]
@@ -164,8 +166,7 @@ class Optimum(Result):
                 f"the best possible: {what}",
                 *aligned(rows, words=1),
                 f"  the policy found is at most {rounded_up(self.gap, 2):.1e} above the best; {asked}",
-                f"  proofs on {len(self.lower_proof.h):,} and {len(self.upper_proof.h):,} states; check() "
-                "checks them in fractions",
+                f"  proofs {first} {len(self.upper_proof.h):,} states; check() checks them in fractions",
             ]
         )
 

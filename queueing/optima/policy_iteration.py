@@ -1,9 +1,11 @@
 r"""The least mean cost on a set of states that refuses arrivals at its border, by policy iteration.
 
 For a policy, state by state a vertex of what can run, the equation :math:`w\cdot x + Qh = c` with
-:math:`h(0) = 0` is solved by two right sides for one matrix, the generator Q without state 0: u, the mean
-cost until the system is empty, and t, the mean time. The visits of state 0 cut time into cycles, so c is the
-mean cost of a cycle over its mean length, and :math:`h = u - ct`. Then each state takes the vertex at which
+:math:`h(0) = 0` is solved by two right sides for one matrix, the generator Q without one state: u, the mean
+cost until this state, and t, the mean time. Its visits cut time into cycles, so c is the mean cost of a cycle
+over its mean length, and :math:`h = u - ct`, less what this is at 0. The state is one that is seen often:
+where the jobs present can just run the loads, which is 0 without limits. Then each state takes the vertex at
+which
 :math:`\sum_i \mu_i\varphi_i(h(x - e_i) - h(x))` is least, until nothing is gained [1]_. The first policy is
 that of :math:`h = \sum_i w_i x_i^2`, which is stable.
 
@@ -17,7 +19,6 @@ References
 
 from __future__ import annotations
 
-import math
 from typing import NamedTuple
 
 import numpy as np
@@ -60,19 +61,28 @@ def least_mean_cost(space: States, little: float, known: Average | None = None) 
     if known is not None:
         inner = known.space.inner(INNER)
         chosen[space.set.places(known.space.counts[inner])] = known.chosen[inner]
-    others, before = np.arange(1, space.n_states), math.inf
-    right = -np.stack([space.costs[1:], np.ones(space.n_states - 1)], axis=1)
+    often, best = space.often, None
+    others = np.delete(np.arange(space.n_states), often)
+    right = -np.stack([space.costs[others], np.ones(space.n_states - 1)], axis=1)
     with Task(f"policy iteration on {space.n_states:,} states", USUAL, "rounds") as task:
         for _ in range(ROUNDS):
             cycle = np.zeros((space.n_states, 2))
             cycle[others] = space.factors(others, chosen, reflected=True).solve(right)
-            cost, time = space.arrival_rates @ cycle[space.up[:, 0]]
-            mean = float(cost / (1.0 + time))
+            after = np.append(cycle, [[0.0, 0.0]], axis=0)
+            cost, time = (
+                space.arrival_rates @ after[space.up[:, often]] + chosen[often] @ after[space.down[:, often]]
+            )
+            mean = float((space.costs[often] + cost) / (1.0 + time))
             h = cycle[:, 0] - mean * cycle[:, 1]
-            new = space.improved(h, chosen, least_gain(space, mean, h))
-            if (new == chosen).all() or before - mean < little * mean:
-                return Average(space, mean, h, new)
-            chosen, before = new, mean
+            h -= h[0]
+            # Costs that rise, by rounding, are those of a worse policy.
+            if best is not None and not mean <= best.cost:
+                return best
+            new, before = space.improved(h, chosen, least_gain(space, mean, h)), best
+            best = Average(space, mean, h, chosen)
+            if (new == chosen).all() or (before is not None and before.cost - mean < little * mean):
+                return best
+            chosen = new
             task.advance()
     raise NotConvergedError(f"policies still improve after {ROUNDS} rounds of policy iteration")
 

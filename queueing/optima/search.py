@@ -2,10 +2,12 @@ r"""The search: a set of states that grows, the best policy on it, and the funct
 
 1. The set grows until a level set for a c near its least cost (:mod:`queueing.optima.stopping`) is inside.
 2. The best policy on the set becomes a table; its law on the infinite chain gives its costs, V.
-3. For c = V less a little the problem of stopping for every policy gives the lower certificate.
+3. For c = V less a little the problem of stopping for every policy gives the lower certificate. It is left
+   out, a certificate without states, where a bound that is known already comes as near.
 4. For c = V and a little the same for the policy alone gives the upper one.
 
-Where a function reaches the border of the set, this grows; where that is not allowed, c moves away from V.
+Where a function reaches the border of the set, this grows; where that is not allowed, or floats do not tell
+the function, c moves away from V.
 What the functions prove is found out by the checkers.
 """
 
@@ -23,11 +25,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fairness.arguments.validation import frozen
-from fairness.errors import ModelError
+from fairness.errors import ModelError, NotConvergedError
 from fairness.exact.outward import above, below
 from fairness.model.problem import FloatArray
 from queueing.certificates.cost_certificate import Numbers
 from queueing.certificates.lower_certificate import LowerCertificate
+from queueing.certificates.pool import LARGEST, SMALLEST
+from queueing.certificates.state_function import MOST_JOBS
 from queueing.certificates.table_policy import TablePolicy
 from queueing.certificates.upper_certificate import UpperCertificate, far_bound
 from queueing.chain.stationary import estimated_law
@@ -61,6 +65,8 @@ STEEPER = 1.5
 """The quadratic part of an upper bound, over the least that falls everywhere."""
 BEYOND = Fraction(2**1023)
 """A claim that nothing refutes."""
+FARTHEST = 1e-3
+"""The least part of a level, and the precision over that of the costs, at which a function is looked for."""
 BITS = 61
 """Of the largest number in h."""
 
@@ -78,13 +84,15 @@ class Search:
     upper : UpperCertificate
     full : bool
         Whether a larger set was wanted than is allowed.
+    weak : bool
+        Whether, beyond the set, the upper bound for many jobs is above the costs of the policy.
     """
 
     policy: TablePolicy
     law: Stationary
     lower: LowerCertificate
     upper: UpperCertificate
-    full = False
+    full = weak = False
 
     def __init__(
         self, system: System, numbers: Numbers, costs: FloatArray, precision: float, most: int
@@ -98,6 +106,9 @@ class Search:
         taken = alone @ system.problem.demands[self.live]
         spare = system.problem.capacities - system.resource_loads
         self.gains = costs[self.live] / alone
+        if not ((self.gains >= SMALLEST) & (self.gains <= LARGEST)).all():
+            told = f"over the most tasks of each class must be from {SMALLEST:g} to {LARGEST:g}"
+            raise ModelError.of("cost", f"{told}; got {self.gains.tolist()}; take another unit of costs")
         self.factor = Fraction(STEEPER * float((taken[taken > 0] / spare[taken > 0]).max()))
         self.shape = tuple(max(FIRST[len(caps)], cap + 2) for cap in caps)
         if (needed := math.ceil(States.number(self.shape))) > most:
@@ -105,8 +116,8 @@ class Search:
         self.space = States(numbers, self.shape)
         self.average = least_mean_cost(self.space, LITTLE * precision)
 
-    def run(self) -> None:
-        """Find the policy, its law, and both certificates."""
+    def run(self, known: float) -> None:
+        """Find the policy, its law, and both certificates, where ``known`` is a bound for every policy."""
         while self._every().level(self.average.cost * (1 - self.precision), self._level()) is None:
             if not self._widened(self._larger()):
                 break
@@ -114,9 +125,10 @@ class Search:
         # What the table leaves to the largest weight costs something.
         while value > self.average.cost * (1 + SPENT * self.precision) and self._wider():
             value = self._evaluate()
-        h = self._lower_function(value)
+        enough = known * (1 + SPENT * self.precision) >= value
+        h = np.zeros(self.space.n_states) if enough else self._lower_function(value)
         self.lower = self._proved(LowerCertificate, h, h < 0, Fraction(0))
-        h = self._upper_function(value, h)
+        h = self._upper_function(value, self._every().within(self._level()).states if enough else h < 0)
         # Where the bound for all states is too large, they are looked at one by one.
         known = (h < 0) | (self.space.counts @ self.slopes + self.constant > value)
         known[self.space.set.places(self.policy.tabulated())] = True
@@ -149,25 +161,38 @@ class Search:
             if level is None and self._wider():
                 continue
             level = level or stopping.within(most)
-            h = stopping.value(level.states, min(constant, level.constant))
+            try:
+                h = stopping.value(level.states, min(constant, level.constant))
+            except NotConvergedError:
+                if part < FARTHEST:
+                    raise
+                part /= WIDER  # a larger set would not help
+                continue
             if h is not None:
                 return h
             if not self._wider():
                 part /= WIDER
 
-    def _upper_function(self, value: float, h: FloatArray) -> FloatArray:
-        """The same for the policy that was found, from the function for every policy."""
+    def _upper_function(self, value: float, states: NDArray[np.bool_]) -> FloatArray:
+        """The same for the policy that was found, from a first guess of the states where it is not 0."""
         error = float(self.costs @ self.law.mean_jobs_error)
         room = SPENT * self.precision * value + (error if math.isfinite(error) else 0.0)
-        start, gains = self.space.counts[h < 0], [Fraction(g) for g in self.gains.tolist()]
+        start, gains = self.space.counts[states], [Fraction(g) for g in self.gains.tolist()]
         constant, slopes = far_bound(self.system.problem, self.numbers, gains, self.factor)
         self.constant, self.slopes = float(constant), np.array(slopes, dtype=float)
         ends = np.ceil((self.constant - value) / -self.slopes) + 3
         self._widened(np.maximum(ends, self.shape), 1.0, solve=False)
+        self.weak = bool((ends > self.shape).any())
         while True:
             first = np.zeros(self.space.n_states, dtype=bool)
             first[self.space.set.places(start)] = True
-            found = self._one().value(first, -value - room)
+            try:
+                found = self._one().value(first, -value - room)
+            except NotConvergedError:
+                if room * FARTHEST > value:
+                    raise
+                room *= 2
+                continue
             if found is not None:
                 return found
             if not self._wider(solve=False):
@@ -186,12 +211,12 @@ class Search:
 
     def _level(self) -> float:
         """Below it level sets end well before the border."""
-        return AWAY * float(self.average.h[self.space.border].min())
+        return AWAY * max(0.0, float(self.average.h[self.space.border].min()))
 
     def _larger(self) -> FloatArray:
         """Sides at whose ends h, about a quadratic function, is twice its least at the border."""
-        goal = 2.0 * float(self.average.h[self.space.border].min())
-        scales = np.sqrt(goal / self.average.h[self.space.tips])
+        goal, tips = 2.0 / AWAY * self._level(), self.average.h[self.space.tips]
+        scales = np.sqrt(goal / np.where(tips > 0, tips, np.inf))
         return np.array(self.shape) * (np.maximum(scales, 1.0) if scales.max() > 1.05 else math.sqrt(2.0))
 
     def _wider(self, *, solve: bool = True) -> bool:
@@ -199,7 +224,7 @@ class Search:
 
     def _widened(self, sides: FloatArray, least: float = 1.1, *, solve: bool = True) -> bool:
         """Take a larger set, or what is allowed of it, and solve; False if it is not so much larger."""
-        wanted = tuple(np.ceil(sides).astype(int).tolist())
+        wanted = tuple(np.ceil(np.fmin(sides, MOST_JOBS - 1)).astype(int).tolist())
         scale = min(1.0, (self.most / States.number(wanted)) ** (1 / len(wanted)))
         self.full = self.full or scale < 1.0
         shape = tuple(max(old, int(side * scale)) for old, side in zip(self.shape, wanted, strict=True))
@@ -213,7 +238,7 @@ class Search:
 
     def _evaluate(self) -> float:
         """The policy as an object, its law, and the mean costs."""
-        near = self.space.inner(INNER)
+        near = self.space.inner(INNER) & self.average.chosen.any(axis=1)
         places = self.space.counts[near]
         table = np.full((*(places.max(axis=0) + 1), len(self.live)), np.nan)
         table[tuple(places.T)] = self.average.chosen[near] * self.sizes

@@ -21,17 +21,19 @@ for :mod:`queueing.certificates.upper_certificate`.
 stop, states that stop go on where this pays, and every state takes its best vertex. H would grow by a layer a
 round, so it starts near its end, from a set :math:`\{h_0 < M\}` of the h_0 of the least mean cost. On such a
 set h is, by one factorisation for all c, :math:`u_0 - ct` with the mean cost :math:`u_0` and the mean time t
-until it is left: the M of a c is where few would rather stop. New states come several layers at a time; those
-that were too many stop again.
+until it is left: the M of a c is where few would rather stop. New states come several layers at a time, twice
+as many as long as none stop; those that were too many stop again.
 """
 
 from __future__ import annotations
 
+import math
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from fairness.errors import NotConvergedError
 from fairness.machine.work import Task
 from fairness.model.problem import FloatArray
 from queueing.optima.decisions import States
@@ -43,8 +45,8 @@ UNWILLING = 0.1
 """Part of the states of a level set that may want to stop at its c."""
 STEPS = 8
 """Halvings of the square root of the level."""
-LAYERS = 3
-"""That are added at once, at first."""
+LAYERS, MOST = 3, 8
+"""That are added at once, at first, and of the shortest side divided by this, at most."""
 USUAL, ROUNDS = 20, 400
 """Rounds that are usual, and at most."""
 
@@ -82,8 +84,13 @@ class Stopping(NamedTuple):
         assert self.levels is not None
         states = self.levels < level
         places = np.flatnonzero(states)
+        if not len(places):
+            return Level(states, 0.0)  # nobody waits for less than nothing
         right = -np.stack([self.costs[places], np.ones(len(places))], axis=1)
-        cost, time = self.space.factors(places, self.chosen, reflected=False).solve(right).T
+        try:
+            cost, time = self.space.factors(places, self.chosen, reflected=False).solve(right).T
+        except NotConvergedError:
+            return Level(states, math.inf)  # they are as good as all states
         return Level(states, float(np.quantile(cost / time, 1.0 - UNWILLING)))
 
     def level(self, constant: float, most: float) -> Level | None:
@@ -104,8 +111,15 @@ class Stopping(NamedTuple):
         return found
 
     def value(self, start: NDArray[np.bool_], constant: float) -> FloatArray | None:
-        """The h of a c, (n_states,), from a first guess of H; None if H reaches the border of the states."""
+        """The h of a c, (n_states,), from a first guess of H; None if H reaches the border of the states.
+
+        Raises
+        ------
+        NotConvergedError
+            If H or the policy still changes after 400 rounds, or floats do not tell h.
+        """
         space, states, chosen, layers = self.space, start, self.chosen, LAYERS
+        latest, most = np.zeros_like(states), max(LAYERS, min(space.shape) // MOST)
         with Task(f"a bound on {space.n_states:,} states", USUAL, "rounds") as task:
             for _ in range(ROUNDS):
                 if (states & space.border).any():
@@ -123,10 +137,13 @@ class Stopping(NamedTuple):
                 joins = ~states & (drift < -least)
                 if (stays == states).all() and not joins.any() and (new == chosen)[states].all():
                     return h
-                if np.count_nonzero(states & ~stays) > np.count_nonzero(joins):
-                    layers = max(1, layers // 2)
+                leave, join = np.count_nonzero(latest & ~stays), np.count_nonzero(joins)
+                if leave:
+                    layers = most = max(1, layers // 2 if leave > join else layers)
                 for _ in range(layers - 1):
-                    joins |= np.append(joins, False)[space.down].any(axis=0)
-                states, chosen = stays | (joins & ~states), new
+                    joins |= np.append(joins, False)[space.down].any(axis=0) & ~space.border
+                latest = joins & ~states
+                layers = min(2 * layers, most)
+                states, chosen = stays | latest, new
                 task.advance()
-        return None
+        raise NotConvergedError(f"a function still changes after {ROUNDS} rounds")

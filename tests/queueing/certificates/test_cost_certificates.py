@@ -13,7 +13,8 @@ from queueing.certificates.cost_certificate import Numbers
 from queueing.certificates.lower_certificate import LowerCertificate
 from queueing.certificates.running import running
 from queueing.certificates.state_function import StateFunction
-from queueing.certificates.upper_certificate import far_bound
+from queueing.certificates.table_policy import TablePolicy
+from queueing.certificates.upper_certificate import UpperCertificate, far_bound
 
 SYSTEM = System(Problem([[2, 1], [1, 2]], [3, 3]), [Fraction(1, 2), Fraction(1, 3)], [1, Fraction(3, 2)])
 LIMITED = System(Problem([[2, 1], [1, 2]], [3, 3], limits=[0.4, 4]), [0.5, 0.2], [1, 1.5])
@@ -21,7 +22,8 @@ LIMITED = System(Problem([[2, 1], [1, 2]], [3, 3], limits=[0.4, 4]), [0.5, 0.2],
 
 @pytest.fixture(scope="module", params=[SYSTEM, LIMITED], ids=["free", "limited"])
 def best(request):
-    return optimal(request.param, cost=[1, 2], precision=0.1)
+    # Less precisely, the bound by hand would be near enough, and the lower certificate have no states.
+    return optimal(request.param, cost=[1, 2], precision=0.05)
 
 
 # --- the definitions ------------------------------------------------------------------------------------
@@ -238,11 +240,31 @@ def test_an_upper_bound_is_one_of_its_policy(best):
     larger = np.pad(proof.policy.table, [(0, 60), (0, 60), (0, 0)], constant_values=0.0)
     refuse("table of the policy has states", table=larger)
     refuse("for other classes", classes=(0,))
-    refuse("gains of the policy", gains=np.array([1.0, 0.0]))
+    for gains in ([1.0, 0.0], [1.0, np.inf], [1.0, 1e-51], [1.0, 1e51]):
+        refuse("gains of the policy must be from 1e-50 to", gains=np.array(gains))
+    for gains in ([1.0, 1.0], np.array([1, 1]), np.ones(3), np.ones((2, 2)), None):
+        refuse("gains of the policy must be floats of 1 dim", gains=gains)
+    for table in (None, [1.0], np.ones(3), np.ones((3, 3, 3)), np.ones((0, 3, 2)), np.ones((3, 3, 2), int)):
+        refuse("table of the policy must be floats of 3 dim", table=table)
     refuse("must be a TablePolicy", problem=Problem([[1, 1], [1, 2]], [3, 3]))
     negative = proof.policy.table.copy()
     negative[1, 1] = -1
     refuse("tasks must be finite", table=negative)
+
+
+@pytest.mark.parametrize("gain", [1.7e308, 5e-324])
+def test_weights_that_are_no_floats_prove_nothing(gain):
+    """At counts of 4 they are infinite, or 0 times infinite: the policy of this gain serves nobody."""
+    system = System(Problem([[1.0]], [0.4]), [0.2])
+    policy = TablePolicy(system.problem, (0,), np.full((1, 1), np.nan), np.array([gain]))
+    nothing = np.zeros((0, 1), dtype=np.int64), np.zeros(0, dtype=np.int64), 0
+    factor = Fraction(51, 10) / Fraction(gain)
+    proof = UpperCertificate(system, (Fraction(1),), *nothing, Fraction(2**60), policy, factor)
+    with pytest.raises(CertificateError, match="gains of the policy must be from 1e-50 to"):
+        proof.check()
+    # With a gain whose weights are floats it is a proof.
+    good = replace(proof, policy=replace(policy, gains=np.array([1.0])), factor=Fraction(51, 10))
+    assert 1 < good.check() < 2
 
 
 def test_data_that_are_none(best):
@@ -258,7 +280,10 @@ def test_data_that_are_none(best):
             ({"bits": 4000}, "bits must be"),
             ({"costs": (Fraction(1),)}, "costs must be"),
             ({"costs": (Fraction(1), Fraction(0))}, "costs must be"),
-            ({"bound": float(proof.bound)}, "is claimed"),
+            ({"costs": (Fraction(1), Fraction(10) ** -51)}, "costs must be"),
+            ({"bound": float(proof.bound)}, "bound must be a fraction"),
+            ({"bound": None}, "bound must be a fraction"),
+            ({"bound": (-1 if proof.is_upper else 1) * Fraction(10) ** 400}, "is claimed"),
             ({"system": best.system.at_load(1.5)}, "not below 1"),
         ):
             with pytest.raises(CertificateError, match=said):

@@ -1,5 +1,6 @@
 """The least mean costs of all policies: closed forms, a second method, every policy of the catalogue."""
 
+import math
 from dataclasses import replace
 from fractions import Fraction
 
@@ -19,6 +20,7 @@ from fairness import (
 from fairness.protocol.calling import policy_tasks
 from queueing import Erlang, OnOff, System, drift_bound, optimal, simulate, stationary, tabulate
 from queueing.certificates.errors import CertificateError
+from queueing.enclosures.moment_programs.drift_bound import DriftBound
 from tests.oracles.least_costs import least_mean_cost
 
 PAIR = Problem([[1, 0.1], [0.1, 1]], [1, 1])
@@ -100,6 +102,24 @@ def test_three_classes_closely():
 def test_one_class_on_one_resource(load):
     """M/M/1."""
     assert_best(System(Problem([[2]], [2]), [load]), load / (1 - load))
+
+
+def test_one_class_near_load_1():
+    """The bound by hand is there, so that no function is looked for on 20,000 states."""
+    best = assert_best(System(Problem([[1]], [1]), [0.999]), 999)
+    assert len(best.lower_proof.h) == 0
+    assert best.lower == best.by_hand.lower[0]
+    assert "proofs by hand and on" in best.summary()
+
+
+@pytest.mark.parametrize(("servers", "load"), [(8, 2), (4, 0.5), (8, 1), (50, 40), (100, 80)])
+def test_one_class_with_limits(servers, load):
+    """M/M/n by Erlang's formula; it is empty once in e^80 units of time, or leaves the states that rarely."""
+    terms = [math.exp(k * math.log(load) - math.lgamma(k + 1)) for k in range(servers + 1)]
+    waits = terms[-1] / (1 - load / servers)
+    waits /= sum(terms[:-1]) + waits
+    least = load + waits * load / (servers - load)
+    assert_best(System(Problem([[1]], [servers], limits=[1]), [load]), least)
 
 
 def cobham(rates, sizes, costs):
@@ -186,6 +206,17 @@ def test_costs():
     tenfold = optimal(system, cost=[10, 10], precision=1e-4)
     assert tenfold.lower == pytest.approx(10 * jobs.lower, rel=1e-5)
     assert (tenfold.cost, tenfold.costs.tolist()) == ("own", [10, 10])
+
+
+@pytest.mark.parametrize("costs", [[1e-9, 1], [1, 1e6], [1e-50, 1e50]])
+def test_costs_of_very_different_size(costs):
+    """Rounding hides the small ones; what is proved holds, and the best policy for one class is not far."""
+    best = optimal(System(PAIR, [0.3, 0.4]), cost=costs, max_states=5000)
+    alone = [0.3 / 0.7, 0.4 / 0.6]
+    assert max(np.multiply(costs, alone)) * (1 - 1e-6) < best.lower < best.upper
+    assert best.value == pytest.approx(best.lower, rel=1e-4)
+    assert best.shortfall.startswith("the bound for many jobs, weak near load 1 and for costs of very diff")
+    best.check()
 
 
 def test_the_unit_of_time_does_not_matter():
@@ -282,6 +313,21 @@ def test_what_is_not_reached_is_said():
     best.check()
 
 
+def test_an_error_that_is_not_estimated(best):
+    unknown = replace(best, law=replace(best.law, mean_jobs_error=np.full(2, np.inf)))
+    assert "error not estimated" in unknown.summary()
+    assert "error about" in best.summary()
+
+
+def test_functions_that_are_not_found(monkeypatch):
+    """Larger sets do not help; the bound by hand remains."""
+    monkeypatch.setattr("queueing.optima.stopping.ROUNDS", 1)
+    with pytest.raises(NotConvergedError, match="a function still changes after 1 rounds") as stopped:
+        optimal(System.with_load(PAIR, [3, 1], 0.5))
+    stopped.value.best.check()
+    assert isinstance(stopped.value.best, DriftBound)
+
+
 # --- bad input ----------------------------------------------------------------------------------------
 
 
@@ -306,6 +352,7 @@ def test_arguments_that_are_refused():
     for arguments, said in (
         ({"cost": "delay"}, "cost must be one of 'jobs', 'duration'"),
         ({"cost": [1, 0]}, "cost must be finite and > 0; got 0.0 at index 1"),
+        ({"cost": [1, 5e-324]}, r"cost must be from 1e-50 to 1e\+50; got \[1.0, 5e-324\]"),
         ({"cost": [1, 1, 1]}, r"cost must have shape \(2,\)"),
         ({"precision": 1e-10}, "precision must be a finite number >= 1e-09"),
         ({"max_states": 1.5}, "max_states must be"),
