@@ -61,6 +61,8 @@ def shortfall(statement: Statement) -> str:
 
 def _is_sign(text: str) -> bool:
     """Whether a relation says of one variable that it is not negative, and nothing more."""
+    if "sum[" in text:
+        return False
     r = plain_relation(text)
     return r.sign == ">=" and list(r.left.terms.values()) == [1] and r.left.degree == 1
 

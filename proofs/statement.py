@@ -209,6 +209,11 @@ class Question:
         Each is cited as it stands, or with terms for its variables, and in the cases that these relations
         make; see :class:`proofs.Chained`.
         """
+        if other := [name for name, text in (fixed or {}).items() if hypotheses.get(name, text) != text]:
+            raise ProofError(
+                f"the hypothesis {other[0]!r} of what is cited is another relation than that of this step; "
+                "give one of them another name"
+            )
         held = self.kept(hypotheses) | dict(fixed or {})
         pairs = (cited if isinstance(cited, tuple) else (cited, {}) for cited in cites)
         cited = tuple(Citation(claim, values) for claim, values in pairs)

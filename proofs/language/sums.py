@@ -62,6 +62,10 @@ def plain_text(text: str) -> str:
     return ast.unparse(_Plain().visit(tree_of(text)))
 
 
+def _is_number(node: ast.AST) -> bool:
+    return not any(isinstance(part, ast.Name) for part in ast.walk(node))
+
+
 def as_one_equation(text: str) -> str:
     """The text, or for equations with "or" between them the one that says the same: a product is 0.
 
@@ -70,7 +74,7 @@ def as_one_equation(text: str) -> str:
     Raises
     ------
     ProofError
-        If "or" stands between anything but equations of two sides.
+        If "or" stands between anything but equations of two sides, or something is divided by a variable.
 
     Examples
     --------
@@ -80,6 +84,10 @@ def as_one_equation(text: str) -> str:
     if not re.search(r"\bor\b", text):
         return text
     tree, sides = tree_of(text), list[str]()
+    # In a product a divisor would be excluded from being 0 where another equation holds.
+    for node in ast.walk(tree):
+        if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Div) and not _is_number(node.right):
+            raise ProofError(f'{text!r}: equations with "or" between them have no divisor but numbers')
     for part in tree.values if isinstance(tree, ast.BoolOp) else [tree]:
         match part:
             case ast.Compare(left=left, ops=[ast.Eq()], comparators=[right]):

@@ -63,6 +63,9 @@ def _pf_full(question: Question) -> Iterator[Iterable[Step]]:
         ratios: ratios are not negative
     Place: slide on proportional fairness with two resources
     Scope: all positive demands, any n; of resource 2 the same holds with the names exchanged
+    Reading: A PF allocation maximises a concave function under linear constraints, so it has such prices
+        (Karush, Kuhn and Tucker). Prices add up to n as in br-pf-sharing-incentive; v are shares of
+        resource 2, r the ratios; resource 2 by exchanging the names.
 
     Proof
         # p, q: prices; v: shares of resource 2; r: ratios, so that r v are shares of resource 1.
@@ -189,6 +192,8 @@ def _pf_single(question: Question) -> None:
         full*: resource 1 is full
     Place: slide on proportional fairness, "Equal shares for a single bottleneck"
     Scope: all demands, any numbers of jobs and resources
+    Reading: A PF allocation maximises a concave function under linear constraints, so it has such prices
+        (Karush, Kuhn and Tucker).
 
     Proof
         # p: price of resource 1, q: prices of the others.
@@ -226,6 +231,7 @@ def _bmf_single(question: Question) -> None:
         full*: resource 1 is full, and alone
     Place: slide on bottleneck-max fairness, "Equal shares for a single bottleneck"
     Scope: all demands and all BMF allocations, any numbers of jobs and resources
+    Reading: A bottleneck is full; as only resource 1 is, it is the bottleneck of every job.
 
     Proof
         The bottleneck of every job is resource 1, so that job 1 and the others i hold the same share, 1/n.

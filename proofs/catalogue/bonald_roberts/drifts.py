@@ -74,6 +74,9 @@ def _cone(question: Question) -> None:
         part: the resources have load r
     Place: slide "Drift for balanced load"; read off, not said
     Scope: the example with equal loads, all counts; where class 2 has more jobs the classes change roles
+    Reading: What has such prices is PF, as it maximises a concave function; beyond the cone the price of
+        resource 1 is x1 + x2. Below the diagonal resource 1 stops both classes under DRF; above it the
+        classes change roles.
 
     Proof
         PF inside the cone x1/10 <= x2 <= 10 x1: 10/11 tasks of each class have prices p, q >= 0: the first.
@@ -128,6 +131,9 @@ def _unbalanced(question: Question) -> None:
     Scope: the example with loads 3 to 1, all counts with more jobs of class 1, and PF inside the cone
     Remark: At the ratio of the loads, 3 to 1, DRF drains both classes; under balanced load it does so on the
         diagonal only (br-drift-cone).
+    Reading: What has such prices is PF, as it maximises a concave function; inside of the cone as in
+        br-drift-cone. States with more jobs of class 2, and where class 2 grows under PF, are read off the
+        same terms.
 
     Proof
         PF inside the cone x1/10 <= x2 <= 10 x1 runs 10/11 tasks of each class and drains class 2.

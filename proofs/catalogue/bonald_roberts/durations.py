@@ -108,6 +108,8 @@ def _one_resource(question: Question) -> Iterator[Claim]:
         wait*: load over one minus load
     Place: slide "A useful bound for BF"; that it is tight is not said
     Scope: any number of classes, all loads; one resource
+    Reading: On one resource the balance measure is multinomial, so that it sums to 1/(1 - load); D is the
+        derivative of that, and mean durations are derivatives of log G by Little's law.
 
     Proof
         One resource: the measure sums to G = 1/(1 - r), r the load of all classes i; its derivative D by the

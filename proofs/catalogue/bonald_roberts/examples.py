@@ -72,6 +72,9 @@ def _root(question: Question) -> None:
     Scope: this example; prices R/3 and 3 - R/3 prove the optimum
     Remark: Prices with which every task costs one over the number of tasks, and only full resources cost, are
         sufficient for the optimum of the sum of logarithms, which is concave.
+    Reading: A PF allocation maximises a concave function under linear constraints, so it has such prices
+        (Karush, Kuhn and Tucker). Whatever has such prices is the optimum, as the sum of logarithms is
+        concave.
 
     Proof
         A task of job 1 costs 1/x.

@@ -50,8 +50,6 @@ SOURCE = 'T. Bonald and J. Roberts, "Resource sharing in data centers" (2014)'
 PLACE = "slides on the properties of allocations"
 STATEMENTS = Chapter(SOURCE, place=PLACE, known=__doc__)
 
-BY_PRICES = "By the optimality conditions of PF; they are sufficient, as the problem is concave."
-
 
 EFFICIENT = r"y \ge x,\ y \ne x \Rightarrow \exists j: \textstyle\sum_i y_i a_{ij} > 1"
 INCENTIVE = r"\max_j x_i a_{ij} \ge 1/n"
@@ -102,7 +100,7 @@ def _nobody_gains_alone(question: Question) -> None:
     """
 
 
-@STATEMENTS.add("br-pf-efficient", latex=EFFICIENT, remark=BY_PRICES)
+@STATEMENTS.add("br-pf-efficient", latex=EFFICIENT)
 def _pf_efficient(question: Question) -> None:
     """Under proportional fairness nobody can gain unless somebody loses.
 
@@ -110,6 +108,8 @@ def _pf_efficient(question: Question) -> None:
         prices*, positive*, optimal*, slackness*, others*, signs
         fits*: the other allocation fits
     Scope: all demands, any n and m
+    Reading: A PF allocation maximises a concave function under linear constraints, so it has such prices
+        (Karush, Kuhn and Tucker).
 
     Proof
         [cost] What fits is worth no more than all resources at the prices, so that if no other user loses,
@@ -162,6 +162,7 @@ def _drf_efficient(question: Question) -> Iterator[Step]:
     Hypotheses
         demand*, gain, others*, full*, signs
     Scope: all demands, any n and m; users have bottlenecks by br-drf-bottlenecks
+    Reading: Users have bottlenecks: br-drf-bottlenecks.
     """
     yield from _nobody_gains_alone(question)
 
@@ -190,13 +191,15 @@ def drf_has_bottlenecks(question: Question) -> Iterator[Claim]:
     yield every("drf_bottlenecks", n=3, m=2, largest=2)
 
 
-@STATEMENTS.add("br-pf-sharing-incentive", latex=INCENTIVE, remark=BY_PRICES)
+@STATEMENTS.add("br-pf-sharing-incentive", latex=INCENTIVE)
 def _pf_incentive(question: Question) -> None:
     """Under proportional fairness each of n users has a share of at least 1/n of some resource.
 
     Hypotheses
         prices*, largest, optimal*, slackness*
     Scope: all demands, any n and m
+    Reading: A PF allocation maximises a concave function under linear constraints, so it has such prices
+        (Karush, Kuhn and Tucker).
 
     Proof
         [budget] Prices add up to the number of users: what is paid is what is earned.
@@ -219,13 +222,31 @@ def _drf_incentive(question: Question) -> None:
     """Under dominant resource fairness each of n users has a share of at least 1/n of some resource.
 
     Hypotheses
-        largest*, level*, full*
-    Scope: all demands, any n and m; users have bottlenecks by br-drf-bottlenecks
+        largest*, level*, full*, signs
+    Scope: all demands, any n and m
+    Reading: Users have bottlenecks: br-drf-bottlenecks.
 
     Proof
-        On the bottleneck of a user, others hold at most their dominant shares d, which are at most that of
-        the user.
-            largest: h[i] <= d[i]; level: d[i] <= s; full: sum[i](h[i]) == 1
+        [some] Whoever holds some of the bottleneck of a user has a dominant share d, at most that user's s,
+            largest: h <= d; level: h*(s - d) >= 0; some: h > 0
+            => h <= s
+            degree 2
+        [nothing] and whoever holds nothing of it holds no more.
+            s >= 0; not some: h <= 0
+            => h <= s
+        [each] One of the two is the case.
+            largest; level; s >= 0
+            cases h > 0
+            from some knowing all
+            from nothing knowing all
+            => h <= s
+        [fill] So n users fill it with at most n such shares.
+            each: h[i] <= s; full: sum[i](h[i]) == 1
+            => sum[i](1)*s >= 1
+        For all users, then.
+            largest: h[i] <= d[i]; level: h[i]*(s - d[i]) >= 0; s >= 0; full
+            from each knowing all with h = h[i]; d = d[i]
+            from fill knowing all
             => sum[i](1)*s >= 1 (as stated)
     """
 

@@ -77,6 +77,8 @@ def _fits(question: Question) -> Iterator[Claim]:
         demand*: a class demands some of the resource
         before*: the balance function is positive with fewer jobs
     Scope: each resource on its own, any number of classes; exactly on a grid with 3 classes and 3 resources
+    Reading: By induction over the number of jobs, from 1 in the empty state; class 1 is one with jobs that
+        demands the resource. Of a resource that nobody with jobs demands nothing is used.
 
     Proof
         [positive] The balance function is positive, by what it is with fewer jobs: class 1, which demands

@@ -54,6 +54,8 @@ def _unique(question: Question) -> None:
     Remark: A conjecture of the slides for any number of resources: with three it is not so (br-bmf-segment).
         The level of a resource is the largest share of it if it is full, and 1 if not;
         each of the jobs may be the one that is looked at.
+    Reading: A BMF allocation has such levels: the largest share of a full resource, which is positive as
+        finitely many jobs fill it, and 1 of others. That there is one is br-bmf-exists.
 
     Proof
         # x, y: tasks under both allocations; T, U: their levels; a, b: demands. The family is the other jobs.

@@ -141,6 +141,8 @@ def _sharing_incentive(question: Question) -> Iterator[Given]:
     Place: section 3
     Scope: all demands and entitlements, any number of agents; algorithm run for all 2 x 2 demands in thirds
         and four tables of entitlements
+    Reading: As rho is the smallest w_ir/d_ir, rates are at most w_ir, with equality somewhere; later rounds
+        only raise levels.
 
     Proof
         The same, computed from the algorithm.
@@ -171,6 +173,8 @@ def _envy(question: Question) -> Iterator[Given]:
     Place: section 3
     Scope: all demands, entitlements and pairs of any number of agents; algorithm run for all 2 x 2 demands in
         thirds and four tables of entitlements
+    Reading: As rho is the smallest w_ir/d_ir, rates are at most w_ir, with equality somewhere; what is
+        exhausted stops all who demand it, in the same round.
 
     Proof
         The same, computed from the algorithm.

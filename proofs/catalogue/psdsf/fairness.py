@@ -131,11 +131,13 @@ def _envy_free(question: Question) -> None:
         demanded: user n demands its dominant resource, and its bottleneck
         gamma: the other user can run there
         weight: the weight of n is positive
-        all tasks*: the tasks of the other user on the servers add up
+        all tasks*: the tasks of the other user on these servers are at most all its tasks
         runs*: the other user runs something
         signs: tasks and weights are not negative
     Place: Theorem 3, envy-freeness, equations (25)-(29)
     Scope: each pair of users; all reals, any number of servers
+    Reading: Servers are those that both users may use; on others the bundle of the other is worth nothing
+        to n.
 
     Proof
         # d, e: demands of n and of p for the dominant resource of n on a server, of capacity c; D, E: for the
@@ -173,9 +175,10 @@ def _envy_free(question: Question) -> None:
             from nothing knowing all
             => t*f*X <= z*N*h
         [servers] Summed over the servers, user n does not prefer the weighted bundle of user p.
-            server: t[i]*f*X <= z[i]*N*h; all tasks: sum[i](z[i]) == X; runs
+            server: t[i]*f*X <= z[i]*N*h; all tasks: sum[i](z[i]) <= X; runs; N >= 0; h >= 0
             => f*sum[i](t[i]) <= h*N
-            by not the conclusion * runs
+            by not the conclusion * runs; all tasks * sign of N * sign of h
+            degree 3
         On all servers, then.
             worth: t[i]*d[i] <= z[i]*e[i]; worth 1: t[i]*D[i] <= z[i]*E[i]; dominant: G[i]*d[i] == c[i];
             alone: g[i]*e[i] <= c[i]; demanded: d[i] > 0; demanded 1: D[i] > 0;

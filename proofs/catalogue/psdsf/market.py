@@ -114,6 +114,8 @@ def _pareto(question: Question) -> Iterator[Iterable[Step]]:
         no loss*: no user loses
     Place: Theorem 3, Pareto optimality
     Scope: all reals, any numbers of users and servers
+    Reading: By psdsf-theorem-2 every server is busy and serves its lowest levels; the price q of a server
+        is the largest f g/x there, so who is served pays it.
 
     Proof
         [welfare] ...
@@ -152,6 +154,8 @@ def _unique(question: Question) -> Iterator[Iterable[Step]]:
     Place: section III (the uniqueness is not in the paper)
     Scope: all reals, any numbers of users and servers
     Remark: With divided resources this fails: see psdsf-resource-unique.
+    Reading: By psdsf-theorem-2 every server is busy and serves its lowest levels; the price q of a server
+        is the largest f g/x there, so who is served pays it.
 
     Proof
         [welfare] ...

@@ -180,6 +180,8 @@ def _theorem_2(question: Question) -> Iterator[Given]:
         step: e more tasks of the user take the time that is left once higher users have left the server
     Place: Theorem 2
     Scope: each user and server; all reals, any numbers of users on the server and above the user; and a grid
+    Reading: Definition 5 is read as in psdsf-theorem-1. The e tasks more fit, and nobody of no higher level
+        loses, which is against the definition.
 
     Proof
         ...

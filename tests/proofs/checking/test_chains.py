@@ -156,6 +156,20 @@ def test_or_stands_between_equations(text):
         Implication({"one": text}, "x == x")
 
 
+@pytest.mark.parametrize("text", ["x == 0 or 1/x == 1", "x == 0 or y/(x + 1) == 1"])
+def test_between_or_nothing_is_divided_by_a_variable(text):
+    """A product would exclude the zeros of the divisor, which the other equation allows."""
+    with pytest.raises(ProofError, match="no divisor but numbers"):
+        Implication({"h": text}, "x == 1")
+    assert as_one_equation("x/2 == 1 or x == 0")
+
+
+def test_what_is_cited_does_not_replace_a_hypothesis():
+    question = own(SQUARE).question()
+    with pytest.raises(ProofError, match="'demand' of what is cited is another relation"):
+        question.follows({"demand": "a > 0"}, "a > 0", PUSH, fixed={"demand": "q <= 0"})
+
+
 def test_one_or_the_other_is_a_product():
     text = as_one_equation("a*x == 3/2 or b*x == t or x == 0")
     for x, b, t, holds in ((Fraction(3, 4), 1, 5, True), (1, 2, 2, True), (0, 7, 7, True), (1, 2, 3, False)):
@@ -210,7 +224,7 @@ def test_a_proof_that_ends_in_its_statement():
                 {"p": "the product", "signs": "numbers are not negative"},
                 f"'{sign}', which is more than a sign",
             )
-            for sign in ("N > 0", "N >= 1", "N + M >= 0", "N*N >= 0", "-N >= 0")
+            for sign in ("N > 0", "N >= 1", "N + M >= 0", "N*N >= 0", "-N >= 0", "sum[i](N*a[i]) >= 0")
         ),
     ],
 )

@@ -91,10 +91,22 @@ def test_proofs_of_the_catalogue_with_cases(name, ends):
     assert verdict.status == Status.PROVED
     assert kinds & {"enumerated", "computed"}
     assert (shortfall(statement_named(name)) == "") == ends
-    assert (verdict.kind == Kind.GENERAL) == ends
+    # Those that end have a reading, which is words.
+    assert (verdict.kind == Kind.WORDS) == ends
     verify(verdict)
-    with pytest.raises(EvidenceError):
-        verify(replace(verdict, kind=str(Kind.FINITE if ends else Kind.GENERAL)))
+    for kind in (Kind.GENERAL, Kind.FINITE if ends else Kind.WORDS):
+        with pytest.raises(EvidenceError):
+            verify(replace(verdict, kind=str(kind)))
+
+
+def test_a_reading_is_words():
+    asked = argued((PUSH, False), (CHAIN, True))
+    assert check(asked).kind == Kind.GENERAL
+    read = check(replace(asked, reading="By symmetry."))
+    assert read.kind == Kind.WORDS
+    assert "By symmetry." in str(read)
+    with pytest.raises(EvidenceError, match="its kind is"):
+        verify(replace(read, kind=str(Kind.GENERAL)), replace(asked, reading="By symmetry."))
 
 
 def test_equal_random_cases_are_one_case():
