@@ -127,8 +127,12 @@ class Search:
             value = self._evaluate()
         enough = known * (1 + SPENT * self.precision) >= value
         h = np.zeros(self.space.n_states) if enough else self._lower_function(value)
-        self.lower = self._proved(LowerCertificate, h, h < 0, Fraction(0))
-        h = self._upper_function(value, self._every().within(self._level()).states if enough else h < 0)
+        self.lower, states = self._proved(LowerCertificate, h, h < 0, Fraction(0)), h < 0
+        if enough:
+            every, most = self._every(), self._level()
+            level = every.level(self.average.cost * (1 - SPENT * self.precision), most)
+            states = (level or every.within(most)).states
+        h = self._upper_function(value, states)
         # Where the bound for all states is too large, they are looked at one by one.
         states = (h < 0) | (self.space.counts @ self.slopes + self.constant > value)
         states[self.space.set.places(self.policy.tabulated())] = True
