@@ -201,6 +201,10 @@ class Search:
                 return found
             if not self._wider(solve=False):
                 room *= 2
+            if room * FARTHEST > value:
+                raise NotConvergedError(
+                    f"no function bounds the policy found on {self.space.n_states:,} states"
+                )
 
     def _proved(
         self, kind: Callable[..., Certificate], h: FloatArray, states: NDArray[np.bool_], claim: Fraction
