@@ -127,13 +127,17 @@ class Search:
             value = self._evaluate()
         enough = known * (1 + SPENT * self.precision) >= value
         h = np.zeros(self.space.n_states) if enough else self._lower_function(value)
-        self.lower = self._proved(LowerCertificate, h, h < 0, Fraction(0))
-        h = self._upper_function(value, self._every().within(self._level()).states if enough else h < 0)
+        self.lower, states = self._proved(LowerCertificate, h, h < 0, Fraction(0)), h < 0
+        if enough:
+            every, most = self._every(), self._level()
+            level = every.level(self.average.cost * (1 - SPENT * self.precision), most)
+            states = (level or every.within(most)).states
+        h = self._upper_function(value, states)
         # Where the bound for all states is too large, they are looked at one by one.
-        known = (h < 0) | (self.space.counts @ self.slopes + self.constant > value)
-        known[self.space.set.places(self.policy.tabulated())] = True
+        states = (h < 0) | (self.space.counts @ self.slopes + self.constant > value)
+        states[self.space.set.places(self.policy.tabulated())] = True
         kind = partial(UpperCertificate, policy=self.policy, factor=self.factor)
-        self.upper = self._proved(kind, -h, known, BEYOND)
+        self.upper = self._proved(kind, -h, states, BEYOND)
 
     def _every(self) -> Stopping:
         """The problem of stopping for every policy."""
@@ -158,7 +162,7 @@ class Search:
             constant = min(least, (1.0 - SPENT * self.precision) * value)
             stopping, most = self._every(), part * self._level()
             level = stopping.level(constant, most)
-            if level is None and self._wider():
+            if level is None and part >= 1.0 and self._wider():
                 continue
             level = level or stopping.within(most)
             try:
@@ -197,6 +201,10 @@ class Search:
                 return found
             if not self._wider(solve=False):
                 room *= 2
+            if room * FARTHEST > value:
+                raise NotConvergedError(
+                    f"no function bounds the policy found on {self.space.n_states:,} states"
+                )
 
     def _proved(
         self, kind: Callable[..., Certificate], h: FloatArray, states: NDArray[np.bool_], claim: Fraction

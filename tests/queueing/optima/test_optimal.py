@@ -208,7 +208,7 @@ def test_costs():
     assert (tenfold.cost, tenfold.costs.tolist()) == ("own", [10, 10])
 
 
-@pytest.mark.parametrize("costs", [[1e-9, 1], [1, 1e6], [1e-50, 1e50]])
+@pytest.mark.parametrize("costs", [[1e-9, 1], [1, 1e6]])
 def test_costs_of_very_different_size(costs):
     """Rounding hides the small ones; what is proved holds, and the best policy for one class is not far."""
     best = optimal(System(PAIR, [0.3, 0.4]), cost=costs, max_states=5000)
