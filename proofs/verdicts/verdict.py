@@ -329,14 +329,15 @@ def kind_of(
     It is that of the steps on which the statement rests (:func:`_grounds`). Its range is finite where it is
     bound to ``sizes``, and where some of these are computed or enumerated and none in words leads beyond.
     Where a proof ``ends`` in its statement, each of the steps that state it does so by itself, or by what it
-    cites. A reading is words.
+    cites. A reading is words, too, but leads nowhere beyond.
     """
     if overall(findings) != Status.PROVED:
         return ""
     grounds = _stated(findings) if ends else _grounds(findings)
     kinds = [f.evidence.get("kind") for f in grounds]
-    words = read or any(f.claim["claim"] == "InWords" for f in grounds)
-    finite = bool(sizes) or (not words and ("computed" in kinds or "enumerated" in kinds))
+    beyond = any(f.claim["claim"] == "InWords" for f in grounds)
+    words = read or beyond
+    finite = bool(sizes) or (not beyond and ("computed" in kinds or "enumerated" in kinds))
     if "unsat" in kinds:
         told = [str(Kind.SOLVER), str(Kind.FINITE) if finite else "general"]
     elif finite:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from proofs.catalogue.bonald_roberts.model import SOURCE
+from proofs.catalogue.bonald_roberts.model import BY_PRICES, SOURCE
 from proofs.catalogue.chapter import Chapter
 from proofs.catalogue.examples import every
 from proofs.catalogue.proof_texts import argued
@@ -44,7 +44,13 @@ def _other_resource(question: Question) -> None:
     """
 
 
-@STATEMENTS.add("br-pf-full-resources")
+@STATEMENTS.add(
+    "br-pf-full-resources",
+    reading=(
+        f"{BY_PRICES} Prices add up to n as in br-pf-sharing-incentive; v are shares of resource 2, r "
+        "the ratios; resource 2 by exchanging the names."
+    ),
+)
 def _pf_full(question: Question) -> Iterator[Iterable[Step]]:
     r"""Under proportional fairness of n jobs on two resources, resource 1 is full exactly if the ratios of
     the demands for it to those for the other add up to at least n.
@@ -63,9 +69,6 @@ def _pf_full(question: Question) -> Iterator[Iterable[Step]]:
         ratios: ratios are not negative
     Place: slide on proportional fairness with two resources
     Scope: all positive demands, any n; of resource 2 the same holds with the names exchanged
-    Reading: A PF allocation maximises a concave function under linear constraints, so it has such prices
-        (Karush, Kuhn and Tucker). Prices add up to n as in br-pf-sharing-incentive; v are shares of
-        resource 2, r the ratios; resource 2 by exchanging the names.
 
     Proof
         # p, q: prices; v: shares of resource 2; r: ratios, so that r v are shares of resource 1.
@@ -181,7 +184,7 @@ def _bmf_full(question: Question) -> Iterator[Step | Iterable[Step]]:
 SINGLE = r"\varrho_j(\varphi) < 1\ (j \ne 1) \implies \varphi_i a_{i1} = 1/n"
 
 
-@STATEMENTS.add("br-pf-single-bottleneck", latex=SINGLE)
+@STATEMENTS.add("br-pf-single-bottleneck", latex=SINGLE, reading=BY_PRICES)
 def _pf_single(question: Question) -> None:
     """Under proportional fairness, if only one resource is full, every job holds the same share of it.
 
@@ -192,8 +195,6 @@ def _pf_single(question: Question) -> None:
         full*: resource 1 is full
     Place: slide on proportional fairness, "Equal shares for a single bottleneck"
     Scope: all demands, any numbers of jobs and resources
-    Reading: A PF allocation maximises a concave function under linear constraints, so it has such prices
-        (Karush, Kuhn and Tucker).
 
     Proof
         # p: price of resource 1, q: prices of the others.

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from proofs.catalogue.bonald_roberts.model import SOURCE
+from proofs.catalogue.bonald_roberts.model import BY_PRICES, SOURCE
 from proofs.catalogue.chapter import Chapter
 from proofs.catalogue.examples import against, computed, model
 from proofs.claims import Claim, Counterexample, Step
@@ -57,7 +57,11 @@ def _pf_is_bmf() -> Counterexample:
     return against("bmf_improved", demands=FOURTH, capacities=[1, 1], better=["5/46", "9/46", "8/46"])
 
 
-@STATEMENTS.add("br-pf-irrational", said=Said.READER)
+@STATEMENTS.add(
+    "br-pf-irrational",
+    said=Said.READER,
+    reading=(f"{BY_PRICES} Whatever has such prices is the optimum, as the sum of logarithms is concave."),
+)
 def _root(question: Question) -> None:
     r"""With demands (4,1), (2,1), (1,4) proportional fairness gives (R-3)/30, (9-R)/14 and (12+R)/105 tasks,
     where R is the square root of 39.
@@ -72,9 +76,6 @@ def _root(question: Question) -> None:
     Scope: this example; prices R/3 and 3 - R/3 prove the optimum
     Remark: Prices with which every task costs one over the number of tasks, and only full resources cost, are
         sufficient for the optimum of the sum of logarithms, which is concave.
-    Reading: A PF allocation maximises a concave function under linear constraints, so it has such prices
-        (Karush, Kuhn and Tucker). Whatever has such prices is the optimum, as the sum of logarithms is
-        concave.
 
     Proof
         A task of job 1 costs 1/x.

@@ -44,12 +44,18 @@ from proofs.catalogue.proof_texts import argued
 from proofs.claims import Claim, Step
 from proofs.statement import Question, Size
 
-__all__ = ["SOURCE", "STATEMENTS", "drf_has_bottlenecks"]
+__all__ = ["BY_PRICES", "SOURCE", "STATEMENTS", "drf_has_bottlenecks"]
 
 SOURCE = 'T. Bonald and J. Roberts, "Resource sharing in data centers" (2014)'
 PLACE = "slides on the properties of allocations"
 STATEMENTS = Chapter(SOURCE, place=PLACE, known=__doc__)
 
+
+BY_PRICES = (
+    "A PF allocation maximises a concave function under linear constraints, so it has such prices (Karush, "
+    "Kuhn and Tucker)."
+)
+"""How the model of PF has the prices that its statements assume."""
 
 EFFICIENT = r"y \ge x,\ y \ne x \Rightarrow \exists j: \textstyle\sum_i y_i a_{ij} > 1"
 INCENTIVE = r"\max_j x_i a_{ij} \ge 1/n"
@@ -100,7 +106,7 @@ def _nobody_gains_alone(question: Question) -> None:
     """
 
 
-@STATEMENTS.add("br-pf-efficient", latex=EFFICIENT)
+@STATEMENTS.add("br-pf-efficient", latex=EFFICIENT, reading=BY_PRICES)
 def _pf_efficient(question: Question) -> None:
     """Under proportional fairness nobody can gain unless somebody loses.
 
@@ -108,8 +114,6 @@ def _pf_efficient(question: Question) -> None:
         prices*, positive*, optimal*, slackness*, others*, signs
         fits*: the other allocation fits
     Scope: all demands, any n and m
-    Reading: A PF allocation maximises a concave function under linear constraints, so it has such prices
-        (Karush, Kuhn and Tucker).
 
     Proof
         [cost] What fits is worth no more than all resources at the prices, so that if no other user loses,
@@ -191,15 +195,13 @@ def drf_has_bottlenecks(question: Question) -> Iterator[Claim]:
     yield every("drf_bottlenecks", n=3, m=2, largest=2)
 
 
-@STATEMENTS.add("br-pf-sharing-incentive", latex=INCENTIVE)
+@STATEMENTS.add("br-pf-sharing-incentive", latex=INCENTIVE, reading=BY_PRICES)
 def _pf_incentive(question: Question) -> None:
     """Under proportional fairness each of n users has a share of at least 1/n of some resource.
 
     Hypotheses
         prices*, largest, optimal*, slackness*
     Scope: all demands, any n and m
-    Reading: A PF allocation maximises a concave function under linear constraints, so it has such prices
-        (Karush, Kuhn and Tucker).
 
     Proof
         [budget] Prices add up to the number of users: what is paid is what is earned.

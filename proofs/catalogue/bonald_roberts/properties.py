@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from proofs.catalogue.bonald_roberts import model
 from proofs.catalogue.bonald_roberts.model import (
+    BY_PRICES,
     PLACE,
     SOURCE,
     drf_has_bottlenecks,
@@ -29,15 +30,13 @@ LIE = "all lies"
 # Envy-freeness: y tasks run with the bundle of user 2, and are no more than the tasks x of user 1.
 
 
-@STATEMENTS.add("br-pf-envy-free", latex=ENVY_FREE)
+@STATEMENTS.add("br-pf-envy-free", latex=ENVY_FREE, reading=BY_PRICES)
 def _pf_envy(question: Question) -> None:
     """Under proportional fairness nobody would run more tasks with what another user holds.
 
     Hypotheses
         prices*, bundle*, optimal*, positive*
     Scope: all pairs of users, any n and m
-    Reading: A PF allocation maximises a concave function under linear constraints, so it has such prices
-        (Karush, Kuhn and Tucker).
 
     Proof
         [bought] What the other user holds costs 1, so what runs with it costs at most 1.
@@ -108,16 +107,20 @@ def _bmf_envy(question: Question) -> None:
 # Scale invariance: the tasks of one user become s times as large, so it should run x/s of them.
 
 
-@STATEMENTS.add("br-pf-scale-invariant", latex=SCALE)
+@STATEMENTS.add(
+    "br-pf-scale-invariant",
+    latex=SCALE,
+    reading=(
+        f"{BY_PRICES} Whatever has such prices is the optimum, as the sum of logarithms is concave; "
+        "the optimum is unique, and the shares of all others stay."
+    ),
+)
 def _pf_scale(question: Question) -> Iterator[Step]:
     """Under proportional fairness it does not matter how the work of a user is cut into tasks.
 
     Hypotheses
         units*, optimal*, shares*
     Scope: all demands, any n and m
-    Reading: A PF allocation maximises a concave function under linear constraints, so it has such prices
-        (Karush, Kuhn and Tucker). Whatever has such prices is the optimum, as the sum of logarithms is
-        concave; the optimum is unique, and the shares of all others stay.
 
     Proof
         The same prices are optimal for x/s tasks of size s: what they cost stays 1.

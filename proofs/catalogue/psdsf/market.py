@@ -102,7 +102,14 @@ def _market(question: Question) -> Iterator[Iterable[Step]]:
     yield _welfare(question, says + "worth more...")
 
 
-@STATEMENTS.add("psdsf-time-pareto")
+SERVED = (
+    "By psdsf-theorem-2 every server is busy and serves its lowest levels; the price q of a server is "
+    "the largest f g/x there, so who is served pays it."
+)
+"""Why those who are served pay the price of their server."""
+
+
+@STATEMENTS.add("psdsf-time-pareto", reading=SERVED)
 def _pareto(question: Question) -> Iterator[Iterable[Step]]:
     r"""With divided time nobody can be given more tasks unless somebody gets fewer, whatever is moved.
 
@@ -114,8 +121,6 @@ def _pareto(question: Question) -> Iterator[Iterable[Step]]:
         no loss*: no user loses
     Place: Theorem 3, Pareto optimality
     Scope: all reals, any numbers of users and servers
-    Reading: By psdsf-theorem-2 every server is busy and serves its lowest levels; the price q of a server
-        is the largest f g/x there, so who is served pays it.
 
     Proof
         [welfare] ...
@@ -143,7 +148,7 @@ def _pareto(question: Question) -> Iterator[Iterable[Step]]:
     )
 
 
-@STATEMENTS.add("psdsf-time-unique", said=Said.READER)
+@STATEMENTS.add("psdsf-time-unique", said=Said.READER, reading=SERVED)
 def _unique(question: Question) -> Iterator[Iterable[Step]]:
     r"""With divided time all PS-DSF allocations give each user the same number of tasks.
 
@@ -154,8 +159,6 @@ def _unique(question: Question) -> Iterator[Iterable[Step]]:
     Place: section III (the uniqueness is not in the paper)
     Scope: all reals, any numbers of users and servers
     Remark: With divided resources this fails: see psdsf-resource-unique.
-    Reading: By psdsf-theorem-2 every server is busy and serves its lowest levels; the price q of a server
-        is the largest f g/x there, so who is served pays it.
 
     Proof
         [welfare] ...

@@ -105,6 +105,9 @@ def test_a_reading_is_words():
     read = check(replace(asked, reading="By symmetry."))
     assert read.kind == Kind.WORDS
     assert "By symmetry." in str(read)
+    # It leads nowhere beyond the cases that were computed.
+    finite = replace(argued((FILLER, True), (CASES, True)), reading="By symmetry.")
+    assert check(finite).kind == f"{Kind.FINITE}, with steps in words"
     with pytest.raises(EvidenceError, match="its kind is"):
         verify(replace(read, kind=str(Kind.GENERAL)), replace(asked, reading="By symmetry."))
 
