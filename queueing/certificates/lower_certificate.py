@@ -57,8 +57,7 @@ class LowerCertificate(CostCertificate):
             whole += h.counts[:, i].astype(object) * int(numbers.costs[i] * common)
             whole += h.step(i, 1) * int(arrive[i] * scale)
         down = [h.step(i, -1) for i in range(n)]
-        caps = numbers.running.caps
-        which = np.ravel_multi_index(tuple(np.minimum(h.counts, caps).T), tuple(cap + 1 for cap in caps))
+        which = numbers.running.patterns_of(h.counts)
         with Task(f"check of {len(whole):,} states", len(whole), "states", SECONDS * len(whole)) as task:
             for number, points in enumerate(patterns.values()):
                 rows = np.flatnonzero(which == number)

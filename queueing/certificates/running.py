@@ -17,6 +17,9 @@ from dataclasses import dataclass
 from fractions import Fraction
 from itertools import product
 
+import numpy as np
+
+from fairness.arguments.validation import IntArray
 from fairness.errors import ModelError
 from fairness.exact.corners import corners
 from fairness.exact.server_rows import as_fractions
@@ -45,6 +48,12 @@ class Running:
     caps: tuple[int, ...]
     limits: tuple[float, ...]
     vertices: dict[tuple[int, ...], list[tuple[Fraction, ...]]]
+
+    def patterns_of(self, counts: IntArray) -> IntArray:
+        """Number of the pattern of each state, (n_states, n), in the order of the vertices."""
+        sides = tuple(cap + 1 for cap in self.caps)
+        numbers: IntArray = np.ravel_multi_index(tuple(np.minimum(counts, self.caps).T), sides)
+        return numbers
 
 
 def running(problem: Problem, classes: Sequence[int]) -> Running:

@@ -56,8 +56,7 @@ class States:
         for i in range(n):
             less, more = self.set.pairs(i)
             self.up[i, less], self.down[i, more] = more, less
-        caps = numbers.running.caps
-        pattern = np.ravel_multi_index(tuple(np.minimum(self.counts, caps).T), tuple(cap + 1 for cap in caps))
+        pattern = numbers.running.patterns_of(self.counts)
         order = np.argsort(pattern, kind="stable")
         ends = np.searchsorted(pattern[order], np.arange(len(self.vertices) + 1))
         self.rows = [order[a:b] for a, b in pairwise(ends)]

@@ -39,8 +39,6 @@ from fairness.exact.server_rows import as_fractions
 from fairness.machine.work import current_watch
 from fairness.model.cluster import Cluster
 from fairness.model.problem import FloatArray, Problem
-from queueing.model.arrivals import Poisson
-from queueing.model.job_trace import JobTrace
 from queueing.model.laws import Exponential
 from queueing.model.phase_type import PhaseType, phases_of
 from queueing.model.system import System
@@ -56,7 +54,6 @@ class Kind(NamedTuple):
     """Jobs in service that will go on alike."""
 
     job_class: int
-    start: float  # probability that a job starts as one
     end: float  # rate of its end
     moves: tuple[tuple[int, float], ...]  # kinds that it becomes, and the rates
 
@@ -90,8 +87,7 @@ def _check_whole_jobs(system: System) -> None:
     """
     if isinstance(system.problem, Cluster):
         raise ModelError.of("system", "is a cluster; whole jobs in order are known on one pool (a Problem)")
-    if isinstance(system.arrivals, JobTrace) or not all(isinstance(a, Poisson) for a in system.arrivals):
-        raise ModelError.of("arrivals", "must be Poisson; others can be simulated")
+    system.require_poisson("an order of whole jobs", None)
     pool: Problem = system.problem
     needs, capacities = as_fractions(pool)
     for i in np.flatnonzero(system.arrival_rates > 0).tolist():
@@ -138,7 +134,7 @@ def service_states(system: System, order: FCFS, most: int, *, saturated: bool = 
     if order.lookahead == math.inf:
         raise ModelError.of("lookahead", "is infinite, and the queue then has no finite front; simulate")
     rates, phases, unit = system.arrival_rates.tolist(), _phases(system), None
-    if saturated and (numbers := _whole(system)):
+    if saturated and (numbers := _integers(system)):
         rates, ends, unit = numbers
         phases = [PhaseType([1.0], [[-float(end)]]) for end in ends]
     explorer = _Explorer(system.problem, rates, phases, int(order.lookahead) + 1)
@@ -187,7 +183,7 @@ def _phases(system: System) -> list[PhaseType]:
     return found
 
 
-def _whole(system: System) -> tuple[list[int], list[int], Fraction] | None:
+def _integers(system: System) -> tuple[list[int], list[int], Fraction] | None:
     """Arrival rates in proportion and rates of ends in another unit, as integers, and the unit; or None."""
     if not all(type(law) is Exponential for law in system.sizes):
         return None
@@ -238,7 +234,7 @@ class _Explorer:
             moves = tuple((first + g, float(rate)) for g, rate in enumerate(row) if g != f and rate > 0)
             # Rows that add up to 0 but for rounding have no end.
             end = float(ends[f]) if ends[f] > 1e-12 * abs(row[f]) else 0.0
-            self.kinds.append(Kind(i, float(phases.initial[f]), end, moves))
+            self.kinds.append(Kind(i, end, moves))
         self.starts.append([(first + f, float(p)) for f, p in enumerate(phases.initial) if p > 0])
 
     def fits(self, counts: tuple[int, ...], i: int) -> bool:

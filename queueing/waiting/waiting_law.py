@@ -19,6 +19,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
+from scipy.linalg import lu_factor, lu_solve
 
 from fairness.display.drawing import stems
 from fairness.errors import NotConvergedError, UnstableError
@@ -177,15 +178,17 @@ def _law(
     system: System, order: FCFS, states: ServiceStates, levels: Levels, saturation: Saturation
 ) -> WaitingLaw:
     timed = states.full
-    eye = np.eye(len(timed))
+    rest = lu_factor((np.eye(len(timed)) - levels.step).T)
     # Sums of pi_n and of n pi_n over n >= 1, of the states in which time passes.
-    beyond = np.linalg.solve((eye - levels.step).T, levels.step.T @ levels.first)
-    queued = np.linalg.solve((eye - levels.step).T, beyond)
+    beyond = lu_solve(rest, levels.step.T @ levels.first)
+    queued = lu_solve(rest, beyond)
     beyond, queued = np.where(timed, beyond, 0.0), np.where(timed, queued, 0.0)
     law = levels.first + beyond
     mix = system.arrival_rates / system.arrival_rates.sum()
     running, waiting = law @ states.running, law @ states.front + mix * queued.sum()
     known = system.loads > 0
+    # Only where the front is full does the level rise: the other rows of R are 0.
+    rising = levels.step[np.ix_(timed, timed)]
     error = float(np.max(np.abs(running[known] / system.loads[known] - 1.0)))
     return WaitingLaw(
         system,
@@ -193,7 +196,7 @@ def _law(
         mean_jobs=running + waiting,
         mean_waiting=waiting,
         waiting=_law_of_waiting(levels, states),
-        decay=float(np.max(np.abs(np.linalg.eigvals(levels.step)))),
+        decay=float(np.max(np.abs(np.linalg.eigvals(rising)))),
         residual=levels.residual,
         service_error=error,
         mean_error=max(error, ROUNDING * len(timed)) / saturation.slack,

@@ -204,7 +204,7 @@ def test_what_grows_for_ever_is_told_with_the_number():
             r"class 'class 1' needs 3 of .* raise the capacity",
         ),
         (System(Cluster([[1]], [[2], [2]]), [1]), FCFS(), "is a cluster"),
-        (System(TWO, [0.1, 0.1], arrivals=Renewal(Erlang(2))), FCFS(), "must be Poisson"),
+        (System(TWO, [0.1, 0.1], arrivals=Renewal(Erlang(2))), FCFS(), "needs Poisson arrivals"),
         (System(TWO, [0.1, 0.1], sizes=Deterministic()), FCFS(), "of 'narrow' have no phases"),
         (System(TWO, [0, 0]), FCFS(), "nobody arrives"),
         (
