@@ -12,7 +12,7 @@ from fairness import DRF, MaxMin, Problem, allocate
 from fairness.cloud import SparseDemands, edrf
 from fairness.testing import random_problem
 
-__all__ = ["five_demands_each", "rows"]
+__all__ = ["five_demands_each", "routes_of_five", "rows"]
 
 
 def rows() -> list[Row]:
@@ -128,8 +128,7 @@ def _cloud_row(n: int, m: int, rng: np.random.Generator) -> Row:
 
 def _flows_row(n: int, m: int, rng: np.random.Generator) -> Row:
     """Flows over routes of five links each, max-min fair, certificate included."""
-    routes = five_demands_each(rng, n, m)
-    routes.data[:] = 1.0
+    routes = routes_of_five(n, m)
     pool = Problem(routes, rng.uniform(0.5, 1.5, m) * n)
     seconds = best_seconds(lambda: allocate(pool, MaxMin()), repeat=10)
     certificate = allocate(pool, MaxMin()).certificate
@@ -139,6 +138,13 @@ def _flows_row(n: int, m: int, rng: np.random.Generator) -> Row:
         "SimGrid's time: benchmarks.comparison",
         None,
     )
+
+
+def routes_of_five(n: int, m: int) -> sparse.csr_array:
+    """Flows over five of m links each."""
+    routes = five_demands_each(np.random.default_rng(0), n, m)
+    routes.data[:] = 1.0
+    return routes
 
 
 def five_demands_each(rng: np.random.Generator, n: int, m: int) -> sparse.csr_array:

@@ -25,6 +25,7 @@ from typing import Any
 
 import numpy as np
 
+from benchmarks.bench_filling import routes_of_five
 from benchmarks.harness import replace_section
 from capacity import stability_region
 from fairness import DRF, BottleneckMax, MaxMin, Problem, ProportionalFair, allocate
@@ -271,7 +272,7 @@ def simgrid_network(flows: tuple[int, int]) -> Found:
     import simgrid
 
     n, m = flows
-    routes = np.array([[1.0, 1.0], [1.0, 0.0], [0.0, 1.0]]) if m == 2 else _routes(n, m)
+    routes = np.array([[1.0, 1.0], [1.0, 0.0], [0.0, 1.0]]) if m == 2 else routes_of_five(n, m).toarray()
     capacities = [1.0, 2.0] if m == 2 else np.random.default_rng(1).uniform(0.5, 1.5, m).tolist()
     options = ["network/model:CM02", "network/crosstraffic:0", "network/TCP-gamma:0"]
     engine = simgrid.Engine(["x", *(f"--cfg={o}" for o in options), "--log=root.thres:critical"])
@@ -304,14 +305,6 @@ def simgrid_network(flows: tuple[int, int]) -> Found:
     return Found(
         str(simgrid.simgrid_version), (rates, list(shares.tasks)), (spent[0], ours), "certified here"
     )
-
-
-def _routes(n: int, m: int) -> np.ndarray:
-    rng = np.random.default_rng(0)
-    routes = np.zeros((n, m))
-    for row in routes:
-        row[rng.choice(m, 5, replace=False)] = 1.0
-    return routes
 
 
 def simgrid_bottlenecks(n: int) -> Found:
