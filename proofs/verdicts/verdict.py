@@ -123,8 +123,9 @@ class Verdict:
 
     @property
     def reason(self) -> str:
-        """Why the answer is UNKNOWN, or how the last step was settled."""
-        told = [f.reason for f in self.findings if f.status == self.status and f.reason]
+        """Why the answer is UNKNOWN, or how the last step was settled; of a refutation, what it is."""
+        given = [f for f in self.findings if f.states or self.status != Status.REFUTED]
+        told = [f.reason for f in given if f.status == self.status and f.reason]
         if self.status == Status.UNKNOWN and (broken := self.broken):
             told.append(f"this proof breaks at step {broken}, against which there is a witness")
         elif self.status == Status.UNKNOWN and (first := _without_cases(self.findings)):

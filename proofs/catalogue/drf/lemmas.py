@@ -120,7 +120,7 @@ def _lie(question: Question, liar: str, pays: str, other: str, rises: str, known
 
     Proof
         Who claims nothing of a resource gets nothing of it, and runs no task.
-            covers: u*a1 <= H; nothing: H == 0; demand 1: a1 > 0; x1 >= 0
+            covers: u*a1 <= H; nothing: H == 0; nothing 1: a1 > 0; x1 >= 0
             => u <= x1 (as stated)
         [pays] If another lie pays, u > x, then the level of the liar and so of all rises.
             {liar}; pays: u > x1
