@@ -30,6 +30,7 @@ from .model.laws import (
     Lognormal,
     TruncatedPareto,
 )
+from .model.markovian import MAP
 from .model.phase_type import PhaseType, coxian, fit_phases, phases_of
 from .model.system import System
 from .model.trace_fit import fit_trace
@@ -65,6 +66,7 @@ from .waiting.orders import FCFS
 
 __all__ = [
     "FCFS",
+    "MAP",
     "Arrivals",
     "AtLeast",
     "Automatic",

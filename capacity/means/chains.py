@@ -17,13 +17,13 @@ from fairness.machine.compiling import asked
 from fairness.machine.work import OutOfTime
 from fairness.protocol.calling import policy_tasks
 from queueing.balanced.tail_bound import StoreAndForward
+from queueing.chain.boxes import Boxes, CountBoxes
 from queueing.chain.lower_sets.faces import Bound, Faces
 from queueing.chain.lower_sets.set_chain import set_seconds
-from queueing.chain.phases.states import count_phase_states
-from queueing.chain.solvers.choose_solver import Solver
+from queueing.chain.phases.boxes import PhaseBoxes
+from queueing.chain.solvers.choose_solver import Automatic, Solver
 from queueing.chain.stationary import BOXES, MOST_STATES, PHASED, SETS, stationary
 from queueing.model.job_trace import JobTrace
-from queueing.model.phase_type import phases_of
 from queueing.model.system import System
 from queueing.simulation.tasks.schedulers import is_scheduler
 from queueing.waiting.orders import FCFS
@@ -120,7 +120,7 @@ class ByChain(Method):
     def _size(self, system: System, policy: Any, tail: float, given: float) -> tuple[float, float]:
         """States, and the seconds that they take without the policy, about; rather too few."""
         live = np.flatnonzero(system.arrival_rates > 0)
-        n, plain = len(live), all(law.memoryless for law in system.sizes)
+        n, plain = len(live), system.is_markovian
         if isinstance(system.arrivals, JobTrace) or n > (SETS if plain else PHASED):
             return 0.0, 0.0  # refused at once, with the reason
         if n > BOXES:
@@ -133,8 +133,8 @@ class ByChain(Method):
                 states = Faces.of(bound, tail).guessed_states
                 seconds = set_seconds(n, states)
             return states, seconds
-        phases = [1 if law.memoryless else phases_of(law).n_phases for law in system.sizes]
-        states = count_phase_states(_box(system, tail), phases)
+        boxes: Boxes[Any] = (CountBoxes if plain else PhaseBoxes)(system, policy, Automatic())
+        states = boxes.states(_box(system, tail))
         return states, STATE_SECONDS * states
 
     def _law(self, system: System, policy: Any, tail: float, effort: Effort) -> Found:

@@ -18,8 +18,6 @@ from queueing.balanced.duration_bound import duration_bound
 from queueing.balanced.fairness import balanced_fairness
 from queueing.balanced.plan import steps
 from queueing.enclosures.moment_programs.drift_bound import drift_bound
-from queueing.model.arrivals import Poisson
-from queueing.model.job_trace import JobTrace
 from queueing.model.system import System
 from queueing.simulation.tasks.schedulers import is_scheduler
 
@@ -95,9 +93,7 @@ class ByFormula(Method):
 
 def _shares_equally(system: System, policy: Any) -> bool:
     """Whether a policy is processor sharing of this system."""
-    if system.is_cluster or isinstance(system.arrivals, JobTrace):
-        return False
-    if not all(isinstance(process, Poisson) for process in system.processes):
+    if system.is_cluster or not system.is_poisson:
         return False
     problem, live = system.problem, system.arrival_rates > 0
     if not live.any():

@@ -15,7 +15,6 @@ from capacity.means.method import Effort, Method, Plan, clock
 from capacity.means.pooling import pooled
 from fairness.arguments.validation import require_number, require_whole
 from fairness.errors import ModelError, NotConvergedError
-from queueing.model.arrivals import Poisson
 from queueing.model.job_trace import JobTrace
 from queueing.model.system import System
 from queueing.simulation.results import Simulation
@@ -75,7 +74,7 @@ class BySimulation(Method):
 
     def lengthened(self, system: System, policy: Any, before: Simulation | None, effort: Effort) -> Found:
         """What a simulation and further runs tell together; of a recorded trace there is one run."""
-        unit = "events" if is_scheduler(policy) or _counts(system) else "jobs"
+        unit = "events" if is_scheduler(policy) or system.is_markovian else "jobs"
         recorded = isinstance(system.arrivals, JobTrace)
         if recorded and before is not None:
             return Found.of_run(before)
@@ -202,11 +201,3 @@ class _Runs:
             assert self.error is not None
             raise self.error
         return Found.of_run(self.all)
-
-
-def _counts(system: System) -> bool:
-    """Whether the counts are a chain, so that jobs need not be simulated one by one."""
-    if isinstance(system.arrivals, JobTrace):
-        return False
-    exponential = all(law.memoryless for law in system.sizes)
-    return exponential and all(isinstance(process, Poisson) for process in system.processes)

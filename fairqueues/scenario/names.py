@@ -154,6 +154,7 @@ LAWS: dict[str, Named] = {
 ARRIVALS: dict[str, Named] = {
     "poisson": Named("queueing:Poisson", about="Poisson process"),
     "on-off": Named("queueing:OnOff", ("mean_on", "mean_off"), about="interrupted Poisson, on-off:10:90"),
+    "map": Named("queueing:MAP", ("hidden", "arriving"), about="Markovian: rates without and with arrivals"),
 }
 """Arrival processes; the name of a law stands for renewals with that law between arrivals."""
 

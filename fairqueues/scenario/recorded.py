@@ -65,6 +65,8 @@ class Trace(Section):
     """Most classes that stand for the tasks."""
     sizes: Literal["phases", "exponential", "recorded"] = "phases"
     """Laws that stand for the durations of the tasks."""
+    arrivals: Literal["poisson", "on-off"] = "poisson"
+    """Processes that stand for their arrivals."""
 
     def build(self, built: Built, given: str, place: Place) -> Recorded:
         """Read the files.
@@ -92,7 +94,7 @@ class Trace(Section):
                 told = f"makes a model of its own of a recorded cluster; remove {models}"
                 raise place.error(("trace",), told)
             return self._cluster(place)
-        for key in ("nodes", "classes", "sizes", "load", "devices"):
+        for key in ("nodes", "classes", "sizes", "arrivals", "load", "devices"):
             if key in self.model_fields_set:
                 raise place.error(("trace", key), 'is for a recorded cluster; with reader = "jobs" remove it')
         if built.model is None:
@@ -112,5 +114,5 @@ class Trace(Section):
             tasks, nodes = read_recorded(self.reader, *files, columns=self.columns, devices=self.devices)
             if self.load is not None:
                 tasks = nodes.at_load(tasks, float(self.load))
-            fit = fit_trace(tasks, nodes, classes=self.classes, sizes=self.sizes)
+            fit = fit_trace(tasks, nodes, classes=self.classes, sizes=self.sizes, arrivals=self.arrivals)
             return Recorded(System.from_trace(fit), (tasks, nodes), fit)

@@ -37,7 +37,10 @@ from queueing.states.box import along
 from queueing.states.lower_set import LowerSet
 from queueing.states.table import DeathRates
 
-__all__ = ["CoarseChain"]
+__all__ = ["BirthRates", "CoarseChain", "births_in"]
+
+BirthRates = FloatArray | DeathRates
+"""Arrival rates, (n,), or what gives those in any states."""
 
 Whole = NDArray[np.int64]
 
@@ -62,8 +65,8 @@ class CoarseChain:
     ----------
     states : LowerSet
         The set; at least two states along every axis.
-    up : ndarray of shape (n,), jobs per unit of time
-        Arrival rates, > 0.
+    up : ndarray of shape (n,), jobs per unit of time, or callable
+        Arrival rates, > 0; those of any states.
     rates : callable
         Death rates of any states.
 
@@ -81,7 +84,7 @@ class CoarseChain:
     ends: NDArray[np.bool_]
     rates: sparse.csr_array
 
-    def __init__(self, grid: Sequence[Whole], inside: NDArray[np.bool_], up: FloatArray, rates: DeathRates):
+    def __init__(self, grid: Sequence[Whole], inside: NDArray[np.bool_], up: BirthRates, rates: DeathRates):
         self._grid, n = grid, len(grid)
         self._number = np.full(inside.shape, -1)
         self._number[inside] = np.arange(inside.sum())
@@ -90,19 +93,21 @@ class CoarseChain:
         self.ends = np.any([k == len(axis) - 1 for axis, k in zip(grid, places, strict=True)], axis=0)
         down = np.zeros((n, *inside.shape))
         down[:, inside] = rates(self.counts).T
-        rise, fall = _rates_between(up, down, grid)
+        births = np.ones((n, *inside.shape))
+        births[:, inside] = births_in(up, self.counts).T
+        rise, fall = _rates_between(births, down, grid)
         self.rates = box_rates(rise, fall, inside)
 
     @cached_property
     def _solve(self) -> PoissonStep:
         return poisson_step(self.rates, ordered=True)
 
-    def with_rates(self, up: FloatArray, rates: DeathRates) -> CoarseChain:
+    def with_rates(self, up: BirthRates, rates: DeathRates) -> CoarseChain:
         """The chain with other rates on the same grid."""
         return CoarseChain(self._grid, self._number >= 0, up, rates)
 
     @classmethod
-    def around(cls, states: LowerSet, up: FloatArray, rates: DeathRates, reach: float) -> CoarseChain | None:
+    def around(cls, states: LowerSet, up: BirthRates, rates: DeathRates, reach: float) -> CoarseChain | None:
         """The chain that reaches so many times as far as a set; None where this takes too many points."""
         found = _grid_around(states, reach)
         return None if found is None else cls(*found, up, rates)
@@ -142,6 +147,11 @@ class CoarseChain:
             who = who[both]
         np.add.at(result, who, weight[:, None] * h[self._number.ravel()[number]])
         return result
+
+
+def births_in(up: BirthRates, counts: Whole) -> FloatArray:
+    """Birth rates in states, (k, n)."""
+    return up(counts) if callable(up) else np.broadcast_to(up, counts.shape)
 
 
 def _grid_around(states: LowerSet, reach: float) -> tuple[list[Whole], NDArray[np.bool_]] | None:

@@ -3,7 +3,8 @@ r"""The stationary law of the job counts under any policy, on request with prove
 With Poisson arrivals and exponential sizes the counts form a Markov chain: class :math:`i` gains a job at
 rate :math:`\lambda_i` and loses one at rate :math:`\varphi_i(x)/\sigma_i`. Sizes of phase type (Erlang,
 hyperexponential, Coxian and their like) make one again when the jobs of every class are counted by phase
-(:mod:`queueing.chain.phases.states`); the policy sees the totals only, and the jobs of a class share its
+(:mod:`queueing.chain.phases.states`), and so do Markovian arrivals (on-off, renewals of phase type,
+:class:`~queueing.MAP`) with their phases; the policy sees the totals only, and the jobs of a class share its
 tasks equally. The chain is truncated to a box :math:`0 \le x_i < K_i` of totals, of five classes and more to
 a simplex with further faces (:mod:`queueing.chain.lower_sets.faces`), which has far fewer states; arrivals
 that would leave it are lost. There the balance equations :math:`\pi Q = 0` are solved
@@ -31,6 +32,8 @@ from dataclasses import replace
 from functools import partial
 from typing import overload
 
+import numpy as np
+
 from fairness.arguments.validation import require_number
 from fairness.errors import ModelError
 from fairness.machine.work import OutOfTime, ProgressOption, stopped, watching
@@ -41,6 +44,7 @@ from queueing.chain.phases.boxes import PhaseBoxes
 from queueing.chain.solvers.choose_solver import Solver, check_solver
 from queueing.chain.stationary_law import Stationary
 from queueing.fluid.stability import require_stable
+from queueing.model.arrivals import Poisson
 from queueing.model.system import System, check_system
 from queueing.states.box import check_box, require_part
 from queueing.states.table import Table, check_table
@@ -107,7 +111,7 @@ def stationary(
     system : System
         At most 12 classes with Poisson arrivals, as far as their states fit: up to six or seven, more
         where jobs are few. Sizes Exponential; of at most four classes also Erlang, Hyperexponential or
-        PhaseType.
+        PhaseType, and arrivals OnOff, MAP or Renewal of such a law.
     policy : callable or FCFS
         ``policy(problem, counts) -> tasks``. It must serve some class in every state with jobs. With
         ``FCFS()`` jobs run whole and wait in order (:mod:`queueing.waiting.waiting_law`); sizes may have
@@ -152,8 +156,8 @@ def stationary(
         If a resource has relative load >= 1, or jobs grow for ever under the policy
         (:mod:`queueing.fluid.stability`).
     ModelError
-        If an argument is wrong, arrivals are not Poisson, a law of sizes has no phases, the box does not fit
-        in memory, the policy serves nobody in some state with jobs, or bounds are asked for and there is no
+        If an argument is wrong, sizes or times between arrivals have no phases, the box does not fit in
+        memory, the policy serves nobody in some state with jobs, or bounds are asked for and there is no
         proof for the policy or the system.
     NotConvergedError
         If the box would exceed ``max_states`` (the policy may be unstable although that was not seen at
@@ -244,7 +248,7 @@ def estimated_law(
     distribution: bool = True,
 ) -> Stationary:
     """Stationary law of the job counts, with estimates of its errors; as :func:`queueing.stationary`."""
-    check_system(system).require_poisson("stationary")
+    processes = check_system(system).processes
     require_stable(system, policy)
     system.require_scale()
     active = system.arrival_rates > 0
@@ -252,11 +256,14 @@ def estimated_law(
     check_table("table", table, system.problem, policy)
     require_part("tail", tail)
     require_number("max_states", max_states, least=1, most=math.inf)
-    plain = all(law.memoryless for law, here in zip(system.sizes, active, strict=True) if here)
+    plain = all(
+        system.sizes[i].memoryless and isinstance(processes[i], Poisson) for i in np.flatnonzero(active)
+    )
     if not plain and active.sum() > PHASED:
         raise ModelError(
-            f"{int(active.sum())} classes have arrivals, some with sizes that are not exponential; such a "
-            f"chain is solved for at most {PHASED}; use simulate, or take exponential sizes of the same means"
+            f"{int(active.sum())} classes have arrivals, some with sizes that are not exponential or "
+            f"arrivals that are not Poisson; such a chain is solved for at most {PHASED}; use simulate, or "
+            "take exponential sizes and Poisson arrivals of the same means"
         )
     if not plain:
         phased = PhaseBoxes(system, policy, solver, table)

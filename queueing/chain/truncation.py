@@ -43,7 +43,7 @@ from scipy import sparse
 from scipy.sparse.linalg import spsolve
 
 from fairness.model.problem import FloatArray
-from queueing.chain.coarse_chain import CoarseChain
+from queueing.chain.coarse_chain import BirthRates, CoarseChain, births_in
 from queueing.states.box import sides
 from queueing.states.lower_set import LowerSet
 from queueing.states.table import DeathRates
@@ -63,15 +63,15 @@ NOTHING = 1e-14
 """Part of the mean counts that they may be."""
 
 
-def truncation_error(up: FloatArray, rates: DeathRates, states: LowerSet, law: FloatArray) -> FloatArray:
+def truncation_error(up: BirthRates, rates: DeathRates, states: LowerSet, law: FloatArray) -> FloatArray:
     """Estimated error of the mean counts by refused arrivals, jobs.
 
     Infinite where jobs pile up beyond the grid, and beyond 12 classes, where any grid is too large.
 
     Parameters
     ----------
-    up : ndarray of shape (n,), jobs per unit of time
-        Arrival rates, > 0.
+    up : ndarray of shape (n,), jobs per unit of time, or callable
+        Arrival rates, > 0; those of any states.
     rates : callable
         Death rates of any states; see :class:`queueing.chain.coarse_chain.CoarseChain`.
     states : LowerSet
@@ -90,7 +90,7 @@ def truncation_error(up: FloatArray, rates: DeathRates, states: LowerSet, law: F
 
 
 def followed(
-    up: FloatArray, rates: DeathRates, states: LowerSet, law: FloatArray
+    up: BirthRates, rates: DeathRates, states: LowerSet, law: FloatArray
 ) -> tuple[CoarseChain, FloatArray] | None:
     """A coarse chain that reaches far enough, and the effect of the refused arrivals on the mean counts.
 
@@ -115,13 +115,15 @@ def followed(
 
 
 def refused(
-    chain: CoarseChain, h: FloatArray, up: FloatArray, states: LowerSet, law: FloatArray
+    chain: CoarseChain, h: FloatArray, up: BirthRates, states: LowerSet, law: FloatArray
 ) -> FloatArray:
     """The sum over the refused arrivals of |h(x + e_i) - h(x)|, for every column of h."""
     effect = np.zeros(h.shape[1])
-    for i, rate in enumerate(up):
+    for i in range(states.n_classes):
         for places in end_states(states, i):
-            effect += rate * law[places] @ np.abs(chain.slopes(h, states.counts(places), i))
+            counts = states.counts(places)
+            refusals = births_in(up, counts)[:, i] * law[places]
+            effect += refusals @ np.abs(chain.slopes(h, counts, i))
     return effect
 
 

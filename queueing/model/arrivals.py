@@ -1,7 +1,8 @@
-r"""When jobs arrive: the processes that :func:`queueing.simulate` draws from, one per class.
+r"""When jobs arrive: a process per class.
 
-A process is scaled to the arrival rate :math:`\lambda_i` of its class. All are renewal processes, with the
-first job one interarrival time after 0:
+A process is scaled to the arrival rate :math:`\lambda_i` of its class. Here stand renewal processes, with the
+first job one interarrival time after 0, in :mod:`queueing.model.markovian` those whose times between arrivals
+are correlated:
 
 * ``Poisson``: exponential times between arrivals;
 * ``Renewal(law)``: times between arrivals of any law, scaled to mean :math:`1/\lambda_i`;
@@ -25,21 +26,55 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
+from typing import NamedTuple
 
-from fairness.arguments.validation import require_number
+import numpy as np
+
+from fairness.arguments.validation import FloatArray, require_number
 from queueing.model.laws import Exponential, Hyperexponential, Law
+from queueing.model.phase_type import phases_of
 from queueing.model.scipy_law import as_law
 
-__all__ = ["Arrivals", "OnOff", "Poisson", "Renewal"]
+__all__ = ["Arrivals", "Modulation", "OnOff", "Poisson", "Renewal"]
+
+
+class Modulation(NamedTuple):
+    """Phases that arrivals depend on: ``hidden`` and ``arriving`` rates, (n_phases, n_phases) both."""
+
+    hidden: FloatArray
+    arriving: FloatArray
+
+    @property
+    def law(self) -> FloatArray:
+        """Probability of each phase, (n_phases,)."""
+        generator = self.hidden + self.arriving
+        # One balance equation follows from the others; the sum takes its place.
+        system = np.vstack([generator.T[1:], np.ones(len(generator))])
+        return np.asarray(np.linalg.solve(system, np.eye(len(generator))[-1]))
 
 
 class Arrivals(ABC):
-    """An arrival process, up to its rate."""
+    """An arrival process, up to its rate; of independent times between arrivals unless it says otherwise."""
 
     @abstractmethod
     def interarrival(self, rate: float) -> Law:
         """Law of the time between two arrivals at the given rate, > 0."""
+
+    def modulation(self, rate: float) -> Modulation:
+        """The phases that a chain follows; ModelError if the time between arrivals has none."""
+        law = phases_of(self.interarrival(rate))
+        return Modulation(law.rates, np.outer(law.exits, law.initial))
+
+    def dispersion(self, rate: float) -> float:
+        """Variance over mean of the number of arrivals in a long time."""
+        return self.interarrival(rate).scv
+
+    def gaps(self, rate: float, stream: np.random.Generator) -> Callable[[int], FloatArray]:
+        """Gives the next so many times between arrivals, whenever it is asked."""
+        return partial(self.interarrival(rate).sample, stream)
 
 
 @dataclass(frozen=True)

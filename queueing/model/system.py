@@ -227,7 +227,7 @@ class System(ClassLoads):
     def from_trace(cls, trace: JobTrace | TraceFit) -> System:
         """System of recorded jobs: their classes' rates, the sizes they had (1 without jobs), their arrivals.
 
-        Of a recorded cluster, what :func:`fit_trace` estimates: classes, rates, laws; arrivals are Poisson.
+        Of a recorded cluster, what :func:`fit_trace` estimates: classes, rates, laws and processes.
 
         Examples
         --------
@@ -236,7 +236,7 @@ class System(ClassLoads):
         array([3., 1.])
         """
         if isinstance(trace, TraceFit):
-            return cls(trace.problem, trace.arrival_rates, sizes=trace.sizes)
+            return cls(trace.problem, trace.arrival_rates, sizes=trace.sizes, arrivals=trace.arrivals)
         if not isinstance(trace, JobTrace):
             raise ModelError.of(
                 "trace",
@@ -297,6 +297,17 @@ class System(ClassLoads):
         if isinstance(self.arrivals, JobTrace):
             raise ModelError("the arrivals of this system are a trace; use simulate")
         return self.arrivals
+
+    @property
+    def is_poisson(self) -> bool:
+        """Whether jobs of every class arrive by Poisson processes."""
+        recorded = isinstance(self.arrivals, JobTrace)
+        return not recorded and all(isinstance(process, Poisson) for process in self.processes)
+
+    @property
+    def is_markovian(self) -> bool:
+        """Whether the counts of jobs alone are a Markov chain: Poisson arrivals, exponential sizes."""
+        return self.is_poisson and all(law.memoryless for law in self.sizes)
 
     def require_arrivals(self) -> None:
         """Raise ModelError unless some class has arrivals."""

@@ -18,6 +18,16 @@ arrivals often come in bursts, of which the rates know nothing: where D is large
 wait for hours are served at once in the system that stands for them. The summary says so
 (:attr:`TraceFit.bursts`).
 
+*Bursts*, on request: an on-off process per class with :math:`D > 2`. A rate that varies with variance v and
+correlation :math:`e^{-t/\tau}` gives windows of length t the dispersion [2]_
+
+.. math:: D(t) = 1 + \frac{2 v\tau}{\lambda}\Big(1 - \frac{1 - e^{-t/\tau}}{t/\tau}\Big),
+
+and two lengths, a hundredth and a thousandth of the span, give :math:`\tau` and v. The process is on for a
+part :math:`p = \lambda^2/(\lambda^2 + v)` of the time, for :math:`\tau/(1-p)` on average, then off for
+:math:`\tau/p`. A rate that changes over the whole of the span, as days do, is a burst of a tenth of it; and
+that classes burst together is left out.
+
 *Laws of sizes.* Exponential; of phase type with the mean and variance of the recorded durations (a variance
 below a thousandth of the squared mean counts as that: it takes a thousand phases); or the recorded durations
 themselves. How far the law lies from the recorded ones is told by the Kolmogorov-Smirnov
@@ -27,6 +37,9 @@ References
 ----------
 .. [1] D. R. Cox and P. A. W. Lewis, "The Statistical Analysis of Series of Events", Methuen, 1966,
    section 6.3.
+.. [2] H. Heffes and D. M. Lucantoni, "A Markov modulated characterization of packetized voice and data
+   traffic and related statistical multiplexer performance", IEEE Journal on Selected Areas in Communications
+   4(6), 1986. DOI 10.1109/JSAC.1986.1146393.
 """
 
 from __future__ import annotations
@@ -37,6 +50,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.optimize import brentq
 
 from fairness.arguments.validation import FloatArray, frozen, require_choice, require_whole
 from fairness.display.colours import part_colour
@@ -48,6 +62,7 @@ from fairness.display.tables import aligned
 from fairness.errors import ModelError
 from fairness.machine.work import duration
 from fairness.model.problem import Problem
+from queueing.model.arrivals import Arrivals, OnOff, Poisson
 from queueing.model.laws import Empirical, Exponential, Law
 from queueing.model.phase_type import fit_phases, phases_of
 from queueing.recorded.cluster_trace import ClusterTrace
@@ -62,6 +77,8 @@ __all__ = ["TraceFit", "fit_trace"]
 
 WINDOWS = 100
 """Equal parts of the span in which arrivals are counted."""
+FINER = 10
+"""Parts of a window, in which they are counted for the length of bursts."""
 DOUBT = 0.001
 """Probability with which a Poisson process is taken for another one."""
 BURSTS = 2.0
@@ -79,6 +96,7 @@ def _phases(durations: FloatArray) -> Law:
     return fit_phases(mean, max(float(durations.var()) / mean**2, FEWEST_PHASES))
 
 
+ARRIVALS = ("poisson", "on-off")
 LAWS: dict[str, Callable[[FloatArray], Law]] = {
     "phases": _phases,
     "exponential": _exponential,
@@ -115,6 +133,9 @@ class TraceFit(Result):
     busiest : float
         Work that arrives in the busiest window over that of the mean one, where that is largest of all
         resources.
+    bursts_of : ndarray of shape (n_classes, 2), seconds, or None
+        Mean times for which the arrivals of each class are on and off; NaN where they are Poisson, None if
+        bursts were not asked for.
     """
 
     problem: Problem
@@ -128,6 +149,7 @@ class TraceFit(Result):
     spread: FloatArray
     total_dispersion: float = field(default=np.nan, metadata=LATER)
     busiest: float = field(default=np.nan, metadata=LATER)
+    bursts_of: FloatArray | None = field(default=None, metadata=LATER)
 
     @property
     def bursts(self) -> str:
@@ -137,13 +159,20 @@ class TraceFit(Result):
         far below its capacity lets nobody wait.
         """
         most = np.fmax.reduce([self.total_dispersion, *self.dispersion], initial=0.0)
-        if most < BURSTS:
+        if most < BURSTS or self.bursts_of is not None:
             return ""
         return (
             f"arrivals come in bursts: their numbers vary {most:.3g} times as much as those of a Poisson "
             f"process, and in the busiest hundredth of the time {self.busiest:.3g} times the mean work "
             "arrives; the fitted system leaves that out, and tasks may wait far longer in a replay"
         )
+
+    @property
+    def arrivals(self) -> tuple[Arrivals, ...]:
+        """Arrival process of each class."""
+        if self.bursts_of is None:
+            return (Poisson(),) * len(self.tasks)
+        return tuple(Poisson() if np.isnan(on) else OnOff(on, off) for on, off in self.bursts_of.tolist())
 
     @property
     def poisson(self) -> np.ndarray:
@@ -198,10 +227,14 @@ class TraceFit(Result):
             *aligned([head, *rows]),
             "  distance: of the law from the recorded durations (Kolmogorov-Smirnov), 0 to 1",
             f"  dispersion: 1 for a Poisson process; {known} of {told} classes may be one",
-            "  left out: nodes, placement constraints and whole tasks, and when arrivals come",
+            f"  left out: nodes, placement constraints and whole tasks, and {self._not_told}",
             *([f"  {self.bursts}"] * bool(self.bursts)),
         ]
         return "\n".join(lines)
+
+    @property
+    def _not_told(self) -> str:
+        return "when arrivals come" if self.bursts_of is None else "that classes come in bursts together"
 
     def plot(self, ax: Axes | None = None) -> Axes:
         """Load of each resource by class, as a part of its capacity: it is the load of the trace."""
@@ -217,7 +250,14 @@ class TraceFit(Result):
         return ax
 
 
-def fit_trace(trace: ClusterTrace, nodes: NodeList, *, classes: int = 8, sizes: str = "phases") -> TraceFit:
+def fit_trace(
+    trace: ClusterTrace,
+    nodes: NodeList,
+    *,
+    classes: int = 8,
+    sizes: str = "phases",
+    arrivals: str = "poisson",
+) -> TraceFit:
     """Classes, arrival rates and laws of sizes of a recorded cluster, with how far they are from the record.
 
     Parameters
@@ -229,6 +269,8 @@ def fit_trace(trace: ClusterTrace, nodes: NodeList, *, classes: int = 8, sizes: 
         Most classes; types beyond join the nearest (see :mod:`queueing.model.trace_fit`).
     sizes : {"phases", "exponential", "recorded"}
         Laws: of phase type with the recorded mean and variance, exponential, or the recorded durations.
+    arrivals : {"poisson", "on-off"}
+        Poisson processes, or on-off ones where the recorded arrivals come in bursts.
 
     Returns
     -------
@@ -257,6 +299,7 @@ def fit_trace(trace: ClusterTrace, nodes: NodeList, *, classes: int = 8, sizes: 
     nodes.require_same_resources(trace)
     classes = require_whole("classes", classes, 1)
     fitted = LAWS[require_choice("sizes", sizes, tuple(LAWS))]
+    on_off = require_choice("arrivals", arrivals, ARRIVALS) == "on-off"
     if not trace.span > 0:
         raise ModelError.of(
             "trace", "has all its tasks at one time, which gives no arrival rates; take a longer part"
@@ -267,6 +310,7 @@ def fit_trace(trace: ClusterTrace, nodes: NodeList, *, classes: int = 8, sizes: 
     tasks = np.bincount(owner, minlength=n)
     demands = _mean_demands(trace, class_of, n)
     laws, variation, distances, dispersion = [], np.zeros(n), np.zeros(n), np.full(n, np.nan)
+    bursts = np.full((n, 2), np.nan)
     for i in range(n):
         mine = owner == i
         durations = trace.durations[mine]
@@ -274,6 +318,8 @@ def fit_trace(trace: ClusterTrace, nodes: NodeList, *, classes: int = 8, sizes: 
         variation[i] = durations.var() / durations.mean() ** 2
         distances[i] = _distance(laws[i], durations)
         dispersion[i] = _dispersion(trace, mine)
+        if dispersion[i] > BURSTS:
+            bursts[i] = _on_and_off(trace, mine, dispersion[i])
     problem = Problem(
         demands,
         nodes.total_capacities,
@@ -293,20 +339,48 @@ def fit_trace(trace: ClusterTrace, nodes: NodeList, *, classes: int = 8, sizes: 
         frozen(_spread(trace, class_of, demands)),
         total_dispersion=_dispersion(trace, np.ones(trace.n_tasks, dtype=bool)),
         busiest=_busiest(trace),
+        bursts_of=frozen(bursts) if on_off else None,
     )
 
 
-def _in_windows(trace: ClusterTrace, values: FloatArray | None, mine: NDArray[np.bool_]) -> FloatArray:
+def _in_windows(
+    trace: ClusterTrace, values: FloatArray | None, mine: NDArray[np.bool_], windows: int = WINDOWS
+) -> FloatArray:
     """Numbers of arrivals, or sums of their values, in equal windows."""
     ends = trace.arrivals[0], trace.arrivals[-1]
     weights = None if values is None else values[mine]
-    return np.histogram(trace.arrivals[mine], WINDOWS, ends, weights=weights)[0].astype(float)
+    return np.histogram(trace.arrivals[mine], windows, ends, weights=weights)[0].astype(float)
 
 
-def _dispersion(trace: ClusterTrace, mine: NDArray[np.bool_]) -> float:
+def _dispersion(trace: ClusterTrace, mine: NDArray[np.bool_], windows: int = WINDOWS) -> float:
     """Variance over mean of the numbers of arrivals; NaN where they are too few."""
-    counts = _in_windows(trace, None, mine)
+    counts = _in_windows(trace, None, mine, windows)
     return float(counts.var(ddof=1) / counts.mean()) if counts.sum() >= WINDOWS else np.nan
+
+
+def _on_and_off(trace: ClusterTrace, mine: NDArray[np.bool_], dispersion: float) -> tuple[float, float]:
+    """Mean times on and off of the process that has the dispersion of windows and of parts of them.
+
+    Bursts far shorter than the parts are taken as a tenth of one, far longer than the windows as ten of them.
+    """
+
+    def part(windows: float, length: float) -> float:
+        # Of the dispersion in the long run, what windows show of bursts of this length in windows.
+        return 1.0 + length * windows * np.expm1(-1.0 / (length * windows))
+
+    def off(length: float) -> float:
+        return part(FINER, length) / part(1.0, length) - seen
+
+    seen = (_dispersion(trace, mine, FINER * WINDOWS) - 1.0) / (dispersion - 1.0)
+    shortest, longest = 0.1 / FINER, 10.0
+    if off(shortest) * off(longest) < 0:
+        length = float(brentq(off, shortest, longest))
+    else:
+        length = shortest if off(shortest) < 0 else longest
+    rate, time = mine.sum() / trace.span, length * trace.span / WINDOWS
+    variance = (dispersion - 1.0) * rate / (2 * time * part(1.0, length))
+    on = rate**2 / (rate**2 + variance)
+    return time / (1.0 - on), time / on
 
 
 def _busiest(trace: ClusterTrace) -> float:

@@ -132,7 +132,8 @@ class Memory:
         ----------
         system : System
         sizes, gaps : ndarray of shape (n_classes,), optional
-            Squared coefficients of variation of sizes and of times between arrivals; 1 unless given.
+            Squared coefficients of variation of sizes and of independent times between arrivals, or the index
+            of dispersion of the arrivals; 1 unless given.
         alone_times : ndarray of shape (n_classes,), time, optional
             Mean durations of jobs that are alone; from limits and capacities unless given.
         """

@@ -29,7 +29,6 @@ from fairness.machine.work import ProgressOption
 from fairness.protocol.cluster_policy import ClusterPolicy
 from fairness.protocol.policy import Policy
 from queueing.fluid.stability import require_stable
-from queueing.model.arrivals import Poisson
 from queueing.model.job_trace import JobTrace
 from queueing.model.system import System
 from queueing.simulation.counts import CountLevel
@@ -269,7 +268,7 @@ def _chosen(system: System, policy: object, level: str | None, given: Iterable[s
         return "jobs", "because they are recorded"
     if not all(law.memoryless for law in system.sizes):
         return "jobs", "because sizes are not exponential"
-    if not all(isinstance(process, Poisson) for process in system.arrivals):
+    if not system.is_poisson:
         return "jobs", "because arrivals are not Poisson"
     for name in given:
         if KNOWN[name] == ("jobs",):

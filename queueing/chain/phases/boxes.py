@@ -1,11 +1,13 @@
-"""Classes with phase-type sizes on one box of counts after the other.
+"""Classes whose sizes or arrivals have phases, on one box of counts after the other.
 
-The law on a box begins with that of exponential sizes of the same means: its counts, with the jobs of a class
-in their phases as on the smaller box, beyond it independently. The box that exponential sizes need is also
-the first: where sizes matter little it is the right one.
+The law on a box begins with that of exponential sizes and Poisson arrivals of the same means: its counts,
+with the jobs of a class in their phases as on the smaller box, beyond it independently. The box that they
+need is also the first: where phases matter little it is the right one.
 """
 
 from __future__ import annotations
+
+import math
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,6 +22,7 @@ from queueing.chain.phases.states import PhaseGrid, class_states, count_phase_st
 from queueing.chain.solvers.choose_solver import Solver, solved
 from queueing.chain.tails import Tails
 from queueing.chain.truncation import truncation_error
+from queueing.model.arrivals import Modulation
 from queueing.model.phase_type import PhaseType, phases_of
 from queueing.model.system import System
 from queueing.states.box import box_name
@@ -30,6 +33,11 @@ __all__ = ["PhaseBoxes"]
 
 MOST_COUNTS = 10_000_000
 """Most states of the box of counts that exponential sizes may need."""
+BURSTS = 2.0
+"""Times what the counts alone tell of jobs lost in bursts: in one of 330 random systems it was 1.06."""
+REGULAR = 0.75
+"""Part of the box in which the phases of arrivals are as they are without a box: at its face jobs are lost in
+bursts, and whoever is there is more often in one."""
 
 
 class PhaseBoxes(Boxes[Shape]):
@@ -45,8 +53,9 @@ class PhaseBoxes(Boxes[Shape]):
     def __init__(self, system: System, policy: Policy, solver: Solver, table: Table | None = None) -> None:
         super().__init__(system, policy, solver)
         # Of a class without arrivals no job is there to have a phase.
-        self.laws = [_phases(system, k) if rate > 0 else None for k, rate in enumerate(system.arrival_rates)]
-        self.phases = [1 if law is None else law.n_phases for law in self.laws]
+        live = np.flatnonzero(system.arrival_rates > 0).tolist()
+        self.laws = {i: _phases(system, i) for i in live}
+        self.arrivals = {i: _modulation(system, i) for i in live}
         plain = System(system.problem, system.arrival_rates, system.mean_sizes)
         self.counts = CountBoxes(plain, policy, solver.guessing, table)
         self._known: tuple[PhaseGrid, FloatArray] | None = None
@@ -61,11 +70,14 @@ class PhaseBoxes(Boxes[Shape]):
 
     def states(self, region: Shape) -> float:
         """States with phases."""
-        return count_phase_states(region, self.phases)
+        live = [region[i] for i in self.laws]
+        of_arrivals = math.prod(len(arrivals.hidden) for arrivals in self.arrivals.values())
+        return of_arrivals * count_phase_states(live, [law.n_phases for law in self.laws.values()])
 
     def name(self, region: Shape) -> str:
         """Jobs, phases and states in words."""
-        return f"{box_name(region)} jobs with {self.phases} phases, {self.states(region):.4g} states"
+        own = [law.n_phases * len(self.arrivals[i].hidden) for i, law in self.laws.items()]
+        return f"{box_name(region)} jobs with {own} phases, {self.states(region):.4g} states"
 
     def attempt(self, box: Shape) -> Attempt:
         """Solve on a box, phases given the counts from the one before."""
@@ -75,10 +87,10 @@ class PhaseBoxes(Boxes[Shape]):
         if plain.solution.complaint:
             plain.judged()
         table = self.counts.tabulated(box)
-        live = [i for i, law in enumerate(self.laws) if law is not None]
+        live = list(self.laws)
         tasks = np.ascontiguousarray(np.moveaxis(table.tasks, -1, 0)[live])
         grid = PhaseGrid(
-            [class_states(law, size) for law, size in zip(self.laws, box, strict=True) if law is not None],
+            [class_states(law, box[i]).modulated(self.arrivals[i]) for i, law in self.laws.items()],
             system.arrival_rates[live],
             tasks.reshape(len(live), *(box[i] for i in live)),
         )
@@ -91,7 +103,9 @@ class PhaseBoxes(Boxes[Shape]):
         def cut() -> FloatArray:
             plain = death_rates(table, system.mean_sizes, live)
             rates = _summed(grid.departures(solution.law, counts), plain)
-            return truncation_error(grid.arrival_rates, rates, LowerSet.box(counts.shape), counts.ravel())
+            joins = _nearest(grid.joins(solution.law, counts), REGULAR)
+            error = truncation_error(joins, rates, LowerSet.box(counts.shape), counts.ravel())
+            return BURSTS * error if any(len(a.hidden) > 1 for a in self.arrivals.values()) else error
 
         method, law = f"phases ({solution.method})", counts.reshape(box)
         return Attempt(system, table.policy, method, solution, law, Tails.of_box(law), live, cut)
@@ -106,19 +120,34 @@ def _phases(system: System, k: int) -> PhaseType:
         raise ModelError(f"sizes of class {name!r}: {error}", argument="sizes", index=(k,)) from None
 
 
+def _modulation(system: System, k: int) -> Modulation:
+    """Phases of the arrivals of class k, with mean rate 1."""
+    try:
+        hidden, arriving = system.processes[k].modulation(float(system.arrival_rates[k]))
+    except ModelError as error:
+        name = system.problem.job_classes[k]
+        raise ModelError(f"arrivals of class {name!r}: {error}", argument="arrivals", index=(k,)) from None
+    return Modulation(hidden / system.arrival_rates[k], arriving / system.arrival_rates[k])
+
+
+def _nearest(values: FloatArray, part: float = 1.0) -> DeathRates:
+    """Rates, (n, *shape), beyond the box, or that part of it, those in the nearest state."""
+    ends = (part * (np.array(values.shape[1:]) - 1)).astype(np.int64)
+    return lambda counts: values[:, *np.minimum(counts, ends).T].T
+
+
 def _summed(departures: FloatArray, plain: DeathRates) -> DeathRates:
     """Death rates of the counts of a chain with phases.
 
     Summed over the phases it has the rates ``departures``, (n, *shape), and refuses the same arrivals. Beyond
     the box those of exponential sizes, ``plain``, are taken as many times as on its face.
     """
-    ends = np.array(departures.shape[1:]) - 1
+    known, ends = _nearest(departures), np.array(departures.shape[1:]) - 1
 
     def rates(counts: NDArray[np.int64]) -> FloatArray:
-        nearest = np.minimum(counts, ends)
-        without = plain(nearest)
+        without = plain(np.minimum(counts, ends))
         times = np.ones(without.shape)
-        np.divide(departures[:, *nearest.T].T, without, out=times, where=without > 0)
+        np.divide(known(counts), without, out=times, where=without > 0)
         return plain(counts) * times
 
     return rates

@@ -2,12 +2,13 @@ r"""The stationary law of classes with phases by iterative aggregation and disag
 
 *Aggregation.* Summed over the phases, the chain has the counts as its states. Given the law :math:`\pi` of
 the states with phases, class i leaves count x at the conditional rate :math:`d_i(x) = \varphi_i(x)\,
-E_\pi[\sum_k t_k s_{ik}/x_i \mid x]`; the chain of counts with these rates moves one job at a time and is
-solved as any other. Every :math:`\pi(s)` is multiplied by the new over the old probability of its counts
-(*disaggregation*, [1]_), and Gauss-Seidel sweeps over the states with phases correct the law given the
-counts. All terms are positive. The stationary law is a fixed point of these steps; the last few results are
-*mixed* (:mod:`queueing.chain.solvers.mixture`). That shortens the way of the slow modes, those of the phases
-against each other at large counts.
+E_\pi[\sum_k t_k s_{ik}/x_i \mid x]`, and where arrivals have phases it joins at the mean of their rates
+given x; the chain of counts with these rates moves one job at a time and is solved as any other. Every
+:math:`\pi(s)` is multiplied by the new over the old probability of its counts (*disaggregation*, [1]_), and
+Gauss-Seidel sweeps over the states with phases correct the law given the counts. All terms are positive. The
+stationary law is a fixed point of these steps; the last few results are *mixed*
+(:mod:`queueing.chain.solvers.mixture`). That shortens the way of the slow modes, those of the phases against
+each other at large counts.
 
 The law that aggregation starts from has the phases of all jobs independent, phase k with probability
 proportional to the mean work done in it: the exact answer for an insensitive policy.
@@ -151,26 +152,31 @@ class PhaseChain(Chain):
 
 def _stiffness(grid: PhaseGrid) -> float:
     """Largest rate out of a state over the slowest rate of an arrival or a phase."""
-    busy = [np.asarray(c.serve.sum(axis=1)).ravel() for c in grid.classes]
-    most = sum(b.max() * t.max() for b, t in zip(busy, grid.tasks, strict=True)) + grid.arrival_rates.sum()
-    slowest = min(float(b[b > 0].min()) for b in busy)
-    return float(most) / min(slowest, float(grid.arrival_rates.min()))
+    busy = [_out(c.serve) for c in grid.classes]
+    come = [rate * _out(c.arrive) for c, rate in zip(grid.classes, grid.arrival_rates, strict=True)]
+    most = sum(b.max() * t.max() for b, t in zip(busy, grid.tasks, strict=True)) + sum(a.max() for a in come)
+    return float(most) / min(float(rates[rates > 0].min()) for rates in (*busy, *come))
+
+
+def _out(moves: sparse.csr_array) -> FloatArray:
+    """Rate out of each state, (n_states,)."""
+    return np.asarray(moves.sum(axis=1)).ravel()
 
 
 def _reweighted(grid: PhaseGrid, law: FloatArray, counts: FloatArray, tolerance: float) -> FloatArray:
     """Solve the chain of the counts, and carry the ratio of new to old to the states."""
-    down = grid.departures(law, counts)
+    down, up = grid.departures(law, counts), grid.joins(law, counts)
     shape = counts.shape
+    rise, fall = (rates.reshape(len(shape), -1) for rates in (up, down))
     if counts.ndim == 1:
-        after = birth_death_law(np.full(counts.size - 1, grid.arrival_rates[0]), down[0, 1:])
+        after = birth_death_law(up[0, :-1], down[0, 1:])
     elif counts.size * box_bandwidth(shape) ** 2 <= COUNTS_WORK:
-        flat = down.reshape(len(shape), -1)
-        after = eliminate_box(grid.arrival_rates[:, None], flat, shape).reshape(shape)
+        after = eliminate_box(rise, fall, shape).reshape(shape)
     else:
         # Not to the end: the next aggregation goes on from here.
         better, _ = multilevel(
-            grid.arrival_rates[:, None],
-            down.reshape(len(shape), -1),
+            rise,
+            fall,
             LowerSet.box(shape),
             counts,
             tolerance=max(0.1 * tolerance, 1e-14),
@@ -193,6 +199,7 @@ class _Tables(NamedTuple):
     weights: FloatArray
     source_starts: NDArray[np.int64]
     totals: NDArray[np.int64]
+    leaving: FloatArray
     busy: FloatArray
     class_starts: NDArray[np.int64]
     sizes: NDArray[np.int64]
@@ -211,7 +218,10 @@ def _tables(grid: PhaseGrid) -> _Tables:
         weights=np.concatenate([m.data for m in moves]),
         source_starts=_starts([m.nnz for m in moves]),
         totals=np.concatenate([c.total for c in grid.classes]),
-        busy=np.concatenate([np.asarray(c.serve.sum(axis=1)).ravel() for c in grid.classes]),
+        leaving=np.concatenate(
+            [rate * _out(c.arrive) for c, rate in zip(grid.classes, grid.arrival_rates, strict=True)]
+        ),
+        busy=np.concatenate([_out(c.serve) for c in grid.classes]),
         class_starts=_starts(grid.sizes),
         sizes=np.array(grid.sizes, dtype=np.int64),
         shape=np.array(grid.tasks.shape[1:], dtype=np.int64),
@@ -285,8 +295,7 @@ def _enter_row(law: FloatArray, tables: _Tables, r: int, flows: FloatArray) -> i
             there = counts + (totals[class_starts[i] + sources[first + e]] - here) * hop
             for y in range(length):
                 inflow[y] += rate * tasks[i, there + totals[own + y]] * law[source + y]
-        arrivals = tables.arrival_rates[i] if here < shape[i] - 1 else 0.0
-        rate = tables.busy[class_starts[i] + s]
+        arrivals, rate = tables.leaving[class_starts[i] + s], tables.busy[class_starts[i] + s]
         for y in range(length):
             out[y] += arrivals + rate * tasks[i, counts + totals[own + y]]
         stride *= sizes[i]
@@ -300,7 +309,7 @@ def _balance(
 ) -> tuple[float, float]:
     """Flow into a state, the last class included, and its rate out of it."""
     last = len(tables.sizes) - 1
-    own, most = tables.class_starts[last], tables.shape[last] - 1
+    own = tables.class_starts[last]
     sources, weights, totals = tables.sources, tables.weights, tables.totals
     total = flows[0, y]
     begin, end, first = _moves(tables, 2 * last, y)
@@ -310,10 +319,8 @@ def _balance(
     for e in range(begin, end):
         source = sources[first + e]
         total += weights[first + e] * tables.tasks[last, counts + totals[own + source]] * law[base + source]
-    rate = flows[1, y] + tables.busy[own + y] * tables.tasks[last, counts + totals[own + y]]
-    if totals[own + y] < most:
-        rate += tables.arrival_rates[last]
-    return total, rate
+    served = tables.busy[own + y] * tables.tasks[last, counts + totals[own + y]]
+    return total, flows[1, y] + served + tables.leaving[own + y]
 
 
 @inlined

@@ -1,4 +1,4 @@
-r"""The states of one job class with phase-type sizes, and the generator of all classes together.
+r"""The states of one job class with phases, and the generator of all classes together.
 
 With m phases and less than K jobs the class is in a state :math:`s = (s_1, \dots, s_m)`, :math:`s_k` jobs in
 phase k, :math:`|s| = \sum_k s_k < K`. The states are listed by :math:`|s|`, so that those of a smaller K come
@@ -11,6 +11,11 @@ arrival                :math:`s + e_k`             :math:`\lambda\,\alpha_k`, if
 end of a job           :math:`s - e_k`             :math:`\varphi\, (s_k/|s|)\, t_k`
 change of phase        :math:`s - e_k + e_l`       :math:`\varphi\, (s_k/|s|)\, T_{kl}`
 ====================== =========================== =====================================================
+
+Where arrivals are Markovian with the rates :math:`D_0` and :math:`D_1`, their phase is part of the state: in
+:math:`(s, a)` an arrival goes to :math:`(s + e_k, b)` at rate :math:`\alpha_k D_{1,ab}`, of a full box to
+:math:`(s, b)`, as it is lost; and :math:`a` changes to :math:`b` alone at rate :math:`D_{0,ab}`. States of
+equal s follow one another.
 
 The states of all classes are the product, the last class running fastest; :math:`\varphi_i` depends on the
 totals only.
@@ -31,6 +36,7 @@ from scipy import sparse, special
 
 from fairness.model.problem import FloatArray
 from queueing.chain.solvers.balance import gathered
+from queueing.model.arrivals import Modulation
 from queueing.model.phase_type import PhaseType
 from queueing.states.box import along
 
@@ -49,6 +55,8 @@ class ClassStates:
         proportional to its mean work there, independently of the others.
     arrive, serve : sparse array of shape (n_states, n_states)
         Rates from row to column, per arrival and per task running; without diagonal.
+    join : ndarray of shape (n_states,)
+        Rate of arrivals, those that are lost too, over the mean rate: 1 of a Poisson process.
     finish : ndarray of shape (n_states,)
         Rate of ends of jobs per task running.
     """
@@ -57,7 +65,31 @@ class ClassStates:
     mixing: FloatArray
     arrive: sparse.csr_array
     serve: sparse.csr_array
+    join: FloatArray
     finish: FloatArray
+
+    def modulated(self, arrivals: Modulation) -> ClassStates:
+        """The states with those of the arrivals, which have mean rate 1."""
+        m = len(arrivals.hidden)
+        joins = arrivals.arriving.sum(axis=1)
+        if m == 1:
+            return self
+        room, one = self.total < self.total.max(), sparse.eye_array(m)
+        moving = sparse.kron(self.arrive, arrivals.arriving)
+        moving += sparse.kron(sparse.diags_array(np.ones(len(room))), _off_diagonal(arrivals.hidden))
+        moving += sparse.kron(sparse.diags_array(1.0 * ~room), _off_diagonal(arrivals.arriving))
+        return ClassStates(
+            np.repeat(self.total, m),
+            np.outer(self.mixing, arrivals.law).ravel(),
+            sparse.csr_array(moving),
+            sparse.csr_array(sparse.kron(self.serve, one)),
+            np.tile(joins, len(room)),
+            np.repeat(self.finish, m),
+        )
+
+
+def _off_diagonal(matrix: FloatArray) -> sparse.csr_array:
+    return sparse.csr_array(matrix - np.diag(np.diagonal(matrix)))
 
 
 def count_phase_states(shape: Sequence[int], phases: Sequence[int]) -> float:
@@ -113,7 +145,7 @@ def class_states(law: PhaseType, size: int) -> ClassStates:
     logs = special.gammaln(total + 1.0) - special.gammaln(counts + 1.0).sum(axis=1)
     mixing = np.exp(logs + counts @ np.log(weights))
     mixing /= np.bincount(total, mixing)[total]
-    return ClassStates(total, mixing, gathered(arrivals, n), gathered(services, n), finish)
+    return ClassStates(total, mixing, gathered(arrivals, n), gathered(services, n), np.ones(n), finish)
 
 
 @dataclass(frozen=True, eq=False)
@@ -161,20 +193,29 @@ class PhaseGrid:
 
     def departures(self, law: FloatArray, counts_law: FloatArray) -> FloatArray:
         """Rates at which jobs of each class leave, given the total counts, (n, *shape)."""
-        down = np.zeros_like(self.tasks)
-        n = len(self.classes)
-        for i, c in enumerate(self.classes):
-            ends = self.counts_law(law * along(c.finish, i, n))
-            usual = np.bincount(c.total, c.finish * c.mixing)
-            # Where the law has underflowed any rates will do.
-            per_task = np.divide(
-                ends,
-                counts_law,
-                out=np.broadcast_to(along(usual, i, n), counts_law.shape).copy(),
-                where=counts_law > 0,
-            )
-            down[i] = per_task * self.tasks[i]
-        return down
+        given = [self._given(i, c.finish, law, counts_law) for i, c in enumerate(self.classes)]
+        return np.stack(given) * self.tasks
+
+    def joins(self, law: FloatArray, counts_law: FloatArray) -> FloatArray:
+        """Rates at which jobs of each class arrive, given the total counts, (n, *shape)."""
+        ones = np.ones(counts_law.shape)
+        given = [
+            self._given(i, c.join, law, counts_law) if (c.join != 1.0).any() else ones
+            for i, c in enumerate(self.classes)
+        ]
+        return np.stack(given) * along(self.arrival_rates, 0, ones.ndim + 1)
+
+    def _given(self, i: int, values: FloatArray, law: FloatArray, counts_law: FloatArray) -> FloatArray:
+        """Mean of values at the states of a class, given the total counts of all."""
+        c, n = self.classes[i], len(self.classes)
+        usual = np.bincount(c.total, values * c.mixing)
+        # Where the law has underflowed any values will do.
+        return np.divide(
+            self.counts_law(law * along(values, i, n)),
+            counts_law,
+            out=np.broadcast_to(along(usual, i, n), counts_law.shape).copy(),
+            where=counts_law > 0,
+        )
 
     def rates(self) -> sparse.csr_array:
         """Rates from row to column, without a diagonal."""

@@ -30,6 +30,7 @@ from fairness.machine.memory import require_memory
 from fairness.model.problem import FloatArray
 from queueing.model.job_trace import JobTrace
 from queueing.model.laws import Law
+from queueing.model.system import System
 from queueing.simulation.jobs import events as at
 from queueing.simulation.jobs.events import ARRIVAL, CLASS, DEPARTURE, SIZE, advance, new_state
 from queueing.simulation.policy_rows import Reader
@@ -59,24 +60,22 @@ MOST = int(np.iinfo(np.int64).max)
 
 
 class DrawnJobs:
-    """Jobs drawn from laws; ``interarrivals[i]`` is None for a class without arrivals."""
+    """Jobs drawn from the processes and laws of a system."""
 
-    def __init__(
-        self, interarrivals: Sequence[Law | None], sizes: Sequence[Law], generator: np.random.Generator
-    ) -> None:
-        streams = generator.spawn(2 * len(sizes))
-        self.interarrivals = interarrivals
-        self.sizes = sizes
-        self.clock = [0.0] * len(sizes)
-        self.arrival_streams, self.size_streams = streams[::2], streams[1::2]
+    def __init__(self, system: System, generator: np.random.Generator) -> None:
+        self.sizes = system.sizes
+        streams = generator.spawn(2 * len(self.sizes))
+        rates = zip(system.processes, system.arrival_rates.tolist(), streams[::2], strict=True)
+        self.gaps = [one.gaps(rate, stream) if rate > 0 else None for one, rate, stream in rates]
+        self.clock, self.size_streams = [0.0] * len(self.sizes), streams[1::2]
 
     def fill(self, i: int, times: FloatArray, sizes: FloatArray) -> None:
         """Write the next arrival times and sizes of class i; times are inf when there are no more jobs."""
-        law = self.interarrivals[i]
-        if law is None:
+        gaps = self.gaps[i]
+        if gaps is None:
             times[:] = np.inf
             return
-        times[:] = _positive(law.sample(self.arrival_streams[i], len(times)), law)
+        times[:] = _positive(gaps(len(times)), gaps)
         times[0] += self.clock[i]
         np.cumsum(times, out=times)
         self.clock[i] = float(times[-1])
@@ -91,7 +90,7 @@ def work_left(
     return tuple(_positive(rest_of_sizes(law, int(count), stream), law) for count, law, stream in laws)
 
 
-def _positive(values: FloatArray, law: Law) -> FloatArray:
+def _positive(values: FloatArray, law: object) -> FloatArray:
     """Values, refused unless finite and > 0: anyone may write a law, and a NaN would pass in silence."""
     good = np.isfinite(values) & (values > 0)
     if not good.all():

@@ -237,18 +237,18 @@ class JobLevel(Level[Sample]):
         else:
             fixed = None if start is None else given_start(system, start)
             system.require_stable()
-            rates = zip(system.processes, system.arrival_rates, strict=True)
-            self.gaps = tuple(one.interarrival(float(rate)) if rate > 0 else None for one, rate in rates)
+            rates = [*zip(system.processes, system.arrival_rates.tolist(), strict=True)]
+            gaps = [one.interarrival(rate) if rate > 0 else None for one, rate in rates]
             arrivals = float(count) if count is not None else float(end or 0) * system.arrival_rates.sum()
             self.effort = 2.0 * arrivals
             # A sequential run may stop after those it starts with.
             measured = (1 - warmup) * arrivals * (1 if self.one_run else replications)
-            check_tails(system, system.sizes, self.gaps, measured)
+            check_tails(system, system.sizes, gaps, measured)
             self.source = PolicySource(system, policy, table, 2 * measured / (1 - warmup))
             self.start = fixed or stationary_start(system, self.source.table is not None)
-            laws = (system.sizes, self.gaps)
-            variation = (np.array([1.0 if law is None else law.scv for law in one]) for one in laws)
-            self.memory = Memory.of(system, *variation)
+            variation = np.array([law.scv for law in system.sizes])
+            dispersion = np.array([one.dispersion(rate) if rate > 0 else 1.0 for one, rate in rates])
+            self.memory = Memory.of(system, variation, dispersion)
         if count is not None:
             every = 1 if self.one_run else replications
             # The log of one run or of all, and the ranked durations and slowdowns of all.
@@ -266,7 +266,7 @@ class JobLevel(Level[Sample]):
             source = TracedJobs(self.trace)
         else:
             sizes = self.system.sizes
-            source = DrawnJobs(self.gaps, sizes, generator)
+            source = DrawnJobs(self.system, generator)
             # Spawned last: the jobs that arrive are the same from wherever the run begins.
             early = generator.spawn(1)[0]
             present = work_left(self.start.draw(early), sizes, early)

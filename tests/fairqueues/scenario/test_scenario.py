@@ -182,6 +182,7 @@ def test_every_name_makes_an_object(kind):
     tables = {
         "mixture": {"law": "mixture", "probabilities": [0.5, 0.5], "means": [1, 3]},
         "phase-type": {"law": "phase-type", "initial": [1, 0], "rates": [[-2, 2], [0, -2]]},
+        "map": {"law": "map", "hidden": [[-2, 1], [1, -3]], "arriving": [[1, 0], [1, 1]]},
     }
     read = {
         "LAWS": names.law_named, "ARRIVALS": names.arrivals_named, "SCHEDULERS": names.scheduler_named,

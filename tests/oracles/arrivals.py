@@ -1,0 +1,35 @@
+"""A chain of counts and arrival phases, written state by state."""
+
+import itertools
+
+import numpy as np
+
+
+def counts_with_arrival_phases(system, policy, shape):
+    """Law of the counts, ``shape``, of exponential sizes; who finds the box full is lost."""
+    modulations = [
+        process.modulation(float(rate))
+        for process, rate in zip(system.processes, system.arrival_rates, strict=True)
+    ]
+    phases = [len(hidden) for hidden, _ in modulations]
+    states = list(itertools.product(*map(range, shape), *map(range, phases)))
+    number = {state: k for k, state in enumerate(states)}
+    n = len(shape)
+    generator = np.zeros((len(states), len(states)))
+    for state in states:
+        counts, at = list(state[:n]), list(state[n:])
+        tasks = policy(system.problem, np.array(counts, dtype=float)) if any(counts) else np.zeros(n)
+        for i, (hidden, arriving) in enumerate(modulations):
+            for b in range(phases[i]):
+                after = [*at[:i], b, *at[i + 1 :]]
+                more = [*counts[:i], min(counts[i] + 1, shape[i] - 1), *counts[i + 1 :]]
+                generator[number[state], number[*more, *after]] += arriving[at[i], b]
+                if b != at[i]:
+                    generator[number[state], number[*counts, *after]] += hidden[at[i], b]
+            if counts[i]:
+                fewer = [*counts[:i], counts[i] - 1, *counts[i + 1 :]]
+                generator[number[state], number[*fewer, *at]] += tasks[i] / system.mean_sizes[i]
+    np.fill_diagonal(generator, 0.0)
+    np.fill_diagonal(generator, -generator.sum(axis=1))
+    law = np.linalg.solve(np.vstack([generator.T[1:], np.ones(len(states))]), np.eye(len(states))[-1])
+    return law.reshape(*shape, -1).sum(axis=-1)
