@@ -13,6 +13,7 @@ import sys
 
 from examples.capacity_figures import (
     backbone,
+    best_possible,
     enclosures,
     extensions,
     heavy_traffic,
@@ -39,7 +40,7 @@ from fairqueues.kernels import (
 
 INTRODUCTION = (
     "Which loads fit, and how well they are served. T. Bonald and J. Roberts' talk (Eindhoven, 2014) draws one capacity region and mean service rates on two rays; "
-    "these pages draw the whole regions, exactly, for pools, clusters and whole tasks, the loads at which every class keeps a guaranteed rate, how much the law of the job sizes matters, real backbones, what policies lose that are not made for it, whole jobs that wait in order, two open questions by numbers: heavy traffic and the stability of bottleneck max fairness, and means of infinite chains between bounds that are proved."
+    "these pages draw the whole regions, exactly, for pools, clusters and whole tasks, the loads at which every class keeps a guaranteed rate, how much the law of the job sizes matters, real backbones, what policies lose that are not made for it, whole jobs that wait in order, how far policies are from the best possible, two open questions by numbers: heavy traffic and the stability of bottleneck max fairness, and means of infinite chains between bounds that are proved."
 )
 
 
@@ -55,6 +56,7 @@ SOURCE = Source(
         random_traffic.random_traffic,
         policies.policy_regions,
         orders.orders,
+        best_possible.best_possible,
         heavy_traffic.heavy_traffic,
         heavy_traffic.bmf_stability,
         extensions.extensions,
