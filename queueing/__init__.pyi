@@ -3,6 +3,7 @@ from .balanced.fairness import balanced_fairness
 from .balanced.plan import balanced_plan
 from .certificates.errors import CertificateError
 from .chain.admission import admission
+from .chain.sensitivities import sensitivities
 from .chain.solvers.choose_solver import Automatic, Elimination, Multilevel, Product
 from .chain.stationary import stationary
 from .chain.tagged import tagged_duration
@@ -35,6 +36,7 @@ from .model.phase_type import PhaseType, coxian, fit_phases, phases_of
 from .model.system import System
 from .model.trace_fit import fit_trace
 from .optima.optimal import optimal
+from .optima.tune import tune
 from .proved_bounds.check import check_certificate
 from .proved_bounds.enclosure import AtLeast
 from .recorded.cluster_trace import ClusterTrace
@@ -133,6 +135,7 @@ __all__ = [
     "rays",
     "read_trace",
     "replay",
+    "sensitivities",
     "simulate",
     "stationary",
     "tabulate",
@@ -140,4 +143,5 @@ __all__ = [
     "task_trace",
     "trajectory",
     "transient",
+    "tune",
 ]

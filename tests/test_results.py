@@ -120,6 +120,8 @@ MAKERS = {
     "BalancedFairness": lambda: queueing.balanced_fairness(SYSTEM, distribution=True),
     "BalancedPlan": lambda: queueing.balanced_plan(SYSTEM),
     "Optimum": lambda: queueing.optimal(SYSTEM, precision=1e-3),
+    "Sensitivities": lambda: queueing.sensitivities(SYSTEM, DRF(), tail=1e-4),
+    "Tuned": lambda: queueing.tune(SYSTEM, DRF(), precision=0.1, tail=1e-4),
     "LowerCertificate": lambda: made("Optimum").lower_proof,
     "UpperCertificate": lambda: made("Optimum").upper_proof,
     "Stationary": lambda: queueing.stationary(SYSTEM, DRF(), shape=12),

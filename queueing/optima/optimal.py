@@ -28,7 +28,7 @@ from queueing.model.system import System, check_system
 from queueing.optima.optimum import Optimum
 from queueing.optima.search import Search
 
-__all__ = ["optimal"]
+__all__ = ["MOST_STATES", "holding_costs", "optimal"]
 
 FINEST = 1e-9
 MOST_STATES = {1: 200_000, 2: 200_000, 3: 40_000}
@@ -106,7 +106,7 @@ def optimal(
     check_system(system).require_pool("optimal", "stationary or simulate with a policy of your choice")
     system.require_poisson("optimal")
     system.require_exponential("optimal")
-    costs = _costs(system, cost)
+    costs = holding_costs(system, cost)
     system.require_stable()
     system.require_scale()
     precision = require_number("precision", precision, least=FINEST, below=1)
@@ -146,7 +146,7 @@ def optimal(
     return Optimum(system, kind, costs, *found, precision, short)
 
 
-def _costs(system: System, cost: Any) -> FloatArray:
+def holding_costs(system: System, cost: Any) -> FloatArray:
     """Costs of a job per unit of time, (n_classes,)."""
     if isinstance(cost, str):
         if require_choice("cost", cost, ("jobs", "duration")) == "jobs":

@@ -7,6 +7,7 @@ from ..certificates.lower_certificate import LowerCertificate
 from ..certificates.table_policy import TablePolicy
 from ..certificates.upper_certificate import UpperCertificate
 from ..chain.admission import Admission
+from ..chain.sensitivities import Sensitivities
 from ..chain.stationary_law import Stationary
 from ..chain.tagged import TaggedDuration
 from ..chain.transient import Transient
@@ -21,6 +22,7 @@ from ..fluid.trajectory import Trajectory
 from ..fluid.verdict import FluidVerdict
 from ..model.trace_fit import TraceFit
 from ..optima.optimum import Optimum
+from ..optima.tune import Tuned
 from ..proved_bounds.enclosure import Enclosure
 from ..replays.recorded import Replay
 from ..replays.time_series import ReplayPaths
@@ -53,6 +55,7 @@ __all__ = [
     "Replay",
     "ReplayPaths",
     "Saturation",
+    "Sensitivities",
     "ServerEvidence",
     "Simulation",
     "Stationary",
@@ -64,6 +67,7 @@ __all__ = [
     "TraceFit",
     "Trajectory",
     "Transient",
+    "Tuned",
     "UpperCertificate",
     "WaitingLaw",
 ]
