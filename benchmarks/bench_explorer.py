@@ -65,7 +65,8 @@ def rows() -> list[Row]:
                 f"{sum(waits):.1f} s",
                 f"each answer < {1e3 * TARGET:.0f} ms",
                 max(waits, default=0.0) < TARGET,
-                f"in {len(waits)} answers, the longest {1e3 * max(waits, default=0.0):.0f} ms",
+                "floor: an answer is the mean of one policy at one load, which is not cut up; "
+                f"{len(waits)} answers, the longest {1e3 * max(waits, default=0.0):.0f} ms",
             )
         )
     return result
