@@ -248,12 +248,12 @@ def evaluate(
         if n_jobs == 1:
             if len(missing) > FIRST_CHUNK and batches(policy) == "compiled":
                 # It may be compiled now, which says nothing of the states to come.
-                _part(len(missing), problem, policy, counts(np.asarray(missing[:1])))
+                _part(len(missing), problem, policy, counts(_places(missing[:1])))
                 work.prepared()
             start, chunk = 0, min(FIRST_CHUNK, most)
             while start < len(missing):
                 begin = time.monotonic()
-                place = np.asarray(missing[start : start + chunk])
+                place = _places(missing[start : start + chunk])
                 tasks[place] = _part(len(missing), problem, policy, counts(place))
                 work.advance(len(place))
                 start += chunk
@@ -266,11 +266,16 @@ def evaluate(
             # States with many jobs of many classes may take longer: several chunks for each worker.
             share = math.ceil(len(missing) / (8 * joblib.effective_n_jobs(n_jobs)))
             chunk = unit * max(1, math.ceil(min(most, share) / unit))
-            chosen = [np.asarray(missing[k : k + chunk]) for k in range(0, len(missing), chunk)]
+            chosen = [_places(missing[k : k + chunk]) for k in range(0, len(missing), chunk)]
             calls = ((len(missing), problem, policy, counts(place)) for place in chosen)
             for k, piece in stream(_part, calls, n_jobs):
                 tasks[chosen[k]] = piece
                 work.advance(len(piece))
+
+
+def _places(missing: range | NDArray[np.intp]) -> NDArray[np.intp]:
+    # An array made of a range would be made number by number.
+    return np.arange(missing.start, missing.stop) if isinstance(missing, range) else missing
 
 
 def _part(
