@@ -1,0 +1,51 @@
+"""Run the test suite on every Python that the project promises and the machine has: ``make pythons``.
+
+Each Python gets an environment of its own under ``out/pythons``, with the newest versions of all dependencies.
+The exit code is 1 if a suite fails; which Pythons are missing is said, and is no failure.
+"""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+
+ROOT = Path(__file__).parents[1]
+
+
+def promised() -> list[str]:
+    """Versions of Python in the classifiers, such as "3.11"."""
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    found = (re.fullmatch(r"Programming Language :: Python :: (3\.\d+)", c) for c in project["classifiers"])
+    return [match[1] for match in found if match]
+
+
+def suite(version: str, python: str, arguments: list[str]) -> int:
+    """Exit code of the tests on one Python."""
+    own = ROOT / "out" / "pythons" / version
+    run = own / "bin" / "python"
+    if not run.exists():
+        subprocess.run([python, "-m", "venv", own], check=True)
+    pip = [run, "-m", "pip", "install", "--quiet", "--no-compile", "--disable-pip-version-check"]
+    subprocess.run([*pip, "--editable", f"{ROOT}[test]"], check=True)
+    return subprocess.run([run, "-m", "pytest", *arguments], cwd=ROOT, check=False).returncode
+
+
+def main(arguments: list[str]) -> int:
+    """Run all; ``arguments`` are those of pytest."""
+    told = {}
+    for version in promised():
+        python = shutil.which(f"python{version}")
+        # A shim may be there without what it stands for.
+        known = python and subprocess.run([python, "-c", ""], capture_output=True, check=False).returncode == 0
+        told[version] = suite(version, str(python), arguments) if known else None
+    for version, code in told.items():
+        print(f"Python {version}:", "not installed" if code is None else "failed" if code else "passed")
+    return int(any(told.values()))
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
