@@ -36,6 +36,7 @@ TOPICS = (
     "joblevel",
     "replays",
     "many_classes",
+    "whole_jobs",
     "fluid",
     "regions",
     "service",
