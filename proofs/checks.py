@@ -7,11 +7,13 @@ import time
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from fairness.arguments.validation import require_workers
 from fairness.display.drawing import bars
 from fairness.display.result import Result
+from fairness.machine.backends import stream
 from fairness.machine.bars import bar
 from proofs.catalogue import as_read, statement_named, statements
 from proofs.checking.verdicts import verify
@@ -283,7 +285,8 @@ def check_all(
     time_limit : float, seconds
         For each statement.
     n_jobs : int
-        Processes (of joblib); -1 for all cores. Own statements are checked in this one.
+        Processes (of joblib, or what ``joblib.parallel_config`` says); -1 for all cores. Own statements are
+        checked in this one.
     progress : bool
         Show a bar on standard error, if that is a terminal.
     **changes
@@ -310,11 +313,9 @@ def check_all(
     known = [statement_named(one) if isinstance(one, str) else one for one in chosen]
     if changes and len(known) != 1:
         raise ProofError(f"sizes and changed hypotheses need the id of one statement; got {len(known)}")
-    from joblib import Parallel, delayed
-
     own = not all(as_read(reread(one)) for one in known)
-    run = Parallel(n_jobs=1 if own or len(known) == 1 else n_jobs, return_as="generator")
     names: Any = known if own else [one.id for one in known]
-    found = run(delayed(check)(one, deep=deep, time_limit=time_limit, **changes) for one in names)
+    checked = partial(check, deep=deep, time_limit=time_limit, **changes)
+    found = stream(checked, ((one,) for one in names), 1 if own or len(known) == 1 else n_jobs)
     shown = bar(found, what="prove", unit="statement", total=len(known), shown=bool(progress))
-    return Report(tuple(shown))
+    return Report(tuple(verdict for _, verdict in sorted(shown, key=lambda one: one[0])))

@@ -85,8 +85,8 @@ def running(*command, **options):
 
 
 @contextmanager
-def backend_of(name, processes=True):
-    """Two workers of joblib, who die once and for all."""
+def backend_of(name, processes=True, deaths=0):
+    """Two workers of joblib; a task whose workers died more often than that has failed."""
     if name == "loky":
         yield
         return
@@ -96,7 +96,7 @@ def backend_of(name, processes=True):
     # A port of its own: None takes Dask's usual one, and warns where a test beside has it.
     workers["dashboard_address"] = ":0"
     settings = {
-        "distributed.scheduler.allowed-failures": 0,
+        "distributed.scheduler.allowed-failures": deaths,
         # On a busy machine that compiles kernels beside, a worker may take long to answer.
         "distributed.comm.timeouts.connect": "120s",
         "distributed.comm.timeouts.tcp": "120s",

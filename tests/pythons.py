@@ -1,7 +1,7 @@
 """Run the test suite on every Python that the project promises and the machine has: ``make pythons``.
 
-Each Python gets an environment of its own under ``out/pythons``, with the newest versions of all dependencies.
-The exit code is 1 if a suite fails; which Pythons are missing is said, and is no failure.
+Each Python gets an environment of its own under ``out/pythons``, with the newest versions of what it needs. The
+exit code is 1 if a suite fails; which Pythons are missing is said, and is no failure.
 """
 
 from __future__ import annotations
@@ -40,7 +40,9 @@ def main(arguments: list[str]) -> int:
     for version in promised():
         python = shutil.which(f"python{version}")
         # A shim may be there without what it stands for.
-        known = python and subprocess.run([python, "-c", ""], capture_output=True, check=False).returncode == 0
+        known = (
+            python and subprocess.run([python, "-c", ""], capture_output=True, check=False).returncode == 0
+        )
         told[version] = suite(version, str(python), arguments) if known else None
     for version, code in told.items():
         print(f"Python {version}:", "not installed" if code is None else "failed" if code else "passed")

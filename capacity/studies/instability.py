@@ -40,17 +40,19 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Callable
+from contextlib import closing
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
 
-from fairness.arguments.validation import Entropy, Seed, require_whole
+from fairness.arguments.validation import Entropy, Seed, require_whole, require_workers
 from fairness.display.drawing import bars
 from fairness.display.result import Result
 from fairness.display.wording import percent
 from fairness.errors import ModelError
+from fairness.machine.backends import BackendError, stream
 from fairness.machine.work import OutOfTime, ProgressOption, Task, stopped, watching
 from fairness.model.problem import FloatArray, Problem
 from fairness.protocol.policy import Policy, policy_name
@@ -279,6 +281,7 @@ def search_instability(
     starts: int = 2,
     max_evaluations: int = 2000,
     theorems: bool = True,
+    n_jobs: int = 1,
     progress: ProgressOption = None,
     time_limit: float | None = None,
 ) -> InstabilitySearch:
@@ -297,6 +300,9 @@ def search_instability(
         Every system has its own generator, so the first systems of a longer search are the same.
     starts, max_evaluations, theorems
         Of :func:`queueing.fluid.verdict.fluid_verdict`.
+    n_jobs : int
+        Systems searched at the same time (joblib; processes unless ``joblib.parallel_config`` says
+        otherwise). The result does not depend on it.
     progress, time_limit
         As in :func:`capacity.service_boundary`.
 
@@ -309,7 +315,8 @@ def search_instability(
     ModelError
         If an argument is wrong, or a system is overloaded.
     NotConvergedError
-        If the time is over; ``best`` is the search of the systems done by then.
+        If the time is over; ``best`` is the search of the systems done by then, and so is that of the
+        BackendError, a NotConvergedError, that comes if workers die.
 
     Examples
     --------
@@ -318,29 +325,47 @@ def search_instability(
     3
     """
     require_whole("n", n, 1)
+    require_workers(n_jobs)
     streams = spawn_streams(rng, n)
-    findings: list[Finding] = []
+    findings: dict[int, Finding] = {}
     options: Any = {"starts": starts, "max_evaluations": max_evaluations, "theorems": theorems}
 
     def found() -> InstabilitySearch:
-        return InstabilitySearch(policy_name(policy), str(draw), tuple(findings), streams.entropy)
+        known = tuple(findings[index] for index in sorted(findings))
+        return InstabilitySearch(policy_name(policy), str(draw), known, streams.entropy)
 
+    tasks = ((index, draw, policy, generator, options) for index, generator in enumerate(streams.generators))
     try:
-        with watching(progress, time_limit), Task("the search for an instability", n, "systems") as work:
-            for index, generator in enumerate(streams.generators):
-                system = draw(generator, index)
-                if system.overloaded.any():
-                    raise ModelError(
-                        f"draw gave a system of relative load {system.relative_loads.max():.6g} (number "
-                        f"{index}); every policy is unstable from 1 on: draw smaller loads"
-                    )
-                verdict = fluid_verdict(system, policy, rng=generator, **options)
-                findings.append(Finding(index, system, verdict, _found(verdict), _ratio(system, verdict)))
+        with (
+            watching(progress, time_limit),
+            Task("the search for an instability", n, "systems") as work,
+            closing(stream(_searched, tasks, n_jobs)) as results,
+        ):
+            for index, finding in results:
+                findings[index] = finding
                 work.advance()
-    except (OutOfTime, KeyboardInterrupt) as stop:
+    except (OutOfTime, KeyboardInterrupt, BackendError) as stop:
         best = found() if findings else None
         raise stopped(stop, f"{len(findings)} of {n} systems are searched", best) from None
     return found()
+
+
+def _searched(
+    index: int,
+    draw: Callable[[np.random.Generator, int], System],
+    policy: Policy,
+    generator: np.random.Generator,
+    options: dict[str, Any],
+) -> Finding:
+    """One system."""
+    system = draw(generator, index)
+    if system.overloaded.any():
+        raise ModelError(
+            f"draw gave a system of relative load {system.relative_loads.max():.6g} (number {index}); every "
+            "policy is unstable from 1 on: draw smaller loads"
+        )
+    verdict = fluid_verdict(system, policy, rng=generator, **options)
+    return Finding(index, system, verdict, _found(verdict), _ratio(system, verdict))
 
 
 def least_emptying_time(system: System, start: FloatArray) -> float:

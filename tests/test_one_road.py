@@ -1,0 +1,74 @@
+"""What falls into parts, on Dask with two workers of whom one dies: as in one process."""
+
+import os
+from dataclasses import dataclass
+from pathlib import Path
+
+import joblib
+import pytest
+
+from capacity import search_instability
+from capacity.studies.instability import RandomSystems
+from fairness import DRF, Problem
+from fairness.properties import audit
+from proofs import check_all
+from queueing import System, simulate, tabulate
+from tests.processes import at_once, backend_of
+
+POOL = Problem([[1, 0.1], [0.1, 1]], [1, 1])
+SYSTEM = System(POOL, [0.3, 0.4])
+STATEMENTS = ["br-feasible", "br-mmf-scale-invariant", "br-two-classes"]
+
+
+@dataclass
+class DiesOnce:
+    """DRF; the first process but this one that asks is gone."""
+
+    home: int
+    died: str
+    name: str = "DRF that dies"
+
+    def __call__(self, problem, counts):
+        if os.getpid() != self.home:
+            try:
+                os.close(os.open(self.died, os.O_CREAT | os.O_EXCL))
+            except FileExistsError:
+                return DRF()(problem, counts)
+            os._exit(3)
+        return DRF()(problem, counts)
+
+
+KINDS = {
+    "replications": lambda policy, n: simulate(
+        SYSTEM, policy, jobs=2000, replications=4, start=[99, 0], n_jobs=n, rng=1
+    ),
+    "table": lambda policy, n: tabulate(POOL, policy, (70, 70), n_jobs=n),
+    "instability": lambda policy, n: search_instability(
+        policy, RandomSystems(3, 2, load=(0.8, 0.9)), 4, rng=1, n_jobs=n
+    ),
+    "audit": lambda policy, n: audit([policy], ["SI", "PE"], budget=40, rng=1, n_jobs=n),
+    "statements": lambda policy, n: check_all(STATEMENTS, n_jobs=n),
+}
+
+
+def told(result):
+    """All numbers that a result has, but the time that it took."""
+    if hasattr(result, "tasks"):
+        return result.tasks.tobytes()
+    frame = result.to_dataframe()
+    return repr(frame.drop(columns="seconds", errors="ignore").to_dict())
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_worker_that_dies_changes_nothing(kind, tmp_path):
+    died = Path(tmp_path, "died")
+    policy = DiesOnce(os.getpid(), str(died))
+
+    def call():
+        with backend_of("dask", deaths=3), joblib.parallel_config(backend="dask"):
+            return KINDS[kind](policy, 2)
+
+    (there,) = at_once(1, call)
+    assert died.exists() == (kind != "statements")
+    assert told(there) == told(KINDS[kind](policy, 1))
