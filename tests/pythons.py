@@ -1,7 +1,7 @@
 """Run the test suite on every Python that the project promises and the machine has: ``make pythons``.
 
-Each Python gets an environment of its own under ``out/pythons``, with the newest versions of what it needs. The
-exit code is 1 if a suite fails; which Pythons are missing is said, and is no failure.
+Each Python gets an environment of its own under ``out/pythons``, with the newest versions of what it needs.
+The exit code is 1 if a suite fails; which Pythons are missing is said, and is no failure.
 """
 
 from __future__ import annotations
