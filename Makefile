@@ -12,7 +12,7 @@ READY := $(VENV)/.ready
 MADE := $(VENV)/.made
 JOBS ?= 2
 
-.PHONY: reproduce test test-long lowest pythons newcomer lint types layers bench docs clean
+.PHONY: reproduce test test-long lowest pythons release newcomer lint types layers bench docs clean
 
 reproduce: $(LIBRARY)  ## redraw the figures and tables of all sources into out/ (FULL=1: at the papers' full scale)
 	$(BIN)/python -m examples --out out $(if $(FULL),--full)
@@ -36,6 +36,9 @@ lowest: $(MADE)  ## the test suite with the lowest versions that pyproject.toml 
 
 pythons:  ## the test suite on every Python that is promised and installed, each in an environment of its own
 	$(PYTHON) -m tests.pythons -n $(JOBS) --dist loadfile tests
+
+release: $(TESTED)  ## sdist and wheel, installed on every Python at hand, without publishing
+	$(BIN)/python -m tests.release
 
 newcomer: $(TESTED)  ## an sdist into an empty environment, every dependency from the package registry
 	$(BIN)/python -m pytest -m registry tests/fairqueues/test_newcomer.py

@@ -23,6 +23,14 @@ def promised() -> list[str]:
     return [match[1] for match in found if match]
 
 
+def installed(version: str) -> str | None:
+    """The program of a Python, if there is one that runs."""
+    python = shutil.which(f"python{version}")
+    # A shim may be there without what it stands for.
+    runs = python and subprocess.run([python, "-c", ""], capture_output=True, check=False).returncode == 0
+    return python if runs else None
+
+
 def suite(version: str, python: str, arguments: list[str]) -> int:
     """Exit code of the tests on one Python."""
     own = ROOT / "out" / "pythons" / version
@@ -38,12 +46,8 @@ def main(arguments: list[str]) -> int:
     """Run all; ``arguments`` are those of pytest."""
     told = {}
     for version in promised():
-        python = shutil.which(f"python{version}")
-        # A shim may be there without what it stands for.
-        known = (
-            python and subprocess.run([python, "-c", ""], capture_output=True, check=False).returncode == 0
-        )
-        told[version] = suite(version, str(python), arguments) if known else None
+        python = installed(version)
+        told[version] = None if python is None else suite(version, python, arguments)
     for version, code in told.items():
         print(f"Python {version}:", "not installed" if code is None else "failed" if code else "passed")
     return int(any(told.values()))

@@ -1,9 +1,9 @@
 """A release without publishing it: ``make release`` on a checkout where everything is committed.
 
-It builds an sdist and a wheel into ``out/release``, checks that all say the same version and that the metadata
-is what a registry takes, installs both into empty environments on every Python at hand, runs the examples of
-README there without a compiler in reach, and writes the text of the tag. Publishing is one command, which it
-prints; a person calls it.
+It builds an sdist and a wheel into ``out/release``, checks that all say the same version and that the
+metadata is what a registry takes, installs both into empty environments on every Python at hand, runs the
+examples of README there without a compiler in reach, and writes the text of the tag. Publishing is left to a
+person, in the commands that it prints.
 """
 
 from __future__ import annotations
