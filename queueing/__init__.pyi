@@ -61,7 +61,8 @@ from .simulation.tasks.schedulers import (
 )
 from .simulation.tasks.workload import FixedTasks, GeometricTasks, TabulatedTasks
 from .states.table import tabulate
-from .waiting.orders import FCFS
+from .waiting.counted_orders import MaxWeight, Priorities
+from .waiting.orders import FCFS, ServerFilling
 
 __all__ = [
     "FCFS",
@@ -87,6 +88,7 @@ __all__ = [
     "JobTrace",
     "Law",
     "Lognormal",
+    "MaxWeight",
     "Multilevel",
     "NodeList",
     "OnArrival",
@@ -98,9 +100,11 @@ __all__ = [
     "Poisson",
     "PowerOfChoices",
     "PresentJob",
+    "Priorities",
     "Product",
     "RandomFit",
     "Renewal",
+    "ServerFilling",
     "System",
     "SystemState",
     "TabulatedTasks",

@@ -7,8 +7,8 @@ bracketed (:mod:`capacity.boundaries.rays`). It is almost linear in u, so few ve
 
 Schedulers of whole tasks have no fluid limit here: runs of different lengths are compared instead
 (:mod:`capacity.boundaries.growth_tests`), by bisection, until the bracket is narrow or the test stays open
-on both sides of some load, which leaves the bracket wider. For whole jobs in order the throughput of the
-saturated system is the boundary itself (:mod:`queueing.waiting.saturation`).
+on both sides of some load, which leaves the bracket wider. For orders of whole jobs the boundary itself is
+known (:mod:`capacity.regions.whole_jobs`).
 """
 
 from __future__ import annotations
@@ -24,6 +24,7 @@ from numpy.typing import ArrayLike
 from capacity.boundaries.growth_tests import TASKS, GrowthTest, chain_test, simulation_test
 from capacity.boundaries.rays import Crossing, crossing
 from capacity.boundaries.region import RayPoint, Rays
+from capacity.regions.whole_jobs import whole_job_capacity
 from fairness.arguments.plain import near
 from fairness.arguments.validation import frozen, require_number
 from fairness.display.storage import LATER
@@ -35,8 +36,7 @@ from queueing.fluid.verdict import FluidVerdict, fluid_verdict
 from queueing.model.system import System
 from queueing.simulation.tasks.options import Tasks
 from queueing.simulation.tasks.schedulers import is_scheduler
-from queueing.waiting.orders import FCFS
-from queueing.waiting.saturation import saturate
+from queueing.waiting.whole_jobs import Order
 
 __all__ = ["PolicyPoint", "PolicyRays"]
 
@@ -114,7 +114,7 @@ class PolicyRays(Rays):
         gap: float,
         options: dict[str, Any],
     ) -> None:
-        self.order = policy if isinstance(policy, FCFS) else None
+        self.order = policy if isinstance(policy, Order) else None
         self.scheduler = is_scheduler(policy) and self.order is None
         super().__init__(problem, PRECISIONS[self.scheduler] if precision is None else precision)
         gap = require_number("gap", gap, above=0, below=1, hint=", a relative load")
@@ -163,18 +163,19 @@ class PolicyRays(Rays):
             return self._saturated(direction, self.order)
         return self._simulated(direction) if self.scheduler else self._fluid(direction)
 
-    def _saturated(self, direction: FloatArray, order: FCFS) -> Crossing:
-        found = saturate(self.system(direction, 1.0), order)
+    def _saturated(self, direction: FloatArray, order: Order) -> Crossing:
+        found = whole_job_capacity(self.system(direction, 1.0), order)
         exact = "in fractions" if isinstance(found.throughput, Fraction) else "in floats"
+        rests = found.basis or "throughput of the saturated system"
         part = min(1.0, 1.0 / found.relative_load)
         inner, outer = part * (1.0 - ROUNDING), min(1.0, part * (1.0 + ROUNDING))
-        self.seen |= dict.fromkeys((inner, outer), f"throughput of the saturated system, {exact}")
+        self.seen |= dict.fromkeys((inner, outer), f"{rests}, {exact}")
         return Crossing(inner, outer, 1)
 
     def _keeps(self, loads: FloatArray) -> bool:
         """Whether the policy is stable, by one verdict or test."""
         if self.order:
-            return saturate(self.system(loads, 1.0), self.order).stable
+            return whole_job_capacity(self.system(loads, 1.0), self.order).stable
         if self.scheduler:
             test, _ = self._tested(self.system(loads, 1.0))
             says, evidence = {"settles": "stable", "grows": "unstable"}.get(test.says), test.evidence

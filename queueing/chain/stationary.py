@@ -44,8 +44,8 @@ from queueing.fluid.stability import require_stable
 from queueing.model.system import System, check_system
 from queueing.states.box import check_box, require_part
 from queueing.states.table import Table, check_table
-from queueing.waiting.orders import FCFS
 from queueing.waiting.waiting_law import WaitingLaw, waiting_law
+from queueing.waiting.whole_jobs import Order, waits
 
 __all__ = ["BOXES", "estimated_law", "stationary"]
 
@@ -63,7 +63,7 @@ SETS = 12
 
 @overload
 def stationary(
-    system: System, policy: FCFS, *, progress: ProgressOption = None, time_limit: float | None = None
+    system: System, policy: Order, *, progress: ProgressOption = None, time_limit: float | None = None
 ) -> WaitingLaw: ...
 
 
@@ -87,7 +87,7 @@ def stationary(
 
 def stationary(
     system: System,
-    policy: Policy | FCFS,
+    policy: Policy | Order,
     *,
     shape: Sequence[int] | int | None = None,
     tail: float = 1e-9,
@@ -108,10 +108,11 @@ def stationary(
         At most 12 classes with Poisson arrivals, as far as their states fit: up to six or seven, more
         where jobs are few. Sizes Exponential; of at most four classes also Erlang, Hyperexponential or
         PhaseType.
-    policy : callable or FCFS
+    policy : callable or Order
         ``policy(problem, counts) -> tasks``. It must serve some class in every state with jobs. With
-        ``FCFS()`` jobs run whole and wait in order (:mod:`queueing.waiting.waiting_law`); sizes may have
-        phases; of the other arguments progress and time_limit are known.
+        ``FCFS()`` or ``ServerFilling()`` jobs run whole and wait in order
+        (:mod:`queueing.waiting.waiting_law`), where sizes may have phases under the first; of the other
+        arguments progress and time_limit are known.
     shape : sequence of int or int, optional
         The box 0 <= x_i < shape[i], at least 2 for a class with arrivals; the tail mass is then reported,
         whatever it is. Default: enlarge the box until the tail mass is at most ``tail``; of five classes and
@@ -143,7 +144,7 @@ def stationary(
 
     Returns
     -------
-    Stationary, or WaitingLaw under FCFS
+    Stationary, or WaitingLaw where jobs wait in order
         Phases are summed out.
 
     Raises
@@ -185,7 +186,7 @@ def stationary(
     >>> lower.round(6), upper.round(6), law.enclosure.reached < 1e-8
     (array([2.332051, 2.332051]), array([2.332051, 2.332051]), True)
     """
-    if isinstance(policy, FCFS):
+    if isinstance(policy, Order) and waits(check_system(system), policy):
         options = {"shape": shape, "solver": solver, "max_states": max_states, "table": table, "width": width}
         given = [name for name, value in options.items() if value is not None] + ["certified"] * certified
         for name in given + ["tail"] * (tail != 1e-9) + ["distribution"] * (not distribution):

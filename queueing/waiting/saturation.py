@@ -10,7 +10,8 @@ two servers, needs 1 and 2 with equal probability and exponential sizes of mean 
 would allow 4/3.
 
 Where sizes are exponential and the numbers short enough, the chain is solved in fractions
-(:func:`queueing.exact_means`), else in floats.
+(:func:`queueing.exact_means`), else in floats. ServerFilling holds all servers whenever its front is full, so
+that :math:`\theta` is what they have work for, whatever the sizes (:mod:`queueing.waiting.orders`).
 
 References
 ----------
@@ -21,7 +22,7 @@ References
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
@@ -30,20 +31,25 @@ from scipy.sparse.linalg import splu
 
 from fairness.display.drawing import bars
 from fairness.display.result import Result
+from fairness.display.storage import LATER
 from fairness.display.tables import aligned
-from fairness.errors import ModelError
+from fairness.errors import ModelError, UnstableError
+from fairness.exact.linear_algebra import dot
+from fairness.exact.server_rows import as_fractions
 from fairness.model.problem import FloatArray
+from fairness.protocol.family import ByFamily
 from queueing.exact_laws.exact_means import exact_means
 from queueing.model.finite_chain import FiniteChain
 from queueing.model.system import System
-from queueing.waiting.orders import FCFS
-from queueing.waiting.service_states import ServiceStates, service_states
+from queueing.waiting.orders import require_nested
+from queueing.waiting.service_states import ServiceStates, check_whole_jobs, service_states
+from queueing.waiting.whole_jobs import Order, WholeJobs
 
 if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.axes import Axes
 
-__all__ = ["Saturation", "saturate"]
+__all__ = ["Saturation", "held_parts", "saturate"]
 
 MOST_STATES = 30_000
 """Of the saturated chain, in floats."""
@@ -65,7 +71,9 @@ class Saturation(Result):
     utilization : ndarray of shape (n_resources,)
         Part of each resource that is then held on average.
     n_states : int
-        Of the saturated chain.
+        Of the saturated chain, 0 where none was needed.
+    basis : str
+        What the throughput rests on, if not on that chain.
 
     Examples
     --------
@@ -84,6 +92,7 @@ class Saturation(Result):
     throughput: Fraction | float
     utilization: FloatArray
     n_states: int
+    basis: str = field(default="", metadata=LATER)
 
     @property
     def relative_load(self) -> float:
@@ -105,6 +114,16 @@ class Saturation(Result):
     def __bool__(self) -> bool:
         return self.stable
 
+    def require_stable(self) -> None:
+        """Raise UnstableError if more jobs come than can be carried, with that number."""
+        if not self.stable:
+            raise UnstableError(
+                f"{self.system.arrival_rates.sum():.6g} jobs per unit of time come and, in this mix and "
+                f"order, {self.throughput} can be carried: the queue grows for ever; lower the arrival rates "
+                f"below {1 / self.relative_load:.6g} of what they are",
+                direction=self.system.arrival_rates,
+            )
+
     def to_dataframe(self) -> pd.DataFrame:
         """One row per resource: what is held in saturation, and what these arrivals need."""
         import pandas as pd
@@ -123,11 +142,12 @@ class Saturation(Result):
         parts = zip(self.system.problem.resources, self.utilization, strict=True)
         table = [["resource", "held in saturation"], *([name, f"{part:.3f}"] for name, part in parts)]
         how = "exact" if exact else "in floats"
+        rests = self.basis or f"of {self.n_states:,} states"
         return "\n".join(
             [
                 f"{self.order}: {verdict}, at most {most} jobs per unit of time, and {come} come",
                 *aligned(table),
-                f"  {how}, of {self.n_states:,} states",
+                f"  {how}, {rests}",
             ]
         )
 
@@ -140,7 +160,7 @@ class Saturation(Result):
         return axes
 
 
-def saturate(system: System, order: FCFS) -> Saturation:
+def saturate(system: System, order: Order) -> Saturation:
     """The throughput of whole jobs in order whose queue never ends: how many jobs can be carried.
 
     Parameters
@@ -148,7 +168,8 @@ def saturate(system: System, order: FCFS) -> Saturation:
     system : System
         One pool, Poisson arrivals, of which only the mix counts; sizes exponential or with phases. A job runs
         whole: it holds its row of demands, for as long as its size says; weights do not count.
-    order : FCFS
+    order : Order
+        Such as FCFS().
 
     Returns
     -------
@@ -160,8 +181,18 @@ def saturate(system: System, order: FCFS) -> Saturation:
         If it is another model or no such order, a job fits never, demands nothing or has a limit below 1, or
         there are more than 30,000 states.
     """
-    if not isinstance(order, FCFS):
-        raise ModelError.of("order", f"must be FCFS(), in which whole jobs wait; got {order!r:.80}")
+    if not isinstance(order, Order):
+        raise ModelError.of(
+            "order", f"must be one of whole jobs, such as FCFS() or ServerFilling(); got {order!r:.80}"
+        )
+    check_whole_jobs(system)
+    found: Saturation = _by_family(order, system)
+    return found
+
+
+@ByFamily
+def _by_family(order: Order, system: System) -> Saturation:
+    """By the saturated chain."""
     states = service_states(system, order, MOST_STATES, saturated=True)
     throughput: Fraction | float
     if states.unit is not None and len(states.full) <= MOST_EXACT:
@@ -169,11 +200,28 @@ def saturate(system: System, order: FCFS) -> Saturation:
     else:
         throughput, held = _in_floats(states)
         throughput /= float(states.unit or 1)
-    pool = system.problem
-    used = np.divide(
-        pool.used(held), pool.capacities, out=np.zeros(pool.n_resources), where=pool.capacities > 0
+    return Saturation(system, order.name, throughput, held_parts(system, held), int(states.full.sum()))
+
+
+@_by_family.register("server-filling")
+def _(order: Order, system: System) -> Saturation:
+    require_nested(system, WholeJobs(system.problem, [], []))
+    rates, sizes = system.as_fractions()
+    needs, capacities = as_fractions(system.problem)
+    loads = [rate * size for rate, size in zip(rates, sizes, strict=True)]
+    # One resource has a load: the part of all arrivals that fits is one over it.
+    load = max(
+        dot(loads, held) / most for most, held in zip(capacities, zip(*needs, strict=True), strict=True)
     )
-    return Saturation(system, order.name, throughput, used, int(states.full.sum()))
+    held = held_parts(system, system.loads / float(load))
+    return Saturation(system, order.name, sum(rates) / load, held, 0, "all servers are held in saturation")
+
+
+def held_parts(system: System, running: FloatArray) -> FloatArray:
+    """Part of each resource, (n_resources,), that so many jobs of each class hold."""
+    pool = system.problem
+    parts = np.zeros(pool.n_resources)
+    return np.divide(pool.used(running), pool.capacities, out=parts, where=pool.capacities > 0)
 
 
 def _in_fractions(system: System, states: ServiceStates, unit: Fraction) -> tuple[Fraction, FloatArray]:

@@ -5,8 +5,6 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from scipy import sparse
-from scipy.sparse.linalg import spsolve
 
 from capacity import is_stable, policy_stability_boundary, policy_stability_region, solve
 from fairness import DRF, Cluster, Problem
@@ -23,6 +21,7 @@ from queueing import (
     simulate,
     stationary,
 )
+from tests.queueing.waiting.listed_chain import listed_law
 
 TWO = Problem([[1], [2]], [2], job_classes=["narrow", "wide"])
 
@@ -44,22 +43,14 @@ def listed_chain(needs, capacities, rates, ends, lookahead, most):
                 return tuple(jobs)
             jobs[starts[0]] = (jobs[starts[0]][0], True)
 
-    places, states, entries = {(): 0}, [()], []
-    for x, jobs in enumerate(states):
-        follow = [(settled((*jobs, (i, False))), rate) for i, rate in enumerate(rates) if len(jobs) < most]
-        follow += [(settled(jobs[:k] + jobs[k + 1 :]), ends[i]) for k, (i, runs) in enumerate(jobs) if runs]
-        for target, rate in follow:
-            if target not in places:
-                places[target] = len(states)
-                states.append(target)
-            entries.append((x, places[target], rate))
-    rows, columns, values = zip(*entries, strict=True)
-    moves = sparse.coo_array((values, (rows, columns)), shape=(len(states),) * 2).tocsr()
-    generator = (moves - sparse.diags_array(moves.sum(axis=1))).T.tocsc()
-    law = np.concatenate([[1.0], spsolve(generator[1:, 1:], -generator[1:, [0]].toarray().ravel())])
-    law /= law.sum()
+    def follow(jobs):
+        arrivals = [(settled((*jobs, (i, False))), rate) for i, rate in enumerate(rates) if len(jobs) < most]
+        return arrivals + [
+            (settled(jobs[:k] + jobs[k + 1 :]), ends[i]) for k, (i, runs) in enumerate(jobs) if runs
+        ]
+
     jobs, waiting = np.zeros((2, len(rates)))
-    for probability, state in zip(law, states, strict=True):
+    for state, probability in zip(*listed_law(follow), strict=True):
         for i, runs in state:
             jobs[i] += probability
             waiting[i] += probability * (not runs)
@@ -262,7 +253,7 @@ def test_options_of_other_questions_are_refused():
         simulate(system, FCFS(), level="counts")
     with pytest.raises(ModelError, match="tail is not for whole jobs"):
         stationary(system, FCFS(), tail=1e-3)
-    with pytest.raises(ModelError, match="order must be FCFS"):
+    with pytest.raises(ModelError, match="order must be one of whole jobs, such as FCFS"):
         is_stable(system, DRF())
     with pytest.raises(ModelError, match="shape is not for whole jobs"):
         stationary(system, FCFS(), shape=10)
