@@ -61,14 +61,12 @@ def _(order: Order, system: System) -> Saturation:
     region = packing_region(system.problem)
     throughput: Fraction | float
     if region.n_classes <= FEW:
-        part = max(dot(normal, loads) / offset for normal, offset in region.exact_facets)
-        throughput, known = sum(rates) / part, "the facets of the region of whole tasks"
+        most = max(dot(normal, loads) / offset for normal, offset in region.exact_facets)
+        throughput, known = sum(rates) / most, "the facets of the region of whole tasks"
     else:
-        evidence = region.judge(system.loads)
-        part = evidence.relative_load
-        throughput = float(system.arrival_rates.sum()) / part
+        throughput = float(system.arrival_rates.sum()) / region.judge(system.loads).relative_load
         known = "a schedule of whole tasks, and prices that no other one beats"
-    held = held_parts(system, system.loads / float(part))
+    held = held_parts(system, system.loads * float(throughput) / system.arrival_rates.sum())
     return Saturation(system, order.name, throughput, held, 0, known)
 
 

@@ -29,7 +29,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
-from typing import overload
+from typing import Any, overload
 
 from fairness.arguments.validation import require_number
 from fairness.errors import ModelError
@@ -63,12 +63,6 @@ SETS = 12
 
 @overload
 def stationary(
-    system: System, policy: Order, *, progress: ProgressOption = None, time_limit: float | None = None
-) -> WaitingLaw: ...
-
-
-@overload
-def stationary(
     system: System,
     policy: Policy,
     *,
@@ -83,6 +77,12 @@ def stationary(
     progress: ProgressOption = None,
     time_limit: float | None = None,
 ) -> Stationary: ...
+
+
+@overload
+def stationary(
+    system: System, policy: Order, *, progress: ProgressOption = None, time_limit: float | None = None
+) -> WaitingLaw: ...
 
 
 def stationary(
@@ -196,6 +196,7 @@ def stationary(
                 return waiting_law(system, policy)
             except (OutOfTime, KeyboardInterrupt) as stop:
                 raise stopped(stop, "no law is known", None) from None
+    rule: Any = policy  # an order that looks at counts alone is a policy
     if width is not None and not certified:
         raise ModelError.of("width", "is that of proved bounds; add certified=True")
     if width is not None:
@@ -208,7 +209,7 @@ def stationary(
         try:
             law = estimated_law(
                 system,
-                policy,
+                rule,
                 shape=shape,
                 tail=tail,
                 solver=solver,
@@ -225,7 +226,7 @@ def stationary(
         # By its public name: what proves bounds starts from a law that is estimated here, and stands above.
         import queueing
 
-        prove = partial(queueing.enclose, system, policy)
+        prove = partial(queueing.enclose, system, rule)
         if width is not None:
             prove = partial(prove, width=width)
         if max_states is not None:

@@ -18,6 +18,8 @@ References
 .. [1] A. Rumyantsev and E. Morozov, "Stability criterion of a multiserver model with simultaneous service",
    Annals of Operations Research 252, 2017. DOI 10.1007/s10479-015-1917-2.
 .. [2] M. F. Neuts, "Matrix-Geometric Solutions in Stochastic Models", Johns Hopkins, 1981, chapter 3.
+.. [3] I. Grosof, M. Harchol-Balter and A. Scheller-Wolf, "WCFS: a new framework for analyzing multiserver
+   systems", Queueing Systems 102, 2022. DOI 10.1007/s11134-022-09848-6.
 """
 
 from __future__ import annotations
@@ -27,7 +29,6 @@ from fractions import Fraction
 from typing import TYPE_CHECKING
 
 import numpy as np
-from scipy.sparse.linalg import splu
 
 from fairness.display.drawing import bars
 from fairness.display.result import Result
@@ -35,13 +36,14 @@ from fairness.display.storage import LATER
 from fairness.display.tables import aligned
 from fairness.errors import ModelError, UnstableError
 from fairness.exact.linear_algebra import dot
-from fairness.exact.server_rows import as_fractions
 from fairness.model.problem import FloatArray
 from fairness.protocol.family import ByFamily
 from queueing.exact_laws.exact_means import exact_means
 from queueing.model.finite_chain import FiniteChain
 from queueing.model.system import System
 from queueing.waiting.orders import require_nested
+from queueing.waiting.saturated_chain import MOST_EXACT as FEW
+from queueing.waiting.saturated_chain import solve_saturated
 from queueing.waiting.service_states import ServiceStates, check_whole_jobs, service_states
 from queueing.waiting.whole_jobs import Order, WholeJobs
 
@@ -74,6 +76,9 @@ class Saturation(Result):
         Of the saturated chain, 0 where none was needed.
     basis : str
         What the throughput rests on, if not on that chain.
+    heavy_traffic : Fraction, float or None, jobs
+        The limit of (1 - relative load) times the mean number of jobs in the system, as the load goes to 1 in
+        the same mix (:mod:`queueing.waiting.saturated_chain`); None where it is not known.
 
     Examples
     --------
@@ -85,6 +90,7 @@ class Saturation(Result):
       resource    held in saturation
       resource 1               0.857
       exact, of 5 states
+      near load 1 about 1.0816 / (1 - load) jobs
     """
 
     system: System
@@ -93,6 +99,7 @@ class Saturation(Result):
     utilization: FloatArray
     n_states: int
     basis: str = field(default="", metadata=LATER)
+    heavy_traffic: Fraction | float | None = field(default=None, metadata=LATER)
 
     @property
     def relative_load(self) -> float:
@@ -142,12 +149,14 @@ class Saturation(Result):
         parts = zip(self.system.problem.resources, self.utilization, strict=True)
         table = [["resource", "held in saturation"], *([name, f"{part:.3f}"] for name, part in parts)]
         how = "exact" if exact else "in floats"
+        near_1 = self.heavy_traffic
         rests = self.basis or f"of {self.n_states:,} states"
         return "\n".join(
             [
                 f"{self.order}: {verdict}, at most {most} jobs per unit of time, and {come} come",
                 *aligned(table),
                 f"  {how}, {rests}",
+                *([] if near_1 is None else [f"  near load 1 about {float(near_1):.5g} / (1 - load) jobs"]),
             ]
         )
 
@@ -195,26 +204,32 @@ def _by_family(order: Order, system: System) -> Saturation:
     """By the saturated chain."""
     states = service_states(system, order, MOST_STATES, saturated=True)
     throughput: Fraction | float
+    near_1: Fraction | float
+    throughput, held, near_1 = _in_floats(states)
+    throughput /= float(states.unit or 1)
     if states.unit is not None and len(states.full) <= MOST_EXACT:
         throughput, held = _in_fractions(system, states, states.unit)
-    else:
-        throughput, held = _in_floats(states)
-        throughput /= float(states.unit or 1)
-    return Saturation(system, order.name, throughput, held_parts(system, held), int(states.full.sum()))
+    if states.unit is not None and len(states.full) <= FEW:
+        near_1 = solve_saturated(states, exact=True).heavy_traffic
+    n_states = int(states.full.sum())
+    return Saturation(
+        system, order.name, throughput, held_parts(system, held), n_states, heavy_traffic=near_1
+    )
 
 
 @_by_family.register("server-filling")
 def _(order: Order, system: System) -> Saturation:
-    require_nested(system, WholeJobs(system.problem, [], []))
+    servers, needs = require_nested(system, WholeJobs(system.problem, [], []))
     rates, sizes = system.as_fractions()
-    needs, capacities = as_fractions(system.problem)
-    loads = [rate * size for rate, size in zip(rates, sizes, strict=True)]
-    # One resource has a load: the part of all arrivals that fits is one over it.
-    load = max(
-        dot(loads, held) / most for most, held in zip(capacities, zip(*needs, strict=True), strict=True)
-    )
+    # What a job asks for, and what all ask for per unit of time, in times of all servers together.
+    asks = [size * need / servers for size, need in zip(sizes, needs, strict=True)]
+    load = dot(rates, asks)
+    squares = [ask**2 * (1 + Fraction(law.scv)) for ask, law in zip(asks, system.sizes, strict=True)]
+    # The constant of M/G/1, as of all orders that waste nothing and look at finitely many jobs [3].
+    near_1 = dot(rates, squares) * sum(rates) / (2 * load**2)
     held = held_parts(system, system.loads / float(load))
-    return Saturation(system, order.name, sum(rates) / load, held, 0, "all servers are held in saturation")
+    basis = "all servers are held in saturation"
+    return Saturation(system, order.name, sum(rates) / load, held, 0, basis, near_1)
 
 
 def held_parts(system: System, running: FloatArray) -> FloatArray:
@@ -234,20 +249,8 @@ def _in_fractions(system: System, states: ServiceStates, unit: Fraction) -> tupl
     return found["ends"] / found["timed"] / unit, held
 
 
-def _in_floats(states: ServiceStates) -> tuple[float, FloatArray]:
-    law = saturated_law(states)
+def _in_floats(states: ServiceStates) -> tuple[float, FloatArray, float]:
+    law, near_1 = solve_saturated(states, exact=False)
     timed = np.where(states.full, law, 0.0)
     timed /= timed.sum()
-    return float(timed @ states.ends), timed @ states.running
-
-
-def saturated_law(states: ServiceStates) -> FloatArray:
-    """Law of the saturated chain, (n_states,), states with room in front weighed as if time had passed."""
-    chain = FiniteChain(states.service + states.draws)
-    kept = chain.closed_class
-    generator = chain.generator()[kept][:, kept].tocsc()
-    # The first state of the class has weight 1, and the balance of the others tells the rest.
-    rest = splu(generator.T[1:, 1:].tocsc()).solve(-generator.T[1:, [0]].toarray().ravel())
-    law = np.zeros(chain.n_states)
-    law[kept] = np.concatenate([[1.0], rest])
-    return law / law.sum()
+    return float(timed @ states.ends), timed @ states.running, float(near_1)

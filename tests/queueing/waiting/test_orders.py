@@ -16,6 +16,7 @@ from queueing import (
     Exponential,
     Hyperexponential,
     Renewal,
+    ServerFilling,
     System,
     Tasks,
     simulate,
@@ -176,9 +177,42 @@ def test_floats_come_near_the_fractions():
     system = System(Problem([[1], [2], [3]], [5]), [3, 2, 1], mean_sizes=[1, Fraction(1, 2), 2])
     exact = saturation.saturate(system, FCFS())
     states = saturation.service_states(system, FCFS(), 1000, saturated=True)
-    floats, held = saturation._in_floats(states)
+    floats, held, near_1 = saturation._in_floats(states)
     assert floats / float(states.unit) == pytest.approx(float(exact.throughput), rel=1e-12)
     assert held @ [1, 2, 3] / 5 == pytest.approx(exact.utilization, rel=1e-12)
+
+    assert near_1 == pytest.approx(float(exact.heavy_traffic), rel=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("pool", "mix", "options", "order"),
+    [
+        (TWO, [1, 1], {}, FCFS()),
+        (TWO, [1, 1], {}, FCFS(lookahead=2)),
+        (Problem([[1], [3]], [4]), [2, 1], {"sizes": [Erlang(2), Exponential(2)]}, FCFS()),
+        (Problem([[1], [2], [4]], [4]), [4, 2, 1], {}, ServerFilling()),
+    ],
+)
+def test_near_load_1_the_mean_is_the_constant_of_heavy_traffic(pool, mix, options, order):
+    found = is_stable(System(pool, mix, **options), order)
+    constant = float(found.heavy_traffic)
+    near = []
+    for gap in (1e-2, 1e-3):
+        rates = np.array(mix) / sum(mix) * float(found.throughput) * (1 - gap)
+        near.append(gap * stationary(System(pool, rates, **options), order).mean_jobs.sum())
+    # The mean is this over the gap, and a constant: ten times nearer, ten times as small a difference.
+    assert near == pytest.approx([constant] * 2, rel=0.03)
+    assert (near[1] - constant) / (near[0] - constant) == pytest.approx(0.1, rel=0.05)
+    assert f"{constant:.5g} / (1 - load)" in found.summary()
+
+
+def test_constants_of_heavy_traffic():
+    assert is_stable(System(TWO, [1, 1]), FCFS()).heavy_traffic == Fraction(53, 49)
+    for servers in (1, 3):
+        assert is_stable(System(Problem([[1]], [servers]), [1]), FCFS()).heavy_traffic == 1
+    # One server: (1 + scv) / 2 of M/G/1.
+    erlang = System(Problem([[1]], [1]), [1], sizes=Erlang(4))
+    assert is_stable(erlang, FCFS()).heavy_traffic == pytest.approx(5 / 8, rel=1e-12)
 
 
 def test_what_grows_for_ever_is_told_with_the_number():

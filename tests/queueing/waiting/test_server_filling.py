@@ -11,6 +11,7 @@ from fairness import Cluster, Problem
 from fairness.errors import ModelError, UnstableError
 from queueing import FCFS, Erlang, Exponential, ServerFilling, System, simulate, stationary
 from queueing.waiting import saturation, service_states
+from queueing.waiting.saturated_chain import solve_saturated
 from tests.queueing.waiting.listed_chain import listed_law
 
 TWO = Problem([[1], [2]], [2], job_classes=["narrow", "wide"])
@@ -52,7 +53,7 @@ def listed_means(needs, servers, rates, ends, most):
     ("needs", "servers", "rates", "ends", "most"),
     [
         ([1, 2], 2, [0.15, 0.15], [1.0, 1.0], 11),
-        ([1, 2, 4], 4, [0.2, 0.2, 0.05], [1.0, 2.0, 0.5], 7),
+        ([1, 2, 4], 4, [0.15, 0.2, 0.04], [1.0, 2.0, 0.5], 8),
         ([1, 3], 6, [0.4, 0.4], [0.5, 1.25], 11),
     ],
 )
@@ -63,7 +64,7 @@ def test_a_chain_that_lists_everybody_finds_the_same(needs, servers, rates, ends
     law = stationary(system, ServerFilling())
     # What lies beyond the longest list falls geometrically.
     missing = jobs - fewer
-    assert np.all(missing < 3e-3 * jobs)
+    assert np.all(missing < 6e-3 * jobs)
     assert np.all(np.abs(law.mean_jobs - jobs) < 4 * missing + 1e-9)
     assert np.all(np.abs(law.mean_waiting - waiting) < 4 * missing + 1e-9)
     assert law.residual < 1e-13
@@ -124,6 +125,9 @@ def test_the_saturated_chain_fills_all_servers(needs, servers, mix, means):
     assert held @ needs == pytest.approx(servers, rel=1e-12)
     assert found.utilization == pytest.approx([1.0], rel=1e-12)
     assert "all servers are held" in found.summary()
+    # The theorem about the mean near load 1, and Poisson's equation of the chain.
+    constant = solve_saturated(states, exact=len(states.full) <= 20).heavy_traffic
+    assert float(constant) == pytest.approx(float(found.heavy_traffic), rel=1e-12)
 
 
 def test_jobs_of_one_server_wait_as_in_order():
@@ -154,12 +158,12 @@ def test_regions_and_solve_take_it():
 @pytest.mark.parametrize(
     ("system", "message"),
     [
-        (System(Problem([[2], [3]], [6]), [1, 1]), "that of class 'class 1' does not divide that of class 'class 2'"),
+        (System(Problem([[2], [3]], [6]), [1, 1]), "class 'class 1' does not divide that of class 'class 2'"),
         (System(Problem([[1], [4]], [6]), [1, 1]), "class 'class 2' does not divide the capacity: take FCFS"),
         (System(Problem([[1, 0], [1, 1]], [2, 2]), [1, 1]), "class 'class 2' needs another one, too"),
         (System(Problem([[1, 0], [0, 1]], [2, 2]), [1, 1]), "class 'class 2' needs another one, too"),
         (System(Problem([[0.1]], [1.0]), [1]), "floats are compared exactly: give integers"),
-        (System(TWO, [0.1, 0.1], sizes=[Exponential(), Erlang(2)]), "needs exponential sizes; those of class 'wide'"),
+        (System(TWO, [0.1, 0.1], sizes=[Exponential(), Erlang(2)]), "exponential sizes; those of class"),
         (System(Cluster([[1]], [[2], [2]]), [1]), "is a cluster"),
     ],
 )  # fmt: skip
