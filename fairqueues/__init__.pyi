@@ -44,6 +44,7 @@ from proofs import (
     verify as verify,
 )
 from queueing import (
+    EASY as EASY,
     BestFit as BestFit,
     BMFScheduler as BMFScheduler,
     ClusterTrace as ClusterTrace,
@@ -63,6 +64,7 @@ from queueing import (
     Multilevel as Multilevel,
     NodeList as NodeList,
     OnOff as OnOff,
+    Order as Order,
     OwnScheduler as OwnScheduler,
     PFScheduler as PFScheduler,
     PhaseType as PhaseType,

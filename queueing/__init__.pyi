@@ -61,10 +61,13 @@ from .simulation.tasks.schedulers import (
 )
 from .simulation.tasks.workload import FixedTasks, GeometricTasks, TabulatedTasks
 from .states.table import tabulate
+from .waiting.backfilling import EASY
 from .waiting.counted_orders import MaxWeight, Priorities
 from .waiting.orders import FCFS, ServerFilling
+from .waiting.whole_jobs import Order
 
 __all__ = [
+    "EASY",
     "FCFS",
     "Arrivals",
     "AtLeast",
@@ -93,6 +96,7 @@ __all__ = [
     "NodeList",
     "OnArrival",
     "OnOff",
+    "Order",
     "OwnScheduler",
     "PFScheduler",
     "PhaseType",

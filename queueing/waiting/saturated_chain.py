@@ -1,13 +1,13 @@
 r"""The saturated chain: its law, and how mean counts grow near load 1, by Poisson's equation.
 
 Let :math:`\theta` be the throughput of the saturated chain, :math:`\varrho = \Lambda/\theta`, and V the
-asymptotic variance of the number of jobs that come to the front, per unit of time, while the queue never ends.
+asymptotic variance of the number of jobs that come to the front, per unit of time, of a queue without end.
 Close to load 1 the number of jobs behaves like a reflected Brownian motion with drift
 :math:`-\theta(1 - \varrho)` and variance :math:`\theta + V`, of arrivals and of departures, so that
 
 .. math:: c = \lim (1 - \varrho)\,\mathbf E[N] = \frac{\theta + V}{2\theta} .
 
-It is 1 for M/M/1, where :math:`V = \theta`. The mean of FCFS is known up to a constant by the same means [1]_.
+It is 1 for M/M/1, where :math:`V = \theta`. So is the mean of FCFS known up to a bounded term [1]_.
 
 *V.* In the saturated chain (:mod:`queueing.waiting.service_states`), with law :math:`\pi`, time passes in the
 states F whose front is full; jobs come at the rates :math:`q_{xy}` of the draws, in all :math:`d(x)` per unit

@@ -53,7 +53,7 @@ from fairness.policies.proportional import ProportionalFair
 from fairness.protocol.policy import Policy, policy_name
 from queueing.simulation.policy_rows import Lookup, no_lookup, read_only
 from queueing.simulation.tasks.own_schedulers import OwnScheduler
-from queueing.waiting.whole_jobs import Order
+from queueing.waiting.whole_jobs import Order, Starts
 
 __all__ = [
     "SERVER_SCHEDULERS",
@@ -311,9 +311,13 @@ class PriorityScheduler(Deprivation):
         return self.ruled(STATIC, order=np.array(self.ranks, np.int64)[group_class])
 
 
-def order_scheduler(order: Order, problem: Problem | Cluster) -> FIFOScheduler | PriorityScheduler:
+def order_scheduler(order: Order, problem: Problem | Cluster) -> Scheduler:
     """The scheduler that starts whole jobs in this order; ModelError if jobs are taken out of service."""
-    ranks, blocking = order.starts(problem)
+    starts = order.starts(problem)
+    if not isinstance(starts, Starts):
+        rule: OwnScheduler = starts
+        return rule
+    ranks, blocking = starts
     alike = len(set(ranks)) <= 1
     return FIFOScheduler(blocking=blocking) if alike else PriorityScheduler(ranks=ranks, blocking=blocking)
 
