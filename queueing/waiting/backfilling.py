@@ -4,8 +4,8 @@ Whole jobs run to their end, in order of arrival, but for this. Let the head of 
 estimates of how long jobs run (:math:`e_i` for class i) those in service end one after the other, and the
 *reservation* of the head is the first moment at which it then fits; *spare* is what is left beside it at that
 moment. A job behind that fits now starts if it ends by the estimates before the reservation, or if it fits in
-what is spare [1]_. Jobs that run longer than estimated are taken to end now. Nothing is known of how much can be carried or
-how long one waits: it is simulated.
+what is spare [1]_. Jobs that run longer than estimated are taken to end now. Nothing is known of how much can
+be carried or how long one waits: it is simulated.
 
 References
 ----------

@@ -81,9 +81,14 @@ class FCFS(Order):
             return "first fit"
         return f"FCFS, look-ahead {self.lookahead:g}" if self.lookahead else "FCFS"
 
+    @property
+    def has_front(self) -> bool:
+        """Unless all who wait are looked at."""
+        return self.lookahead != math.inf
+
     def front(self, system: System, jobs: WholeJobs) -> Front:
         """Who is in service, the head of the queue, and those who are looked at."""
-        if self.lookahead == math.inf:
+        if not self.has_front:
             raise ModelError.of("lookahead", "is infinite, and the queue then has no finite front; simulate")
         return _InOrder(jobs, int(self.lookahead) + 1)
 
@@ -173,6 +178,7 @@ class ServerFilling(Order):
     """
 
     family = Family("server-filling")
+    has_front = True
 
     def front(self, system: System, jobs: WholeJobs) -> Front:
         """The oldest jobs that need all servers together."""

@@ -149,6 +149,11 @@ class Order:
         """Whether it looks at counts alone: then it is a policy, asked as ``order(problem, counts)``."""
         return False
 
+    @property
+    def has_front(self) -> bool:
+        """Whether those in front are a finite chain, of which saturated system and law are made."""
+        return False
+
     def front(self, system: System, jobs: WholeJobs) -> Front:
         """Who is in front; ModelError if that is no finite chain."""
         raise ModelError.of(
