@@ -93,7 +93,9 @@ def _throughputs(half: System) -> Table:
         )
     header = ["order", "jobs per unit of time", "servers held", "(1 - load) mean jobs, load to 1"]
     return Table(
-        "What can be carried of the pair in equal parts, 4/3 being what the servers have work for", header, rows
+        "What can be carried of the pair in equal parts, 4/3 being what the servers have work for",
+        header,
+        rows,
     )
 
 

@@ -203,10 +203,13 @@ def _law(
 
 def _law_of_waiting(levels: Levels, states: ServiceStates) -> FloatArray:
     """Law of how many wait: in front, and behind."""
-    level, full, waiting = levels.first, states.full, states.front.sum(axis=1)
-    law, n = np.zeros(MOST_WAITING + int(waiting.max()) + 1), 0
-    np.add.at(law, waiting, level)
-    while level[full].sum() > 1e-12 and n < MOST_WAITING:
-        level, n = level @ levels.step, n + 1
-        np.add.at(law, n + waiting[full], level[full])
-    return law[: n + int(waiting.max()) + 1]
+    waiting, full = states.front.sum(axis=1), states.full
+    most = int(waiting.max()) + 1
+    law, n = np.zeros(MOST_WAITING + most), 0
+    law[:most] = np.bincount(waiting, levels.first, most)
+    # Only where the front is full does the level rise, and only there others wait behind.
+    step, level, waiting = levels.step[np.ix_(full, full)], levels.first[full], waiting[full]
+    while level.sum() > 1e-12 and n < MOST_WAITING:
+        level, n = level @ step, n + 1
+        law[n : n + most] += np.bincount(waiting, level, most)
+    return law[: n + most]
