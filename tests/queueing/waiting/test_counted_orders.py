@@ -150,6 +150,11 @@ def test_one_server_with_priorities_to_the_end():
     assert np.all(np.abs(run.mean_durations - waits - [1.0, 1.5]) < 3 * run.half_widths["mean_durations"])
 
 
+def test_ranks_are_those_of_the_classes():
+    pool = Problem([[1]] * 3, [1], job_classes=["a", "b", "c"])
+    assert Priorities(["c", "a", "b"], preemptive=False).starts(pool).ranks == (1, 2, 0)
+
+
 def test_two_classes_with_priorities_carry_what_the_first_one_leaves():
     # Narrow ones first: a wide job runs if none is there, of a queue M/M/2 with probability (2-r)/(2+r).
     found = is_stable(System(TWO, [1, 1]), Priorities(["narrow", "wide"]))
@@ -157,7 +162,9 @@ def test_two_classes_with_priorities_carry_what_the_first_one_leaves():
     assert is_stable(System(TWO, [0.5, 0.5]), Priorities("most")).throughput == pytest.approx(
         4 / 3, rel=1e-12
     )
-    # If the first class alone is too much, that is the boundary.
+    # Beside two jobs of two a fifth server is left: the first class alone is the boundary.
+    pool = Problem([[2], [1]], [5])
+    assert is_stable(System(pool, [10, 1]), Priorities("most")).throughput == pytest.approx(2.2, rel=1e-12)
     only = is_stable(System(TWO, [1, Fraction(1, 10**6)]), Priorities("most"))
     assert only.throughput == pytest.approx(2.0, rel=1e-5)
     assert is_stable(System(TWO, [1, 3]), Priorities("least")).throughput < 4 / (1 + 3 * 2) * 2
