@@ -93,7 +93,7 @@ def simulate(
         ``PFScheduler()``, ``FIFOScheduler()``, ``TargetScheduler(policy)`` or an :class:`OwnScheduler`
         written in Python, which start whole tasks; or an order of whole
         jobs that run to their end, such as ``FCFS()``, ``EASY(estimates)``, ``Priorities(preemptive=False)``
-        or an :class:`Order` of your own, under which a job is one such task.
+        or an :class:`queueing.Order` of your own, under which a job is one such task.
     level : {"counts", "jobs", "tasks"}, optional
         What is simulated. Default: tasks under a scheduler; jobs if sizes are not exponential, arrivals not
         Poisson, or an option is given that only this level knows; else counts.

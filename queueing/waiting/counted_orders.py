@@ -66,7 +66,7 @@ _POOLS: WeakKeyDictionary[Problem, _Pool] = WeakKeyDictionary()
 class MaxWeight(Order):
     """Run the whole jobs that fit together with the largest sum of weight times jobs present of their class.
 
-    A policy of counts, which answers with whole numbers of tasks: for :func:`queueing.stationary`,
+    A policy of counts [1]_, which answers with whole numbers of tasks: for :func:`queueing.stationary`,
     :func:`queueing.simulate`, :func:`capacity.solve`, and :func:`capacity.is_stable`. Jobs are taken out of
     service and go on later. Ties go to the class that stands first (:mod:`queueing.waiting.counted_orders`).
 
@@ -125,7 +125,7 @@ class Priorities(Order):
         class that stands first. Or the names of all classes, the first one first.
     preemptive : bool
         Jobs are taken out of service when others come, and go on later; this is a policy of counts, as
-        :class:`MaxWeight`. If not, jobs run to their end: whenever there is room the first class that has a
+        MaxWeight. If not, jobs run to their end: whenever there is room the first class that has a
         waiting job that fits starts it, the oldest one; :func:`queueing.simulate` runs it.
 
     Raises

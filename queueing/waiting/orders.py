@@ -140,7 +140,7 @@ class _InOrder:
 
 @dataclass(frozen=True)
 class ServerFilling(Order):
-    """All servers busy whenever they can be: of the oldest jobs that need them all, the widest first.
+    """All servers busy whenever they can be: of the oldest jobs that need them all, the widest first [1]_.
 
     For one resource, and needs that divide each other and the capacity, as powers of 2 do. Jobs are taken out
     of service and go on later where they stopped. Whatever fits at all can be carried.

@@ -11,7 +11,8 @@ would allow 4/3.
 
 Where sizes are exponential and the numbers short enough, the chain is solved in fractions
 (:func:`queueing.exact_means`), else in floats. ServerFilling holds all servers whenever its front is full, so
-that :math:`\theta` is what they have work for, whatever the sizes (:mod:`queueing.waiting.orders`).
+that :math:`\theta` is what they have work for, whatever the sizes (:mod:`queueing.waiting.orders`); near load
+1 its mean is that of M/G/1 [3]_.
 
 References
 ----------
