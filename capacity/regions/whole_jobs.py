@@ -22,7 +22,6 @@ from collections.abc import Sequence
 from fractions import Fraction
 
 import numpy as np
-from scipy.optimize import brentq
 
 from capacity.regions.whole_tasks import packing_region
 from fairness.errors import ModelError
@@ -99,6 +98,8 @@ def _(order: Priorities, system: System) -> Saturation:
             "a law where there is one, simulate(system, order) shows growth, is_stable(system) what no order "
             "can carry",
         )
+    from scipy.optimize import brentq
+
     first, second = ranked
     room = [most(second, [n]) for n in range(most(first) + 1)]
 
