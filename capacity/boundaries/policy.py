@@ -215,7 +215,7 @@ def policy_stability_region(
     policy : policy or scheduler or Order
         A policy that depends on the proportions of the counts only (on a Cluster a cluster policy), judged by
         its fluid limit; a scheduler of whole tasks, judged by simulation; or an order of whole jobs, by what
-        is known of it (:mod:`capacity.regions.whole_jobs`), or else by simulation as well.
+        is known of it (:mod:`queueing.waiting.saturation`), or else by simulation as well.
     mean_sizes : array_like of shape (n_classes,) or float, task-time per job
         Matters for some policies that are not efficient.
     points : int

@@ -8,7 +8,7 @@ bracketed (:mod:`capacity.boundaries.rays`). It is almost linear in u, so few ve
 Schedulers of whole tasks have no fluid limit here: runs of different lengths are compared instead
 (:mod:`capacity.boundaries.growth_tests`), by bisection, until the bracket is narrow or the test stays open
 on both sides of some load, which leaves the bracket wider. For most orders of whole jobs the boundary itself
-is known (:mod:`capacity.regions.whole_jobs`); others are schedulers of jobs of one task.
+is known (:mod:`queueing.waiting.saturation`); others are schedulers of jobs of one task.
 """
 
 from __future__ import annotations
@@ -24,7 +24,6 @@ from numpy.typing import ArrayLike
 from capacity.boundaries.growth_tests import TASKS, GrowthTest, chain_test, simulation_test
 from capacity.boundaries.rays import Crossing, crossing
 from capacity.boundaries.region import RayPoint, Rays
-from capacity.regions.whole_jobs import whole_job_capacity
 from fairness.arguments.plain import near
 from fairness.arguments.validation import frozen, require_number
 from fairness.display.storage import LATER
@@ -36,6 +35,7 @@ from queueing.fluid.verdict import FluidVerdict, fluid_verdict
 from queueing.model.system import System
 from queueing.simulation.tasks.options import Tasks
 from queueing.simulation.tasks.schedulers import is_scheduler, order_scheduler
+from queueing.waiting.saturation import saturate
 from queueing.waiting.whole_jobs import Order
 
 __all__ = ["PolicyPoint", "PolicyRays"]
@@ -168,7 +168,7 @@ class PolicyRays(Rays):
         return self._simulated(direction) if self.scheduler else self._fluid(direction)
 
     def _saturated(self, direction: FloatArray, order: Order) -> Crossing:
-        found = whole_job_capacity(self.system(direction, 1.0), order)
+        found = saturate(self.system(direction, 1.0), order)
         exact = "in fractions" if isinstance(found.throughput, Fraction) else "in floats"
         rests = found.basis or "throughput of the saturated system"
         part = min(1.0, 1.0 / found.relative_load)
@@ -179,7 +179,7 @@ class PolicyRays(Rays):
     def _keeps(self, loads: FloatArray) -> bool:
         """Whether the policy is stable, by one verdict or test."""
         if self.order:
-            return whole_job_capacity(self.system(loads, 1.0), self.order).stable
+            return saturate(self.system(loads, 1.0), self.order).stable
         if self.scheduler:
             test, _ = self._tested(self.system(loads, 1.0))
             says, evidence = {"settles": "stable", "grows": "unstable"}.get(test.says), test.evidence

@@ -29,7 +29,6 @@ from capacity.means.method import Effort, Method, Plan, clock
 from capacity.means.pooling import at_level
 from capacity.means.simulations import LEAST, BySimulation
 from capacity.means.words import require_known
-from capacity.regions.whole_jobs import whole_job_capacity
 from capacity.sweeping.grid import Grid
 from fairness.arguments.validation import (
     Seed,
@@ -51,7 +50,7 @@ from queueing.model.job_trace import JobTrace
 from queueing.model.system import System, check_system
 from queueing.simulation.results import Simulation
 from queueing.simulation.tasks.schedulers import is_scheduler
-from queueing.waiting.whole_jobs import Order
+from queueing.waiting.saturation import require_carried
 
 __all__ = ["solve"]
 
@@ -278,11 +277,10 @@ class _Cell:
         """Whether there is a stationary law, as far as that is seen at once."""
         try:
             with watching(time_limit=effort.limit):
-                if isinstance(self.policy, Order) and self.policy.by_counts:
-                    whole_job_capacity(self.system, self.policy).require_stable()
-                elif isinstance(self.policy, str) or is_scheduler(self.policy):
+                if isinstance(self.policy, str) or is_scheduler(self.policy):
                     self.system.require_stable()
                 elif not isinstance(self.system.arrivals, JobTrace):
+                    require_carried(self.system, self.policy)
                     require_stable(self.system, self.policy)
         except UnstableError as error:
             self._unstable(error)

@@ -19,13 +19,12 @@ from typing import TYPE_CHECKING, overload
 
 import numpy as np
 
-from capacity.regions.whole_jobs import whole_job_capacity
 from fairness.display.drawing import bars
 from fairness.display.result import Result
 from fairness.display.tables import Columns
 from fairness.model.problem import FloatArray
 from queueing.model.system import System
-from queueing.waiting.saturation import Saturation
+from queueing.waiting.saturation import Saturation, saturate
 from queueing.waiting.whole_jobs import Order
 
 if TYPE_CHECKING:
@@ -113,7 +112,7 @@ def is_stable(system: System, order: Order | None = None) -> StabilityVerdict | 
         Of a pool or a cluster.
     order : FCFS, ServerFilling, MaxWeight or Priorities, optional
         Jobs run whole, in this order, on a pool: who does not fit leaves some of it free
-        (:mod:`capacity.regions.whole_jobs`).
+        (:mod:`queueing.waiting.saturation`).
 
     Returns
     -------
@@ -145,10 +144,10 @@ def is_stable(system: System, order: Order | None = None) -> StabilityVerdict | 
     MaxWeight: stable, at most 8/3 = 2.66667 jobs per unit of time, and 2 come
       resource    held in saturation
       resource 1               0.952
-      exact, the facets of the region of whole tasks
+      exact, a schedule of configurations, and prices that prove it the best
     """
     if order is not None:
-        return whole_job_capacity(system, order)
+        return saturate(system, order)
     names = system.load_names
     over = tuple(names[j] for j in np.flatnonzero(system.overloaded))
     return StabilityVerdict(names, system.relative_loads, over)

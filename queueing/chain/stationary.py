@@ -44,6 +44,7 @@ from queueing.fluid.stability import require_stable
 from queueing.model.system import System, check_system
 from queueing.states.box import check_box, require_part
 from queueing.states.table import Table, check_table
+from queueing.waiting.saturation import require_carried
 from queueing.waiting.waiting_law import WaitingLaw, waiting_law
 from queueing.waiting.whole_jobs import Order, waits
 
@@ -196,6 +197,7 @@ def stationary(
                 return waiting_law(system, policy)
             except (OutOfTime, KeyboardInterrupt) as stop:
                 raise stopped(stop, "no law is known", None) from None
+    require_carried(system, policy)
     rule: Any = policy  # an order that looks at counts alone is a policy
     if width is not None and not certified:
         raise ModelError.of("width", "is that of proved bounds; add certified=True")

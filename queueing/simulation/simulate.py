@@ -40,6 +40,7 @@ from queueing.simulation.tasks.options import Tasks
 from queueing.simulation.tasks.sampling import TaskLevel
 from queueing.simulation.tasks.schedulers import Scheduler, is_scheduler, order_scheduler
 from queueing.states.table import Table
+from queueing.waiting.saturation import require_carried
 from queueing.waiting.whole_jobs import Order, waits
 
 __all__ = ["simulate"]
@@ -244,6 +245,7 @@ def simulate(
     def make() -> Level[Any]:
         rule: Any = policy  # each level refuses what is none of its own
         if chosen != "tasks" and not isinstance(system.arrivals, JobTrace):
+            require_carried(system, rule)
             require_stable(system, rule)
         made: Level[Any] = LEVELS[chosen](system, rule, length, own)
         return made

@@ -49,7 +49,7 @@ from fairness.model.problem import FloatArray, Problem
 from fairness.protocol.family import Family
 from queueing.waiting.whole_jobs import Order, Starts, require_whole_jobs, whole_needs
 
-__all__ = ["MaxWeight", "Priorities"]
+__all__ = ["MaxWeight", "Priorities", "configurations"]
 
 MOST_CONFIGURATIONS = 50_000
 """Of which MaxWeight takes the best one in each state."""
@@ -214,6 +214,11 @@ class Priorities(Order):
                 tasks[..., i] = np.minimum(x[..., i], fit.astype(float))
                 free = free - tasks[..., i, None].astype(held.dtype) * held
         return tasks
+
+
+def configurations(problem: Problem) -> NDArray[np.int64]:
+    """Maximal whole numbers of jobs that fit together, (n_configurations, n_classes)."""
+    return _POOLS.setdefault(problem, _Pool(problem)).configurations
 
 
 class _Pool:

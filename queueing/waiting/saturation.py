@@ -12,7 +12,8 @@ would allow 4/3.
 Where sizes are exponential and the numbers short enough, the chain is solved in fractions
 (:func:`queueing.exact_means`), else in floats. ServerFilling holds all servers whenever its front is full, so
 that :math:`\theta` is what they have work for, whatever the sizes (:mod:`queueing.waiting.orders`); near load
-1 its mean is that of M/G/1 [3]_.
+1 its mean is that of M/G/1 [3]_. What is known of orders that look at counts alone stands in
+:mod:`queueing.waiting.counted_throughput`.
 
 References
 ----------
@@ -27,7 +28,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from fractions import Fraction
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -40,19 +41,23 @@ from fairness.exact.linear_algebra import dot
 from fairness.model.problem import FloatArray
 from fairness.protocol.family import ByFamily
 from queueing.exact_laws.exact_means import exact_means
+from queueing.model.arrivals import Poisson
 from queueing.model.finite_chain import FiniteChain
+from queueing.model.job_trace import JobTrace
 from queueing.model.system import System
+from queueing.waiting.counted_orders import Priorities
+from queueing.waiting.counted_throughput import Throughput, max_weight_throughput, priority_throughput
 from queueing.waiting.orders import require_nested
 from queueing.waiting.saturated_chain import MOST_EXACT as FEW
 from queueing.waiting.saturated_chain import solve_saturated
 from queueing.waiting.service_states import ServiceStates, check_whole_jobs, service_states
-from queueing.waiting.whole_jobs import Order, WholeJobs
+from queueing.waiting.whole_jobs import Order, WholeJobs, waits
 
 if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.axes import Axes
 
-__all__ = ["Saturation", "held_parts", "saturate"]
+__all__ = ["Saturation", "require_carried", "saturate"]
 
 MOST_STATES = 30_000
 """Of the saturated chain, in floats."""
@@ -188,20 +193,43 @@ def saturate(system: System, order: Order) -> Saturation:
     Raises
     ------
     ModelError
-        If it is another model or no such order, a job fits never, demands nothing or has a limit below 1, or
-        there are more than 30,000 states.
+        If it is another model or no such order, a job fits never, demands nothing or has a limit below 1,
+        there are more than 30,000 states, or the throughput of the order is not known.
     """
     if not isinstance(order, Order):
         raise ModelError.of(
             "order", f"must be one of whole jobs, such as FCFS() or ServerFilling(); got {order!r:.80}"
         )
+    waits(system, order)
+    found = _known(system, order)
+    if found is None:
+        raise ModelError.of(
+            "order",
+            f"is {order.name}, of which the boundary is known for one or two classes with arrivals, and for "
+            "jobs that all hold the same: stationary(system, order) finds a law where there is one, "
+            "simulate(system, order) shows growth, is_stable(system) what no order can carry",
+        )
+    return found
+
+
+def require_carried(system: System, policy: Any) -> None:
+    """Raise UnstableError if this is an order that looks at counts, and known not to carry what comes."""
+    arrivals = system.arrivals
+    poisson = not isinstance(arrivals, JobTrace) and all(isinstance(one, Poisson) for one in arrivals)
+    if isinstance(policy, Order) and policy.by_counts and poisson:
+        found = _known(system, policy)
+        if found is not None:
+            found.require_stable()
+
+
+def _known(system: System, order: Order) -> Saturation | None:
     check_whole_jobs(system)
-    found: Saturation = _by_family(order, system)
+    found: Saturation | None = _by_family(order, system)
     return found
 
 
 @ByFamily
-def _by_family(order: Order, system: System) -> Saturation:
+def _by_family(order: Order, system: System) -> Saturation | None:
     """By the saturated chain."""
     states = service_states(system, order, MOST_STATES, saturated=True)
     throughput: Fraction | float
@@ -214,7 +242,7 @@ def _by_family(order: Order, system: System) -> Saturation:
         near_1 = solve_saturated(states, exact=True).heavy_traffic
     n_states = int(states.full.sum())
     return Saturation(
-        system, order.name, throughput, held_parts(system, held), n_states, heavy_traffic=near_1
+        system, order.name, throughput, _held_parts(system, held), n_states, heavy_traffic=near_1
     )
 
 
@@ -228,12 +256,30 @@ def _(order: Order, system: System) -> Saturation:
     squares = [ask**2 * (1 + Fraction(law.scv)) for ask, law in zip(asks, system.sizes, strict=True)]
     # The constant of M/G/1, as of all orders that waste nothing and look at finitely many jobs [3].
     near_1 = dot(rates, squares) * sum(rates) / (2 * load**2)
-    held = held_parts(system, system.loads / float(load))
+    held = _held_parts(system, system.loads / float(load))
     basis = "all servers are held in saturation"
     return Saturation(system, order.name, sum(rates) / load, held, 0, basis, near_1)
 
 
-def held_parts(system: System, running: FloatArray) -> FloatArray:
+@_by_family.register("max-weight")
+def _(order: Order, system: System) -> Saturation:
+    return _at_part(system, order, max_weight_throughput(system))
+
+
+@_by_family.register("priorities")
+def _(order: Priorities, system: System) -> Saturation | None:
+    found = priority_throughput(system, order)
+    return None if found is None else _at_part(system, order, found)
+
+
+def _at_part(system: System, order: Order, found: Throughput) -> Saturation:
+    exact = isinstance(found.part, Fraction)
+    total = sum(system.as_fractions()[0]) if exact else float(system.arrival_rates.sum())
+    held = _held_parts(system, system.loads * float(found.part))
+    return Saturation(system, order.name, found.part * total, held, 0, found.basis)
+
+
+def _held_parts(system: System, running: FloatArray) -> FloatArray:
     """Part of each resource, (n_resources,), that so many jobs of each class hold."""
     pool = system.problem
     parts = np.zeros(pool.n_resources)

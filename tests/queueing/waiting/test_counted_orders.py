@@ -14,7 +14,8 @@ from scipy.sparse.linalg import spsolve
 from capacity import is_stable, packing_region, policy_stability_boundary, policy_stability_region, solve
 from fairness import Cluster, Problem, allocate
 from fairness.errors import ModelError, UnstableError
-from queueing import Erlang, MaxWeight, Priorities, System, enclose, simulate, stationary
+from queueing import Erlang, MaxWeight, Priorities, Renewal, System, enclose, simulate, stationary
+from queueing.waiting import counted_throughput
 
 FEW = [0.1, 0.1]
 SEVEN = Problem([[2], [3]], [7])
@@ -116,11 +117,19 @@ def test_max_weight_reaches_the_region_of_whole_tasks():
     assert region.volume == pytest.approx(packing_region(SEVEN).volume, rel=1e-3)
     for point in region.points:
         assert packing_region(SEVEN).judge(point.loads).relative_load == pytest.approx(1.0, rel=1e-9)
-    assert "facets of the region of whole tasks" in region.points[3].evidence
-    four = Problem([[2], [3], [5], [1]], [7])
-    found = is_stable(System(four, [1, 1, 1, 1]), MaxWeight())
-    assert found.throughput == pytest.approx(4 / packing_region(four).judge([1] * 4).relative_load, rel=1e-9)
-    assert "prices" in found.summary()
+    assert "prices that prove it the best, in fractions" in region.points[3].evidence
+
+
+@pytest.mark.parametrize("few", [0, 1000])
+def test_max_weight_carries_what_is_packed(few, monkeypatch):
+    monkeypatch.setattr(counted_throughput, "FEW", few)
+    pool = Problem([[2, 1], [3, 1], [5, 2], [1, 0]], [11, 5])
+    for loads in ([1, 1, 1, 1], [3, 2, 1, 0], [1, 0, 0, 5]):
+        found = is_stable(System(pool, loads), MaxWeight())
+        known = sum(loads) / packing_region(pool).judge(loads).relative_load
+        assert float(found.throughput) == pytest.approx(known, rel=1e-9)
+        assert isinstance(found.throughput, Fraction) == (few > 0)
+        assert "prices" in found.summary()
 
 
 @pytest.mark.parametrize("order", [["a", "b", "c"], ["c", "a", "b"]])
@@ -215,9 +224,18 @@ def test_tenths_as_floats_are_tenths():
     assert Priorities("most")(pool, [20, 2]).tolist() == [4.0, 2.0]
 
 
-def test_there_is_no_stationary_law_of_what_grows():
-    with pytest.raises(UnstableError):
-        stationary(System(TWO, [1.0, 1.0]), MaxWeight())
+@pytest.mark.parametrize("verb", [stationary, simulate])
+def test_what_grows_for_ever_is_told_with_the_number(verb):
+    with pytest.raises(UnstableError, match="8/3 can be carried"):
+        verb(System(SEVEN, [1.36, 1.36]), MaxWeight())
+    with pytest.raises(UnstableError, match=r"1\.123.* can be carried"):
+        verb(System(TWO, [0.6, 0.6]), Priorities("least"))
+
+
+def test_other_arrivals_are_simulated():
+    system = System(SEVEN, [0.5, 0.5], arrivals=Renewal(Erlang(2)))
+    run = simulate(system, MaxWeight(), jobs=4_000, replications=4, rng=1)
+    assert run.mean_jobs[0] < stationary(System(SEVEN, [0.5, 0.5]), MaxWeight()).mean_jobs[0]
 
 
 @pytest.mark.parametrize(
