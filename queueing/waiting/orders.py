@@ -70,6 +70,8 @@ class FCFS(Order):
 
     lookahead: float = 0
 
+    smaller = "simulate, or look at fewer who wait"
+
     def __post_init__(self) -> None:
         if self.lookahead != math.inf:
             require_whole("lookahead", self.lookahead, least=0)

@@ -253,12 +253,13 @@ def _(order: Order, system: System) -> Saturation:
     # What a job asks for, and what all ask for per unit of time, in times of all servers together.
     asks = [size * need / servers for size, need in zip(sizes, needs, strict=True)]
     load = dot(rates, asks)
-    squares = [ask**2 * (1 + Fraction(law.scv)) for ask, law in zip(asks, system.sizes, strict=True)]
-    # The constant of M/G/1, as of all orders that waste nothing and look at finitely many jobs [3].
-    near_1 = dot(rates, squares) * sum(rates) / (2 * load**2)
+    # The constant of M/G/1, as of all orders that waste nothing and look at finitely many jobs [3]: of
+    # exponential sizes, E[S^2] / 2 is the mean of squares.
+    near_1 = dot(rates, [ask**2 for ask in asks]) * sum(rates) / load**2
+    exponential = all(law.memoryless for law in system.sizes)
     held = _held_parts(system, system.loads / float(load))
     basis = "all servers are held in saturation"
-    return Saturation(system, order.name, sum(rates) / load, held, 0, basis, near_1)
+    return Saturation(system, order.name, sum(rates) / load, held, 0, basis, near_1 if exponential else None)
 
 
 @_by_family.register("max-weight")

@@ -97,8 +97,8 @@ def service_states(system: System, order: Order, most: int, *, saturated: bool =
                     if len(states) > most:
                         raise ModelError.of(
                             "system",
-                            f"has more than {most:,} states of who is in service and who waits in front; "
-                            "simulate, or look at fewer who wait",
+                            f"has more than {most:,} states of who is in service and who waits in front "
+                            f"under {order.name}; {order.smaller}",
                         )
                 into.append((x, places[target], rate))
     present, served = np.array([counts for counts, _ in states]), np.array([*map(front.served, states)])

@@ -144,6 +144,9 @@ class Order:
         """Name for tables and legends."""
         return type(self).__name__
 
+    smaller = "take fewer classes, or jobs that need more of the capacity each"
+    """What to do about too many states of the front."""
+
     @property
     def by_counts(self) -> bool:
         """Whether it looks at counts alone: then it is a policy, asked as ``order(problem, counts)``."""
