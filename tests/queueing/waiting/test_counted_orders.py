@@ -2,6 +2,7 @@
 
 import itertools
 import math
+import sys
 from fractions import Fraction
 
 import numpy as np
@@ -180,6 +181,22 @@ def test_two_classes_with_priorities_carry_what_the_first_one_leaves():
     point = policy_stability_boundary(TWO, Priorities("least"), [1, 1])
     assert point.loads == pytest.approx([(math.sqrt(17) - 3) / 2] * 2, rel=1e-10)
     assert "random environment" in point.evidence
+
+
+@pytest.mark.parametrize(
+    ("order", "pool", "boundary"),
+    [(Priorities("least"), TWO, math.sqrt(17) - 3), (MaxWeight(), SEVEN, 8 / 3)],
+)
+def test_simulated_jobs_grow_beyond_the_boundary(order, pool, boundary, monkeypatch):
+    monkeypatch.setattr(sys.modules["queueing.simulation.simulate"], "require_carried", lambda *_: None)
+    jobs = {}
+    for part in (0.93, 1.07):
+        system = System(pool, [part * boundary / 2] * 2)
+        runs = [simulate(system, order, events=n, replications=2, rng=3) for n in (100_000, 400_000)]
+        jobs[part] = [float(run.mean_jobs.sum()) for run in runs]
+    # Seeds are fixed. Jobs that grow do so in proportion to the length of a run.
+    assert jobs[0.93][1] < 1.5 * jobs[0.93][0] < 100
+    assert jobs[1.07][1] > 3 * jobs[1.07][0] > 1000
 
 
 def test_what_the_first_class_leaves_by_its_law():
