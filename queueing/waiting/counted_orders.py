@@ -230,7 +230,9 @@ class _Pool:
         self.room = np.array(capacities, kind) + np.array(slack, kind)
         self.needs = np.array(needs, kind)
         self.checked = np.zeros(problem.n_classes, bool)
-        (self._shares,) = distinct_servers(problem)
+        (shares,) = distinct_servers(problem)
+        # Jobs that demand nothing are refused where there are any.
+        self._shares = tuple(row if row and any(row) else None for row in shares)
         self._slack = Fraction(0) if problem.is_rational else Fraction(1, 10**12)
 
     @cached_property

@@ -235,6 +235,15 @@ def test_allocate_and_enclose_take_them_as_policies():
         enclose(System(SEVEN, [0.2, 0.2]), MaxWeight())
 
 
+def test_classes_without_jobs_may_demand_anything():
+    pool = Problem([[1], [0], [9]], [4], limits=[np.inf, 1, np.inf])
+    for order in (MaxWeight(), Priorities("least")):
+        assert order(pool, [6, 0, 0]).tolist() == [4.0, 0.0, 0.0]
+        law = stationary(System(pool, [1, 0, 0]), order)
+        assert law.mean_jobs[1:].tolist() == [0.0, 0.0]
+        assert is_stable(System(pool, [1, 0, 0]), order).throughput == 4
+
+
 def test_tenths_as_floats_are_tenths():
     pool = Problem([[0.1], [0.3]], [1.0])
     assert MaxWeight()(pool, [20, 0]).tolist() == [10.0, 0.0]
