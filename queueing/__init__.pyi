@@ -64,9 +64,13 @@ from .simulation.tasks.schedulers import (
 )
 from .simulation.tasks.workload import FixedTasks, GeometricTasks, TabulatedTasks
 from .states.table import tabulate
-from .waiting.orders import FCFS
+from .waiting.backfilling import EASY
+from .waiting.counted_orders import MaxWeight, Priorities
+from .waiting.orders import FCFS, ServerFilling
+from .waiting.whole_jobs import Order
 
 __all__ = [
+    "EASY",
     "FCFS",
     "MAP",
     "Arrivals",
@@ -91,10 +95,12 @@ __all__ = [
     "JobTrace",
     "Law",
     "Lognormal",
+    "MaxWeight",
     "Multilevel",
     "NodeList",
     "OnArrival",
     "OnOff",
+    "Order",
     "OwnScheduler",
     "PFScheduler",
     "PhaseType",
@@ -102,9 +108,11 @@ __all__ = [
     "Poisson",
     "PowerOfChoices",
     "PresentJob",
+    "Priorities",
     "Product",
     "RandomFit",
     "Renewal",
+    "ServerFilling",
     "System",
     "SystemState",
     "TabulatedTasks",

@@ -14,6 +14,8 @@ import tomllib
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
+LONGEST = 7200
+"""Seconds of one program."""
 
 
 def promised() -> list[str]:
@@ -27,7 +29,10 @@ def installed(version: str) -> str | None:
     """The program of a Python, if there is one that runs."""
     python = shutil.which(f"python{version}")
     # A shim may be there without what it stands for.
-    runs = python and subprocess.run([python, "-c", ""], capture_output=True, check=False).returncode == 0
+    runs = (
+        python
+        and subprocess.run([python, "-c", ""], capture_output=True, check=False, timeout=60).returncode == 0
+    )
     return python if runs else None
 
 
@@ -36,10 +41,12 @@ def suite(version: str, python: str, arguments: list[str]) -> int:
     own = ROOT / "out" / "pythons" / version
     run = own / "bin" / "python"
     if not run.exists():
-        subprocess.run([python, "-m", "venv", own], check=True)
+        subprocess.run([python, "-m", "venv", own], check=True, timeout=LONGEST)
     pip = [run, "-m", "pip", "install", "--quiet", "--no-compile", "--disable-pip-version-check"]
-    subprocess.run([*pip, "--editable", f"{ROOT}[test]"], check=True)
-    return subprocess.run([run, "-m", "pytest", *arguments], cwd=ROOT, check=False).returncode
+    subprocess.run([*pip, "--editable", f"{ROOT}[test]"], check=True, timeout=LONGEST)
+    return subprocess.run(
+        [run, "-m", "pytest", *arguments], cwd=ROOT, check=False, timeout=LONGEST
+    ).returncode
 
 
 def main(arguments: list[str]) -> int:

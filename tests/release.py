@@ -20,7 +20,7 @@ from pathlib import Path
 from packaging.metadata import Metadata
 
 from tests.fairqueues.test_newcomer import DOCTEST, FLAGS, blocks
-from tests.pythons import ROOT, installed, promised
+from tests.pythons import LONGEST, ROOT, installed, promised
 
 TARGET = ROOT / "out" / "release"
 COMPILERS = ("cc", "gcc", "clang", "c++", "g++")
@@ -28,7 +28,9 @@ COMPILERS = ("cc", "gcc", "clang", "c++", "g++")
 
 def call(*command: object, **options: object) -> str:
     """What a program prints; the whole of it if it fails."""
-    run = subprocess.run(list(map(str, command)), capture_output=True, text=True, check=False, **options)  # type: ignore[call-overload]
+    run = subprocess.run(
+        list(map(str, command)), capture_output=True, text=True, check=False, timeout=LONGEST, **options
+    )  # type: ignore[call-overload]
     if run.returncode:
         raise SystemExit(f"{' '.join(map(str, command))}\n{run.stdout}{run.stderr}")
     return str(run.stdout)

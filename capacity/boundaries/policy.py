@@ -36,7 +36,7 @@ from fairness.model.cluster import Cluster
 from fairness.model.problem import Problem
 from fairness.protocol.policy import Policy
 from queueing.simulation.tasks.schedulers import Scheduler
-from queueing.waiting.orders import FCFS
+from queueing.waiting.whole_jobs import Order
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -70,7 +70,7 @@ class PolicyRegion(RayRegion):
         Neighbouring points, by index: segments for two classes, triangles for three.
     """
 
-    policy: Policy | Scheduler | FCFS
+    policy: Policy | Scheduler | Order
     confirm: str | None = None
     gap: float = GAP
     options: dict[str, Any] = field(default_factory=dict)
@@ -146,7 +146,7 @@ class PolicyRegion(RayRegion):
 
 def policy_stability_boundary(
     problem: Problem | Cluster,
-    policy: Policy | Scheduler | FCFS,
+    policy: Policy | Scheduler | Order,
     direction: ArrayLike,
     *,
     mean_sizes: ArrayLike = 1.0,
@@ -194,7 +194,7 @@ def policy_stability_boundary(
 
 def policy_stability_region(
     problem: Problem | Cluster,
-    policy: Policy | Scheduler | FCFS,
+    policy: Policy | Scheduler | Order,
     *,
     mean_sizes: ArrayLike = 1.0,
     points: int = 40,
@@ -212,10 +212,10 @@ def policy_stability_region(
     ----------
     problem : Problem or Cluster
         Two or three classes (one works too); for more take :func:`policy_stability_boundary`.
-    policy : policy or scheduler or FCFS
+    policy : policy or scheduler or Order
         A policy that depends on the proportions of the counts only (on a Cluster a cluster policy), judged by
-        its fluid limit; a scheduler of whole tasks, judged by simulation; or an order in which whole jobs
-        wait, by the throughput of the saturated system.
+        its fluid limit; a scheduler of whole tasks, judged by simulation; or an order of whole jobs, by what
+        is known of it (:mod:`queueing.waiting.saturation`), or else by simulation as well.
     mean_sizes : array_like of shape (n_classes,) or float, task-time per job
         Matters for some policies that are not efficient.
     points : int

@@ -7,8 +7,8 @@ bracketed (:mod:`capacity.boundaries.rays`). It is almost linear in u, so few ve
 
 Schedulers of whole tasks have no fluid limit here: runs of different lengths are compared instead
 (:mod:`capacity.boundaries.growth_tests`), by bisection, until the bracket is narrow or the test stays open
-on both sides of some load, which leaves the bracket wider. For whole jobs in order the throughput of the
-saturated system is the boundary itself (:mod:`queueing.waiting.saturation`).
+on both sides of some load, which leaves the bracket wider. For most orders of whole jobs the boundary itself
+is known (:mod:`queueing.waiting.saturation`); others are schedulers of jobs of one task.
 """
 
 from __future__ import annotations
@@ -34,9 +34,9 @@ from fairness.protocol.policy import policy_name
 from queueing.fluid.verdict import FluidVerdict, fluid_verdict
 from queueing.model.system import System
 from queueing.simulation.tasks.options import Tasks
-from queueing.simulation.tasks.schedulers import is_scheduler
-from queueing.waiting.orders import FCFS
+from queueing.simulation.tasks.schedulers import is_scheduler, order_scheduler
 from queueing.waiting.saturation import saturate
+from queueing.waiting.whole_jobs import Order
 
 __all__ = ["PolicyPoint", "PolicyRays"]
 
@@ -114,7 +114,11 @@ class PolicyRays(Rays):
         gap: float,
         options: dict[str, Any],
     ) -> None:
-        self.order = policy if isinstance(policy, FCFS) else None
+        self.order, name = None, getattr(policy, "name", None)
+        if isinstance(policy, Order) and (policy.by_counts or policy.has_front):
+            self.order = policy
+        elif isinstance(policy, Order):
+            policy, options = order_scheduler(policy, problem), {"tasks": Tasks(per_job=1), **options}
         self.scheduler = is_scheduler(policy) and self.order is None
         super().__init__(problem, PRECISIONS[self.scheduler] if precision is None else precision)
         gap = require_number("gap", gap, above=0, below=1, hint=", a relative load")
@@ -140,7 +144,7 @@ class PolicyRays(Rays):
         if not isinstance(self.tasks, Tasks | None):
             raise ModelError.of("tasks", f"must be Tasks such as Tasks(per_job=1); got {self.tasks!r}")
         self.policy = policy
-        self.name = policy.name if self.scheduler or self.order else policy_name(policy)
+        self.name = name if self.scheduler or self.order else policy_name(policy)
         self.mean_sizes = System(problem, np.zeros(problem.n_classes), mean_sizes).mean_sizes
         self.confirm, self.gap, self.options = confirm, gap, options
 
@@ -163,12 +167,13 @@ class PolicyRays(Rays):
             return self._saturated(direction, self.order)
         return self._simulated(direction) if self.scheduler else self._fluid(direction)
 
-    def _saturated(self, direction: FloatArray, order: FCFS) -> Crossing:
+    def _saturated(self, direction: FloatArray, order: Order) -> Crossing:
         found = saturate(self.system(direction, 1.0), order)
         exact = "in fractions" if isinstance(found.throughput, Fraction) else "in floats"
+        rests = found.basis or "throughput of the saturated system"
         part = min(1.0, 1.0 / found.relative_load)
         inner, outer = part * (1.0 - ROUNDING), min(1.0, part * (1.0 + ROUNDING))
-        self.seen |= dict.fromkeys((inner, outer), f"throughput of the saturated system, {exact}")
+        self.seen |= dict.fromkeys((inner, outer), f"{rests}, {exact}")
         return Crossing(inner, outer, 1)
 
     def _keeps(self, loads: FloatArray) -> bool:

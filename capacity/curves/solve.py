@@ -50,6 +50,7 @@ from queueing.model.job_trace import JobTrace
 from queueing.model.system import System, check_system
 from queueing.simulation.results import Simulation
 from queueing.simulation.tasks.schedulers import is_scheduler
+from queueing.waiting.saturation import require_carried
 
 __all__ = ["solve"]
 
@@ -279,6 +280,7 @@ class _Cell:
                 if isinstance(self.policy, str) or is_scheduler(self.policy):
                     self.system.require_stable()
                 elif not isinstance(self.system.arrivals, JobTrace):
+                    require_carried(self.system, self.policy)
                     require_stable(self.system, self.policy)
         except UnstableError as error:
             self._unstable(error)

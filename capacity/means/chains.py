@@ -26,7 +26,7 @@ from queueing.chain.stationary import BOXES, MOST_STATES, PHASED, SETS, stationa
 from queueing.model.job_trace import JobTrace
 from queueing.model.system import System
 from queueing.simulation.tasks.schedulers import is_scheduler
-from queueing.waiting.orders import FCFS
+from queueing.waiting.whole_jobs import Order, waits
 
 __all__ = ["ByChain"]
 
@@ -71,8 +71,8 @@ class ByChain(Method):
 
     def plan(self, system: System, policy: Any, effort: Effort) -> Plan | None:
         """Of the largest tail, which may be followed by smaller ones; of whole jobs in order the levels."""
-        if isinstance(policy, FCFS):
-            return None if policy.lookahead == math.inf else Plan(0.0, partial(self._levels, system, policy))
+        if waits(system, policy):
+            return Plan(0.0, partial(self._levels, system, policy))
         if isinstance(policy, str) or is_scheduler(policy):
             return None
         tails = TAILS if self.tail is None else (self.tail,)
@@ -94,7 +94,7 @@ class ByChain(Method):
         laws = partial(self._laws, system, policy, [(tail, guess) for tail, _, guess in possible])
         return Plan(seconds, laws, states, f"states or more{python}")
 
-    def _levels(self, system: System, order: FCFS, effort: Effort) -> Found:
+    def _levels(self, system: System, order: Order, effort: Effort) -> Found:
         return Found.of_law(stationary(system, order, time_limit=effort.limit), CHAIN)
 
     def _laws(

@@ -24,8 +24,8 @@ from fairness.display.result import Result
 from fairness.display.tables import Columns
 from fairness.model.problem import FloatArray
 from queueing.model.system import System
-from queueing.waiting.orders import FCFS
 from queueing.waiting.saturation import Saturation, saturate
+from queueing.waiting.whole_jobs import Order
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -98,10 +98,10 @@ def is_stable(system: System) -> StabilityVerdict: ...
 
 
 @overload
-def is_stable(system: System, order: FCFS) -> Saturation: ...
+def is_stable(system: System, order: Order) -> Saturation: ...
 
 
-def is_stable(system: System, order: FCFS | None = None) -> StabilityVerdict | Saturation:
+def is_stable(system: System, order: Order | None = None) -> StabilityVerdict | Saturation:
     """Whether the loads are below the capacity of every resource, or whole jobs in order can be carried.
 
     Unlike ``System.require_stable`` it never raises for a load that does not fit: it tells.
@@ -110,7 +110,7 @@ def is_stable(system: System, order: FCFS | None = None) -> StabilityVerdict | S
     ----------
     system : System
         Of a pool or a cluster.
-    order : FCFS, optional
+    order : FCFS, ServerFilling, MaxWeight or Priorities, optional
         Jobs run whole, in this order, on a pool: who does not fit leaves some of it free
         (:mod:`queueing.waiting.saturation`).
 
@@ -136,6 +136,15 @@ def is_stable(system: System, order: FCFS | None = None) -> StabilityVerdict | S
     >>> waiting = System(Problem([[1], [2]], [2]), [Fraction(3, 5), Fraction(3, 5)])
     >>> bool(is_stable(waiting)), bool(is_stable(waiting, FCFS())), is_stable(waiting, FCFS()).throughput
     (True, False, Fraction(8, 7))
+
+    Of 7 units jobs of 2 and of 3 leave one free in every mix but one:
+
+    >>> from queueing import MaxWeight
+    >>> is_stable(System(Problem([[2], [3]], [7]), [1, 1]), MaxWeight())
+    MaxWeight: stable, at most 8/3 = 2.66667 jobs per unit of time, and 2 come
+      resource    held in saturation
+      resource 1               0.952
+      exact, a schedule of configurations, and prices that prove it the best
     """
     if order is not None:
         return saturate(system, order)

@@ -17,7 +17,7 @@ and cannot if they are outside: the capacity of a cluster in the sense of Magulu
 who also show that best fit need not reach it. This *integer hull* lies in the region of divisible tasks
 (:mod:`capacity.regions.divisible_tasks`); what is missing is lost to packing.
 
-Only maximal configurations matter, to which no task can be added (:mod:`capacity.regions.configurations`),
+Only maximal configurations matter, to which no task can be added (:mod:`fairness.exact.configurations`),
 because the hull is monotone. Facets, vertices and volume follow exactly from the maximum over them
 (:mod:`fairness.exact.double_description`). Relative loads are linear programs over configurations,
 with columns generated where the prices say that a configuration is missing [2]_; the last prices are a proof,
@@ -45,13 +45,13 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import csc_array
 
-from capacity.regions.configurations import Configurations, maximal_configurations
 from capacity.regions.divisible_tasks import StabilityRegion, stability_region
 from capacity.regions.inequalities import ROUNDING
 from capacity.regions.load_region import LoadRegion
 from capacity.regions.loads import checked_loads, checked_model
 from fairness.arguments.validation import FloatArray, require_whole
 from fairness.errors import ModelError
+from fairness.exact.configurations import Configurations, maximal_configurations
 from fairness.exact.minkowski_sum import Body
 from fairness.exact.server_rows import distinct_servers
 from fairness.machine.work import ProgressOption

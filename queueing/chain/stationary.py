@@ -30,7 +30,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
-from typing import overload
+from typing import Any, overload
 
 import numpy as np
 
@@ -48,8 +48,9 @@ from queueing.model.arrivals import Poisson
 from queueing.model.system import System, check_system
 from queueing.states.box import check_box, require_part
 from queueing.states.table import Table, check_table
-from queueing.waiting.orders import FCFS
+from queueing.waiting.saturation import require_carried
 from queueing.waiting.waiting_law import WaitingLaw, waiting_law
+from queueing.waiting.whole_jobs import Order, waits
 
 __all__ = ["BOXES", "estimated_law", "stationary"]
 
@@ -63,12 +64,6 @@ PHASED = 4
 
 SETS = 12
 """Most classes with arrivals of a set: of more it takes long to find out how many states there are."""
-
-
-@overload
-def stationary(
-    system: System, policy: FCFS, *, progress: ProgressOption = None, time_limit: float | None = None
-) -> WaitingLaw: ...
 
 
 @overload
@@ -89,9 +84,15 @@ def stationary(
 ) -> Stationary: ...
 
 
+@overload
+def stationary(
+    system: System, policy: Order, *, progress: ProgressOption = None, time_limit: float | None = None
+) -> WaitingLaw: ...
+
+
 def stationary(
     system: System,
-    policy: Policy | FCFS,
+    policy: Policy | Order,
     *,
     shape: Sequence[int] | int | None = None,
     tail: float = 1e-9,
@@ -112,10 +113,11 @@ def stationary(
         At most 12 classes with Poisson arrivals, as far as their states fit: up to six or seven, more
         where jobs are few. Sizes Exponential; of at most four classes also Erlang, Hyperexponential or
         PhaseType, and arrivals OnOff, MAP or Renewal of such a law.
-    policy : callable or FCFS
+    policy : callable or Order
         ``policy(problem, counts) -> tasks``. It must serve some class in every state with jobs. With
-        ``FCFS()`` jobs run whole and wait in order (:mod:`queueing.waiting.waiting_law`); sizes may have
-        phases; of the other arguments progress and time_limit are known.
+        ``FCFS()`` or ``ServerFilling()`` jobs run whole and wait in order
+        (:mod:`queueing.waiting.waiting_law`), where sizes may have phases under the first; of the other
+        arguments progress and time_limit are known.
     shape : sequence of int or int, optional
         The box 0 <= x_i < shape[i], at least 2 for a class with arrivals; the tail mass is then reported,
         whatever it is. Default: enlarge the box until the tail mass is at most ``tail``; of five classes and
@@ -147,7 +149,7 @@ def stationary(
 
     Returns
     -------
-    Stationary, or WaitingLaw under FCFS
+    Stationary, or WaitingLaw where jobs wait in order
         Phases are summed out.
 
     Raises
@@ -189,7 +191,7 @@ def stationary(
     >>> lower.round(6), upper.round(6), law.enclosure.reached < 1e-8
     (array([2.332051, 2.332051]), array([2.332051, 2.332051]), True)
     """
-    if isinstance(policy, FCFS):
+    if isinstance(policy, Order) and waits(check_system(system), policy):
         options = {"shape": shape, "solver": solver, "max_states": max_states, "table": table, "width": width}
         given = [name for name, value in options.items() if value is not None] + ["certified"] * certified
         for name in given + ["tail"] * (tail != 1e-9) + ["distribution"] * (not distribution):
@@ -199,6 +201,8 @@ def stationary(
                 return waiting_law(system, policy)
             except (OutOfTime, KeyboardInterrupt) as stop:
                 raise stopped(stop, "no law is known", None) from None
+    require_carried(system, policy)
+    rule: Any = policy  # an order that looks at counts alone is a policy
     if width is not None and not certified:
         raise ModelError.of("width", "is that of proved bounds; add certified=True")
     if width is not None:
@@ -211,7 +215,7 @@ def stationary(
         try:
             law = estimated_law(
                 system,
-                policy,
+                rule,
                 shape=shape,
                 tail=tail,
                 solver=solver,
@@ -228,7 +232,7 @@ def stationary(
         # By its public name: what proves bounds starts from a law that is estimated here, and stands above.
         import queueing
 
-        prove = partial(queueing.enclose, system, policy)
+        prove = partial(queueing.enclose, system, rule)
         if width is not None:
             prove = partial(prove, width=width)
         if max_states is not None:

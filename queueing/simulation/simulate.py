@@ -16,7 +16,6 @@ All start near stationarity but the tasks and recorded jobs, which start empty; 
 from __future__ import annotations
 
 import logging
-import math
 from collections.abc import Iterable, Sequence
 from dataclasses import fields
 from typing import Any
@@ -38,9 +37,10 @@ from queueing.simulation.results import Simulation
 from queueing.simulation.sampling import Effort, Level, estimated
 from queueing.simulation.tasks.options import Tasks
 from queueing.simulation.tasks.sampling import TaskLevel
-from queueing.simulation.tasks.schedulers import FIFOScheduler, Scheduler, is_scheduler
+from queueing.simulation.tasks.schedulers import Scheduler, is_scheduler, order_scheduler
 from queueing.states.table import Table
-from queueing.waiting.orders import FCFS
+from queueing.waiting.saturation import require_carried
+from queueing.waiting.whole_jobs import Order, waits
 
 __all__ = ["simulate"]
 
@@ -58,7 +58,7 @@ for _name, _level in LEVELS.items():
 
 def simulate(
     system: System,
-    policy: Policy | ClusterPolicy | Scheduler | FCFS,
+    policy: Policy | ClusterPolicy | Scheduler | Order,
     *,
     level: str | None = None,
     events: int | None = None,
@@ -91,7 +91,9 @@ def simulate(
         ``policy(problem, counts) -> tasks``, for a cluster ``policy(cluster, counts) -> placement``, whose
         tasks of a class are shared equally by its jobs; or ``DRFScheduler()``, ``BMFScheduler()``,
         ``PFScheduler()``, ``FIFOScheduler()``, ``TargetScheduler(policy)`` or an :class:`OwnScheduler`
-        written in Python, which start whole tasks; or ``FCFS()``, under which a job is one such task.
+        written in Python, which start whole tasks; or an order of whole
+        jobs that run to their end, such as ``FCFS()``, ``EASY(estimates)``, ``Priorities(preemptive=False)``
+        or an :class:`queueing.Order` of your own, under which a job is one such task.
     level : {"counts", "jobs", "tasks"}, optional
         What is simulated. Default: tasks under a scheduler; jobs if sizes are not exponential, arrivals not
         Poisson, or an option is given that only this level knows; else counts.
@@ -207,14 +209,14 @@ def simulate(
     """
     if not isinstance(system, System):
         raise ModelError.of("system", f"must be a System; got {system!r}")
-    if isinstance(policy, FCFS):
+    if isinstance(policy, Order) and waits(system, policy):
         if tasks is not None:
             raise ModelError.of("tasks", "is not for whole jobs in order: a job is one task; leave it out")
         if level not in (None, "tasks"):
             raise ModelError.of(
                 "level", f"of whole jobs in order is 'tasks'; got {level!r:.80}; leave it out"
             )
-        policy, tasks = _scheduler(policy), Tasks(per_job=1)
+        policy, tasks = order_scheduler(policy, system.problem), Tasks(per_job=1)
     options = {
         "events": events,
         "jobs": jobs,
@@ -242,19 +244,12 @@ def simulate(
     def make() -> Level[Any]:
         rule: Any = policy  # each level refuses what is none of its own
         if chosen != "tasks" and not isinstance(system.arrivals, JobTrace):
+            require_carried(system, rule)
             require_stable(system, rule)
         made: Level[Any] = LEVELS[chosen](system, rule, length, own)
         return made
 
     return estimated(make, effort)
-
-
-def _scheduler(order: FCFS) -> FIFOScheduler:
-    if order.lookahead not in (0, math.inf):
-        raise ModelError.of(
-            "lookahead", "of a simulation must be 0 or math.inf; the chain has others: stationary"
-        )
-    return FIFOScheduler(blocking=order.lookahead == 0)
 
 
 def _chosen(system: System, policy: object, level: str | None, given: Iterable[str]) -> tuple[str, str]:

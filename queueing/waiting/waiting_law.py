@@ -22,14 +22,14 @@ import numpy as np
 from scipy.linalg import lu_factor, lu_solve
 
 from fairness.display.drawing import stems
-from fairness.errors import NotConvergedError, UnstableError
+from fairness.errors import NotConvergedError
 from fairness.model.problem import FloatArray
 from queueing.model.class_results import LittleMeans, class_lines, class_table
 from queueing.model.system import System
 from queueing.waiting.matrix_geometric import Levels, solve_levels
-from queueing.waiting.orders import FCFS
 from queueing.waiting.saturation import Saturation, saturate
 from queueing.waiting.service_states import ServiceStates, service_states
+from queueing.waiting.whole_jobs import Order
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -39,6 +39,8 @@ __all__ = ["WaitingLaw", "waiting_law"]
 
 MOST_STATES = 2_500
 """Of a level: matrices of so many rows are multiplied some hundred times."""
+MOST_WAITING = 100_000
+"""Behind the front, of the law that is listed."""
 WORST = 1e-6
 """Relative error of the means beyond which there is no answer."""
 ROUNDING = 2.0**-52
@@ -129,7 +131,7 @@ class WaitingLaw(LittleMeans):
         )
 
 
-def waiting_law(system: System, order: FCFS) -> WaitingLaw:
+def waiting_law(system: System, order: Order) -> WaitingLaw:
     """Stationary law of whole jobs in order.
 
     Raises
@@ -144,13 +146,7 @@ def waiting_law(system: System, order: FCFS) -> WaitingLaw:
         ``best`` is the law.
     """
     saturation = saturate(system, order)
-    if not saturation.stable:
-        raise UnstableError(
-            f"{system.arrival_rates.sum():.6g} jobs per unit of time come and, in this mix and order, "
-            f"{saturation.throughput} can be carried: the queue grows for ever; lower the arrival rates "
-            f"below {1 / saturation.relative_load:.6g} of what they are",
-            direction=system.arrival_rates,
-        )
+    saturation.require_stable()
     states = service_states(system, order, MOST_STATES)
     law = _law(system, order, states, _levels(system, states), saturation)
     if not law.mean_error <= WORST:
@@ -175,7 +171,7 @@ def _levels(system: System, states: ServiceStates) -> Levels:
 
 
 def _law(
-    system: System, order: FCFS, states: ServiceStates, levels: Levels, saturation: Saturation
+    system: System, order: Order, states: ServiceStates, levels: Levels, saturation: Saturation
 ) -> WaitingLaw:
     timed = states.full
     rest = lu_factor((np.eye(len(timed)) - levels.step).T)
@@ -207,9 +203,13 @@ def _law(
 
 def _law_of_waiting(levels: Levels, states: ServiceStates) -> FloatArray:
     """Law of how many wait: in front, and behind."""
-    level = levels.first
-    law = np.bincount(states.front.sum(axis=1), level).tolist()
-    while law[-1] > 1e-12 and len(law) < 100_000:
-        level = level @ levels.step
-        law.append(float(level[states.full].sum()))
-    return np.array(law)
+    waiting, full = states.front.sum(axis=1), states.full
+    most = int(waiting.max()) + 1
+    law, n = np.zeros(MOST_WAITING + most), 0
+    law[:most] = np.bincount(waiting, levels.first, most)
+    # Only where the front is full does the level rise, and only there others wait behind.
+    step, level, waiting = levels.step[np.ix_(full, full)], levels.first[full], waiting[full]
+    while level.sum() > 1e-12 and n < MOST_WAITING:
+        level, n = level @ step, n + 1
+        law[n : n + most] += np.bincount(waiting, level, most)
+    return law[: n + most]

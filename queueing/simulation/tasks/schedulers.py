@@ -47,12 +47,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fairness.arguments.validation import require_choice, require_flag
+from fairness.model.cluster import Cluster
 from fairness.model.problem import FloatArray, Problem
 from fairness.policies.proportional import ProportionalFair
 from fairness.protocol.policy import Policy, policy_name
 from queueing.simulation.policy_rows import Lookup, no_lookup, read_only
 from queueing.simulation.tasks.own_schedulers import OwnScheduler
-from queueing.waiting.orders import FCFS
+from queueing.waiting.whole_jobs import Order, Starts
 
 __all__ = [
     "SERVER_SCHEDULERS",
@@ -63,6 +64,7 @@ __all__ = [
     "Scheduler",
     "TargetScheduler",
     "is_scheduler",
+    "order_scheduler",
 ]
 
 IntArray = NDArray[np.int64]
@@ -128,7 +130,8 @@ def is_scheduler(policy: object) -> bool:
     if isinstance(policy, type):
         return False
     compiled = not callable(policy) and hasattr(policy, "rule") and hasattr(policy, "policy")
-    return compiled or isinstance(policy, OwnScheduler | FCFS)
+    waits = isinstance(policy, Order) and not policy.by_counts
+    return compiled or waits or isinstance(policy, OwnScheduler)
 
 
 class Deprivation:
@@ -284,6 +287,39 @@ class FIFOScheduler(Deprivation):
     def rule(self, problem: Problem, group_class: IntArray, group_level: IntArray) -> Rule:
         """All groups are equal, so age decides."""
         return self.ruled(STATIC, order=np.zeros(len(group_class), np.int64))
+
+
+@dataclass(frozen=True, kw_only=True)
+class PriorityScheduler(Deprivation):
+    """Start a task of the class with the smallest rank; of classes of equal rank, of the oldest job.
+
+    Parameters
+    ----------
+    ranks : tuple of int, (n_classes,)
+    blocking : bool
+        Wait when the chosen job's task does not fit, or skip to the next whose task fits.
+    """
+
+    ranks: tuple[int, ...]
+    blocking: bool = False
+
+    name = "priorities"
+    policy = None
+
+    def rule(self, problem: Problem, group_class: IntArray, group_level: IntArray) -> Rule:
+        """Groups are ordered by the rank of their class."""
+        return self.ruled(STATIC, order=np.array(self.ranks, np.int64)[group_class])
+
+
+def order_scheduler(order: Order, problem: Problem | Cluster) -> Scheduler:
+    """The scheduler that starts whole jobs in this order; ModelError if jobs are taken out of service."""
+    starts = order.starts(problem)
+    if not isinstance(starts, Starts):
+        rule: OwnScheduler = starts
+        return rule
+    ranks, blocking = starts
+    alike = len(set(ranks)) <= 1
+    return FIFOScheduler(blocking=blocking) if alike else PriorityScheduler(ranks=ranks, blocking=blocking)
 
 
 SERVER_SCHEDULERS = (DRFScheduler, FIFOScheduler, TargetScheduler)

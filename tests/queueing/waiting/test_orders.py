@@ -5,8 +5,6 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from scipy import sparse
-from scipy.sparse.linalg import spsolve
 
 from capacity import is_stable, policy_stability_boundary, policy_stability_region, solve
 from fairness import DRF, Cluster, Problem
@@ -18,11 +16,13 @@ from queueing import (
     Exponential,
     Hyperexponential,
     Renewal,
+    ServerFilling,
     System,
     Tasks,
     simulate,
     stationary,
 )
+from tests.queueing.waiting.listed_chain import listed_law
 
 TWO = Problem([[1], [2]], [2], job_classes=["narrow", "wide"])
 
@@ -44,22 +44,14 @@ def listed_chain(needs, capacities, rates, ends, lookahead, most):
                 return tuple(jobs)
             jobs[starts[0]] = (jobs[starts[0]][0], True)
 
-    places, states, entries = {(): 0}, [()], []
-    for x, jobs in enumerate(states):
-        follow = [(settled((*jobs, (i, False))), rate) for i, rate in enumerate(rates) if len(jobs) < most]
-        follow += [(settled(jobs[:k] + jobs[k + 1 :]), ends[i]) for k, (i, runs) in enumerate(jobs) if runs]
-        for target, rate in follow:
-            if target not in places:
-                places[target] = len(states)
-                states.append(target)
-            entries.append((x, places[target], rate))
-    rows, columns, values = zip(*entries, strict=True)
-    moves = sparse.coo_array((values, (rows, columns)), shape=(len(states),) * 2).tocsr()
-    generator = (moves - sparse.diags_array(moves.sum(axis=1))).T.tocsc()
-    law = np.concatenate([[1.0], spsolve(generator[1:, 1:], -generator[1:, [0]].toarray().ravel())])
-    law /= law.sum()
+    def follow(jobs):
+        arrivals = [(settled((*jobs, (i, False))), rate) for i, rate in enumerate(rates) if len(jobs) < most]
+        return arrivals + [
+            (settled(jobs[:k] + jobs[k + 1 :]), ends[i]) for k, (i, runs) in enumerate(jobs) if runs
+        ]
+
     jobs, waiting = np.zeros((2, len(rates)))
-    for probability, state in zip(law, states, strict=True):
+    for state, probability in zip(*listed_law(follow), strict=True):
         for i, runs in state:
             jobs[i] += probability
             waiting[i] += probability * (not runs)
@@ -146,7 +138,7 @@ def test_simulation_agrees():
     found = simulate(system, FCFS(), events=100_000, rng=1)
     assert np.all(np.abs(found.mean_jobs - law.mean_jobs) < 2 * found.half_widths["mean_jobs"])
     first_fit = simulate(system, FCFS(lookahead=math.inf), events=100_000, rng=1)
-    far = stationary(system, FCFS(lookahead=8))
+    far = stationary(system, FCFS(lookahead=6))
     assert np.all(np.abs(first_fit.mean_jobs - far.mean_jobs) < 3 * first_fit.half_widths["mean_jobs"])
 
 
@@ -179,15 +171,61 @@ def test_boundaries_and_regions_are_exact():
         policy_stability_region(TWO, FCFS(), confirm="chain")
 
 
+def test_first_fit_is_judged_by_simulation():
+    """It carries what looking at eight more jobs does, 40/31 of 4/3, and no more than there is work for."""
+    point = policy_stability_boundary(
+        TWO, FCFS(lookahead=math.inf), [1, 1], rng=1, precision=0.05, events=20_000, replications=4
+    )
+    # Both ends by tests of 99 %, on a fixed seed.
+    assert point.inner < 1.0
+    assert point.outer > 30 / 31
+    assert "jobs in" in point.evidence
+    region = policy_stability_region(TWO, FCFS(), points=6)
+    assert (region.name, region.policy) == ("FCFS", FCFS())
+
+
 def test_floats_come_near_the_fractions():
     from queueing.waiting import saturation
 
     system = System(Problem([[1], [2], [3]], [5]), [3, 2, 1], mean_sizes=[1, Fraction(1, 2), 2])
     exact = saturation.saturate(system, FCFS())
     states = saturation.service_states(system, FCFS(), 1000, saturated=True)
-    floats, held = saturation._in_floats(states)
+    floats, held, near_1 = saturation._in_floats(states)
     assert floats / float(states.unit) == pytest.approx(float(exact.throughput), rel=1e-12)
     assert held @ [1, 2, 3] / 5 == pytest.approx(exact.utilization, rel=1e-12)
+
+    assert near_1 == pytest.approx(float(exact.heavy_traffic), rel=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("pool", "mix", "options", "order"),
+    [
+        (TWO, [1, 1], {}, FCFS()),
+        (TWO, [1, 1], {}, FCFS(lookahead=2)),
+        (Problem([[1], [3]], [4]), [2, 1], {"sizes": [Erlang(2), Exponential(2)]}, FCFS()),
+        (Problem([[1], [2], [4]], [4]), [4, 2, 1], {}, ServerFilling()),
+    ],
+)
+def test_near_load_1_the_mean_is_the_constant_of_heavy_traffic(pool, mix, options, order):
+    found = is_stable(System(pool, mix, **options), order)
+    constant = float(found.heavy_traffic)
+    near = []
+    for gap in (1e-2, 1e-3):
+        rates = np.array(mix) / sum(mix) * float(found.throughput) * (1 - gap)
+        near.append(gap * stationary(System(pool, rates, **options), order).mean_jobs.sum())
+    # The mean is this over the gap, and a constant: ten times nearer, ten times as small a difference.
+    assert near == pytest.approx([constant] * 2, rel=0.03)
+    assert (near[1] - constant) / (near[0] - constant) == pytest.approx(0.1, rel=0.05)
+    assert f"{constant:.5g} / (1 - load)" in found.summary()
+
+
+def test_constants_of_heavy_traffic():
+    assert is_stable(System(TWO, [1, 1]), FCFS()).heavy_traffic == Fraction(53, 49)
+    for servers in (1, 3):
+        assert is_stable(System(Problem([[1]], [servers]), [1]), FCFS()).heavy_traffic == 1
+    # One server: (1 + scv) / 2 of M/G/1.
+    erlang = System(Problem([[1]], [1]), [1], sizes=Erlang(4))
+    assert is_stable(erlang, FCFS()).heavy_traffic == pytest.approx(5 / 8, rel=1e-12)
 
 
 def test_what_grows_for_ever_is_told_with_the_number():
@@ -262,7 +300,7 @@ def test_options_of_other_questions_are_refused():
         simulate(system, FCFS(), level="counts")
     with pytest.raises(ModelError, match="tail is not for whole jobs"):
         stationary(system, FCFS(), tail=1e-3)
-    with pytest.raises(ModelError, match="order must be FCFS"):
+    with pytest.raises(ModelError, match="order must be one of whole jobs, such as FCFS"):
         is_stable(system, DRF())
     with pytest.raises(ModelError, match="shape is not for whole jobs"):
         stationary(system, FCFS(), shape=10)
