@@ -11,7 +11,7 @@ from scipy.optimize import linprog
 from fairness import PSDSF, Cluster, ModelError, PerServerDRF
 from fairness.catalogue import CLUSTER_CATALOGUE
 from fairness.policies.servers.engines.leximin import leximin
-from fairness.policies.servers.engines.resource_division import Divisions
+from fairness.policies.servers.engines.resource_division import Divisions, fill
 from fairness.policies.servers.states import cutting_planes, ray
 from fairness.policies.servers.states.region import region_of
 from fairness.policies.servers.task_share import CDRF, CDRFH, DRFH, TSF
@@ -238,6 +238,19 @@ def test_sweeps_that_do_not_settle_at_once_are_gone_on_with():
     expected = [PSDSF().solve(cluster, x).placement for x in counts]
     assert np.array_equal(divisions.of(counts * cluster.weights), expected)
     assert 0 < divisions.left < 8
+
+
+def test_classes_that_come_at_one_level_are_taken_alike_interpreted_and_compiled():
+    # Sorts that are not stable differ between numpy and numba from 16 entries on.
+    rng = np.random.default_rng(3)
+    pace, shares = rng.integers(1, 4, 40).astype(float), rng.uniform(0, 1, (40, 3))
+    found = []
+    for kernel in (fill, fill.interpreted):
+        tasks, stop = np.zeros(40), np.zeros(40, dtype=np.int64)
+        kernel(pace, shares, np.repeat([0.0, 0.01], 20), tasks, stop)
+        found.append((tasks, stop))
+    assert np.array_equal(found[0][0], found[1][0])
+    assert np.array_equal(found[0][1], found[1][1])
 
 
 class Sums(ClusterPolicy):

@@ -239,7 +239,7 @@ def fill(
     """Fill one server: ``tasks`` and ``stop`` (n_pairs,) from the tasks that its classes run elsewhere."""
     n, m = shares.shape
     entry = elsewhere / pace  # level at which a class begins to hold tasks here
-    order = np.argsort(entry)
+    order = np.argsort(entry, kind="mergesort")  # stable: interpreted and compiled, ties come alike
     free, load = np.ones(m), np.zeros(m)
     level = 0.0
     entered = stopped = 0
