@@ -41,9 +41,7 @@ from fairness.exact.linear_algebra import dot
 from fairness.model.problem import FloatArray
 from fairness.protocol.family import ByFamily
 from queueing.exact_laws.exact_means import exact_means
-from queueing.model.arrivals import Poisson
 from queueing.model.finite_chain import FiniteChain
-from queueing.model.job_trace import JobTrace
 from queueing.model.system import System
 from queueing.waiting.counted_orders import Priorities
 from queueing.waiting.counted_throughput import Throughput, max_weight_throughput, priority_throughput
@@ -214,9 +212,7 @@ def saturate(system: System, order: Order) -> Saturation:
 
 def require_carried(system: System, policy: Any) -> None:
     """Raise UnstableError if this is an order that looks at counts, and known not to carry what comes."""
-    arrivals = system.arrivals
-    poisson = not isinstance(arrivals, JobTrace) and all(isinstance(one, Poisson) for one in arrivals)
-    if isinstance(policy, Order) and policy.by_counts and poisson:
+    if isinstance(policy, Order) and policy.by_counts and system.is_poisson:
         found = _known(system, policy)
         if found is not None:
             found.require_stable()

@@ -15,6 +15,7 @@ import fairness
 import proofs
 import queueing
 from capacity import provision, service_boundary, stability_region
+from capacity.studies.instability import RandomSystems
 from fairness import DRF, PSDSF, AlphaFair, Cluster, ModelError, Problem, allocate, distributed_psdsf
 from fairness.errors import advised
 from fairness.indivisible import repeat_filling
@@ -178,6 +179,9 @@ WORKERS: dict[str, Callable[[Any], object]] = {
     "capacity.solve": lambda n: capacity.solve(System(POOL, [1, 1]), ["bound"], n_jobs=n),
     "capacity.region_volume": lambda n: capacity.region_volume(
         stability_region(POOL), precision=0.2, rng=1, n_jobs=n
+    ),
+    "capacity.search_instability": lambda n: capacity.search_instability(
+        DRF(), RandomSystems(2, 2), 1, rng=1, n_jobs=n
     ),
     "proofs.check_all": lambda n: proofs.check_all(["br-feasible"], n_jobs=n),
 }
