@@ -33,6 +33,7 @@ from .model.laws import (
 from .model.phase_type import PhaseType, coxian, fit_phases, phases_of
 from .model.system import System
 from .model.trace_fit import fit_trace
+from .one_server.order_means import single_server
 from .optima.optimal import optimal
 from .proved_bounds.check import check_certificate
 from .proved_bounds.enclosure import AtLeast
@@ -132,6 +133,7 @@ __all__ = [
     "read_trace",
     "replay",
     "simulate",
+    "single_server",
     "stationary",
     "tabulate",
     "tagged_duration",

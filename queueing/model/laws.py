@@ -96,6 +96,34 @@ class Law(ABC):
         """
         return 0.0
 
+    def upper_moments(self, values: ArrayLike) -> FloatArray:
+        r"""P(S > s), E[S; S > s] and E[S^2; S > s] for each value s >= 0, (3, ...).
+
+        Raises
+        ------
+        ModelError
+            If the law does not know: one that has only a mean and samples.
+
+        Examples
+        --------
+        >>> Exponential(2.0).upper_moments(0.0)
+        array([1., 2., 8.])
+        """
+        raise ModelError(
+            f"{self!r} knows no probabilities: give it a method upper_moments(values), take Empirical of a "
+            "sample of it, or simulate"
+        )
+
+    def atoms(self) -> tuple[FloatArray, FloatArray] | None:
+        """Values in increasing order and their probabilities; None of a law without any.
+
+        Examples
+        --------
+        >>> Empirical([1, 3, 3, 3]).atoms()
+        (array([1., 3.]), array([0.25, 0.75]))
+        """
+        return None
+
 
 class _ByMean(Law):
     """Base of the laws that carry their mean as a field."""
@@ -129,6 +157,10 @@ class Exponential(_ByMean):
         # Never 0: a job of size 0 has no slowdown.
         return self.mean * at_least_tiny(generator.standard_exponential(size))
 
+    def upper_moments(self, values: ArrayLike) -> FloatArray:
+        """P(S > s), E[S; S > s] and E[S^2; S > s] for each value, (3, ...)."""
+        return _gamma_tails(1, self.mean, values)
+
 
 def exponential_laws(means: list[float]) -> tuple[Exponential, ...]:
     """One law per mean; the means are known to be finite and > 0."""
@@ -158,6 +190,10 @@ class Deterministic(_ByMean):
     def sample(self, generator: np.random.Generator, size: int) -> FloatArray:
         """The value, (size,) times."""
         return np.full(size, self.mean)
+
+    def atoms(self) -> tuple[FloatArray, FloatArray]:
+        """The value, and 1."""
+        return np.array([self.mean]), np.ones(1)
 
 
 @dataclass(frozen=True)
@@ -198,6 +234,10 @@ class Erlang(_ByMean):
     def sample(self, generator: np.random.Generator, size: int) -> FloatArray:
         """Independent values, (size,)."""
         return at_least_tiny(generator.standard_gamma(self.phases, size) * (self.mean / self.phases))
+
+    def upper_moments(self, values: ArrayLike) -> FloatArray:
+        """P(S > s), E[S; S > s] and E[S^2; S > s] for each value, (3, ...)."""
+        return _gamma_tails(self.phases, self.mean / self.phases, values)
 
 
 @dataclass(frozen=True, init=False)
@@ -267,6 +307,11 @@ class Hyperexponential(Law):
         phase = np.searchsorted(np.cumsum(self.probabilities)[:-1], u[:, 0], side="right")
         return at_least_tiny(np.array(self.means)[phase] * -np.log1p(-u[:, 1]))
 
+    def upper_moments(self, values: ArrayLike) -> FloatArray:
+        """P(S > s), E[S; S > s] and E[S^2; S > s] for each value, (3, ...)."""
+        parts = zip(self.probabilities, self.means, strict=True)
+        return np.sum([p * _gamma_tails(1, m, values) for p, m in parts], axis=0)
+
     def unseen_work(self, jobs: float, power: int = 1) -> float:
         """Part of E[S^power] that comes from sizes above the quantile of level 1 - 1/jobs."""
         from scipy import optimize
@@ -321,20 +366,20 @@ class TruncatedPareto(_ByMean):
     @property
     def smallest(self) -> float:
         """Smallest value."""
-        return self.mean / self._moment(1)
+        return self.mean / float(self._moment(1))
 
     @property
     def scv(self) -> float:
         """Squared coefficient of variation."""
-        return self._moment(2) / self._moment(1) ** 2 - 1
+        return float(self._moment(2) / self._moment(1) ** 2 - 1)
 
-    def _moment(self, k: int, lowest: float = 1.0) -> float:
-        """E[X^k; X > lowest] for smallest value 1, largest ``ratio``."""
+    def _moment(self, k: int, lowest: Any = 1.0) -> Any:
+        """E[X^k; X > lowest] for smallest value 1, largest ``ratio``; of each of many lowest ones."""
         from scipy import special
 
-        gap, logs = k - self.shape, math.log(self.ratio / lowest)
+        gap, logs = k - self.shape, np.log(self.ratio / lowest)
         # Integral of x^(gap - 1) from lowest to ratio; exprel is regular at gap 0.
-        integral = float(np.exp(gap * math.log(lowest))) * logs * float(special.exprel(gap * logs))
+        integral = np.exp(gap * np.log(lowest)) * logs * special.exprel(gap * logs)
         return self.shape * integral / self._inside
 
     @property
@@ -352,7 +397,12 @@ class TruncatedPareto(_ByMean):
     def unseen_work(self, jobs: float, power: int = 1) -> float:
         """Part of E[S^power] that comes from sizes above the quantile of level 1 - 1/jobs."""
         lowest = min(float(self._quantiles(1 - 1 / max(jobs, 1))), self.ratio)
-        return self._moment(power, lowest) / self._moment(power)
+        return float(self._moment(power, lowest) / self._moment(power))
+
+    def upper_moments(self, values: ArrayLike) -> FloatArray:
+        """P(S > s), E[S; S > s] and E[S^2; S > s] for each value, (3, ...)."""
+        lowest = np.clip(float_array("values", values) / self.smallest, 1.0, self.ratio)
+        return np.array([self.smallest**k * self._moment(k, lowest) for k in range(3)])
 
 
 @dataclass(frozen=True)
@@ -385,6 +435,17 @@ class Lognormal(_ByMean):
 
         deviation = math.sqrt(math.log1p(self.scv))
         return float(special.ndtr(power * deviation - special.ndtri(1 - 1 / max(jobs, 1))))
+
+    def upper_moments(self, values: ArrayLike) -> FloatArray:
+        """P(S > s), E[S; S > s] and E[S^2; S > s] for each value, (3, ...)."""
+        from scipy import special
+
+        variance = math.log1p(self.scv)
+        with np.errstate(divide="ignore"):
+            logs = np.log(float_array("values", values) / self.mean)
+        parts = (((k - 0.5) * variance - logs) / math.sqrt(variance) for k in range(3))
+        means = (1.0, self.mean, self.mean**2 * (1.0 + self.scv))
+        return np.array([mean * special.ndtr(part) for mean, part in zip(means, parts, strict=True)])
 
 
 @dataclass(frozen=True, eq=False, repr=False, init=False)
@@ -453,8 +514,22 @@ class Empirical(Law):
         powers = (self.values / self.mean) ** power
         return float(powers[self.values > quantile].sum() / powers.sum())
 
+    def atoms(self) -> tuple[FloatArray, FloatArray]:
+        """The different values, and how often they occur."""
+        values, times = np.unique(self.values, return_counts=True)
+        return values, times / len(self.values)
+
     def __repr__(self) -> str:
         return f"Empirical({len(self.values)} values, mean {self.mean:.6g}, scv {self.scv:.6g})"
+
+
+def _gamma_tails(shape: int, scale: float, values: ArrayLike) -> FloatArray:
+    """P(S > s), E[S; S > s] and E[S^2; S > s] of a gamma law."""
+    from scipy import special
+
+    ratio = float_array("values", values) / scale
+    means = (1.0, shape * scale, shape * (shape + 1) * scale**2)
+    return np.array([mean * special.gammaincc(shape + k, ratio) for k, mean in enumerate(means)])
 
 
 def positive(name: str, value: float) -> float:

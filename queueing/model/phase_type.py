@@ -211,6 +211,16 @@ class PhaseType(Law):
         squares = 2 * np.linalg.solve(-unit.rates, rest)
         return min(1.0, float(here @ (level * (level + 2 * rest) + squares) / (unit.initial @ squares)))
 
+    def upper_moments(self, values: ArrayLike) -> FloatArray:
+        """P(S > s), E[S; S > s] and E[S^2; S > s] for each value, (3, ...)."""
+        s = float_array("values", values)
+        # What is left after s begins in the phase at s.
+        rest = np.linalg.solve(-self.rates, np.ones(self.n_phases))
+        squares = 2 * np.linalg.solve(-self.rates, rest)
+        here = self._present(s)
+        chance, mean, square = here.sum(axis=-1), here @ rest, here @ squares
+        return np.array([chance, s * chance + mean, s * (s * chance + 2 * mean) + square])
+
     def __repr__(self) -> str:
         return f"PhaseType({self.n_phases} phases, mean {self.mean:.6g}, scv {self.scv:.6g})"
 

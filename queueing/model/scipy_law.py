@@ -12,12 +12,20 @@ from dataclasses import dataclass, replace
 from typing import Any, Self
 
 import numpy as np
+from numpy.typing import ArrayLike
 
+from fairness.arguments.validation import float_array
 from fairness.errors import ModelError
 from fairness.model.problem import FloatArray
 from queueing.model.laws import Erlang, Exponential, Law, at_least_tiny, positive
 
 __all__ = ["ScipyLaw", "as_law"]
+
+LEVELS = np.concatenate([np.geomspace(1e-15, 0.5, 100), 1.0 - np.geomspace(1e-15, 0.5, 100)])
+"""Levels of quantiles at which panels end, too."""
+
+MOST_ATOMS = 1_000_000
+"""Values of a discrete law that are listed."""
 
 SPOKEN = ("mean", "var", "ppf", "cdf", "support")
 """What a frozen distribution answers."""
@@ -122,6 +130,47 @@ class ScipyLaw(Law):
             )
         whole = float(law.mean()) ** power * (1.0 if power == 1 else 1.0 + self.scv)
         return min(1.0, max(0.0, 1.0 - below / whole))
+
+    def upper_moments(self, values: ArrayLike) -> FloatArray:
+        r"""P(S > s), E[S; S > s] and E[S^2; S > s] for each value, (3, ...).
+
+        E[S; S > s] = s P(S > s) + the integral of P(S > t) over t > s, and the second moment likewise, by
+        Gauss's rule on forty panels a decade and those that the values make.
+        """
+        law, s = self.distribution, float_array("values", values) / self.factor
+        top = min(float(law.support()[1]), max(float(s.max(initial=0.0)), float(law.isf(1e-30))) * 1e6)
+        ends = np.geomspace(top * 1e-24, top, 961)
+        ends = np.unique(np.concatenate([[0.0], law.support()[:1], ends, law.isf(LEVELS), s.ravel()]))
+        ends = ends[ends <= top]
+        nodes, weights = np.polynomial.legendre.leggauss(8)
+        half = np.diff(ends)[:, None] / 2
+        t = ends[:-1, None] + half * (1.0 + nodes)
+        tails = law.sf(t) * half * weights
+        panels = np.array([tails.sum(axis=1), (2 * t * tails).sum(axis=1)])
+        above = np.append(np.cumsum(panels[:, ::-1], axis=1)[:, ::-1], np.zeros((2, 1)), axis=1)
+        first, second = above[:, np.searchsorted(ends, np.minimum(s, top))]
+        chance = law.sf(s)
+        moments = np.array([chance, s * chance + first, s * s * chance + second])
+        return moments * self.factor ** np.arange(3).reshape(3, *(1,) * s.ndim)
+
+    def atoms(self) -> tuple[FloatArray, FloatArray] | None:
+        """Whole numbers with their probabilities, up to the quantile of level 1 - 1e-15; None of a density.
+
+        Raises
+        ------
+        ModelError
+            If there are more than a million.
+        """
+        law = self.distribution
+        if not hasattr(law, "pmf"):
+            return None
+        first, last = (float(law.ppf(level)) for level in (1e-15, 1 - 1e-15))
+        if last - first > MOST_ATOMS:
+            raise ModelError(f"{self!r} has more than {MOST_ATOMS:,} values; take a law with a density")
+        values = np.arange(first, last + 1)
+        chances = np.asarray(law.pmf(values), dtype=float)
+        known = chances > 0
+        return values[known] * self.factor, chances[known] / chances.sum()
 
     def __repr__(self) -> str:
         return f"ScipyLaw({_named(self.distribution)}, mean {self.mean:.6g}, scv {self.scv:.6g})"

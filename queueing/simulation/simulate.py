@@ -78,6 +78,7 @@ def simulate(
     table: Table | None = None,
     tasks: Tasks | None = None,
     record: bool = False,
+    order: str | Sequence[str] | None = None,
     progress: ProgressOption = None,
     time_limit: float | None = None,
 ) -> Simulation:
@@ -139,6 +140,10 @@ def simulate(
         Of tasks: their number per job and their times, where they run. Default: ``Tasks()``.
     record : bool
         Of jobs: keep the measured jobs.
+    order : {"ps", "fcfs", "sjf", "psjf", "srpt", "las"} or one of them per class, optional
+        Of jobs: in which order the jobs of a class are served, of what the policy gives the class
+        (:mod:`queueing.simulation.jobs.queues`): equally, first come first served, smallest size first
+        without and with preemption, least left first, least attained first. Default: "ps", equally.
     progress : callable or bool, optional
         Called with a :class:`fairness.machine.work.Progress` now and then. Default: a bar for work of more
         than seconds, where standard error is a terminal; False: none.
@@ -225,6 +230,7 @@ def simulate(
         "record": record or None,
         "start": start,
         "table": table,
+        "order": order,
         "tasks": tasks,
     }
     given = {name: value for name, value in options.items() if value is not None}

@@ -2,7 +2,8 @@ r"""Job-level simulation with remaining work: any law of arrivals and sizes, dur
 
 Each job of class :math:`i` brings work :math:`S` (its size, in task-time) and is served at rate
 :math:`\varphi_i(x)/x_i` tasks while :math:`x` jobs are present: the tasks of a class are shared equally
-(:mod:`queueing.simulation.jobs.events`). With the duration :math:`T` of a job, from arrival to departure,
+(:mod:`queueing.simulation.jobs.events`), or go to its jobs in an order
+(:mod:`queueing.simulation.jobs.queues`). With the duration :math:`T` of a job, from arrival to departure,
 measured are per class
 
 * ``mean_durations`` E[T], ``mean_slowdowns`` E[T/T'], quantiles of both, over the jobs that *arrive* in the
@@ -55,6 +56,7 @@ from fairness.protocol.policy import Policy, policy_name
 from queueing.model.job_trace import JobTrace
 from queueing.model.laws import Law
 from queueing.model.system import System
+from queueing.simulation.jobs.queues import checked_orders
 from queueing.simulation.jobs.results import JobSimulation
 from queueing.simulation.jobs.runs import (
     BLOCK,
@@ -120,6 +122,7 @@ class JobOptions:
     record: bool = False
     start: ArrayLike | None = None
     table: Table | None = None
+    order: str | Sequence[str] = "ps"
 
 
 def check_levels(quantiles: Sequence[float]) -> tuple[float, ...]:
@@ -222,6 +225,7 @@ class JobLevel(Level[Sample]):
         trace = self.trace = system.arrivals if isinstance(system.arrivals, JobTrace) else None
         self.drawn, self.one_run = trace is None, options.batches or trace is not None
         self.levels = check_levels(options.quantiles)
+        self.orders = checked_orders(options.order, system.problem.job_classes)
         count, end = check_length(options.jobs, options.horizon, trace)
         self.longer = "more jobs" if end is None else "a longer horizon"
         replications, warmup = length.replications, length.warmup
@@ -272,7 +276,8 @@ class JobLevel(Level[Sample]):
             present = work_left(self.start.draw(early), sizes, early)
         measured = sum(phase.arrivals for phase in self.phases)
         log = measured if measured < MOST else BLOCK
-        outcome = Run(source, self.source.reader(), log, present, pace).outcome(self.warmup, self.phases)
+        run = Run(source, self.source.reader(), log, present, self.orders, pace)
+        outcome = run.outcome(self.warmup, self.phases)
         alone = self.system.most_tasks
         ranks = outcome.ranks(alone) if self.levels else []
         kept = outcome if self.record else replace(outcome, log=outcome.log[:0].copy())
@@ -325,6 +330,7 @@ class JobLevel(Level[Sample]):
             little=little,
             alone_rates=system.most_tasks,
             jobs=jobs.astype(np.int64),
+            orders=self.orders,
             record=self._recorded(outcomes) if self.record else None,
         )
 
