@@ -20,7 +20,8 @@ its later minimum, and end in that.
 *Formula* (SOAP [3]_). Let s lie on the side from b to c, of rank r, and let the later intervals of rank at
 most r be :math:`[b_k, c_k)`, in which a job is served for :math:`X_k`. Then
 
-.. math:: E[T(s)] = \frac{\lambda}{2} \frac{E[\min(S,c)^2] + \sum_k E[X_k^2]}{(1-\lambda C(b))(1-\lambda C(c))}
+.. math:: E[T(s)] = \frac{\lambda}{2}
+          \frac{E[\min(S,c)^2] + \sum_k E[X_k^2]}{(1-\lambda C(b))(1-\lambda C(c))}
           + \int_0^s \frac{da}{1 - \lambda C(y_s(a))},
 
 :math:`y_s(a)` being the first age whose rank is at least the largest one in :math:`[a, s)`; up to b it is b.
@@ -49,14 +50,18 @@ from queueing.one_server.size_table import SizeTable
 
 __all__ = ["gittins"]
 
-STRAIGHT = 1e-9
-"""Relative difference of slopes that are one: exponential sizes have one hazard rate up to rounding."""
-ROUNDING = 2.0**-50
-"""Relative, of probabilities and of means."""
+STRAIGHT = 1e-7
+"""Relative difference of ranks that are equal, as in the tail of a mixture of exponentials."""
+ROUNDING = 2.0**-49
+"""Relative, of probabilities and of means: exponential sizes have one hazard rate up to that."""
 CLOSE = 1e-6
 """Relative difference of two ranks between which nothing changes."""
 MOST_JUMPS = 16
 """Long sides, those with the most probability, whose ends are looked for more closely."""
+RARE = 1e-4
+"""Probability of ends of sides that are not looked for."""
+NEAR = 1e-5
+"""Part of an age up to which they are."""
 LEVEL = 1e-13
 """Part of the mean size that is rounding."""
 
@@ -70,6 +75,8 @@ class Ages:
         Ages, those of atoms twice, and P(S > a), the first time P(S >= a).
     left, squares : ndarray of shape (n,)
         E[(S - a)+] and E[((S - a)+)^2].
+    used, cut : ndarray of shape (n,)
+        E[min(S, a)], which is C, and E[min(S, a)^2].
     done : ndarray of int, one per size of the table
         Where its job ends.
     """
@@ -93,17 +100,22 @@ class Ages:
         self.alive, first, second = above
         self.left = first - a * self.alive
         self.squares = second - 2 * a * first + a**2 * self.alive
+        # E[min(S, a)] and its square's; of the smallest ages between bounds that have more digits.
+        self.used = np.clip(self.left[0] - self.left, a * self.alive, a)
+        self.cut = np.clip(self.squares[0] - self.squares - 2 * a * self.left, a**2 * self.alive, a**2)
 
     @cached_property
     def best(self) -> IntArray:
         """For each age the later one up to which the slope is steepest, of equal ones the last, (n - 1,)."""
         alive, left = self.alive.tolist(), self.left.tolist()
         # Digits of the two: of what is left, those of E[S; S > a] and of a P(S > a).
-        unsure, blurred = ROUNDING * self.alive, ROUNDING * (self.left + 2 * self.ages * self.alive)
+        unsure, blurred = (
+            (ROUNDING * x).tolist() for x in (self.alive, self.left + 2 * self.ages * self.alive)
+        )
         n = len(alive)
         best = [n] * n
-        for j, (rough, blur) in reversed(list(enumerate(zip(unsure.tolist(), blurred.tolist(), strict=True)))[:-1]):
-            k = j + 1
+        for j in range(n - 2, -1, -1):
+            k, rough, blur = j + 1, unsure[j], blurred[j]
             while k < n - 1:
                 far = best[k]
                 near_rise, near_run = alive[j] - alive[k] - rough, left[j] - left[k] + blur
@@ -124,7 +136,7 @@ class Ages:
         """Rank of each age, (n,); 0 of the last, at which all are done."""
         start = np.arange(len(self.best))
         ranks = self.rank(start, self.best)
-        # A side of one step has the rank of its middle; where two meet, that of both is that of their meeting.
+        # A side of one step has the rank of its middle; where two meet, that of both together is there.
         single = self.best == start + 1
         meet = 1 + np.flatnonzero(single[1:] & single[:-1] & (ranks[1:] > 0) & (ranks[:-1] > 0))
         ranks[meet] = self.rank(meet - 1, meet + 1)
@@ -160,7 +172,7 @@ class Ages:
 
 
 class _Pace:
-    """Time that a job of some rank takes per unit of service: 1/(1 - lambda C(y)), y the first age of that rank.
+    """Time of a job per unit of service, by its rank: 1/(1 - lambda C(y)), y the first age of that rank.
 
     Between y and the next record it is a straight line of the rank; where a long side of the hull begins it
     jumps.
@@ -194,7 +206,7 @@ def gittins(table: SizeTable, rate: float, points: int) -> tuple[FloatArray, Flo
     ends of long sides, known up to a step of the table.
     """
     ages = Ages(table, points)
-    used = ages.left[0] - ages.left  # C
+    used = ages.used
     free = 1 - rate * used
     sides = ages.records
     rank = np.maximum.accumulate(ages.rank(sides[:-1], sides[1:]))
@@ -209,8 +221,7 @@ def gittins(table: SizeTable, rate: float, points: int) -> tuple[FloatArray, Flo
             begin = end = done
             if side + 1 < len(single) and single[side + 1]:
                 level = float(ages.rank(sides[side : side + 1], sides[side + 2 : side + 3])[0])
-        whole = ages.squares[0] - ages.squares[end] - 2 * ages.ages[end] * ages.left[end]
-        waited = rate / 2 * (whole + ages.again(level, end)) / (free[begin] * free[end])
+        waited = rate / 2 * (ages.cut[end] + ages.again(level, end)) / (free[begin] * free[end])
         # No rank within a side is above that of its beginning, up to rounding.
         worst = np.minimum(np.maximum.accumulate(ages.ranks[begin : done + 1][::-1])[::-1], rank[side])
         served = np.diff(ages.ages[begin : done + 1]) * pace.between(worst)
@@ -219,12 +230,16 @@ def gittins(table: SizeTable, rate: float, points: int) -> tuple[FloatArray, Flo
     at = np.searchsorted(sides, ages.done) - 1
     durations = np.array([duration(*where) for where in zip(ages.done.tolist(), at.tolist(), strict=True)])
     after = durations.copy()
-    for k in np.flatnonzero(~(single[at] & single[np.minimum(at + 1, len(single) - 1)]) & (sides[at + 1] == ages.done)):
+    for k in np.flatnonzero(
+        ~(single[at] & single[np.minimum(at + 1, len(single) - 1)]) & (sides[at + 1] == ages.done)
+    ):
         if at[k] + 1 < len(single):
             after[k] = duration(int(ages.done[k]), int(at[k]) + 1)
     long = np.flatnonzero(~single)
     long = long[np.argsort(ages.alive[sides[long + 1]] - ages.alive[sides[long]])][:MOST_JUMPS]
     ends = np.unique(sides[np.concatenate([long, long + 1])])
-    ends = ends[(ends > 0) & (ends < len(used) - 1)]
-    reach = np.maximum(ages.ages[ends] - ages.ages[ends - 1], ages.ages[ends + 1] - ages.ages[ends])
-    return durations, after, np.array([ages.ages[ends], reach])
+    # Where few are younger, ranks have few digits, and so they have on the shortest steps.
+    ends = ends[(1 - ages.alive[ends] > RARE) & (ends < len(used) - 1)]
+    where = ages.ages[ends]
+    reach = np.maximum(np.maximum(where - ages.ages[ends - 1], ages.ages[ends + 1] - where), NEAR * where)
+    return durations, after, np.array([where, reach])

@@ -15,8 +15,6 @@ import math
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from fairness.arguments.validation import require_choice, require_number
 from fairness.display.colours import part_line
 from fairness.display.drawing import given_axes
@@ -39,7 +37,7 @@ ORDERS = (*FORMULAS, "gittins")
 
 FIRST, LAST = 128, 8192
 """Panels of a law at first and at last."""
-LAST_OF_INDEX = 2048
+LAST_OF_INDEX = 4096
 """Under the index policy, whose time grows with their square."""
 MOST_ATOMS = 20_000
 """Atoms under the index policy."""
@@ -130,7 +128,7 @@ class OrderMeans(Result):
         return ax
 
 
-def single_server(law: Law, load: float, order: str = "srpt", *, precision: float = 1e-6) -> OrderMeans:
+def single_server(law: Law, load: float, order: str = "srpt", *, precision: float = 1e-5) -> OrderMeans:
     """Mean duration and slowdown of jobs at one server, in an order of service: the M/G/1 queue.
 
     Parameters

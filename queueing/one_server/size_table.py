@@ -7,9 +7,11 @@ parts,
 
 on panels of three sizes, g' that of the parabola through the three values of g, and the product by Simpson's
 rule, whose errors of second order cancel. That needs no density. Where g jumps, by :math:`\delta` at s, this
-adds :math:`\delta P(S > s)`; a panel with a jump in its middle is integrated as two straight pieces. The panels are equally long in the logarithm of the size, in P(S <= s), in E[S; S <= s]
-and in E[S^2; S <= s] taken together; what lies below :math:`s_0` has probability 1e-10 and counts as
-:math:`s_0`, and of the second moment 1e-14 lies above :math:`s_n`.
+adds :math:`\delta P(S > s)`; a panel with a jump in its middle is integrated as two straight pieces.
+
+The panels are equally long in the logarithm of the size, in P(S <= s), in E[S; S <= s] and in E[S^2; S <= s]
+taken together; what lies below :math:`s_0` has probability 1e-10 and counts as :math:`s_0`, and of the second
+moment 1e-14 lies above :math:`s_n`.
 """
 
 from __future__ import annotations
@@ -105,7 +107,11 @@ class SizeTable:
         broken = (middle - start) * first + (end - after[1:-1:2]) * second
         broken *= 2 / (self.sizes[2::2] - self.sizes[:-2:2])
         jumps = (after - values) * alive
-        return float(values[0] + np.where(after == values, 0.0, jumps).sum() + np.where(after[1:-1:2] == middle, smooth, broken).sum())
+        return float(
+            values[0]
+            + np.where(after == values, 0.0, jumps).sum()
+            + np.where(after[1:-1:2] == middle, smooth, broken).sum()
+        )
 
     @property
     def exponent(self) -> float:
@@ -144,11 +150,10 @@ def size_table(law: Law, panels: int, near: FloatArray = NOWHERE) -> SizeTable:
 
 def _spread(law: Law, panels: int, near: FloatArray) -> FloatArray:
     """Ends and middles of the panels."""
-    wide = law.mean * np.geomspace(1e-40, 1e30, 1401)
-    for points in (wide, None):
-        points = np.geomspace(low, high, 1001) if points is None else points
+    low, high, whole = law.mean * 1e-40, law.mean * 1e30, law.upper_moments(np.zeros(1))
+    for number in (1401, 1001):
+        points = np.geomspace(low, high, number)
         above = law.upper_moments(points)
-        whole = law.upper_moments(np.zeros(1))
         low = points[max(int(np.searchsorted(1.0 - above[0], BELOW)) - 1, 0)]
         high = points[min(int(np.searchsorted(-above[2], -ABOVE * whole[2, 0])), len(points) - 1)]
     progress = 1.0 - above / whole

@@ -155,7 +155,8 @@ def advance(
 ) -> tuple[int, int, int]:
     """Run for a number of arrivals or until ``horizon``; (status, arrivals, departures).
 
-    Without ``queues`` all classes share equally. Arriving jobs are written to the log if ``measured``; with ``drain`` the run ends as soon as no job of the log is present.
+    Without ``queues`` all classes share equally. Arriving jobs are written to the log if ``measured``; with
+    ``drain`` the run ends as soon as no job of the log is present.
     """
     n = len(state.counts)
     tasks = lookup.tasks

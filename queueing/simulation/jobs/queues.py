@@ -114,10 +114,12 @@ def line_up(queues: Queues, works: FloatArray, i: int, count: int) -> None:
 
 
 @part
-def join(queues: Queues, works: FloatArray, rows: IntArray, i: int, count: int, size: float, row: int) -> None:
+def join(
+    queues: Queues, works: FloatArray, rows: IntArray, i: int, count: int, size: float, row: int
+) -> None:
     """A job joins class i, behind those of its key."""
     keys, order = queues.keys[i], queues.orders[i]
-    key = 0.0 if order == FCFS or order == LAS else size  # noqa: PLR1714  (kernels know no `in`)
+    key = 0.0 if order in (FCFS, LAS) else size
     k = count
     while k > 0 and keys[k - 1] <= key:
         keys[k], works[k], rows[k] = keys[k - 1], works[k - 1], rows[k - 1]
