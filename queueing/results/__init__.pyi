@@ -20,6 +20,7 @@ from ..fluid.rays import Ray
 from ..fluid.trajectory import Trajectory
 from ..fluid.verdict import FluidVerdict
 from ..model.trace_fit import TraceFit
+from ..one_server.order_means import OrderMeans
 from ..optima.optimum import Optimum
 from ..proved_bounds.enclosure import Enclosure
 from ..replays.recorded import Replay
@@ -48,6 +49,7 @@ __all__ = [
     "LowerCertificate",
     "MeanJobsByLoad",
     "Optimum",
+    "OrderMeans",
     "RationalFunction",
     "Ray",
     "Replay",
