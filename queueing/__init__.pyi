@@ -40,6 +40,7 @@ from .proved_bounds.enclosure import AtLeast
 from .recorded.cluster_trace import ClusterTrace
 from .recorded.node_list import NodeList
 from .replays.replay import replay
+from .simulation.jobs.shortest_first import SRPT
 from .simulation.simulate import simulate
 from .simulation.tasks.options import Tasks, TaskTypes
 from .simulation.tasks.own_schedulers import OwnScheduler, PresentJob, SystemState
@@ -66,6 +67,7 @@ from .waiting.orders import FCFS
 
 __all__ = [
     "FCFS",
+    "SRPT",
     "Arrivals",
     "AtLeast",
     "Automatic",

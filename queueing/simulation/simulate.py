@@ -34,6 +34,7 @@ from queueing.model.job_trace import JobTrace
 from queueing.model.system import System
 from queueing.simulation.counts import CountLevel
 from queueing.simulation.jobs.sampling import JobLevel
+from queueing.simulation.jobs.shortest_first import SRPT
 from queueing.simulation.replications import RunLength
 from queueing.simulation.results import Simulation
 from queueing.simulation.sampling import Effort, Level, estimated
@@ -59,7 +60,7 @@ for _name, _level in LEVELS.items():
 
 def simulate(
     system: System,
-    policy: Policy | ClusterPolicy | Scheduler | FCFS,
+    policy: Policy | ClusterPolicy | Scheduler | FCFS | SRPT,
     *,
     level: str | None = None,
     events: int | None = None,
@@ -93,7 +94,8 @@ def simulate(
         ``policy(problem, counts) -> tasks``, for a cluster ``policy(cluster, counts) -> placement``, whose
         tasks of a class are shared equally by its jobs; or ``DRFScheduler()``, ``BMFScheduler()``,
         ``PFScheduler()``, ``FIFOScheduler()``, ``TargetScheduler(policy)`` or an :class:`OwnScheduler`
-        written in Python, which start whole tasks; or ``FCFS()``, under which a job is one such task.
+        written in Python, which start whole tasks; or ``FCFS()``, under which a job is one such task; or
+        ``SRPT()``, an order of all jobs by what is left of them.
     level : {"counts", "jobs", "tasks"}, optional
         What is simulated. Default: tasks under a scheduler; jobs if sizes are not exponential, arrivals not
         Poisson, or an option is given that only this level knows; else counts.
@@ -221,6 +223,15 @@ def simulate(
                 "level", f"of whole jobs in order is 'tasks'; got {level!r:.80}; leave it out"
             )
         policy, tasks = _scheduler(policy), Tasks(per_job=1)
+    if isinstance(policy, SRPT):
+        for name, unfit in (("order", order), ("table", table)):
+            if unfit is not None:
+                raise ModelError.of(name, "is not for an order of all jobs: leave it out")
+        if level not in (None, "jobs"):
+            raise ModelError.of(
+                "level", f"of an order of all jobs is 'jobs'; got {level!r:.80}; leave it out"
+            )
+        level = "jobs"
     options = {
         "events": events,
         "jobs": jobs,
@@ -248,7 +259,7 @@ def simulate(
 
     def make() -> Level[Any]:
         rule: Any = policy  # each level refuses what is none of its own
-        if chosen != "tasks" and not isinstance(system.arrivals, JobTrace):
+        if chosen != "tasks" and not isinstance(system.arrivals, JobTrace) and not isinstance(policy, SRPT):
             require_stable(system, rule)
         made: Level[Any] = LEVELS[chosen](system, rule, length, own)
         return made

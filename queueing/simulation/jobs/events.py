@@ -29,7 +29,17 @@ from fairness.model.problem import FloatArray
 from fairness.protocol.following import Question
 from queueing.simulation import kernels, policy_rows
 from queueing.simulation.jobs import queues as ordered
-from queueing.simulation.jobs.queues import PS, Queues, catch_up, first_due, join, leave, serve
+from queueing.simulation.jobs.queues import (
+    PS,
+    Queues,
+    allot,
+    catch_up,
+    first_due,
+    join,
+    leave,
+    overtake,
+    serve,
+)
 from queueing.simulation.kernels import kernel, part, pop, push
 from queueing.simulation.policy_rows import MISSING, Lookup, find, moved, visit
 
@@ -141,6 +151,55 @@ def _leave(state: State, queues: Queues | None, i: int, place: int, now: float) 
     return bool(row != UNMEASURED)
 
 
+@part
+def _tasks(queues: Queues | None, lookup: Lookup, here: int, i: int) -> float:
+    """Tasks of class i."""
+    if queues is None or len(queues.scales) == 0:
+        return float(lookup.tasks[here, i])
+    return float(queues.tasks[i])
+
+
+@part
+def _next_due(state: State, queues: Queues | None, lookup: Lookup, here: int) -> tuple[float, int, int]:
+    """Time to the next departure, its class, and its place there; or to another event of the queues.
+
+    Of a group that catches up with another the place is minus its first, of a job that overtakes another the
+    class is the number of classes. Without any the class is -1.
+    """
+    counts, thresholds = state.counts, state.thresholds
+    wait, leaver, place = np.inf, -1, 0
+    if queues is not None and len(queues.scales) > 0:
+        wait = allot(queues, counts)
+        leaver = len(counts) if wait < np.inf else -1
+    for i in range(len(counts)):
+        tasks = _tasks(queues, lookup, here, i)
+        if counts[i] > 0 and tasks > 0:
+            first = 0
+            if queues is None or queues.orders[i] == PS:
+                # Rounding may have carried the clock past the threshold.
+                due = max(thresholds[i, 0] - state.attained[i], 0.0) * counts[i] / tasks
+            else:
+                due, first = first_due(queues, thresholds[i], i, counts[i], tasks)
+            # Who leaves when it is overtaken, leaves.
+            if due < wait or (due == wait and leaver == len(counts)):
+                wait, leaver, place = due, i, first
+    return wait, leaver, place
+
+
+@part
+def _pass(state: State, queues: Queues | None, lookup: Lookup, here: int, elapsed: float) -> None:
+    """Time passes."""
+    counts = state.counts
+    for i in range(len(counts)):
+        if counts[i] > 0:
+            state.area[i] += counts[i] * elapsed
+            tasks = _tasks(queues, lookup, here, i)
+            if queues is None or queues.orders[i] == PS:
+                state.attained[i] += tasks / counts[i] * elapsed
+            else:
+                serve(queues, state.thresholds[i], i, counts[i], tasks, elapsed)
+
+
 @kernel(kernels, policy_rows, ordered)
 def advance(
     state: State,
@@ -159,9 +218,7 @@ def advance(
     ``drain`` the run ends as soon as no job of the log is present.
     """
     n = len(state.counts)
-    tasks = lookup.tasks
-    counts, attained, area = state.counts, state.attained, state.area
-    thresholds, counters, position = state.thresholds, state.counters, state.position
+    counts, counters, position = state.counts, state.counters, state.position
     here, arrived, departed = find(lookup, counts), 0, 0
     now = state.clock[0]
     look = True
@@ -184,17 +241,7 @@ def advance(
             if here == MISSING:
                 state.clock[0] = now
                 return ROW_MISSING, arrived, departed
-        wait, leaver, place = np.inf, -1, 0
-        for i in range(n):
-            if counts[i] > 0 and tasks[here, i] > 0:
-                first = 0
-                if queues is None or queues.orders[i] == PS:
-                    # Rounding may have carried the clock past the threshold.
-                    due = max(thresholds[i, 0] - attained[i], 0.0) * counts[i] / tasks[here, i]
-                else:
-                    due, first = first_due(queues, thresholds[i], i, counts[i], tasks[here, i])
-                if due < wait:
-                    wait, leaver, place = due, i, first
+        wait, leaver, place = _next_due(state, queues, lookup, here)
         departs = leaver >= 0 and now + wait <= arrival
         until = now + wait if departs else arrival
         if until > horizon:
@@ -204,18 +251,13 @@ def advance(
             state.clock[0] = now
             return STUCK, arrived, departed
         # Not the wait, of which until has lost some digits: clocks must not drift away from the time.
-        elapsed = until - now
-        for i in range(n):
-            if counts[i] > 0:
-                area[i] += counts[i] * elapsed
-                if queues is None or queues.orders[i] == PS:
-                    attained[i] += tasks[here, i] / counts[i] * elapsed
-                else:
-                    serve(queues, thresholds[i], i, counts[i], tasks[here, i], elapsed)
+        _pass(state, queues, lookup, here, until - now)
         now = until
         if now == horizon:
             break
-        if queues is not None and departs and place < 0:
+        if queues is not None and departs and leaver == n:
+            overtake(queues, state.thresholds)
+        elif queues is not None and departs and place < 0:
             catch_up(queues, leaver, counts[leaver], -place)
         elif departs:
             look = _leave(state, queues, leaver, place, now) and drain

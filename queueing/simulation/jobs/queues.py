@@ -25,6 +25,11 @@ many as it goes before. Under ``las`` jobs whose keys are equal form a group; a 
 than the one before it in the array catches up with it, which is an event of its own: from then on both are
 one.
 
+*One order of all jobs*, of whatever class (:class:`queueing.SRPT`): the first by what is left times the scale
+of its class takes as many tasks as its limit and the resources allow, the next what these leave, and so on.
+Within a class that is ``srpt``, so only the tasks of the classes are to be found, by going through the first
+of each. Who is served faster than one before it overtakes it, which is an event of its own, too.
+
 References
 ----------
 .. [1] L. Schrage, "A proof of the optimality of the shortest remaining processing time discipline",
@@ -49,9 +54,11 @@ from fairness.model.problem import FloatArray, Problem
 from queueing.simulation.kernels import part
 
 __all__ = [
+    "NO_SCALES",
     "ORDERS",
     "PS",
     "Queues",
+    "allot",
     "catch_up",
     "checked_orders",
     "first_due",
@@ -59,10 +66,19 @@ __all__ = [
     "leave",
     "line_up",
     "new_queues",
+    "overtake",
     "serve",
 ]
 
 PS, FCFS, SJF, PSJF, SRPT, LAS = range(6)
+
+NO_SCALES: FloatArray = np.empty(0)
+
+ROUNDING = 2.0**-48
+"""Part of a resource that is none."""
+
+LESS = 1.0 - 2.0**-50
+"""What makes a number smaller by its last digits."""
 
 ORDERS = {"ps": PS, "fcfs": FCFS, "sjf": SJF, "psjf": PSJF, "srpt": SRPT, "las": LAS}
 """Codes of the orders by their names."""
@@ -74,6 +90,12 @@ class Queues(NamedTuple):
     orders: IntArray  # (n_classes,): codes
     limits: FloatArray  # (n_classes,): most tasks of a job
     keys: FloatArray  # (n_classes, most jobs), falling
+    scales: FloatArray  # (n_classes,): of the keys in one order of all jobs; none without such an order
+    shares: FloatArray  # (n_classes, n_resources): of the resources, that a task holds
+    free: FloatArray  # (n_resources,): parts
+    places: IntArray  # (n_classes,): whom the order has come to
+    tasks: FloatArray  # (n_classes,): what the order gives them
+    passing: IntArray  # (4,): class and place of who overtakes, and of whom
 
 
 def checked_orders(order: str | Sequence[str], job_classes: Sequence[str]) -> tuple[str, ...]:
@@ -95,14 +117,29 @@ def checked_orders(order: str | Sequence[str], job_classes: Sequence[str]) -> tu
     return orders
 
 
-def new_queues(orders: Sequence[str], problem: Problem | Cluster, jobs: int) -> Queues | None:
-    """Queues with room for some jobs; None where all classes share equally."""
+def new_queues(
+    orders: Sequence[str], problem: Problem | Cluster, jobs: int, scales: FloatArray = NO_SCALES
+) -> Queues | None:
+    """Queues with room for some jobs; None where all classes share equally.
+
+    ``scales`` (n_classes,) make one order of all jobs of a pool.
+    """
     if set(orders) == {"ps"}:
         return None
     n = len(orders)
-    limits = problem.limits if isinstance(problem, Problem) else np.full(n, np.inf)
-    codes = np.array([ORDERS[name] for name in orders])
-    return each_apart(Queues(codes, limits, np.empty((n, jobs))))
+    shares = problem.task_shares if len(scales) else np.empty((n, 0))
+    queues = Queues(
+        orders=np.array([ORDERS[name] for name in orders]),
+        limits=problem.limits if isinstance(problem, Problem) else np.full(n, np.inf),
+        keys=np.empty((n, jobs)),
+        scales=scales,
+        shares=shares,
+        free=np.empty(shares.shape[1]),
+        places=np.empty(n, np.int64),
+        tasks=np.empty(n),
+        passing=np.zeros(4, np.int64),
+    )
+    return each_apart(queues)
 
 
 def line_up(queues: Queues, works: FloatArray, i: int, count: int) -> None:
@@ -208,3 +245,50 @@ def catch_up(queues: Queues, i: int, count: int, begin: int) -> None:
         if keys[k] != own:
             break
         keys[k] = keys[begin - 1]
+
+
+@part
+def allot(queues: Queues, counts: IntArray) -> float:
+    """Tasks of each class in one order of all jobs; how long until one job overtakes another."""
+    tasks, places, free = queues.tasks, queues.places, queues.free
+    for j in range(len(free)):
+        free[j] = 1.0
+    for i in range(len(tasks)):
+        tasks[i] = 0.0
+        places[i] = counts[i] - 1
+    wait, ahead, speed_ahead = np.inf, 0.0, np.inf
+    before, place_before = 0, 0
+    while True:
+        first, key = -1, np.inf
+        for i in range(len(tasks)):
+            if places[i] >= 0 and queues.scales[i] * queues.keys[i, places[i]] < key:
+                first, key = i, queues.scales[i] * queues.keys[i, places[i]]
+        if first < 0:
+            return wait
+        rate = queues.limits[first]
+        for j in range(len(free)):
+            if queues.shares[first, j] > 0.0:
+                rate = min(rate, free[j] / queues.shares[first, j])
+        place = places[first]
+        # Where a resource is full, all the jobs behind have nothing.
+        places[first] = place - 1 if rate == queues.limits[first] else -1
+        if rate > 0.0:
+            speed = queues.scales[first] * rate
+            if speed > speed_ahead and max(key - ahead, 0.0) < wait * (speed - speed_ahead):
+                wait = max(key - ahead, 0.0) / (speed - speed_ahead)
+                queues.passing[0], queues.passing[1] = first, place
+                queues.passing[2], queues.passing[3] = before, place_before
+            ahead, speed_ahead, before, place_before = key, speed, first, place
+            tasks[first] += rate
+            for j in range(len(free)):
+                rest = free[j] - rate * queues.shares[first, j]
+                free[j] = rest if rest > ROUNDING else 0.0
+
+
+@part
+def overtake(queues: Queues, works: FloatArray) -> None:
+    """The job that is to overtake another has less left from now on, also by the last digit."""
+    i, k = queues.passing[0], queues.passing[1]
+    other, place = queues.passing[2], queues.passing[3]
+    key = queues.scales[other] * queues.keys[other, place] / queues.scales[i]
+    works[i, k] = queues.keys[i, k] = min(queues.keys[i, k], key * LESS)

@@ -34,6 +34,7 @@ from queueing.model.laws import Law
 from queueing.simulation.jobs import events as at
 from queueing.simulation.jobs.events import ARRIVAL, CLASS, DEPARTURE, SIZE, State, advance, new_state
 from queueing.simulation.jobs.queues import Queues, line_up, new_queues
+from queueing.simulation.jobs.shortest_first import OrderSource
 from queueing.simulation.policy_rows import Reader
 from queueing.simulation.replications import PARTS, Estimate, estimate_ratio, skewness
 from queueing.simulation.sampling import Pace
@@ -194,23 +195,24 @@ class Run:
     """State of the kernel, and what it reads: a system that is empty, or has some jobs.
 
     ``present`` holds the work left of the first jobs, one array per class; ``log`` is the room of the log at
-    first; ``orders`` are those of the classes.
+    first; ``orders`` are those of the classes, ``scales`` those of one order of all jobs.
     """
 
     def __init__(
         self,
         source: DrawnJobs | TracedJobs,
-        reader: Reader,
+        reader: Reader | OrderSource,
         log: int,
         present: Sequence[FloatArray],
         orders: Sequence[str],
+        scales: FloatArray,
         pace: Pace,
     ) -> None:
         n = reader.source.problem.n_classes
         self.source, self.reader, self.pace = source, reader, pace
         room = max([FIRST_JOBS, *(2 * len(work) for work in present)])
         self.state = state = new_state(n, BLOCK, room, log)
-        self.queues = new_queues(orders, reader.source.problem, room)
+        self.queues = new_queues(orders, reader.source.problem, room, scales)
         for i, work in enumerate(present):
             # In increasing order they are a heap; in an order of service they have just come.
             state.counts[i] = len(work)

@@ -56,7 +56,7 @@ from fairness.protocol.policy import Policy, policy_name
 from queueing.model.job_trace import JobTrace
 from queueing.model.laws import Law
 from queueing.model.system import System
-from queueing.simulation.jobs.queues import checked_orders
+from queueing.simulation.jobs.queues import NO_SCALES, checked_orders
 from queueing.simulation.jobs.results import JobSimulation
 from queueing.simulation.jobs.runs import (
     BLOCK,
@@ -72,6 +72,7 @@ from queueing.simulation.jobs.runs import (
     estimates,
     work_left,
 )
+from queueing.simulation.jobs.shortest_first import SRPT, OrderSource
 from queueing.simulation.policy_rows import PolicySource, largest_grid
 from queueing.simulation.replications import (
     QuantileEstimate,
@@ -215,17 +216,21 @@ class JobLevel(Level[Sample]):
     def __init__(
         self,
         system: System,
-        policy: Policy | ClusterPolicy,
+        policy: Policy | ClusterPolicy | SRPT,
         length: RunLength,
         options: JobOptions,
     ) -> None:
-        self.name = policy_name(policy)
+        self.name = policy.name if isinstance(policy, SRPT) else policy_name(policy)
         self.system, self.length, self.record = system, length, options.record
         start, table = options.start, options.table
         trace = self.trace = system.arrivals if isinstance(system.arrivals, JobTrace) else None
         self.drawn, self.one_run = trace is None, options.batches or trace is not None
         self.levels = check_levels(options.quantiles)
         self.orders = checked_orders(options.order, system.problem.job_classes)
+        self.scales = NO_SCALES
+        if isinstance(policy, SRPT):
+            self.orders = ("srpt",) * system.n_classes
+            self.scales = policy.scales(system.require_pool("an order of all jobs"))
         count, end = check_length(options.jobs, options.horizon, trace)
         self.longer = "more jobs" if end is None else "a longer horizon"
         replications, warmup = length.replications, length.warmup
@@ -237,7 +242,7 @@ class JobLevel(Level[Sample]):
             self.start = given_start(system, np.zeros(system.n_classes))
             self.memory = Memory.of(system, *trace.variation)
             self.effort = 2.0 * (trace.n_jobs if count is None else count)
-            self.source = PolicySource(system, policy, table, self.effort)
+            self.source = _source(system, policy, table, self.effort)
         else:
             fixed = None if start is None else given_start(system, start)
             system.require_stable()
@@ -248,7 +253,7 @@ class JobLevel(Level[Sample]):
             # A sequential run may stop after those it starts with.
             measured = (1 - warmup) * arrivals * (1 if self.one_run else replications)
             check_tails(system, system.sizes, self.gaps, measured)
-            self.source = PolicySource(system, policy, table, 2 * measured / (1 - warmup))
+            self.source = _source(system, policy, table, 2 * measured / (1 - warmup))
             self.start = fixed or stationary_start(system, self.source.table is not None)
             laws = (system.sizes, self.gaps)
             variation = (np.array([1.0 if law is None else law.scv for law in one]) for one in laws)
@@ -276,7 +281,7 @@ class JobLevel(Level[Sample]):
             present = work_left(self.start.draw(early), sizes, early)
         measured = sum(phase.arrivals for phase in self.phases)
         log = measured if measured < MOST else BLOCK
-        run = Run(source, self.source.reader(), log, present, self.orders, pace)
+        run = Run(source, self.source.reader(), log, present, self.orders, self.scales, pace)
         outcome = run.outcome(self.warmup, self.phases)
         alone = self.system.most_tasks
         ranks = outcome.ranks(alone) if self.levels else []
@@ -352,6 +357,14 @@ class JobLevel(Level[Sample]):
                 "duration": log[:, 3] - log[:, 1],
             }
         )
+
+
+def _source(
+    system: System, policy: Policy | ClusterPolicy | SRPT, table: Table | None, events: float
+) -> PolicySource | OrderSource:
+    if isinstance(policy, SRPT):
+        return OrderSource(system.problem, policy.name)
+    return PolicySource(system, policy, table, events)
 
 
 def _check_jobs(system: System, jobs: FloatArray) -> None:
