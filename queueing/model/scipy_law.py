@@ -24,6 +24,9 @@ __all__ = ["ScipyLaw", "as_law"]
 LEVELS = np.concatenate([np.geomspace(1e-15, 0.5, 100), 1.0 - np.geomspace(1e-15, 0.5, 100)])
 """Levels of quantiles at which panels end, too."""
 
+PANELS = 4001
+"""Ends of panels over the decades, and over what lies between extreme quantiles."""
+
 MOST_ATOMS = 1_000_000
 """Values of a discrete law that are listed."""
 
@@ -135,12 +138,13 @@ class ScipyLaw(Law):
         r"""P(S > s), E[S; S > s] and E[S^2; S > s] for each value, (3, ...).
 
         E[S; S > s] = s P(S > s) + the integral of P(S > t) over t > s, and the second moment likewise, by
-        Gauss's rule on forty panels a decade and those that the values make.
+        Gauss's rule on panels between quantiles, over many decades, and between the values.
         """
         law, s = self.distribution, float_array("values", values) / self.factor
-        top = min(float(law.support()[1]), max(float(s.max(initial=0.0)), float(law.isf(1e-30))) * 1e6)
-        ends = np.geomspace(top * 1e-24, top, 961)
-        ends = np.unique(np.concatenate([[0.0], law.support()[:1], ends, law.isf(LEVELS), s.ravel()]))
+        low, middle, high = (float(law.ppf(level)) for level in (1e-15, 0.5, 1.0 - 1e-15))
+        top = min(float(law.support()[1]), middle * 1e140)
+        ends = [np.geomspace(middle * 1e-40, top, PANELS), np.linspace(low, high, PANELS), law.isf(LEVELS)]
+        ends = np.unique(np.concatenate([[0.0], *ends, s.ravel()]))
         ends = ends[ends <= top]
         nodes, weights = np.polynomial.legendre.leggauss(8)
         half = np.diff(ends)[:, None] / 2
@@ -159,7 +163,7 @@ class ScipyLaw(Law):
         Raises
         ------
         ModelError
-            If there are more than a million.
+            If there are more than a million, or values between.
         """
         law = self.distribution
         if not hasattr(law, "pmf"):
@@ -169,6 +173,8 @@ class ScipyLaw(Law):
             raise ModelError(f"{self!r} has more than {MOST_ATOMS:,} values; take a law with a density")
         values = np.arange(first, last + 1)
         chances = np.asarray(law.pmf(values), dtype=float)
+        if abs(chances.sum() - 1) > 1e-9:
+            raise ModelError(f"{self!r} has values that are no whole numbers; take Empirical of them")
         known = chances > 0
         return values[known] * self.factor, chances[known] / chances.sum()
 

@@ -6,7 +6,8 @@ Sizes are unknown, their law is known. A job of age a (attained service) has the
           C(a) = E[\min(S, a)],
 
 work to be expected per job that it completes, up to the best age b to stop at; the least rank is
-served, ties go to who came first. No policy that does not know sizes has a smaller mean duration [1]_, [2]_.
+served, of equal ranks the least age, of equal ages who came first. No policy that does not know sizes has a
+smaller mean duration [1]_, [2]_.
 
 *Ranks in one picture.* Draw F against C. Then 1/r(a) is the steepest slope from the point of age a to any
 later one, the first side of the concave hull of what comes after it. Those from age 0 on, the hull of all,
@@ -17,8 +18,8 @@ with :math:`\varphi(a) = C(a) - rF(a)`, ages of rank > r are those where :math:`
 for ever after. So ages of rank at most r come in intervals that begin where :math:`\varphi` crosses upwards
 its later minimum, and end in that.
 
-*Formula* (SOAP [3]_). Let s lie on the side from b to c, of rank r, and let the later intervals of rank at
-most r be :math:`[b_k, c_k)`, in which a job is served for :math:`X_k`. Then
+*Formula* (SOAP [3]_). Let s lie on the side from b to c, of rank r, and let the later intervals of rank
+below r be :math:`[b_k, c_k)`, in which a job is served for :math:`X_k`. Then
 
 .. math:: E[T(s)] = \frac{\lambda}{2}
           \frac{E[\min(S,c)^2] + \sum_k E[X_k^2]}{(1-\lambda C(b))(1-\lambda C(c))}
@@ -98,7 +99,7 @@ class Ages:
             self.done = np.arange(1, len(self.ages))
         a = self.ages
         self.alive, first, second = above
-        self.left = first - a * self.alive
+        self.left = np.minimum.accumulate(np.maximum(first - a * self.alive, 0.0))
         self.squares = second - 2 * a * first + a**2 * self.alive
         # E[min(S, a)] and its square's; of the smallest ages between bounds that have more digits.
         self.used = np.clip(self.left[0] - self.left, a * self.alive, a)
@@ -107,20 +108,17 @@ class Ages:
     @cached_property
     def best(self) -> IntArray:
         """For each age the later one up to which the slope is steepest, of equal ones the last, (n - 1,)."""
-        alive, left = self.alive.tolist(), self.left.tolist()
-        # Digits of the two: of what is left, those of E[S; S > a] and of a P(S > a).
-        unsure, blurred = (
-            (ROUNDING * x).tolist() for x in (self.alive, self.left + 2 * self.ages * self.alive)
-        )
+        alive, used, left = self.alive.tolist(), self.used.tolist(), self.left.tolist()
         n = len(alive)
         best = [n] * n
         for j in range(n - 2, -1, -1):
-            k, rough, blur = j + 1, unsure[j], blurred[j]
+            k = j + 1
             while k < n - 1:
-                far = best[k]
-                near_rise, near_run = alive[j] - alive[k] - rough, left[j] - left[k] + blur
-                rise, run = alive[k] - alive[far] + rough, left[k] - left[far] - blur
-                if near_rise * run > rise * near_run * (1 + STRAIGHT):
+                far, early = best[k], used[k] < left[k]
+                near_rise, rise = alive[j] - alive[k], alive[k] - alive[far]
+                near_run = used[k] - used[j] if early else left[j] - left[k]
+                run = used[far] - used[k] if early else left[k] - left[far]
+                if near_rise * run > rise * near_run:
                     break
                 k = far
             best[j] = k
@@ -128,7 +126,10 @@ class Ages:
 
     def rank(self, start: IntArray, end: IntArray) -> FloatArray:
         """Work over jobs completed between two ages."""
-        rise, run = self.alive[start] - self.alive[end], self.left[start] - self.left[end]
+        # What is used has digits at small ages, what is left at large ones.
+        early = self.used[start] < self.left[start]
+        run = np.where(early, self.used[end] - self.used[start], self.left[start] - self.left[end])
+        rise = self.alive[start] - self.alive[end]
         return np.divide(run, rise, out=np.full(len(rise), np.inf), where=rise > 0)
 
     @cached_property
@@ -144,16 +145,30 @@ class Ages:
 
     @cached_property
     def records(self) -> IntArray:
-        """Ages at which the sides of the hull of all begin and end."""
+        """Ages at which the sides of the hull of all begin and end; what is straight there has many."""
+        steps = np.arange(len(self.best))
+        ranks, digits = self.rank(steps, steps + 1), self.digits
         ends = [0]
         while ends[-1] < len(self.best):
-            ends.append(int(self.best[ends[-1]]))
+            begin, end = ends[-1], int(self.best[ends[-1]])
+            whole = self.rank(np.array([begin]), np.array([end]))
+            straight = np.abs(ranks[begin:end] - whole) <= (STRAIGHT + digits[begin:end]) * whole
+            ends += range(begin + 1, end + 1) if straight.all() else [end]
         return np.array(ends)
 
+    @cached_property
+    def digits(self) -> FloatArray:
+        """Relative error of the rank of each step, from those of P(S > a) and of C, or of what is left."""
+        rise, early = self.alive[:-1] - self.alive[1:], self.used[:-1] < self.left[:-1]
+        run = np.where(early, np.diff(self.used), self.left[:-1] - self.left[1:])
+        blur = np.where(early, self.used[1:], self.left[:-1] + 2 * self.ages[:-1] * self.alive[:-1])
+        with np.errstate(divide="ignore", invalid="ignore"):
+            return ROUNDING * np.nan_to_num(self.alive[:-1] / rise + blur / run, nan=0.0, posinf=0.0)
+
     def again(self, rank: float, since: int) -> float:
-        """Sum of E[X^2] over the intervals after an age in which the rank is at most the given one."""
+        """Sum of E[X^2] over the intervals after an age in which the rank is below the given one."""
         a, left = self.ages[since:], self.left[since:]
-        level = rank * self.alive[since:] - left
+        level = rank * (1 - 3 * STRAIGHT) * self.alive[since:] - left
         least = np.minimum.accumulate(level[::-1])[::-1]
         inside = level > least + LEVEL * self.left[0]
         inside[0] = False
@@ -162,13 +177,15 @@ class Ages:
         if not len(start):
             return 0.0
         before = start - 1
-        part = (least[start] - level[before]) / (level[start] - level[before])
+        rise = level[start] - level[before]
+        part = np.divide(least[start] - level[before], rise, out=np.ones(len(rise)), where=rise > 0)
         step = np.clip(part, 0.0, 1.0) * (a[start] - a[before])
         here = since + before
         begin = a[before] + step
         squares = self.squares[here] - 2 * step * left[before] + step**2 * self.alive[here]
-        served = squares - self.squares[since + end] - 2 * (a[end] - begin) * left[end]
-        return float(np.maximum(served, 0.0).sum())
+        width = a[end] - begin
+        served = squares - self.squares[since + end] - 2 * width * left[end]
+        return float(np.clip(served, 0.0, width**2 * self.alive[here]).sum())
 
 
 class _Pace:
@@ -221,6 +238,7 @@ def gittins(table: SizeTable, rate: float, points: int) -> tuple[FloatArray, Flo
             begin = end = done
             if side + 1 < len(single) and single[side + 1]:
                 level = float(ages.rank(sides[side : side + 1], sides[side + 2 : side + 3])[0])
+            level *= max(0.0, 1.0 - float(ages.digits[done - 1]))
         waited = rate / 2 * (ages.cut[end] + ages.again(level, end)) / (free[begin] * free[end])
         # No rank within a side is above that of its beginning, up to rounding.
         worst = np.minimum(np.maximum.accumulate(ages.ranks[begin : done + 1][::-1])[::-1], rank[side])

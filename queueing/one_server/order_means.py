@@ -15,6 +15,8 @@ import math
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from fairness.arguments.validation import require_choice, require_number
 from fairness.display.colours import part_line
 from fairness.display.drawing import given_axes
@@ -25,7 +27,7 @@ from queueing.model.laws import Law
 from queueing.model.scipy_law import as_law
 from queueing.one_server.by_size import FORMULAS
 from queueing.one_server.gittins import gittins
-from queueing.one_server.size_table import NOWHERE, SizeTable, size_table
+from queueing.one_server.size_table import NOWHERE, SizeTable, size_spread, size_table
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -186,20 +188,30 @@ def single_server(law: Law, load: float, order: str = "srpt", *, precision: floa
             f"load {load:g} of one server: jobs pile up for ever; give a load below 1", argument="load"
         )
     panels, most = FIRST, LAST if order != "gittins" else LAST_OF_INDEX
-    found, jumps = _means(law, load, order, panels, NOWHERE)
-    if law.atoms() is not None and order != "gittins":
-        return found
-    while panels < most:
-        panels *= 2
-        coarse, (found, jumps) = found, _means(law, load, order, panels, jumps)
-        found = replace(
-            found,
-            duration_error=found.duration_error + abs(found.mean_duration - coarse.mean_duration),
-            slowdown_error=found.slowdown_error + _distance(found.mean_slowdown, coarse.mean_slowdown),
-        )
-        reached = max(found.duration_error / found.mean_duration, found.slowdown_error / found.mean_slowdown)
-        if reached <= precision:
+    # In units of the mean: squares of extreme sizes would be none.
+    unit = law.with_mean(1.0)
+    discrete = unit.atoms() is not None
+    spread, jumps = None if discrete else size_spread(unit), NOWHERE
+    found: OrderMeans | None = None
+    while True:
+        coarse, table = found, size_table(unit, spread, panels, jumps)
+        found, jumps = _means(law, load, order, table, 16 * panels)
+        if discrete and order != "gittins":
             return found
+        if coarse is not None:
+            found = replace(
+                found,
+                duration_error=found.duration_error + abs(found.mean_duration - coarse.mean_duration),
+                slowdown_error=found.slowdown_error + _distance(found.mean_slowdown, coarse.mean_slowdown),
+            )
+            reached = max(
+                found.duration_error / found.mean_duration, found.slowdown_error / found.mean_slowdown
+            )
+            if reached <= precision:
+                return found
+            if panels >= most:
+                break
+        panels *= 2
     raise NotConvergedError(
         f"with {panels:,} panels the means are known to {reached:.1e} of them, not to the precision "
         f"{precision:g}; raise precision",
@@ -212,16 +224,14 @@ def _distance(one: float, other: float) -> float:
     return 0.0 if one == other == math.inf else abs(one - other)
 
 
-def _means(
-    law: Law, load: float, order: str, panels: int, jumps: FloatArray
-) -> tuple[OrderMeans, FloatArray]:
-    """Means from so many panels, and more where durations jump; with the errors of rounding and of moments.
+def _means(law: Law, load: float, order: str, table: SizeTable, points: int) -> tuple[OrderMeans, FloatArray]:
+    """Means from a table of the law in units of its mean, and where durations jump.
 
-    And where they do, better known.
+    The errors are those of rounding, and of the moments of the table.
     """
-    table, rate = size_table(law, panels, jumps), load / law.mean
+    jumps = NOWHERE
     if order != "gittins":
-        after = durations = FORMULAS[order](table, rate)
+        after = durations = FORMULAS[order](table, load)
     elif table.chances is not None and len(table.sizes) > MOST_ATOMS:
         raise ModelError.of(
             "law",
@@ -229,15 +239,22 @@ def _means(
             f"at most {MOST_ATOMS:,}, such as Empirical of a part of them",
         )
     else:
-        durations, after, jumps = gittins(table, rate, 16 * panels)
-    mean, slowdown = table.mean(durations, after), table.mean(durations / table.sizes, after / table.sizes)
+        durations, after, jumps = gittins(table, load, points)
+    duration, slowdown = (
+        table.mean(durations, after),
+        table.mean(durations / table.sizes, after / table.sizes),
+    )
     slowdown += _smallest(table, float(durations[0]))
-    # What the law says of itself, by the table; in the means it is larger by what is left of the server.
-    known = (law.mean, law.mean**2 * (1 + law.scv))
-    off = max(abs(table.moments[k + 1] / known[k] - 1) for k in range(2)) + len(table.sizes) * ROUNDING
-    off /= 1 - load
-    errors = off * mean, 0.0 if slowdown == math.inf else off * slowdown
-    return OrderMeans(law, load, order, mean, slowdown, *errors, table.sizes, durations), jumps
+    # What the law says of itself; in the means its error is larger by what is left of the server.
+    off = np.abs(table.moments[1:] / (1.0, 1.0 + law.scv) - 1.0).max() + len(table.sizes) * ROUNDING
+    off = float(off) / (1 - load)
+    means = (
+        law.mean * duration,
+        slowdown,
+        off * law.mean * duration,
+        0.0 if slowdown == math.inf else off * slowdown,
+    )
+    return OrderMeans(law, load, order, *means, law.mean * table.sizes, law.mean * durations), jumps
 
 
 def _smallest(table: SizeTable, duration: float) -> float:

@@ -25,12 +25,14 @@ import numpy as np
 from fairness.model.problem import FloatArray
 from queueing.model.laws import Law
 
-__all__ = ["SizeTable", "size_table"]
+__all__ = ["NOWHERE", "SizeTable", "size_spread", "size_table"]
 
 BELOW = 1e-10
 """Probability that is left out below; a smaller one would be lost in the digits of 1."""
 ABOVE = 1e-14
 """Of the second moment, left out above."""
+NARROWER = (141, 141, 401)
+"""Sizes that are looked at, each time between closer ends."""
 CLOSER = 33
 """Ends of panels around a size."""
 NOWHERE: FloatArray = np.empty((2, 0))
@@ -63,7 +65,9 @@ class SizeTable:
     @cached_property
     def upto(self) -> FloatArray:
         """P(S <= s), E[S; S <= s] and E[S^2; S <= s] for each size, (3, n)."""
-        return np.maximum(self.moments[:, None] - self.above, 0.0)
+        upto = np.maximum(self.moments[:, None] - self.above, 0.0)
+        # Of the smallest sizes, where the difference has no digits, no more than there can be.
+        return np.minimum(upto, upto[0] * self._powers)
 
     @cached_property
     def below(self) -> FloatArray:
@@ -127,10 +131,11 @@ class SizeTable:
         return float(np.log(chance[last] / chance[first]) / np.log(self.sizes[last] / self.sizes[first]))
 
 
-def size_table(law: Law, panels: int, near: FloatArray = NOWHERE) -> SizeTable:
+def size_table(law: Law, spread: FloatArray | None, panels: int, near: FloatArray = NOWHERE) -> SizeTable:
     """The table of a law, of two sizes a panel, or of its atoms.
 
-    ``near`` (2, m) are sizes, and how far on both sides of them there are more panels.
+    The sizes stand as ``spread`` says; ``near`` (2, m) are sizes, and how far on both sides of them there are
+    more panels.
 
     Raises
     ------
@@ -143,24 +148,29 @@ def size_table(law: Law, panels: int, near: FloatArray = NOWHERE) -> SizeTable:
         powers = chances * sizes ** np.arange(3)[:, None]
         above = np.cumsum(powers[:, ::-1], axis=1)[:, ::-1] - powers
         return SizeTable(sizes, chances, above, powers.sum(axis=1))
-    sizes = _spread(law, panels, near)
+    spread = size_spread(law) if spread is None else spread
+    sizes = _panels(*spread, panels, near)
     above, moments = law.upper_moments(sizes), law.upper_moments(np.zeros(1))[:, 0]
     return SizeTable(sizes, None, above, moments)
 
 
-def _spread(law: Law, panels: int, near: FloatArray) -> FloatArray:
-    """Ends and middles of the panels."""
+def size_spread(law: Law) -> FloatArray:
+    """Sizes of a law without atoms, and a measure that grows where they are and their work is, (2, n)."""
     low, high, whole = law.mean * 1e-40, law.mean * 1e30, law.upper_moments(np.zeros(1))
-    for number in (1401, 1001):
+    for number in NARROWER:
         points = np.geomspace(low, high, number)
         above = law.upper_moments(points)
-        low = points[max(int(np.searchsorted(1.0 - above[0], BELOW)) - 1, 0)]
-        high = points[min(int(np.searchsorted(-above[2], -ABOVE * whole[2, 0])), len(points) - 1)]
-    progress = 1.0 - above / whole
-    inside = (points >= low) & (points <= high)
-    logs = np.log(points / low) / math.log(high / low)
-    measure = np.maximum.accumulate((progress.sum(axis=0) + logs)[inside])
-    ends = np.interp(np.linspace(measure[0], measure[-1], panels + 1), measure, points[inside])
+        first = max(int(np.searchsorted(1.0 - above[0], BELOW)) - 1, 0)
+        last = min(int(np.searchsorted(-above[2], -ABOVE * whole[2, 0])), number - 1)
+        low, high = points[first], points[last]
+    points, above = points[first : last + 1], above[:, first : last + 1]
+    measure = (1.0 - above / whole).sum(axis=0) + np.log(points / low) / math.log(high / low)
+    return np.array([points, np.maximum.accumulate(measure)])
+
+
+def _panels(points: FloatArray, measure: FloatArray, panels: int, near: FloatArray) -> FloatArray:
+    """Ends and middles of the panels."""
+    ends = np.interp(np.linspace(measure[0], measure[-1], panels + 1), measure, points)
     closer = (near[0] + near[1] * np.linspace(-1.0, 1.0, CLOSER)[:, None]).ravel()
     ends = np.unique(np.append(ends, closer[(closer > ends[0]) & (closer < ends[-1])]))
     sizes = np.empty(2 * len(ends) - 1)
