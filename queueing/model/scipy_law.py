@@ -143,8 +143,8 @@ class ScipyLaw(Law):
         law, s = self.distribution, float_array("values", values) / self.factor
         low, middle, high = (float(law.ppf(level)) for level in (1e-15, 0.5, 1.0 - 1e-15))
         top = min(float(law.support()[1]), middle * 1e140)
-        ends = [np.geomspace(middle * 1e-40, top, PANELS), np.linspace(low, high, PANELS), law.isf(LEVELS)]
-        ends = np.unique(np.concatenate([[0.0], *ends, s.ravel()]))
+        decades, between = np.geomspace(middle * 1e-40, top, PANELS), np.linspace(low, high, PANELS)
+        ends = np.unique(np.concatenate([[0.0], decades, between, law.isf(LEVELS), s.ravel()]))
         ends = ends[ends <= top]
         nodes, weights = np.polynomial.legendre.leggauss(8)
         half = np.diff(ends)[:, None] / 2

@@ -149,7 +149,7 @@ def size_table(law: Law, spread: FloatArray | None, panels: int, near: FloatArra
         above = np.cumsum(powers[:, ::-1], axis=1)[:, ::-1] - powers
         return SizeTable(sizes, chances, above, powers.sum(axis=1))
     spread = size_spread(law) if spread is None else spread
-    sizes = _panels(*spread, panels, near)
+    sizes = _panels(spread[0], spread[1], panels, near)
     above, moments = law.upper_moments(sizes), law.upper_moments(np.zeros(1))[:, 0]
     return SizeTable(sizes, None, above, moments)
 
