@@ -60,6 +60,7 @@ __all__ = [
     "at_least_tiny",
     "exponential_laws",
     "positive",
+    "unseen_part",
 ]
 
 
@@ -314,18 +315,7 @@ class Hyperexponential(Law):
 
     def unseen_work(self, jobs: float, power: int = 1) -> float:
         """Part of E[S^power] that comes from sizes above the quantile of level 1 - 1/jobs."""
-        from scipy import optimize
-
-        if jobs <= 1:
-            return 1.0
-        p, m = np.array(self.probabilities), np.array(self.means) / self.mean
-        # P(S > s) <= exp(-s/largest mean): the quantile lies below; twice, because of rounding.
-        highest = 2 * float(m.max()) * math.log(jobs)
-        level = optimize.brentq(
-            lambda s: float(np.dot(p, np.exp(-s / m))) - 1 / jobs, 0, highest, xtol=1e-300, maxiter=2000
-        )
-        above = level + m if power == 1 else level * (level + 2 * m) + 2 * m * m
-        return float(np.dot(p * np.exp(-level / m), above) / np.dot(p, power * m**power))
+        return unseen_part(self, jobs, power)
 
 
 @dataclass(frozen=True)
@@ -505,14 +495,7 @@ class Empirical(Law):
 
     def unseen_work(self, jobs: float, power: int = 1) -> float:
         """Part of E[S^power] that comes from sizes above the quantile of level 1 - 1/jobs."""
-        n = len(self.values)
-        # Values that may stand above the quantile; 1e-9: n/jobs is a whole number up to rounding.
-        above = int(n / max(jobs, 1) + 1e-9)
-        if above >= n:
-            return 1.0
-        quantile = np.partition(self.values, n - 1 - above)[n - 1 - above]
-        powers = (self.values / self.mean) ** power
-        return float(powers[self.values > quantile].sum() / powers.sum())
+        return unseen_part(self, jobs, power)
 
     def atoms(self) -> tuple[FloatArray, FloatArray]:
         """The different values, and how often they occur."""
@@ -521,6 +504,28 @@ class Empirical(Law):
 
     def __repr__(self) -> str:
         return f"Empirical({len(self.values)} values, mean {self.mean:.6g}, scv {self.scv:.6g})"
+
+
+def unseen_part(law: Law, jobs: float, power: int) -> float:
+    """Part of E[S^power] above the quantile of level 1 - 1/jobs, by what the law knows."""
+    if jobs <= 1:
+        return 1.0
+    # In units of the mean: squares of very different sizes overflow.
+    unit, atoms = law.with_mean(1.0), law.atoms()
+    if atoms is not None:
+        values, chances = atoms
+        work = chances * (values / law.mean) ** power
+        beyond = np.append(np.cumsum(chances[::-1])[-2::-1], 0.0)
+        # 1e-9: a probability may be 1/jobs up to rounding.
+        return float(work[np.argmax(beyond <= (1 + 1e-9) / jobs) + 1 :].sum() / work.sum())
+    from scipy import optimize
+
+    high = 1.0
+    while unit.upper_moments(high)[0] > 1 / jobs:
+        high *= 2
+    level = optimize.brentq(lambda s: float(unit.upper_moments(s)[0]) - 1 / jobs, 0, high, xtol=1e-13 * high)
+    parts = unit.upper_moments([0.0, level])[power]
+    return min(1.0, float(parts[1] / parts[0]))
 
 
 def _gamma_tails(shape: int, scale: float, values: ArrayLike) -> FloatArray:

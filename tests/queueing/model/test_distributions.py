@@ -95,14 +95,14 @@ def test_mixtures_and_phases_have_the_same_upper_moments():
     assert law.upper_moments(2.0)[0] == pytest.approx(by_hand, rel=1e-12)
 
 
-def test_atoms_of_scipy_are_whole_numbers():
+def test_atoms_of_scipy_are_listed_or_whole_numbers():
     values, chances = ScipyLaw(stats.randint(1, 4), 2.0).atoms()
     np.testing.assert_allclose(values, [2, 4, 6])
     np.testing.assert_allclose(chances, 1 / 3)
     with pytest.raises(ModelError, match="more than 1,000,000 values"):
         ScipyLaw(stats.randint(1, 10**7)).atoms()
-    with pytest.raises(ModelError, match="no whole numbers; take Empirical"):
-        ScipyLaw(stats.rv_discrete(values=([0.5, 2], [0.5, 0.5]))).atoms()
+    values, chances = ScipyLaw(stats.rv_discrete(values=([0.5, 2], [0.75, 0.25])), 2.0).atoms()
+    np.testing.assert_array_equal([values, chances], [[1, 4], [0.75, 0.25]])
 
 
 @pytest.mark.parametrize(("law", "twin"), LAWS, ids=lambda law: type(law).__name__)
