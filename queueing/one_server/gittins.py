@@ -44,6 +44,7 @@ from __future__ import annotations
 from functools import cached_property
 
 import numpy as np
+from numpy.typing import NDArray
 
 from fairness.arguments.validation import IntArray
 from fairness.model.problem import FloatArray
@@ -195,7 +196,7 @@ class _Pace:
     jumps.
     """
 
-    def __init__(self, rank: FloatArray, single: np.ndarray, used: FloatArray, rate: float) -> None:
+    def __init__(self, rank: FloatArray, single: NDArray[np.bool_], used: FloatArray, rate: float) -> None:
         middle = (used[:-1] + used[1:]) / 2
         until = np.ravel((np.where(single, middle, used[:-1]), np.where(single, middle, used[1:])), "F")
         self.ranks, self.values = np.repeat(rank, 2), 1 / (1 - rate * until)
@@ -248,16 +249,20 @@ def gittins(table: SizeTable, rate: float, points: int) -> tuple[FloatArray, Flo
     at = np.searchsorted(sides, ages.done) - 1
     durations = np.array([duration(*where) for where in zip(ages.done.tolist(), at.tolist(), strict=True)])
     after = durations.copy()
-    for k in np.flatnonzero(
-        ~(single[at] & single[np.minimum(at + 1, len(single) - 1)]) & (sides[at + 1] == ages.done)
-    ):
-        if at[k] + 1 < len(single):
+    if table.chances is None:
+        ends = (sides[at + 1] == ages.done) & (at + 1 < len(single))
+        for k in np.flatnonzero(ends & ~(single[at] & single[np.minimum(at + 1, len(single) - 1)])):
             after[k] = duration(int(ages.done[k]), int(at[k]) + 1)
+    return durations, after, _jumps(ages, sides, single)
+
+
+def _jumps(ages: Ages, sides: IntArray, single: NDArray[np.bool_]) -> FloatArray:
+    """Ends of the long sides with the most probability, and the steps up to which they are known, (2, m)."""
     long = np.flatnonzero(~single)
     long = long[np.argsort(ages.alive[sides[long + 1]] - ages.alive[sides[long]])][:MOST_JUMPS]
     ends = np.unique(sides[np.concatenate([long, long + 1])])
     # Where few are younger, ranks have few digits, and so they have on the shortest steps.
-    ends = ends[(1 - ages.alive[ends] > RARE) & (ends < len(used) - 1)]
+    ends = ends[(1 - ages.alive[ends] > RARE) & (ends < len(ages.ages) - 1)]
     where = ages.ages[ends]
-    reach = np.maximum(np.maximum(where - ages.ages[ends - 1], ages.ages[ends + 1] - where), NEAR * where)
-    return durations, after, np.array([where, reach])
+    reach = np.maximum(where - ages.ages[ends - 1], ages.ages[ends + 1] - where)
+    return np.array([where, np.maximum(reach, NEAR * where)])
