@@ -149,11 +149,12 @@ class ScipyLaw(Law):
         nodes, weights = np.polynomial.legendre.leggauss(8)
         half = np.diff(ends)[:, None] / 2
         t = ends[:-1, None] + half * (1.0 + nodes)
-        tails = law.sf(t) * half * weights
+        with np.errstate(all="ignore"):
+            # Some have no number where there is nothing left.
+            tails, chance = np.nan_to_num(law.sf(t)) * half * weights, np.nan_to_num(law.sf(s))
         panels = np.array([tails.sum(axis=1), (2 * t * tails).sum(axis=1)])
         above = np.append(np.cumsum(panels[:, ::-1], axis=1)[:, ::-1], np.zeros((2, 1)), axis=1)
         first, second = above[:, np.searchsorted(ends, np.minimum(s, top))]
-        chance = law.sf(s)
         moments = np.array([chance, s * chance + first, s * s * chance + second])
         return moments * self.factor ** np.arange(3).reshape(3, *(1,) * s.ndim)
 

@@ -115,10 +115,15 @@ class OrderMeans(Result):
             [
                 f"one server, order {self.order}, load {self.relative_load:.4g}, sizes {self.law!r}",
                 f"  mean duration {self.mean_duration:.8g}, error about {self.duration_error:.1e}",
-                f"  mean slowdown {self.mean_slowdown:.8g}, error about {self.slowdown_error:.1e}",
+                f"  mean slowdown {self._slowdown_words()}",
                 f"  {way} at {len(self.sizes):,} sizes",
             ]
         )
+
+    def _slowdown_words(self) -> str:
+        if self.mean_slowdown == math.inf:
+            return "infinite: the smallest jobs wait as long as others"
+        return f"{self.mean_slowdown:.8g}, error about {self.slowdown_error:.1e}"
 
     def plot(self, ax: Axes | None = None) -> Axes:
         """Mean slowdown of jobs by their size."""

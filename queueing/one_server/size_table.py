@@ -17,10 +17,12 @@ moment 1e-14 lies above :math:`s_n`.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
+from numpy.typing import NDArray
 
 from fairness.model.problem import FloatArray
 from queueing.model.laws import Law
@@ -31,8 +33,10 @@ BELOW = 1e-10
 """Probability that is left out below; a smaller one would be lost in the digits of 1."""
 ABOVE = 1e-14
 """Of the second moment, left out above."""
-NARROWER = (141, 141, 401)
-"""Sizes that are looked at, each time between closer ends."""
+WIDE, NARROW = 141, 401
+"""Sizes that are looked at, at first and between the ends."""
+EDGE = 1e-9
+"""Part of a size up to which the ends are found."""
 CLOSER = 33
 """Ends of panels around a size."""
 NOWHERE: FloatArray = np.empty((2, 0))
@@ -156,16 +160,24 @@ def size_table(law: Law, spread: FloatArray | None, panels: int, near: FloatArra
 
 def size_spread(law: Law) -> FloatArray:
     """Sizes of a law without atoms, and a measure that grows where they are and their work is, (2, n)."""
-    low, high, whole = law.mean * 1e-40, law.mean * 1e30, law.upper_moments(np.zeros(1))
-    for number in NARROWER:
-        points = np.geomspace(low, high, number)
-        above = law.upper_moments(points)
-        first = max(int(np.searchsorted(1.0 - above[0], BELOW)) - 1, 0)
-        last = min(int(np.searchsorted(-above[2], -ABOVE * whole[2, 0])), number - 1)
-        low, high = points[first], points[last]
-    points, above = points[first : last + 1], above[:, first : last + 1]
-    measure = (1.0 - above / whole).sum(axis=0) + np.log(points / low) / math.log(high / low)
+    whole = law.upper_moments(np.zeros(1))
+    wide = law.mean * np.geomspace(1e-40, 1e30, WIDE)
+    # As near as can be: at the ends of their support densities may jump.
+    low, _ = _edge(lambda s: 1.0 - law.upper_moments(s)[0] > BELOW, wide)
+    _, high = _edge(lambda s: law.upper_moments(s)[2] <= ABOVE * whole[2], wide)
+    points = np.geomspace(low, high, NARROW)
+    measure = (1.0 - law.upper_moments(points) / whole).sum(axis=0) + np.linspace(0.0, 1.0, NARROW)
     return np.array([points, np.maximum.accumulate(measure)])
+
+
+def _edge(behind: Callable[[FloatArray], NDArray[np.bool_]], points: FloatArray) -> tuple[float, float]:
+    """Sizes before and behind an edge."""
+    while True:
+        found = behind(points)
+        k = max(1, int(np.argmax(found))) if found.any() else len(points) - 1
+        if points[k] <= points[k - 1] * (1 + EDGE):
+            return float(points[k - 1]), float(points[k])
+        points = np.geomspace(points[k - 1], points[k], CLOSER)
 
 
 def _panels(points: FloatArray, measure: FloatArray, panels: int, near: FloatArray) -> FloatArray:
