@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 import numbers
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any, Self
 
 import numpy as np
@@ -140,23 +141,38 @@ class ScipyLaw(Law):
         E[S; S > s] = s P(S > s) + the integral of P(S > t) over t > s, and the second moment likewise, by
         Gauss's rule on panels between quantiles, over many decades, and between the values.
         """
-        law, s = self.distribution, float_array("values", values) / self.factor
+        s, (ends, above) = float_array("values", values) / self.factor, self._tails
+        known = np.minimum(s, ends[-1])
+        places = np.searchsorted(ends, known)
+        first, second = above[:, places] + self._between(known, ends[places])
+        chance = self._beyond(s)
+        moments = np.array([chance, s * chance + first, s * s * chance + second])
+        return moments * self.factor ** np.arange(3).reshape(3, *(1,) * s.ndim)
+
+    def _beyond(self, values: FloatArray) -> FloatArray:
+        """P(S > s) of the distribution; some have no number where there is nothing left."""
+        with np.errstate(all="ignore"):
+            return np.nan_to_num(self.distribution.sf(values))
+
+    def _between(self, lower: FloatArray, upper: FloatArray) -> FloatArray:
+        """Integrals of P(S > t) and of 2 t P(S > t) between values, (2, ...)."""
+        nodes, weights = np.polynomial.legendre.leggauss(8)
+        half = (upper - lower)[..., None] / 2
+        t = lower[..., None] + half * (1.0 + nodes)
+        tails = self._beyond(t) * half * weights
+        return np.array([tails.sum(axis=-1), (2 * t * tails).sum(axis=-1)])
+
+    @cached_property
+    def _tails(self) -> tuple[FloatArray, FloatArray]:
+        """Ends of panels, and both integrals from there on, (2, n)."""
+        law = self.distribution
         low, middle, high = (float(law.ppf(level)) for level in (1e-15, 0.5, 1.0 - 1e-15))
         top = min(float(law.support()[1]), middle * 1e140)
         decades, between = np.geomspace(middle * 1e-40, top, PANELS), np.linspace(low, high, PANELS)
-        ends = np.unique(np.concatenate([[0.0], decades, between, law.isf(LEVELS), s.ravel()]))
+        ends = np.unique(np.concatenate([[0.0], decades, between, law.isf(LEVELS)]))
         ends = ends[ends <= top]
-        nodes, weights = np.polynomial.legendre.leggauss(8)
-        half = np.diff(ends)[:, None] / 2
-        t = ends[:-1, None] + half * (1.0 + nodes)
-        with np.errstate(all="ignore"):
-            # Some have no number where there is nothing left.
-            tails, chance = np.nan_to_num(law.sf(t)) * half * weights, np.nan_to_num(law.sf(s))
-        panels = np.array([tails.sum(axis=1), (2 * t * tails).sum(axis=1)])
-        above = np.append(np.cumsum(panels[:, ::-1], axis=1)[:, ::-1], np.zeros((2, 1)), axis=1)
-        first, second = above[:, np.searchsorted(ends, np.minimum(s, top))]
-        moments = np.array([chance, s * chance + first, s * s * chance + second])
-        return moments * self.factor ** np.arange(3).reshape(3, *(1,) * s.ndim)
+        panels = self._between(ends[:-1], ends[1:])
+        return ends, np.append(np.cumsum(panels[:, ::-1], axis=1)[:, ::-1], np.zeros((2, 1)), axis=1)
 
     def atoms(self) -> tuple[FloatArray, FloatArray] | None:
         """Values and their probabilities, up to the quantile of level 1 - 1e-15; None of a density.
