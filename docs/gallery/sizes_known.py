@@ -15,10 +15,10 @@ names = {
     "fcfs": "first come",
     "ps": "equally",
     "sjf": "smallest first",
-    "las": "least attained",
-    "gittins": "index policy",
     "psjf": "smallest, preemptive",
     "srpt": "least left",
+    "las": "least attained",
+    "gittins": "index policy",
 }
 loads, law = np.linspace(0.05, 0.95, 19), Lognormal(4.0)
 figure, (durations, slowdowns) = panels(2, width=3.0, height=3.4)

@@ -17,9 +17,9 @@ pool = Problem([[1, 0.5], [0.5, 1]], [4, 4], limits=[1, 1], job_classes=["A", "B
 sizes = [Lognormal(4.0, mean=10.0), Lognormal(4.0, mean=1.0)]
 ways = {
     1: ("DRF, equally", DRF(), "ps"),
-    3: ("DRF, least attained", DRF(), "las"),
-    6: ("DRF, least left", DRF(), "srpt"),
-    5: ("least left of all", SRPT(), None),
+    5: ("DRF, least attained", DRF(), "las"),
+    4: ("DRF, least left", DRF(), "srpt"),
+    7: ("least left of all", SRPT(), None),
 }
 loads = np.array([0.5, 0.6, 0.7, 0.75, 0.8, 0.85, 0.9])
 axes = given_axes(None)

@@ -43,6 +43,10 @@ LAST_OF_INDEX = 4096
 """Under the index policy, whose time grows with their square."""
 MOST_ATOMS = 20_000
 """Atoms under the index policy."""
+UNSHOWN = 1e-5
+"""Part of the jobs, smallest and largest, that a picture leaves out."""
+WIDE = 20.0
+"""Quotient of slowdowns from which on their axis is logarithmic."""
 ROUNDING = 2.0**-52
 """Relative, of one operation."""
 SLOW = 1e3
@@ -126,11 +130,18 @@ class OrderMeans(Result):
         return f"{self.mean_slowdown:.8g}, error about {self.slowdown_error:.1e}"
 
     def plot(self, ax: Axes | None = None) -> Axes:
-        """Mean slowdown of jobs by their size."""
-        ax = given_axes(ax)
-        marker = "o" if len(self.sizes) < 30 else ""
-        ax.plot(self.sizes, self.slowdowns, marker=marker, **part_line(ORDERS.index(self.order)))
-        ax.set(xscale="log", yscale="log", xlabel="size", ylabel="mean slowdown of a job of this size")
+        """Mean slowdown of jobs by their size; of a law without atoms without the smallest and largest 1e-5."""
+        ax, shown = given_axes(ax), np.ones(len(self.sizes), dtype=bool)
+        line = part_line(ORDERS.index(self.order))
+        if self.law.atoms() is None:
+            shown = np.abs(self.law.upper_moments(self.sizes)[0] - 0.5) < 0.5 - UNSHOWN
+        else:
+            line |= {"marker": "o", "linestyle": ""}
+        slowdowns = self.slowdowns[shown]
+        ax.plot(self.sizes[shown], slowdowns, **line)
+        ax.set(xscale="log", xlabel="size", ylabel="mean slowdown of a job of this size")
+        if slowdowns.max() > WIDE * slowdowns.min():
+            ax.set_yscale("log")
         ax.set_title(f"{self.order}, load {self.relative_load:.3g}")
         return ax
 

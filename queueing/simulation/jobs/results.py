@@ -52,7 +52,7 @@ class JobSimulation(Simulation):
         The measured jobs, if asked for: sample (replication or batch), job_class, arrival_time, size,
         duration.
     orders : tuple of str
-        In which order the jobs of each class were served; "ps": equally.
+        In which order the jobs of each class were served; "ps": equally. None for an order of all jobs.
 
     The other attributes are those of :class:`Simulation`.
     """

@@ -335,7 +335,7 @@ class JobLevel(Level[Sample]):
             little=little,
             alone_rates=system.most_tasks,
             jobs=jobs.astype(np.int64),
-            orders=self.orders,
+            orders=self.orders if self.scales is NO_SCALES else (),
             record=self._recorded(outcomes) if self.record else None,
         )
 
