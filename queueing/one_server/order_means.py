@@ -130,7 +130,7 @@ class OrderMeans(Result):
         return f"{self.mean_slowdown:.8g}, error about {self.slowdown_error:.1e}"
 
     def plot(self, ax: Axes | None = None) -> Axes:
-        """Mean slowdown of jobs by their size; of a law without atoms without the smallest and largest 1e-5."""
+        """Mean slowdown of jobs by size; of a law without atoms not of the smallest and largest 1e-5."""
         ax, shown = given_axes(ax), np.ones(len(self.sizes), dtype=bool)
         line = part_line(ORDERS.index(self.order))
         if self.law.atoms() is None:

@@ -233,6 +233,8 @@ def mean_jobs_by_work(values, chances, load):
         ([1, 2, 9], [1 / 3, 1 / 3, 1 / 3]),
         ([1, 6, 14], [0.5, 0.1, 0.4]),
         ([0.1, 2, 3, 3.1], [0.4, 0.3, 0.1, 0.2]),
+        # Shortly before 6 the rank is below that of new jobs, but those of 14 have a higher one to come.
+        ([1, 6, 14], [0.5, 0.3, 0.2]),
         # A job of rank 10/3 at age 0 waits for those between 1 and 4.1 that have come near their ends.
         ([1, 4, 4.1, 30], [0.3, 0.3, 0.3, 0.1]),
     ],
@@ -326,6 +328,24 @@ def test_extreme_laws_have_their_means(law):
 
 
 @pytest.mark.long
+def test_the_index_policy_of_a_density_is_the_limit_of_atoms():
+    # The hazard rate begins at the smallest size, falls, and rises again up to the largest.
+    law = TruncatedPareto(1.5, 100.0)
+    found = single_server(law, 0.8, "gittins")
+
+    def by_atoms(n):
+        """Of the means of n parts of the law that are equally likely."""
+        ends = stats.truncpareto(law.shape, law.ratio, scale=law.smallest).ppf(np.arange(n + 1) / n)
+        work = law.upper_moments(ends)[1]
+        one = single_server(Empirical((work[:-1] - work[1:]) * n), 0.8, "gittins", precision=1e-4)
+        return np.array([one.mean_duration, one.mean_slowdown])
+
+    # Atoms tell more of what is left, in proportion to their distance; 1e-3: of the second order.
+    limit = 2 * by_atoms(2000) - by_atoms(1000)
+    np.testing.assert_allclose([found.mean_duration, found.mean_slowdown], limit, rtol=1e-3)
+
+
+@pytest.mark.long
 def test_the_index_policy_is_known_where_the_hazard_rate_has_a_peak():
     # Sizes of invgamma: all sizes up to somewhat beyond the peak are served to their end; the mean is least
     # there, so it does not tell where, but the mean slowdown does: computed with 128 to 4096 panels.
@@ -343,6 +363,8 @@ def test_slowdowns_are_infinite_where_small_jobs_wait_for_large_ones():
         assert "infinite: the smallest jobs" in repr(single_server(Exponential(), 0.5, order))
     for order in ("psjf", "srpt", "las", "ps"):
         assert single_server(stats.gamma(0.7), 0.5, order).mean_slowdown <= 2 * (1 + 1e-9)
+    # The smallest 1e-10 of these sizes are below 1e-19.
+    assert single_server(stats.beta(0.5, 0.5), 0.5, "las").mean_slowdown < 3
 
 
 @pytest.mark.parametrize(
