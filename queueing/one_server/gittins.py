@@ -217,11 +217,11 @@ class _Pace:
         return np.where(close, (values[:-1] + values[1:]) / 2, means)
 
 
-def gittins(table: SizeTable, rate: float, points: int) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """E[T(s)] under the Gittins index policy, of sizes in a table, and of sizes just above them, (n,) each.
+def gittins(table: SizeTable, rate: float, points: int) -> tuple[FloatArray, FloatArray]:
+    """E[T(s)] under the Gittins index policy, of the sizes of a table, (n,); of atoms with so many ages.
 
-    The ages between atoms are so many. The third is where E[T(s)] jumps, and how far from there, (2, m): the
-    ends of long sides, known up to a step of the table.
+    And where it jumps, and how far from there, (2, m): the ends of long sides, known up to a step of the
+    table.
     """
     ages = Ages(table, points)
     used = ages.used
@@ -248,12 +248,7 @@ def gittins(table: SizeTable, rate: float, points: int) -> tuple[FloatArray, Flo
 
     at = np.searchsorted(sides, ages.done) - 1
     durations = np.array([duration(*where) for where in zip(ages.done.tolist(), at.tolist(), strict=True)])
-    after = durations.copy()
-    if table.chances is None:
-        ends = (sides[at + 1] == ages.done) & (at + 1 < len(single))
-        for k in np.flatnonzero(ends & ~(single[at] & single[np.minimum(at + 1, len(single) - 1)])):
-            after[k] = duration(int(ages.done[k]), int(at[k]) + 1)
-    return durations, after, _jumps(ages, sides, single)
+    return durations, _jumps(ages, sides, single)
 
 
 def _jumps(ages: Ages, sides: IntArray, single: NDArray[np.bool_]) -> FloatArray:

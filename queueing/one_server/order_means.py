@@ -247,7 +247,7 @@ def _means(law: Law, load: float, order: str, table: SizeTable, points: int) -> 
     """
     jumps = NOWHERE
     if order != "gittins":
-        after = durations = FORMULAS[order](table, load)
+        durations = FORMULAS[order](table, load)
     elif table.chances is not None and len(table.sizes) > MOST_ATOMS:
         raise ModelError.of(
             "law",
@@ -255,12 +255,9 @@ def _means(law: Law, load: float, order: str, table: SizeTable, points: int) -> 
             f"at most {MOST_ATOMS:,}, such as Empirical of a part of them",
         )
     else:
-        durations, after, jumps = gittins(table, load, points)
-    duration, slowdown = (
-        table.mean(durations, after),
-        table.mean(durations / table.sizes, after / table.sizes),
-    )
-    slowdown += _smallest(table, float(durations[0]))
+        durations, jumps = gittins(table, load, points)
+    duration = table.mean(durations)
+    slowdown = table.mean(durations / table.sizes) + _smallest(table, float(durations[0]))
     # What the law says of itself; in the means its error is larger by what is left of the server.
     off = np.abs(table.moments[1:] / (1.0, 1.0 + law.scv) - 1.0).max() + len(table.sizes) * ROUNDING
     off = float(off) / (1 - load)

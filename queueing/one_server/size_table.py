@@ -6,8 +6,7 @@ parts,
 .. math:: E[g(S)] = g(s_0) + \int_{s_0}^{s_n} g'(s)\, P(S > s)\, ds,
 
 on panels of three sizes, g' that of the parabola through the three values of g, and the product by Simpson's
-rule, whose errors of second order cancel. That needs no density. Where g jumps, by :math:`\delta` at s, this
-adds :math:`\delta P(S > s)`; a panel with a jump in its middle is integrated as two straight pieces.
+rule, whose errors of second order cancel. That needs no density. Where g jumps, panels are to be short.
 
 The panels are equally long in the logarithm of the size, in P(S <= s), in E[S; S <= s] and in E[S^2; S <= s]
 taken together; what lies below :math:`s_0` has probability 1e-10 and counts as :math:`s_0`, and of the second
@@ -33,7 +32,7 @@ BELOW = 1e-10
 """Probability that is left out below; a smaller one would be lost in the digits of 1."""
 ABOVE = 1e-14
 """Of the second moment, left out above."""
-WIDE, NARROW = 141, 401
+WIDE, NARROW = 301, 401
 """Sizes that are looked at, at first and between the ends."""
 EDGE = 1e-9
 """Part of a size up to which the ends are found."""
@@ -88,7 +87,7 @@ class SizeTable:
     def integral(self, values: FloatArray) -> FloatArray:
         """Integral from 0 to each size of a function that has these values before the sizes, (n,).
 
-        Of atoms it is constant between them.
+        Below the first size it is constant; of atoms, between them, too.
         """
         s = self.sizes
         if self.chances is not None:
@@ -101,25 +100,14 @@ class SizeTable:
         panels[2::2] = half / 12 * (5 * right + 8 * middle - left)
         return np.cumsum(panels)
 
-    def mean(self, values: FloatArray, after: FloatArray | None = None) -> float:
-        """E[g(S)] of g with these values at the sizes, (n,), and those just above them, where it jumps."""
+    def mean(self, values: FloatArray) -> float:
+        """E[g(S)] of g with these values at the sizes, (n,)."""
         if self.chances is not None:
             return float(self.chances @ values)
-        after = values if after is None else after
-        start, middle, end = after[:-2:2], values[1:-1:2], values[2::2]
-        alive, cut = self.above[0], self.cut[1]
+        start, middle, end, alive = values[:-2:2], values[1:-1:2], values[2::2], self.above[0]
         # With u = 0, 1, 2 along a panel g' du is (-3 g0 + 4 g1 - g2)/2, (g2 - g0)/2, (g0 - 4 g1 + 3 g2)/2.
-        smooth = alive[:-2:2] * (4 * middle - 3 * start - end) + alive[2::2] * (start - 4 * middle + 3 * end)
-        smooth = (smooth + 4 * alive[1:-1:2] * (end - start)) / 6
-        first, second = (cut[1:-1:2] - cut[:-2:2]), (cut[2::2] - cut[1:-1:2])
-        broken = (middle - start) * first + (end - after[1:-1:2]) * second
-        broken *= 2 / (self.sizes[2::2] - self.sizes[:-2:2])
-        jumps = (after - values) * alive
-        return float(
-            values[0]
-            + np.where(after == values, 0.0, jumps).sum()
-            + np.where(after[1:-1:2] == middle, smooth, broken).sum()
-        )
+        panels = alive[:-2:2] * (4 * middle - 3 * start - end) + alive[2::2] * (start - 4 * middle + 3 * end)
+        return float(values[0] + (panels + 4 * alive[1:-1:2] * (end - start)).sum() / 6)
 
     @property
     def exponent(self) -> float:
@@ -161,7 +149,7 @@ def size_table(law: Law, spread: FloatArray | None, panels: int, near: FloatArra
 def size_spread(law: Law) -> FloatArray:
     """Sizes of a law without atoms, and a measure that grows where they are and their work is, (2, n)."""
     whole = law.upper_moments(np.zeros(1))
-    wide = law.mean * np.geomspace(1e-40, 1e30, WIDE)
+    wide = law.mean * np.geomspace(1e-120, 1e30, WIDE)
     # As near as can be: at the ends of their support densities may jump.
     low, _ = _edge(lambda s: 1.0 - law.upper_moments(s)[0] > BELOW, wide)
     _, high = _edge(lambda s: law.upper_moments(s)[2] <= ABOVE * whole[2], wide)
