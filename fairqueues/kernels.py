@@ -33,6 +33,7 @@ from fairness.machine.bars import bar
 from fairness.machine.compiling import asked
 from fairqueues.traces import synthetic_gpu_trace
 from queueing import (
+    SRPT,
     DRFScheduler,
     FiniteChain,
     Multilevel,
@@ -153,9 +154,11 @@ def likely_states() -> None:
 
 
 def runs() -> None:
-    """Simulated counts and jobs."""
+    """Simulated counts and jobs, equally and in orders of service."""
     simulate(SYSTEM, DRF(), events=1_000, replications=2, rng=0)
     simulate(SYSTEM, DRF(), jobs=200, replications=2, rng=0)
+    simulate(SYSTEM, DRF(), order="srpt", jobs=200, replications=2, rng=0)
+    simulate(SYSTEM, SRPT(), jobs=200, replications=2, rng=0)
 
 
 def replayed() -> None:

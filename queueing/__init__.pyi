@@ -35,6 +35,7 @@ from .model.markovian import MAP
 from .model.phase_type import PhaseType, coxian, fit_phases, phases_of
 from .model.system import System
 from .model.trace_fit import fit_trace
+from .one_server.order_means import single_server
 from .optima.optimal import optimal
 from .optima.tune import tune
 from .proved_bounds.check import check_certificate
@@ -42,6 +43,7 @@ from .proved_bounds.enclosure import AtLeast
 from .recorded.cluster_trace import ClusterTrace
 from .recorded.node_list import NodeList
 from .replays.replay import replay
+from .simulation.jobs.shortest_first import SRPT
 from .simulation.simulate import simulate
 from .simulation.tasks.options import Tasks, TaskTypes
 from .simulation.tasks.own_schedulers import OwnScheduler, PresentJob, SystemState
@@ -73,6 +75,7 @@ __all__ = [
     "EASY",
     "FCFS",
     "MAP",
+    "SRPT",
     "Arrivals",
     "AtLeast",
     "Automatic",
@@ -145,6 +148,7 @@ __all__ = [
     "replay",
     "sensitivities",
     "simulate",
+    "single_server",
     "stationary",
     "tabulate",
     "tagged_duration",

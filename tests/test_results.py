@@ -126,6 +126,7 @@ MAKERS = {
     "UpperCertificate": lambda: made("Optimum").upper_proof,
     "Stationary": lambda: queueing.stationary(SYSTEM, DRF(), shape=12),
     "Saturation": lambda: capacity.is_stable(SYSTEM, queueing.FCFS()),
+    "OrderMeans": lambda: queueing.single_server(queueing.Lognormal(2.0), 0.7, "srpt"),
     "WaitingLaw": lambda: queueing.stationary(SYSTEM, queueing.FCFS()),
     "ExactStationary": lambda: queueing.exact_stationary(SYSTEM, DRF(), shape=4, distribution=True),
     "Enclosure": lambda: queueing.enclose(SYSTEM, DRF(), width=1e-3),

@@ -43,6 +43,8 @@ ORDER = (
     "drift_bounds",
     "best_possible",
     "waiting",
+    "sizes_known",
+    "sizes_within",
     "exact_means",
     "simulation",
     "replay",

@@ -73,6 +73,10 @@ def simulate(
         said = _not_simulated(scenario, list(simulated))
     else:
         simulated, options["level"] = chosen(scenario, policy), what
+        if what == "jobs":
+            options |= settings(scenario, "simulation", ("order",))
+            within = scenario.section("simulation").order
+            said = () if within == "ps" else (f"order in which jobs of a class are served: {within}",)
     run = partial(queueing.simulate, system, rng=call.seed, n_jobs=call.jobs, **options)
     with call.workers():
         results = call.run({name: partial(run, one) for name, one in simulated.items()})

@@ -47,7 +47,7 @@ WHERE: dict[str, dict[str, str]] = {
     "simulate": {
         **_MODEL,
         **_options("events", "replications", "precision", "max_replications", "level", "time_limit"),
-        **_keys("simulation", "warmup", "confidence"),
+        **_keys("simulation", "warmup", "confidence", "order"),
         **_keys("traffic", "sizes", "arrivals"),
         "jobs": "--events",
         "n_jobs": "--jobs",

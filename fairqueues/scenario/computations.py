@@ -9,7 +9,7 @@ from pydantic import Field
 
 from fairness.machine.memory import require_memory
 from fairqueues.scenario import names
-from fairqueues.scenario.choices import Level, RegionKind
+from fairqueues.scenario.choices import Level, Order, RegionKind
 from fairqueues.scenario.key_types import (
     Count,
     Flag,
@@ -85,6 +85,8 @@ class Simulated(Section):
     """Most runs for the precision, at level "jobs"; default: 200."""
     confidence: Part = 0.95
     """Level of the confidence intervals."""
+    order: Order | list[Order] = "ps"
+    """In which order the jobs of a class are served, or of each class, at level "jobs"; "ps": equally."""
     schedulers: list[SchedulerSpec] = Field(["drf"], min_length=1)
     """Schedulers, at level "tasks" and in a replay of [trace]."""
     placement: PlacementSpec | None = None
@@ -110,6 +112,7 @@ class Simulated(Section):
         if scenario.has_model:
             path = ("simulation", "tasks_per_job")
             place.require_length(path, self.tasks_per_job, scenario.model.n_classes)
+            place.require_length(("simulation", "order"), self.order, scenario.model.n_classes)
         whole = ("tasks_per_job", "task_times", *(() if replayed else ("schedulers", "placement")))
         for key in whole:
             if self.level != "tasks" and key in self.model_fields_set:
@@ -118,6 +121,8 @@ class Simulated(Section):
         for key in ("jobs", "precision"):
             if self.level != "jobs" and getattr(self, key) is not None:
                 raise place.error(("simulation", key), 'is for level = "jobs"; give events instead')
+        if self.level != "jobs" and "order" in self.model_fields_set:
+            raise place.error(("simulation", "order"), 'is for level = "jobs"; remove it')
 
 
 class Fluid(Section):

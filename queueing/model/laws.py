@@ -60,6 +60,7 @@ __all__ = [
     "at_least_tiny",
     "exponential_laws",
     "positive",
+    "unseen_part",
 ]
 
 
@@ -96,6 +97,34 @@ class Law(ABC):
         """
         return 0.0
 
+    def upper_moments(self, values: ArrayLike) -> FloatArray:
+        r"""P(S > s), E[S; S > s] and E[S^2; S > s] for each value s >= 0, (3, ...).
+
+        Raises
+        ------
+        ModelError
+            If the law does not know: one that has only a mean and samples.
+
+        Examples
+        --------
+        >>> Exponential(2.0).upper_moments(0.0)
+        array([1., 2., 8.])
+        """
+        raise ModelError(
+            f"{self!r} knows no probabilities: give it a method upper_moments(values), take Empirical of a "
+            "sample of it, or simulate"
+        )
+
+    def atoms(self) -> tuple[FloatArray, FloatArray] | None:
+        """Values in increasing order and their probabilities; None of a law without any.
+
+        Examples
+        --------
+        >>> Empirical([1, 3, 3, 3]).atoms()
+        (array([1., 3.]), array([0.25, 0.75]))
+        """
+        return None
+
 
 class _ByMean(Law):
     """Base of the laws that carry their mean as a field."""
@@ -129,6 +158,10 @@ class Exponential(_ByMean):
         # Never 0: a job of size 0 has no slowdown.
         return self.mean * at_least_tiny(generator.standard_exponential(size))
 
+    def upper_moments(self, values: ArrayLike) -> FloatArray:
+        """P(S > s), E[S; S > s] and E[S^2; S > s] for each value, (3, ...)."""
+        return _gamma_tails(1, self.mean, values)
+
 
 def exponential_laws(means: list[float]) -> tuple[Exponential, ...]:
     """One law per mean; the means are known to be finite and > 0."""
@@ -158,6 +191,10 @@ class Deterministic(_ByMean):
     def sample(self, generator: np.random.Generator, size: int) -> FloatArray:
         """The value, (size,) times."""
         return np.full(size, self.mean)
+
+    def atoms(self) -> tuple[FloatArray, FloatArray]:
+        """The value, and 1."""
+        return np.array([self.mean]), np.ones(1)
 
 
 @dataclass(frozen=True)
@@ -198,6 +235,10 @@ class Erlang(_ByMean):
     def sample(self, generator: np.random.Generator, size: int) -> FloatArray:
         """Independent values, (size,)."""
         return at_least_tiny(generator.standard_gamma(self.phases, size) * (self.mean / self.phases))
+
+    def upper_moments(self, values: ArrayLike) -> FloatArray:
+        """P(S > s), E[S; S > s] and E[S^2; S > s] for each value, (3, ...)."""
+        return _gamma_tails(self.phases, self.mean / self.phases, values)
 
 
 @dataclass(frozen=True, init=False)
@@ -267,20 +308,14 @@ class Hyperexponential(Law):
         phase = np.searchsorted(np.cumsum(self.probabilities)[:-1], u[:, 0], side="right")
         return at_least_tiny(np.array(self.means)[phase] * -np.log1p(-u[:, 1]))
 
+    def upper_moments(self, values: ArrayLike) -> FloatArray:
+        """P(S > s), E[S; S > s] and E[S^2; S > s] for each value, (3, ...)."""
+        parts = zip(self.probabilities, self.means, strict=True)
+        return np.sum([p * _gamma_tails(1, m, values) for p, m in parts], axis=0)
+
     def unseen_work(self, jobs: float, power: int = 1) -> float:
         """Part of E[S^power] that comes from sizes above the quantile of level 1 - 1/jobs."""
-        from scipy import optimize
-
-        if jobs <= 1:
-            return 1.0
-        p, m = np.array(self.probabilities), np.array(self.means) / self.mean
-        # P(S > s) <= exp(-s/largest mean): the quantile lies below; twice, because of rounding.
-        highest = 2 * float(m.max()) * math.log(jobs)
-        level = optimize.brentq(
-            lambda s: float(np.dot(p, np.exp(-s / m))) - 1 / jobs, 0, highest, xtol=1e-300, maxiter=2000
-        )
-        above = level + m if power == 1 else level * (level + 2 * m) + 2 * m * m
-        return float(np.dot(p * np.exp(-level / m), above) / np.dot(p, power * m**power))
+        return unseen_part(self, jobs, power)
 
 
 @dataclass(frozen=True)
@@ -321,20 +356,20 @@ class TruncatedPareto(_ByMean):
     @property
     def smallest(self) -> float:
         """Smallest value."""
-        return self.mean / self._moment(1)
+        return self.mean / float(self._moment(1))
 
     @property
     def scv(self) -> float:
         """Squared coefficient of variation."""
-        return self._moment(2) / self._moment(1) ** 2 - 1
+        return float(self._moment(2) / self._moment(1) ** 2 - 1)
 
-    def _moment(self, k: int, lowest: float = 1.0) -> float:
-        """E[X^k; X > lowest] for smallest value 1, largest ``ratio``."""
+    def _moment(self, k: int, lowest: Any = 1.0) -> Any:
+        """E[X^k; X > lowest] for smallest value 1, largest ``ratio``; of each of many lowest ones."""
         from scipy import special
 
-        gap, logs = k - self.shape, math.log(self.ratio / lowest)
+        gap, logs = k - self.shape, np.log(self.ratio / lowest)
         # Integral of x^(gap - 1) from lowest to ratio; exprel is regular at gap 0.
-        integral = float(np.exp(gap * math.log(lowest))) * logs * float(special.exprel(gap * logs))
+        integral = np.exp(gap * np.log(lowest)) * logs * special.exprel(gap * logs)
         return self.shape * integral / self._inside
 
     @property
@@ -352,7 +387,12 @@ class TruncatedPareto(_ByMean):
     def unseen_work(self, jobs: float, power: int = 1) -> float:
         """Part of E[S^power] that comes from sizes above the quantile of level 1 - 1/jobs."""
         lowest = min(float(self._quantiles(1 - 1 / max(jobs, 1))), self.ratio)
-        return self._moment(power, lowest) / self._moment(power)
+        return float(self._moment(power, lowest) / self._moment(power))
+
+    def upper_moments(self, values: ArrayLike) -> FloatArray:
+        """P(S > s), E[S; S > s] and E[S^2; S > s] for each value, (3, ...)."""
+        lowest = np.clip(float_array("values", values) / self.smallest, 1.0, self.ratio)
+        return np.array([self.smallest**k * self._moment(k, lowest) for k in range(3)])
 
 
 @dataclass(frozen=True)
@@ -385,6 +425,17 @@ class Lognormal(_ByMean):
 
         deviation = math.sqrt(math.log1p(self.scv))
         return float(special.ndtr(power * deviation - special.ndtri(1 - 1 / max(jobs, 1))))
+
+    def upper_moments(self, values: ArrayLike) -> FloatArray:
+        """P(S > s), E[S; S > s] and E[S^2; S > s] for each value, (3, ...)."""
+        from scipy import special
+
+        variance = math.log1p(self.scv)
+        with np.errstate(divide="ignore"):
+            logs = np.log(float_array("values", values) / self.mean)
+        parts = (((k - 0.5) * variance - logs) / math.sqrt(variance) for k in range(3))
+        means = (1.0, self.mean, self.mean**2 * (1.0 + self.scv))
+        return np.array([mean * special.ndtr(part) for mean, part in zip(means, parts, strict=True)])
 
 
 @dataclass(frozen=True, eq=False, repr=False, init=False)
@@ -444,17 +495,46 @@ class Empirical(Law):
 
     def unseen_work(self, jobs: float, power: int = 1) -> float:
         """Part of E[S^power] that comes from sizes above the quantile of level 1 - 1/jobs."""
-        n = len(self.values)
-        # Values that may stand above the quantile; 1e-9: n/jobs is a whole number up to rounding.
-        above = int(n / max(jobs, 1) + 1e-9)
-        if above >= n:
-            return 1.0
-        quantile = np.partition(self.values, n - 1 - above)[n - 1 - above]
-        powers = (self.values / self.mean) ** power
-        return float(powers[self.values > quantile].sum() / powers.sum())
+        return unseen_part(self, jobs, power)
+
+    def atoms(self) -> tuple[FloatArray, FloatArray]:
+        """The different values, and how often they occur."""
+        values, times = np.unique(self.values, return_counts=True)
+        return values, times / len(self.values)
 
     def __repr__(self) -> str:
         return f"Empirical({len(self.values)} values, mean {self.mean:.6g}, scv {self.scv:.6g})"
+
+
+def unseen_part(law: Law, jobs: float, power: int) -> float:
+    """Part of E[S^power] above the quantile of level 1 - 1/jobs, by what the law knows."""
+    if jobs <= 1:
+        return 1.0
+    # In units of the mean: squares of very different sizes overflow.
+    unit, atoms = law.with_mean(1.0), law.atoms()
+    if atoms is not None:
+        values, chances = atoms
+        work = chances * (values / law.mean) ** power
+        beyond = np.append(np.cumsum(chances[::-1])[-2::-1], 0.0)
+        # 1e-9: a probability may be 1/jobs up to rounding.
+        return float(work[np.argmax(beyond <= (1 + 1e-9) / jobs) + 1 :].sum() / work.sum())
+    from scipy import optimize
+
+    high = 1.0
+    while unit.upper_moments(high)[0] > 1 / jobs:
+        high *= 2
+    level = optimize.brentq(lambda s: float(unit.upper_moments(s)[0]) - 1 / jobs, 0, high, xtol=1e-13 * high)
+    parts = unit.upper_moments([0.0, level])[power]
+    return min(1.0, float(parts[1] / parts[0]))
+
+
+def _gamma_tails(shape: int, scale: float, values: ArrayLike) -> FloatArray:
+    """P(S > s), E[S; S > s] and E[S^2; S > s] of a gamma law."""
+    from scipy import special
+
+    ratio = float_array("values", values) / scale
+    means = (1.0, shape * scale, shape * (shape + 1) * scale**2)
+    return np.array([mean * special.gammaincc(shape + k, ratio) for k, mean in enumerate(means)])
 
 
 def positive(name: str, value: float) -> float:

@@ -46,7 +46,15 @@ from fairness.arguments.validation import float_array, frozen, require_whole
 from fairness.errors import ModelError
 from fairness.machine.compiling import stored
 from fairness.model.problem import FloatArray
-from queueing.model.laws import Erlang, Exponential, Hyperexponential, Law, at_least_tiny, positive
+from queueing.model.laws import (
+    Erlang,
+    Exponential,
+    Hyperexponential,
+    Law,
+    at_least_tiny,
+    positive,
+    unseen_part,
+)
 from queueing.model.scipy_law import as_law
 
 __all__ = ["PhaseType", "coxian", "fit_phases", "phases_of"]
@@ -192,24 +200,17 @@ class PhaseType(Law):
 
     def unseen_work(self, jobs: float, power: int = 1) -> float:
         """Part of E[S^power] that comes from sizes above the quantile of level 1 - 1/jobs."""
-        from scipy import optimize
+        return unseen_part(self, jobs, power)
 
-        if jobs <= 1:
-            return 1.0
-        unit = self.with_mean(1.0)
-        highest = 1.0
-        while float(unit.survival(highest)) > 1 / jobs:
-            highest *= 2
-        level = optimize.brentq(
-            lambda s: float(unit.survival(s)) - 1 / jobs, 0, highest, xtol=1e-12 * highest
-        )
-        # E[S; S > s] = sum over the phases at s of P(phase) (s + mean rest); likewise E[(s + rest)^2].
-        here = unit._present(np.array([level]))[0]
-        rest = np.linalg.solve(-unit.rates, np.ones(self.n_phases))
-        if power == 1:
-            return min(1.0, float(here @ (level + rest)))
-        squares = 2 * np.linalg.solve(-unit.rates, rest)
-        return min(1.0, float(here @ (level * (level + 2 * rest) + squares) / (unit.initial @ squares)))
+    def upper_moments(self, values: ArrayLike) -> FloatArray:
+        """P(S > s), E[S; S > s] and E[S^2; S > s] for each value, (3, ...)."""
+        s = float_array("values", values)
+        # What is left after s begins in the phase at s.
+        rest = np.linalg.solve(-self.rates, np.ones(self.n_phases))
+        squares = 2 * np.linalg.solve(-self.rates, rest)
+        here = self._present(s)
+        chance, mean, square = here.sum(axis=-1), here @ rest, here @ squares
+        return np.array([chance, s * chance + mean, s * (s * chance + 2 * mean) + square])
 
     def __repr__(self) -> str:
         return f"PhaseType({self.n_phases} phases, mean {self.mean:.6g}, scv {self.scv:.6g})"

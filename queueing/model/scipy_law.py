@@ -9,15 +9,27 @@ from __future__ import annotations
 import math
 import numbers
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any, Self
 
 import numpy as np
+from numpy.typing import ArrayLike
 
+from fairness.arguments.validation import float_array
 from fairness.errors import ModelError
 from fairness.model.problem import FloatArray
 from queueing.model.laws import Erlang, Exponential, Law, at_least_tiny, positive
 
 __all__ = ["ScipyLaw", "as_law"]
+
+LEVELS = np.concatenate([np.geomspace(1e-15, 0.5, 100), 1.0 - np.geomspace(1e-15, 0.5, 100)])
+"""Levels of quantiles at which panels end, too."""
+
+PANELS = 4001
+"""Ends of panels over the decades, and over what lies between extreme quantiles."""
+
+MOST_ATOMS = 1_000_000
+"""Values of a discrete law that are listed."""
 
 SPOKEN = ("mean", "var", "ppf", "cdf", "support")
 """What a frozen distribution answers."""
@@ -122,6 +134,67 @@ class ScipyLaw(Law):
             )
         whole = float(law.mean()) ** power * (1.0 if power == 1 else 1.0 + self.scv)
         return min(1.0, max(0.0, 1.0 - below / whole))
+
+    def upper_moments(self, values: ArrayLike) -> FloatArray:
+        r"""P(S > s), E[S; S > s] and E[S^2; S > s] for each value, (3, ...).
+
+        E[S; S > s] = s P(S > s) + the integral of P(S > t) over t > s, and the second moment likewise, by
+        Gauss's rule on panels between quantiles, over many decades, and between the values.
+        """
+        s, (ends, above) = float_array("values", values) / self.factor, self._tails
+        known = np.minimum(s, ends[-1])
+        places = np.searchsorted(ends, known)
+        first, second = above[:, places] + self._between(known, ends[places])
+        chance = self._beyond(s)
+        moments = np.array([chance, s * chance + first, s * s * chance + second])
+        return moments * self.factor ** np.arange(3).reshape(3, *(1,) * s.ndim)
+
+    def _beyond(self, values: FloatArray) -> FloatArray:
+        """P(S > s) of the distribution; some have no number where there is nothing left."""
+        with np.errstate(all="ignore"):
+            return np.nan_to_num(self.distribution.sf(values))
+
+    def _between(self, lower: FloatArray, upper: FloatArray) -> FloatArray:
+        """Integrals of P(S > t) and of 2 t P(S > t) between values, (2, ...)."""
+        nodes, weights = np.polynomial.legendre.leggauss(8)
+        half = (upper - lower)[..., None] / 2
+        t = lower[..., None] + half * (1.0 + nodes)
+        tails = self._beyond(t) * half * weights
+        return np.array([tails.sum(axis=-1), (2 * t * tails).sum(axis=-1)])
+
+    @cached_property
+    def _tails(self) -> tuple[FloatArray, FloatArray]:
+        """Ends of panels, and both integrals from there on, (2, n)."""
+        law = self.distribution
+        low, middle, high = (float(law.ppf(level)) for level in (1e-15, 0.5, 1.0 - 1e-15))
+        top = min(float(law.support()[1]), middle * 1e140)
+        decades, between = np.geomspace(middle * 1e-40, top, PANELS), np.linspace(low, high, PANELS)
+        ends = np.unique(np.concatenate([[0.0], decades, between, law.isf(LEVELS)]))
+        ends = ends[ends <= top]
+        panels = self._between(ends[:-1], ends[1:])
+        return ends, np.append(np.cumsum(panels[:, ::-1], axis=1)[:, ::-1], np.zeros((2, 1)), axis=1)
+
+    def atoms(self) -> tuple[FloatArray, FloatArray] | None:
+        """Values and their probabilities, up to the quantile of level 1 - 1e-15; None of a density.
+
+        Raises
+        ------
+        ModelError
+            If there are more than a million.
+        """
+        law = self.distribution
+        if not hasattr(law, "pmf"):
+            return None
+        listed = getattr(getattr(law, "dist", law), "pk", None)
+        if listed is not None:
+            return law.ppf(np.cumsum(listed) - np.asarray(listed) / 2) * self.factor, np.asarray(listed)
+        first, last = (float(law.ppf(level)) for level in (1e-15, 1 - 1e-15))
+        if last - first > MOST_ATOMS:
+            raise ModelError(f"{self!r} has more than {MOST_ATOMS:,} values; take a law with a density")
+        values = np.arange(first, last + 1)
+        chances = np.asarray(law.pmf(values), dtype=float)
+        known = chances > 0
+        return values[known] * self.factor, chances[known] / chances.sum()
 
     def __repr__(self) -> str:
         return f"ScipyLaw({_named(self.distribution)}, mean {self.mean:.6g}, scv {self.scv:.6g})"

@@ -21,6 +21,7 @@ from ..fluid.rays import Ray
 from ..fluid.trajectory import Trajectory
 from ..fluid.verdict import FluidVerdict
 from ..model.trace_fit import TraceFit
+from ..one_server.order_means import OrderMeans
 from ..optima.optimum import Optimum
 from ..optima.tune import Tuned
 from ..proved_bounds.enclosure import Enclosure
@@ -50,6 +51,7 @@ __all__ = [
     "LowerCertificate",
     "MeanJobsByLoad",
     "Optimum",
+    "OrderMeans",
     "RationalFunction",
     "Ray",
     "Replay",

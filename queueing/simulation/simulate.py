@@ -32,6 +32,7 @@ from queueing.model.job_trace import JobTrace
 from queueing.model.system import System
 from queueing.simulation.counts import CountLevel
 from queueing.simulation.jobs.sampling import JobLevel
+from queueing.simulation.jobs.shortest_first import SRPT
 from queueing.simulation.replications import RunLength
 from queueing.simulation.results import Simulation
 from queueing.simulation.sampling import Effort, Level, estimated
@@ -58,7 +59,7 @@ for _name, _level in LEVELS.items():
 
 def simulate(
     system: System,
-    policy: Policy | ClusterPolicy | Scheduler | Order,
+    policy: Policy | ClusterPolicy | Scheduler | Order | SRPT,
     *,
     level: str | None = None,
     events: int | None = None,
@@ -77,6 +78,7 @@ def simulate(
     table: Table | None = None,
     tasks: Tasks | None = None,
     record: bool = False,
+    order: str | Sequence[str] | None = None,
     progress: ProgressOption = None,
     time_limit: float | None = None,
 ) -> Simulation:
@@ -93,7 +95,8 @@ def simulate(
         ``PFScheduler()``, ``FIFOScheduler()``, ``TargetScheduler(policy)`` or an :class:`OwnScheduler`
         written in Python, which start whole tasks; or an order of whole
         jobs that run to their end, such as ``FCFS()``, ``EASY(estimates)``, ``Priorities(preemptive=False)``
-        or an :class:`queueing.Order` of your own, under which a job is one such task.
+        or an :class:`queueing.Order` of your own, under which a job is one such task; or ``SRPT()``, an order
+        of all jobs by what is left of them.
     level : {"counts", "jobs", "tasks"}, optional
         What is simulated. Default: tasks under a scheduler; jobs if sizes are not exponential, arrivals not
         Poisson, or an option is given that only this level knows; else counts.
@@ -140,6 +143,10 @@ def simulate(
         Of tasks: their number per job and their times, where they run. Default: ``Tasks()``.
     record : bool
         Of jobs: keep the measured jobs.
+    order : {"ps", "fcfs", "sjf", "psjf", "srpt", "las"} or one of them per class, optional
+        Of jobs: in which order the jobs of a class are served, of what the policy gives the class
+        (:mod:`queueing.simulation.jobs.queues`): equally, first come first served, smallest size first
+        without and with preemption, least left first, least attained first. Default: "ps", equally.
     progress : callable or bool, optional
         Called with a :class:`fairness.machine.work.Progress` now and then. Default: a bar for work of more
         than seconds, where standard error is a terminal; False: none.
@@ -217,6 +224,15 @@ def simulate(
                 "level", f"of whole jobs in order is 'tasks'; got {level!r:.80}; leave it out"
             )
         policy, tasks = order_scheduler(policy, system.problem), Tasks(per_job=1)
+    if isinstance(policy, SRPT):
+        for name, unfit in (("order", order), ("table", table)):
+            if unfit is not None:
+                raise ModelError.of(name, "is not for an order of all jobs: leave it out")
+        if level not in (None, "jobs"):
+            raise ModelError.of(
+                "level", f"of an order of all jobs is 'jobs'; got {level!r:.80}; leave it out"
+            )
+        level = "jobs"
     options = {
         "events": events,
         "jobs": jobs,
@@ -226,6 +242,7 @@ def simulate(
         "record": record or None,
         "start": start,
         "table": table,
+        "order": order,
         "tasks": tasks,
     }
     given = {name: value for name, value in options.items() if value is not None}
@@ -243,7 +260,7 @@ def simulate(
 
     def make() -> Level[Any]:
         rule: Any = policy  # each level refuses what is none of its own
-        if chosen != "tasks" and not isinstance(system.arrivals, JobTrace):
+        if chosen != "tasks" and not isinstance(system.arrivals, JobTrace) and not isinstance(policy, SRPT):
             require_carried(system, rule)
             require_stable(system, rule)
         made: Level[Any] = LEVELS[chosen](system, rule, length, own)

@@ -5,7 +5,8 @@ remaining works of a class fall together. It is enough to keep one clock of *att
 :math:`dA_i = r_i(x)\,dt`: a job of size :math:`s` that arrives when the clock shows :math:`A_i` leaves when
 it shows the *threshold* :math:`A_i + s`. The thresholds of a class wait in a binary heap; with the
 smallest, :math:`b_i`, the next departure of the class is due in :math:`(b_i - A_i)/r_i(x)`. An event costs
-:math:`O(n + \log x_i)` for n classes.
+:math:`O(n + \log x_i)` for n classes. Of a class whose jobs are served in an order, what is left of each
+stands in the place of the threshold (:mod:`queueing.simulation.jobs.queues`).
 
 A clock restarts at 0 whenever its class is empty. It is the integral of the rate over the recorded times of
 the events, so it does not drift away from them: durations are exact to the digits of the time.
@@ -27,6 +28,18 @@ from fairness.machine.cache_lines import each_apart
 from fairness.model.problem import FloatArray
 from fairness.protocol.following import Question
 from queueing.simulation import kernels, policy_rows
+from queueing.simulation.jobs import queues as ordered
+from queueing.simulation.jobs.queues import (
+    PS,
+    Queues,
+    allot,
+    catch_up,
+    first_due,
+    join,
+    leave,
+    overtake,
+    serve,
+)
 from queueing.simulation.kernels import kernel, part, pop, push
 from queueing.simulation.policy_rows import MISSING, Lookup, find, moved, visit
 
@@ -60,7 +73,7 @@ class State(NamedTuple):
     counters: IntArray  # (2,)
     counts: IntArray  # (n_classes,)
     attained: FloatArray  # (n_classes,)
-    thresholds: FloatArray  # (n_classes, most jobs): heaps
+    thresholds: FloatArray  # (n_classes, most jobs): heaps; or what is left, in an order
     rows: IntArray  # (n_classes, most jobs): where the job stands in the log
     log: FloatArray  # (most measured jobs, 4), in the order of arrival
     times: FloatArray  # (n_classes, block): the next arrivals
@@ -101,7 +114,7 @@ def _needs(state: State, measured: bool) -> int:
 
 
 @part
-def _arrive(state: State, i: int, now: float, measured: bool) -> None:
+def _arrive(state: State, queues: Queues | None, i: int, now: float, measured: bool) -> None:
     """The next job of class i arrives, and is written to the log if ``measured``."""
     counters, log, count = state.counters, state.log, state.counts[i]
     size, row = state.sizes[i, state.position[i]], UNMEASURED
@@ -113,16 +126,22 @@ def _arrive(state: State, i: int, now: float, measured: bool) -> None:
         log[row, DEPARTURE] = np.nan
         counters[LOGGED] += 1
         counters[PENDING] += 1
-    push(state.thresholds[i], state.rows[i], None, count, state.attained[i] + size, row)
+    if queues is None or queues.orders[i] == PS:
+        push(state.thresholds[i], state.rows[i], None, count, state.attained[i] + size, row)
+    else:
+        join(queues, state.thresholds[i], state.rows[i], i, count, size, row)
     state.counts[i] += 1
     state.position[i] += 1
 
 
 @part
-def _leave(state: State, i: int, now: float) -> bool:
-    """The first job of class i leaves; whether it stands in the log."""
-    row = state.rows[i, 0]
-    pop(state.thresholds[i], state.rows[i], None, state.counts[i])
+def _leave(state: State, queues: Queues | None, i: int, place: int, now: float) -> bool:
+    """The job of class i at a place, the first of a heap, leaves; whether it stands in the log."""
+    row = state.rows[i, place]
+    if queues is None or queues.orders[i] == PS:
+        pop(state.thresholds[i], state.rows[i], None, state.counts[i])
+    else:
+        leave(queues, state.thresholds[i], state.rows[i], i, state.counts[i], place)
     state.counts[i] -= 1
     if state.counts[i] == 0:
         state.attained[i] = 0.0
@@ -132,9 +151,59 @@ def _leave(state: State, i: int, now: float) -> bool:
     return bool(row != UNMEASURED)
 
 
-@kernel(kernels, policy_rows)
+@part
+def _tasks(queues: Queues | None, lookup: Lookup, here: int, i: int) -> float:
+    """Tasks of class i."""
+    if queues is None or len(queues.scales) == 0:
+        return float(lookup.tasks[here, i])
+    return float(queues.tasks[i])
+
+
+@part
+def _next_due(state: State, queues: Queues | None, lookup: Lookup, here: int) -> tuple[float, int, int]:
+    """Time to the next departure, its class, and its place there; or to another event of the queues.
+
+    Of a group that catches up with another the place is minus its first, of a job that overtakes another the
+    class is the number of classes. Without any the class is -1.
+    """
+    counts, thresholds = state.counts, state.thresholds
+    wait, leaver, place = np.inf, -1, 0
+    if queues is not None and len(queues.scales) > 0:
+        wait = allot(queues, counts)
+        leaver = len(counts) if wait < np.inf else -1
+    for i in range(len(counts)):
+        tasks = _tasks(queues, lookup, here, i)
+        if counts[i] > 0 and tasks > 0:
+            first = 0
+            if queues is None or queues.orders[i] == PS:
+                # Rounding may have carried the clock past the threshold.
+                due = max(thresholds[i, 0] - state.attained[i], 0.0) * counts[i] / tasks
+            else:
+                due, first = first_due(queues, thresholds[i], i, counts[i], tasks)
+            # Who leaves when it is overtaken, leaves.
+            if due < wait or (due == wait and leaver == len(counts)):
+                wait, leaver, place = due, i, first
+    return wait, leaver, place
+
+
+@part
+def _pass(state: State, queues: Queues | None, lookup: Lookup, here: int, elapsed: float) -> None:
+    """Time passes."""
+    counts = state.counts
+    for i in range(len(counts)):
+        if counts[i] > 0:
+            state.area[i] += counts[i] * elapsed
+            tasks = _tasks(queues, lookup, here, i)
+            if queues is None or queues.orders[i] == PS:
+                state.attained[i] += tasks / counts[i] * elapsed
+            else:
+                serve(queues, state.thresholds[i], i, counts[i], tasks, elapsed)
+
+
+@kernel(kernels, policy_rows, ordered)
 def advance(
     state: State,
+    queues: Queues | None,
     lookup: Lookup,
     ask: Any,
     question: Question | None,
@@ -145,13 +214,11 @@ def advance(
 ) -> tuple[int, int, int]:
     """Run for a number of arrivals or until ``horizon``; (status, arrivals, departures).
 
-    Arriving jobs are written to the log if
-    ``measured``; with ``drain`` the run ends as soon as no job of the log is present.
+    Without ``queues`` all classes share equally. Arriving jobs are written to the log if ``measured``; with
+    ``drain`` the run ends as soon as no job of the log is present.
     """
     n = len(state.counts)
-    tasks = lookup.tasks
-    counts, attained, area = state.counts, state.attained, state.area
-    thresholds, counters, position = state.thresholds, state.counters, state.position
+    counts, counters, position = state.counts, state.counters, state.position
     here, arrived, departed = find(lookup, counts), 0, 0
     now = state.clock[0]
     look = True
@@ -174,13 +241,7 @@ def advance(
             if here == MISSING:
                 state.clock[0] = now
                 return ROW_MISSING, arrived, departed
-        wait, leaver = np.inf, -1
-        for i in range(n):
-            if counts[i] > 0 and tasks[here, i] > 0:
-                # Rounding may have carried the clock past the threshold.
-                due = max(thresholds[i, 0] - attained[i], 0.0) * counts[i] / tasks[here, i]
-                if due < wait:
-                    wait, leaver = due, i
+        wait, leaver, place = _next_due(state, queues, lookup, here)
         departs = leaver >= 0 and now + wait <= arrival
         until = now + wait if departs else arrival
         if until > horizon:
@@ -190,20 +251,20 @@ def advance(
             state.clock[0] = now
             return STUCK, arrived, departed
         # Not the wait, of which until has lost some digits: clocks must not drift away from the time.
-        elapsed = until - now
-        for i in range(n):
-            if counts[i] > 0:
-                area[i] += counts[i] * elapsed
-                attained[i] += tasks[here, i] / counts[i] * elapsed
+        _pass(state, queues, lookup, here, until - now)
         now = until
         if now == horizon:
             break
-        if departs:
-            look = _leave(state, leaver, now) and drain
+        if queues is not None and departs and leaver == n:
+            overtake(queues, state.thresholds)
+        elif queues is not None and departs and place < 0:
+            catch_up(queues, leaver, counts[leaver], -place)
+        elif departs:
+            look = _leave(state, queues, leaver, place, now) and drain
             here = moved(lookup, counts, here, leaver, -1)
             departed += 1
         else:
-            _arrive(state, newcomer, now, measured)
+            _arrive(state, queues, newcomer, now, measured)
             here = moved(lookup, counts, here, newcomer, 1)
             arrived += 1
             look = True

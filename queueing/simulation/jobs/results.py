@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -14,6 +14,7 @@ from fairness.arguments.validation import IntArray, float_array
 from fairness.display.colours import part_colour, part_line
 from fairness.display.drawing import given_axes
 from fairness.display.lettering import label
+from fairness.display.storage import LATER
 from fairness.display.wording import named, percent
 from fairness.errors import ModelError
 from fairness.model.problem import FloatArray
@@ -50,6 +51,8 @@ class JobSimulation(Simulation):
     record : DataFrame or None
         The measured jobs, if asked for: sample (replication or batch), job_class, arrival_time, size,
         duration.
+    orders : tuple of str
+        In which order the jobs of each class were served; "ps": equally. None for an order of all jobs.
 
     The other attributes are those of :class:`Simulation`.
     """
@@ -60,6 +63,7 @@ class JobSimulation(Simulation):
     alone_rates: FloatArray
     jobs: IntArray
     record: pd.DataFrame | None
+    orders: tuple[str, ...] = field(default=(), metadata=LATER)
 
     @property
     def mean_slowdowns(self) -> FloatArray:
@@ -169,7 +173,10 @@ class JobSimulation(Simulation):
         return ax
 
     def _effort(self) -> str:
-        return f"job by job: {self.replications} samples, {self.jobs.sum():,} jobs"
+        different = set(self.orders) - {"ps"}
+        told = self.orders if len(set(self.orders)) > 1 else sorted(different)
+        within = f", in each class {', '.join(told)}" if different else ""
+        return f"job by job{within}: {self.replications} samples, {self.jobs.sum():,} jobs"
 
     def _evidence(self) -> list[str]:
         lines = []

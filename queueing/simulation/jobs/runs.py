@@ -21,6 +21,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
+from typing import TypeVar
 
 import numpy as np
 
@@ -32,7 +33,9 @@ from queueing.model.job_trace import JobTrace
 from queueing.model.laws import Law
 from queueing.model.system import System
 from queueing.simulation.jobs import events as at
-from queueing.simulation.jobs.events import ARRIVAL, CLASS, DEPARTURE, SIZE, advance, new_state
+from queueing.simulation.jobs.events import ARRIVAL, CLASS, DEPARTURE, SIZE, State, advance, new_state
+from queueing.simulation.jobs.queues import Queues, line_up, new_queues
+from queueing.simulation.jobs.shortest_first import OrderSource
 from queueing.simulation.policy_rows import Reader
 from queueing.simulation.replications import PARTS, Estimate, estimate_ratio, skewness
 from queueing.simulation.sampling import Pace
@@ -57,6 +60,8 @@ FIRST_JOBS = 64
 """Room in each heap before any doubling."""
 
 MOST = int(np.iinfo(np.int64).max)
+
+Arrays = TypeVar("Arrays", State, Queues)
 
 
 class DrawnJobs:
@@ -189,26 +194,31 @@ class Run:
     """State of the kernel, and what it reads: a system that is empty, or has some jobs.
 
     ``present`` holds the work left of the first jobs, one array per class; ``log`` is the room of the log at
-    first.
+    first; ``orders`` are those of the classes, ``scales`` those of one order of all jobs.
     """
 
     def __init__(
         self,
         source: DrawnJobs | TracedJobs,
-        reader: Reader,
+        reader: Reader | OrderSource,
         log: int,
         present: Sequence[FloatArray],
+        orders: Sequence[str],
+        scales: FloatArray,
         pace: Pace,
     ) -> None:
         n = reader.source.problem.n_classes
         self.source, self.reader, self.pace = source, reader, pace
         room = max([FIRST_JOBS, *(2 * len(work) for work in present)])
         self.state = state = new_state(n, BLOCK, room, log)
+        self.queues = new_queues(orders, reader.source.problem, room, scales)
         for i, work in enumerate(present):
-            # In increasing order they are a heap.
+            # In increasing order they are a heap; in an order of service they have just come.
             state.counts[i] = len(work)
             state.thresholds[i, : len(work)] = np.sort(work)
             state.rows[i, : len(work)] = at.UNMEASURED
+            if self.queues is not None:
+                line_up(self.queues, state.thresholds[i], i, len(work))
         self.lookup = reader.at(state.counts)
 
     def outcome(self, warmup: Sequence[Phase], phases: Sequence[Phase]) -> Outcome:
@@ -263,7 +273,14 @@ class Run:
         while True:
             stride = min(left, self.pace.stride)
             status, arrived, departed = advance(
-                self.state, self.lookup, *self.reader.answers, stride, phase.horizon, measured, drain
+                self.state,
+                self.queues,
+                self.lookup,
+                *self.reader.answers,
+                stride,
+                phase.horizon,
+                measured,
+                drain,
             )
             left -= arrived
             events += arrived + departed
@@ -273,9 +290,13 @@ class Run:
             elif status == at.ROW_MISSING:
                 self.lookup = self.reader.at(self.state.counts)
             elif status == at.HEAP_FULL:
-                self._grow("thresholds", "rows", axis=1, purpose="the jobs present")
+                purpose = "the jobs present"
+                self.state = _grown(self.state, "thresholds", "rows", axis=1, purpose=purpose)
+                if self.queues is not None:
+                    self.queues = _grown(self.queues, "keys", axis=1, purpose=purpose)
             elif status == at.LOG_FULL:
-                self._grow("log", axis=0, purpose="the durations of the measured jobs")
+                purpose = "the durations of the measured jobs"
+                self.state = _grown(self.state, "log", axis=0, purpose=purpose)
             elif arrived < stride or left == 0:
                 # DONE; or STUCK, without a further event: an error only where jobs are left to drain.
                 return events
@@ -286,15 +307,15 @@ class Run:
             self.source.fill(int(i), state.times[i], state.sizes[i])
             state.position[i] = 0
 
-    def _grow(self, *names: str, axis: int, purpose: str) -> None:
-        """Double the room of some arrays."""
-        arrays = [getattr(self.state, name) for name in names]
-        require_memory(2 * sum(a.nbytes for a in arrays), purpose, "measure fewer jobs per replication")
-        larger = {
-            name: np.concatenate([a, np.empty_like(a)], axis=axis)
-            for name, a in zip(names, arrays, strict=True)
-        }
-        self.state = self.state._replace(**larger)
+
+def _grown(held: Arrays, *names: str, axis: int, purpose: str) -> Arrays:
+    """A named tuple with twice the room in some of its arrays."""
+    arrays = [getattr(held, name) for name in names]
+    require_memory(2 * sum(a.nbytes for a in arrays), purpose, "measure fewer jobs per replication")
+    larger = {
+        name: np.concatenate([a, np.empty_like(a)], axis=axis) for name, a in zip(names, arrays, strict=True)
+    }
+    return held._replace(**larger)
 
 
 def _totals(log: FloatArray, alone: FloatArray) -> FloatArray:

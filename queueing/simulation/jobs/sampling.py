@@ -2,7 +2,8 @@ r"""Job-level simulation with remaining work: any law of arrivals and sizes, dur
 
 Each job of class :math:`i` brings work :math:`S` (its size, in task-time) and is served at rate
 :math:`\varphi_i(x)/x_i` tasks while :math:`x` jobs are present: the tasks of a class are shared equally
-(:mod:`queueing.simulation.jobs.events`). With the duration :math:`T` of a job, from arrival to departure,
+(:mod:`queueing.simulation.jobs.events`), or go to its jobs in an order
+(:mod:`queueing.simulation.jobs.queues`). With the duration :math:`T` of a job, from arrival to departure,
 measured are per class
 
 * ``mean_durations`` E[T], ``mean_slowdowns`` E[T/T'], quantiles of both, over the jobs that *arrive* in the
@@ -55,6 +56,7 @@ from fairness.protocol.policy import Policy, policy_name
 from queueing.model.job_trace import JobTrace
 from queueing.model.laws import Law
 from queueing.model.system import System
+from queueing.simulation.jobs.queues import NO_SCALES, checked_orders
 from queueing.simulation.jobs.results import JobSimulation
 from queueing.simulation.jobs.runs import (
     BLOCK,
@@ -70,6 +72,7 @@ from queueing.simulation.jobs.runs import (
     estimates,
     work_left,
 )
+from queueing.simulation.jobs.shortest_first import SRPT, OrderSource
 from queueing.simulation.policy_rows import PolicySource, largest_grid
 from queueing.simulation.replications import (
     QuantileEstimate,
@@ -120,6 +123,7 @@ class JobOptions:
     record: bool = False
     start: ArrayLike | None = None
     table: Table | None = None
+    order: str | Sequence[str] = "ps"
 
 
 def check_levels(quantiles: Sequence[float]) -> tuple[float, ...]:
@@ -212,16 +216,21 @@ class JobLevel(Level[Sample]):
     def __init__(
         self,
         system: System,
-        policy: Policy | ClusterPolicy,
+        policy: Policy | ClusterPolicy | SRPT,
         length: RunLength,
         options: JobOptions,
     ) -> None:
-        self.name = policy_name(policy)
+        self.name = policy.name if isinstance(policy, SRPT) else policy_name(policy)
         self.system, self.length, self.record = system, length, options.record
         start, table = options.start, options.table
         trace = self.trace = system.arrivals if isinstance(system.arrivals, JobTrace) else None
         self.drawn, self.one_run = trace is None, options.batches or trace is not None
         self.levels = check_levels(options.quantiles)
+        self.orders = checked_orders(options.order, system.problem.job_classes)
+        self.scales = NO_SCALES
+        if isinstance(policy, SRPT):
+            self.orders = ("srpt",) * system.n_classes
+            self.scales = policy.scales(system.require_pool("an order of all jobs"))
         count, end = check_length(options.jobs, options.horizon, trace)
         self.longer = "more jobs" if end is None else "a longer horizon"
         replications, warmup = length.replications, length.warmup
@@ -233,7 +242,7 @@ class JobLevel(Level[Sample]):
             self.start = given_start(system, np.zeros(system.n_classes))
             self.memory = Memory.of(system, *trace.variation)
             self.effort = 2.0 * (trace.n_jobs if count is None else count)
-            self.source = PolicySource(system, policy, table, self.effort)
+            self.source = _source(system, policy, table, self.effort)
         else:
             fixed = None if start is None else given_start(system, start)
             system.require_stable()
@@ -244,7 +253,7 @@ class JobLevel(Level[Sample]):
             # A sequential run may stop after those it starts with.
             measured = (1 - warmup) * arrivals * (1 if self.one_run else replications)
             check_tails(system, system.sizes, gaps, measured)
-            self.source = PolicySource(system, policy, table, 2 * measured / (1 - warmup))
+            self.source = _source(system, policy, table, 2 * measured / (1 - warmup))
             self.start = fixed or stationary_start(system, self.source.table is not None)
             variation = np.array([law.scv for law in system.sizes])
             dispersion = np.array([one.dispersion(rate) if rate > 0 else 1.0 for one, rate in rates])
@@ -272,7 +281,8 @@ class JobLevel(Level[Sample]):
             present = work_left(self.start.draw(early), sizes, early)
         measured = sum(phase.arrivals for phase in self.phases)
         log = measured if measured < MOST else BLOCK
-        outcome = Run(source, self.source.reader(), log, present, pace).outcome(self.warmup, self.phases)
+        run = Run(source, self.source.reader(), log, present, self.orders, self.scales, pace)
+        outcome = run.outcome(self.warmup, self.phases)
         alone = self.system.most_tasks
         ranks = outcome.ranks(alone) if self.levels else []
         kept = outcome if self.record else replace(outcome, log=outcome.log[:0].copy())
@@ -325,6 +335,7 @@ class JobLevel(Level[Sample]):
             little=little,
             alone_rates=system.most_tasks,
             jobs=jobs.astype(np.int64),
+            orders=self.orders if self.scales is NO_SCALES else (),
             record=self._recorded(outcomes) if self.record else None,
         )
 
@@ -346,6 +357,14 @@ class JobLevel(Level[Sample]):
                 "duration": log[:, 3] - log[:, 1],
             }
         )
+
+
+def _source(
+    system: System, policy: Policy | ClusterPolicy | SRPT, table: Table | None, events: float
+) -> PolicySource | OrderSource:
+    if isinstance(policy, SRPT):
+        return OrderSource(system.problem, policy.name)
+    return PolicySource(system, policy, table, events)
 
 
 def _check_jobs(system: System, jobs: FloatArray) -> None:

@@ -151,6 +151,17 @@ def test_a_simulation_that_misses_its_precision_is_kept(file):
     assert data["failures"] == [line.removeprefix("failed: ") for line in (pf, drf)]
 
 
+def test_simulate_in_an_order_of_service(file):
+    file.write_text(TWO + '[simulation]\njobs = 500\nreplications = 3\norder = "srpt"\n')
+    system = Scenario.read(file).system
+    data = as_json("simulate", file, "-p", "pf")
+    result = queueing.simulate(
+        system, fairness.ProportionalFair(), jobs=500, replications=3, rng=7, order="srpt"
+    )
+    assert column(data, "mean_jobs", {"policy": "PF"}) == result.mean_jobs.tolist()
+    assert "order in which jobs of a class are served: srpt" in data["notes"]
+
+
 def test_simulate_whole_tasks_and_say_that_policies_are_not_simulated(file):
     file.write_text(
         TWO + '[simulation]\nlevel = "tasks"\nevents = 500\nreplications = 2\nschedulers = ["fifo"]\n'

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import math
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -17,6 +18,7 @@ from queueing.model.laws import (
     Lognormal,
     TruncatedPareto,
 )
+from queueing.model.phase_type import phases_of
 from queueing.model.scipy_law import ScipyLaw, as_law
 
 # Statistical tests fail by chance with this probability each; seeds are fixed.
@@ -50,6 +52,57 @@ ALL = [law for law, _ in LAWS] + [
     Hyperexponential([0.2, 0.5, 0.3], [1.0, 3.0, 0.1]),
     Empirical([1, 2, 2, 9]),
 ]
+
+
+@pytest.mark.parametrize(("law", "twin"), LAWS, ids=lambda law: type(law).__name__)
+def test_upper_moments_are_integrals_of_the_density(law, twin):
+    sizes = np.array([0.0, 0.2, 1.0, 3.0, 20.0]) * law.mean
+    found = law.upper_moments(sizes)
+    # In units of the quantile, by scipy's adaptive rule from one to the next.
+    for power, row in enumerate(found):
+        whole = law.mean**power * (1 + law.scv * (power == 2))
+        ends = np.unique(twin.isf(10.0 ** -np.arange(0, 28, 3)))
+        ends = ends[np.diff(ends, prepend=-1.0) > 1e-6 * ends]
+        for size, value in zip(sizes, row, strict=True):
+            cut = np.append(size, ends[ends > size])
+            parts = [
+                integrate.quad(lambda x, k=power: x**k * twin.pdf(x), a, b, limit=200)[0]
+                for a, b in pairwise(cut)
+            ]
+            assert value == pytest.approx(sum(parts), rel=1e-7, abs=1e-9 * whole)
+    assert law.atoms() is None
+    assert found[:, 0] == pytest.approx([1, law.mean, law.mean**2 * (1 + law.scv)], rel=1e-9)
+
+
+@pytest.mark.parametrize("law", ALL, ids=lambda law: type(law).__name__)
+def test_moments_above_no_size_are_those_of_the_law(law):
+    atoms = law.atoms()
+    if atoms is None:
+        moments = law.upper_moments(0.0)
+    else:
+        values, chances = atoms
+        assert (np.diff(values) > 0).all()
+        moments = [(values**k) @ chances for k in range(3)]
+        with pytest.raises(ModelError, match="knows no probabilities"):
+            law.upper_moments(0.0)
+    assert moments == pytest.approx([1, law.mean, law.mean**2 * (1 + law.scv)], rel=1e-9)
+
+
+def test_mixtures_and_phases_have_the_same_upper_moments():
+    law, sizes = Hyperexponential([0.2, 0.5, 0.3], [1.0, 3.0, 0.1]), [0.0, 0.3, 2.0, 40.0]
+    np.testing.assert_allclose(phases_of(law).upper_moments(sizes), law.upper_moments(sizes), rtol=1e-10)
+    by_hand = 0.2 * math.exp(-2) + 0.5 * math.exp(-2 / 3) + 0.3 * math.exp(-20)
+    assert law.upper_moments(2.0)[0] == pytest.approx(by_hand, rel=1e-12)
+
+
+def test_atoms_of_scipy_are_listed_or_whole_numbers():
+    values, chances = ScipyLaw(stats.randint(1, 4), 2.0).atoms()
+    np.testing.assert_allclose(values, [2, 4, 6])
+    np.testing.assert_allclose(chances, 1 / 3)
+    with pytest.raises(ModelError, match="more than 1,000,000 values"):
+        ScipyLaw(stats.randint(1, 10**7)).atoms()
+    values, chances = ScipyLaw(stats.rv_discrete(values=([0.5, 2], [0.75, 0.25])), 2.0).atoms()
+    np.testing.assert_array_equal([values, chances], [[1, 4], [0.75, 0.25]])
 
 
 @pytest.mark.parametrize(("law", "twin"), LAWS, ids=lambda law: type(law).__name__)
