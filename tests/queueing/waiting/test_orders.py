@@ -112,7 +112,7 @@ def test_one_server_waits_as_pollaczek_and_khinchine_say():
     assert law.mean_waits == pytest.approx([squares / 2 / (1 - 0.7)] * 2, rel=1e-10)
 
 
-@pytest.mark.parametrize("lookahead", [0, 1, 2])
+@pytest.mark.parametrize("lookahead", [0, *(pytest.param(k, marks=pytest.mark.long) for k in (1, 2))])
 def test_a_chain_that_lists_everybody_finds_the_same(lookahead):
     needs, capacities, rates, ends = [[1, 0], [2, 1], [1, 2]], [3, 2], [0.2, 0.15, 0.1], [1.0, 2.0, 1.25]
     jobs, waiting = listed_chain(needs, capacities, rates, ends, lookahead, 9)
@@ -336,3 +336,19 @@ def test_results_keep_their_promise(tmp_path):
     assert "8/7" in is_stable(law.system, FCFS()).summary()
     assert law.plot().get_xlabel() == "jobs that wait"
     assert law.waiting.sum() == pytest.approx(1.0, abs=1e-10)
+
+
+@pytest.mark.parametrize("weights", [[1, 1], [1, 3], [2, 0, 1], [1, 2, 3, 4], [3, 1, 0, 1, 2]])
+def test_the_criterion_of_rumyantsev_and_morozov(weights):
+    """Sizes of one law: 1/throughput = sum_i 1/i sum_j p*i(j) P(need > s - j), p*i the i-fold convolution."""
+    s, total = len(weights), sum(weights)
+    p = [Fraction(w, total) for w in weights]
+    needs = [k + 1 for k in range(s) if p[k]]
+    inverse, sums = Fraction(0), {0: Fraction(1)}
+    for i in range(1, s + 1):
+        sums = {
+            j: sum(sums.get(j - t, Fraction(0)) * p[t - 1] for t in range(1, s + 1)) for j in range(1, s + 1)
+        }
+        inverse += sum(sums[j] * sum(p[s - j :]) for j in range(i, s + 1)) / i
+    system = System(Problem([[k] for k in needs], [s]), [p[k - 1] for k in needs])
+    assert is_stable(system, FCFS()).throughput == 1 / inverse
