@@ -34,6 +34,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import product
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -56,7 +57,7 @@ from queueing.chain.stationary import BOXES
 from queueing.fluid.stability import require_stable
 from queueing.model.system import System, check_system
 from queueing.states.box import require_part, sides
-from queueing.states.table import departure_rates, tabulate
+from queueing.states.table import Table, departure_rates, tabulate
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -238,12 +239,9 @@ def sensitivities(
     with watching(progress, time_limit):
         try:
             require_stable(system, policy)
-            law = CountBoxes(system, policy, Automatic()).grown(tail, max_states)
-            smaller = tuple(max(2, int(SMALLER * k)) if k > 1 else 1 for k in law.shape)
-            parameters = 2 * (system.n_classes + system.problem.n_resources)
-            with Task("sensitivities", 2 * parameters, "tables") as work:
-                rough = _Box(system, policy, smaller).slopes(work)
-                fine = _Box(system, policy, law.shape).slopes(work)
+            boxes = CountBoxes(system, policy, Automatic())
+            law = boxes.grown(tail, max_states)
+            rough, fine = _slopes(system, policy, boxes.tabulated(law.shape))
         except (OutOfTime, KeyboardInterrupt) as stop:
             raise stopped(stop, "no derivative is known", None) from None
     found = {
@@ -277,16 +275,38 @@ def _identity(system: System, values: dict[str, FloatArray]) -> float:
     return float(np.max(np.abs(off)) / max(np.max(np.abs(term)) for term in terms.values()))
 
 
+def _slopes(system: System, policy: Policy, table: Table) -> list[dict[str, tuple[FloatArray, FloatArray]]]:
+    """Derivatives and kinks, on the smaller box and on that of the table, whose answers hold for both."""
+    problem, shape = system.problem, table.shape
+    axes = [i for i, size in enumerate(shape) if size > 1]
+    down = departure_rates(table, system.mean_sizes, axes)
+    corner = (slice(None), *(slice(max(2, int(SMALLER * shape[i]))) for i in axes))
+    boxes = [_Box(system, axes, np.ascontiguousarray(down[corner])), _Box(system, axes, down)]
+    found = [box.slopes() for box in boxes]
+    with Task("sensitivities", 2 * (system.n_classes + problem.n_resources), "tables") as work:
+        for name in ("weights", "capacities"):
+            values = getattr(problem, name)
+            both = np.zeros((len(boxes), 2, len(values), system.n_classes))
+            for j, side in product(np.flatnonzero(values > 0), range(2)):
+                moved = values.copy()
+                moved[j] *= 1.0 + (2 * side - 1) * STEP
+                other = tabulate(problem.replaced(**{name: moved}), policy, shape)
+                change = (departure_rates(other, system.mean_sizes, axes) - down) / (moved[j] - values[j])
+                both[0, side, j, axes] = boxes[0].moved(change[corner])
+                both[1, side, j, axes] = boxes[1].moved(change)
+                work.advance()
+            for slopes, (left, right) in zip(found, both, strict=True):
+                slopes[name] = (left + right) / 2, (right - left) / 2
+    return found
+
+
 class _Box:
     """The chain on a box, solved; ``drop`` (n_outputs, n, *shape) is pi(x) (h(x - e_i) - h(x))."""
 
-    def __init__(self, system: System, policy: Policy, box: tuple[int, ...]) -> None:
-        self.system, self.policy, self.box = system, policy, box
-        self.axes = [i for i, size in enumerate(box) if size > 1]
-        table = tabulate(system.problem, policy, box)
-        self.down = departure_rates(table, system.mean_sizes, self.axes)
-        shape, n = self.down.shape[1:], len(self.axes)
-        step = poisson_step(box_rates(system.arrival_rates[self.axes], self.down))
+    def __init__(self, system: System, axes: list[int], down: FloatArray) -> None:
+        self.system, self.axes, self.down = system, axes, down
+        shape, n = down.shape[1:], len(axes)
+        step = poisson_step(box_rates(system.arrival_rates[axes], down))
         law = step.law.reshape(shape)
         self.rise, self.drop = np.zeros((n, n)), np.zeros((n, n, *shape))
         for k, counts in enumerate(np.indices(shape).astype(float)):
@@ -297,37 +317,22 @@ class _Box:
                 self.rise[i, k] = (law[low] * more).sum()
                 self.drop[k, i][high] = -law[high] * more
 
-    def slopes(self, work: Task) -> dict[str, tuple[FloatArray, FloatArray]]:
-        """Derivatives, and half of what they are larger to the right than to the left."""
-        system, problem = self.system, self.system.problem
-        sizes = system.mean_sizes[self.axes]
+    def slopes(self) -> dict[str, tuple[FloatArray, FloatArray]]:
+        """Derivatives in rates and sizes, where there are no kinks."""
+        n = self.system.n_classes
         served = np.stack(
-            [(part * self.down).reshape(len(sizes), -1).sum(axis=1) for part in self.drop], axis=1
+            [(part * self.down).reshape(len(part), -1).sum(axis=1) for part in self.drop], axis=1
         )
-        found = {
-            "arrival_rates": (self._whole(self.rise), np.zeros((system.n_classes,) * 2)),
-            "mean_sizes": (self._whole(-served / sizes[:, None]), np.zeros((system.n_classes,) * 2)),
-        }
-        for name in ("weights", "capacities"):
-            values = getattr(problem, name)
-            both = np.zeros((2, len(values), system.n_classes))
-            for j, value in enumerate(values):
-                for side, sign in enumerate((-1.0, 1.0)):
-                    if value > 0:
-                        moved = values.copy()
-                        moved[j] = value * (1.0 + sign * STEP)
-                        both[side, j, self.axes] = self._moved(name, moved) / (moved[j] - value)
-                    work.advance()
-            found[name] = both.mean(axis=0), (both[1] - both[0]) / 2
+        found = {}
+        for name, own in (
+            ("arrival_rates", self.rise),
+            ("mean_sizes", -served / self.system.mean_sizes[self.axes, None]),
+        ):
+            whole = np.zeros((n, n))
+            whole[np.ix_(self.axes, self.axes)] = own
+            found[name] = whole, np.zeros((n, n))
         return found
 
-    def _whole(self, own: FloatArray) -> FloatArray:
-        whole = np.zeros((self.system.n_classes,) * 2)
-        whole[np.ix_(self.axes, self.axes)] = own
-        return whole
-
-    def _moved(self, name: str, values: FloatArray) -> FloatArray:
-        """Change of the mean counts with other weights or capacities, to first order in the rates."""
-        table = tabulate(self.system.problem.replaced(**{name: values}), self.policy, self.box)
-        change = departure_rates(table, self.system.mean_sizes, self.axes) - self.down
+    def moved(self, change: FloatArray) -> FloatArray:
+        """Change of the mean counts by one of the death rates, to first order."""
         return np.array([(part * change).sum() for part in self.drop])

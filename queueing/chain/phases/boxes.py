@@ -8,6 +8,9 @@ need is also the first: where phases matter little it is the right one.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
+from functools import partial
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,13 +26,15 @@ from queueing.chain.solvers.choose_solver import Solver, solved
 from queueing.chain.tails import Tails
 from queueing.chain.truncation import truncation_error
 from queueing.model.arrivals import Modulation
-from queueing.model.phase_type import PhaseType, phases_of
+from queueing.model.phase_type import phases_of
 from queueing.model.system import System
 from queueing.states.box import box_name
 from queueing.states.lower_set import LowerSet
 from queueing.states.table import DeathRates, Table, death_rates
 
 __all__ = ["PhaseBoxes"]
+
+Made = TypeVar("Made")
 
 MOST_COUNTS = 10_000_000
 """Most states of the box of counts that exponential sizes may need."""
@@ -54,8 +59,8 @@ class PhaseBoxes(Boxes[Shape]):
         super().__init__(system, policy, solver)
         # Of a class without arrivals no job is there to have a phase.
         live = np.flatnonzero(system.arrival_rates > 0).tolist()
-        self.laws = {i: _phases(system, i) for i in live}
-        self.arrivals = {i: _modulation(system, i) for i in live}
+        self.laws = {i: _of_class(system, i, "sizes", partial(phases_of, system.sizes[i])) for i in live}
+        self.arrivals = {i: _of_class(system, i, "arrivals", partial(_modulation, system, i)) for i in live}
         plain = System(system.problem, system.arrival_rates, system.mean_sizes)
         self.counts = CountBoxes(plain, policy, solver.guessing, table)
         self._known: tuple[PhaseGrid, FloatArray] | None = None
@@ -111,23 +116,20 @@ class PhaseBoxes(Boxes[Shape]):
         return Attempt(system, table.policy, method, solution, law, Tails.of_box(law), live, cut)
 
 
-def _phases(system: System, k: int) -> PhaseType:
-    """Phases of the sizes of class k."""
+def _of_class(system: System, k: int, what: str, make: Callable[[], Made]) -> Made:
+    """What is made of the sizes or arrivals of class k; ModelError in its name."""
     try:
-        return phases_of(system.sizes[k])
+        return make()
     except ModelError as error:
         name = system.problem.job_classes[k]
-        raise ModelError(f"sizes of class {name!r}: {error}", argument="sizes", index=(k,)) from None
+        raise ModelError(f"{what} of class {name!r}: {error}", argument=what, index=(k,)) from None
 
 
 def _modulation(system: System, k: int) -> Modulation:
     """Phases of the arrivals of class k, with mean rate 1."""
-    try:
-        hidden, arriving = system.processes[k].modulation(float(system.arrival_rates[k]))
-    except ModelError as error:
-        name = system.problem.job_classes[k]
-        raise ModelError(f"arrivals of class {name!r}: {error}", argument="arrivals", index=(k,)) from None
-    return Modulation(hidden / system.arrival_rates[k], arriving / system.arrival_rates[k])
+    rate = float(system.arrival_rates[k])
+    hidden, arriving = system.processes[k].modulation(rate)
+    return Modulation(hidden / rate, arriving / rate)
 
 
 def _nearest(values: FloatArray, part: float = 1.0) -> DeathRates:
