@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -93,8 +93,7 @@ class Tuned(Result):
     @property
     def tuned(self) -> System:
         """The system with these weights."""
-        problem = self.system.problem.replaced(weights=self.weights)
-        return System(problem, self.system.arrival_rates, self.system.mean_sizes)
+        return _weighted(self.system, self.weights)
 
     def to_dataframe(self) -> pd.DataFrame:
         """One row per choice of weights: the weights, mean costs, their error; what no policy falls below."""
@@ -234,8 +233,7 @@ def tune(
     def mean_costs(logs: FloatArray) -> float:
         weights = system.problem.weights.copy()
         weights[live[1:]] *= np.exp(logs)
-        problem = system.problem.replaced(weights=weights)
-        law = estimated_law(System(problem, system.arrival_rates, system.mean_sizes), policy, tail=tail)
+        law = estimated_law(_weighted(system, weights), policy, tail=tail)
         tried.append((weights, float(costs @ law.mean_jobs), float(costs @ law.mean_jobs_error)))
         return tried[-1][1]
 
@@ -252,6 +250,10 @@ def tune(
             known = found() if tried else None
             raise stopped(stop, f"{len(tried)} choices of weights are known, in best", known) from None
     return found()
+
+
+def _weighted(system: System, weights: FloatArray) -> System:
+    return replace(system, problem=system.problem.replaced(weights=weights))
 
 
 def _follow(
