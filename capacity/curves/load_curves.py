@@ -17,6 +17,7 @@ from capacity.means.formulas import ByRecursion
 from capacity.means.found import COLUMNS, SIMULATION
 from capacity.means.ladder import answered
 from capacity.means.method import Effort, Method
+from capacity.means.optimum import ByOptimum
 from capacity.means.simulations import BySimulation
 from capacity.means.words import require_known
 from capacity.sweeping.grid import Grid
@@ -96,8 +97,8 @@ def load_curves(
     system : System
         A pool or a cluster, with any laws of sizes and arrivals but no trace; its arrival rates are scaled.
     methods : list or dict
-        Policies, and of a pool "balanced" and "bound": balanced fairness and its closed-form bound. A dict
-        gives them names.
+        Policies, and of a pool "balanced", "bound" and "optimal": balanced fairness, its closed-form bound,
+        and the policy with the fewest jobs in all (:func:`queueing.optimal`). A dict gives them names.
     loads : array_like of shape (n_loads,)
         Relative loads of the busiest resource (of a cluster: of all servers), increasing, in (0, 1).
     tail, max_states, shape, solver
@@ -154,9 +155,8 @@ def load_curves(
         solver=solver,
     )
     runs = BySimulation(events, jobs, replications, warmup, confidence)
-    point = MeansAtLoad(
-        (ByRecursion(BALANCED_STATES), chain, runs), require_number("precision", precision, above=0)
-    )
+    ladder = (ByRecursion(BALANCED_STATES), ByOptimum(), chain, runs)
+    point = MeansAtLoad(ladder, require_number("precision", precision, above=0))
     grid = Grid.of(methods, {"load": values.tolist()}, "methods")
     named = dict(zip(grid.labels["policy"], grid.policies, strict=True))
     require_known(system, grid.policies, "methods")

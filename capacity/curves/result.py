@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from capacity.means.found import CHAIN, COLUMNS, FORMULA, MEANS, PROVED, SIMULATION, Found
-from capacity.means.words import BALANCED, BOUND, METHODS
+from capacity.means.words import BALANCED, BOUND, METHODS, OPTIMAL
 from fairness.arguments.validation import Entropy, require_choice
 from fairness.catalogue import coloured
 from fairness.display.drawing import bars, given_axes, panels
@@ -20,11 +20,12 @@ from fairness.display.lettering import label
 from fairness.display.lines import label_ends, line_styles
 from fairness.display.result import Result
 from fairness.display.storage import LATER
-from fairness.display.tables import aligned, rounded_up
+from fairness.display.tables import aligned, rounded_down, rounded_up
 from fairness.display.units import described
 from fairness.display.wording import percent
 from fairness.model.problem import FloatArray
 from queueing.model.system import System
+from queueing.optima.optimum import Optimum
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -49,6 +50,9 @@ CAPTIONS = {
     "service_rates": ("mean service rates", "mean service rate (tasks per active job)"),
 }
 """Of each quantity its name in a sentence, and on an axis."""
+
+UNSURE = 5e-3
+"""Error that is told, in units of what it is about."""
 
 ACROSS = 2
 """Panels beside each other: with the names at the ends of the lines, as many as a page is wide."""
@@ -142,6 +146,7 @@ class LoadCurves(Result):
             f"{percent(self.confidence)} intervals",
             BALANCED: "exact up to truncation at {} of {} loads, relative error of the mean jobs, proved",
             BOUND: "closed form at {} of {} loads",
+            OPTIMAL: "dynamic programming at {} of {} loads, relative error of the mean jobs, estimated",
             FORMULA: "formula at {} of {} loads, relative error of the mean jobs, proved",
             PROVED: "proved bounds at {} of {} loads, half their distance, of the mean jobs",
             UNSTABLE: "unstable at {} of {} loads",
@@ -206,6 +211,10 @@ class LoadCurves(Result):
             f"{method}: no means at load {', '.join(f'{load:g}' for load in loads)}: {' '.join(why.split())}"
             for why, loads in reasons.items()
         ]
+
+    def compared(self) -> list[str]:
+        """How far each method is from the best possible, where that was asked for: lines of text."""
+        return []
 
     def plot(
         self,
@@ -355,6 +364,37 @@ class Solved(LoadCurves):
         found_by, known = self.found_by[load][method], self.known[load][method]
         return Found(result, found_by, known, remark=self.remarks[load][method], **columns)
 
+    def above_best(self) -> pd.DataFrame:
+        """How far mean jobs in all are above those that every policy has at least, relatively.
+
+        A row per load, a column per method; NaN where nothing is known, or "optimal" was not asked for.
+
+        Examples
+        --------
+        >>> from capacity import solve
+        >>> from fairness import DRF, Problem, ProportionalFair
+        >>> from queueing import System
+        >>> system = System.with_load(Problem([[1, 0.1], [0.1, 1]], [1, 1]), [3, 1], 0.7)
+        >>> solved = solve(system, ["optimal", ProportionalFair(), DRF()], seconds=60)
+        >>> solved.above_best().round(3)
+        policy  fewest jobs     PF    DRF
+        load
+        0.7             0.0  0.007  0.091
+        """
+        import pandas as pd
+
+        best = [self._best(k) for k in range(len(self.loads))]
+        least = np.array([np.nan if one is None else one.lower for one in best])
+        known = np.isfinite(self.mean_jobs_error).all(axis=2)
+        jobs = np.where(known, self.mean_jobs.sum(axis=2), np.nan)
+        index, columns = pd.Index(self.loads, name="load"), pd.Index(self.methods, name="policy")
+        return pd.DataFrame(jobs / least[:, None] - 1.0, index, columns)
+
+    def _best(self, load: int) -> Optimum | None:
+        """What nobody can be below."""
+        here = (result for (_, value), result in self.results.items() if value == self.loads[load])
+        return next((result for result in here if isinstance(result, Optimum)), None)
+
     def to_latex(self) -> str:
         """The table as LaTeX, without the remarks."""
         return to_latex(self.to_dataframe().drop(columns=["remarks", "errors"]))
@@ -372,8 +412,27 @@ class Solved(LoadCurves):
         else:
             heads = ["policy", "load", "class", *(CAPTIONS[mean][0] for mean in MEANS), "how well known"]
             lines = ["means under policies", *aligned([heads, *rows])]
+        lines += [f"  {line}" for line in self.compared()]
         lines += ["  interrupted: more would be known"] if self.interrupted else []
         return "\n".join([*lines, *(f"  {line}" for line in self.left_out())])
+
+    def compared(self) -> list[str]:
+        """How far each policy is from the best one, a line for each load where that is known."""
+        above, lines = 100 * self.above_best().to_numpy(), []
+        for k, load in enumerate(self.loads):
+            best = self._best(k)
+            if best is None:
+                continue
+            lines += [
+                f"at load {load:.4g} no policy has fewer than {rounded_down(best.lower, 6):.6g} jobs in all, "
+                "proved"
+            ]
+            errors = 100 * self.mean_jobs_error[k].sum(axis=1) / best.lower
+            for m, name in enumerate(self.methods):
+                if self.found_by[k][m] != OPTIMAL and np.isfinite(above[k, m]):
+                    known = f" up to {errors[m]:.0e}" if errors[m] > UNSURE * above[k, m] else ""
+                    lines.append(f"  {name} has at most {above[k, m]:.3g} % more{known}")
+        return lines
 
     def left_out(self) -> list[str]:
         """What there was no time for, and what has no interval: a line for each cell."""

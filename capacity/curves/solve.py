@@ -28,7 +28,7 @@ from capacity.means.ladder import LADDER, answered
 from capacity.means.method import Effort, Method, Plan, clock
 from capacity.means.pooling import at_level
 from capacity.means.simulations import LEAST, BySimulation
-from capacity.means.words import require_known
+from capacity.means.words import OPTIMAL, require_known
 from capacity.sweeping.grid import Grid
 from fairness.arguments.validation import (
     Seed,
@@ -94,8 +94,9 @@ def solve(
     system : System
         A pool or a cluster, with any laws of sizes and arrivals.
     policies : policy, list or dict
-        Policies of any kind, plain functions and schedulers of whole tasks too, and of a pool "balanced" and
-        "bound": balanced fairness and its closed-form bound. A dict gives them names.
+        Policies of any kind, plain functions and schedulers of whole tasks too, and of a pool "balanced",
+        "bound" and "optimal": balanced fairness, its closed-form bound, and the policy with the fewest jobs
+        in all (:func:`queueing.optimal`), below which nobody can be. A dict gives them names.
     loads : array_like of shape (n_loads,), optional
         Relative loads of the busiest resource (of a cluster: of all servers), increasing, also beyond 1; the
         arrival rates are scaled. Default: the system as it is.
@@ -105,8 +106,8 @@ def solve(
     precision : float
         Relative error of all mean jobs of a cell that is small enough.
     methods : sequence of Method, optional
-        How means may be found (:mod:`capacity.means`). Default: formulas, the Markov chain, proved
-        bounds, simulation, in this order.
+        How means may be found (:mod:`capacity.means`). Default: formulas, dynamic programming, the Markov
+        chain, proved bounds, simulation, in this order.
     start : Solved, optional
         What the same call found before: it goes on from there.
     n_jobs : int
@@ -260,7 +261,8 @@ class _Cell:
     def order(self) -> tuple[bool, bool, float]:
         """Those first that cost little."""
         word = isinstance(self.policy, str)
-        return not word, not word and batches(self.policy) != "compiled", self.load
+        dear = self.policy == OPTIMAL or (not word and batches(self.policy) != "compiled")
+        return not word, dear, self.load
 
     def at(self, confidence: float) -> None:
         """The intervals of what was simulated before, at this level."""

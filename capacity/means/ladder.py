@@ -2,8 +2,8 @@
 
 :func:`answered` goes down the ladder,
 
-1. :class:`~capacity.means.formulas.ByRecursion`: balanced fairness and its closed-form bound, which are no
-   policies;
+1. :class:`~capacity.means.formulas.ByRecursion` and :class:`~capacity.means.optimum.ByOptimum`: what is asked
+   for by a word, balanced fairness, its closed-form bound, and the policy with the fewest jobs;
 2. :class:`~capacity.means.formulas.ByFormula`: processor sharing, where a policy is nothing else: exact for
    all laws of sizes;
 3. :class:`~capacity.means.chains.ByChain`: the stationary law of the Markov chain, with an estimate of its
@@ -27,6 +27,7 @@ from capacity.means.chains import ByChain
 from capacity.means.formulas import ByBounds, ByFormula, ByRecursion
 from capacity.means.found import PROVED, SIMULATION, Found
 from capacity.means.method import PART, Effort, Method, Plan, clock
+from capacity.means.optimum import ByOptimum
 from capacity.means.simulations import LEAST, BySimulation
 from capacity.means.words import BALANCED, method_label
 from fairness.errors import ModelError, NotConvergedError, UnstableError, advised
@@ -40,7 +41,14 @@ SMALLER = "take smaller loads, or the bound alone, which needs no states"
 KEPT = 0.75
 """Part of the time that is left which a method may take, unless it is the last one."""
 
-LADDER: tuple[Method, ...] = (ByRecursion(), ByFormula(), ByChain(), ByBounds(), BySimulation())
+LADDER: tuple[Method, ...] = (
+    ByRecursion(),
+    ByOptimum(),
+    ByFormula(),
+    ByChain(),
+    ByBounds(),
+    BySimulation(),
+)
 """What is taken unless methods are named."""
 
 

@@ -20,7 +20,7 @@ from capacity.means.chains import ByChain
 from capacity.means.formulas import ByRecursion
 from capacity.means.ladder import answered
 from capacity.means.method import Effort
-from capacity.means.words import BALANCED, BOUND, METHODS
+from capacity.means.words import BALANCED, BOUND, METHODS, OPTIMAL
 from fairness.display.storage import dumps
 from fairness.errors import FairqueuesError, ModelError
 from queueing.model.system import System
@@ -122,6 +122,11 @@ def _require_system(outputs: Callable[..., Any], instance: Any, policy: Any) -> 
     if isinstance(policy, str) and policy in METHODS and instance.is_cluster:
         raise _Misuse(
             f"policies: {policy!r} is known for one pool, but the model built a cluster; leave it out"
+        )
+    if isinstance(policy, str) and policy == OPTIMAL:
+        raise _Misuse(
+            f"policies: {policy!r} is for solve and load_curves; give a function as outputs that calls "
+            "queueing.optimal"
         )
 
 

@@ -46,9 +46,9 @@ def rates(
     """Draw the mean service rate of each class against the load, under the policies of the file.
 
     Beside them stand, of one pool, balanced fairness ("balanced") and the closed-form bound of it ("bound");
-    --policy takes other methods. Policies are solved by their Markov chains, or simulated, with intervals,
-    where there is none that fits. Give the same command again to go on after a stop, or with --seconds and
-    --checkpoint for more seconds.
+    --policy takes other methods, "optimal" among them, the fewest jobs that any policy can have. Policies are
+    solved by their Markov chains, or simulated, with intervals, where there is none that fits. Give the same
+    command again to go on after a stop, or with --seconds and --checkpoint for more seconds.
 
     Parameters
     ----------
@@ -69,9 +69,10 @@ def rates(
         methods = chosen(scenario, None)
         notes.append("balanced fairness and its bound are known for one pool, and left out here")
     else:
-        from capacity.means.words import METHODS
+        from capacity.means.words import BALANCED, BOUND
 
-        methods = labelled([*METHODS, *scenario.policies], [*METHODS, *scenario.document.policies])
+        beside = [BALANCED, BOUND]
+        methods = labelled([*beside, *scenario.policies], [*beside, *scenario.document.policies])
     system, values = scenario.system, _loads(loads)
     quantity = "mean_durations" if durations else "service_rates"
     what = "Mean durations" if durations else "Mean service rates"
@@ -136,6 +137,7 @@ def deliver_means(call: Call, what: str, curves: LoadCurves, quantity: str, note
         notes=[
             *notes,
             *unstable,
+            *curves.compared(),
             *(
                 f"warning: {name} at load {load:g}: no interval, so not drawn: {placed(why, call.name)}"
                 for load, name, why in curves.without_interval()

@@ -42,7 +42,8 @@ def solve(
     """Solve the Markov chain of every policy; on a pool also balanced fairness and the duration bound.
 
     With --certified the means of every policy are enclosed between bounds that are proved. With --seconds
-    each is found as well as the time allows, also of many classes; that one is unstable is an answer.
+    each is found as well as the time allows, also of many classes; that one is unstable is an answer, and of
+    up to three classes each stands beside the fewest jobs that any policy can have.
 
     Parameters
     ----------
@@ -62,15 +63,15 @@ def solve(
     scenario = call.read(file)
     policies = chosen(scenario, policy)
     if seconds is not None:
-        from capacity.means.words import METHODS
+        from capacity.means.words import METHODS, yardsticks
         from fairqueues.commands.rates import deliver_means, within
 
         own = {"--shape": shape, "--tail": tail, "--width": width, "--certificate": certificate}
         wrong = [name for name, value in own.items() if value is not None]
         if wrong or certified:
             raise WrongUse(f"--seconds chooses the method; leave out {', '.join(wrong) or '--certified'}")
-        named = {} if scenario.is_cluster else {name: word for word, name in METHODS.items()}
         system = scenario.system if load is None else scenario.system.at_load(load)
+        named = {METHODS[word]: word for word in yardsticks(system)}
         solved = within(call, system, policies | named, None, seconds, precision)
         deliver_means(call, "Stationary means", solved, "service_rates", ())
         return

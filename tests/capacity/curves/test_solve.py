@@ -15,7 +15,7 @@ import pytest
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 
-from capacity import solve
+from capacity import solve, sweep
 from capacity.means import chains, method
 from capacity.means.chains import ByChain
 from capacity.means.formulas import ByBounds, ByFormula, ByRecursion
@@ -79,6 +79,38 @@ def test_the_means_are_those_of_the_verbs():
             assert solved.results[solved.methods[m], load].system.arrival_rates.tolist()
     assert solved.known[0][2].startswith("chain, error about ")
     assert (solved.mean_jobs_error[:, 2] < 1e-2 * solved.mean_jobs[:, 2]).all()
+
+
+def test_nobody_is_below_the_fewest_jobs():
+    pool = Problem([[1, 0.1], [0.1, 1]], [1, 1])
+    system = System.with_load(pool, [1, 1], 0.5)
+    policies = {"best": "optimal", "PF": ProportionalFair(), "DRF": DRF()}
+    solved = solve(system, policies, [0.5, 0.8, 1.1], seconds=ENOUGH)
+    above = solved.above_best()
+    for k, load in enumerate((0.5, 0.8)):
+        # Equal loads: (20/11) load/(1 - load), the optimum in closed form.
+        least = 20 / 11 * load / (1 - load)
+        assert solved.mean_jobs[k, 0].sum() == pytest.approx(least, rel=1e-4)
+        assert above.loc[load, "DRF"] == pytest.approx(solved.mean_jobs[k, 2].sum() / least - 1, rel=1e-2)
+        assert 0 <= above.loc[load, "best"] < 1e-4
+        assert above.loc[load, "best"] <= above.loc[load, "PF"] < above.loc[load, "DRF"]
+        assert solved.results["best", load].lower <= least
+    assert solved.known[2][0].startswith("overload")
+    assert above.loc[1.1].isna().all()
+    text = str(solved)
+    assert "at load 0.8 no policy has fewer than 7.27" in text
+    assert "DRF has at most" in text
+
+
+def test_the_fewest_jobs_of_many_classes_or_servers_are_not_known():
+    many = System.with_load(Problem(np.eye(4), [1] * 4), [1] * 4, 0.5)
+    solved = solve(many, ["optimal"], seconds=ENOUGH)
+    assert "has 4 classes with arrivals" in solved.errors[0][0]
+    cluster = Cluster([[1, 0], [0, 1]], [[2, 1], [1, 2]])
+    with pytest.raises(ModelError, match="'optimal' is known for one pool"):
+        solve(System.with_load(cluster, [1, 1], 0.5), ["optimal"], seconds=1)
+    with pytest.raises(ModelError, match=r"give a function as outputs that calls queueing\.optimal"):
+        sweep(SYSTEM.at_load, ["optimal"], {"load": [0.5]})
 
 
 def test_one_policy_and_the_system_as_it_is():
