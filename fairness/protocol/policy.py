@@ -94,9 +94,9 @@ def policy_name(policy: object) -> str:
         If this is no policy: a string, or a class where an object is meant (``DRF`` for ``DRF()``).
     """
     if isinstance(policy, type) or not callable(policy):
-        raise ModelError.of(
-            "policy", f"must be callable as policy(problem, counts), for example DRF(); got {policy!r}"
-        )
+        told = f"must be callable as policy(problem, counts), for example DRF(); got {policy!r}"
+        instead = getattr(policy, "instead", "")
+        raise ModelError.of("policy", f"{told}; {instead}" if instead else told)
     name = getattr(policy, "name", None) or getattr(policy, "__name__", None) or type(policy).__name__
     return name if isinstance(name, str) and name.isprintable() else printed(name)
 

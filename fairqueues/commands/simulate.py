@@ -66,6 +66,7 @@ def simulate(
     import queueing
     from fairqueues.console.figures import class_bars
     from fairqueues.console.remedies import placed
+    from queueing.waiting.whole_jobs import waits
 
     said: tuple[str, ...] = ()
     if what == "tasks":
@@ -77,9 +78,14 @@ def simulate(
             options |= settings(scenario, "simulation", ("order",))
             within = scenario.section("simulation").order
             said = () if within == "ps" else (f"order in which jobs of a class are served: {within}",)
-    run = partial(queueing.simulate, system, rng=call.seed, n_jobs=call.jobs, **options)
+    whole = _lengths(scenario, "tasks", events, replications)
+    run = partial(queueing.simulate, system, rng=call.seed, n_jobs=call.jobs)
     with call.workers():
-        results = call.run({name: partial(run, one) for name, one in simulated.items()})
+        asked = {
+            name: partial(run, one, **(whole if what != "tasks" and waits(system, one) else options))
+            for name, one in simulated.items()
+        }
+        results = call.run(asked)
     said += tuple(
         f"warning: {name}: {placed(text, 'simulate')}"
         for name, result in results.items()

@@ -101,9 +101,18 @@ def solve(
 
 def _laws(call: Call, system: System, policies: Mapping[str, Any], **options: Any) -> dict[str, Stationary]:
     from queueing import stationary
+    from queueing.waiting.whole_jobs import waits
 
     make = partial(stationary, system, distribution=False, **options)
-    return call.run({name: partial(make, policy) for name, policy in policies.items()})
+    # Chains of whole jobs in order are not cut off: of all options they are told, and refuse, proofs.
+    proved = {name: True for name in ("certified",) if options.get(name)}
+    in_order = partial(stationary, system, **proved)
+    return call.run(
+        {
+            name: partial(in_order if waits(system, policy) else make, policy)
+            for name, policy in policies.items()
+        }
+    )
 
 
 def _estimates(
@@ -114,11 +123,10 @@ def _estimates(
 
     evidence = []
     for name, law in results.items():
-        kept = None if promised is None else bool(law.tail_mass <= promised)
-        evidence += [
-            _tail(name, law, kept),
-            Evidence(name, "violation of the balance equations", law.residual),
-        ]
+        if hasattr(law, "tail_mass"):
+            kept = None if promised is None else bool(law.tail_mass <= promised)
+            evidence.append(_tail(name, law, kept))
+        evidence.append(Evidence(name, "violation of the balance equations", law.residual))
     if closed:
         # What is too large for the one, or not for the other, does not cost the chains.
         forms: dict[str, Callable[[], Any]] = {

@@ -91,7 +91,7 @@ def labelled(methods: Sequence[Any], specs: Sequence[Any]) -> dict[str, Any]:
 
     if not methods:
         raise WrongUse("no policy is given; add policies = [...] to the file or --policy NAME")
-    names = [_called(method) if isinstance(method, str) else policy_name(method) for method in methods]
+    names = [policy_name(method) if callable(method) else _called(method) for method in methods]
     return dict(zip(told_apart(names, specs), methods, strict=True))
 
 
@@ -113,10 +113,10 @@ def told_apart(names: Sequence[str], specs: Sequence[Any]) -> list[str]:
     return found
 
 
-def _called(method: str) -> str:
-    from capacity.means.words import METHODS
+def _called(method: Any) -> str:
+    from capacity.means.words import method_label
 
-    return METHODS[method]
+    return method_label(method)
 
 
 def method_name(method: Any) -> str:

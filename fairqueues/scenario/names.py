@@ -26,6 +26,7 @@ from fairqueues.scenario.python_files import own_policy
 __all__ = [
     "ARRIVALS",
     "LAWS",
+    "ORDERS",
     "PLACEMENTS",
     "POLICIES",
     "SCHEDULERS",
@@ -99,20 +100,33 @@ _CARRIERS: dict[bool, tuple[str, tuple[str, ...]]] = {
 }
 """What carries a policy to the queues of a tree, of one pool and of servers."""
 
-POLICIES: dict[str, Named] = {
-    one.word: Named(one.place, None, about=one.about, servers=servers)
-    for servers, entries in _CATALOGUES.items()
-    for one in entries
-    if one.word
-} | {
-    one.on_tree: Named(
-        *_CARRIERS[servers], {"policy": one.word}, f"{one.about}, on the queues of a tree", servers, True
-    )
-    for servers, entries in _CATALOGUES.items()
-    for one in entries
-    if one.on_tree
+ORDERS: dict[str, Named] = {
+    "fcfs": Named("queueing:FCFS", None, about="whole jobs wait in order of arrival, fcfs:LOOKAHEAD"),
+    "server-filling": Named("queueing:ServerFilling", about="of the oldest jobs the widest run"),
+    "max-weight": Named("queueing:MaxWeight", about="whole jobs by the number that is there"),
+    "priorities": Named("queueing:Priorities", None, about="whole jobs by class, priorities:most"),
+    "easy": Named("queueing:EASY", None, about="backfilling by estimates of how long jobs run"),
 }
-"""Policies for one pool, for servers, and for the queues of a tree."""
+"""Orders of whole jobs, which stand where policies do."""
+
+POLICIES: dict[str, Named] = (
+    {
+        one.word: Named(one.place, None, about=one.about, servers=servers)
+        for servers, entries in _CATALOGUES.items()
+        for one in entries
+        if one.word
+    }
+    | {
+        one.on_tree: Named(
+            *_CARRIERS[servers], {"policy": one.word}, f"{one.about}, on the queues of a tree", servers, True
+        )
+        for servers, entries in _CATALOGUES.items()
+        for one in entries
+        if one.on_tree
+    }
+    | ORDERS
+)
+"""Policies for one pool, for servers, and for the queues of a tree; orders of whole jobs."""
 
 
 def policies_for(cluster: bool | None, on_trees: bool) -> dict[str, Named]:
@@ -183,7 +197,7 @@ _ALIASES = {
     "mmf": "maxmin", "max-min": "maxmin", "proportional": "pf", "ceei": "pf", "proportional-fair": "pf",
     "bottleneck": "bmf", "bottleneck-max": "bmf", "alpha-fair": "alpha", "asset-fair": "asset",
     "asset-fairness": "asset", "hdrf": "h-drf", "h-maxmin": "h-mmf", "edrf": "drf", "ps-dsf": "psdsf",
-    "c-drfh": "cdrfh",
+    "c-drfh": "cdrfh", "maxweight": "max-weight", "serverfilling": "server-filling",
     "exp": "exponential", "constant": "deterministic", "phasetype": "phase-type", "onoff": "on-off",
     "firstfit": "first-fit", "bestfit": "best-fit", "worstfit": "worst-fit", "randomfit": "random-fit",
 }

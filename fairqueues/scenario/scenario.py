@@ -472,7 +472,7 @@ def _policies(document: Document, model: Any, tree: Any, place: Place) -> tuple[
 
     def fitting(spec: Any) -> Any:
         policy = _policy_for(model, spec, tree, place.folder)
-        if model is not None and (isinstance(spec, dict) or ":" in spec):
+        if model is not None and callable(policy) and (isinstance(spec, dict) or ":" in spec):
             # Parameters per class or resource show only here whether they fit; nobody present is cheap.
             policy(model, np.zeros(model.n_classes))
         return policy

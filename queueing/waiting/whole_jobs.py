@@ -144,6 +144,9 @@ class Order:
         """Name for tables and legends."""
         return type(self).__name__
 
+    instead = "an order of whole jobs is for is_stable, stationary, simulate and solve"
+    """What to ask, where it is taken for a policy."""
+
     smaller = "take fewer classes, or jobs that need more of the capacity each"
     """What to do about too many states of the front."""
 
@@ -162,7 +165,7 @@ class Order:
         raise ModelError.of(
             "order",
             f"{self.name} has no finite front, of which the saturated chain and the law are made; "
-            "simulate(system, order) may know it",
+            f"simulate(system, {self!r}) may know it",
         )
 
     def starts(self, problem: Problem | Cluster) -> Any:
@@ -172,7 +175,7 @@ class Order:
         raise ModelError.of(
             "policy",
             f"{self.name} takes jobs out of service, which the simulation of whole tasks does not; "
-            "ask stationary(system, order)",
+            f"ask stationary(system, {self!r})",
         )
 
 

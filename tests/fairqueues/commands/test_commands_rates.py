@@ -158,6 +158,26 @@ def test_answers_in_a_given_time_go_on(file, tmp_path):
     ).stderr  # fmt: skip
 
 
+def test_orders_of_whole_jobs_stand_where_policies_do():
+    rows = json.loads(run("solve", "whole_jobs", "--json").stdout)["results"]
+    system = Scenario.read("whole_jobs").system
+    for order in (queueing.FCFS(), queueing.FCFS(lookahead=1), queueing.ServerFilling()):
+        law = queueing.stationary(system, order)
+        told = [row["mean_jobs"] for row in rows if row["method"] == order.name]
+        np.testing.assert_array_equal(told, law.mean_jobs)
+    assert {"MaxWeight", "priorities, most first", "PF", "balanced fairness"} < {
+        row["method"] for row in rows
+    }
+    text = run("simulate", "whole_jobs", "-p", "fcfs", "-p", "pf", "--events", "20000").stdout
+    assert "FCFS: 95 % intervals from 180,000 events" in text
+    for command in (("allocate", "--counts", "3,2"), ("fluid",), ("audit",)):
+        told = run(*command, "whole_jobs", "-p", "fcfs", code=2).stderr
+        assert "an order of whole jobs is for is_stable, stationary, simulate and solve" in told
+    assert "certified is not for whole jobs" in run("solve", "whole_jobs", "--certified", code=2).stderr
+    told = run("simulate", "whole_jobs", "-p", "server-filling", code=2).stderr
+    assert "stationary(system, ServerFilling())" in told
+
+
 def test_solve_in_a_given_time(file):
     text = run("solve", file, "--load", "1.5", "--seconds", "86400").stdout
     assert "overload" in text

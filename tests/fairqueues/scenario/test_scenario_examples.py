@@ -104,7 +104,7 @@ def test_a_shipped_scenario_is_read_written_and_computed(file, json_schema):
         assert scenario.has("cloud")
         return
     known = dict(KNOWN.get(file.stem, {}))
-    for policy in scenario.policies:
+    for policy in filter(callable, scenario.policies):  # others are orders in which whole jobs wait
         result = allocate(scenario.model, policy, counts=scenario.counts)
         assert result.certificate.holds
         expected = known.pop(policy.name, None)
