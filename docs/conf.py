@@ -15,7 +15,7 @@ sys.path[:0] = [str(HERE.parent), str(HERE / "_ext")]
 project = "fairqueues"
 author = "The fairqueues developers"
 copyright = author
-version = release = "0.1.0"
+version = release = "0.2.0"
 
 extensions = [
     "sphinx.ext.autodoc",

@@ -27,6 +27,7 @@ from typing import Any
 
 import numpy as np
 
+from fairness.arguments.quantities import fraction
 from fairness.errors import ModelError
 
 __all__ = ["arguments_of", "near", "plain"]
@@ -100,9 +101,9 @@ def _entries(key: str, value: Any, index: tuple[int, ...]) -> Any:
             raise ModelError.of(key, f"must be rows of true and false; got {_json(value)}", *index)
     elif isinstance(value, str):
         try:
-            return Fraction(value)
+            return fraction(value)
         except (ValueError, ZeroDivisionError):
-            said = f'has {value!r}; write a number, or a fraction as "1/3"'
+            said = f'has {value!r:.80}; write a number, or a fraction as "1/3"'
             raise ModelError.of(key, said, *index) from None
     elif isinstance(value, bool) or not isinstance(value, int | float | Fraction | np.number):
         raise ModelError.of(key, f"has {_json(value)}; write numbers", *index)

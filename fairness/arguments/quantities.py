@@ -17,7 +17,7 @@ import re
 from fractions import Fraction
 from functools import lru_cache
 
-__all__ = ["BINARY", "decimal", "number", "quantity", "whole"]
+__all__ = ["BINARY", "decimal", "fraction", "number", "quantity", "whole"]
 
 _DECIMAL = {"n": -3, "u": -2, "m": -1, "": 0, "k": 1, "M": 2, "G": 3, "T": 4, "P": 5, "E": 6}
 BINARY = {"Ki": 1, "Mi": 2, "Gi": 3, "Ti": 4, "Pi": 5, "Ei": 6}
@@ -27,6 +27,8 @@ _NUMBER = re.compile(
 )
 _PLAIN = re.compile(r"[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?([0-9]+))?")
 _FRACTION = re.compile(r"[+-]?[0-9]{1,100}/0*[1-9][0-9]{0,99}")
+LONGEST, LONGEST_EXPONENT = 400, 3
+"""Signs of a number that is read exactly, and digits of its exponent."""
 
 
 @lru_cache(maxsize=4096)
@@ -95,6 +97,32 @@ def decimal(text: str) -> float:
     return found
 
 
+def fraction(text: str) -> Fraction:
+    """The fraction that a text of a file is, ``1/3``, ``0.1`` or ``1e-6``; none that would fill the memory.
+
+    Raises
+    ------
+    ValueError
+        If the text is none, has more than 400 signs or an exponent of more than three digits.
+    ZeroDivisionError
+        If the denominator is 0.
+
+    Examples
+    --------
+    >>> fraction("1/3"), fraction("0.1")
+    (Fraction(1, 3), Fraction(1, 10))
+    >>> fraction("1e999999999")
+    Traceback (most recent call last):
+        ...
+    ValueError: must be a number of at most 400 signs, its exponent below 1000; got '1e999999999'
+    """
+    _, e, exponent = text.lower().partition("e")
+    if len(text) > LONGEST or (e and len(exponent.strip().lstrip("+-")) > LONGEST_EXPONENT):
+        told = f"at most {LONGEST} signs, its exponent below {10**LONGEST_EXPONENT}"
+        raise ValueError(f"must be a number of {told}; got {text!r:.60}")
+    return Fraction(text)
+
+
 def whole(text: str) -> int:
     """A whole number that 64 bits can hold, exactly; ``1e3`` and ``5.0`` are whole, too.
 
@@ -110,7 +138,7 @@ def whole(text: str) -> int:
     """
     written = _PLAIN.fullmatch(text)
     # Longer ones are out of range, or no numbers that a program writes: they would take long to be read.
-    short = written is not None and len(text) < 400 and len(written[1] or "") < 4
+    short = written is not None and len(text) < LONGEST and len(written[1] or "") <= LONGEST_EXPONENT
     found = Fraction(text) if short else None
     if written is None or (found is not None and found.denominator > 1):
         raise ValueError(f"must be a whole number; got {text!r:.60}")

@@ -21,7 +21,6 @@ from __future__ import annotations
 import math
 import numbers
 from collections.abc import Mapping, Sequence
-from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -29,6 +28,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from fairness.arguments.labels import by_label, is_labelled
 from fairness.arguments.plain import near
+from fairness.arguments.quantities import fraction
 from fairness.arguments.validation import FloatArray, checked_names, float_array, require
 from fairness.display.lettering import unprintable
 from fairness.errors import ModelError
@@ -134,7 +134,7 @@ def _number(value: Any, way: tuple[str, ...], infinite: bool) -> float:
     if value is None and infinite:
         return math.inf
     try:
-        number = Fraction(value) if isinstance(value, str) else value
+        number = fraction(value) if isinstance(value, str) else value
         if isinstance(number, numbers.Real) and not isinstance(number, bool):
             return float(number)
     except (ValueError, ZeroDivisionError, OverflowError):

@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 import os
 import re
+import warnings
 from collections import Counter
 from fractions import Fraction
 from pathlib import Path
@@ -110,10 +111,12 @@ def _parsed(file: Path) -> Any:
             f"{file}: a document type (<!DOCTYPE ...>) is refused, as it may declare entities; take it out"
         )
     try:
-        return nx.parse_graphml(text, node_type=str)
+        with warnings.catch_warnings():
+            warnings.simplefilter("error", UserWarning)  # of attributes whose type is a guess
+            return nx.parse_graphml(text, node_type=str)
     except ParseError as error:
         raise ModelError(f"{file}, line {error.position[0]}: no XML: {error}") from None
-    except (nx.NetworkXError, KeyError, ValueError, TypeError, AttributeError) as error:
+    except (nx.NetworkXError, KeyError, ValueError, TypeError, AttributeError, UserWarning) as error:
         told = " ".join(str(error).split())
         raise ModelError(f"{file}: no GraphML ({type(error).__name__}: {told:.200})") from None
 
