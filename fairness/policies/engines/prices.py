@@ -104,9 +104,11 @@ def _revise_prices(shares: Nonzeros, users: IntArray, alpha: float, space: Space
 def _newton(shares: Nonzeros, users: IntArray, alpha: float, space: Space, attempt: int) -> float:
     """Improve the prices and set the tasks; return the residual, infinite for failure.
 
-    At the attempt 0, prices are near the solution and change by full steps, up to where one reaches 0.
+    At the attempt 0, prices are near the solution and change by full steps, up to where one reaches 0. Later
+    ones take such steps where the residual is small, until one of them leads far away: loads may be right to
+    nine digits at prices that are not, where hardly anybody's load tells one price from another.
     """
-    near = attempt == 0
+    near, trusted = attempt == 0, True
     p, load, active = space.price, space.load, space.active
     before = np.inf
     blocking, lower = -1, 0.0
@@ -128,7 +130,9 @@ def _newton(shares: Nonzeros, users: IntArray, alpha: float, space: Space, attem
         for j in range(p.size):
             active[j] = 1.0 if p[j] > 0 or load[j] > SHARP else 0.0
             size += active[j]
-        near = near or residual <= _CLOSE
+        if near and attempt > 0 and residual > _NEAR:
+            near = trusted = False
+        near = near or (trusted and residual <= _CLOSE)
         # The second way out is the level of rounding errors.
         if residual <= SHARP or (residual <= CERTIFIED and residual >= 0.5 * before):
             return residual

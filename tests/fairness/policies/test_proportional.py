@@ -526,6 +526,27 @@ def test_hardly_any_jobs_share_as_many_do(alpha):
     np.testing.assert_allclose(AlphaFair(alpha)(limited, [1e-28, 1e-28]), [0.2, 0.2], rtol=1e-12)
 
 
+@pytest.mark.parametrize("links", [2, 3])
+def test_a_long_route_leaves_hardly_anything(links):
+    """Loads are right to nine digits at prices that are not: a full step would lead far away."""
+    line = Problem(np.vstack([np.ones(links), np.eye(links)]), np.ones(links))
+    rng = np.random.default_rng(links)
+    counts = np.column_stack([np.ones(300), 10 ** rng.uniform(-10, -6, (300, links))])
+    counts[::2, 1] *= 1e-4
+    tasks = ProportionalFair()(line, counts)
+    total = counts.sum(axis=1)
+    np.testing.assert_allclose(tasks[:, 0], counts[:, 0] / total, atol=1e-10, rtol=0)
+    alone = (counts[:, 1:].sum(axis=1) / total)[:, None]
+    np.testing.assert_allclose(tasks[:, 1:], np.broadcast_to(alone, (300, links)), atol=1e-10, rtol=0)
+
+
+def test_dependent_resources_whose_loads_differ_by_little():
+    """Of two resources whose loads the same classes make but for 2e-10, one is not full and has no price."""
+    rows = [[0, 1, 1, 1], [1.2, 0, 0, 0], [0, 1.2, 1.2, 0], [1, 1.2, 1, 1]]
+    problem, counts = Problem(rows, np.ones(4)), [1.7e-10, 0.744, 5.4e-10, 9.25e-10]
+    assert allocate(problem, ProportionalFair(), counts).certificate.holds
+
+
 def test_prices_next_to_the_smallest_numbers_are_told():
     result = allocate(Problem([[1]], [1e4]), AlphaFair(50))
     np.testing.assert_allclose(result.prices, [1e-200], rtol=1e-11)
