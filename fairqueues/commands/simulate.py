@@ -9,7 +9,7 @@ import typer
 
 from fairness.display.wording import percent
 from fairqueues.console.command import Call, command, stacked
-from fairqueues.console.inputs import chosen, loaded, settings
+from fairqueues.console.inputs import chosen, labelled, loaded, settings
 from fairqueues.console.options import File, Load, Policies
 from fairqueues.errors import WrongUse
 from fairqueues.report.outcome import Evidence
@@ -155,11 +155,9 @@ def _whole_tasks(scenario: Scenario, policy: list[str] | None) -> tuple[dict[str
 
 def _not_simulated(scenario: Scenario, run: list[str]) -> tuple[str, ...]:
     """What a file with policies is told when schedulers are simulated instead."""
-    from fairness.protocol.policy import policy_name
-
     if not scenario.policies:
         return ()
-    names = ", ".join(policy_name(policy) for policy in scenario.policies)
+    names = ", ".join(labelled(scenario.policies, scenario.document.policies))
     given = "schedulers" in scenario.section("simulation").model_fields_set
     source = "of [simulation] schedulers" if given else "the default"
     return (

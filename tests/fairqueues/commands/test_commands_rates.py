@@ -11,6 +11,7 @@ import typer
 import xarray as xr
 
 import queueing
+from fairqueues.console.inputs import examples
 from fairqueues.console.output import Delivery
 from fairqueues.errors import OutputError, WrongUse
 from fairqueues.scenario import Scenario
@@ -160,7 +161,7 @@ def test_answers_in_a_given_time_go_on(file, tmp_path):
 
 def test_orders_of_whole_jobs_stand_where_policies_do():
     rows = json.loads(run("solve", "whole_jobs", "--json").stdout)["results"]
-    system = Scenario.read("whole_jobs").system
+    system = Scenario.read(examples()["whole_jobs"]).system
     for order in (queueing.FCFS(), queueing.FCFS(lookahead=1), queueing.ServerFilling()):
         law = queueing.stationary(system, order)
         told = [row["mean_jobs"] for row in rows if row["method"] == order.name]

@@ -29,7 +29,7 @@ def test_commands_and_options():
 def test_names_of_each_kind(place):
     """Once each; the long tests have all of them."""
     assert offered("solve", "drf_ex") == ["drf_example"]
-    assert offered("solve", "two.toml", "-p", "p") == ["pf"]
+    assert offered("solve", "two.toml", "-p", "p") == ["pf", "priorities"]
     assert offered("prove", "br-feas") == ["br-feasible"]
     for wrong in ("pool = 3", "pool = { job_classes = 2 }", "network = { routes = 1 }"):
         (place / "wrong.toml").write_text(wrong)

@@ -178,6 +178,7 @@ def test_every_name_makes_an_object(kind):
     needed = {
         "alpha": ":2", "tdrf": ":1,2", "erlang": ":3", "hyperexponential": ":4", "pareto": ":1.5:100",
         "empirical": ":1,2", "coxian": ":2", "fitted": ":0.3", "on-off": ":1:2",
+        "easy": ":1,2",
     }  # fmt: skip
     tables = {
         "mixture": {"law": "mixture", "probabilities": [0.5, 0.5], "means": [1, 3]},

@@ -1,0 +1,169 @@
+"""Long computations on a cluster whose workers die: the same answers, and what two workers gain.
+
+``python -m benchmarks.claims.cluster`` starts a scheduler of Dask and three workers on the loopback, runs
+each kind of computation five times, kills one worker at a random moment of each, and compares every number
+with those of one process. Then each kind, in parts of about a second, is timed with one worker and with two,
+which needs two idle cores. ``--page docs/how-to/dask_ray.md`` writes the table there. The exit code is 1 if a
+number differs.
+"""
+
+from __future__ import annotations
+
+import argparse
+import multiprocessing
+import os
+import random
+import signal
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import joblib
+import numpy as np
+
+from capacity import load_curves, search_instability, sweep
+from capacity.studies.instability import RandomSystems
+from fairness import DRF, Problem
+from fairness.properties import audit
+from proofs import check_all
+from queueing import System, simulate, tabulate
+
+POOL = Problem([[1, 0.1], [0.1, 1]], [1, 1])
+SYSTEM = System.with_load(POOL, [3, 1], 0.8)
+STATEMENTS = ("br-feasible", "br-mmf-scale-invariant", "br-two-classes", "drf-example-order")
+BEGIN, END = "<!-- cluster: what the command printed -->", "<!-- cluster: end -->"
+
+
+@dataclass(frozen=True)
+class Slow:
+    """DRF in Python that takes its time, so that workers have something to die in."""
+
+    seconds: float
+    name: str = "DRF, slow"
+
+    def __call__(self, problem: Problem, counts: Any) -> Any:
+        """Tasks."""
+        end = time.process_time() + self.seconds
+        while time.process_time() < end:
+            pass
+        return DRF()(problem, counts)
+
+
+def means(system: System, policy: Any) -> dict[str, Any]:
+    """Outputs of a point: a second of work, and a number."""
+    Slow(1.0)(system.problem, np.zeros(2))
+    return {"jobs": float(simulate(system, DRF(), events=20_000, replications=2, rng=3).mean_jobs.sum())}
+
+
+LOADS = [0.3, 0.4, 0.5, 0.6, 0.7, 0.8]
+KINDS: dict[str, Callable[[int], Any]] = {
+    "sweep of six points": lambda n: sweep(
+        SYSTEM.at_load, [DRF()], {"load": LOADS}, means, n_jobs=n, progress=False
+    ),
+    "load_curves, simulated": lambda n: load_curves(
+        SYSTEM, [Slow(2e-5)], LOADS, max_states=1, events=20_000, n_jobs=n, rng=1, progress=False
+    ),
+    "replications of simulate": lambda n: simulate(
+        SYSTEM, DRF(), level="jobs", jobs=1_500_000, replications=8, n_jobs=n, rng=1
+    ),
+    "tabulate, a slow policy": lambda n: tabulate(POOL, Slow(1e-3), (90, 90), n_jobs=n),
+    "search_instability": lambda n: search_instability(
+        Slow(2e-5), RandomSystems(3, 2, load=(0.8, 0.9)), 6, rng=1, n_jobs=n
+    ),
+    "audit, a slow policy": lambda n: audit([Slow(2e-4)], ["SI", "PE", "EF"], budget=2000, rng=1, n_jobs=n),
+    "check_all": lambda n: check_all(STATEMENTS, n_jobs=n),
+}
+
+
+def told(result: Any) -> str:
+    """All numbers that a result has, but the time that it took."""
+    if hasattr(result, "tasks"):
+        return repr(result.tasks.tobytes())
+    frame = result.to_dataframe()
+    return repr(frame.drop(columns="seconds", errors="ignore").to_dict())
+
+
+@contextmanager
+def cluster(workers: int) -> Iterator[Any]:
+    """A scheduler and workers in processes of their own, for joblib."""
+    from dask.distributed import Client, LocalCluster
+
+    with (
+        LocalCluster(
+            n_workers=workers, threads_per_worker=1, processes=True, dashboard_address=None, silence_logs=50
+        ) as local,
+        Client(local),
+        joblib.parallel_config(backend="dask"),
+    ):
+        yield local
+
+
+def kill_one(local: Any, after: float, over: threading.Event, told_of: list[float]) -> None:
+    """Kill a worker that is at work after so many seconds, unless all is over before."""
+    if not over.wait(after):
+        pids = [worker.pid for worker in local.workers.values() if worker.pid]
+        with suppress(ProcessLookupError):
+            os.kill(random.choice(pids), signal.SIGKILL)
+            told_of.append(after)
+
+
+def deaths(kind: str, rounds: int) -> tuple[int, int]:
+    """How often a worker was killed in the middle, and how often the numbers were those of one process."""
+    begin = time.perf_counter()
+    alone = told(KINDS[kind](1))
+    usual = time.perf_counter() - begin
+    killed, same = list[float](), 0
+    for _ in range(rounds):
+        with cluster(3) as local:
+            over = threading.Event()
+            when = random.uniform(0.1, 0.5) * usual
+            killer = threading.Thread(target=kill_one, args=(local, when, over, killed), daemon=True)
+            killer.start()
+            same += told(KINDS[kind](3)) == alone
+            over.set()
+            killer.join()
+    return len(killed), same
+
+
+def gain(kind: str) -> float:
+    """How many times as fast two workers are as one."""
+    seconds = {}
+    for workers in (1, 2):
+        with cluster(workers):
+            KINDS[kind](workers)  # kernels are loaded
+            begin = time.perf_counter()
+            KINDS[kind](workers)
+            seconds[workers] = time.perf_counter() - begin
+    return seconds[1] / seconds[2]
+
+
+def main(arguments: list[str]) -> int:
+    """Run all kinds; return the exit code."""
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.claims.cluster", description=__doc__)
+    parser.add_argument("--rounds", type=int, default=5, help="how often a worker is killed (default: 5)")
+    parser.add_argument("--page", type=Path, help="page in which the table is written anew")
+    parser.add_argument("kinds", nargs="*", choices=[[], *KINDS], help="default: all")
+    asked = parser.parse_args(arguments)
+    lines = ["| computation | worker killed | same bits | two workers, times as fast |", "|---|---|---|---|"]
+    wrong = False
+    for kind in asked.kinds or KINDS:
+        killed, same = deaths(kind, asked.rounds)
+        wrong |= same < asked.rounds
+        lines.append(f"| {kind} | {killed} of {asked.rounds} | {same} of {asked.rounds} | {gain(kind):.2f} |")
+        print(lines[-1], flush=True)
+    if asked.page:
+        text = asked.page.read_text(encoding="utf-8")
+        before, rest = text.split(BEGIN)
+        page = before + "\n".join([BEGIN, "", *lines, "", END]) + rest.split(END)[1]
+        asked.page.write_text(page, encoding="utf-8")
+    return int(wrong)
+
+
+if __name__ == "__main__":
+    multiprocessing.freeze_support()
+    sys.exit(main(sys.argv[1:]))
