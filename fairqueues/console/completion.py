@@ -105,12 +105,17 @@ def _tables(context: typer.Context) -> Mapping[str, Any]:
 
 
 def policies(context: typer.Context, incomplete: str) -> list[Offer]:
-    """Policies that fit the scenario, with what they are; without one all."""
-    from fairqueues.scenario.names import policies_for
+    """Policies that fit the scenario, and orders of whole jobs, with what they are; without one all."""
+    return _policies(context, incomplete, orders=True)
+
+
+def _policies(context: typer.Context, incomplete: str, *, orders: bool) -> list[Offer]:
+    from fairqueues.scenario.names import ORDERS, policies_for
 
     tables = _tables(context)
     known = policies_for("cluster" in tables if tables else None, not tables or "tree" in tables)
-    return _beginning(((name, entry.about) for name, entry in known.items()), incomplete)
+    told = ((name, entry.about) for name, entry in known.items() if orders or name not in ORDERS)
+    return _beginning(told, incomplete)
 
 
 _CLOSED = (("balanced", "balanced fairness"), ("bound", "the bound on its durations"))
@@ -120,11 +125,11 @@ def methods(context: typer.Context, incomplete: str) -> list[Offer]:
     """Ways to service rates: balanced fairness, its bound, policies, simulations of policies."""
     head = "simulated:"
     if incomplete.startswith(head):
-        found = policies(context, incomplete.removeprefix(head))
+        found = _policies(context, incomplete.removeprefix(head), orders=False)
         return [(f"{head}{name}", f"{about}, simulated") for name, about in found]
     return [
         *_beginning([*_CLOSED, (head, "a policy, simulated")], incomplete),
-        *policies(context, incomplete),
+        *_policies(context, incomplete, orders=False),
     ]
 
 
@@ -136,10 +141,10 @@ def curves(context: typer.Context, incomplete: str) -> list[Offer]:
 
 def schedulers(incomplete: str) -> list[Offer]:
     """Schedulers of whole tasks, and policies that one can follow."""
-    from fairqueues.scenario.names import SCHEDULERS, policies_for
+    from fairqueues.scenario.names import ORDERS, SCHEDULERS, policies_for
 
     own = {name: SCHEDULERS[name] for name in ("fifo", "drf")}
-    known = policies_for(None, False) | own
+    known = {name: entry for name, entry in policies_for(None, False).items() if name not in ORDERS} | own
     return _beginning(((name, entry.about) for name, entry in known.items()), incomplete)
 
 
