@@ -15,6 +15,7 @@ import sys
 import tarfile
 import tomllib
 import zipfile
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from packaging.metadata import Metadata
@@ -23,6 +24,7 @@ from tests.fairqueues.test_newcomer import DOCTEST, FLAGS, blocks
 from tests.pythons import LONGEST, ROOT, installed, promised
 
 TARGET = ROOT / "out" / "release"
+AT_ONCE = 2
 COMPILERS = ("cc", "gcc", "clang", "c++", "g++")
 
 
@@ -71,9 +73,9 @@ def answers(python: str, artefact: Path, folder: Path) -> None:
     """Install into an empty environment and run the examples of README there."""
     call(python, "-m", "venv", folder)
     own = folder / "bin"
-    pip = [own / "python", "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--only-binary"]
+    pip = [own / "python", "-m", "pip", "install", "--quiet", "--no-compile", "--disable-pip-version-check"]
     # All but ours: what needs a compiler to be installed would be found out.
-    call(*pip, ":all:", "--no-binary", "fairqueues", f"{artefact}[exact]")
+    call(*pip, "--only-binary", ":all:", "--no-binary", "fairqueues", f"{artefact}[exact]")
     tools = folder / "tools"
     tools.mkdir(exist_ok=True)
     page = tools / "README.txt"
@@ -93,14 +95,21 @@ def main() -> None:
     call(sys.executable, "-m", "build", "--outdir", TARGET, ROOT)
     (wheel,), (sdist,) = TARGET.glob("*.whl"), TARGET.glob("*.tar.gz")
     checked_metadata(wheel, sdist)
-    for name in promised():
-        python = installed(name)
+    pythons = {name: installed(name) for name in promised()}
+    asked = [(name, wheel) for name in pythons] + [(promised()[0], sdist)]
+
+    def tried(one: tuple[str, Path]) -> str:
+        name, artefact = one
+        python = pythons[name]
         if python is None:
-            print(f"Python {name}: not installed")
-            continue
-        for artefact in (wheel, sdist) if name == promised()[0] else (wheel,):
-            answers(python, artefact, TARGET / f"{name}-{artefact.suffix[1:]}-{os.getpid()}")
-            print(f"Python {name}: {artefact.name} answers the examples of README")
+            return f"Python {name}: not installed"
+        answers(python, artefact, TARGET / f"{name}-{artefact.suffix[1:]}-{os.getpid()}")
+        return f"Python {name}: {artefact.name} answers the examples of README"
+
+    # Half of it is waiting for the registry.
+    with ThreadPoolExecutor(AT_ONCE) as pool:
+        for told in pool.map(tried, asked):
+            print(told)
     tag = TARGET / f"v{version}.txt"
     tag.write_text(f"fairqueues {version}\n\n{changes}\n", encoding="utf-8")
     print(f"{tag.relative_to(ROOT)} is the text of the tag. To publish:")
