@@ -25,13 +25,16 @@ from fairness.display.units import described
 from fairness.display.wording import percent
 from fairness.model.problem import FloatArray
 from queueing.model.system import System
-from queueing.optima.optimum import Optimum
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     import pandas as pd
     import xarray as xr
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
+
+    from queueing.optima.optimum import Optimum
 
 __all__ = ["NOTHING", "UNSTABLE", "LoadCurves", "Solved"]
 
@@ -392,8 +395,11 @@ class Solved(LoadCurves):
 
     def _best(self, load: int) -> Optimum | None:
         """What nobody can be below."""
-        here = (result for (_, value), result in self.results.items() if value == self.loads[load])
-        return next((result for result in here if isinstance(result, Optimum)), None)
+        found: Sequence[str] = self.found_by[load]
+        if OPTIMAL not in found:
+            return None
+        best: Optimum = self.results[self.methods[found.index(OPTIMAL)], float(self.loads[load])]
+        return best
 
     def to_latex(self) -> str:
         """The table as LaTeX, without the remarks."""
