@@ -46,7 +46,7 @@ def _pools(policy: object, keys: tuple[str, ...]) -> Row:
         f"{rates[slowest]:,.0f}/s ({slowest}), {rates[slowest] / bare:.2f} of bare",
         ">= 2,000 models/s in each",
         rates[slowest] >= 2000,
-        f"floor: to build each model and ask the policy once, bare, {bare:,.0f}; a property asks it two or three "
+        f"floor: to build each model and ask the policy once {bare:,.0f}; a property asks it two or three "
         "times. Models/s: " + ", ".join(f"{key} {rate:,.0f}" for key, rate in rates.items()),
     )
 
