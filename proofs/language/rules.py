@@ -129,7 +129,7 @@ def _base(name: str) -> str:
 def written_out(text: str, size: int, label: str) -> Iterator[tuple[str, str]]:
     """Relations from which a rule follows where all sets have so many elements, each with a name.
 
-    The conclusion is a sum of premises times multipliers that are not negative (those of equations may be),
+    The conclusion is a sum of premises times multipliers that are not negative (an equation is two premises),
     plus a number that is not negative, whatever the values of the variables that have all of them: Farkas'
     lemma, the dual of a linear program. The multipliers are variables called after ``label``.
 
@@ -177,10 +177,10 @@ def _combined(
     for k, r in enumerate(held, 1):
         if r.sign == "!=":
             continue
-        multiplier = relation(f"{label}_{k} >= 0")
-        if r.sign != "==":
+        for end, left in (("", r.left), ("_down", -r.left))[: 2 if r.sign == "==" else 1]:
+            multiplier = relation(f"{label}_{k}{end} >= 0")
             yield repr(multiplier)
-        rest = rest - multiplier.left * r.left
+            rest = rest - multiplier.left * left
     parts: dict[Monomial, Polynomial] = {(): Polynomial({})}
     for monomial, c in rest.terms.items():
         inner = tuple(factor for factor in monomial if factor[0] in names)

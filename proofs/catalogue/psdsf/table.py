@@ -7,13 +7,20 @@ Bottleneck fairness of C-DRFH and TSF, and the sharing incentive of TSF, are in
 Hypotheses
     alone: alone, such tasks fit on a server, or into the pool
     beside: capacities are measured in those of the common resource
+    best: the placement is max-min fair: a user runs no more in another one in which nobody else of the same or a
+        lower share runs less
     cover: each demand of the bundle's tasks is at least m times the user's
     covers: the tasks fit into the bundle
     dominant: alone, the user would fill a resource there
     first loser: T is the least share with the lie of those who lose
+    lower: either T is below H,
+    not lower: or it is not
     first winner: H is the least share with the truth of those who gain
     fits: the tasks fit on the servers
     least: one demand is m times the user's
+    may: tasks are on servers where they may run
+    weight: weights are positive
+    yardstick: so are weights times yardsticks
     no higher: the bundle makes no larger share than the user has
     demanded: demands are positive
     no loss: nobody of the same or a lower share runs less
@@ -34,10 +41,10 @@ from proofs.catalogue.chapter import Chapter
 from proofs.catalogue.declarations import declared
 from proofs.catalogue.examples import against, model
 from proofs.catalogue.psdsf.task_shares import (
-    DUALITY,
     bottleneck_steps,
     envy_steps,
     pareto_steps,
+    price_steps,
     truth_steps,
 )
 from proofs.catalogue.psdsf.theorems import SOURCE
@@ -206,7 +213,7 @@ def _add(id: str, steps: Steps, pooled: bool, told: dict[str, str], **parts: Any
 
 
 @STATEMENTS.add("psdsf-max-min-prices", said=Said.READER)
-def _prices(question: Question) -> Iterator[Step]:
+def _prices(question: Question) -> Iterable[Step]:
     r"""A placement is max-min fair by shares if and only if each user has prices at which those of no higher
     share could just buy all that there is.
 
@@ -217,9 +224,11 @@ def _prices(question: Question) -> Iterator[Step]:
     Place: section II-B; not said there: what the other statements start from
     Scope: all reals, any numbers of users, servers and resources, any weights; that there are such prices in
         words, by the duality of linear programs
+    Reading: A max-min fair placement has such prices for each user: what the user runs is the most that fits
+        while nobody of the same or a lower share runs less. The dual prices of this linear program, with 1
+        for a task of the user, meet the conditions.
     """
-    yield from pareto_steps(question)
-    yield DUALITY
+    return price_steps(question)
 
 
 @_both("pareto")
@@ -230,8 +239,7 @@ def _pareto(question: Question, pooled: bool) -> Iterator[Step]:
     .. math:: y\ge x,\ y\text{ feasible}\implies y=x
 
     Hypotheses
-        price*, supply*, fits*, no loss*, worth*, cost, signs
-    Reading: Max-min fair placements have such prices: psdsf-max-min-prices.
+        best*, fits*, no loss*, may, signs
     """
     return pareto_steps(question)
 
@@ -245,11 +253,10 @@ def _envy_free(question: Question, pooled: bool) -> Iterator[Step]:
 
     Hypotheses
         cover*, covers*, least*, demanded, alone*, dominant*, share*, no higher*
-        price*, supply*, worth*, cost, signs
+        best*, may, signs
         fits*: the bundle of one who stands higher fits beside the tasks of the user and of all others who do
             not
         tasks*: tasks on the servers add up
-    Reading: Max-min fair placements have such prices: psdsf-max-min-prices.
     """
     return envy_steps(question, pooled)
 
@@ -264,9 +271,15 @@ def _strategy_proof(question: Question, pooled: bool) -> Iterator[Step]:
     Hypotheses
         cover*
         covers*: the tasks fit into the resources of the claimed ones
-        least*, alone*, dominant*, share*
-        no higher*: what the liar claims makes no larger share than it has without the lie
-        price*, supply*, fits*, no loss*, first loser*, first winner*
+        least*, demanded, alone*, dominant*, share*, weight, yardstick
+        gains*: the liar gains
+        lower*, first winner*, not lower*, first loser*, best*, fits*
+        among*: the other users are those of no higher share than T, or H
+        may, signs
+    Reading: Of finitely many users who gain one has the least share H with the truth, and of those who lose one
+        has the least share T with the lie. If T < H, those who stand at T or below with the lie are truthful
+        and gain nothing, so that the first of those who lose does not lose. If it is not, or nobody loses, the
+        first of those who gain gains nothing. Both contradict what they are, so that the liar does not gain.
     Remark: Weights are given, not stated by the users. The same steps exclude that several users lie and all
         of them gain.
     """
@@ -280,7 +293,7 @@ def _bottleneck_fair(question: Question, pooled: bool) -> Iterator[Step]:
     .. math:: \rho(n,i)=r\ \forall n,i\implies (x_nd_{nr}/\varphi_n)_n\ \text{max-min fair}
 
     Hypotheses
-        alone*, beside*, fits*, no loss*, price*, supply*, worth*, cost, share*
+        alone*, beside*, fits*, no loss*, best*, may, share*
         dominant*: alone on a server, or in the pool, each user would fill the common resource
         common: every server has some of it
         signs: tasks, demands and ratios are not negative
@@ -288,7 +301,6 @@ def _bottleneck_fair(question: Question, pooled: bool) -> Iterator[Step]:
         harm if the resource is dominant on all servers, those included that a user may not use. If a server
         lacks what some user demands, as in Figure 1, it may fail: psdsf-c-drfh-bottleneck-fair and
         psdsf-tsf-bottleneck-fair.
-    Reading: Max-min fair placements have such prices: psdsf-max-min-prices.
     """
     return bottleneck_steps(question, pooled)
 

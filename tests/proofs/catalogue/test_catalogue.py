@@ -350,13 +350,14 @@ CONTRADICTED = {
     "edrf-pareto": {"demanded", "exhausted", "fits", "no loss"},
     "psdsf-algorithm-rests": {"condition", "highest", "lowest"},
     "psdsf-bottleneck-fair": {"dominant", "level"},
-    "psdsf-c-drfh-envy-free": {"tasks"},
-    "psdsf-c-drfh-pareto": {"fits", "price"},
-    "psdsf-cdrf-bottleneck-fair": {"dominant", "share"},
+    "psdsf-c-drfh-envy-free": {"best", "tasks"},
+    "psdsf-c-drfh-pareto": {"best", "no loss"},
+    "psdsf-c-drfh-strategy-proof": {"best", "fits"},
+    "psdsf-cdrf-bottleneck-fair": {"best", "dominant", "no loss", "share"},
     "psdsf-cdrf-one-server": {"alone", "dominant", "level"},
     "psdsf-cdrf-sharing-incentive": {"alone", "lowest", "parts", "split"},
     "psdsf-corollary-1": {"attained", "bottleneck", "enough", "highest"},
-    "psdsf-drfh-bottleneck-fair": {"alone", "dominant", "share"},
+    "psdsf-drfh-bottleneck-fair": {"alone", "best", "dominant", "no loss", "share"},
     "psdsf-lemma-2": {"n is served", "no loss", "p is served"},
     "psdsf-max-min-prices": {"fits", "price"},
     "psdsf-single-server": {"alone", "dominant", "level", "saturated"},
@@ -365,8 +366,9 @@ CONTRADICTED = {
     "psdsf-time-fisher-market": {"complementary", "lowest level", "price", "served"},
     "psdsf-time-implies-resource": {"alone", "part", "time"},
     "psdsf-time-unique": {"busy"},
-    "psdsf-tsf-envy-free": {"tasks"},
-    "psdsf-tsf-pareto": {"fits", "price"},
+    "psdsf-tsf-envy-free": {"best", "tasks"},
+    "psdsf-tsf-pareto": {"best", "no loss"},
+    "psdsf-tsf-strategy-proof": {"best", "fits"},
     "tdrf-drf-is-strategy-proof": {"covers"},
     "tdrf-end-cancels": {"end", "levels", "weight A"},
     "tdrf-optimum-4-1": {"four", "levels", "one"},
@@ -433,7 +435,7 @@ FINITE = {
 """Examples, families that are computed, mechanisms for the demands that are named, and a general argument
 beside which cases are computed."""
 
-UNENDED = 17
+UNENDED = 14
 """General proofs whose last step is not the statement; fewer are better, and more are not allowed."""
 
 
