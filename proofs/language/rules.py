@@ -119,6 +119,9 @@ def with_terms(text: str, values: Mapping[str, str]) -> str:
         if captured := (free_letters(term) - letters(name)) & held:
             raise ProofError(f"the term for {name} carries the index {min(captured)!r}, which {text!r} uses")
     told = [substituted(part, terms) for part in (conclusion, *premises)]
+    # What is cited for each element needs the rule for each.
+    brought = set().union(*(free_letters(term) - letters(name) for name, term in terms.items()))
+    each = tuple(sorted({*each, *(brought & set().union(*map(free_letters, told)))}))
     return rule_text((told[0], tuple(told[1:]), over, each))
 
 
