@@ -311,9 +311,7 @@ def _check_windows(windows: Mapping[int, Implication], evidence: Evidence) -> No
 def check_met_by_instance(claim: SumSchema | Chained, evidence: Evidence) -> None:
     """Raise EvidenceError unless the values meet all hypotheses for sets of that size."""
     if isinstance(claim, Chained) and claim.first is not None:
-        if evidence["size"] != 1:
-            raise EvidenceError(f"chains about sequences are looked at with sets of one element; got {evidence['size']!r}")
-        _check_windows(claim.windows, evidence)
+        _check_windows(claim.windows_of(_size(evidence)), evidence)
         return
     check_met(claim.instance(_size(evidence)), evidence)
 
@@ -321,10 +319,11 @@ def check_met_by_instance(claim: SumSchema | Chained, evidence: Evidence) -> Non
 def check_instance(claim: SumSchema | Chained | Induction, evidence: Evidence) -> None:
     """Raise EvidenceError unless the values contradict the claim for sets of that size."""
     if isinstance(claim, Induction) or (isinstance(claim, Chained) and claim.first is not None):
-        if not claim.last or evidence["size"] != 1:
+        if not claim.last:
             raise EvidenceError("members of sequences contradict a claim only where they are all of a run")
-        assert claim.first is not None
-        check_assignment(claim.windows[claim.first], evidence)
+        size = _size(evidence)
+        (run,) = (claim.windows if isinstance(claim, Induction) else claim.windows_of(size)).values()
+        check_assignment(run, evidence)
         return
     check_assignment(claim.instance(_size(evidence)), evidence)
 

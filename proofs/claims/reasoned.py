@@ -33,7 +33,7 @@ __all__ = [
 
 NEGATION = "not the conclusion"
 """Name under which the conclusion is contradicted; no hypothesis has it."""
-RUN = 3
+RUN = 2
 """Steps of the run that shows that hypotheses on runs with a last number can be met."""
 WINDOWS = ((0, 12), (100, 3), (10_000, 3), (10**8, 3))
 """How far from its first number an induction is to be met, and at how many in a row."""
@@ -357,13 +357,12 @@ class Chained(_OverSets):
         """A text of the claim as one of families."""
         return text if self.first is None else as_families(text, self.first, self.last)
 
-    @property
-    def windows(self) -> dict[int, Implication]:
-        """The claim at several numbers in a row; as of an induction, with sets of one element."""
+    def windows_of(self, size: int) -> dict[int, Implication]:
+        """The claim at several numbers in a row, as of an induction, where all sets have so many elements."""
         assert self.first is not None
         plain = [plain_relation(self.read(text)) for text in self.hypotheses.values()]
         far = _far([*plain, plain_relation(self.read(self.conclusion))])
-        return _windows(self.hypotheses.values(), self.conclusion, self.first, self.last, far)
+        return _windows(self.hypotheses.values(), self.conclusion, self.first, self.last, far, size)
 
 
 @dataclass(frozen=True)
@@ -456,7 +455,7 @@ def _far(relations: Iterable[Relation]) -> int:
 
 
 def _windows(
-    hypotheses: Iterable[str], conclusion: str, first: int, last: str, far: int
+    hypotheses: Iterable[str], conclusion: str, first: int, last: str, far: int, size: int = 1
 ) -> dict[int, Implication]:
     """Hypotheses at several numbers in a row, by the first of them; of a run with a last number, all of them.
 
@@ -467,20 +466,20 @@ def _windows(
         end = first + RUN
         numbers, ends = range(first, end + 1), (last, end)
         at = {t: range(first, end) if looks_ahead(t) else numbers for t in (*told, conclusion)}
-        held = {text: text for t in told for k in at[t] for text in _written(t, k, first, ends)}
-        return {first: Implication(held, _written(conclusion, at[conclusion][-1], first, ends)[0])}
+        held = {text: text for t in told for k in at[t] for text in _written(t, k, first, ends, size)}
+        return {first: Implication(held, _written(conclusion, at[conclusion][-1], first, ends, size)[0])}
     found = {}
     for later, size in (*WINDOWS[:-1], (max(WINDOWS[-1][0], far), WINDOWS[-1][1])):
         numbers = range(first + later, first + later + size)
         texts = [*told, *([conclusion] if later else [])]
-        held = {text: text for k in numbers for t in texts for text in _written(t, k, first)}
-        found[numbers[0]] = Implication(held, _written(conclusion, numbers[-1] + 1, first)[0])
+        held = {text: text for k in numbers for t in texts for text in _written(t, k, first, "", size)}
+        found[numbers[0]] = Implication(held, _written(conclusion, numbers[-1] + 1, first, "", size)[0])
     return found
 
 
-def _written(text: str, number: int, first: int, last: tuple[str, int] | str = "") -> list[str]:
-    """The text at a number, where all sets have one element."""
-    return [written for _, written in instances(at_number(text, number, first, last, families=True), 1)]
+def _written(text: str, number: int, first: int, last: tuple[str, int] | str, size: int) -> list[str]:
+    """The text at a number, for all elements of sets of that size."""
+    return [written for _, written in instances(at_number(text, number, first, last, families=True), size)]
 
 
 Reasoned = Implication | SumSchema | Induction | Chained

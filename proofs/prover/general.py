@@ -60,7 +60,11 @@ def chain_evidence(claim: Chained, deadline: float) -> Evidence:
             check_chain(claim, {})
         except EvidenceError as error:
             return _against_runs(claim, deadline) or opened("chain", about=str(error))
-        return _at_numbers(claim, {"kind": "chained", "size": 1}, deadline)
+        for size in SIZES:
+            found = _at_numbers(claim.windows_of(size), {"kind": "chained", "size": size}, deadline)
+            if found["kind"] == "chained":
+                break
+        return found
     if (answer := _instance(claim, lucky_witness)) is not None:
         return answer
     try:
@@ -80,22 +84,22 @@ def induction_evidence(claim: Induction, deadline: float) -> Evidence:
         parts[part] = certified(implication, deadline)
         if parts[part]["kind"] != "refutation":
             return opened("induction", part=part)
-    return _at_numbers(claim, {"kind": "induction", **parts}, deadline)
+    return _at_numbers(claim.windows, {"kind": "induction", **parts}, deadline)
 
 
 def _against_runs(claim: Induction | Chained, deadline: float) -> Evidence | None:
     """The answer that a run of a few steps refutes the claim, if runs have a last number and one does."""
     if not claim.last:
         return None
-    (run,) = claim.windows.values()
+    (run,) = (claim.windows if isinstance(claim, Induction) else claim.windows_of(1)).values()
     values = lucky_witness(run) or witness_of(run, deadline)
     return None if values is None else {"kind": "instance", "size": 1, "values": values}
 
 
-def _at_numbers(claim: Induction | Chained, evidence: dict[str, Any], deadline: float) -> Evidence:
+def _at_numbers(windows: dict[int, Implication], evidence: dict[str, Any], deadline: float) -> Evidence:
     """The evidence with values that meet the hypotheses at several numbers in a row."""
     met = []
-    for number, window in claim.windows.items():
+    for number, window in windows.items():
         met.append(meeting(window, deadline))
         if met[-1] in (NEVER, UNMET):
             return opened("numbers", number=number, met=met[-1])
