@@ -46,7 +46,19 @@ from inspect import cleandoc, signature
 from textwrap import dedent
 from typing import Any
 
-from proofs.claims import CLAIMS, Chained, Claim, Implication, Induction, InWords, Reasoned, Rule, Step, SumSchema, numbers_of
+from proofs.claims import (
+    CLAIMS,
+    Chained,
+    Claim,
+    Implication,
+    Induction,
+    InWords,
+    Reasoned,
+    Rule,
+    Step,
+    SumSchema,
+    numbers_of,
+)
 from proofs.errors import ProofError
 from proofs.language.rules import is_rule, variables_in, with_terms
 from proofs.language.sums import plain_text

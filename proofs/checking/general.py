@@ -201,16 +201,17 @@ def _cited(number: int, cited: Citation, known: _Known, single: frozenset[str]) 
         written = as_families(written, *about)
     text = substituted(written, values)
     conclusion = plain_relation(text)
+    alone = frozenset(claim.each) if isinstance(claim, Rule) else frozenset[str]()
     brought = set().union(*(free_letters(term) - letters(name) for name, term in values.items()))
     had = indices_in(plain_relation(written))
-    if lost := (brought | had) - indices_in(conclusion) - single:
+    if lost := (brought | had | alone) - indices_in(conclusion) - single:
         raise EvidenceError(f"the conclusion of citation {number} does not carry the index {min(lost)!r}")
     used = set().union(*map(_letters, (*texts.values(), written)))
-    alone: frozenset[str] = frozenset()
     if isinstance(claim, Rule):
-        alone = frozenset(claim.each)
         if _known_as(claim.text) not in known.always:
-            raise EvidenceError(f"citation {number} is of a rule that is none of the hypotheses: {claim.text}")
+            raise EvidenceError(
+                f"citation {number} is of a rule that is none of the hypotheses: {claim.text}"
+            )
     if taken := (single - alone) & used:
         raise EvidenceError(f"citation {number} is of all members {min(taken)!r}, and a case of one of them")
     if known.first is not None and about is None and "n" in used:

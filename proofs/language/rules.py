@@ -70,13 +70,24 @@ def parts_of(text: str) -> Parts:
     known = set().union(*map(variables, texts))
     if unknown := [name for name in names if name not in known]:
         raise ProofError(f"{text!r} does not hold the variable {unknown[0]!r}, which is to have all values")
-    free, held = set().union(*map(free_letters, texts)), set().union(*map(letters, texts))
+    free, bound = set().union(*map(free_letters, texts)), set().union(*map(_bound, texts))
     for letter in singles:
-        if letter not in free or any(letter in letters(part) - free_letters(part) for part in texts):
-            raise ProofError(f"{text!r}: {letter!r} is no index, or one of a sum, and cannot be of one element")
-        if letter not in held or any(letter in letters(name) for name in names):
-            raise ProofError(f"{text!r}: a variable that has all values carries {letter!r}, that of one element")
+        if letter not in free or letter in bound:
+            raise ProofError(
+                f"{text!r}: {letter!r} is no index, or one of a sum, and cannot be of one element"
+            )
+        if any(letter in letters(name) for name in names):
+            raise ProofError(
+                f"{text!r}: a variable that has all values carries {letter!r}, that of one element"
+            )
     return texts[0], texts[1:], names, singles
+
+
+def _bound(text: str) -> set[str]:
+    """Letters over which a text sums."""
+    nodes = [node for node in ast.walk(tree_of(text)) if isinstance(node, ast.Subscript)]
+    sums = [node for node in nodes if ast.unparse(node.value) == "sum"]
+    return {part.id for node in sums for part in ast.walk(node.slice) if isinstance(part, ast.Name)}
 
 
 def rule_text(parts: Parts) -> str:
@@ -112,7 +123,9 @@ def with_terms(text: str, values: Mapping[str, str]) -> str:
         return substituted(text, values)
     conclusion, premises, over, each = parts_of(text)
     terms = {name: term for name, term in values.items() if ast.unparse(tree_of(name)) not in over}
-    if used := [name for name in over for term in terms.values() if _base(name) in map(_base, variables(term))]:
+    if used := [
+        name for name in over for term in terms.values() if _base(name) in map(_base, variables(term))
+    ]:
         raise ProofError(f"a term for {text!r} holds {used[0]!r}, which has all values there")
     held = set().union(*map(letters, (conclusion, *premises)))
     for name, term in terms.items():
