@@ -17,18 +17,17 @@ A paragraph at the margin is what a step says; what is set in below it is the cl
 *Hypotheses* are relations with their names. A name alone stands for the relation that had it last, and
 ``x >= 0`` alone is called "sign of x". Those behind the word *besides*, at the beginning of a line, stay as
 they are whatever a question changes. With families, as in ``x[i]``, the claim is one for sets of every size;
-with members as in ``x[n+1]`` it is an induction over n, *from* a number (``from 1 to N`` has a last one).
-A chain with such a line is about sequences, too. *As stated* is a claim that is the
-statement itself, or a part of it. Behind *by* stand products that the prover may use
-(:meth:`proofs.statement.Question.implies`).
+with members as in ``x[n+1]`` it is an induction over n, *from* a number, or ``from 1 to N``; so is a chain
+with such a line. *As stated* is a claim that is the statement itself, or a part of it. Behind *by* stand
+products that the prover may use (:meth:`proofs.statement.Question.implies`).
 
 A step whose words begin with a label, as in ``[price] All is paid.``, may be cited by later ones. Citations
 stand among their hypotheses, a line each: ``from price (later) knowing spent with p = q; x[i] = y[i]`` cites
 it with terms for its variables. All that it asks for is a hypothesis, with what follows the label behind its
 name, which two lemmas might share otherwise; but for what is known, or where *all* is. On a line of its own
 ``cases s > t; x == 0`` tells relations that hold or not, with which the citations lead on in each case. A
-hypothesis that is a rule (:mod:`proofs.language.rules`), ``best: y <= x if y <= c for all y``, is cited by its
-name.
+hypothesis that is a rule (:mod:`proofs.language.rules`), as in ``best: y <= x if y <= c for all y``, is cited
+by its name.
 
 Where ``Computed.`` stands below the words of a step, or ``Computed (as stated).``, its claim is what the
 function itself yields next: what depends on the question, or holds numbers. A line of three dots stands for a
@@ -198,9 +197,11 @@ def _step(
     if cites:
         asked = {name: text for *_, conditions in cites for name, text in conditions.items()}
         lemmas = ((claim, terms) for claim, terms, _ in cites)
-        first, last = (int(below[2]) if below[2] else None), below[3] or ""
-        told = {"fixed": fixed | asked, "cases": cases, "first": first, "last": last}
-        chain = question.follows(held, conclusion, *lemmas, **told)
+        begin, end = (int(below[2]) if below[2] else None), below[3] or ""
+        known_here = fixed | asked
+        chain = question.follows(
+            held, conclusion, *lemmas, fixed=known_here, cases=cases, first=begin, last=end
+        )
         return Step(words, chain, states=bool(stated))
     claim = _claim(question, held, fixed, conclusion, below.groups())
     return Step(words, claim, states=bool(stated))
@@ -218,8 +219,10 @@ def _claim(
     degree = int(below[3]) if below[3] else None
     texts = [*held.values(), *fixed.values(), conclusion]
     if below[1] or any("[n+1]" in text for text in texts):
-        told = {"first": int(below[1] or 0), "last": below[2] or "", "fixed": fixed, "degree": degree}
-        return question.by_induction(held, conclusion, *products, **told)
+        first, last = int(below[1] or 0), below[2] or ""
+        return question.by_induction(
+            held, conclusion, *products, first=first, last=last, fixed=fixed, degree=degree
+        )
     ask = question.for_every if any("[" in text for text in texts) else question.implies
     return ask(held, conclusion, *products, fixed=fixed, degree=degree)
 

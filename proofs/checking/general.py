@@ -186,7 +186,7 @@ class _Known:
 
 
 def _cited(number: int, cited: Citation, known: _Known, single: frozenset[str]) -> Relation:
-    """The conclusion of a citation, which is known now; the letters of ``single`` stand for one member each."""
+    """The conclusion of a citation, known now; the letters of ``single`` stand for one member each."""
     claim, values = cited.claim, cited.values
     about = numbers_of(claim)
     if about is not None:
@@ -207,11 +207,8 @@ def _cited(number: int, cited: Citation, known: _Known, single: frozenset[str]) 
     if lost := (brought | had | alone) - indices_in(conclusion) - single:
         raise EvidenceError(f"the conclusion of citation {number} does not carry the index {min(lost)!r}")
     used = set().union(*map(_letters, (*texts.values(), written)))
-    if isinstance(claim, Rule):
-        if _known_as(claim.text) not in known.always:
-            raise EvidenceError(
-                f"citation {number} is of a rule that is none of the hypotheses: {claim.text}"
-            )
+    if isinstance(claim, Rule) and _known_as(claim.text) not in known.always:
+        raise EvidenceError(f"citation {number} is of a rule that is none of the hypotheses: {claim.text}")
     if taken := (single - alone) & used:
         raise EvidenceError(f"citation {number} is of all members {min(taken)!r}, and a case of one of them")
     if known.first is not None and about is None and "n" in used:

@@ -254,7 +254,8 @@ class Citation:
         object.__setattr__(self, "values", _texts(self.values, ""))
         if type(self.claim) not in (Implication, SumSchema, Induction, Chained, Rule):
             raise ProofError(
-                f"what is cited is an implication, a schema, an induction, a chain or a rule; got {self.claim!r}"
+                "what is cited is an implication, a schema, an induction, a chain or a rule; got "
+                f"{self.claim!r}"
             )
         texts = [*self.claim.hypotheses.values(), self.claim.conclusion]
         numbers = numbers_of(self.claim)
@@ -308,8 +309,8 @@ class Chained(_OverSets):
     does not use the letter itself, so that nothing is taken to hold for all members that does for this one.
 
     A hypothesis may be a rule (:mod:`proofs.language.rules`). A citation of it puts terms in for variables
-    that have all values there, and for no others; that of a chain with a rule needs this very rule here. Values
-    that meet a rule come with multipliers by which it follows.
+    that have all values there, and for no others; that of a chain with a rule needs this very rule here.
+    Values that meet a rule come with multipliers by which it follows.
 
     A chain with a ``first`` number is about sequences, as an :class:`Induction` is, which it may cite. What
     does not look ahead is known for every number: so for the next one, at the first and at the last. What
@@ -370,9 +371,9 @@ class Induction(_Deduction):
     """A relation holds for all whole numbers ``n >= first``, or for those up to a last one.
 
     Sequences are written ``s[n]`` and ``s[n+1]``, their first member ``s[0]`` (or what ``first`` is), the
-    number itself ``n``. Hypotheses that mention n hold for every n from ``first`` on. Where the ``last`` number
-    has a name, N, it is any whole number from ``first`` on, ``s[N]`` is the last member, and hypotheses that
-    look ahead hold for n < N.
+    number itself ``n``. Hypotheses that mention n hold for every n from ``first`` on. Where the ``last``
+    number has a name, N, it is any whole number from ``first`` on, ``s[N]`` is the last member, and what
+    looks ahead holds for n < N.
 
     Theorem: let the conclusion hold at ``first`` (:attr:`base`), and let it hold at n + 1 wherever it holds
     at a real number n >= ``first`` with the hypotheses at n (:attr:`step`). Then it holds for all n, by

@@ -1,9 +1,9 @@
 """Hypotheses that are rules: what follows wherever something else holds, for all values of some variables.
 
-``"y1 <= x1 if y1 + sum[k](y[k]) <= c and y[k] >= x[k] for all y1, y[k]"`` says of x1, x and c that no values of
-y1 and of the family y that meet both premises exceed x1: a definition, such as that of max-min fairness, as a
-hypothesis. Other variables are those of the claim. A premise with a free index is meant for all elements, and
-so is the conclusion. ``"h[k] <= t if x[k] > 0 for each k"`` is one rule for each element k.
+``"y1 <= x1 if y1 + sum[k](y[k]) <= c and y[k] >= x[k] for all y1, y[k]"`` says of x1, x and c that no
+values of y1 and of the family y that meet both premises exceed x1: a definition, such as that of max-min
+fairness, as a hypothesis. Other variables are those of the claim. A premise with a free index is meant for
+all elements, and so is the conclusion. ``"h[k] <= t if x[k] > 0 for each k"`` is one rule for each element k.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ BETWEEN = re.compile(r",\s*(?![^\[]*\])")
 """A comma that stands in no brackets."""
 
 Parts = tuple[str, tuple[str, ...], tuple[str, ...], tuple[str, ...]]
-"""Conclusion, premises, the variables that may have all values, and the letters that stand for one element."""
+"""Conclusion, premises, the variables that have all values, and the letters that stand for one element."""
 
 
 def is_rule(text: str) -> bool:

@@ -3,9 +3,9 @@
 Numbers begin at a first one; they have no end, or a last one, which has a name: then ``s[N]`` is the last
 member. What mentions ``n + 1`` is meant for every step from a number to the next, all else for every number.
 
-In chains (:func:`as_families`) members are those of families over the numbers, ``s[n]`` for s[n], ``sNext[n]``
-for s[n+1], ``sFirst`` and ``sLast``, and ``Number[n]`` is the number itself. There sequences may be families,
-as in ``s[i,n]``.
+In chains (:func:`as_families`) members are those of families over the numbers: ``sNext[n]`` for s[n+1],
+``sFirst`` and ``sLast``, and ``Number[n]`` is the number itself. There sequences may be families, as in
+``s[i,n]``.
 """
 
 from __future__ import annotations

@@ -98,7 +98,8 @@ def _zero(question: Question) -> Iterator[Claim]:
         kept: who stays finds more than epsilon of what it demands, in Algorithm 1 more than 0
     Place: section 3, Algorithms 1 and 2
     Scope: all instances by the invariants; computed for all 3 x 2 demands in halves and 2 x 2 in thirds
-    Reading: Line 16 keeps who finds more than epsilon of all that it demands. So from one round to the next both
+    Reading: Line 16 keeps who finds more than epsilon of all that it demands. So from one round to the next
+        both
         algorithms have the same tenants, rates and steps, if they had in this one.
 
     Proof

@@ -150,7 +150,8 @@ def _rounds(question: Question) -> Iterator[Claim]:
     Proof
         The same, computed from the algorithm.
             Computed (as stated).
-        # After n of N rounds: y the level, u what is used of resource r, m its rate then; D chooses the one that
+        # After n of N rounds: y the level, u what is used of resource r, m its rate then; D chooses the one
+        # that
         # ends the next round. The families i are the tenants, in the first round.
         [used] What is used of a resource is at least its rate times the level, because rates only fall.
             falling: m[n+1] <= m[n]; up: x[n] >= 0; level: y[n] >= 0; at first: u[1] >= m[1]*y[1];

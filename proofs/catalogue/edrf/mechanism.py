@@ -270,7 +270,8 @@ def _strategyproof(question: Question) -> Iterator[Claim]:
         gainer*: of the agents outside the group some stop at a higher level with the lies,
         rest*: and the rest does not
         earliest*: of those who stop at a higher level agent 1 stops first in the honest run
-        exact*: the resource that stops it is exhausted, and one is that stops an agent of the rest with the lies
+        exact*: the resource that stops it is exhausted, and one is that stops an agent of the rest with the
+            lies
             (epsilon = 0)
         fits*: nothing is exceeded
         stops*: whoever demands or claims an exhausted resource stops with it, or before
@@ -288,7 +289,8 @@ def _strategyproof(question: Question) -> Iterator[Claim]:
             Computed (as stated).
         # z, y: levels at which agents stop in the honest run and with the lies. Members i, others who gain k,
         # the rest p; o: the rest once more, beside one of them.
-        [later] A member of the group who runs more tasks stops at a higher level: where its honest rate is its
+        [later] A member of the group who runs more tasks stops at a higher level: where its honest rate is
+        its
         entitlement, no claim has a higher rate.
             demand: D > 0; better: U > T; tasks: T*D == g*z; tight: g == w; runs: U*D <= h*y;
             claimed rate: h <= w; entitled: w >= 0; levels: y >= 0
@@ -310,7 +312,8 @@ def _strategyproof(question: Question) -> Iterator[Claim]:
             rate: g > 0; gainer: y > z
             => g*y > g*z
             by rate * gainer
-        [before] Let the resource r stop agent 1 at the level t in the honest run. One of the rest that has less
+        [before] Let the resource r stop agent 1 at the level t in the honest run. One of the rest that has
+        less
         of r with the lies stops below t then, as r stops it in the honest run,
             less: g*y < g*z; stops: g*(t - z) >= 0; rate: g >= 0
             => y < t
@@ -339,9 +342,11 @@ def _strategyproof(question: Question) -> Iterator[Claim]:
             earliest 3: z[k] >= z1; rate: g[p] >= 0; stops: g[p]*(z1 - z[p]) >= 0;
             stops 1: H1[p]*(y[p] - y1) >= 0; stops 2: H[i,p]*(y[p] - y[i]) >= 0;
             stops 3: G[k,p]*(y[p] - y[k]) >= 0;
-            exact: H1[p]*y1 + sum[i](H[i,p]*y[i]) + sum[k](G[k,p]*y[k]) + sum[o](G[o,p]*y[o]) + E[p]*y[p] == 1;
+            exact: H1[p]*y1 + sum[i](H[i,p]*y[i]) + sum[k](G[k,p]*y[k]) + sum[o](G[o,p]*y[o]) + E[p]*y[p] ==
+            1;
             fits: Q1[p]*z1 + sum[i](Q[i,p]*z[i]) + sum[k](G[k,p]*z[k]) + sum[o](G[o,p]*z[o]) + E[p]*z[p] <= 1;
-            rest: y[o] <= z[o]; claims: E[p] > 0; rate 1: Q1[p] >= 0; rate 2: Q[i,p] >= 0; rate 3: G[k,p] >= 0;
+            rest: y[o] <= z[o]; claims: E[p] > 0; rate 1: Q1[p] >= 0; rate 2: Q[i,p] >= 0; rate 3: G[k,p] >=
+            0;
             rate 4: G[o,p] >= 0; rate 5: H1[p] >= 0; rate 6: H[i,p] >= 0; levels 1: z1 >= 0;
             levels 2: z[i] >= 0; levels 3: z[k] >= 0; levels 4: y1 >= 0; levels 5: y[i] >= 0;
             levels 6: y[k] >= 0
@@ -367,15 +372,18 @@ def _strategyproof(question: Question) -> Iterator[Claim]:
             tasks 1: T1*D1 == m1*z1; tasks 2: T[i]*D[i] == m[i]*z[i]; tasks 3: T1*d1 == a1;
             tasks 4: T[i]*d[i] == a[i]; tight 1: m1 == w1; tight 2: m[i] == w[i]; runs 1: U1*D1 <= h1*y1;
             runs 2: U[i]*D[i] <= h[i]*y[i]; runs 3: U1*d1 <= b1; runs 4: U[i]*d[i] <= b[i];
-            claimed rate 1: h1 <= w1; claimed rate 2: h[i] <= w[i]; entitled 1: w1 >= 0; entitled 2: w[i] >= 0;
+            claimed rate 1: h1 <= w1; claimed rate 2: h[i] <= w[i]; entitled 1: w1 >= 0; entitled 2: w[i] >=
+            0;
             gainer: y[k] > z[k]; earliest 2: z[i] >= z1; earliest 3: z[k] >= z1; rate: g[p] >= 0;
             rate 7: g[k] >= 0; stops: g[p]*(z1 - z[p]) >= 0; stops 1: H1[p]*(y[p] - y1) >= 0;
             stops 2: H[i,p]*(y[p] - y[i]) >= 0; stops 3: G[k,p]*(y[p] - y[k]) >= 0;
-            exact: H1[p]*y1 + sum[i](H[i,p]*y[i]) + sum[k](G[k,p]*y[k]) + sum[o](G[o,p]*y[o]) + E[p]*y[p] == 1;
+            exact: H1[p]*y1 + sum[i](H[i,p]*y[i]) + sum[k](G[k,p]*y[k]) + sum[o](G[o,p]*y[o]) + E[p]*y[p] ==
+            1;
             exact 1: a1 + sum[i](a[i]) + sum[k](g[k]*z[k]) + sum[p](g[p]*z[p]) == 1;
             fits: Q1[p]*z1 + sum[i](Q[i,p]*z[i]) + sum[k](G[k,p]*z[k]) + sum[o](G[o,p]*z[o]) + E[p]*z[p] <= 1;
             fits 1: b1 + sum[i](b[i]) + sum[k](g[k]*y[k]) + sum[p](g[p]*y[p]) <= 1;
-            rest: y[o] <= z[o]; claims: E[p] > 0; rate 1: Q1[p] >= 0; rate 2: Q[i,p] >= 0; rate 3: G[k,p] >= 0;
+            rest: y[o] <= z[o]; claims: E[p] > 0; rate 1: Q1[p] >= 0; rate 2: Q[i,p] >= 0; rate 3: G[k,p] >=
+            0;
             rate 4: G[o,p] >= 0; rate 5: H1[p] >= 0; rate 6: H[i,p] >= 0; levels 1: z1 >= 0;
             levels 2: z[i] >= 0; levels 3: z[k] >= 0; levels 4: y1 >= 0; levels 5: y[i] >= 0;
             levels 6: y[k] >= 0

@@ -392,7 +392,8 @@ def _strategy_proof(question: Question) -> None:
             => v*u <= 0
         [apart first] or where the liar really runs something.
             resources: a*e <= z*E; ratio: E == m*e; demanded 1: e > 0; cover: m*d <= D; alone: H*D <= c;
-            dominant: a == 0 or G*d == c; demanded 2: d > 0; claimed: z == v*H; summed: t <= m*X; gains: t > N;
+            dominant: a == 0 or G*d == c; demanded 2: d > 0; claimed: z == v*H; summed: t <= m*X; gains: t >
+            N;
             served 1: v*(f*H - s*X) == 0; price 1: f*G <= q*N; runs 1: N > 0; weight: f > 0;
             served 2: u*(w - q*n) == 0; price 2: w <= s*l; rest: l <= n; runs 2: n > 0; worth: s >= 0;
             part 1: u >= 0; part 2: v >= 0; a >= 0; H >= 0; m >= 0
@@ -482,7 +483,8 @@ def _strategy_proof(question: Question) -> None:
             tasks 3: sum[i](v[k,i]*G[k,i]) == y[k]; gains: y[k] > x[k]; rest: y[p] <= x[p]; runs 1: x1 > 0;
             runs 2: x[k] > 0; runs 3: x[p] > 0; weight 1: f1 > 0; weight 2: f[k] > 0; part 1: u1[i] >= 0;
             part 2: u[k,i] >= 0; part 3: u[p,i] >= 0; part 4: v1[i] >= 0; part 5: v[k,i] >= 0;
-            worth 1: q[i] >= 0; worth 2: s[i] >= 0; inverse: r*x1 == 1; inverse 1: r > 0; a[i] >= 0; H[i] >= 0;
+            worth 1: q[i] >= 0; worth 2: s[i] >= 0; inverse: r*x1 == 1; inverse 1: r > 0; a[i] >= 0; H[i] >=
+            0;
             m >= 0
             cases sum[i](a[i]) > x1
             from worth knowing all with a = a[i]; z = z[i]; d = e; D = E

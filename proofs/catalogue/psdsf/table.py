@@ -7,7 +7,8 @@ Bottleneck fairness of C-DRFH and TSF, and the sharing incentive of TSF, are in
 Hypotheses
     alone: alone, such tasks fit on a server, or into the pool
     beside: capacities are measured in those of the common resource
-    best: the placement is max-min fair: a user runs no more in another one in which nobody else of the same or a
+    best: the placement is max-min fair: a user runs no more in another one in which nobody else of the same
+        or a
         lower share runs less
     cover: each demand of the bundle's tasks is at least m times the user's
     covers: the tasks fit into the bundle
@@ -276,9 +277,11 @@ def _strategy_proof(question: Question, pooled: bool) -> Iterator[Step]:
         lower*, first winner*, not lower*, first loser*, best*, fits*
         among*: the other users are those of no higher share than T, or H
         may, signs
-    Reading: Of finitely many users who gain one has the least share H with the truth, and of those who lose one
+    Reading: Of finitely many users who gain one has the least share H with the truth, and of those who lose
+        one
         has the least share T with the lie. If T < H, those who stand at T or below with the lie are truthful
-        and gain nothing, so that the first of those who lose does not lose. If it is not, or nobody loses, the
+        and gain nothing, so that the first of those who lose does not lose. If it is not, or nobody loses,
+            the
         first of those who gain gains nothing. Both contradict what they are, so that the liar does not gain.
     Remark: Weights are given, not stated by the users. The same steps exclude that several users lie and all
         of them gain.

@@ -31,7 +31,7 @@ BEST = (
     "for all y1[i], y[k,i]; "
     "x1 >= 0; x[k] >= 0; d1[r] >= 0; d[k,r] >= 0; c[i,r] >= 0; m1[i] >= 0; m[k,i] >= 0"
 )
-"""Nobody of no higher share than user 1 runs less: then it runs no more than x1. m: 0 where a user may run."""
+"""Nobody of no higher share than user 1 runs less: then it runs no more than x1. m is 0 where it may run."""
 
 
 def pareto_steps(question: Question) -> Iterator[Step]:
@@ -217,9 +217,9 @@ def _truth(
 ) -> Iterator[Step | Iterable[Step]]:
     """The bundle is that of the X tasks that a liar claims, in which it really runs t.
 
-    H is the least share with the truth of those who gain, T the least share with the lie of those who lose. In
-    the later steps user 1 is one of them, and the users k are the others of no higher share; v is the weight
-    times the yardstick.
+    H is the least share with the truth of those who gain, T the least share with the lie of those who lose.
+    In the later steps user 1 is one of them, and the users k are the others of no higher share; v is the
+    weight times the yardstick.
 
     Proof
         [no larger] ...
@@ -314,7 +314,8 @@ def _common(question: Question, best: str) -> None:
         resource were limited: that is max-min fairness.
             {best};
             fits: y1[i]*e1 + sum[k](y[k,i]*e[k]) <= b[i]; beside: c[i,r] == a[i,r]*b[i]; y[k,i] >= 0;
-            y1[i] >= 0; a[i,r] >= 0; G[k,i] >= 0; G1[i] >= 0; dominant: G[k,i]*e[k] == b[i]; dominant 1: G1[i]*e1 == b[i];
+            y1[i] >= 0; a[i,r] >= 0; G[k,i] >= 0; G1[i] >= 0; dominant: G[k,i]*e[k] == b[i];
+            dominant 1: G1[i]*e1 == b[i];
             alone: G[k,i]*d[k,r] <= c[i,r]; alone 1: G1[i]*d1[r] <= c[i,r]; common: b[i] > 0; e[k] >= 0;
             e1 >= 0; no loss: sum[i](y[k,i]) >= x[k]; may 1: m1[i]*y1[i] == 0;
             may: m[k,i]*y[k,i] == 0

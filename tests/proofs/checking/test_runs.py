@@ -195,8 +195,8 @@ def test_a_run_refutes():
     assert all(values[f"e_{k + 1}"] >= values[f"e_{k}"] + 1 for k in (0, 1))
     assert values["e_2"] < 4
     verify_finding(replace(COUNTED, conclusion="e[n] >= 2*n"), found)
+    bent = {**found.evidence, "values": {**found.evidence["values"], "e_2": 9}}
     with pytest.raises(EvidenceError):
-        bent = {**found.evidence, "values": {**found.evidence["values"], "e_2": 9}}
         verify_finding(replace(COUNTED, conclusion="e[n] >= 2*n"), replace(found, evidence=bent))
 
 
