@@ -49,8 +49,8 @@ def _incentive(question: Question) -> Iterator[Given]:
     Place: section 3
     Scope: all demands, entitlements and epsilon, any number of tenants; algorithm run for all 2 x 2 demands
         in thirds, four epsilon
-    Reading: Epsilon only tells who leaves after the first round, which always ends;
-        so also when a timeout ends the rounds.
+    Remark: Epsilon only tells who leaves after the first round, which always ends; so it is also when a
+        timeout ends the rounds.
 
     Proof
         The same, computed from the algorithm.
@@ -70,8 +70,8 @@ def _envy(question: Question) -> Iterator[Given]:
     Place: section 3
     Scope: all demands, entitlements, epsilon and pairs of any number of tenants; algorithm run for all 2 x 2
         demands in thirds, four epsilon
-    Reading: For every epsilon what counts as exhausted stops all of its demanders, in the same round. Also
-        when a timeout ends the rounds: whom it stops has the highest level of all.
+    Remark: For every epsilon what counts as exhausted stops all of its demanders, in the same round. So it is
+        also when a timeout ends the rounds: whom it stops has the highest level of all.
 
     Proof
         The same, computed from the algorithm.

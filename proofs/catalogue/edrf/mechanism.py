@@ -8,7 +8,9 @@ Hypotheses
     demand: demands are positive (or not negative where so said)
     tight: some resource fixes rho: there the rate is the entitlement
     tasks: tasks times demand is what the agent holds
-    rate: on every resource the rate is at most the entitlement
+    smallest: rho is at most the entitlement over the demand, of every demanded resource
+    entitled: entitlements are not negative
+    ratio: rho is not negative
     entitlements: entitlements to a resource add up to 1 at most
     exhausted: the first round exhausts the resource
     upwards: the level of the first round is not negative
@@ -40,16 +42,41 @@ STATEMENTS = Chapter(SOURCE, known=__doc__)
 
 
 @argued
-def _first_round(question: Question, stated: str) -> None:
+def _rates(question: Question) -> None:
+    """A rate, rho times the demand, is at most the entitlement.
+
+    Proof
+        [no demand] Where there is no demand there is no rate,
+            none: d <= 0; ratio: q >= 0; entitled: w >= 0
+            => q*d <= w
+            by none * ratio
+        [rate] so that no rate is above the entitlement.
+            smallest: q*d <= w if d > 0; ratio: q >= 0; entitled: w >= 0
+            cases d > 0
+            from smallest
+            from no demand knowing all
+            => q*d <= w
+    """
+
+
+@argued
+def _first_round(question: Question, stated: str) -> Iterator[Iterable[Step]]:
     """The rates on a resource add up to what there is at most.
 
     Proof
-        [first] On the first exhausted resource the rates, which are at most the entitlements, add up to 1 at
-        most, so that it lasts to the level 1.
+        [rate] ...
+        [level] On the first exhausted resource the rates add up to 1 at most,
             rate: g[i] <= w[i]; entitlements: sum[i](w[i]) <= 1; exhausted: x*sum[i](g[i]) == 1;
             upwards: x >= 0
+            => x >= 1
+        so that it lasts to the level 1.
+            smallest: q[i]*d[i] <= w[i] if d[i] > 0 for each i; ratio: q[i] >= 0; entitled: w[i] >= 0;
+            entitlements: sum[i](w[i]) <= 1; exhausted: x*sum[i](q[i]*d[i]) == 1; upwards: x >= 0
+            from rate knowing all with q = q[i]; d = d[i]; w = w[i]
+            from level knowing all with g[i] = q[i]*d[i]
             => x >= 1{stated}
     """
+    yield _rates(question)
 
 
 @STATEMENTS.add("edrf-first-round")
@@ -59,10 +86,9 @@ def _first(question: Question) -> Iterator[Step]:
     .. math:: x_1 = \min_r \frac{1}{\sum_i \rho_i d_{ir}} \ge 1
 
     Hypotheses
-        rate*, entitlements*, exhausted*, upwards*
+        smallest*, entitlements*, exhausted*, upwards*, entitled, ratio
     Place: section 3 (extended DRF); Algorithm 1 in section 2.1 of Kash et al., SoCC 2018
     Scope: all demands and entitlements, any numbers of resources and agents
-    Reading: As rho is the smallest w_ir/d_ir, rates rho d_ir are at most w_ir, and 0 where d_ir is.
     """
     yield from _first_round(question, " (as stated)")
 
@@ -73,30 +99,36 @@ def incentive_steps(question: Question) -> Iterator[Iterable[Step]]:
 
     Proof
         [first] ...
-        [later] Levels only rise after the first round.
-            first: x >= 1; level: z >= x
+        [steps] Steps of later rounds add up to something,
+            further: s[t] >= 0
+            => sum[t](s[t]) >= 0
+        [later] so that levels only rise after the first round.
+            first: x >= 1; further: s >= 0; level: z == x + s
             => z >= 1
-        [entitled] Whoever stops at the level 1 or later runs as many tasks T as its entitlements run, U.
-            demand: D > 0; entitled: w >= 0; tight: g == w; late: z >= 1; tasks: T*D == g*z;
+        [as entitled] Whoever stops at the level 1 or later runs as many tasks T as its entitlements run, U.
+            demand: D > 0; entitled 1: w >= 0; tight: g == w; late: z >= 1; tasks: T*D == g*z;
             entitlement: U*D <= w
             => U <= T
         So everybody does.
-            rate: g[i] <= w[i]; entitlements: sum[i](w[i]) <= 1; exhausted: x*sum[i](g[i]) == 1;
-            upwards: x >= 0; level; demand; entitled; tight; tasks; entitlement
+            smallest: q[i]*d[i] <= w[i] if d[i] > 0 for each i; ratio: q[i] >= 0; entitled: w[i] >= 0;
+            entitlements: sum[i](w[i]) <= 1; exhausted: x*sum[i](q[i]*d[i]) == 1; upwards: x >= 0;
+            further: s[t] >= 0; level: z == x + sum[t](s[t]); demand; entitled 1; tight; tasks; entitlement
             from first knowing all
-            from later knowing all
-            from entitled knowing all
+            from steps knowing all
+            from later knowing all with s = sum[t](s[t])
+            from as entitled knowing all
             => U <= T (as stated)
     """
     yield _first_round(question, "")
 
 
 @argued
-def envy_steps(question: Question) -> None:
+def envy_steps(question: Question) -> Iterator[Iterable[Step]]:
     """Nobody envies those who stop no later, nor those who go on.
 
     Proof
         # On the resource that fixes rho_i: D, g, u; h, v of j. On the one that stopped i: E; H, K of j.
+        [rate] ...
         [no later] If j stops no later than i, i prefers its own: on the resource that fixes rho_i, j holds
         too little.
             demand: D > 0; entitled: u > 0; other entitled: v > 0; other level: y >= 0; tight: g == u;
@@ -115,14 +147,16 @@ def envy_steps(question: Question) -> None:
             => y <= z
             degree 2
         One of the two is the case, so that nobody envies.
-            demand; demand 1; entitled; other entitled; other level; tight; rate; stops all; tasks; envied;
-            envied 1; T >= 0; H >= 0
+            smallest: q*d <= v if d > 0; ratio: q >= 0; demand; demand 1; entitled; other entitled;
+            other level; tight; stops all; tasks; envied: U*D*v <= u*q*d*y; envied 1; T >= 0; H >= 0
             cases H > 0
+            from rate knowing all with w = v
             from stops knowing all
-            from no later knowing all
+            from no later knowing all with h = q*d
             from goes on knowing all
             => U <= T (as stated)
     """
+    yield _rates(question)
 
 
 @STATEMENTS.add("edrf-sharing-incentive")
@@ -132,17 +166,14 @@ def _sharing_incentive(question: Question) -> Iterator[Given]:
     .. math:: u_i(A_i) \ge u_i(w_{i\cdot})
 
     Hypotheses
-        rate*, entitlements*, exhausted*, upwards*, demand
-        entitled: entitlements are not negative
-        tight*
-        level*: the agent stops at the level of the first round or later
+        smallest*, entitlements*, exhausted*, upwards*, entitled, ratio, demand, tight*
+        level*: the agent stops at the level of the first round or later, by the steps of later rounds
+        further*: steps are not negative
         tasks*
         entitlement*: U tasks fit into the entitlement
     Place: section 3
     Scope: all demands and entitlements, any number of agents; algorithm run for all 2 x 2 demands in thirds
         and four tables of entitlements
-    Reading: As rho is the smallest w_ir/d_ir, rates are at most w_ir, with equality somewhere; later rounds
-        only raise levels.
 
     Proof
         The same, computed from the algorithm.
@@ -164,17 +195,16 @@ def _envy(question: Question) -> Iterator[Given]:
         entitled: the agent's entitlement is positive
         other entitled: the other's entitlement is positive
         other level: the other's level is not negative
-        tight*
-        rate*: the other's rate is at most its entitlement
-        stops all*: if the other demands what stopped the agent, it stopped no later
+        tight*, ratio
+        smallest*: the other's rho is at most its entitlement over its demand, where it demands something
+        stops all*: what is exhausted stops all who demand it; if the other demands what stopped the agent, it
+            stopped no later
         tasks*
         envied*: U tasks fit into what the other holds, scaled by the ratio of entitlements
         signs: tasks and rates are not negative
     Place: section 3
     Scope: all demands, entitlements and pairs of any number of agents; algorithm run for all 2 x 2 demands in
         thirds and four tables of entitlements
-    Reading: As rho is the smallest w_ir/d_ir, rates are at most w_ir, with equality somewhere; what is
-        exhausted stops all who demand it, in the same round.
 
     Proof
         The same, computed from the algorithm.
@@ -194,13 +224,11 @@ def _pareto(question: Question) -> None:
     Hypotheses
         demand
         no loss*: nobody has less
-        demanded*: agent 1 demands the resource
-        exhausted*: the resource is exhausted
+        demanded*: agent 1 demands the resource that stops it
+        exhausted*: that resource is exhausted; EDRF ends when all have stopped
         fits*: the other allocation does not exceed the resource
     Place: section 3
     Scope: all demands and tasks, any numbers of agents and resources
-    Reading: Every agent demands a resource that is exhausted: that is what stops it, and EDRF ends when all
-        have stopped.
 
     Proof
         Of a resource that is exhausted agent 1 can have more only if somebody has less.

@@ -131,13 +131,12 @@ def _envy_free(question: Question) -> None:
         demanded: user n demands its dominant resource, and its bottleneck
         gamma: the other user can run there
         weight: the weight of n is positive
-        all tasks*: the tasks of the other user on these servers are at most all its tasks
+        all tasks*: the tasks of the other user on these servers and on others are all its tasks
+        elsewhere: on servers that one of them may not use n runs nothing with what the other holds
         runs*: the other user runs something
         signs: tasks and weights are not negative
     Place: Theorem 3, envy-freeness, equations (25)-(29)
     Scope: each pair of users; all reals, any number of servers
-    Reading: Servers are those that both users may use; on others the bundle of the other is worth nothing
-        to n.
 
     Proof
         # d, e: demands of n and of p for the dominant resource of n on a server, of capacity c; D, E: for the
@@ -174,20 +173,26 @@ def _envy_free(question: Question) -> None:
             from no more knowing all
             from nothing knowing all
             => t*f*X <= z*N*h
+        # i: servers that both may use, j: all others.
+        [elsewhere] The bundle of user p is not negative where it is worth nothing.
+            sign of z j: z[j] >= 0
+            => sum[j](z[j]) >= 0
         [servers] Summed over the servers, user n does not prefer the weighted bundle of user p.
-            server: t[i]*f*X <= z[i]*N*h; all tasks: sum[i](z[i]) <= X; runs; N >= 0; h >= 0
-            => f*sum[i](t[i]) <= h*N
-            by not the conclusion * runs; all tasks * sign of N * sign of h
+            server: t[i]*f*X <= z[i]*N*h; all tasks: sum[i](z[i]) + sum[j](z[j]) == X; elsewhere: t[j] == 0;
+            other tasks: sum[j](z[j]) >= 0; runs; N >= 0; h >= 0
+            => f*(sum[i](t[i]) + sum[j](t[j])) <= h*N
+            by not the conclusion * runs; other tasks * sign of N * sign of h; elsewhere
             degree 3
         On all servers, then.
             worth: t[i]*d[i] <= z[i]*e[i]; worth 1: t[i]*D[i] <= z[i]*E[i]; dominant: G[i]*d[i] == c[i];
             alone: g[i]*e[i] <= c[i]; demanded: d[i] > 0; demanded 1: D[i] > 0;
             bottleneck: z[i]*E[i]*(N*h*g[i] - X*f*G[i]) >= 0; gamma: g[i] > 0; weight; runs; t[i] >= 0;
-            z[i] >= 0; N >= 0; h >= 0; all tasks
+            z[i] >= 0; sign of z j: z[j] >= 0; N >= 0; h >= 0; all tasks; elsewhere: t[j] == 0
             from server knowing all with t = t[i]; d = d[i]; z = z[i]; e = e[i]; D = D[i]; E = E[i];
             G = G[i]; g = g[i]; c = c[i]
+            from elsewhere knowing all
             from servers knowing all
-            => f*sum[i](t[i]) <= h*N (as stated)
+            => f*(sum[i](t[i]) + sum[j](t[j])) <= h*N (as stated)
     """
 
 

@@ -137,7 +137,7 @@ def _one_server(question: Question) -> None:
         signs: shares are not negative
     Place: section II-B, on CDRF
     Scope: each user and resource; all reals
-    Reading: Both mechanisms ask for max-min fairness of these shares, over the weights: the same numbers over
+    Remark: Both mechanisms ask for max-min fairness of these shares, over the weights: the same numbers over
         the same set of allocations.
 
     Proof
@@ -160,25 +160,60 @@ def _cdrf_incentive(question: Question) -> None:
     Hypotheses
         alone*: the tasks of a user alone on a server fit
         parts*: weights are parts that add up to 1
-        lowest*: everybody has at least the lowest level
-        split*: the lowest level is at least that of the split
+        no higher*: the other users k are those of no higher share
+        best*: the placement is max-min fair: a user runs no more in another one in which nobody else of the
+            same
+            or a lower share runs less
         weight: weights are positive
-        value: users run something alone
+        signs: tasks, demands and capacities are not negative
     Place: section II-B, on CDRF
-    Scope: each server and resource, any number of users; all reals
-    Reading: A max-min fair allocation has the largest lowest level of all that fit; so it is at least that of
-        the split, tasks over weight and tasks alone anywhere, which is 1. With placement constraints TSF does
-        not have it (psdsf-tsf-sharing-incentive): tasks alone then count servers that a user may not use.
+    Scope: any numbers of users, servers and resources; all reals
+    Remark: With placement constraints TSF does not have it (psdsf-tsf-sharing-incentive): tasks alone then
+        count
+        servers that a user may not use.
 
     Proof
-        The split by weights fits on every server.
-            alone: g[n]*d[n] <= c; parts: sum[n](f[n]) == 1; weight: f[n] > 0
-            => sum[n](f[n]*g[n]*d[n]) <= c (as stated)
-            by alone * weight; parts | c
-        Who has at least its level has at least its tasks.
-            lowest: L*f*G <= x; split: L >= 1; weight: f > 0; value: G > 0
-            => f*G <= x (as stated)
-            by split * weight * value
+        # User 1 has no lower share than the users k, and a lower one than the users p.
+        [split] The split by weights fits on every server, also if some users leave.
+            alone: g[k]*d[k] <= c; alone 1: g1*d1 <= c; parts: f1 + sum[k](f[k]) + sum[p](f[p]) == 1;
+            weight: f[k] > 0; weight 1: f1 > 0; weight 2: f[p] > 0; c >= 0
+            => f1*g1*d1 + sum[k](f[k]*g[k]*d[k]) <= c
+            by alone * weight; alone 1 * weight 1; weight 2 * sign of c; parts | c
+        [positive] Who runs less than by the split would run something by it.
+            less: x1 < f1*G1; x1 >= 0
+            => f1*G1 > 0
+        [gain] If user 1 does, nobody of no higher share runs more than by the split,
+            less: x1 < v1; no higher: x*v1 <= x1*v; positive: v1 > 0; v >= 0
+            => x <= v
+            by no higher; less * sign of v; not the conclusion * positive
+        [share] whose tasks by the split are not negative,
+            weight: f > 0; some: G >= 0
+            => f*G >= 0
+            by weight * some
+        [alone] as those of anybody alone.
+            sign of g: g[i] >= 0
+            => sum[i](g[i]) >= 0
+        [less] But in the split user 1 would run more.
+            less: x1 < f1*G1; best: f1*G1 <= x1
+            => 0 == 1
+        So it runs no less than by the split.
+            best: sum[i](y1[i]) <= x1 if y1[i]*d1[r] + sum[k](y[k,i]*d[k,r]) <= c[i,r] and
+            sum[i](y[k,i]) >= x[k] and y1[i] >= 0 and y[k,i] >= 0 for all y1[i], y[k,i];
+            alone: g[k,i]*d[k,r] <= c[i,r]; alone 1: g1[i]*d1[r] <= c[i,r];
+            parts: f1 + sum[k](f[k]) + sum[p](f[p]) == 1; weight: f[k] > 0; weight 1: f1 > 0;
+            weight 2: f[p] > 0; c[i,r] >= 0; g[k,i] >= 0; g1[i] >= 0; x1 >= 0; x[k] >= 0; d[k,r] >= 0;
+            d1[r] >= 0; no higher: x[k]*f1*sum[i](g1[i]) <= x1*f[k]*sum[i](g[k,i])
+            cases x1 < f1*sum[i](g1[i])
+            from split knowing all with g[k] = g[k,i]; d[k] = d[k,r]; g1 = g1[i]; d1 = d1[r]; c = c[i,r]
+            from positive knowing all with G1 = sum[i](g1[i])
+            from alone knowing all with g[i] = g[k,i]
+            from share knowing all with f = f[k]; G = sum[i](g[k,i])
+            from gain knowing all with v1 = f1*sum[i](g1[i]); x = x[k]; v = f[k]*sum[i](g[k,i])
+            from share knowing all with f = f[k]; G = g[k,i]
+            from share knowing all with f = f1; G = g1[i]
+            from best with y1[i] = f1*g1[i]; y[k,i] = f[k]*g[k,i]
+            from less knowing all with G1 = sum[i](g1[i])
+            => f1*sum[i](g1[i]) <= x1 (as stated)
     """
 
 
