@@ -224,13 +224,16 @@ def _work(question: Question) -> Iterator[Claim]:
         lines*: lines 8, 17 and 23 touch every demand once, line 18 every tenant once, lines 13 and 15 every
             resource at most once a round
         vectors*: nobody demands more resources than there are
-        tenants*: there are at most as many rounds as tenants
-        resources*: there are at most as many rounds as resources
+        evicts*: a round evicts a tenant that no earlier one did
+        exhausts*: a round exhausts a resource that no earlier one did
+        start: at first no tenant is evicted, and no resource is exhausted
+        tenants*: no more tenants are evicted than there are
+        resources*: no more resources are exhausted than there are
         counts: numbers are not negative, and there is a round
     Place: Lemma 3.2
     Scope: any numbers; measured for all 2 x 3 demands in halves, and up to 17 rounds of 80 tenants
-    Reading: Every round evicts a tenant and exhausts a resource that no earlier one did. Asking newly
-        exhausted resources for their tenants touches every demand once in all, and fits as well.
+    Remark: Asking newly exhausted resources for their tenants touches every demand once in all, and fits as
+        well.
 
     Proof
         The counts, and the constant 4, from the instrumented algorithm.
@@ -242,10 +245,28 @@ def _work(question: Question) -> Iterator[Claim]:
             counts 3: R >= 0; counts 4: I >= 1
             => o <= 4*(N*B + I*N + I*R) (as stated)
             by counts 1 * counts 4; counts 1 * counts 2; counts 3 * counts 4
-        This is O(|R| |N|).
-            vectors: B <= R; tenants: I <= N; resources: I <= R; counts 1; counts 3
+        # s, e: tenants evicted and resources exhausted after n of I rounds.
+        [counted] After n rounds at least n tenants are evicted, or n resources are exhausted.
+            evicts: s[n+1] >= s[n] + 1; start 1: s[0] == 0
+            => s[n] >= n
+            from 0 to I
+        [bounded] As there are no more of them, this bounds the number of rounds.
+            tenants: s <= N; counted: s >= I
+            => I <= N
+        [product] With as many rounds as tenants and resources at most, this is O(|R| |N|).
+            vectors: B <= R; bounded 1: I <= N; bounded 2: I <= R; counts 1; counts 3
+            => N*B + I*N + I*R <= 3*R*N
+            by vectors * counts 1; bounded 1 * counts 3; bounded 2 * counts 1
+        So it is.
+            evicts; exhausts: e[n+1] >= e[n] + 1; start 1; start 2: e[0] == 0; tenants: s[n] <= N;
+            resources: e[n] <= R; vectors; counts 1; counts 3
+            from counted knowing all
+            from counted knowing all with s[n] = e[n]
+            from bounded knowing all with s = s[I]
+            from bounded knowing all with s = e[I]; N = R
+            from product knowing all
             => N*B + I*N + I*R <= 3*R*N (as stated)
-            by vectors * counts 1; tenants * counts 3; resources * counts 1
+            from 0 to I
     """
     line = "16" if question.holds("one per tenant") else "16, per demand"
     small = {"n": 2, "m": 3, "largest": 2, "epsilons": [0, "1/4"], "line_16": line, "constant": 4}
