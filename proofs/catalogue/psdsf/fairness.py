@@ -177,21 +177,34 @@ def _envy_free(question: Question) -> None:
         [elsewhere] The bundle of user p is not negative where it is worth nothing.
             sign of z j: z[j] >= 0
             => sum[j](z[j]) >= 0
-        [servers] Summed over the servers, user n does not prefer the weighted bundle of user p.
-            server: t[i]*f*X <= z[i]*N*h; all tasks: sum[i](z[i]) + sum[j](z[j]) == X; elsewhere: t[j] == 0;
-            other tasks: sum[j](z[j]) >= 0; runs; N >= 0; h >= 0
-            => f*(sum[i](t[i]) + sum[j](t[j])) <= h*N
-            by not the conclusion * runs; other tasks * sign of N * sign of h; elsewhere
+        [at most] So what it holds where both may run are at most all of its tasks.
+            all tasks: Z + W == X; other tasks: W >= 0
+            => Z <= X
+        [servers] Summed over these servers, user n does not prefer the weighted bundle of user p,
+            server: t[i]*f*X <= z[i]*N*h; at most: sum[i](z[i]) <= X; runs; N >= 0; h >= 0
+            => f*sum[i](t[i]) <= h*N
+            by not the conclusion * runs; at most * sign of N * sign of h
             degree 3
+        [nothing there] and on the others
+            elsewhere: t[j] == 0
+            => sum[j](t[j]) == 0
+        [in all] it has no use for it.
+            servers: f*T <= h*N; nothing there: S == 0
+            => f*(T + S) <= h*N
+            degree 2
         On all servers, then.
             worth: t[i]*d[i] <= z[i]*e[i]; worth 1: t[i]*D[i] <= z[i]*E[i]; dominant: G[i]*d[i] == c[i];
             alone: g[i]*e[i] <= c[i]; demanded: d[i] > 0; demanded 1: D[i] > 0;
             bottleneck: z[i]*E[i]*(N*h*g[i] - X*f*G[i]) >= 0; gamma: g[i] > 0; weight; runs; t[i] >= 0;
-            z[i] >= 0; sign of z j: z[j] >= 0; N >= 0; h >= 0; all tasks; elsewhere: t[j] == 0
+            z[i] >= 0; sign of z j: z[j] >= 0; N >= 0; h >= 0;
+            all tasks: sum[i](z[i]) + sum[j](z[j]) == X; elsewhere: t[j] == 0
             from server knowing all with t = t[i]; d = d[i]; z = z[i]; e = e[i]; D = D[i]; E = E[i];
             G = G[i]; g = g[i]; c = c[i]
             from elsewhere knowing all
+            from at most knowing all with Z = sum[i](z[i]); W = sum[j](z[j])
             from servers knowing all
+            from nothing there knowing all
+            from in all knowing all with T = sum[i](t[i]); S = sum[j](t[j])
             => f*(sum[i](t[i]) + sum[j](t[j])) <= h*N (as stated)
     """
 
