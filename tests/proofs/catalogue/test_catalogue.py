@@ -354,6 +354,7 @@ CONTRADICTED = {
     "psdsf-cdrf-sharing-incentive": {"best"},
     "psdsf-corollary-1": {"attained", "bottleneck", "enough", "highest"},
     "psdsf-drfh-bottleneck-fair": {"alone", "best", "dominant", "no loss", "share"},
+    "psdsf-lemma-1-one-server": {"level later"},
     "psdsf-lemma-2": {"n is served", "no loss", "p is served"},
     "psdsf-max-min-prices": {"fits", "price"},
     "psdsf-single-server": {"alone", "dominant", "level", "saturated"},
