@@ -87,17 +87,19 @@ def induction_theorem(name: str, claim: Data, base: Lemma, step: Lemma) -> Itera
         else ("", "", "", "IH")
     )
     yield f"  - {intro}assert (B : {terms.relation(relation(claim['base']['conclusion']), '0%nat')})."
-    yield f"    {{ {_applied(base, terms, '0%nat')}."
+    based = relation(claim["base"]["conclusion"])
+    yield f"    {{ {_applied(base, terms, '0%nat', based, len(at_first))}."
     for key, r in at_first.items():
         if key == "to":
             yield f"      generalize (pos_INR {m}); lra."
             continue
         one = f"({given[key]} 0%nat{zero})" if _moves(held[key]) else given[key]
         yield f"      apply ({CARRIED[r.sign]} _ _ {one}); simpl INR; field."
+    yield "      simpl INR; field."
     yield "    }"
     yield f"    apply ({CARRIED[induction.sign]} _ _ B); simpl INR; field."
     yield f"  - {intro}assert (N : {terms.relation(conclusion, k)})."
-    yield f"    {{ {_applied(step, terms, k)}."
+    yield f"    {{ {_applied(step, terms, k, conclusion, len(between) + 1)}."
     for key in between:
         if key == "from":
             yield f"      generalize (pos_INR {k}); lra."
@@ -106,8 +108,10 @@ def induction_theorem(name: str, claim: Data, base: Lemma, step: Lemma) -> Itera
         else:
             r = held[key]
             least = (" L" if _ahead(r) else here) if last else ""
-            yield f"      exact ({given[key]} {k}{least})." if _moves(r) else f"      exact {given[key]}."
-    yield f"      exact {ih}."
+            one = f"({given[key]} {k}{least})" if _moves(r) else given[key]
+            yield f"      apply ({CARRIED[r.sign]} _ _ {one}); field."
+    yield f"      apply ({CARRIED[induction.sign]} _ _ {ih}); field."
+    yield "      field."
     yield "    }"
     yield f"    apply ({CARRIED[induction.sign]} _ _ N); rewrite ?S_INR; field."
     yield "Qed."
@@ -127,5 +131,7 @@ def _moves(r: Relation) -> bool:
     return any(name == "n" or name.endswith(("_n", "_next")) for name in r.left.variables)
 
 
-def _applied(lemma: Lemma, terms: _Terms, k: str) -> str:
-    return f"apply ({' '.join([lemma[0], *(terms.at(v, k) for v in lemma[1])])})"
+def _applied(lemma: Lemma, terms: _Terms, k: str, conclusion: Relation, hypotheses: int) -> str:
+    """The lemma carried to the goal, whose terms may stand in another order, and its hypotheses left to show."""
+    given = [*(terms.at(v, k) for v in lemma[1]), *(["_"] * hypotheses)]
+    return f"refine ({CARRIED[conclusion.sign]} _ _ ({' '.join([lemma[0], *given])}) _)"
