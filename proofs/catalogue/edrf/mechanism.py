@@ -357,7 +357,7 @@ def _strategyproof(question: Question) -> Iterator[Claim]:
             stops: H*(s - y) >= 0; above: y > s; rate: H >= 0; levels: y >= 0
             => H*y <= 0
             by not the conclusion * above; stops * levels
-        [overfull] But as q is exhausted then, the honest run would exceed it.
+        [overfull] But as q is exhausted then, the honest run would exceed it, which it cannot.
             exact: H1*y1 + sum[i](H[i]*y[i]) + sum[k](G[k]*y[k]) + sum[o](G[o]*y[o]) + E*y == 1;
             fits: Q1*z1 + sum[i](Q[i]*z[i]) + sum[k](G[k]*z[k]) + sum[o](G[o]*z[o]) + E*z <= 1;
             none 1: H1*y1 <= 0; none 2: H[i]*y[i] <= 0; none 3: G[k]*y[k] <= 0; rest: y[o] <= z[o];
@@ -390,7 +390,7 @@ def _strategyproof(question: Question) -> Iterator[Claim]:
             from overfull knowing all with H1 = H1[p]; H[i] = H[i,p]; G[k] = G[k,p]; G[o] = G[o,p]; E = E[p];
             Q1 = Q1[p]; Q[i] = Q[i,p]; y = y[p]; z = z[p]
             => g[p]*y[p] >= g[p]*z[p]
-        [crowded] But not all can have as much of r, which is exhausted in the honest run, and one more.
+        [crowded] But all cannot have as much of r, which is exhausted in the honest run, and one more.
             exact: a1 + sum[i](a[i]) + sum[k](g[k]*z[k]) + sum[p](g[p]*z[p]) == 1;
             fits: b1 + sum[i](b[i]) + sum[k](g[k]*y[k]) + sum[p](g[p]*y[p]) <= 1; no less: b[i] >= a[i];
             as much: g[k]*y[k] >= g[k]*z[k]; keeps: g[p]*y[p] >= g[p]*z[p]; more: b1 > a1

@@ -193,7 +193,7 @@ def _cdrf_incentive(question: Question) -> None:
         [alone] as those of anybody alone.
             sign of g: g[i] >= 0
             => sum[i](g[i]) >= 0
-        [less] But in the split user 1 would run more.
+        [less] But then user 1 cannot run more in the split.
             less: x1 < f1*G1; best: f1*G1 <= x1
             => 0 == 1
         So it runs no less than by the split.

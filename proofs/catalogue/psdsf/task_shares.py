@@ -223,7 +223,7 @@ def _truth(
 
     Proof
         [no larger] ...
-        [no gain] Who runs more does not run as much at most.
+        [no gain] Who runs more cannot run as much at most.
             gains: t > x; weight: f > 0; no more: t*f <= x*f
             => 0 == 1
             by gains * weight
@@ -243,7 +243,7 @@ def _truth(
             from rises knowing all
             from above knowing all
             => L > T (as stated)
-        [no winner] Nobody else whose share is at most T then has gained.
+        [no winner] Nobody else whose share is at most T then can have gained: a contradiction.
             gains: z > x; share 2: x == A*v; share 3: z == B*v; first winner: A >= H; lower; among: B <= T;
             yardstick: v > 0
             => 0 == 1
@@ -263,7 +263,7 @@ def _truth(
             from as much knowing all
             from best with y1[i] = u1[i]; y[k,i] = u[k,i]
             => sum[i](u1[i]) <= z1 (as stated)
-        [no loser] If T is not below H, nobody whose share was at most H loses.
+        [no loser] If T is not below H, nobody whose share was at most H can lose: a contradiction.
             loses: y < x; share 2: x == A*v; share 3: y == B*v; first loser: B >= T; not lower: T >= H;
             among: A <= H; yardstick: v > 0
             => 0 == 1
