@@ -213,9 +213,9 @@ class Question:
         """The claim that what is kept of the hypotheses gives the conclusion by the claims of earlier steps.
 
         Each is cited as it stands, or with terms for its variables, and in the cases that these relations
-        make; see :class:`proofs.Chained`. A hypothesis may be a rule, cited as :class:`proofs.claims.Rule`. With
-        the first number, and with the last one where there is one, it is about sequences, as of
-        :meth:`by_induction`.
+        make; see :class:`proofs.Chained`. A hypothesis may be a rule, cited as a
+        :class:`proofs.claims.Rule`. With the first number, and with the last one where there is one, it is
+        about sequences, as of :meth:`by_induction`.
         """
         if other := [name for name, text in (fixed or {}).items() if hypotheses.get(name, text) != text]:
             raise ProofError(

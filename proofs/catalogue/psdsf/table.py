@@ -309,15 +309,18 @@ def _strategy_proof(question: Question, pooled: bool) -> Iterator[Step]:
         covers*: the tasks fit into the resources of the claimed ones
         least*, demanded, alone*, dominant*, share*, weight, yardstick
         gains*: the liar gains
-        lower*, first winner*, not lower*, first loser*, best*, fits*
-        among*: the other users are those of no higher share than T, or H
+        first winner*: of those who gain user 1 has the least share H with the truth
+        first loser*: of those who lose user 2 has the least share T with the lie,
+        none loses*: or nobody loses
+        loses: who loses runs less
+        best*: the placement with the truth is max-min fair: user 1 runs no more in another one in which
+            nobody
+            else of the same or a lower share runs less
+        later*: so is the one with the lie for user 2, whose equals and those below are truthful if the liar
+            stands above T
+        fits*: what is run with the truth fits, and with the lie, the liar's real tasks in what it gets
+        among*: the other users are those of no higher share than H, or T
         may, signs
-    Reading: Of finitely many users who gain one has the least share H with the truth, and of those who lose
-        one
-        has the least share T with the lie. If T < H, those who stand at T or below with the lie are truthful
-        and gain nothing, so that the first of those who lose does not lose. If it is not, or nobody loses,
-            the
-        first of those who gain gains nothing. Both contradict what they are, so that the liar does not gain.
     Remark: Weights are given, not stated by the users. The same steps exclude that several users lie and all
         of them gain.
     """

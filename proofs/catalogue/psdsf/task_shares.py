@@ -206,9 +206,17 @@ def _higher(question: Question, best: str) -> None:
 
 
 def truth_steps(question: Question, pooled: bool) -> Iterator[Step]:
-    """Strategy-proofness: neither does the first who gains gain, nor the first who loses lose."""
-    later = BEST.replace("x1", "z1").replace("x[k]", "z[k]")
-    return _truth(question, pooled, _known(pooled, "f"), BEST, later)
+    """Strategy-proofness: the first of those who gain does not."""
+    return _truth(question, pooled, _known(pooled, "f"), BEST, LATER)
+
+
+LATER = (
+    "later: sum[i](y2[i]) <= z2 if L > T and y2[i]*d2[r] + sum[o](y[o,i]*d[o,r]) <= c[i,r] and "
+    "sum[i](y[o,i]) >= z[o] and y2[i] >= 0 and y[o,i] >= 0 and m2[i]*y2[i] == 0 and m[o,i]*y[o,i] == 0 "
+    "for all y2[i], y[o,i]; z2 >= 0; z[o] >= 0; d2[r] >= 0; sign of d o: d[o,r] >= 0; m2[i] >= 0; "
+    "sign of m o: m[o,i] >= 0"
+)
+"""The same of user 2 and the others o of no higher share than it with a lie."""
 
 
 @argued
@@ -217,9 +225,9 @@ def _truth(
 ) -> Iterator[Step | Iterable[Step]]:
     """The bundle is that of the X tasks that a liar claims, in which it really runs t.
 
-    H is the least share with the truth of those who gain, T the least share with the lie of those who lose.
-    In the later steps user 1 is one of them, and the users k are the others of no higher share; v is the
-    weight times the yardstick.
+    Of those who gain user 1 has the least share with the truth, H; of those who lose user 2 has the least
+        share
+    with the lie, T. The users k and o are the others of no higher share; v is the weight times the yardstick.
 
     Proof
         [no larger] ...
@@ -235,34 +243,24 @@ def _truth(
             from no larger knowing all with h = f
             from no gain knowing all with t = sum[i](t[i])
             => L > l
-        [above] As it gains, its share with the truth was at least H,
+        [above] As it gains, its share with the truth was at least H; if T < H it stands above T with the lie.
             rises: L > l; first winner: l >= H; lower: T < H
             => L > T
-        and if T < H it stands above T with the lie.
-            covers; least; demanded; {known}; weight; L >= 0; gains: sum[i](t[i]) > x; first winner; lower
-            from rises knowing all
-            from above knowing all
-            => L > T (as stated)
         [no winner] Nobody else whose share is at most T then can have gained: a contradiction.
             gains: z > x; share 2: x == A*v; share 3: z == B*v; first winner: A >= H; lower; among: B <= T;
             yardstick: v > 0
             => 0 == 1
             by among * yardstick; lower * yardstick; first winner * yardstick
         [as much] They ran as much with the truth, all of them.
-            first winner: A[k] >= H if z[k] > sum[i](u[k,i]) for each k; share 2: sum[i](u[k,i]) == A[k]*v[k];
-            share 3: z[k] == B[k]*v[k]; lower; among: B[k] <= T; yardstick: v[k] > 0
-            cases z[k] > sum[i](u[k,i])
+            first winner: A[o] >= H if z[o] > sum[i](u[o,i]) for each o; share 2: sum[i](u[o,i]) == A[o]*v[o];
+            share 3: z[o] == B[o]*v[o]; lower; among: B[o] <= T; yardstick: v[o] > 0
+            cases z[o] > sum[i](u[o,i])
             from first winner
-            from no winner knowing all with z = z[k]; x = sum[i](u[k,i]); A = A[k]; B = B[k]; v = v[k]
-            => sum[i](u[k,i]) >= z[k]
-        Their tasks with the truth fit, so the first who loses runs no less with the lie, after all.
-            {later};
-            first winner; share 2; share 3; lower; among; yardstick;
-            fits: u1[i]*d1[r] + sum[k](u[k,i]*d[k,r]) <= c[i,r]; may 1: m1[i]*u1[i] == 0;
-            may: m[k,i]*u[k,i] == 0; u1[i] >= 0; u[k,i] >= 0; T >= 0; H >= 0; A[k] >= 0; B[k] >= 0
-            from as much knowing all
-            from best with y1[i] = u1[i]; y[k,i] = u[k,i]
-            => sum[i](u1[i]) <= z1 (as stated)
+            from no winner knowing all with z = z[o]; x = sum[i](u[o,i]); A = A[o]; B = B[o]; v = v[o]
+            => sum[i](u[o,i]) >= z[o]
+        [not lost] Who has run as much at most cannot lose.
+            loses: z < u; as much: u <= z
+            => 0 == 1
         [no loser] If T is not below H, nobody whose share was at most H can lose: a contradiction.
             loses: y < x; share 2: x == A*v; share 3: y == B*v; first loser: B >= T; not lower: T >= H;
             among: A <= H; yardstick: v > 0
@@ -277,12 +275,31 @@ def _truth(
             from share 3
             from no loser knowing all with y = sum[i](y[k,i]); x = x[k]; A = A[k]; B = B[k]; v = v[k]
             => sum[i](y[k,i]) >= x[k]
-        What they really run with the lie fits, so the first who gains runs no more, after all.
-            {best};
-            first loser; share 2; share 3; not lower; among; yardstick;
-            fits: y1[i]*d1[r] + sum[k](y[k,i]*d[k,r]) <= c[i,r]; may 1: m1[i]*y1[i] == 0;
-            may: m[k,i]*y[k,i] == 0; y1[i] >= 0; y[k,i] >= 0; T >= 0; H >= 0; A[k] >= 0; B[k] >= 0
+        If somebody loses: where T < H the tasks of users o with the truth fit, so that user 2 would lose
+        nothing; else what users k really run with the lie fits, so that user 1 runs no more, after all.
+            {best}; {later};
+            covers; least; demanded; {known}; weight; L >= 0; gains: sum[i](t[i]) > x; first winner 1: l >= H;
+            first winner 2: A[o] >= H if z[o] > sum[i](u[o,i]) for each o;
+            share 2: sum[i](u[o,i]) == A[o]*v[o]; share 3: z[o] == B[o]*v[o]; among 1: B[o] <= T;
+            yardstick 1: v[o] > 0; fits 1: u2[i]*d2[r] + sum[o](u[o,i]*d[o,r]) <= c[i,r];
+            may 1: m2[i]*u2[i] == 0; may 2: m[o,i]*u[o,i] == 0; u2[i] >= 0; sign of u: u[o,i] >= 0;
+            loses: z2 < sum[i](u2[i]);
+            first loser: B[k] >= T if sum[i](y[k,i]) < x[k] for each k; share 4: x[k] == A[k]*v[k];
+            share 5: sum[i](y[k,i]) == B[k]*v[k] if sum[i](y[k,i]) < x[k] for each k; among 2: A[k] <= H;
+            yardstick 2: v[k] > 0; fits 2: y1[i]*d1[r] + sum[k](y[k,i]*d[k,r]) <= c[i,r];
+            may 3: m1[i]*y1[i] == 0; may 4: m[k,i]*y[k,i] == 0; y1[i] >= 0; y[k,i] >= 0; T >= 0; H >= 0
+            cases T < H
+            from rises knowing all
+            from above knowing all
+            from as much knowing all
+            from later with y2[i] = u2[i]; y[o,i] = u[o,i]
+            from not lost knowing all with z = z2; u = sum[i](u2[i])
             from kept knowing all
+            from best
+            => sum[i](y1[i]) <= x1 (as stated)
+        And so it is if nobody loses.
+            {best};
+            none loses: sum[i](y[k,i]) >= x[k]; fits 2; may 3; may 4; y1[i] >= 0; y[k,i] >= 0
             from best
             => sum[i](y1[i]) <= x1 (as stated)
     """
