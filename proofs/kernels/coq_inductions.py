@@ -132,6 +132,6 @@ def _moves(r: Relation) -> bool:
 
 
 def _applied(lemma: Lemma, terms: _Terms, k: str, conclusion: Relation, hypotheses: int) -> str:
-    """The lemma carried to the goal, where terms may stand in another order; its hypotheses are left to show."""
+    """The lemma carried to the goal, where terms may stand in another order; its hypotheses are left."""
     given = [*(terms.at(v, k) for v in lemma[1]), *(["_"] * hypotheses)]
     return f"refine ({CARRIED[conclusion.sign]} _ _ ({' '.join([lemma[0], *given])}) _)"
