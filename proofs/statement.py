@@ -55,6 +55,7 @@ from proofs.claims import (
     Implication,
     Induction,
     InWords,
+    Rule,
     Step,
     SumSchema,
     reread_step,
@@ -100,7 +101,7 @@ class Size:
     beside: bool = False
 
 
-Citable = Implication | SumSchema | Chained
+Citable = Implication | SumSchema | Induction | Chained | Rule
 
 
 def _turned(text: str) -> str:
@@ -186,15 +187,18 @@ class Question:
         conclusion: str,
         *products: str,
         first: int = 0,
+        last: str = "",
         fixed: Mapping[str, str] | None = None,
         degree: int | None = None,
     ) -> Induction:
         """As :meth:`implies`, for all whole numbers n from the first one on; see :class:`proofs.Induction`.
 
-        The hypotheses may be multiplied with "induction", the conclusion for n, and with "from", n >= first.
+        The hypotheses may be multiplied with "induction", the conclusion for n, with "from", n >= first, and,
+        where there is a last number, with "to", n + 1 <= N.
         """
-        asked = self._asked(hypotheses, conclusion, products, fixed, degree, ("induction", "from"))
-        return Induction(**asked, first=first)
+        others = ("induction", "from", *(("to",) if last else ()))
+        asked = self._asked(hypotheses, conclusion, products, fixed, degree, others)
+        return Induction(**asked, first=first, last=last)
 
     def follows(
         self,
@@ -203,11 +207,15 @@ class Question:
         *cites: Citable | tuple[Citable, Mapping[str, str]],
         fixed: Mapping[str, str] | None = None,
         cases: Sequence[str] = (),
+        first: int | None = None,
+        last: str = "",
     ) -> Chained:
         """The claim that what is kept of the hypotheses gives the conclusion by the claims of earlier steps.
 
         Each is cited as it stands, or with terms for its variables, and in the cases that these relations
-        make; see :class:`proofs.Chained`.
+        make; see :class:`proofs.Chained`. A hypothesis may be a rule, cited as a
+        :class:`proofs.claims.Rule`. With the first number, and with the last one where there is one, it is
+        about sequences, as of :meth:`by_induction`.
         """
         if other := [name for name, text in (fixed or {}).items() if hypotheses.get(name, text) != text]:
             raise ProofError(
@@ -217,7 +225,7 @@ class Question:
         held = self.kept(hypotheses) | dict(fixed or {})
         pairs = (cited if isinstance(cited, tuple) else (cited, {}) for cited in cites)
         cited = tuple(Citation(claim, values) for claim, values in pairs)
-        return Chained(held, conclusion, cited, tuple(cases))
+        return Chained(held, conclusion, cited, tuple(cases), first, last)
 
     def _asked(
         self,
@@ -389,6 +397,7 @@ class Statement:
             if type(step.claim) is Chained and any(
                 not any(cited.claim == earlier.claim for earlier in steps[:number])
                 for cited in step.claim.cites
+                if not isinstance(cited.claim, Rule)  # the checker looks for it among the hypotheses
             ):
                 raise ProofError(f"{self.id}: step {number + 1} cites a claim that is of no step before it")
         if idle := question.idle:

@@ -17,15 +17,17 @@ A paragraph at the margin is what a step says; what is set in below it is the cl
 *Hypotheses* are relations with their names. A name alone stands for the relation that had it last, and
 ``x >= 0`` alone is called "sign of x". Those behind the word *besides*, at the beginning of a line, stay as
 they are whatever a question changes. With families, as in ``x[i]``, the claim is one for sets of every size;
-with members as in ``x[n+1]`` it is an induction over n, *from* a number. *As stated* is a claim that is the
-statement itself, or a part of it. Behind *by* stand products that the prover may use
-(:meth:`proofs.statement.Question.implies`).
+with members as in ``x[n+1]`` it is an induction over n, *from* a number, or ``from 1 to N``; so is a chain
+with such a line. *As stated* is a claim that is the statement itself, or a part of it. Behind *by* stand
+products that the prover may use (:meth:`proofs.statement.Question.implies`).
 
 A step whose words begin with a label, as in ``[price] All is paid.``, may be cited by later ones. Citations
 stand among their hypotheses, a line each: ``from price (later) knowing spent with p = q; x[i] = y[i]`` cites
 it with terms for its variables. All that it asks for is a hypothesis, with what follows the label behind its
 name, which two lemmas might share otherwise; but for what is known, or where *all* is. On a line of its own
-``cases s > t; x == 0`` tells relations that hold or not, with which the citations lead on in each case.
+``cases s > t; x == 0`` tells relations that hold or not, with which the citations lead on in each case. A
+hypothesis that is a rule (:mod:`proofs.language.rules`), as in ``best: y <= x if y <= c for all y``, is cited
+by its name.
 
 Where ``Computed.`` stands below the words of a step, or ``Computed (as stated).``, its claim is what the
 function itself yields next: what depends on the question, or holds numbers. A line of three dots stands for a
@@ -43,9 +45,22 @@ from inspect import cleandoc, signature
 from textwrap import dedent
 from typing import Any
 
-from proofs.claims import CLAIMS, Chained, Claim, Implication, InWords, Reasoned, Step, SumSchema
+from proofs.claims import (
+    CLAIMS,
+    Chained,
+    Claim,
+    Implication,
+    Induction,
+    InWords,
+    Reasoned,
+    Rule,
+    Step,
+    SumSchema,
+    numbers_of,
+)
 from proofs.errors import ProofError
-from proofs.language.sums import plain_text, substituted, variables
+from proofs.language.rules import is_rule, variables_in, with_terms
+from proofs.language.sums import plain_text
 from proofs.statement import Citable, Question
 
 __all__ = ["Given", "Proof", "Steps", "argued", "proved"]
@@ -64,10 +79,10 @@ KINDS = ("besides", "from", "cases")
 """Words at the beginning of a line that tell what stands there; without them it is hypotheses."""
 STATED = " (as stated)"
 SIGN = re.compile(r"(\w+)(\[[\w,]+\])? (>|>=) 0")
-BELOW = re.compile(r"(?:by (.+?))?(?: ?from (\d+))?(?: ?degree (\d+))?")
-"""What stands below a conclusion: products, the first number of an induction, and a degree."""
+BELOW = re.compile(r"(?:by (.+?))?(?: ?from (\d+)(?: to (\w+))?)?(?: ?degree (\d+))?")
+"""What stands below a conclusion: products, the first number of an induction, the last one, and a degree."""
 LABEL = re.compile(r"\[([\w ]+)\] ")
-CITED = re.compile(r"([\w ]+?)( \(\w+\)|, [\w ]+,)?(?: knowing (.+?))?(?: with (.+))?")
+CITED = re.compile(r"([\w -]+?)( \(\w+\)|, [\w ]+,)?(?: knowing (.+?))?(?: with (.+))?")
 """A label, what stands behind the names of hypotheses, what is known of them, and terms."""
 Cited = tuple[Citable, dict[str, str], dict[str, str]]
 """A claim, terms for its variables, and what it asks for with these."""
@@ -89,7 +104,7 @@ def proved(text: str, steps: Steps) -> Proof:
             else:
                 more = [_step(question, words, block, known, claims)]
             yield from more
-            if label and isinstance(claim := more[-1].claim, Implication | SumSchema | Chained):
+            if label and isinstance(claim := more[-1].claim, Implication | SumSchema | Induction | Chained):
                 claims[label] = claim
         for given in own:
             yield from _alone(given)
@@ -175,12 +190,18 @@ def _step(
         kind, line = (first, f"\n{rest}") if first in KINDS else (kind, f" {line}")
         parts[kind] += line
     held, fixed = (_relations(parts[kind].strip(), known) for kind in ("held", "besides"))
-    cites = [_cited(text, claims, question.changed) for text in parts["from"].strip().splitlines()]
+    rules = {name: Rule.of(text) for name, text in {**held, **fixed}.items() if is_rule(text)}
+    lines = parts["from"].strip().splitlines()
+    cites = [_cited(text, claims | rules, question.changed) for text in lines]
     cases = [r for r in parts["cases"].strip().split("; ") if r]
     if cites:
         asked = {name: text for *_, conditions in cites for name, text in conditions.items()}
         lemmas = ((claim, terms) for claim, terms, _ in cites)
-        chain = question.follows(held, conclusion, *lemmas, fixed=fixed | asked, cases=cases)
+        begin, end = (int(below[2]) if below[2] else None), below[3] or ""
+        known_here = fixed | asked
+        chain = question.follows(
+            held, conclusion, *lemmas, fixed=known_here, cases=cases, first=begin, last=end
+        )
         return Step(words, chain, states=bool(stated))
     claim = _claim(question, held, fixed, conclusion, below.groups())
     return Step(words, claim, states=bool(stated))
@@ -195,11 +216,13 @@ def _claim(
 ) -> Reasoned:
     """An induction, or an implication, of families where there are any."""
     products = below[0].split("; ") if below[0] else []
-    degree = int(below[2]) if below[2] else None
+    degree = int(below[3]) if below[3] else None
     texts = [*held.values(), *fixed.values(), conclusion]
     if below[1] or any("[n+1]" in text for text in texts):
-        first = int(below[1] or 0)
-        return question.by_induction(held, conclusion, *products, first=first, fixed=fixed, degree=degree)
+        first, last = int(below[1] or 0), below[2] or ""
+        return question.by_induction(
+            held, conclusion, *products, first=first, last=last, fixed=fixed, degree=degree
+        )
     ask = question.for_every if any("[" in text for text in texts) else question.implies
     return ask(held, conclusion, *products, fixed=fixed, degree=degree)
 
@@ -212,12 +235,14 @@ def _cited(text: str, claims: dict[str, Citable], changed: bool) -> Cited:
     label, where, known, told = found.groups()
     claim, where = claims[label], (where or "").strip(",")
     terms = dict(term.split(" = ") for term in told.split("; ")) if told else {}
-    if changed:
-        left = set().union(*map(variables, (*claim.hypotheses.values(), claim.conclusion)))
+    if changed and numbers_of(claim) is None:
+        left = set().union(*map(variables_in, (*claim.hypotheses.values(), claim.conclusion)))
         terms = {name: term for name, term in terms.items() if plain_text(name) in map(plain_text, left)}
     proved = [*claim.hypotheses] if known == "all" else (known or "").split("; ")
+    if known == "all" or isinstance(claim, Rule):
+        return claim, terms, {}
     held = {name: relation for name, relation in claim.hypotheses.items() if name not in proved}
-    return claim, terms, {f"{name}{where}": substituted(text, terms) for name, text in held.items()}
+    return claim, terms, {f"{name}{where}": with_terms(text, terms) for name, text in held.items()}
 
 
 def _relations(text: str, known: dict[str, str]) -> dict[str, str]:

@@ -6,6 +6,7 @@ claims are described (:mod:`proofs.claims`).
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from itertools import product
 from typing import Any
@@ -19,10 +20,12 @@ from proofs.checking.refutations import (
     premises,
     premises_used,
 )
-from proofs.claims import Chained, Citation, Implication, Induction, SumSchema
-from proofs.errors import EvidenceError
+from proofs.claims import Chained, Citation, Implication, Induction, Rule, SumSchema, numbers_of
+from proofs.errors import EvidenceError, ProofError
 from proofs.language.polynomials import Polynomial, polynomial
 from proofs.language.relations import Relation
+from proofs.language.rules import is_rule, parts_of, with_terms
+from proofs.language.sequences import as_families, at_first, at_last, shifted
 from proofs.language.sums import (
     free_letters,
     indices_in,
@@ -99,25 +102,26 @@ def check_chain(claim: Chained, evidence: Evidence) -> None:
     """Raise EvidenceError unless the citations lead from the hypotheses to the conclusion in every case."""
     if not claim.cites:
         raise EvidenceError("it cites no step")
-    goal = plain_relation(claim.conclusion)
-    cases = [plain_relation(text) for text in claim.cases]
+    conclusion = claim.read(claim.conclusion)
+    goal = plain_relation(conclusion)
+    texts = [claim.read(text) for text in claim.cases]
+    cases = [plain_relation(text) for text in texts]
     single = frozenset().union(*map(indices_in, cases))
+    if claim.first is not None and (moving := [text for text in texts if "n" in free_letters(text)]):
+        raise EvidenceError(f"a case is of all numbers; got {moving[0]}")
     if lost := single - indices_in(goal):
         raise EvidenceError(f"the conclusion does not carry the index {min(lost)!r} of a case")
     unmet: list[dict[int, EvidenceError]] = []
     for chosen in product(*((r, r.negated) for r in cases)):
-        known = {_key(plain_relation(text)) for text in claim.hypotheses.values()} | set(map(_key, chosen))
+        known = _Known(claim, chosen)
         unmet.append({})
         closed = False
         for number, cited in enumerate(claim.cites, 1):
             try:
-                conclusion = _cited(number, cited, known, single)
+                closed = _cited(number, cited, known, single).impossible or closed
             except _UnmetError as missing:
                 unmet[-1][number] = missing
-                continue
-            known.add(_key(conclusion))
-            closed = closed or conclusion.impossible
-        if not (closed or _is_known(goal, known)):
+        if not (closed or known.holds(conclusion, known.steps if _ahead(conclusion) else known.always)):
             other = EvidenceError("the conclusion is none of the conclusions cited")
             raise next(iter(unmet[-1].values()), other)
     for number, error in unmet[0].items():
@@ -129,25 +133,141 @@ class _UnmetError(EvidenceError):
     """A hypothesis of what is cited is not known here."""
 
 
-def _cited(number: int, cited: Citation, known: set[str], single: frozenset[str]) -> Relation:
-    """The conclusion of a citation with its terms; the letters of ``single`` stand for one member each."""
-    claim = cited.claim
-    conclusion = plain_relation(substituted(claim.conclusion, cited.values))
-    brought = set().union(*(free_letters(term) - letters(name) for name, term in cited.values.items()))
-    had = indices_in(plain_relation(claim.conclusion))
-    if lost := (brought | had) - indices_in(conclusion) - single:
+AHEAD = re.compile(r"\w+Next\b")
+
+
+def _ahead(text: str) -> bool:
+    """Whether a text of a chain about sequences mentions a member of index n + 1."""
+    return AHEAD.search(text) is not None
+
+
+class _Known:
+    """What is known in a chain: ``always``, or for every step from a number to the next.
+
+    Both are the same where there are no numbers, and where the numbers have no end.
+    """
+
+    def __init__(self, claim: Chained, chosen: tuple[Relation, ...]) -> None:
+        self.first, self.last = claim.first, claim.last
+        self.always: set[str] = set(map(_key, chosen))
+        self.steps = set(self.always) if self.last else self.always
+        for text in claim.hypotheses.values():
+            if is_rule(text):
+                self.always.add(_known_as(text))
+            else:
+                told = claim.read(text)
+                self.add(told, always=not _ahead(told))
+        if self.first is not None:
+            self.add(f"Number[n] >= {self.first}", always=True)
+        if self.last:
+            self.add(f"Number[n] <= {self.last}", always=True)
+            self.steps.add(_key(plain_relation(f"Number[n] + 1 <= {self.last}")))
+
+    def add(self, text: str, *, always: bool) -> Relation:
+        """A relation that is known, and with it what it says of the next number, the first and the last."""
+        r = plain_relation(text)
+        self.steps.add(_key(r))
+        if always:
+            self.always.add(_key(r))
+        if self.first is None or "n" not in indices_in(r) or _ahead(text) or not (always or not self.last):
+            return r
+        self.steps.add(_key(plain_relation(shifted(text))))
+        ends = [at_first(text, self.first), *([at_last(text, self.last)] if self.last else [])]
+        for end in ends:
+            key = _key(plain_relation(end))
+            self.always.add(key)
+            self.steps.add(key)
+        return r
+
+    def holds(self, text: str, known: set[str]) -> bool:
+        """Whether a relation is among the known ones, or compares constants and is true."""
+        r = plain_relation(text)
+        return _is_known(r, known) or (not r.left.variables and r.holds({}))
+
+
+def _cited(number: int, cited: Citation, known: _Known, single: frozenset[str]) -> Relation:
+    """The conclusion of a citation, known now; the letters of ``single`` stand for one member each."""
+    claim, values = cited.claim, cited.values
+    about = numbers_of(claim)
+    if about is not None:
+        if about != (known.first, known.last):
+            raise EvidenceError(f"citation {number} is about other numbers than the chain")
+        values = _of_members(values, *about)
+    elif known.first is not None:
+        values = {name: as_families(term, known.first, known.last) for name, term in values.items()}
+    texts, written = dict(claim.hypotheses), claim.conclusion
+    if about is not None:
+        texts = {name: as_families(held, *about) for name, held in texts.items()}
+        written = as_families(written, *about)
+    text = substituted(written, values)
+    conclusion = plain_relation(text)
+    alone = frozenset(claim.each) if isinstance(claim, Rule) else frozenset[str]()
+    brought = set().union(*(free_letters(term) - letters(name) for name, term in values.items()))
+    had = indices_in(plain_relation(written))
+    if lost := (brought | had | alone) - indices_in(conclusion) - single:
         raise EvidenceError(f"the conclusion of citation {number} does not carry the index {min(lost)!r}")
-    texts = [*claim.hypotheses.values(), claim.conclusion]
-    if used := single & set().union(*map(letters, texts)):
-        raise EvidenceError(f"citation {number} is of all members {min(used)!r}, and a case of one of them")
-    for name, text in claim.hypotheses.items():
-        r = plain_relation(substituted(text, cited.values))
-        if not _is_known(r, known) and not (not r.left.variables and r.holds({})):
+    used = set().union(*map(_letters, (*texts.values(), written)))
+    if isinstance(claim, Rule) and _known_as(claim.text) not in known.always:
+        raise EvidenceError(f"citation {number} is of a rule that is none of the hypotheses: {claim.text}")
+    if taken := (single - alone) & used:
+        raise EvidenceError(f"citation {number} is of all members {min(taken)!r}, and a case of one of them")
+    if known.first is not None and about is None and "n" in used:
+        raise EvidenceError(f"citation {number} has the index n, which is that of the numbers here")
+    everywhere = not _ahead(text)
+    for name, held in texts.items():
+        if is_rule(held):
+            if _known_as(with_terms(held, values)) not in known.always:
+                raise _UnmetError(f"citation {number} needs its rule {name!r}, {held}, which is none here")
+            continue
+        told = substituted(held, values)
+        # What is cited about sequences asks for what does not look ahead at every number.
+        if known.holds(told, known.always) and not _ahead(told):
+            continue
+        if not known.holds(told, known.steps) or (about is not None and not _ahead(held)):
             raise _UnmetError(
-                f"citation {number} needs its hypothesis {name!r}, {r}, which is neither one here nor "
-                "the conclusion of a citation before"
+                f"citation {number} needs its hypothesis {name!r}, {plain_relation(told)}, which is neither "
+                "one here nor the conclusion of a citation before"
             )
-    return conclusion
+        everywhere = everywhere and about is not None
+    return known.add(text, always=everywhere)
+
+
+def _of_members(values: Mapping[str, str], first: int, last: str) -> dict[str, str]:
+    """Terms for sequences as terms for the families of their members, at a number, the next and the ends.
+
+    Raises
+    ------
+    ProofError
+        If a term looks ahead, or stands for a number or a member alone.
+    """
+    found: dict[str, str] = {}
+    for name, term in values.items():
+        moves, told = "n" in free_letters(name), as_families(term, first, last)
+        if _ahead(told) or name in ("n", last):
+            raise ProofError(f"{name} = {term}: a term stands for a sequence, and does not look ahead")
+        found[name] = told
+        if moves:
+            found[shifted(name)] = shifted(told)
+            found[at_first(name, first)] = at_first(told, first)
+            found |= {at_last(name, last): at_last(told, last)} if last else {}
+    return found
+
+
+def _known_as(text: str) -> str:
+    """One text for a hypothesis and its multiples, a relation or a rule."""
+    if not is_rule(text):
+        return _key(plain_relation(text))
+    conclusion, premises, over, each = parts_of(text)
+    told = sorted(_key(plain_relation(premise)) for premise in premises)
+    return f"{_key(plain_relation(conclusion))} if {told} for all {sorted(over)} for each {sorted(each)}"
+
+
+def _letters(text: str) -> set[str]:
+    """All index letters of a relation or of a rule."""
+    if not is_rule(text):
+        return letters(text)
+    conclusion, premises, over, _ = parts_of(text)
+    return set().union(*map(letters, (conclusion, *premises, *over)))
 
 
 def _is_known(r: Relation, known: set[str]) -> bool:
@@ -175,7 +295,11 @@ def check_induction(claim: Induction, evidence: Evidence) -> None:
         if set(inner) != {"kind", "terms", "cofactors"} or inner["kind"] != "refutation":
             raise EvidenceError(f"the {part} has a refutation; got {sorted(inner)}")
         check_refutation(implication, inner)
-    windows = claim.windows
+    _check_windows(claim.windows, evidence)
+
+
+def _check_windows(windows: Mapping[int, Implication], evidence: Evidence) -> None:
+    """Raise EvidenceError unless values meet the hypotheses at several numbers in a row, wherever asked."""
     if type(evidence["met"]) is not list or len(evidence["met"]) != len(windows):
         raise EvidenceError(f"values meet the hypotheses from {', '.join(map(str, windows))} on")
     for window, met in zip(windows.values(), evidence["met"], strict=True):
@@ -184,11 +308,21 @@ def check_induction(claim: Induction, evidence: Evidence) -> None:
 
 def check_met_by_instance(claim: SumSchema | Chained, evidence: Evidence) -> None:
     """Raise EvidenceError unless the values meet all hypotheses for sets of that size."""
+    if isinstance(claim, Chained) and claim.first is not None:
+        _check_windows(claim.windows_of(_size(evidence)), evidence)
+        return
     check_met(claim.instance(_size(evidence)), evidence)
 
 
-def check_instance(claim: SumSchema | Chained, evidence: Evidence) -> None:
+def check_instance(claim: SumSchema | Chained | Induction, evidence: Evidence) -> None:
     """Raise EvidenceError unless the values contradict the claim for sets of that size."""
+    if isinstance(claim, Induction) or (isinstance(claim, Chained) and claim.first is not None):
+        if not claim.last:
+            raise EvidenceError("members of sequences contradict a claim only where they are all of a run")
+        size = _size(evidence)
+        (run,) = (claim.windows if isinstance(claim, Induction) else claim.windows_of(size)).values()
+        check_assignment(run, evidence)
+        return
     check_assignment(claim.instance(_size(evidence)), evidence)
 
 

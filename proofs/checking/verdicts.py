@@ -51,7 +51,7 @@ KINDS = {
     "assignment": Kind(REFUTED, ("Implication",), {"values"}, (check_assignment,)),
     "sums": Kind(PROVED, ("SumSchema",), TERMS | {"sums", "size"}, (check_sums, check_met_by_instance)),
     "chained": Kind(PROVED, ("Chained",), {"met", "size"}, (check_chain, check_met_by_instance)),
-    "instance": Kind(REFUTED, ("SumSchema", "Chained"), {"values", "size"}, (check_instance,)),
+    "instance": Kind(REFUTED, ("SumSchema", "Chained", "Induction"), {"values", "size"}, (check_instance,)),
     "induction": Kind(PROVED, ("Induction",), {"base", "step", "met"}, (check_induction,)),
     "computed": Kind(PROVED, ("Computation",), BY | {"value"}, (check_computed,)),
     "enumerated": Kind(PROVED, ("Enumeration",), BY | {"cases", "digest"}, (check_cases,)),

@@ -34,18 +34,22 @@ from proofs.claims.claim import (
 from proofs.claims.reasoned import (
     NEGATION,
     REASONED,
+    RUN,
     Chained,
     Citation,
     Implication,
     Induction,
     Reasoned,
+    Rule,
     SumSchema,
+    numbers_of,
 )
 
 __all__ = [
     "CLAIMS",
     "NEGATION",
     "REASONED",
+    "RUN",
     "Chained",
     "Citation",
     "Claim",
@@ -56,11 +60,13 @@ __all__ = [
     "InWords",
     "Induction",
     "Reasoned",
+    "Rule",
     "Search",
     "Step",
     "SumSchema",
     "claim_of",
     "claim_to_dict",
     "content",
+    "numbers_of",
     "reread_step",
 ]

@@ -13,11 +13,13 @@ from proofs.claims.reasoned import (
     Implication,
     Induction,
     Reasoned,
+    Rule,
     SumSchema,
 )
 from proofs.definitions import plain
 from proofs.errors import ProofError
 from proofs.language.relations import relation
+from proofs.language.rules import is_rule
 from proofs.language.sums import plain_relation
 
 __all__ = [
@@ -134,7 +136,7 @@ def content(claim: Claim) -> dict[str, Any]:
 
 def _fields(one: Any) -> dict[str, Any]:
     """The fields of a claim, a citation or a step, and nothing that stands beside them or in their place."""
-    if type(one) not in (*CLAIMS, Citation, Step):
+    if type(one) not in (*CLAIMS, Citation, Rule, Step):
         raise ProofError(f"{type(one).__name__} is no claim, citation or step, nor is a class made from one")
     names = {f.name for f in fields(one)}
     if set(vars(one)) != names:
@@ -155,7 +157,7 @@ def claim_of(data: Mapping[str, Any]) -> Any:
         if "cites" in values:
             cited = ((claim_of(one["claim"]), one["values"]) for one in values["cites"])
             values["cites"] = tuple(Citation(claim, terms) for claim, terms in cited)
-        return {kind.__name__: kind for kind in CLAIMS}[data["claim"]](**values)
+        return {kind.__name__: kind for kind in (*CLAIMS, Rule)}[data["claim"]](**values)
     except TypeError as error:
         raise ProofError(f"a claim {data['claim']} does not hold what it was made with: {error}") from None
 
@@ -184,17 +186,27 @@ def claim_to_dict(claim: Claim) -> dict[str, Any]:
             if claim.case is not None:
                 data["case"] = list(claim.case)
         case SumSchema() | Chained():
+            if isinstance(claim, Chained) and claim.first is not None:
+                data |= {"first": claim.first, "last": claim.last}
             data |= {"hypotheses": dict(claim.plain.hypotheses), "conclusion": claim.plain.conclusion}
             if isinstance(claim, Chained):
+                rules = {name: text for name, text in claim.hypotheses.items() if is_rule(text)}
+                data |= {"rules": rules} if rules else {}
                 data["cites"] = [
-                    {"claim": claim_to_dict(cited.claim), "values": dict(cited.values)}
+                    {
+                        "claim": {"claim": "Rule", "text": cited.claim.text}
+                        if isinstance(cited.claim, Rule)
+                        else claim_to_dict(cited.claim),
+                        "values": dict(cited.values),
+                    }
                     for cited in claim.cites
                 ]
                 if claim.cases:
-                    data["cases"] = [repr(plain_relation(text)) for text in claim.cases]
+                    data["cases"] = [repr(plain_relation(claim.read(text))) for text in claim.cases]
         case Induction():
             data |= {
                 "first": claim.first,
+                **({"last": claim.last} if claim.last else {}),
                 "base": claim_to_dict(claim.base),
                 "step": claim_to_dict(claim.step),
             }

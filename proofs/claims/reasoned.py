@@ -6,28 +6,35 @@ Each class says which theorem its evidence rests on, with the proof.
 from __future__ import annotations
 
 import ast
-from collections.abc import Mapping
+import re
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from math import ceil, prod
 
 from proofs.errors import ProofError
 from proofs.language.relations import Relation, relation, variables_of
-from proofs.language.sequences import at_next, at_number, at_step
-from proofs.language.sums import as_one_equation, instances, plain_relation, tree_of, variables
+from proofs.language.rules import is_rule, parts_of, rule_text, variables_in, written_out
+from proofs.language.sequences import as_families, at_next, at_number, at_step, looks_ahead
+from proofs.language.sums import as_one_equation, instances, plain_relation, tree_of
 
 __all__ = [
     "NEGATION",
     "REASONED",
+    "RUN",
     "Chained",
     "Citation",
     "Implication",
     "Induction",
     "Reasoned",
+    "Rule",
     "SumSchema",
+    "numbers_of",
 ]
 
 NEGATION = "not the conclusion"
 """Name under which the conclusion is contradicted; no hypothesis has it."""
+RUN = 2
+"""Steps of the run that shows that hypotheses on runs with a last number can be met."""
 WINDOWS = ((0, 12), (100, 3), (10_000, 3), (10**8, 3))
 """How far from its first number an induction is to be met, and at how many in a row."""
 
@@ -46,7 +53,7 @@ def _texts(hypotheses: Mapping[str, str], conclusion: str) -> dict[str, str]:
             raise ProofError(f'{name!r} is given as a text, as in "x*a <= 1"; got {text!r}')
     if NEGATION in held:
         raise ProofError(f"no hypothesis may be called {NEGATION!r}")
-    return {name: as_one_equation(text) for name, text in held.items()}
+    return {name: text if is_rule(text) else as_one_equation(text) for name, text in held.items()}
 
 
 @dataclass(frozen=True)
@@ -110,14 +117,22 @@ class _OverSets(_Deduction):
 
     @property
     def plain(self) -> Implication:
-        """Hypotheses and conclusion in plain variables."""
-        held = {name: repr(plain_relation(text)) for name, text in self.hypotheses.items()}
-        return Implication(held, repr(plain_relation(self.conclusion)))
+        """Hypotheses and conclusion in plain variables, without rules."""
+        told = {name: text for name, text in self.hypotheses.items() if not is_rule(text)}
+        held = {name: repr(plain_relation(self.read(text))) for name, text in told.items()}
+        return Implication(held, repr(plain_relation(self.read(self.conclusion))))
+
+    def read(self, text: str) -> str:
+        """A text of the claim as one of families."""
+        return text
 
     def instance(self, size: int) -> Implication:
         """The claim where all sets have so many elements, for their first ones if the conclusion is open."""
         held: dict[str, str] = {}
-        for name, text in self.hypotheses.items():
+        for number, (name, text) in enumerate(self.hypotheses.items(), 1):
+            if is_rule(text):
+                held |= {f"{name}[{k}]": told for k, told in written_out(text, size, f"multiplier_{number}")}
+                continue
             for choice, written in instances(text, size):
                 one = f"{name}[{','.join(map(str, choice))}]" if choice else name
                 if one in held:
@@ -173,8 +188,51 @@ conclusion='(1 + 1) * s >= 1', hints=(), degree=2, case=None)
 
 
 @dataclass(frozen=True)
+class Rule:
+    """A hypothesis of a chain that says what follows wherever something else holds, as a chain cites it.
+
+    Attributes
+    ----------
+    hypotheses : dict of str to str
+        Its premises.
+    conclusion : str
+    over : tuple of str
+        The variables for which terms may stand: the rule is for all of their values.
+    each : tuple of str
+        Letters that stand for one element: it is a rule for each.
+
+    Examples
+    --------
+    >>> Rule.of("y <= x if y <= c and y >= d for all y")
+    Rule(hypotheses={'premise 1': 'y <= c', 'premise 2': 'y >= d'}, conclusion='y <= x', over=('y',), each=())
+    """
+
+    hypotheses: Mapping[str, str]
+    conclusion: str
+    over: tuple[str, ...] = ()
+    each: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "hypotheses", _texts(self.hypotheses, self.conclusion))
+        for name in ("over", "each"):
+            object.__setattr__(self, name, tuple(_texts({t: t for t in getattr(self, name)}, "")))
+        parts_of(self.text)
+
+    @classmethod
+    def of(cls, text: str) -> Rule:
+        """The rule of this text; see :mod:`proofs.language.rules`."""
+        conclusion, premises, over, each = parts_of(text)
+        return cls({f"premise {k}": part for k, part in enumerate(premises, 1)}, conclusion, over, each)
+
+    @property
+    def text(self) -> str:
+        """The hypothesis as it is written."""
+        return rule_text((self.conclusion, tuple(self.hypotheses.values()), self.over, self.each))
+
+
+@dataclass(frozen=True)
 class Citation:
-    """An earlier step's claim, and the terms that stand for its variables.
+    """An earlier step's claim, or a rule among the hypotheses, and the terms that stand for its variables.
 
     Raises
     ------
@@ -183,26 +241,54 @@ class Citation:
 
     Attributes
     ----------
-    claim : Implication, SumSchema or Chained
+    claim : Implication, SumSchema, Induction, Chained or Rule
     values : dict of str to str
         Terms by variable, both as texts: ``{"y": "x + 1", "a[i]": "b[i]"}``. A term may carry an index that
         the claim does not use: then the conclusion is cited for every element.
     """
 
-    claim: Implication | SumSchema | Chained
+    claim: Implication | SumSchema | Induction | Chained | Rule
     values: Mapping[str, str] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "values", _texts(self.values, ""))
-        if type(self.claim) not in (Implication, SumSchema, Chained):
-            raise ProofError(f"what is cited is an implication, a schema or a chain; got {self.claim!r}")
+        if type(self.claim) not in (Implication, SumSchema, Induction, Chained, Rule):
+            raise ProofError(
+                "what is cited is an implication, a schema, an induction, a chain or a rule; got "
+                f"{self.claim!r}"
+            )
         texts = [*self.claim.hypotheses.values(), self.claim.conclusion]
-        known = set().union(*(variables(text) for text in texts))
-        if unknown := [name for name in self.values if ast.unparse(tree_of(name)) not in known]:
+        numbers = numbers_of(self.claim)
+        read = [as_families(text, *numbers) for text in texts] if numbers is not None else texts
+        known = set().union(*(variables_in(text) for text in read))
+        if isinstance(self.claim, Rule):
+            known = set(self.claim.over)
+        names = {name: ast.unparse(tree_of(name)) for name in self.values}
+        if numbers is not None:  # a term for s[n] is one for s[n+1] and the first member, too
+            known = {re.sub(r"(Next|First|Last)?(\[.*)?$", "", name) for name in known}
+            names = {name: told.partition("[")[0] for name, told in names.items()}
+        if unknown := [name for name, told in names.items() if told not in known]:
             raise ProofError(
                 f"the claim that is cited has no variable {unknown[0]!r}; its variables: "
                 f"{', '.join(sorted(known))}"
             )
+
+
+def numbers_of(claim: object) -> tuple[int, str] | None:
+    """The first number and the name of the last one, of a claim that is about sequences."""
+    if isinstance(claim, Chained | Induction) and claim.first is not None:
+        return claim.first, claim.last
+    return None
+
+
+def _refuse_numbers(first: object, last: object) -> None:
+    if type(first) is not int or first < 0:
+        raise ProofError(
+            f"an induction begins at a whole number >= 0; got {first!r}: count from a later one, "
+            "with n - 1 for n"
+        )
+    if type(last) is not str or not re.fullmatch(r"([A-Z][A-Za-z0-9]*)?", last):
+        raise ProofError(f"the last number has a name that begins with a capital letter, as N; got {last!r}")
 
 
 @dataclass(frozen=True)
@@ -222,6 +308,16 @@ class Chained(_OverSets):
     one of a single member: the conclusion carries that index, so that there is a member, and what is cited
     does not use the letter itself, so that nothing is taken to hold for all members that does for this one.
 
+    A hypothesis may be a rule (:mod:`proofs.language.rules`). A citation of it puts terms in for variables
+    that have all values there, and for no others; that of a chain with a rule needs this very rule here.
+    Values that meet a rule come with multipliers by which it follows.
+
+    A chain with a ``first`` number is about sequences, as an :class:`Induction` is, which it may cite. What
+    does not look ahead is known for every number: so for the next one, at the first and at the last. What
+    looks ahead, or was concluded from that, is known for every step, of which a run may have none; without a
+    last number that is for every number. What a chain concludes is meant as it is written: for every step if
+    it looks ahead, and for every number if not.
+
     Parameters
     ----------
     hypotheses : dict of str to str
@@ -229,6 +325,9 @@ class Chained(_OverSets):
     cites : tuple of Citation
     cases : tuple of str
         Relations; ``("s > t",)`` has the cases s > t and s <= t.
+    first : int, optional
+    last : str
+        As of :class:`Induction`.
 
     Each cited claim is that of an earlier step of the same statement; what is not proved there proves nothing
     here, as a statement is as good as its weakest step.
@@ -241,26 +340,46 @@ class Chained(_OverSets):
 
     cites: tuple[Citation, ...]
     cases: tuple[str, ...] = ()
+    first: int | None = None
+    last: str = ""
 
     def __post_init__(self) -> None:
         super().__post_init__()
+        if self.first is not None or self.last:
+            _refuse_numbers(self.first, self.last)
+            if rules := [text for text in self.hypotheses.values() if is_rule(text)]:
+                raise ProofError(f"a chain about sequences has no rules; got {rules[0]!r}")
         object.__setattr__(self, "cites", tuple(self.cites))
         object.__setattr__(self, "cases", tuple(_texts({r: r for r in self.cases}, "")))
         if other := [cited for cited in self.cites if type(cited) is not Citation]:
             raise ProofError(f"a chain cites by a Citation; got {other[0]!r}")
 
+    def read(self, text: str) -> str:
+        """A text of the claim as one of families."""
+        return text if self.first is None else as_families(text, self.first, self.last)
+
+    def windows_of(self, size: int) -> dict[int, Implication]:
+        """The claim at several numbers in a row, as of an induction, where all sets have so many elements."""
+        assert self.first is not None
+        plain = [plain_relation(self.read(text)) for text in self.hypotheses.values()]
+        far = _far([*plain, plain_relation(self.read(self.conclusion))])
+        return _windows(self.hypotheses.values(), self.conclusion, self.first, self.last, far, size)
+
 
 @dataclass(frozen=True)
 class Induction(_Deduction):
-    """A relation holds for all whole numbers ``n >= first``.
+    """A relation holds for all whole numbers ``n >= first``, or for those up to a last one.
 
     Sequences are written ``s[n]`` and ``s[n+1]``, their first member ``s[0]`` (or what ``first`` is), the
-    number itself ``n``. Hypotheses that mention n hold for every n from ``first`` on.
+    number itself ``n``. Hypotheses that mention n hold for every n from ``first`` on. Where the ``last``
+    number has a name, N, it is any whole number from ``first`` on, ``s[N]`` is the last member, and what
+    looks ahead holds for n < N.
 
     Theorem: let the conclusion hold at ``first`` (:attr:`base`), and let it hold at n + 1 wherever it holds
     at a real number n >= ``first`` with the hypotheses at n (:attr:`step`). Then it holds for all n, by
     induction. The evidence is that of both implications, and values of the sequences at several numbers in a
-    row (:attr:`windows`): what no sequence meets would prove anything.
+    row (:attr:`windows`): what no sequence meets would prove anything. With a last number N, what looks ahead
+    does not belong to the base, and n + 1 <= N to the step; the values are those of a whole run.
 
     Parameters
     ----------
@@ -269,6 +388,8 @@ class Induction(_Deduction):
         About n and members of index n (and first ones).
     first : int
         At least 0.
+    last : str
+        Name of the last number; by default there is none.
     hints, degree
         For the step; as of :class:`Implication`. The conclusion at n is called "induction".
 
@@ -288,30 +409,32 @@ class Induction(_Deduction):
     first: int = 0
     hints: tuple[tuple[tuple[str, ...], str], ...] = field(default=(), compare=False)
     degree: int = field(default=2, compare=False)
+    last: str = ""
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if used := {"from", "induction"} & set(self.hypotheses):
+        if used := {"from", "to", "induction"} & set(self.hypotheses):
             raise ProofError(f"no hypothesis of an induction may be called {min(used)!r}")
-        if type(self.first) is not int or self.first < 0:
-            raise ProofError(
-                f"an induction begins at a whole number >= 0; got {self.first!r}: count from a later one, "
-                "with n - 1 for n"
-            )
-        at_next(self.conclusion, self.first)  # refuses what looks ahead
+        _refuse_numbers(self.first, self.last)
+        at_next(self.conclusion, self.first, self.last)  # refuses what looks ahead
 
     @property
     def base(self) -> Implication:
         """The claim at the first number."""
-        held = {name: at_number(text, self.first, self.first) for name, text in self.hypotheses.items()}
-        return Implication(held, at_number(self.conclusion, self.first, self.first), degree=self.degree)
+        told = {n: t for n, t in self.hypotheses.items() if not (self.last and looks_ahead(t))}
+        held = {name: at_number(text, self.first, self.first, self.last) for name, text in told.items()}
+        held |= {"to": f"{self.last} >= {self.first}"} if self.last else {}
+        goal = at_number(self.conclusion, self.first, self.first, self.last)
+        return Implication(held, goal, degree=self.degree)
 
     @property
     def step(self) -> Implication:
         """From a number to the next."""
-        held = {name: at_step(text, self.first) for name, text in self.hypotheses.items()}
-        held |= {"from": f"n >= {self.first}", "induction": at_step(self.conclusion, self.first)}
-        return Implication(held, at_next(self.conclusion, self.first), hints=self.hints, degree=self.degree)
+        held = {name: at_step(text, self.first, self.last) for name, text in self.hypotheses.items()}
+        held |= {"from": f"n >= {self.first}"} | ({"to": f"n + 1 <= {self.last}"} if self.last else {})
+        held |= {"induction": at_step(self.conclusion, self.first, self.last)}
+        goal = at_next(self.conclusion, self.first, self.last)
+        return Implication(held, goal, hints=self.hints, degree=self.degree)
 
     @property
     def windows(self) -> dict[int, Implication]:
@@ -322,15 +445,42 @@ class Induction(_Deduction):
         n alone, by Cauchy's bound, 1 + max :math:`|c/c'|` for coefficients c and c'; it is taken of each
         relation, and these numbers are multiplied, for relations that bound n together.
         """
-        sizes = [sorted(map(abs, r.left.terms.values())) for r in self.step.relations.values()]
-        far = ceil(prod(1 + size[-1] / size[0] for size in sizes if size))
-        found = {}
-        for later, size in (*WINDOWS[:-1], (max(WINDOWS[-1][0], far), WINDOWS[-1][1])):
-            numbers = range(self.first + later, self.first + later + size)
-            texts = [*self.hypotheses.values(), *([self.conclusion] if later else [])]
-            held = {text: text for k in numbers for text in (at_number(t, k, self.first) for t in texts)}
-            found[numbers[0]] = Implication(held, at_number(self.conclusion, numbers[-1] + 1, self.first))
-        return found
+        far = _far(self.step.relations.values())
+        return _windows(self.hypotheses.values(), self.conclusion, self.first, self.last, far)
+
+
+def _far(relations: Iterable[Relation]) -> int:
+    """A number beyond the roots of what relations say of n alone."""
+    sizes = [sorted(map(abs, r.left.terms.values())) for r in relations]
+    return ceil(prod(1 + size[-1] / size[0] for size in sizes if size))
+
+
+def _windows(
+    hypotheses: Iterable[str], conclusion: str, first: int, last: str, far: int, size: int = 1
+) -> dict[int, Implication]:
+    """Hypotheses at several numbers in a row, by the first of them; of a run with a last number, all of them.
+
+    Later windows hold the conclusion, too.
+    """
+    told = [*hypotheses]
+    if last:
+        end = first + RUN
+        numbers, ends = range(first, end + 1), (last, end)
+        at = {t: range(first, end) if looks_ahead(t) else numbers for t in (*told, conclusion)}
+        held = {text: text for t in told for k in at[t] for text in _written(t, k, first, ends, size)}
+        return {first: Implication(held, _written(conclusion, at[conclusion][-1], first, ends, size)[0])}
+    found = {}
+    for later, size in (*WINDOWS[:-1], (max(WINDOWS[-1][0], far), WINDOWS[-1][1])):
+        numbers = range(first + later, first + later + size)
+        texts = [*told, *([conclusion] if later else [])]
+        held = {text: text for k in numbers for t in texts for text in _written(t, k, first, "", size)}
+        found[numbers[0]] = Implication(held, _written(conclusion, numbers[-1] + 1, first, "", size)[0])
+    return found
+
+
+def _written(text: str, number: int, first: int, last: tuple[str, int] | str, size: int) -> list[str]:
+    """The text at a number, for all elements of sets of that size."""
+    return [written for _, written in instances(at_number(text, number, first, last, families=True), size)]
 
 
 Reasoned = Implication | SumSchema | Induction | Chained

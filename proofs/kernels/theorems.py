@@ -20,7 +20,7 @@ from fractions import Fraction
 from typing import Any
 
 from proofs.checking.general import with_sums
-from proofs.claims import NEGATION, Implication
+from proofs.claims import NEGATION, RUN, Implication
 from proofs.definitions import fraction
 from proofs.kernels.coq_sums import is_supported
 from proofs.kernels.identifiers import identifiers
@@ -162,20 +162,22 @@ def _parts(finding: Finding) -> Iterator[tuple[str, Data, Data]]:
             }  # fmt: skip
         case "induction":
             for part in ("base", "step"):
-                met = _at_first(claim[part], claim["first"], evidence["met"][0])
+                met = _at_first(claim[part], claim, evidence["met"][0])
                 yield f"_{part}", claim[part], {**evidence[part], "met": met}
 
 
-def _at_first(part: Data, first: int, met: Any) -> dict[str, Any]:
+def _at_first(part: Data, claim: Data, met: Any) -> dict[str, Any]:
     """Values that meet the base or the step of an induction, where they are known at its first numbers."""
     if type(met) is not dict:
         return {}
+    first, last = claim["first"], claim.get("last", "")
     texts = (*part["hypotheses"].values(), part["conclusion"])
     values: dict[str, Any] = {}
     for name in variables_of(map(relation, texts)):
         family, _, index = name.partition("_")
-        place = {"n": first, "next": first + 1}.get(index, index)
-        values[name] = first if name == "n" else met.get(f"{family}_{place}" if index else name, 0)
+        place = {"n": first, "next": first + 1, "last": first + RUN}.get(index, index)
+        numbers = {"n": first, last: first + RUN}
+        values[name] = numbers.get(name, met.get(f"{family}_{place}" if index else name, 0))
     return values
 
 

@@ -55,6 +55,16 @@ def sums_evidence(claim: SumSchema, deadline: float) -> Evidence:
 
 def chain_evidence(claim: Chained, deadline: float) -> Evidence:
     """Evidence before a deadline of the monotonic clock."""
+    if claim.first is not None:
+        try:
+            check_chain(claim, {})
+        except EvidenceError as error:
+            return _against_runs(claim, deadline) or opened("chain", about=str(error))
+        for size in SIZES:
+            found = _at_numbers(claim.windows_of(size), {"kind": "chained", "size": size}, deadline)
+            if found["kind"] == "chained":
+                break
+        return found
     if (answer := _instance(claim, lucky_witness)) is not None:
         return answer
     try:
@@ -67,17 +77,33 @@ def chain_evidence(claim: Chained, deadline: float) -> Evidence:
 
 def induction_evidence(claim: Induction, deadline: float) -> Evidence:
     """Evidence before a deadline of the monotonic clock."""
+    if (refuted := _against_runs(claim, deadline)) is not None:
+        return refuted
     parts = {}
     for part, implication in (("base", claim.base), ("step", claim.step)):
         parts[part] = certified(implication, deadline)
         if parts[part]["kind"] != "refutation":
             return opened("induction", part=part)
+    return _at_numbers(claim.windows, {"kind": "induction", **parts}, deadline)
+
+
+def _against_runs(claim: Induction | Chained, deadline: float) -> Evidence | None:
+    """The answer that a run of a few steps refutes the claim, if runs have a last number and one does."""
+    if not claim.last:
+        return None
+    (run,) = (claim.windows if isinstance(claim, Induction) else claim.windows_of(1)).values()
+    values = lucky_witness(run) or witness_of(run, deadline)
+    return None if values is None else {"kind": "instance", "size": 1, "values": values}
+
+
+def _at_numbers(windows: dict[int, Implication], evidence: dict[str, Any], deadline: float) -> Evidence:
+    """The evidence with values that meet the hypotheses at several numbers in a row."""
     met = []
-    for number, window in claim.windows.items():
+    for number, window in windows.items():
         met.append(meeting(window, deadline))
         if met[-1] in (NEVER, UNMET):
             return opened("numbers", number=number, met=met[-1])
-    return {"kind": "induction", **parts, "met": met}
+    return evidence | {"met": met}
 
 
 def _instance(claim: SumSchema | Chained, witness: Callable[[Implication], Any]) -> Evidence | None:

@@ -69,7 +69,8 @@ def _step(finding: Data) -> Iterator[str]:
                 yield f"\\[ {_relation(claim[part]['conclusion'])} . \\]"
                 yield from _refutation(claim[part], evidence[part])
         case "chained":
-            cited = (f"${_relation(cited['claim']['conclusion'])}$" for cited in claim["cites"])
+            told = (cited["claim"] for cited in claim["cites"])
+            cited = (_words(one["text"]) if "text" in one else f"${_relation(_end(one))}$" for one in told)
             yield f"This is a chain of earlier steps: {', '.join(cited)}."
             if cases := [f"${_relation(text)}$" for text in claim.get("cases", ())]:
                 yield f"It leads there whether or not {', '.join(cases)}."
@@ -83,8 +84,14 @@ def _step(finding: Data) -> Iterator[str]:
             yield f"({_words(finding['reason'])}.)"
 
 
+def _end(claim: Data) -> str:
+    """What a claim concludes; an induction at a number what it has at the next."""
+    return str(claim["conclusion"] if "conclusion" in claim else claim["step"]["hypotheses"]["induction"])
+
+
 def _given(claim: Data) -> Iterator[str]:
     given = [f"${_relation(text)}$ ({_words(name)})" for name, text in claim["hypotheses"].items()]
+    given += [f"{_words(text)} ({_words(name)})" for name, text in claim.get("rules", {}).items()]
     if given:
         yield f"Given {', '.join(given)}:"
 

@@ -109,7 +109,9 @@ SETTLED: dict[str, str | Callable[[Data, Data], str]] = {
     "sums": _sums,
     "chained": _chained,
     "induction": _induction,
-    "instance": "witness with sets of {size}",
+    "instance": lambda claim, e: (
+        "witness, a run" if "first" in claim else f"witness with sets of {e['size']}"
+    ),
     "computed": lambda claim, e: f"by definition{_confirmed(claim, e)}",
     "enumerated": lambda claim, e: f"all {e['cases']:,} cases{_twice(e)}",
     "case": lambda claim, e: f"case {e['number']} lacks it{_twice(e)}",

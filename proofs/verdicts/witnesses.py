@@ -27,7 +27,8 @@ def told_witness(claim: Mapping[str, Any], evidence: Mapping[str, Any]) -> str:
     """
     match evidence.get("kind"):
         case "instance":
-            return f"sets of {evidence['size']}: {_point(evidence)}"
+            where = "a run" if "first" in claim else f"sets of {evidence['size']}"
+            return f"{where}: {_point(evidence)}"
         case "assignment":
             values = {name: Fraction(value) for name, value in evidence["values"].items()}
             left, sign, _ = claim["conclusion"].rsplit(" ", 2)

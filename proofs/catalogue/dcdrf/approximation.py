@@ -49,8 +49,8 @@ def _incentive(question: Question) -> Iterator[Given]:
     Place: section 3
     Scope: all demands, entitlements and epsilon, any number of tenants; algorithm run for all 2 x 2 demands
         in thirds, four epsilon
-    Reading: Epsilon only tells who leaves after the first round, which always ends;
-        so also when a timeout ends the rounds.
+    Remark: Epsilon only tells who leaves after the first round, which always ends; so it is also when a
+        timeout ends the rounds.
 
     Proof
         The same, computed from the algorithm.
@@ -70,8 +70,8 @@ def _envy(question: Question) -> Iterator[Given]:
     Place: section 3
     Scope: all demands, entitlements, epsilon and pairs of any number of tenants; algorithm run for all 2 x 2
         demands in thirds, four epsilon
-    Reading: For every epsilon what counts as exhausted stops all of its demanders, in the same round. Also
-        when a timeout ends the rounds: whom it stops has the highest level of all.
+    Remark: For every epsilon what counts as exhausted stops all of its demanders, in the same round. So it is
+        also when a timeout ends the rounds: whom it stops has the highest level of all.
 
     Proof
         The same, computed from the algorithm.
@@ -91,27 +91,39 @@ def _zero(question: Question) -> Iterator[Claim]:
     Hypotheses
         zero*: epsilon is 0
         updated*: the rates of evicted tenants are subtracted
+        before*: so far the rate of a resource is the sum of those of the tenants that grow
         sums*: Algorithm 1 adds up what each round gives
         levels*: Algorithm 2 adds up the steps
+        start: both begin with nothing
+        kept: who stays finds more than epsilon of what it demands, in Algorithm 1 more than 0
     Place: section 3, Algorithms 1 and 2
     Scope: all instances by the invariants; computed for all 3 x 2 demands in halves and 2 x 2 in thirds
+    Reading: Line 16 keeps who finds more than epsilon of all that it demands. So from one round to the next
+        both
+        algorithms have the same tenants, rates and steps, if they had in this one.
 
     Proof
-        The rate mu, less what an evicted tenant had, is the sum over those who are left (g leaves, h and k
-        stay).
-            updated: m == g + h + k - g
-            => m == h + k
-        A rate times the sum of all steps is the sum of what the steps gave.
-            sums: A == x*g + u*g; levels: z == x + u
-            => A == z*g
-        With epsilon = 0 both algorithms evict the same tenants.
-            In words: Line 16 keeps who finds more than 0 of all that it demands; so does Algorithm 1.
         The same rounds and allocations, computed from both: three tenants.
             Computed (as stated).
         Two tenants with other entitlements.
             Computed (as stated).
         An example of two rounds.
             Computed.
+        # The tenants k stay and the tenants l leave.
+        The rate mu, less what evicted tenants had, is the sum over those who are left.
+            before: M == sum[k](g[k]) + sum[l](g[l]); updated: m == M - sum[l](g[l])
+            => m == sum[k](g[k]) (as stated)
+        A rate times the sum of all steps is the sum of what the steps gave, after every round.
+            sums: A[n+1] == A[n] + x[n]*g; levels: z[n+1] == z[n] + x[n]; start 1: A[0] == 0;
+            start 2: z[0] == 0
+            => A[n] == z[n]*g (as stated)
+            from 0 to N
+        With epsilon = 0 whom Algorithm 2 keeps Algorithm 1 keeps,
+            zero: e == 0; kept: s > e
+            => s > 0 (as stated)
+        and the other way round.
+            zero: e == 0; kept: s > 0
+            => s > e (as stated)
     """
     epsilon = 0 if question.holds("zero") else "1/4"
     yield every("edrf_is_dcdrf", n=3, m=2, largest=2, epsilon=epsilon, weights=[None, [1, 2, 4]])

@@ -32,38 +32,44 @@ def _lemma(question: Question) -> Iterator[Claim]:
         frozen*: rates keep their first values, so that the resource that ends round t has y_t m_t = 1
         demanded*: the resource that ends the next round had more than epsilon left after this one
         ratio*: no rate is below c times another
+        epsilon: epsilon is below 1
+        power: powers of 1 - epsilon
     Place: Lemma 3.1
-    Scope: all instances; computed for all 3 x 3 demands of integers up to {largest}
+    Scope: all instances, any numbers of rounds; computed for all 3 x 3 demands of integers up to {largest}
     Remark: The lemma prints O(-1/log(1 - epsilon)); the numerator log c of its proof is hidden in the O. The
         paper takes c below all ratios; then c < 1, and t = 1 needs no exception.
 
     Proof
-        [slower] The resource that ends the next round had more than epsilon left: its rate k is below (1 -
-        epsilon) m.
-            rate: m > 0; frozen: y*m == 1; demanded: 1 - y*k > e
-            => k < (1 - e)*m
-        So rates of deciding resources fall geometrically: m_n <= (1 - epsilon)^(n-1) m_1 in every round n, P
-        being the power.
-            rate: m[n] > 0; frozen: y[n]*m[n] == 1; demanded: 1 - y[n]*m[n+1] > e; epsilon: e < 1;
-            first power: P[1] == 1; power: P[n+1] == P[n]*(1 - e)
-            => m[n] <= P[n]*m[1]
-            by epsilon * induction; demanded * rate
-            from 1
-        [falls] And in the round after it, m is below the next power.
-            epsilon; so far: m <= P*m1; slower: k < (1 - e)*m
-            => k < P*(1 - e)*m1
-        [exceeds] As no rate is below c times another, a power that is above one exceeds c.
-            rate: m1 > 0; ratio: m >= c*m1; chain: m < P*m1
-            => P > c
-        Together: (1 - epsilon)^(t-1) > c if round t - 1 has another after it.
-            from slower
-            from falls knowing slower
-            from exceeds (last) knowing chain with m = k; P = P*(1 - e)
-            => P*(1 - e) > c (as stated)
         Five tenants in a chain, epsilon = 2/5, rates frozen.
             Computed (as stated).
         One round, or (1 - epsilon)^(rounds - 1) > c, computed from the algorithm with rates frozen.
             Computed (as stated).
+        [slower] The resource that ends the next round had more than epsilon left: its rate k is below (1 -
+        epsilon) m.
+            rate: m > 0; frozen: y*m == 1; demanded: 1 - y*k > e
+            => k < (1 - e)*m
+        [geometric] So rates of deciding resources fall geometrically: m_n <= (1 - epsilon)^(n-1) m_1 in every
+        round n, P being the power.
+            rate: m[n] > 0; frozen: y[n]*m[n] == 1; demanded: 1 - y[n]*m[n+1] > e; epsilon: e < 1;
+            power 1: P[1] == 1; power: P[n+1] == P[n]*(1 - e)
+            => m[n] <= P[n]*m[1]
+            by epsilon * induction; demanded * rate
+            from 1 to N
+        [falls] And in the round after it, m is below the next power.
+            epsilon; so far: m <= P*m1; slower: k < (1 - e)*m
+            => k < P*(1 - e)*m1
+        [exceeds] As no rate is below c times another, a power that is above one exceeds c.
+            rate: m1 > 0; ratio: m >= c*m1; falls: m < P*(1 - e)*m1; power: Q == P*(1 - e)
+            => Q > c
+        Together: (1 - epsilon)^(t-1) > c in every round t after the first.
+            rate: m[n] > 0; frozen: y[n]*m[n] == 1; demanded: 1 - y[n]*m[n+1] > e; epsilon; power 1;
+            power: P[n+1] == P[n]*(1 - e); ratio: m[n] >= c*m[1]
+            from slower knowing all with m = m[n]; y = y[n]; k = m[n+1]
+            from geometric knowing all
+            from falls knowing all with m = m[n]; P = P[n]; m1 = m[1]; k = m[n+1]
+            from exceeds knowing all with m1 = m[1]; m = m[n+1]; P = P[n]; Q = P[n+1]
+            => P[n+1] > c (as stated)
+            from 1 to N
     """
     numbers = {"n": 3, "m": 3, "largest": question.sizes["largest"], "epsilons": ["1/10", "1/4", "1/2"]}
     yield every("dcdrf_lemma_chain", most=5, epsilon="2/5", frozen=question.holds("frozen"))
@@ -118,60 +124,88 @@ def _rounds(question: Question) -> Iterator[Claim]:
     .. math:: n\,(1-\varepsilon)^{t-1} \ge 1
 
     Hypotheses
-        used: so far at least rate times level of the resource is used
         falling*: rates never rise
+        round*: a round uses of a resource its rate times the step
+        next*: the steps add up to the level
+        at first: the first round uses at least the later rate times the level
         up: steps are not negative
         level: levels are not negative
         epsilon: epsilon is not negative
-        rate: rates of demanded resources are positive
-        demanded*: more than epsilon of the resource was left
-        mean rate*: at least rate times level was used
         below one: epsilon is below 1
-        power: powers of 1 - epsilon are positive
+        rate: the resource that ends the next round has a positive rate
+        ends*: what is left of it lasts for the step
+        demanded*: more than epsilon of it was left
+        power: powers of 1 - epsilon
+        first rates*: in the first round no rate is above the weight
+        exhausted*: the first round exhausts a resource
         equal*: every tenant has the weight 1/n
-        tenants: there are tenants
         alone*: a tenant holds at most all of its dominant resource
         positive: weights are positive
+        signs: no resource is chosen less than not at all
     Place: Lemma 3.1; this bound is not in the paper
-    Scope: all demands and epsilon; computed for all 3 x 3 demands of integers up to {largest}
+    Scope: all demands and epsilon, any numbers of rounds, tenants and resources; computed for all 3 x 3
+        demands of integers up to {largest}
     Remark: Neither assumption of Lemma 3.1 is needed. With other weights n becomes 1/min rho.
 
     Proof
-        What is used of a resource is at least its rate times the level, because rates only fall.
-            used: u >= m*y; falling: k <= m; up: x >= 0; level: y >= 0; round: v == u + x*m; next: z == y + x
-            => v >= k*z
-        So it is after every round n.
-            falling: m[n+1] <= m[n]; up: x[n] >= 0; level: y[n] >= 0; at first: u[1] == m[1]*y[1];
+        The same, computed from the algorithm.
+            Computed (as stated).
+        # After n of N rounds: y the level, u what is used of resource r, m its rate then; D chooses the one
+        # that
+        # ends the next round. The families i are the tenants, in the first round.
+        [used] What is used of a resource is at least its rate times the level, because rates only fall.
+            falling: m[n+1] <= m[n]; up: x[n] >= 0; level: y[n] >= 0; at first: u[1] >= m[1]*y[1];
             round: u[n+1] == u[n] + x[n]*m[n]; next: y[n+1] == y[n] + x[n]
             => u[n] >= m[n]*y[n]
             by falling * level; falling * up
-            from 1
-        So a resource of which more than epsilon is left at the level y lasts beyond y/(1 - epsilon).
-            epsilon: e >= 0; rate: m > 0; demanded: s > e; mean rate: m*y <= 1 - s; round: m*(z - y) == s
+            from 1 to N
+        [chosen] So it is of the one that ends the next round.
+            used: u[r] >= m[r]*y; D[r] >= 0
+            => sum[r](D[r]*u[r]) >= y*sum[r](D[r]*m[r])
+            by used * sign of D
+        [rises] A resource of which more than epsilon is left at the level y lasts beyond y/(1 - epsilon).
+            epsilon: e >= 0; rate: m > 0; demanded: 1 - u > e; used: u >= y*m; ends: m*(z - y) == 1 - u
             => y < (1 - e)*z
-        With it (1 - epsilon)^(t-1) y_t stays at least 1.
-            below one: e < 1; power: P > 0; so far: P*y >= 1; rise: y < (1 - e)*z
-            => P*(1 - e)*z >= 1
-        The first level is at least 1.
-            In words: The first round is that of EDRF: edrf-first-round.
-        So (1 - epsilon)^(n-1) y_n >= 1 in every round n.
-            below one; power: P[n] > 0; first level: y[1] >= 1; first power: P[1] == 1;
-            next power: P[n+1] == P[n]*(1 - e); rise: y[n] < (1 - e)*y[n+1]
+        [one] The first level is at least 1, as that of EDRF (edrf-first-round).
+            first rates: g[i] <= p; equal: p*sum[i](1) == 1; exhausted: y*sum[i](g[i]) == 1; level: y >= 0
+            => y >= 1
+            by first rates * level
+            degree 2
+        [powers] Powers of 1 - epsilon are positive.
+            below one: e < 1; power 1: P[1] == 1; power: P[n+1] == P[n]*(1 - e)
+            => P[n] > 0
+            by below one * induction
+            from 1 to N
+        [kept] So (1 - epsilon)^(n-1) y_n stays at least 1 in every round n.
+            below one; positive power: P[n] > 0; one: y[1] >= 1; power 1; power;
+            rises: y[n] < (1 - e)*y[n+1]
             => P[n]*y[n] >= 1
-            by power * rise
-            from 1
-        [highest] No level exceeds n: at n a tenant has all of its dominant resource.
-            equal: p*n == 1; tenants: n > 0; alone: p*z <= 1; positive: p > 0
-            => z <= n
-        [bounded] So a bound of power and level is one of power and n.
-            besides power: P > 0; so far: P*z >= 1; highest: z <= n
-            => P*n >= 1
+            by positive power * rises
+            from 1 to N
+        [highest] No level exceeds the number of tenants: there one has all of its dominant resource.
+            equal: p*T == 1; alone: p*z <= 1; positive: p > 0
+            => z <= T
+        [bounded] So a bound of power and level is one of power and tenants.
+            positive power: P > 0; kept: P*z >= 1; highest: z <= T
+            => P*T >= 1
         Together n (1 - epsilon)^(t-1) >= 1.
-            from highest
-            from bounded (last) knowing highest
-            => P*n >= 1 (as stated)
-        The same, computed from the algorithm.
-            Computed (as stated).
+            falling: m[r,n+1] <= m[r,n]; up; level: y[n] >= 0; at first: u[r,1] >= m[r,1]*y[1];
+            round: u[r,n+1] == u[r,n] + x[n]*m[r,n]; next; epsilon: e >= 0; below one: e < 1;
+            rate: sum[r](D[r,n]*m[r,n]) > 0; demanded: 1 - sum[r](D[r,n]*u[r,n]) > e;
+            ends: sum[r](D[r,n]*m[r,n])*(y[n+1] - y[n]) == 1 - sum[r](D[r,n]*u[r,n]); D[r,n] >= 0;
+            first rates; equal: p*sum[i](1) == 1; exhausted: y[1]*sum[i](g[i]) == 1; power 1; power;
+            alone: p*y[n] <= 1; positive: p > 0
+            from used knowing all with m[n] = m[r,n]; u[n] = u[r,n]
+            from chosen knowing all with u[r] = u[r,n]; m[r] = m[r,n]; D[r] = D[r,n]; y = y[n]
+            from rises knowing all with m = sum[r](D[r,n]*m[r,n]); u = sum[r](D[r,n]*u[r,n]); y = y[n];
+            z = y[n+1]
+            from one knowing all with y = y[1]
+            from powers knowing all
+            from kept knowing all
+            from highest knowing all with T = sum[i](1); z = y[n]
+            from bounded knowing all with P = P[N]; z = y[N]; T = sum[i](1)
+            => P[N]*sum[i](1) >= 1 (as stated)
+            from 1 to N
     """
     numbers = {"n": 3, "m": 3, "largest": question.sizes["largest"], "epsilons": ["1/10", "1/4", "1/2"]}
     weights = [None] if question.holds("equal") else [[1, 16, 256]]
@@ -190,13 +224,16 @@ def _work(question: Question) -> Iterator[Claim]:
         lines*: lines 8, 17 and 23 touch every demand once, line 18 every tenant once, lines 13 and 15 every
             resource at most once a round
         vectors*: nobody demands more resources than there are
-        tenants*: there are at most as many rounds as tenants
-        resources*: there are at most as many rounds as resources
+        evicts*: a round evicts a tenant that no earlier one did
+        exhausts*: a round exhausts a resource that no earlier one did
+        start: at first no tenant is evicted, and no resource is exhausted
+        tenants*: no more tenants are evicted than there are
+        resources*: no more resources are exhausted than there are
         counts: numbers are not negative, and there is a round
     Place: Lemma 3.2
     Scope: any numbers; measured for all 2 x 3 demands in halves, and up to 17 rounds of 80 tenants
-    Reading: Every round evicts a tenant and exhausts a resource that no earlier one did. Asking newly
-        exhausted resources for their tenants touches every demand once in all, and fits as well.
+    Remark: Asking newly exhausted resources for their tenants touches every demand once in all, and fits as
+        well.
 
     Proof
         The counts, and the constant 4, from the instrumented algorithm.
@@ -208,10 +245,28 @@ def _work(question: Question) -> Iterator[Claim]:
             counts 3: R >= 0; counts 4: I >= 1
             => o <= 4*(N*B + I*N + I*R) (as stated)
             by counts 1 * counts 4; counts 1 * counts 2; counts 3 * counts 4
-        This is O(|R| |N|).
-            vectors: B <= R; tenants: I <= N; resources: I <= R; counts 1; counts 3
+        # s, e: tenants evicted and resources exhausted after n of I rounds.
+        [counted] After n rounds at least n tenants are evicted, or n resources are exhausted.
+            evicts: s[n+1] >= s[n] + 1; start 1: s[0] == 0
+            => s[n] >= n
+            from 0 to I
+        [bounded] As there are no more of them, this bounds the number of rounds.
+            tenants: s <= N; counted: s >= I
+            => I <= N
+        [product] With as many rounds as tenants and resources at most, this is O(|R| |N|).
+            vectors: B <= R; bounded 1: I <= N; bounded 2: I <= R; counts 1; counts 3
+            => N*B + I*N + I*R <= 3*R*N
+            by vectors * counts 1; bounded 1 * counts 3; bounded 2 * counts 1
+        So it is.
+            evicts; exhausts: e[n+1] >= e[n] + 1; start 1; start 2: e[0] == 0; tenants: s[n] <= N;
+            resources: e[n] <= R; vectors; counts 1; counts 3
+            from counted knowing all
+            from counted knowing all with s[n] = e[n]
+            from bounded knowing all with s = s[I]
+            from bounded knowing all with s = e[I]; N = R
+            from product knowing all
             => N*B + I*N + I*R <= 3*R*N (as stated)
-            by vectors * counts 1; tenants * counts 3; resources * counts 1
+            from 0 to I
     """
     line = "16" if question.holds("one per tenant") else "16, per demand"
     small = {"n": 2, "m": 3, "largest": 2, "epsilons": [0, "1/4"], "line_16": line, "constant": 4}

@@ -64,20 +64,39 @@ def _incentive(question: Question) -> Iterator[Claim]:
 
     Hypotheses
         bundles, largest*, served before*
-        ends*: from some moment on the next bundle of agent 1 does not fit on some resource
-    Scope: all demands and ties, any numbers of agents and resources; algorithm run for two agents, demands 0
-        to 4
-    Reading: Until that moment it did fit, so that whoever was served instead had at most the share x M after
-        it that agent 1 would have had, (x1 + 1) M1; x1 is final.
+        start: at first nobody has a bundle
+        kept*: agent 1 loses no bundle
+        ends*: until some moment the next bundle of agent 1 does fit, and then it does not on some resource
+    Scope: all demands and ties, any numbers of agents, resources and bundles; algorithm run for two agents,
+        demands 0 to 4
 
     Proof
         The same, computed from the algorithm.
             Computed.
-        If agent 1 had less than the bundles in its n-th part, another one would fit at that moment.
+        # Of agent 1: y bundles, of others x, after n bundles in all; E at the moment from which on it is not
+        # served.
+        [served] Whoever is served before has at most the share after it that agent 1 would have had.
+            served before: (x[n+1] - x[n])*((y[n] + 1)*M1 - x[n+1]*M) >= 0; start 1: x[0] == 0;
+            start 2: y[0] == 0; kept: y[n+1] >= y[n]; largest 3: M1 > 0; largest 4: M > 0
+            => x[n]*M <= (y[n] + 1)*M1
+            by served before * largest 4; not the conclusion * induction; kept * largest 3 * induction;
+            not the conclusion * not the conclusion; not the conclusion * kept * largest 3;
+            kept * kept * largest 3 * largest 3
+            from 0 to E
+        [ends] If agent 1 had less than the bundles in its n-th part, another one would fit at that moment.
             largest: D[i] <= M[i]; largest 1: D1 <= M1; bundles: x[i] >= 0; bundles 1: x1 >= 0;
-            served before: x[i]*M[i] <= (x1 + 1)*M1; ends: x1*D1 + sum[i](x[i]*D[i]) + D1 > 1
-            => (1 + sum[i](1))*(x1 + 1)*M1 > 1 (as stated)
-            by largest * bundles; served before; largest 1 * bundles 1; largest 1
+            served: x[i]*M[i] <= (x1 + 1)*M1; ends: x1*D1 + sum[i](x[i]*D[i]) + D1 > 1
+            => (1 + sum[i](1))*(x1 + 1)*M1 > 1
+            by largest * bundles; served; largest 1 * bundles 1; largest 1
+        So it has as many.
+            served before: (x[i,n+1] - x[i,n])*((y[n] + 1)*M1 - x[i,n+1]*M[i]) >= 0; start 1: x[i,0] == 0;
+            start 2: y[0] == 0; kept: y[n+1] >= y[n]; largest 3: M1 > 0; largest 4: M[i] > 0;
+            largest: D[i] <= M[i]; largest 1: D1 <= M1; bundles: x[i,n] >= 0; bundles 1: y[n] >= 0;
+            ends: y[E]*D1 + sum[i](x[i,E]*D[i]) + D1 > 1
+            from served knowing all with x[n] = x[i,n]; M = M[i]
+            from ends knowing all with x[i] = x[i,E]; x1 = y[E]
+            => (1 + sum[i](1))*(y[E] + 1)*M1 > 1 (as stated)
+            from 0 to E
     """
     yield _instances(ahead=1 if question.holds("served before") else 0)
 
@@ -90,7 +109,11 @@ def _envy(question: Question) -> Iterator[Claim]:
 
     Hypotheses
         bundles, largest, served before*
-        scarce*: the other's later bundles fit into what is left of the scarce resource
+        start: at first nobody has a bundle
+        kept: the agent loses no bundle
+        scarce*: from some moment on less than the agent's demand is left of the scarce resource, into which
+            the
+            other's later bundles fit
         needed: the agent demands the scarce resource
         other needs: demands are not negative
         before: the other's number of bundles is not negative
@@ -98,18 +121,29 @@ def _envy(question: Question) -> Iterator[Claim]:
         runs*: x + 2 bundles fit into what the other holds of the scarce resource
     Scope: all demands and ties, any number of agents and resources; algorithm run for two agents, demands 0
         to 4
-    Reading: From some moment on the next bundle of agent i, who ends with x, does not fit. Agent j has a
-        bundles then and gets b more. Some resource has less than i's demand c of it left, and j's b bundles
-        of e fit in. Before, i's bundle did fit, so that j's share is at most what i's would have been.
 
     Proof
         The same, computed from the algorithm.
             Computed.
         Agents of one and six units of twenty.
             Computed.
-        # M is the largest demand of i, N that of j, and h what j demands of the resource of M.
+        # Of agent i: x bundles in the end, y after n bundles in all; M is its largest demand, N that of j,
+        # and h
+        # what j demands of the resource of M; E: the moment from which on the next bundle of i does not fit
+        # on
+        # a resource of which i demands c and j demands e. Agent j has a bundles then and gets b more.
+        [fair] Before that moment the next bundle of i did fit, so that the share of j is at most what that of
+        i
+        would have been.
+            served before: (z[n+1] - z[n])*((y[n] + 1)*M - z[n+1]*N) >= 0; start 1: z[0] == 0;
+            start 2: y[0] == 0; kept: y[n+1] >= y[n]; largest 1: M > 0; largest 3: N > 0
+            => z[n]*N <= (y[n] + 1)*M
+            by served before * largest 3; not the conclusion * induction; kept * largest 1 * induction;
+            not the conclusion * not the conclusion; not the conclusion * kept * largest 1;
+            kept * kept * largest 1 * largest 1
+            from 0 to E
         [served] Of the resource that i demands most, j demands h, no more than its largest demand N.
-            before: a >= 0; largest 2: h <= N; served before: a*N <= (x + 1)*M
+            before: a >= 0; largest 2: h <= N; fair: a*N <= (x + 1)*M
             => a*h <= (x + 1)*M
         [some] If x + 2 bundles of i fit into what j holds of the scarce resource, a > 0.
             bundles: x >= 0; scarce: b*e < c; needed: c > 0; other needs: e >= 0; before; after: b >= 0;
@@ -126,8 +160,8 @@ def _envy(question: Question) -> Iterator[Claim]:
             bundles; largest 1; nothing: h <= 0; other needs 1
             => (a + b)*h < (x + 2)*M
             degree 3
-        So they fit into one of both at most.
-            bundles; largest 1; largest 2; served before; scarce; needed; other needs; other needs 1; before;
+        [one] So they fit into one of both at most.
+            bundles; largest 1; largest 2; fair; scarce; needed; other needs; other needs 1; before;
             after; runs
             cases h > 0
             from served knowing all
@@ -135,7 +169,15 @@ def _envy(question: Question) -> Iterator[Claim]:
             from few knowing all
             from less knowing all
             from none knowing all
-            => (a + b)*h < (x + 2)*M (as stated)
+            => (a + b)*h < (x + 2)*M
+        That is what agents have at that moment, and agent i in the end.
+            served before; start 1; start 2; kept; largest 1; largest 2; largest 3; scarce; needed; other
+            needs;
+            other needs 1; bundles: y[n] >= 0; before: z[n] >= 0; after; runs: (y[E] + 2)*c <= (z[E] + b)*e
+            from fair knowing all
+            from one knowing all with x = y[E]; a = z[E]
+            => (z[E] + b)*h < (y[E] + 2)*M (as stated)
+            from 0 to E
     """
     yield _instances(ahead=1 if question.holds("served before") else 0)
     yield computed("minmax_bundles", demands=[[1], [6]], capacities=[20], gives=[14, 1])

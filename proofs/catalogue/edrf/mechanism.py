@@ -8,7 +8,9 @@ Hypotheses
     demand: demands are positive (or not negative where so said)
     tight: some resource fixes rho: there the rate is the entitlement
     tasks: tasks times demand is what the agent holds
-    rate: on every resource the rate is at most the entitlement
+    smallest: rho is at most the entitlement over the demand, of every demanded resource
+    entitled: entitlements are not negative
+    ratio: rho is not negative
     entitlements: entitlements to a resource add up to 1 at most
     exhausted: the first round exhausts the resource
     upwards: the level of the first round is not negative
@@ -40,16 +42,41 @@ STATEMENTS = Chapter(SOURCE, known=__doc__)
 
 
 @argued
-def _first_round(question: Question, stated: str) -> None:
+def _rates(question: Question) -> None:
+    """A rate, rho times the demand, is at most the entitlement.
+
+    Proof
+        [no demand] Where there is no demand there is no rate,
+            none: d <= 0; ratio: q >= 0; entitled: w >= 0
+            => q*d <= w
+            by none * ratio
+        [rate] so that no rate is above the entitlement.
+            smallest: q*d <= w if d > 0; ratio: q >= 0; entitled: w >= 0
+            cases d > 0
+            from smallest
+            from no demand knowing all
+            => q*d <= w
+    """
+
+
+@argued
+def _first_round(question: Question, stated: str) -> Iterator[Iterable[Step]]:
     """The rates on a resource add up to what there is at most.
 
     Proof
-        [first] On the first exhausted resource the rates, which are at most the entitlements, add up to 1 at
-        most, so that it lasts to the level 1.
+        [rate] ...
+        [level] On the first exhausted resource the rates add up to 1 at most,
             rate: g[i] <= w[i]; entitlements: sum[i](w[i]) <= 1; exhausted: x*sum[i](g[i]) == 1;
             upwards: x >= 0
+            => x >= 1
+        so that it lasts to the level 1.
+            smallest: q[i]*d[i] <= w[i] if d[i] > 0 for each i; ratio: q[i] >= 0; entitled: w[i] >= 0;
+            entitlements: sum[i](w[i]) <= 1; exhausted: x*sum[i](q[i]*d[i]) == 1; upwards: x >= 0
+            from rate knowing all with q = q[i]; d = d[i]; w = w[i]
+            from level knowing all with g[i] = q[i]*d[i]
             => x >= 1{stated}
     """
+    yield _rates(question)
 
 
 @STATEMENTS.add("edrf-first-round")
@@ -59,10 +86,9 @@ def _first(question: Question) -> Iterator[Step]:
     .. math:: x_1 = \min_r \frac{1}{\sum_i \rho_i d_{ir}} \ge 1
 
     Hypotheses
-        rate*, entitlements*, exhausted*, upwards*
+        smallest*, entitlements*, exhausted*, upwards*, entitled, ratio
     Place: section 3 (extended DRF); Algorithm 1 in section 2.1 of Kash et al., SoCC 2018
     Scope: all demands and entitlements, any numbers of resources and agents
-    Reading: As rho is the smallest w_ir/d_ir, rates rho d_ir are at most w_ir, and 0 where d_ir is.
     """
     yield from _first_round(question, " (as stated)")
 
@@ -73,30 +99,36 @@ def incentive_steps(question: Question) -> Iterator[Iterable[Step]]:
 
     Proof
         [first] ...
-        [later] Levels only rise after the first round.
-            first: x >= 1; level: z >= x
+        [steps] Steps of later rounds add up to something,
+            further: s[t] >= 0
+            => sum[t](s[t]) >= 0
+        [later] so that levels only rise after the first round.
+            first: x >= 1; further: s >= 0; level: z == x + s
             => z >= 1
-        [entitled] Whoever stops at the level 1 or later runs as many tasks T as its entitlements run, U.
-            demand: D > 0; entitled: w >= 0; tight: g == w; late: z >= 1; tasks: T*D == g*z;
+        [as entitled] Whoever stops at the level 1 or later runs as many tasks T as its entitlements run, U.
+            demand: D > 0; entitled 1: w >= 0; tight: g == w; late: z >= 1; tasks: T*D == g*z;
             entitlement: U*D <= w
             => U <= T
         So everybody does.
-            rate: g[i] <= w[i]; entitlements: sum[i](w[i]) <= 1; exhausted: x*sum[i](g[i]) == 1;
-            upwards: x >= 0; level; demand; entitled; tight; tasks; entitlement
+            smallest: q[i]*d[i] <= w[i] if d[i] > 0 for each i; ratio: q[i] >= 0; entitled: w[i] >= 0;
+            entitlements: sum[i](w[i]) <= 1; exhausted: x*sum[i](q[i]*d[i]) == 1; upwards: x >= 0;
+            further: s[t] >= 0; level: z == x + sum[t](s[t]); demand; entitled 1; tight; tasks; entitlement
             from first knowing all
-            from later knowing all
-            from entitled knowing all
+            from steps knowing all
+            from later knowing all with s = sum[t](s[t])
+            from as entitled knowing all
             => U <= T (as stated)
     """
     yield _first_round(question, "")
 
 
 @argued
-def envy_steps(question: Question) -> None:
+def envy_steps(question: Question) -> Iterator[Iterable[Step]]:
     """Nobody envies those who stop no later, nor those who go on.
 
     Proof
         # On the resource that fixes rho_i: D, g, u; h, v of j. On the one that stopped i: E; H, K of j.
+        [rate] ...
         [no later] If j stops no later than i, i prefers its own: on the resource that fixes rho_i, j holds
         too little.
             demand: D > 0; entitled: u > 0; other entitled: v > 0; other level: y >= 0; tight: g == u;
@@ -115,14 +147,16 @@ def envy_steps(question: Question) -> None:
             => y <= z
             degree 2
         One of the two is the case, so that nobody envies.
-            demand; demand 1; entitled; other entitled; other level; tight; rate; stops all; tasks; envied;
-            envied 1; T >= 0; H >= 0
+            smallest: q*d <= v if d > 0; ratio: q >= 0; demand; demand 1; entitled; other entitled;
+            other level; tight; stops all; tasks; envied: U*D*v <= u*q*d*y; envied 1; T >= 0; H >= 0
             cases H > 0
+            from rate knowing all with w = v
             from stops knowing all
-            from no later knowing all
+            from no later knowing all with h = q*d
             from goes on knowing all
             => U <= T (as stated)
     """
+    yield _rates(question)
 
 
 @STATEMENTS.add("edrf-sharing-incentive")
@@ -132,17 +166,14 @@ def _sharing_incentive(question: Question) -> Iterator[Given]:
     .. math:: u_i(A_i) \ge u_i(w_{i\cdot})
 
     Hypotheses
-        rate*, entitlements*, exhausted*, upwards*, demand
-        entitled: entitlements are not negative
-        tight*
-        level*: the agent stops at the level of the first round or later
+        smallest*, entitlements*, exhausted*, upwards*, entitled, ratio, demand, tight*
+        level*: the agent stops at the level of the first round or later, by the steps of later rounds
+        further*: steps are not negative
         tasks*
         entitlement*: U tasks fit into the entitlement
     Place: section 3
     Scope: all demands and entitlements, any number of agents; algorithm run for all 2 x 2 demands in thirds
         and four tables of entitlements
-    Reading: As rho is the smallest w_ir/d_ir, rates are at most w_ir, with equality somewhere; later rounds
-        only raise levels.
 
     Proof
         The same, computed from the algorithm.
@@ -164,17 +195,16 @@ def _envy(question: Question) -> Iterator[Given]:
         entitled: the agent's entitlement is positive
         other entitled: the other's entitlement is positive
         other level: the other's level is not negative
-        tight*
-        rate*: the other's rate is at most its entitlement
-        stops all*: if the other demands what stopped the agent, it stopped no later
+        tight*, ratio
+        smallest*: the other's rho is at most its entitlement over its demand, where it demands something
+        stops all*: what is exhausted stops all who demand it; if the other demands what stopped the agent, it
+            stopped no later
         tasks*
         envied*: U tasks fit into what the other holds, scaled by the ratio of entitlements
         signs: tasks and rates are not negative
     Place: section 3
     Scope: all demands, entitlements and pairs of any number of agents; algorithm run for all 2 x 2 demands in
         thirds and four tables of entitlements
-    Reading: As rho is the smallest w_ir/d_ir, rates are at most w_ir, with equality somewhere; what is
-        exhausted stops all who demand it, in the same round.
 
     Proof
         The same, computed from the algorithm.
@@ -194,13 +224,11 @@ def _pareto(question: Question) -> None:
     Hypotheses
         demand
         no loss*: nobody has less
-        demanded*: agent 1 demands the resource
-        exhausted*: the resource is exhausted
+        demanded*: agent 1 demands the resource that stops it
+        exhausted*: that resource is exhausted; EDRF ends when all have stopped
         fits*: the other allocation does not exceed the resource
     Place: section 3
     Scope: all demands and tasks, any numbers of agents and resources
-    Reading: Every agent demands a resource that is exhausted: that is what stops it, and EDRF ends when all
-        have stopped.
 
     Proof
         Of a resource that is exhausted agent 1 can have more only if somebody has less.
@@ -258,20 +286,24 @@ def _strategyproof(question: Question) -> Iterator[Claim]:
     .. math:: \forall S \ne \emptyset\ \exists i \in S: u_i(A'_i) \le u_i(A_i)
 
     Hypotheses
-        demand
-        better*: every member of the group runs more tasks with the lies
-        tasks: tasks times demand is what the agent holds in the honest run
-        runs: the tasks with the lies fit into what the member then holds
+        demand: demands are positive, or not negative
+        better*: every member of the group runs more tasks with the lies, all but one that may be agent 1
+        tasks*: tasks times demand is what a member holds in the honest run
+        runs*: the tasks with the lies fit into what it then holds
         entitled: entitlements are not negative
         tight*: some demanded resource fixes rho: there the honest rate is the entitlement
         claimed rate*: a claim has at most the rate of the entitlement on every resource
         levels: levels are not negative
         rate: rates are not negative
-        gain*: one agent has more of the resource
-        no less*: nobody has less of it
-        exact*: resources count as exhausted when nothing is left (epsilon = 0)
-        earliest*: no gainer stops before the level t in the honest run
-        before*: the agent with less stops before t in the run with the lies
+        gainer*: of the agents outside the group some stop at a higher level with the lies,
+        rest*: and the rest does not
+        earliest*: of those who stop at a higher level agent 1 stops first in the honest run
+        exact*: the resource that stops it is exhausted, and one is that stops an agent of the rest with the
+            lies
+            (epsilon = 0)
+        fits*: nothing is exceeded
+        stops*: whoever demands or claims an exhausted resource stops with it, or before
+        claims*: an agent claims what stops it
     Place: section 3 (group strategyproofness)
     Scope: all demands, entitlements, groups and claims, any numbers of agents and resources; algorithm run
         for three agents and two resources: all lies of one in halves, of two in whole units
@@ -279,43 +311,135 @@ def _strategyproof(question: Question) -> Iterator[Claim]:
         edrf-strategyproof-helper.
 
     Proof
-        # y, z: levels at which an agent stops in the run with the lies and in the honest one.
-        A member of the group who runs more tasks holds more of all that it demands.
-            demand: D > 0; better: U > T; tasks: T*D == A; runs: U*D <= B
-            => B > A
-        So it stops at a higher level: where its honest rate is its entitlement, no claim has a higher rate.
-            entitled: w >= 0; tight: g == w; claimed rate: h <= w; levels: y >= 0; more held: h*y > g*z
-            => y > z
-        Gainers are the members and all others who stop at a higher level. Take one that stops first in the
-        honest run, at the level t, and the resource r that stops it.
-            In words: There is one, as members are gainers; all stop at some exhausted resource.
-        It holds more of r with the lies: members by the first step, and others have the same rate.
-            demanded: g > 0; gainer: y > z
-            => g*y > g*z
-        As r is exhausted in the honest run, somebody has less of it with the lies.
-            gain: b1 > a1; no less: b[i] >= a[i]; exact: a1 + sum[i](a[i]) == 1
-            => b1 + sum[i](b[i]) > 1
-        That is no member; it has the same rate in both runs, so that its level s with the lies is lower.
-            rate: g >= 0; has less: g*s < g*z
-            => s < z
-        It demands r, so that it stops at t or before in the honest run: s < t. With the lies a resource q
-        stops it.
-            In words: An exhausted resource stops all who demand it; q is another one, or r itself.
-        Gainers stop after s with the lies, so that none of them claims anything of q.
-            earliest: z >= t; before: s < t; gainer
-            => y > s
-        Whoever holds some of q with the lies is therefore no member and no gainer, and holds no less of it in
-        the honest run; others cannot hold less than nothing.
-            rate; no gainer: y <= z
-            => g*y <= g*z
-        The one of level s holds more of it there. But with the lies q is exhausted, so that the honest run
-        would exceed it.
-            gain: a1 > b1; no less: a[i] >= b[i]; exact: b1 + sum[i](b[i]) == 1
-            => a1 + sum[i](a[i]) > 1
         Computed from the algorithm: every lie of one of three agents.
             Computed (as stated).
         Every pair of lies of two of three agents.
             Computed (as stated).
+        # z, y: levels at which agents stop in the honest run and with the lies. Members i, others who gain k,
+        # the rest p; o: the rest once more, beside one of them.
+        [later] A member of the group who runs more tasks stops at a higher level: where its honest rate is
+        its
+        entitlement, no claim has a higher rate.
+            demand: D > 0; better: U > T; tasks: T*D == g*z; tight: g == w; runs: U*D <= h*y;
+            claimed rate: h <= w; entitled: w >= 0; levels: y >= 0
+            => y > z
+            by better * demand; claimed rate * levels; not the conclusion * entitled
+        [no less] It holds no less of anything with the lies,
+            demand: d >= 0; better; tasks: T*d == a; runs: U*d <= b
+            => b >= a
+            by better * demand
+        [more] and more of what it demands.
+            demand: d > 0; better; tasks: T*d == a; runs: U*d <= b
+            => b > a
+            by better * demand
+        [as much] So it is with others who gain, whose rates are the same,
+            rate: g >= 0; gainer: y > z
+            => g*y >= g*z
+            by rate * gainer
+        [more alike] where they have a rate.
+            rate: g > 0; gainer: y > z
+            => g*y > g*z
+            by rate * gainer
+        [before] Let the resource r stop agent 1 at the level t in the honest run. One of the rest that has
+        less
+        of r with the lies stops below t then, as r stops it in the honest run,
+            less: g*y < g*z; stops: g*(t - z) >= 0; rate: g >= 0
+            => y < t
+            by not the conclusion * rate
+        [lower] and at a lower level than in the honest run.
+            less: g*y < g*z; rate: g >= 0
+            => y < z
+            by not the conclusion * rate
+        [above] Those who gain stop above it with the lies,
+            gainer: y > z; earliest: z >= t; before: s < t
+            => y > s
+        [none] so that they claim nothing of the resource q that stops it.
+            stops: H*(s - y) >= 0; above: y > s; rate: H >= 0; levels: y >= 0
+            => H*y <= 0
+            by not the conclusion * above; stops * levels
+        [overfull] But as q is exhausted then, the honest run would exceed it, which it cannot.
+            exact: H1*y1 + sum[i](H[i]*y[i]) + sum[k](G[k]*y[k]) + sum[o](G[o]*y[o]) + E*y == 1;
+            fits: Q1*z1 + sum[i](Q[i]*z[i]) + sum[k](G[k]*z[k]) + sum[o](G[o]*z[o]) + E*z <= 1;
+            none 1: H1*y1 <= 0; none 2: H[i]*y[i] <= 0; none 3: G[k]*y[k] <= 0; rest: y[o] <= z[o];
+            claims: E > 0; lower: y < z; rate 1: Q1 >= 0; rate 2: Q[i] >= 0; rate 3: G[k] >= 0;
+            rate 4: G[o] >= 0; levels 1: z1 >= 0; levels 2: z[i] >= 0; levels 3: z[k] >= 0
+            => 0 == 1
+            by rest * rate 4; lower * claims; rate 1 * levels 1; rate 2 * levels 2; rate 3 * levels 3
+        [keeps] So none of the rest has less of r.
+            gainer 1: y1 > z1; later: y[i] > z[i]; gainer: y[k] > z[k]; earliest 2: z[i] >= z1;
+            earliest 3: z[k] >= z1; rate: g[p] >= 0; stops: g[p]*(z1 - z[p]) >= 0;
+            stops 1: H1[p]*(y[p] - y1) >= 0; stops 2: H[i,p]*(y[p] - y[i]) >= 0;
+            stops 3: G[k,p]*(y[p] - y[k]) >= 0;
+            exact: H1[p]*y1 + sum[i](H[i,p]*y[i]) + sum[k](G[k,p]*y[k]) + sum[o](G[o,p]*y[o]) + E[p]*y[p] ==
+            1;
+            fits: Q1[p]*z1 + sum[i](Q[i,p]*z[i]) + sum[k](G[k,p]*z[k]) + sum[o](G[o,p]*z[o]) + E[p]*z[p] <= 1;
+            rest: y[o] <= z[o]; claims: E[p] > 0; rate 1: Q1[p] >= 0; rate 2: Q[i,p] >= 0; rate 3: G[k,p] >=
+            0;
+            rate 4: G[o,p] >= 0; rate 5: H1[p] >= 0; rate 6: H[i,p] >= 0; levels 1: z1 >= 0;
+            levels 2: z[i] >= 0; levels 3: z[k] >= 0; levels 4: y1 >= 0; levels 5: y[i] >= 0;
+            levels 6: y[k] >= 0
+            cases g[p]*y[p] < g[p]*z[p]
+            from before knowing all with g = g[p]; y = y[p]; z = z[p]; t = z1
+            from lower knowing all with g = g[p]; y = y[p]; z = z[p]
+            from above knowing all with y = y1; z = z1; t = z1; s = y[p]
+            from above knowing all with y = y[i]; z = z[i]; t = z1; s = y[p]
+            from above knowing all with y = y[k]; z = z[k]; t = z1; s = y[p]
+            from none knowing all with H = H1[p]; s = y[p]; y = y1
+            from none knowing all with H = H[i,p]; s = y[p]; y = y[i]
+            from none knowing all with H = G[k,p]; s = y[p]; y = y[k]
+            from overfull knowing all with H1 = H1[p]; H[i] = H[i,p]; G[k] = G[k,p]; G[o] = G[o,p]; E = E[p];
+            Q1 = Q1[p]; Q[i] = Q[i,p]; y = y[p]; z = z[p]
+            => g[p]*y[p] >= g[p]*z[p]
+        [crowded] But all cannot have as much of r, which is exhausted in the honest run, and one more.
+            exact: a1 + sum[i](a[i]) + sum[k](g[k]*z[k]) + sum[p](g[p]*z[p]) == 1;
+            fits: b1 + sum[i](b[i]) + sum[k](g[k]*y[k]) + sum[p](g[p]*y[p]) <= 1; no less: b[i] >= a[i];
+            as much: g[k]*y[k] >= g[k]*z[k]; keeps: g[p]*y[p] >= g[p]*z[p]; more: b1 > a1
+            => 0 == 1
+        If agent 1 is a member, it does not run more,
+            demand 1: D1 > 0; demand 2: D[i] > 0; demand 3: d1 > 0; demand 4: d[i] >= 0; better: U[i] > T[i];
+            tasks 1: T1*D1 == m1*z1; tasks 2: T[i]*D[i] == m[i]*z[i]; tasks 3: T1*d1 == a1;
+            tasks 4: T[i]*d[i] == a[i]; tight 1: m1 == w1; tight 2: m[i] == w[i]; runs 1: U1*D1 <= h1*y1;
+            runs 2: U[i]*D[i] <= h[i]*y[i]; runs 3: U1*d1 <= b1; runs 4: U[i]*d[i] <= b[i];
+            claimed rate 1: h1 <= w1; claimed rate 2: h[i] <= w[i]; entitled 1: w1 >= 0; entitled 2: w[i] >=
+            0;
+            gainer: y[k] > z[k]; earliest 2: z[i] >= z1; earliest 3: z[k] >= z1; rate: g[p] >= 0;
+            rate 7: g[k] >= 0; stops: g[p]*(z1 - z[p]) >= 0; stops 1: H1[p]*(y[p] - y1) >= 0;
+            stops 2: H[i,p]*(y[p] - y[i]) >= 0; stops 3: G[k,p]*(y[p] - y[k]) >= 0;
+            exact: H1[p]*y1 + sum[i](H[i,p]*y[i]) + sum[k](G[k,p]*y[k]) + sum[o](G[o,p]*y[o]) + E[p]*y[p] ==
+            1;
+            exact 1: a1 + sum[i](a[i]) + sum[k](g[k]*z[k]) + sum[p](g[p]*z[p]) == 1;
+            fits: Q1[p]*z1 + sum[i](Q[i,p]*z[i]) + sum[k](G[k,p]*z[k]) + sum[o](G[o,p]*z[o]) + E[p]*z[p] <= 1;
+            fits 1: b1 + sum[i](b[i]) + sum[k](g[k]*y[k]) + sum[p](g[p]*y[p]) <= 1;
+            rest: y[o] <= z[o]; claims: E[p] > 0; rate 1: Q1[p] >= 0; rate 2: Q[i,p] >= 0; rate 3: G[k,p] >=
+            0;
+            rate 4: G[o,p] >= 0; rate 5: H1[p] >= 0; rate 6: H[i,p] >= 0; levels 1: z1 >= 0;
+            levels 2: z[i] >= 0; levels 3: z[k] >= 0; levels 4: y1 >= 0; levels 5: y[i] >= 0;
+            levels 6: y[k] >= 0
+            cases U1 > T1
+            from later knowing all with D = D1; U = U1; T = T1; g = m1; z = z1; w = w1; h = h1; y = y1
+            from later knowing all with D = D[i]; U = U[i]; T = T[i]; g = m[i]; z = z[i]; w = w[i]; h = h[i];
+            y = y[i]
+            from no less knowing all with d = d[i]; U = U[i]; T = T[i]; a = a[i]; b = b[i]
+            from more knowing all with d = d1; U = U1; T = T1; a = a1; b = b1
+            from as much knowing all with g = g[k]; y = y[k]; z = z[k]
+            from keeps knowing all
+            from crowded knowing all
+            => U1 <= T1 (as stated)
+        and if it is not, it does not stop at a higher level: the members cannot all run more.
+            demand 2; demand 4; better; tasks 2; tasks 4; tight 2; runs 2; runs 4; claimed rate 2; entitled 2;
+            gainer; earliest 2; earliest 3; rate; rate 7; rate 8: g1 > 0; stops; stops 1; stops 2; stops 3;
+            exact; exact 1: g1*z1 + sum[i](a[i]) + sum[k](g[k]*z[k]) + sum[p](g[p]*z[p]) == 1; fits;
+            fits 1: g1*y1 + sum[i](b[i]) + sum[k](g[k]*y[k]) + sum[p](g[p]*y[p]) <= 1; rest; claims; rate 1;
+            rate 2; rate 3; rate 4; rate 5; rate 6; levels 1; levels 2; levels 3; levels 4; levels 5; levels 6
+            cases y1 > z1
+            from later knowing all with D = D[i]; U = U[i]; T = T[i]; g = m[i]; z = z[i]; w = w[i]; h = h[i];
+            y = y[i]
+            from no less knowing all with d = d[i]; U = U[i]; T = T[i]; a = a[i]; b = b[i]
+            from more alike knowing all with g = g1; y = y1; z = z1
+            from as much knowing all with g = g[k]; y = y[k]; z = z[k]
+            from keeps knowing all
+            from crowded knowing all with a1 = g1*z1; b1 = g1*y1
+            => y1 <= z1 (as stated)
     """
     yield every("edrf_lies", n=3, m=2, largest=2, members=1)
     yield every("edrf_lies", n=3, m=2, largest=1, members=2)

@@ -93,24 +93,38 @@ def _endless(question: Question) -> Iterator[Claim]:
     Remark: The sweeps approach the PS-DSF allocation (1, 1, 1), by a factor of 4 each, and do not reach it. A
         program has to stop within a tolerance, or solve for the limit. Whether they approach one on every
         cluster is open.
+    Reading: A visit makes the two users of a server equal and leaves it full: with one resource the poorer
+        takes the part of what the richer has there that makes both equal, which is below 1 while z is at most
+        1/2.
 
     Proof
         # x, y: users 1 and 3 on server 1; w, z: users 2 and 3 on server 2, after n sweeps.
-        After every sweep user 3 has tasks on server 2.
-            full 1: x[n+1] + y[n+1] == 2; equal 1: x[n+1] == y[n+1] + z[n]; full 2: w[n+1] + z[n+1] == 1;
-            equal 2: w[n+1] == z[n+1] + y[n+1]; start: z[0] > 0
-            => z[n] > 0
-        Then user 1 has more than user 3 in all, who is served beside it: the next sweep has an update.
-            full 1: x + y == 2; equal 1: x == y + z; full 2: w + v == 1; equal 2: w == v + y; left: z > 0;
-            x >= 0; y >= 0; v >= 0; w >= 0
-            => x > y + v
-        A visit makes the two users of a server equal and leaves it full.
-            In words: One resource: the poorer takes the part of what the richer has there that makes both
-            equal, which is below 1 while z is at most 1/2.
         Eight sweeps from DRF on each server, in fractions: each updates something and leaves a quarter.
             Computed (as stated).
         The limit is PS-DSF.
             Computed.
+        [left] After every sweep user 3 has tasks on server 2.
+            full 1: x[n+1] + y[n+1] == 2; equal 1: x[n+1] == y[n+1] + z[n]; full 2: w[n+1] + z[n+1] == 1;
+            equal 2: w[n+1] == z[n+1] + y[n+1]; start: z[0] > 0
+            => z[n] > 0
+        [quarter] A sweep leaves a quarter of them.
+            full 1: x + y == 2; equal 1: x == y + z; full 2: w + v == 1; equal 2: w == v + y
+            => z == 4*v
+        [more] So user 1 has more than user 3 in all, who is served beside it.
+            full 1; equal 1; full 2; equal 2; left: z > 0
+            => x > y + v
+        It is a quarter every time,
+            full 1: x[n+1] + y[n+1] == 2; equal 1: x[n+1] == y[n+1] + z[n]; full 2: w[n+1] + z[n+1] == 1;
+            equal 2: w[n+1] == z[n+1] + y[n+1]
+            from quarter knowing all with x = x[n+1]; y = y[n+1]; w = w[n+1]; z = z[n]; v = z[n+1]
+            => z[n] == 4*z[n+1] (as stated)
+            from 0
+        and after every sweep the next one has an update: the algorithm never ends.
+            full 1; equal 1; full 2; equal 2; start
+            from left knowing all
+            from more knowing all with x = x[n+1]; y = y[n+1]; w = w[n+1]; z = z[n]; v = z[n+1]
+            => x[n+1] > y[n+1] + z[n+1] (as stated)
+            from 0
     """
     yield every("endless_sweeps", most=8)
     yield psdsf_tasks(

@@ -131,13 +131,12 @@ def _envy_free(question: Question) -> None:
         demanded: user n demands its dominant resource, and its bottleneck
         gamma: the other user can run there
         weight: the weight of n is positive
-        all tasks*: the tasks of the other user on these servers are at most all its tasks
+        all tasks*: the tasks of the other user on these servers and on others are all its tasks
+        elsewhere: on servers that one of them may not use n runs nothing with what the other holds
         runs*: the other user runs something
         signs: tasks and weights are not negative
     Place: Theorem 3, envy-freeness, equations (25)-(29)
     Scope: each pair of users; all reals, any number of servers
-    Reading: Servers are those that both users may use; on others the bundle of the other is worth nothing
-        to n.
 
     Proof
         # d, e: demands of n and of p for the dominant resource of n on a server, of capacity c; D, E: for the
@@ -174,20 +173,39 @@ def _envy_free(question: Question) -> None:
             from no more knowing all
             from nothing knowing all
             => t*f*X <= z*N*h
-        [servers] Summed over the servers, user n does not prefer the weighted bundle of user p.
-            server: t[i]*f*X <= z[i]*N*h; all tasks: sum[i](z[i]) <= X; runs; N >= 0; h >= 0
+        # i: servers that both may use, j: all others.
+        [elsewhere] The bundle of user p is not negative where it is worth nothing.
+            sign of z j: z[j] >= 0
+            => sum[j](z[j]) >= 0
+        [at most] So what it holds where both may run are at most all of its tasks.
+            all tasks: Z + W == X; other tasks: W >= 0
+            => Z <= X
+        [servers] Summed over these servers, user n does not prefer the weighted bundle of user p,
+            server: t[i]*f*X <= z[i]*N*h; at most: sum[i](z[i]) <= X; runs; N >= 0; h >= 0
             => f*sum[i](t[i]) <= h*N
-            by not the conclusion * runs; all tasks * sign of N * sign of h
+            by not the conclusion * runs; at most * sign of N * sign of h
             degree 3
+        [nothing there] and on the others
+            elsewhere: t[j] == 0
+            => sum[j](t[j]) == 0
+        [in all] it has no use for it.
+            servers: f*T <= h*N; nothing there: S == 0
+            => f*(T + S) <= h*N
+            degree 2
         On all servers, then.
             worth: t[i]*d[i] <= z[i]*e[i]; worth 1: t[i]*D[i] <= z[i]*E[i]; dominant: G[i]*d[i] == c[i];
             alone: g[i]*e[i] <= c[i]; demanded: d[i] > 0; demanded 1: D[i] > 0;
             bottleneck: z[i]*E[i]*(N*h*g[i] - X*f*G[i]) >= 0; gamma: g[i] > 0; weight; runs; t[i] >= 0;
-            z[i] >= 0; N >= 0; h >= 0; all tasks
+            z[i] >= 0; sign of z j: z[j] >= 0; N >= 0; h >= 0;
+            all tasks: sum[i](z[i]) + sum[j](z[j]) == X; elsewhere: t[j] == 0
             from server knowing all with t = t[i]; d = d[i]; z = z[i]; e = e[i]; D = D[i]; E = E[i];
             G = G[i]; g = g[i]; c = c[i]
+            from elsewhere knowing all
+            from at most knowing all with Z = sum[i](z[i]); W = sum[j](z[j])
             from servers knowing all
-            => f*sum[i](t[i]) <= h*N (as stated)
+            from nothing there knowing all
+            from in all knowing all with T = sum[i](t[i]); S = sum[j](t[j])
+            => f*(sum[i](t[i]) + sum[j](t[j])) <= h*N (as stated)
     """
 
 
@@ -206,15 +224,15 @@ def _bottleneck_fair(question: Question) -> None:
         capacity: there is something of the common resource, and of the bottleneck
         demand: users demand the common resource
         level*: a user stands no higher than another one
+        bottleneck*: users that hold a bottleneck of another stand no higher (12)
+        up to*: on these servers somebody of no higher level than L may run
+        above*: others stand higher than L
         fits*: what else is allocated of the common resource fits
         no loss*: nobody else gets less of it in all
         signs: parts of the time, weights and tasks are not negative
     Place: Theorem 3, single resource and bottleneck fairness, equations (23)-(24)
-    Scope: all reals, any numbers of servers and of users that hold a bottleneck or stand no higher than one
-        of them
-    Reading: Who is served stands no higher than any user that may run there (12), so the users up to a level
-        fill all servers that one of them may use. One resource alone is the special case of single resource
-        fairness.
+    Scope: all reals, any numbers of servers and users; the servers are those that users up to a level may use
+    Remark: One resource alone is the special case of single resource fairness.
 
     Proof
         If all dominantly request one resource, levels on a server compare as weighted amounts of it.
@@ -222,9 +240,20 @@ def _bottleneck_fair(question: Question) -> None:
             level: h*N*g >= f*X*G; f >= 0; h >= 0; N >= 0; X >= 0
             => h*N*e >= f*X*d (as stated)
             by level * demand 1 * demand 2; not the conclusion * capacity
-        # User 1, and the others p. c, d: the bottleneck and demands for it, C, e: of the common resource.
+        # User 1 and the users p have levels up to L, the users o higher ones; levels are weighted amounts of
+        # the
+        # common resource. c, d: the bottleneck of somebody of a level B up to L, and demands for it, C, e: of
+        # the
+        # common resource.
+        [gone] Users of higher levels hold nothing of the bottleneck of one who is not above L,
+            bottleneck: x*d*(B - s) >= 0; up to: B <= L; above: s > L
+            => x*d <= 0
+            by not the conclusion * above; not the conclusion * up to
+        [left] so that the others fill it.
+            saturated: x1*d1 + sum[p](x[p]*d[p]) + sum[o](x[o]*d[o]) == c; gone: x[o]*d[o] <= 0
+            => x1*d1 + sum[p](x[p]*d[p]) >= c
         [time] The users that fill a bottleneck, whichever it is, would take all of the server's time...
-            alone: g[p]*d[p] <= c; alone 1: g1*d1 <= c; saturated: x1*d1 + sum[p](x[p]*d[p]) == c;
+            alone: g[p]*d[p] <= c; alone 1: g1*d1 <= c; left: x1*d1 + sum[p](x[p]*d[p]) >= c;
             capacity: c > 0; u[p] >= 0; sign of u1: u1 >= 0; tasks: u[p]*g[p] == x[p]; tasks 1: u1*g1 == x1
             => u1 + sum[p](u[p]) >= 1
             by not the conclusion * capacity; alone * sign of u; alone 1 * sign of u1; tasks | d[p]
@@ -242,10 +271,15 @@ def _bottleneck_fair(question: Question) -> None:
             degree 1
         That is max-min fairness.
             dominant: g[p,i]*e[p] == C[i]; dominant 1: g1[i]*e1 == C[i]; alone: g[p,i]*d[p,i] <= c[i];
-            alone 1: g1[i]*d1[i] <= c[i]; saturated: x1[i]*d1[i] + sum[p](x[p,i]*d[p,i]) == c[i];
+            alone 1: g1[i]*d1[i] <= c[i];
+            saturated: x1[i]*d1[i] + sum[p](x[p,i]*d[p,i]) + sum[o](x[o,i]*d[o,i]) == c[i];
+            bottleneck: x[o,i]*d[o,i]*(B[i] - s[o]) >= 0; up to: B[i] <= L; above: s[o] > L;
             tasks: u[p,i]*g[p,i] == x[p,i]; tasks 1: u1[i]*g1[i] == x1[i]; u[p,i] >= 0;
             sign of u1: u1[i] >= 0; capacity: c[i] > 0; capacity 1: C[i] > 0; fits;
             no loss: sum[i](y[p,i]) >= sum[i](x[p,i]*e[p])
+            from gone knowing all with x = x[o,i]; d = d[o,i]; B = B[i]; s = s[o]
+            from left knowing all with x1 = x1[i]; d1 = d1[i]; x[p] = x[p,i]; d[p] = d[p,i]; x[o] = x[o,i];
+            d[o] = d[o,i]; c = c[i]
             from time knowing all with g[p] = g[p,i]; d[p] = d[p,i]; x[p] = x[p,i]; u[p] = u[p,i]; g1 = g1[i];
             d1 = d1[i]; x1 = x1[i]; u1 = u1[i]; c = c[i]
             from common knowing all with g[p] = g[p,i]; x[p] = x[p,i]; u[p] = u[p,i]; g1 = g1[i]; x1 = x1[i];

@@ -132,15 +132,17 @@ def _one_server(question: Question) -> None:
         covers*: its tasks fit into what it holds of its true dominant resource
         dominant: with the truth it holds the level times its weight and that capacity
         no loss*: it runs no less with the lie
-        level: before the lie the others have the common level
-        level later*: so they have after it
+        level: before the lie another user has some level
+        level later*: so it has with it
+        bottleneck*: users that hold a bottleneck of another stand no higher (12); a full resource is one for
+            all,
+            as all demand all
+        runs: everybody runs something
         demand: demands are positive
         yardstick: weights and capacities are positive
         others: at a level above 0 the others run something
     Place: Lemma 1, for one server; not in the paper as a case of its own
     Scope: all real demands > 0, any numbers of users and resources, one server
-    Reading: All demand all, so the first resource that is full stops everybody, and the level is common to
-        all.
 
     Proof
         # b: what the liar holds of its true dominant resource; k: its weight times the capacity of that
@@ -151,13 +153,39 @@ def _one_server(question: Question) -> None:
             demand: d > 0
             => t >= s
             by not the conclusion * yardstick; no loss * demand
+        [held] Who runs something holds some of a full resource,
+            runs: y > 0; demand: d > 0
+            => y*d > 0
+            by runs * demand
+        [same] and of two that do, neither stands higher.
+            bottleneck: h*(s - m) >= 0; bottleneck 1: H*(m - s) >= 0; held: h > 0; held 1: H > 0
+            => m == s
+            by not the conclusion * held; not the conclusion * held 1
+            degree 3
+        [before] So another user has the level of the liar, with the truth and with the lie.
+            level: y == m*g; same: m == s
+            => y == s*g
+            degree 2
         [no less] Then nobody else runs less.
             level: y == s*g; level later: z == t*g; rises: t >= s; others: g > 0
             => z >= y
             by rises * others
         So who loses nothing takes nothing from the others.
-            claim; covers; dominant; no loss; yardstick; demand; level; level later; others
+            claim: b <= t*k; covers: u*d <= b; dominant: x*d == s*k; no loss: u >= x; yardstick: k > 0;
+            demand: d > 0; level: y == m*g; level later: z == n*g; others: g > 0; runs 1: x > 0; runs 2: y >
+            0;
+            runs 3: X > 0; runs 4: z > 0; demand 1: c > 0; demand 2: e > 0; demand 3: D > 0; demand 4: E > 0;
+            bottleneck 1: y*e*(s - m) >= 0; bottleneck 2: x*c*(m - s) >= 0; bottleneck 3: z*E*(t - n) >= 0;
+            bottleneck 4: X*D*(n - t) >= 0
             from rises knowing all
+            from held knowing all with d = e
+            from held knowing all with y = x; d = c
+            from held knowing all with y = z; d = E
+            from held knowing all with y = X; d = D
+            from same knowing all with h = y*e; H = x*c
+            from same knowing all with h = z*E; H = X*D; s = t; m = n
+            from before knowing all
+            from before knowing all with y = z; m = n; s = t
             from no less knowing all
             => z >= y (as stated)
     """

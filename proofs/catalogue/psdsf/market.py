@@ -102,21 +102,16 @@ def _market(question: Question) -> Iterator[Iterable[Step]]:
     yield _welfare(question, says + "worth more...")
 
 
-SERVED = (
-    "By psdsf-theorem-2 every server is busy and serves its lowest levels; the price q of a server is "
-    "the largest f g/x there, so who is served pays it."
-)
-"""Why those who are served pay the price of their server."""
-
-
-@STATEMENTS.add("psdsf-time-pareto", reading=SERVED)
+@STATEMENTS.add("psdsf-time-pareto")
 def _pareto(question: Question) -> Iterator[Iterable[Step]]:
     r"""With divided time nobody can be given more tasks unless somebody gets fewer, whatever is moved.
 
     .. math:: y\ge x,\ y\text{ feasible}\implies y=x
 
     Hypotheses
-        price*, served, busy*, own worth, part, weight, inverse, worth
+        price*: nobody stands lower than the lowest level of a server, of which the price is one over it
+        served: servers serve their lowest levels only (13)
+        busy*, own worth, part, weight, inverse, worth
         time*: the other placement takes no more than the time
         no loss*: no user loses
     Place: Theorem 3, Pareto optimality
@@ -148,14 +143,16 @@ def _pareto(question: Question) -> Iterator[Iterable[Step]]:
     )
 
 
-@STATEMENTS.add("psdsf-time-unique", said=Said.READER, reading=SERVED)
+@STATEMENTS.add("psdsf-time-unique", said=Said.READER)
 def _unique(question: Question) -> Iterator[Iterable[Step]]:
     r"""With divided time all PS-DSF allocations give each user the same number of tasks.
 
     .. math:: x,y\ \text{PS-DSF}\implies\sum_ix_{ni}=\sum_iy_{ni}
 
     Hypotheses
-        price*, served*, busy*, own worth*, part, weight, inverse, worth
+        price*: nobody stands lower than the lowest level of a server, of which the price is one over it
+        served*: servers serve their lowest levels only (13)
+        busy*, own worth*, part, weight, inverse, worth
     Place: section III (the uniqueness is not in the paper)
     Scope: all reals, any numbers of users and servers
     Remark: With divided resources this fails: see psdsf-resource-unique.
@@ -282,59 +279,232 @@ def _strategy_proof(question: Question) -> None:
 
     Hypotheses
         resources*: the liar gets the resources of the tasks that it claimed (46)
-        ratio: one resource has the least ratio of declared and true demand
-        cover: all others have no smaller one
-        alone: the declared tasks alone on a server fit (7)
-        dominant: the true tasks alone on the server fill a resource
-        lie*: the conclusion of the second step
-        price*
-        gains: the users whose level rises gain
-        costs: the conclusion of the step before, for all of them but one
-        sold: the servers are sold once
-        bought*: they alone paid for these servers before the lie
+        ratio*: one resource has the least ratio of declared and true demand
+        cover*: all others have no smaller one
+        alone*: the declared tasks alone on a server fit (7)
+        dominant*: where the liar can really run something, the true tasks alone on the server fill a resource
+        demanded: these resources are demanded
+        claimed*: in a part of the time the liar claims as many of the declared tasks
+        price*: nobody stands lower than the lowest level of a server, of which the price is one over it
+        served*: servers serve their lowest levels only (13), before the lie and with it
+        eligible: whoever is served can run there
+        busy*: servers are always busy (10)
+        time*: with the lie they are not busy for longer
+        tasks*: tasks on the servers add up
+        gains*: of the other users some gain,
+        rest*: and the rest does not
+        runs: users run something
+        part, weight, inverse, worth
+        signs: demands, claims and tasks are not negative
     Place: Theorem 3, strategy-proofness, equations (46)-(52)
-    Scope: each user, server and resource; any numbers of users whose levels rise and of servers; all reals
+    Scope: any numbers of users, servers and resources; all reals
     Remark: A liar that may use its time as it likes can gain: see psdsf-time-slots-strategy-proof.
 
     Proof
-        The liar runs at most m tasks for each task that it claimed, m the least ratio of declared and true
-        demands.
-            resources: a*d <= z*D; ratio: D == m*d; demanded: d > 0; a >= 0; z >= 0; D >= 0; m >= 0
+        # q, s: prices of a server before the lie and with it; u, v: parts of its time.
+        [worth] The liar runs at most m tasks for each task that it claimed, m the least ratio of declared and
+        true demands.
+            resources: a*d <= z*D; ratio: D == m*d; demanded: d > 0
             => a <= m*z
             by not the conclusion * demanded
-        And m times what it would run alone with the declared demands is at most what it would run with the
-        true ones.
-            cover: m*d <= D; alone: H*D <= c; dominant: G*d == c; demanded; declared: H > 0; G > 0; c > 0;
-            m >= 0; D >= 0
+        [alone] And m times what it would run alone with the declared demands is at most what it would run
+        with the true ones.
+            cover: m*d <= D; alone: H*D <= c; dominant: G*d == c; demanded; H >= 0
             => H*m <= G
-            by cover * declared; not the conclusion * demanded
-        So if it gains, its declared level rises on every server that it can use (48).
-            lie: H*m <= G
-            besides worth: t <= m*X; gains: t > N; declared; eligible: G > 0; runs: X > 0; N > 0; m >= 0;
-            t >= 0
+            by cover * sign of H; not the conclusion * demanded
+        [summed] In all it runs at most m times what it claimed.
+            worth: a[i] <= m*z[i]
+            => sum[i](a[i]) <= m*sum[i](z[i])
+        [risen] So if it gains, its declared level rises on every server that it can use (48).
+            lie: H*m <= G; summed: t <= m*X; gains: t > N; declared: H > 0; X >= 0
             => X*G > N*H
-            by lie * runs; worth * declared; gains * declared
-        Let A be the users whose level rises. Where one of them is served under the lie, the level of the
-        server rises (51)...
-            served then: L2 == S2; rises: S2 > S1; before: S1 >= L1
-            => L2 > L1
-        ...and who was served at such a server before belongs to A.
-            served before: S1 == L1; rises: L2 > L1; then: S2 >= L2
-            => S2 > S1
-        So the users of A now live on servers that A alone paid for before.
-            In words: The two preceding steps for all users and servers; tasks of the liar where they cannot
-            run are worth nothing.
-        At the prices before the lie, more tasks than before cost more than the weight.
-            price: f*G[i] <= q[i]*N; gains: sum[i](v[i]*G[i]) > N; part: v[i] >= 0; weight: f > 0;
-            runs: N > 0; G[i] >= 0; q[i] >= 0
-            => sum[i](q[i]*v[i]) > f
+            by lie * sign of X; summed * declared; gains * declared
+        [some] It claims something,
+            summed: t <= m*X; gains: t > N; runs: N > 0; m >= 0
+            => X > 0
+            by not the conclusion * sign of m
+        [in time] where it really runs something it has a part of the time,
+            real: a > 0; worth: a <= m*z; claimed: z == v*H; H >= 0; m >= 0
+            => v > 0
+            by not the conclusion * sign of H * sign of m
+            degree 3
+        [declared] and runs declared tasks.
+            real: a > 0; worth: a <= m*z; claimed: z == v*H; part: v >= 0; m >= 0
+            => H > 0
+            by not the conclusion * part * sign of m
+            degree 3
+        [lowest] Who is served pays the price.
+            served: v*(w - p) == 0; is served: v > 0
+            => w == p
+            by not the conclusion * is served
+            degree 2
+        [fill] Where it really runs something, its tasks alone would fill a resource.
+            dominant: a == 0 or g == c; real: a > 0
+            => g == c
+            by not the conclusion * real * real
+            degree 2
+        [falls first] There the price falls, as the level of the server rises (51).
+            served: f*H == s*X; price: f*G <= q*N; risen: X*G > N*H; some: X > 0; runs: N > 0; weight: f > 0
+            => s < q
+            by risen * weight; price * some; not the conclusion * runs * some
+        [larger] Others who gain run something.
+            gains: y > x; runs: x > 0
+            => y > 0
+        [paid] They pay something,
+            weight: f > 0; can run: G > 0
+            => f*G > 0
+            by weight * can run
+        [falls] and where they are served with the lie, the price falls, too.
+            served: w == s*y; price: w <= q*x; gains: y > x; runs: x > 0; larger: y > 0; paid: w > 0
+            => s < q
+            by paid * gains; price * larger; not the conclusion * runs * larger
+            degree 3
+        [stays] Where the rest was served before, it does not fall.
+            served: w == q*x; price: w <= s*y; rest: y <= x; runs: x > 0; worth: s >= 0
+            => s >= q
+            by rest * worth; not the conclusion * runs
+        [not both] It cannot fall and not fall.
+            falls: s < q; stays: s >= q
+            => 0 == 1
+        [none] Products with nothing are nothing,
+            none: v <= 0; u >= 0
+            => v*u <= 0
+            by none * sign of u
+        [none before] on either side.
+            none: u <= 0; v >= 0
+            => v*u <= 0
+            by none * sign of v
+        [apart] So nobody of the rest was served where others who gain are now,
+            eligible: G > 0 if v > 0; served 1: v*(f*G - s*y) == 0; price 1: f*G <= q*x; gains: y > x;
+            runs 1: x > 0; weight: f > 0; served 2: u*(w - q*n) == 0; price 2: w <= s*l; rest: l <= n;
+            runs 2: n > 0; worth: s >= 0; part 1: u >= 0; part 2: v >= 0
+            cases v > 0; u > 0
+            from eligible
+            from paid (all) knowing weight; can run
+            from larger knowing all
+            from lowest knowing all with w = f*G; p = s*y
+            from falls knowing all with w = f*G
+            from lowest knowing all with v = u; p = q*n
+            from stays knowing all with x = n; y = l
+            from not both knowing all
+            from none knowing all
+            from none before knowing all
+            => v*u <= 0
+        [apart first] or where the liar really runs something.
+            resources: a*e <= z*E; ratio: E == m*e; demanded 1: e > 0; cover: m*d <= D; alone: H*D <= c;
+            dominant: a == 0 or G*d == c; demanded 2: d > 0; claimed: z == v*H; summed: t <= m*X; gains: t >
+            N;
+            served 1: v*(f*H - s*X) == 0; price 1: f*G <= q*N; runs 1: N > 0; weight: f > 0;
+            served 2: u*(w - q*n) == 0; price 2: w <= s*l; rest: l <= n; runs 2: n > 0; worth: s >= 0;
+            part 1: u >= 0; part 2: v >= 0; a >= 0; H >= 0; m >= 0
+            cases a > 0; u > 0
+            from worth knowing all with d = e; D = E
+            from in time knowing all
+            from declared knowing all
+            from some knowing all
+            from fill knowing all with g = G*d
+            from alone knowing all
+            from risen knowing all
+            from lowest knowing all with w = f*H; p = s*X
+            from falls first knowing all
+            from lowest knowing all with v = u; p = q*n
+            from stays knowing all with x = n; y = l
+            from not both knowing all
+            from none knowing all with v = a
+            from none before knowing all with v = a
+            => a*u <= 0
+        [priced] At the prices before the lie what it really runs costs no more than its time,
+            worth: a <= m*z; claimed: z == v*H; lie: H*m <= G; price: f*G <= q*N; inverse: r*N == 1;
+            inverse 1: r > 0; weight: f > 0; part: v >= 0
+            => r*f*a <= q*v
+            by worth * inverse 1 * weight; lie * inverse 1 * weight * part; price * inverse 1 * part
+        [free] or nothing.
+            none: a <= 0; worth: q >= 0; part: v >= 0; inverse 1: r > 0; weight: f > 0
+            => r*f*a <= q*v
+            by worth * part; none * inverse 1 * weight
+        [cost] One of both.
+            resources; ratio; demanded 1; cover; alone; dominant; demanded 2; claimed; price: f*G <= q*N;
+            inverse; inverse 1; weight; part: v >= 0; worth: q >= 0; a >= 0; H >= 0
+            cases a > 0
+            from worth knowing all with d = e; D = E
+            from fill knowing all with g = G*d
+            from alone knowing all
+            from priced knowing all
+            from free knowing all
+            => r*f*a <= q*v
+        [dear] But a gain costs more than the weight,
+            gains: t > N; inverse; inverse 1; weight
+            => r*f*t > f
+            by gains * inverse 1 * weight
+            degree 3
+        [dearer] that of the others, too.
+            price: f*G[i] <= q[i]*x; tasks: sum[i](v[i]*G[i]) == y; gains: y > x; weight: f > 0;
+            part: v[i] >= 0; runs: x > 0
+            => sum[i](q[i]*v[i]) >= f
             by price * part; gains * weight; not the conclusion * runs
-        # User 1 of A, and the others k.
-        But A paid its weights for these servers: if all others of A spend more, one cannot, so nobody gains
-        by lying.
-            costs: sum[i](b[k,i]) > f[k]; sold: b1[i] + sum[k](b[k,i]) <= q[i];
-            bought: q[i] == e1[i] + sum[k](e[k,i]); budget: sum[i](e[k,i]) <= f[k];
-            budget 1: sum[i](e1[i]) <= f1; f[k] > 0; sign of f 1: f1 > 0; b[k,i] >= 0; e[k,i] >= 0;
-            sign of b 1: b1[i] >= 0; sign of e 1: e1[i] >= 0
-            => sum[i](b1[i]) <= f1
+        [spent] Before the lie nobody spent more than its weight.
+            served: u[i]*(f*G[i] - q[i]*x) == 0; tasks: sum[i](u[i]*G[i]) == x; runs: x > 0
+            => sum[i](u[i]*q[i]) <= f
+            by not the conclusion * runs
+        [room] The real costs of those who gain fit into the price of a server,
+            cost: A <= q*v1; time: v1 + sum[k](v[k]) <= 1; worth: q >= 0
+            => A + q*sum[k](v[k]) <= q
+            by time * worth
+        [before] what they had of it before is not negative,
+            part 1: u1 >= 0; part: u[k] >= 0
+            => u1 + sum[k](u[k]) >= 0
+        [server] and as none of the rest was there, they alone paid for it before.
+            room: A + q*sum[k](v[k]) <= q; busy: u1 + sum[k](u[k]) + sum[p](u[p]) == 1;
+            before: u1 + sum[k](u[k]) >= 0; apart: v[k]*u[p] <= 0; apart 1: A*u[p] <= 0; worth: q >= 0
+            => A + q*sum[k](v[k]) <= q*(u1 + sum[k](u[k]))
+            by room * before; apart * worth; apart 1
+            degree 2
+        [scaled] Costs are there where real tasks are.
+            apart: a*u <= 0; inverse 1: r > 0; weight: f > 0
+            => r*f*a*u <= 0
+            by apart * inverse 1 * weight
+        [bought] So they cannot all spend more now.
+            server: A[i] + q[i]*sum[k](v[k,i]) <= q[i]*(u1[i] + sum[k](u[k,i]));
+            spent 1: sum[i](u1[i]*q[i]) <= f1; spent: sum[i](u[k,i]*q[i]) <= f[k]; dear: sum[i](A[i]) > f1;
+            dearer: sum[i](q[i]*v[k,i]) >= f[k]
+            => 0 == 1
+            by server; spent; dearer
+        So the liar does not gain.
+            resources: a[i]*e <= z[i]*E; ratio: E == m*e; demanded 1: e > 0; cover: m*d[i] <= D[i];
+            alone: H[i]*D[i] <= c[i]; dominant: a[i] == 0 or G1[i]*d[i] == c[i]; demanded 2: d[i] > 0;
+            claimed: z[i] == v1[i]*H[i]; eligible: G[k,i] > 0 if v[k,i] > 0 for each i, k;
+            served 1: u1[i]*(f1*G1[i] - q[i]*x1) == 0; served 2: u[k,i]*(f[k]*G[k,i] - q[i]*x[k]) == 0;
+            served 3: u[p,i]*(f[p]*G[p,i] - q[i]*x[p]) == 0;
+            served 4: v1[i]*(f1*H[i] - s[i]*sum[i](z[i])) == 0;
+            served 5: v[k,i]*(f[k]*G[k,i] - s[i]*y[k]) == 0; price 1: f1*G1[i] <= q[i]*x1;
+            price 2: f[k]*G[k,i] <= q[i]*x[k]; price 3: f[p]*G[p,i] <= s[i]*y[p];
+            busy: u1[i] + sum[k](u[k,i]) + sum[p](u[p,i]) == 1; time: v1[i] + sum[k](v[k,i]) <= 1;
+            tasks 1: sum[i](u1[i]*G1[i]) == x1; tasks 2: sum[i](u[k,i]*G[k,i]) == x[k];
+            tasks 3: sum[i](v[k,i]*G[k,i]) == y[k]; gains: y[k] > x[k]; rest: y[p] <= x[p]; runs 1: x1 > 0;
+            runs 2: x[k] > 0; runs 3: x[p] > 0; weight 1: f1 > 0; weight 2: f[k] > 0; part 1: u1[i] >= 0;
+            part 2: u[k,i] >= 0; part 3: u[p,i] >= 0; part 4: v1[i] >= 0; part 5: v[k,i] >= 0;
+            worth 1: q[i] >= 0; worth 2: s[i] >= 0; inverse: r*x1 == 1; inverse 1: r > 0; a[i] >= 0; H[i] >=
+            0;
+            m >= 0
+            cases sum[i](a[i]) > x1
+            from worth knowing all with a = a[i]; z = z[i]; d = e; D = E
+            from summed knowing all
+            from apart knowing all with G = G[k,i]; v = v[k,i]; f = f[k]; s = s[i]; y = y[k]; q = q[i];
+            x = x[k]; u = u[p,i]; w = f[p]*G[p,i]; n = x[p]; l = y[p]
+            from apart first knowing all with a = a[i]; z = z[i]; d = d[i]; D = D[i]; H = H[i]; c = c[i];
+            G = G1[i]; v = v1[i]; t = sum[i](a[i]); X = sum[i](z[i]); N = x1; f = f1; s = s[i]; q = q[i];
+            u = u[p,i]; w = f[p]*G[p,i]; n = x[p]; l = y[p]
+            from scaled knowing all with a = a[i]; u = u[p,i]; f = f1
+            from cost knowing all with a = a[i]; z = z[i]; d = d[i]; D = D[i]; H = H[i]; c = c[i]; G = G1[i];
+            v = v1[i]; f = f1; q = q[i]; N = x1
+            from dear knowing all with t = sum[i](a[i]); N = x1; f = f1
+            from dearer knowing all with f = f[k]; G[i] = G[k,i]; x = x[k]; v[i] = v[k,i]; y = y[k]
+            from spent knowing all with u[i] = u1[i]; f = f1; G[i] = G1[i]; x = x1
+            from spent knowing all with u[i] = u[k,i]; f = f[k]; G[i] = G[k,i]; x = x[k]
+            from room knowing all with A = r*f1*a[i]; q = q[i]; v1 = v1[i]; v[k] = v[k,i]
+            from before knowing all with u1 = u1[i]; u[k] = u[k,i]
+            from server knowing all with A = r*f1*a[i]; q = q[i]; v[k] = v[k,i]; u1 = u1[i]; u[k] = u[k,i];
+            u[p] = u[p,i]
+            from bought knowing all with A[i] = r*f1*a[i]
+            => sum[i](a[i]) <= x1 (as stated)
     """

@@ -7,13 +7,21 @@ Bottleneck fairness of C-DRFH and TSF, and the sharing incentive of TSF, are in
 Hypotheses
     alone: alone, such tasks fit on a server, or into the pool
     beside: capacities are measured in those of the common resource
+    best: the placement is max-min fair: a user runs no more in another one in which nobody else of the same
+        or a
+        lower share runs less
     cover: each demand of the bundle's tasks is at least m times the user's
     covers: the tasks fit into the bundle
     dominant: alone, the user would fill a resource there
     first loser: T is the least share with the lie of those who lose
+    lower: either T is below H,
+    not lower: or it is not
     first winner: H is the least share with the truth of those who gain
     fits: the tasks fit on the servers
     least: one demand is m times the user's
+    may: tasks are on servers where they may run
+    weight: weights are positive
+    yardstick: so are weights times yardsticks
     no higher: the bundle makes no larger share than the user has
     demanded: demands are positive
     no loss: nobody of the same or a lower share runs less
@@ -34,10 +42,10 @@ from proofs.catalogue.chapter import Chapter
 from proofs.catalogue.declarations import declared
 from proofs.catalogue.examples import against, model
 from proofs.catalogue.psdsf.task_shares import (
-    DUALITY,
     bottleneck_steps,
     envy_steps,
     pareto_steps,
+    price_steps,
     truth_steps,
 )
 from proofs.catalogue.psdsf.theorems import SOURCE
@@ -129,7 +137,7 @@ def _one_server(question: Question) -> None:
         signs: shares are not negative
     Place: section II-B, on CDRF
     Scope: each user and resource; all reals
-    Reading: Both mechanisms ask for max-min fairness of these shares, over the weights: the same numbers over
+    Remark: Both mechanisms ask for max-min fairness of these shares, over the weights: the same numbers over
         the same set of allocations.
 
     Proof
@@ -152,25 +160,60 @@ def _cdrf_incentive(question: Question) -> None:
     Hypotheses
         alone*: the tasks of a user alone on a server fit
         parts*: weights are parts that add up to 1
-        lowest*: everybody has at least the lowest level
-        split*: the lowest level is at least that of the split
+        no higher*: the other users k are those of no higher share
+        best*: the placement is max-min fair: a user runs no more in another one in which nobody else of the
+            same
+            or a lower share runs less
         weight: weights are positive
-        value: users run something alone
+        signs: tasks, demands and capacities are not negative
     Place: section II-B, on CDRF
-    Scope: each server and resource, any number of users; all reals
-    Reading: A max-min fair allocation has the largest lowest level of all that fit; so it is at least that of
-        the split, tasks over weight and tasks alone anywhere, which is 1. With placement constraints TSF does
-        not have it (psdsf-tsf-sharing-incentive): tasks alone then count servers that a user may not use.
+    Scope: any numbers of users, servers and resources; all reals
+    Remark: With placement constraints TSF does not have it (psdsf-tsf-sharing-incentive): tasks alone then
+        count
+        servers that a user may not use.
 
     Proof
-        The split by weights fits on every server.
-            alone: g[n]*d[n] <= c; parts: sum[n](f[n]) == 1; weight: f[n] > 0
-            => sum[n](f[n]*g[n]*d[n]) <= c (as stated)
-            by alone * weight; parts | c
-        Who has at least its level has at least its tasks.
-            lowest: L*f*G <= x; split: L >= 1; weight: f > 0; value: G > 0
-            => f*G <= x (as stated)
-            by split * weight * value
+        # User 1 has no lower share than the users k, and a lower one than the users p.
+        [split] The split by weights fits on every server, also if some users leave.
+            alone: g[k]*d[k] <= c; alone 1: g1*d1 <= c; parts: f1 + sum[k](f[k]) + sum[p](f[p]) == 1;
+            weight: f[k] > 0; weight 1: f1 > 0; weight 2: f[p] > 0; c >= 0
+            => f1*g1*d1 + sum[k](f[k]*g[k]*d[k]) <= c
+            by alone * weight; alone 1 * weight 1; weight 2 * sign of c; parts | c
+        [positive] Who runs less than by the split would run something by it.
+            less: x1 < f1*G1; x1 >= 0
+            => f1*G1 > 0
+        [gain] If user 1 does, nobody of no higher share runs more than by the split,
+            less: x1 < v1; no higher: x*v1 <= x1*v; positive: v1 > 0; v >= 0
+            => x <= v
+            by no higher; less * sign of v; not the conclusion * positive
+        [share] whose tasks by the split are not negative,
+            weight: f > 0; some: G >= 0
+            => f*G >= 0
+            by weight * some
+        [alone] as those of anybody alone.
+            sign of g: g[i] >= 0
+            => sum[i](g[i]) >= 0
+        [less] But then user 1 cannot run more in the split.
+            less: x1 < f1*G1; best: f1*G1 <= x1
+            => 0 == 1
+        So it runs no less than by the split.
+            best: sum[i](y1[i]) <= x1 if y1[i]*d1[r] + sum[k](y[k,i]*d[k,r]) <= c[i,r] and
+            sum[i](y[k,i]) >= x[k] and y1[i] >= 0 and y[k,i] >= 0 for all y1[i], y[k,i];
+            alone: g[k,i]*d[k,r] <= c[i,r]; alone 1: g1[i]*d1[r] <= c[i,r];
+            parts: f1 + sum[k](f[k]) + sum[p](f[p]) == 1; weight: f[k] > 0; weight 1: f1 > 0;
+            weight 2: f[p] > 0; c[i,r] >= 0; g[k,i] >= 0; g1[i] >= 0; x1 >= 0; x[k] >= 0; d[k,r] >= 0;
+            d1[r] >= 0; no higher: x[k]*f1*sum[i](g1[i]) <= x1*f[k]*sum[i](g[k,i])
+            cases x1 < f1*sum[i](g1[i])
+            from split knowing all with g[k] = g[k,i]; d[k] = d[k,r]; g1 = g1[i]; d1 = d1[r]; c = c[i,r]
+            from positive knowing all with G1 = sum[i](g1[i])
+            from alone knowing all with g[i] = g[k,i]
+            from share knowing all with f = f[k]; G = sum[i](g[k,i])
+            from gain knowing all with v1 = f1*sum[i](g1[i]); x = x[k]; v = f[k]*sum[i](g[k,i])
+            from share knowing all with f = f[k]; G = g[k,i]
+            from share knowing all with f = f1; G = g1[i]
+            from best with y1[i] = f1*g1[i]; y[k,i] = f[k]*g[k,i]
+            from less knowing all with G1 = sum[i](g1[i])
+            => f1*sum[i](g1[i]) <= x1 (as stated)
     """
 
 
@@ -206,7 +249,7 @@ def _add(id: str, steps: Steps, pooled: bool, told: dict[str, str], **parts: Any
 
 
 @STATEMENTS.add("psdsf-max-min-prices", said=Said.READER)
-def _prices(question: Question) -> Iterator[Step]:
+def _prices(question: Question) -> Iterable[Step]:
     r"""A placement is max-min fair by shares if and only if each user has prices at which those of no higher
     share could just buy all that there is.
 
@@ -217,9 +260,11 @@ def _prices(question: Question) -> Iterator[Step]:
     Place: section II-B; not said there: what the other statements start from
     Scope: all reals, any numbers of users, servers and resources, any weights; that there are such prices in
         words, by the duality of linear programs
+    Reading: A max-min fair placement has such prices for each user: what the user runs is the most that fits
+        while nobody of the same or a lower share runs less. The dual prices of this linear program, with 1
+        for a task of the user, meet the conditions.
     """
-    yield from pareto_steps(question)
-    yield DUALITY
+    return price_steps(question)
 
 
 @_both("pareto")
@@ -230,8 +275,7 @@ def _pareto(question: Question, pooled: bool) -> Iterator[Step]:
     .. math:: y\ge x,\ y\text{ feasible}\implies y=x
 
     Hypotheses
-        price*, supply*, fits*, no loss*, worth*, cost, signs
-    Reading: Max-min fair placements have such prices: psdsf-max-min-prices.
+        best*, fits*, no loss*, may, signs
     """
     return pareto_steps(question)
 
@@ -245,11 +289,10 @@ def _envy_free(question: Question, pooled: bool) -> Iterator[Step]:
 
     Hypotheses
         cover*, covers*, least*, demanded, alone*, dominant*, share*, no higher*
-        price*, supply*, worth*, cost, signs
+        best*, may, signs
         fits*: the bundle of one who stands higher fits beside the tasks of the user and of all others who do
             not
         tasks*: tasks on the servers add up
-    Reading: Max-min fair placements have such prices: psdsf-max-min-prices.
     """
     return envy_steps(question, pooled)
 
@@ -264,9 +307,20 @@ def _strategy_proof(question: Question, pooled: bool) -> Iterator[Step]:
     Hypotheses
         cover*
         covers*: the tasks fit into the resources of the claimed ones
-        least*, alone*, dominant*, share*
-        no higher*: what the liar claims makes no larger share than it has without the lie
-        price*, supply*, fits*, no loss*, first loser*, first winner*
+        least*, demanded, alone*, dominant*, share*, weight, yardstick
+        gains*: the liar gains
+        first winner*: of those who gain user 1 has the least share H with the truth
+        first loser*: of those who lose user 2 has the least share T with the lie,
+        none loses*: or nobody loses
+        loses: who loses runs less
+        best*: the placement with the truth is max-min fair: user 1 runs no more in another one in which
+            nobody
+            else of the same or a lower share runs less
+        later*: so is the one with the lie for user 2, whose equals and those below are truthful if the liar
+            stands above T
+        fits*: what is run with the truth fits, and with the lie, the liar's real tasks in what it gets
+        among*: the other users are those of no higher share than H, or T
+        may, signs
     Remark: Weights are given, not stated by the users. The same steps exclude that several users lie and all
         of them gain.
     """
@@ -280,7 +334,7 @@ def _bottleneck_fair(question: Question, pooled: bool) -> Iterator[Step]:
     .. math:: \rho(n,i)=r\ \forall n,i\implies (x_nd_{nr}/\varphi_n)_n\ \text{max-min fair}
 
     Hypotheses
-        alone*, beside*, fits*, no loss*, price*, supply*, worth*, cost, share*
+        alone*, beside*, fits*, no loss*, best*, may, share*
         dominant*: alone on a server, or in the pool, each user would fill the common resource
         common: every server has some of it
         signs: tasks, demands and ratios are not negative
@@ -288,7 +342,6 @@ def _bottleneck_fair(question: Question, pooled: bool) -> Iterator[Step]:
         harm if the resource is dominant on all servers, those included that a user may not use. If a server
         lacks what some user demands, as in Figure 1, it may fail: psdsf-c-drfh-bottleneck-fair and
         psdsf-tsf-bottleneck-fair.
-    Reading: Max-min fair placements have such prices: psdsf-max-min-prices.
     """
     return bottleneck_steps(question, pooled)
 

@@ -62,6 +62,22 @@ INDUCTIONS = [
     Induction({"start": "s[1] == a", "a": "a > 1/3", "grows": "s[n+1] == s[n] + n*a"}, "s[n] > 1/3", first=1),
     Induction({"start": "s[0] == 0", "grows": "s[n+1] == s[n] + n + 1"}, "s[n] == n*(n + 1)/2"),
     Induction({"start": "s[0] <= t[0]", "slower": "s[n+1] - s[n] <= t[n+1] - t[n]"}, "s[n] <= t[n]"),
+    Induction(
+        {"start": "s[0] == 0", "grows": "s[n+1] >= s[n] + 1", "most": "s[N] <= r"}, "s[n] >= n", last="N"
+    ),
+    Induction(
+        {
+            "M": "M > 0",
+            "start": "s[1] <= M",
+            "falls": "M*s[n+1] <= M1*s[n]",
+            "less": "M1 < M",
+            "up": "s[n] >= 0",
+        },
+        "s[n] <= M",
+        hints=((("up", "less"), "1"), (("not the conclusion", "M"), "1")),
+        first=1,
+        last="N",
+    ),
 ]
 
 
