@@ -31,8 +31,8 @@ def shortfall(statement: Statement) -> str:
     >>> from proofs.catalogue import statement_named
     >>> shortfall(statement_named("br-bmf-unique-two"))
     ''
-    >>> shortfall(statement_named("br-two-classes"))
-    'its last step does not state it: "Then PF gives everybody 1/n of it, and so does BMF, as above."'
+    >>> shortfall(statement_named("br-examples"))
+    'all of its steps are computed'
     """
     question = statement.question()
     steps = [step for step in statement.written(question) if isinstance(step.claim, (*REASONED, InWords))]

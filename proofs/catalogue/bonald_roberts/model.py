@@ -44,7 +44,7 @@ from proofs.catalogue.proof_texts import argued
 from proofs.claims import Claim, Step
 from proofs.statement import Question, Size
 
-__all__ = ["BY_PRICES", "SOURCE", "STATEMENTS", "drf_has_bottlenecks"]
+__all__ = ["BY_PRICES", "SOURCE", "STATEMENTS"]
 
 SOURCE = 'T. Bonald and J. Roberts, "Resource sharing in data centers" (2014)'
 PLACE = "slides on the properties of allocations"
@@ -180,19 +180,6 @@ def _bmf_efficient(question: Question) -> Iterator[Step]:
     Scope: all demands and all BMF allocations, any n and m; a user demands its bottleneck, which is full
     """
     yield from _nobody_gains_alone(question)
-
-
-@argued
-def drf_has_bottlenecks(question: Question) -> Iterator[Claim]:
-    """What the statements on DRF rest on.
-
-    Proof
-        Everybody demands a full resource on which nobody has a larger dominant share.
-            In words: Filling stops a user when one that it demands is full; who stopped earlier has no more.
-        So it is in all pools of three users and two resources with demands up to 2.
-            Computed.
-    """
-    yield every("drf_bottlenecks", n=3, m=2, largest=2)
 
 
 @STATEMENTS.add("br-pf-sharing-incentive", latex=INCENTIVE, reading=BY_PRICES)

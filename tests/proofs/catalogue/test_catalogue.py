@@ -144,14 +144,13 @@ def test_no_implication_is_true_for_want_of_a_case(verdicts):
 
 @pytest.mark.long
 def test_existence_rests_on_a_fixed_point_of_the_levels():
-    # What is said in words is Brouwer's theorem and an induction over users; nothing on linear systems that
-    # have one solution, or on paths.
-    findings = verdict_of("br-bmf-exists").findings
-    told = [f.claim["text"] for f in findings if f.claim["claim"] == "InWords"]
-    assert len(told) == 2
-    assert "Brouwer's theorem" in told[0]
-    assert told[1].startswith("Induction over the users")
-    assert not any(f.claim.get("function", "").startswith("bmf_path") for f in findings)
+    # What is said in words is Brouwer's theorem for the map; nothing on linear systems that have one
+    # solution,
+    # or on paths.
+    verdict = verdict_of("br-bmf-exists")
+    assert not verdict.in_words
+    assert "by Brouwer's theorem, which is quoted" in verdict.statement["reading"]
+    assert not any(f.claim.get("function", "").startswith("bmf_path") for f in verdict.findings)
 
 
 def test_the_demand_that_a_table_does_not_give_is_a_parameter():
@@ -286,12 +285,16 @@ def test_evidence_with_one_other_number_is_refused(name):
 
 CONTRADICTED = {
     "br-balanced-fits": {"attained", "before", "largest", "rates"},
+    "br-balanced-smallest": {"attained", "before", "demands", "fits"},
     "br-best-rank": {"best", "largest", "no mark", "rank"},
     "br-bmf-efficient": {"demand", "full", "others"},
     "br-bmf-envy-free": {"bottleneck", "bundle", "demand"},
     "br-bmf-no-justified-complaints": {"bottleneck", "entitlements", "full"},
+    "br-bmf-exists": {"decides", "levels", "map"},
+    "br-bmf-full-resources": {"bottleneck", "fits", "full"},
     "br-bmf-path": {"cap"},
     "br-bmf-scale-invariant": {"shares", "units"},
+    "br-bmf-segment": {"above", "below", "bottleneck", "fits", "line"},
     "br-bmf-sharing-incentive": {"bottleneck", "full"},
     "br-bmf-single-bottleneck": {"full", "largest"},
     "br-bmf-stable-two": {"different", "price", "second", "singular", "tasks"},
@@ -300,6 +303,7 @@ CONTRADICTED = {
     "br-drf-envy-free": {"bundle", "demand", "largest"},
     "br-drf-scale-invariant": {"shares", "units"},
     "br-drf-sharing-incentive": {"full", "largest", "level"},
+    "br-drf-strategy-proof": {"least", "more"},
     "br-drift-cone": {"beyond", "critical", "high", "load", "low", "off", "steep"},
     "br-drift-unbalanced": {"few", "first", "load", "loads", "much", "one", "second", "steep", "ten"},
     "br-duration-bound-tight": {"derivative", "law", "mean", "wait"},
@@ -312,7 +316,7 @@ CONTRADICTED = {
     "br-pf-irrational": {"root"},
     "br-pf-scale-invariant": {"optimal", "shares", "units"},
     "br-pf-sharing-incentive": {"optimal", "slackness"},
-    "br-product-form": {"rates"},
+    "br-product-form": {"law", "rates"},
     "dcdrf-envy-freeness": {"tasks"},
     "dcdrf-epsilon-zero": {"zero"},
     "dcdrf-gain": {"allocated", "fits"},
@@ -378,6 +382,7 @@ CONTRADICTED = {
 
 VALUES = {
     *("br-examples", "br-drf-leaves-room", "br-pf-irrational", "br-capacity-region", "br-drift-values"),
+    "br-balanced-stable",
     *(
         "br-durations-example",
         "br-pf-durations-example",
@@ -423,7 +428,8 @@ def test_mutants(name, mutant):
 
 FINITE = {
     *("br-bmf-path", "br-capacity-region", "br-drf-leaves-room", "br-drift-values", "br-durations-example"),
-    *("br-examples", "br-service-example", "br-whole-tasks", "dcdrf-demanded-resource"),
+    *("br-examples", "br-pf-durations-example", "br-service-example", "br-whole-tasks"),
+    "dcdrf-demanded-resource",
     *("dcdrf-lonely-tenant", "drf-example-asset", "drf-example-ceei", "drf-example-order"),
     *("drf-weighted-example", "edrf-bundles-ef1-impossible", "edrf-bundles-si-impossible"),
     *("psdsf-figure-1", "psdsf-figure-2", "psdsf-greater-cpu-use", "psdsf-table-4", "psdsf-two-servers"),
@@ -433,7 +439,7 @@ FINITE = {
 """Examples, families that are computed, mechanisms for the demands that are named, and a general argument
 beside which cases are computed."""
 
-UNENDED = 19
+UNENDED = 9
 """General proofs whose last step is not the statement; fewer are better, and more are not allowed."""
 
 
@@ -540,8 +546,7 @@ def test_the_table_for_people(capsys):
     assert main(["br-feasible", "br-product-form", "--jobs", "1", "--verify"]) == 0
     told, aside = capsys.readouterr()
     assert "2 statements: 2 PROVED" in told
-    assert "1 of 4 steps in words" in told
-    assert "1 general, with steps in words" in told
+    assert "2 general, by certificates only" in told
     assert "all evidence verified" in aside
 
 
