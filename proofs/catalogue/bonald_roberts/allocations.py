@@ -9,7 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from proofs.catalogue.bonald_roberts.model import BY_PRICES, SOURCE
+from proofs.catalogue.bonald_roberts import model
+from proofs.catalogue.bonald_roberts.model import SOURCE
 from proofs.catalogue.chapter import Chapter
 from proofs.catalogue.examples import every
 from proofs.catalogue.proof_texts import argued
@@ -18,7 +19,7 @@ from proofs.statement import Question
 
 __all__ = ["STATEMENTS"]
 
-STATEMENTS = Chapter(SOURCE)
+STATEMENTS = Chapter(SOURCE, known=model.STATEMENTS.known)
 
 
 @argued
@@ -34,25 +35,18 @@ def _equal_shares_fill(question: Question) -> None:
     """
 
 
-@STATEMENTS.add(
-    "br-pf-full-resources",
-    reading=(
-        f"{BY_PRICES} Prices add up to n as in br-pf-sharing-incentive; v are shares of resource 2, r "
-        "the ratios; resource 2 by exchanging the names."
-    ),
-)
-def _pf_full(question: Question) -> Iterator[Iterable[Step]]:
+@STATEMENTS.add("br-pf-full-resources")
+def _pf_full(question: Question) -> None:
     r"""Under proportional fairness of n jobs on two resources, resource 1 is full exactly if the ratios of
     the demands for it to those for the other add up to at least n.
 
     .. math:: \sum_i \varphi_i a_{i1} = 1 \iff \sum_i a_{i1}/a_{i2} \ge n
 
     Hypotheses
-        slackness*: a resource that is not full has no price
-        budget*: prices add up to n
-        optimal*: a task costs one over the number of tasks
-        prices*: prices are at least 0
-        fits*: resource 2 holds at most its capacity
+        optimal*, fullest
+        inverse*: g is one over the share of resource 2, which is positive
+        sums: n, R, S, V, G are the number of jobs and the sums of r, r v, v, g
+        fits*: no resource holds more than its capacity
         condition*: the ratios add up to at least n
         full*: resource 1 is full
         jobs: there is a job
@@ -61,62 +55,135 @@ def _pf_full(question: Question) -> Iterator[Iterable[Step]]:
     Scope: all positive demands, any n; of resource 2 the same holds with the names exchanged
 
     Proof
-        # p, q: prices; v: shares of resource 2; r: ratios, so that r v are shares of resource 1.
-        [free] If resource 1 were not full, its price would be 0.
-            slackness: p*(1 - S) == 0; room: S < 1
-            => p == 0
-        [equal] Then every job would hold 1/n of resource 2.
-            free: p == 0; budget: p + q == n; optimal: v*(p*r + q) == 1
-            => n*v == 1
-        [filled] ...
+        # v: shares of resource 2; r: ratios, so that r v are shares of resource 1. Another allocation is told
+        # by its shares of resource 2, so that g v is each of its tasks over those of PF. p, q: weights.
+        [mean] What is at most M is so on average.
+            fullest 1: p >= 0; fullest 2: q >= 0; fullest 3: p + q == 1; use 1: A <= M; use 2: B <= M
+            => p*A + q*B <= M
+            by fullest 1 * use 1; fullest 2 * use 2; fullest 3 | M
+        [first] If resource 1 has room, move towards equal shares of resource 2, from n(1 + R) times what is
+        there to 1 - S times the rest. Of resource 1 that uses no more than n(1 + R),
+            room: S < 1; jobs: n >= 1; ratio: R >= 0; shares: S >= 0
+            => n*(1 + R)*S + (1 - S)*(R - n*S) <= n*(1 + R)
+            by room * jobs * ratio; room * jobs * shares; room * shares; room * jobs; room
+        [second] and no more of resource 2.
+            fits 2: V <= 1; jobs; ratio; shares
+            => n*(1 + R)*V + (1 - S)*(n - n*V) <= n*(1 + R)
+            by fits 2 * jobs * ratio; fits 2 * jobs * shares; fits 2 * ratio; fits 2 * shares
+        [worth] Relative to PF this adds up to a number that is known,
+            inverse: g[i]*v[i] == 1; sums 1: n == sum[i](1); sums 5: G == sum[i](g[i])
+            => sum[i](g[i]*(c*v[i] + d*(1 - n*v[i]))) == c*n + d*(G - n*n)
+            by inverse
+        [use first] and so is what it uses of resource 1
+            sums 2: R == sum[i](r[i]); sums 3: S == sum[i](r[i]*v[i])
+            => sum[i](r[i]*(c*v[i] + d*(1 - n*v[i]))) == c*S + d*(R - n*S)
+        [use second] and of resource 2.
+            sums 1; sums 4: V == sum[i](v[i])
+            => sum[i](c*v[i] + d*(1 - n*v[i])) == c*V + d*(n - n*V)
+        [relative] It is at most n times the use of the fullest one,
+            optimal: A <= n*(p*B + q*C); worth: A == X; use first: B == Y; use second: C == Z
+            => X <= n*(p*Y + q*Z)
+            by use first | n*p; use second | n*q
+        [moved] so that equal shares add up to at most n times n.
+            relative: n*(1 + R)*n + (1 - S)*(G - n*n) <= n*m; mean: m <= n*(1 + R); jobs; room
+            => G <= n*n
+            by mean * jobs; mean; not the conclusion * room
+        [equal] They do so as well if they use no more of resource 1 than of resource 2.
+            optimal 2: G <= n*m; mean: m <= n; jobs
+            => G <= n*n
+            by mean * jobs; mean
+        [distance] Then the squared distances from equal shares are 0 together, weighed by g,
+            equal: G <= n*n; fits 2; inverse; sums 1; sums 4; sums 5
+            => sum[i](g[i]*(1 - n*v[i])**2) <= 0
+            by fits 2 | n; inverse | n**2*v[i] - 2*n
+        [cauchy] and by the inequality of Cauchy and Schwarz
+            positive: g[i] > 0; inverse; distance: sum[i](g[i]*(1 - n*v[i])**2) <= 0; sums 2; sums 3;
+            squares: Q == sum[i](r[i]**2*v[i])
+            => (R - n*S)**2*(Q + 2) <= 0
+            by positive | (Q + 1)*(1 - n*v[i]) - (R - n*S)*r[i]*v[i]; distance | Q + 1;
+            inverse | (R - n*S)*r[i]*((R - n*S)*r[i]*v[i] - 2*(Q + 1)*(1 - n*v[i]))
+            degree 1
+        [none] so are those of the shares of resource 1.
+            cauchy: D**2*(Q + 2) <= 0; squares: Q >= 0
+            => D == 0
+            by not the conclusion * squares; not the conclusion
+        [squares] Sums of squares are not negative,
+            inverse 1: v[i] > 0
+            => sum[i](r[i]**2*v[i]) >= 0
+            by inverse 1 | r[i]
+        [positive] one over a share is positive,
+            inverse: g*v == 1; inverse 1: v > 0
+            => g > 0
+            by inverse 1 * not the conclusion
+        [ratio] and so are sums of ratios, or 0,
+            ratios: r[i] >= 0; sums 2
+            => R >= 0
+        [shares] and of shares.
+            ratios; inverse 1: v[i] > 0; sums 3
+            => S >= 0
+            by ratios * inverse 1
+        [same] So if equal shares add up to at most n times n, the shares of resource 1 are those of equal
+        ones.
+            equal; fits 2; inverse: g[i]*v[i] == 1; inverse 1; sums 1; sums 2; sums 3; sums 4; sums 5
+            from distance knowing all
+            from positive knowing all with g = g[i]; v = v[i]
+            from squares knowing all
+            from cauchy knowing all with Q = sum[i](r[i]**2*v[i])
+            from none knowing all with D = R - n*S; Q = sum[i](r[i]**2*v[i])
+            => R - n*S == 0
+        [enough] Equal shares of resource 2 fill resource 1, if the ratios add up to n,
+            same: R - n*S == 0; condition: R >= n; jobs
+            => S >= 1
+            by not the conclusion * jobs
+        [just] and what is no less and no more than full is full.
+            least: S >= 1; fits 1: S <= 1
+            => S == 1
         Condition to full resource.
-            slackness: p*(1 - sum[i](r[i]*v[i])) == 0; budget: p + q == sum[i](1);
-            optimal: v[i]*(p*r[i] + q) == 1; condition: sum[i](r[i]) >= sum[i](1); jobs: sum[i](1) >= 1
-            cases sum[i](r[i]*v[i]) < 1
-            from free knowing all with S = sum[i](r[i]*v[i])
-            from equal knowing all with n = sum[i](1); v = v[i]; r = r[i]
-            from filled knowing all
-            => sum[i](r[i]*v[i]) >= 1 (as stated)
-        [tangent] Full resource to condition. The cost w = pr + q of a unit of resource 2, which is 1/v, lies
-        above its tangent, for every n.
-            worth: w >= 0; optimal: v*w == 1
-            => w >= 2*n - n**2*v
-            by worth | 1 - n*v
-            degree 2
-        [worth] A unit costs something, or nothing.
-            prices: p >= 0; prices 1: q >= 0; ratio: r >= 0
-            => p*r + q >= 0
-            degree 2
-        [sum] Add this up over the jobs; the shares of resource 2 add up to at most 1.
-            tangent: p*r[i] + q >= 2*sum[i](1) - sum[i](1)**2*v[i]; fits: sum[i](v[i]) <= 1;
-            budget: p + q == sum[i](1)
-            => p*(sum[i](r[i]) - sum[i](1)) >= 0
-            by fits | sum[i](1)
-        [priced] If resource 1 has a price, the condition follows.
-            price: p > 0; sum: p*(R - n) >= 0
+            optimal 1: sum[i](g[i]*(n*(1 + R)*v[i] + (1 - S)*(1 - n*v[i])))
+            <= n*(p*sum[i](r[i]*(n*(1 + R)*v[i] + (1 - S)*(1 - n*v[i])))
+            + q*sum[i](n*(1 + R)*v[i] + (1 - S)*(1 - n*v[i])));
+            fullest 1; fullest 2; fullest 3; inverse; inverse 1; sums 1; sums 2; sums 3; sums 4; sums 5;
+            fits 1; fits 2; condition; jobs; ratios
+            cases S < 1
+            from ratio knowing all
+            from shares knowing all
+            from first knowing all
+            from second knowing all
+            from worth knowing all with c = n*(1 + R); d = 1 - S
+            from use first knowing all with c = n*(1 + R); d = 1 - S
+            from use second knowing all with c = n*(1 + R); d = 1 - S
+            from relative knowing all with A = sum[i](g[i]*(n*(1 + R)*v[i] + (1 - S)*(1 - n*v[i])));
+            B = sum[i](r[i]*(n*(1 + R)*v[i] + (1 - S)*(1 - n*v[i])));
+            C = sum[i](n*(1 + R)*v[i] + (1 - S)*(1 - n*v[i])); X = n*(1 + R)*n + (1 - S)*(G - n*n);
+            Y = n*(1 + R)*S + (1 - S)*(R - n*S); Z = n*(1 + R)*V + (1 - S)*(n - n*V)
+            from mean knowing all with A = n*(1 + R)*S + (1 - S)*(R - n*S);
+            B = n*(1 + R)*V + (1 - S)*(n - n*V); M = n*(1 + R)
+            from moved knowing all with m = p*(n*(1 + R)*S + (1 - S)*(R - n*S))
+            + q*(n*(1 + R)*V + (1 - S)*(n - n*V))
+            from same knowing all
+            from enough knowing all
+            from just knowing all
+            => S == 1 (as stated)
+        [like] A number is no more than itself.
+            => n <= n
+        [full] If resource 1 is full, equal shares use just as much of it.
+            same; full: S == 1
             => R >= n
-        [none] If it has none, its price is 0,
-            prices: p >= 0; no price: p <= 0
-            => p == 0
-        [shared] all shares of resource 2 are 1/n, and resource 1 is full only under the condition.
-            equal: sum[i](1)*v[i] == 1; full: sum[i](r[i]*v[i]) == 1
-            => sum[i](r[i]) >= sum[i](1)
-            by equal | r[i]
+            by full | n
             degree 2
-        Full resource to condition.
-            prices: p >= 0; prices 1; ratios: r[i] >= 0; optimal: v[i]*(p*r[i] + q) == 1; fits;
-            budget: p + q == sum[i](1); full
-            cases p > 0
-            from worth knowing all with r = r[i]
-            from tangent knowing all with w = p*r[i] + q; v = v[i]; n = sum[i](1)
-            from sum knowing all
-            from priced knowing all with R = sum[i](r[i]); n = sum[i](1)
-            from none knowing all
-            from equal knowing all with n = sum[i](1); v = v[i]; r = r[i]
-            from shared knowing all
-            => sum[i](r[i]) >= sum[i](1) (as stated)
+        Full resource to condition: equal shares, n times, use R of resource 1 and n of resource 2.
+            optimal 2: sum[i](g[i]) <= n*(p*sum[i](r[i]) + q*sum[i](1)); fullest 1; fullest 2; fullest 3;
+            inverse; inverse 1; sums 1; sums 2; sums 3; sums 4; sums 5; fits 2; full; jobs
+            cases R < n
+            from relative knowing all with A = sum[i](g[i]); B = sum[i](r[i]); C = sum[i](1); X = G; Y = R;
+            Z = n
+            from like knowing all
+            from mean knowing all with A = R; B = n; M = n
+            from equal knowing all with m = p*R + q*n
+            from same knowing all
+            from full knowing all
+            => R >= n (as stated)
     """
-    yield _equal_shares_fill(question)
 
 
 @STATEMENTS.add("br-bmf-full-resources")
@@ -255,42 +322,100 @@ def _bmf_full(question: Question) -> Iterator[Iterable[Step]]:
 SINGLE = r"\varrho_j(\varphi) < 1\ (j \ne 1) \implies \varphi_i a_{i1} = 1/n"
 
 
-@STATEMENTS.add("br-pf-single-bottleneck", latex=SINGLE, reading=BY_PRICES)
+@STATEMENTS.add("br-pf-single-bottleneck", latex=SINGLE)
 def _pf_single(question: Question) -> None:
     """Under proportional fairness, if only one resource is full, every job holds the same share of it.
 
     Hypotheses
-        room*: the other resources have room
-        slackness*: a resource that is not full has no price
-        optimal*: a task costs one over the number of tasks
+        room*: the other resources have room, for the part e of the tasks of any job
+        part*: e is positive and at most 1
+        optimal*, fullest
+        inverse*: g is one over the tasks, which are positive
         full*: resource 1 is full
+        signs: demands are not negative
     Place: slide on proportional fairness, "Equal shares for a single bottleneck"
     Scope: all demands, any numbers of jobs and resources
 
     Proof
-        # p: price of resource 1, q: prices of the others.
-        [free] A resource with room has no price.
-            slackness: q*(1 - u) == 0; room: u < 1
-            => q == 0
-        [paid] Then the tasks of a job cost 1 together, all for resource 1.
-            free: q[j] == 0; optimal: x*(p*a + sum[j](q[j]*b[j])) == 1
-            => p*(x*a) == 1
-            by free | x*b[j]; optimal
-        [price] So the price of resource 1 is the number of jobs,
-            full: sum[i](x[i]*a[i]) == 1; paid: p*(x[i]*a[i]) == 1
-            => p == sum[i](1)
-            degree 2
-        [share] and every job holds 1/n of it.
-            paid: p*h == 1; price: p == n
-            => n*h == 1
-        So all jobs k have the same share.
-            slackness: q[j]*(1 - sum[i](x[i]*b[i,j])) == 0; room: sum[i](x[i]*b[i,j]) < 1;
-            optimal: x[i]*(p*a[i] + sum[j](q[j]*b[i,j])) == 1; full
-            from free knowing all with q = q[j]; u = sum[i](x[i]*b[i,j])
-            from paid knowing all with x = x[i]; a = a[i]; b[j] = b[i,j]
-            from price knowing all
-            from share knowing all with h = x[i]*a[i]; n = sum[i](1)
-            => sum[i](1)*x[i]*a[i] == 1 (as stated)
+        # x, a, b[j]: tasks of job 1 and its demands for resource 1 and for the others; x[i], a[i], b[i,j]: of
+        # the other jobs; w and w[j], v[i] and v[i,j]: weights of the resources. If job 1, which holds the
+        # share h of resource 1, runs e x more tasks and all jobs the part e h less, resource 1 stays full.
+        [use] What is used is not negative.
+            inverse 1: x > 0; inverse 3: x[i] > 0; signs 1: b >= 0; signs 2: b[i] >= 0
+            => x*b + sum[i](x[i]*b[i]) >= 0
+            by inverse 1 * signs 1; inverse 3 * signs 2
+        [share] Nor is a share.
+            inverse 1; signs 3: a >= 0
+            => x*a >= 0
+            by inverse 1 * signs 3
+        [fits] Of each other resource there is still room.
+            room: U + e*t <= 1; use: U >= 0; part 1: e > 0; share: h >= 0
+            => (1 - e*h)*U + e*t <= 1
+            by part 1 * share * use
+        [full] Resource 1 stays full.
+            full: F == 1
+            => (1 - e*h)*F + e*h <= 1
+            by full | 1 - e*h
+        [mean] So the fullest resource is not used more than to its capacity.
+            fullest 1: w >= 0; fullest 2: w[j] >= 0; fullest 3: w + sum[j](w[j]) == 1; full: F <= 1;
+            fits: u[j] <= 1
+            => w*F + sum[j](w[j]*u[j]) <= 1
+            by fullest 1 * full; fullest 2 * fits
+        [number] There are no fewer than no jobs.
+            inverse 2: g[i]*x[i] == 1; inverse 3
+            => 1 + sum[i](1) >= 0
+            by inverse 3 * inverse 3 | g[i]; inverse 2 | g[i]*x[i] + 1
+        [ones] All tasks are 1 each, relative to PF.
+            inverse: g*x == 1; inverse 2
+            => g*x + sum[i](g[i]*x[i]) == 1 + sum[i](1)
+            by inverse 2
+        [enough] So the job has at least the share 1/n.
+            optimal: (1 - e*h)*G + e*I <= n*m; ones: G == n; inverse: I == 1; mean: m <= 1; number: n >= 0;
+            part 1
+            => n*h >= 1
+            by mean * number; ones | 1 - e*h; inverse | e; not the conclusion * part 1
+        [most] If all others have at least that, a job has at most that.
+            full: h + sum[i](h[i]) == 1; enough: (1 + sum[i](1))*h[i] >= 1
+            => (1 + sum[i](1))*h <= 1
+            by enough; full | 1 + sum[i](1)
+        [just] So it has just that.
+            enough: y >= 1; most: y <= 1
+            => y == 1
+        So all jobs have the same share.
+            room: x*b[j] + sum[i](x[i]*b[i,j]) + e*x*b[j] <= 1;
+            room 1: x*b[j] + sum[i](x[i]*b[i,j]) + e*x[i]*b[i,j] <= 1; part 1; part 2: e <= 1;
+            optimal: (1 - e*x*a)*(g*x + sum[i](g[i]*x[i])) + e*g*x
+            <= (1 + sum[i](1))*(w*((1 - e*x*a)*(x*a + sum[i](x[i]*a[i])) + e*x*a)
+            + sum[j](w[j]*((1 - e*x*a)*(x*b[j] + sum[i](x[i]*b[i,j])) + e*x*b[j])));
+            optimal 1: (1 - e*x[i]*a[i])*(g*x + sum[i](g[i]*x[i])) + e*g[i]*x[i]
+            <= (1 + sum[i](1))*(v[i]*((1 - e*x[i]*a[i])*(x*a + sum[i](x[i]*a[i])) + e*x[i]*a[i])
+            + sum[j](v[i,j]*((1 - e*x[i]*a[i])*(x*b[j] + sum[i](x[i]*b[i,j])) + e*x[i]*b[i,j])));
+            fullest 1; fullest 2; fullest 3; fullest 4: v[i] >= 0; fullest 5: v[i,j] >= 0;
+            fullest 6: v[i] + sum[j](v[i,j]) == 1; inverse: g*x == 1; inverse 1; inverse 2;
+            inverse 3; full: x*a + sum[i](x[i]*a[i]) == 1; signs 1: b[j] >= 0;
+            signs 2: b[i,j] >= 0; signs 3: a >= 0; signs 4: a[i] >= 0
+            from use knowing all with b = b[j]; b[i] = b[i,j]
+            from share knowing all
+            from share knowing all with x = x[i]; a = a[i]
+            from fits knowing all with U = x*b[j] + sum[i](x[i]*b[i,j]); h = x*a; t = x*b[j]
+            from fits knowing all with U = x*b[j] + sum[i](x[i]*b[i,j]); h = x[i]*a[i]; t = x[i]*b[i,j]
+            from full knowing all with F = x*a + sum[i](x[i]*a[i]); h = x*a
+            from full knowing all with F = x*a + sum[i](x[i]*a[i]); h = x[i]*a[i]
+            from number knowing all
+            from ones knowing all
+            from mean knowing all with F = (1 - e*x*a)*(x*a + sum[i](x[i]*a[i])) + e*x*a;
+            u[j] = (1 - e*x*a)*(x*b[j] + sum[i](x[i]*b[i,j])) + e*x*b[j]
+            from mean knowing all with F = (1 - e*x[i]*a[i])*(x*a + sum[i](x[i]*a[i])) + e*x[i]*a[i];
+            u[j] = (1 - e*x[i]*a[i])*(x*b[j] + sum[i](x[i]*b[i,j])) + e*x[i]*b[i,j]; w = v[i]; w[j] = v[i,j]
+            from enough knowing all with h = x*a; G = g*x + sum[i](g[i]*x[i]); I = g*x; n = 1 + sum[i](1);
+            m = w*((1 - e*x*a)*(x*a + sum[i](x[i]*a[i])) + e*x*a)
+            + sum[j](w[j]*((1 - e*x*a)*(x*b[j] + sum[i](x[i]*b[i,j])) + e*x*b[j]))
+            from enough knowing all with h = x[i]*a[i]; G = g*x + sum[i](g[i]*x[i]); I = g[i]*x[i];
+            n = 1 + sum[i](1); m = v[i]*((1 - e*x[i]*a[i])*(x*a + sum[i](x[i]*a[i])) + e*x[i]*a[i])
+            + sum[j](v[i,j]*((1 - e*x[i]*a[i])*(x*b[j] + sum[i](x[i]*b[i,j])) + e*x[i]*b[i,j]))
+            from most knowing all with h = x*a; h[i] = x[i]*a[i]
+            from just knowing all with y = (1 + sum[i](1))*x*a
+            => (1 + sum[i](1))*x*a == 1 (as stated)
     """
 
 
@@ -299,16 +424,44 @@ def _bmf_single(question: Question) -> None:
     """Under bottleneck-max fairness, if only one resource is full, every job holds the same share of it.
 
     Hypotheses
-        largest*: a job whose bottleneck is resource 1 has the largest share of it
-        full*: resource 1 is full, and alone
+        bottleneck*: each job has a bottleneck, told by a mark that is 1 for one resource and 0 for others
+        room*: the other resources have room
+        filled*: a bottleneck is full
+        largest*: a job has the largest share of its bottleneck
+        full*: resource 1 is full
     Place: slide on bottleneck-max fairness, "Equal shares for a single bottleneck"
     Scope: all demands and all BMF allocations, any numbers of jobs and resources
-    Reading: A bottleneck is full; as only resource 1 is, it is the bottleneck of every job.
 
     Proof
-        The bottleneck of every job is resource 1, so that job 1 and the others i hold the same share, 1/n.
-            largest: v[i] <= v1; largest 1: v1 <= v[i]; full: v1 + sum[i](v[i]) == 1
-            => (1 + sum[i](1))*v1 == 1 (as stated)
+        # v, v[i]: shares of resource 1 of a job and of the others; u[j]: use of the other resources; b and
+        # b[j] (for the others b[i] and b[i,j]): marks of resource 1 and of the other resources.
+        [unmarked] No resource with room is the bottleneck of a job,
+            filled: b*(1 - u) == 0; room: u < 1
+            => b == 0
+        [marked] so that it is resource 1.
+            bottleneck: b + sum[j](b[j]) == 1; unmarked: b[j] == 0
+            => b == 1
+            by unmarked
+        [no more] Nobody holds more of that.
+            marked: b == 1; largest: b*(h - g) >= 0
+            => g <= h
+            by marked | h - g
+        [equal] So all hold the same share, 1/n.
+            no more: v[i] <= v; no less: v <= v[i]; full: v + sum[i](v[i]) == 1
+            => (1 + sum[i](1))*v == 1
+        Every job holds it.
+            bottleneck; bottleneck 1: b[i] + sum[j](b[i,j]) == 1; room: u[j] < 1;
+            filled: b[j]*(1 - u[j]) == 0;
+            filled 1: b[i,j]*(1 - u[j]) == 0; largest: b*(v - v[i]) >= 0; largest 1: b[i]*(v[i] - v) >= 0;
+            full: v + sum[i](v[i]) == 1
+            from unmarked knowing all with b = b[j]; u = u[j]
+            from unmarked knowing all with b = b[i,j]; u = u[j]
+            from marked knowing all
+            from marked knowing all with b = b[i]; b[j] = b[i,j]
+            from no more knowing all with h = v; g = v[i]
+            from no more knowing all with b = b[i]; h = v[i]; g = v
+            from equal knowing all
+            => (1 + sum[i](1))*v == 1 (as stated)
     """
 
 

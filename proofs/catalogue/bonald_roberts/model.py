@@ -5,18 +5,27 @@ proportional fairness (PF) and bottleneck-max fairness (BMF). Much holds for any
 the condition of one user, or of a pair, is enough. With shares :math:`a_{ij}` of resource j per task of
 user i and tasks :math:`x_i`:
 
-* PF: prices :math:`p_j\\ge 0`, 0 unless j is full, with :math:`x_i\\sum_j p_ja_{ij}=1`.
-  Hence :math:`\\sum_jp_j=n`.
+* PF, as F. P. Kelly defines it [1]_: relative to the tasks :math:`x_i > 0` no other allocation that fits adds
+  up to more, :math:`\\sum_i z_i/x_i \\le n`. Any other one is cut down by the use of its fullest resource,
+  so :math:`\\sum_i z_i/x_i \\le n\\max_j\\sum_i z_ia_{ij}`; the maximum is written as a mean with weights
+  :math:`w_j`, 1 for that resource and 0 for others. As the sum of logarithms is concave, this is where it is
+  largest, and there are prices :math:`p_j\\ge 0`, 0 unless j is full, with :math:`x_i\\sum_j p_ja_{ij}=1`;
+  but where it is not said, nothing rests on either.
 * DRF: user i demands a full resource on which nobody has a dominant share larger than that of i.
 * BMF: user i has the largest share of a full resource.
+
+References
+----------
+.. [1] F. P. Kelly, "Charging and rate control for elastic traffic", European Transactions on
+   Telecommunications 8(1), 1997. DOI 10.1002/ett.4460080106.
 
 Hypotheses
     capacity: the capacity of the resource is positive
     scaling: shares are demands over capacity
-    prices: prices are at least 0
-    optimal: tasks are one over the cost of a task at the prices
-    budget: prices add up to the number of users
-    slackness: only full resources have a price
+    optimal: relative to the tasks another allocation adds up to at most the number of users times the use of
+        its fullest resource
+    fullest: that use is a mean by weights, 1 for the fullest resource and 0 for the others
+    inverse: g is one over the tasks, which are positive
     demand: the user demands some of the resource
     full: the resource is full
     fits: no resource holds more than its capacity
@@ -44,18 +53,12 @@ from proofs.catalogue.proof_texts import argued
 from proofs.claims import Claim, Step
 from proofs.statement import Question, Size
 
-__all__ = ["BY_PRICES", "SOURCE", "STATEMENTS"]
+__all__ = ["SOURCE", "STATEMENTS"]
 
 SOURCE = 'T. Bonald and J. Roberts, "Resource sharing in data centers" (2014)'
 PLACE = "slides on the properties of allocations"
 STATEMENTS = Chapter(SOURCE, place=PLACE, known=__doc__)
 
-
-BY_PRICES = (
-    "A PF allocation maximises a concave function under linear constraints, so it has such prices (Karush, "
-    "Kuhn and Tucker)."
-)
-"""How the model of PF has the prices that its statements assume."""
 
 EFFICIENT = r"y \ge x,\ y \ne x \Rightarrow \exists j: \textstyle\sum_i y_i a_{ij} > 1"
 INCENTIVE = r"\max_j x_i a_{ij} \ge 1/n"
@@ -106,29 +109,53 @@ def _nobody_gains_alone(question: Question) -> None:
     """
 
 
-@STATEMENTS.add("br-pf-efficient", latex=EFFICIENT, reading=BY_PRICES)
+@STATEMENTS.add("br-pf-efficient", latex=EFFICIENT)
 def _pf_efficient(question: Question) -> None:
     """Under proportional fairness nobody can gain unless somebody loses.
 
     Hypotheses
-        prices*, positive*, optimal*, slackness*, others*, signs
+        optimal*, fullest, inverse*, others*
         fits*: the other allocation fits
     Scope: all demands, any n and m
 
     Proof
-        [cost] What fits is worth no more than all resources at the prices, so that if no other user loses,
-        the tasks of the user cost at most 1.
-            prices: p[j] >= 0; a[i,j] >= 0; others: y[i] >= x[i]; fits: y*a[j] + sum[i](y[i]*a[i,j]) <= 1;
-            optimal: x*sum[j](p[j]*a[j]) == 1; slackness: p[j]*(x*a[j] + sum[i](x[i]*a[i,j])) == p[j]
-            => y*sum[j](p[j]*a[j]) <= 1
-            by prices * fits; slackness; others * prices * sign of a
-        [no more] For at most 1 nobody runs more.
-            positive: x > 0; optimal 1: x*c == 1; cost: y*c <= 1
+        # x: tasks of a user, x[i]: of the others; y: of the other allocation; w: weights of the resources.
+        [mean] What fits uses its fullest resource no more than to its capacity.
+            fullest: w[j] >= 0; fullest 1: sum[j](w[j]) == 1; fits: u[j] <= 1
+            => sum[j](w[j]*u[j]) <= 1
+            by fullest * fits
+        [number] There are no fewer than no users.
+            inverse: g[i]*x[i] == 1; inverse 1: x[i] > 0
+            => 1 + sum[i](1) >= 0
+            by inverse 1 * inverse 1 | g[i]; inverse | g[i]*x[i] + 1
+        [total] So relative to PF it adds up to at most their number.
+            optimal: G <= n*m; mean: m <= 1; number: n >= 0
+            => G <= n
+            by mean * number
+        [positive] One over the tasks is positive.
+            inverse: g*x == 1; inverse 1: x > 0
+            => g > 0
+            by inverse 1 * not the conclusion
+        [left] If no other user loses, there is no more than 1 left for the user,
+            total: y*g + sum[i](y[i]*g[i]) <= 1 + sum[i](1); others: y[i] >= x[i];
+            inverse: g[i]*x[i] == 1; positive: g[i] > 0
+            => y*g <= 1
+            by others * positive; inverse
+        [no more] so that it runs no more.
+            inverse: g*x == 1; inverse 1: x > 0; left: y*g <= 1
             => y <= x
+            by left * inverse 1; inverse | y
         So the user does not gain.
-            prices; others; fits; optimal; positive; slackness; a[i,j] >= 0
-            from cost knowing all
-            from no more knowing all with c = sum[j](p[j]*a[j])
+            optimal: y*g + sum[i](y[i]*g[i]) <= (1 + sum[i](1))*sum[j](w[j]*(y*a[j] + sum[i](y[i]*a[i,j])));
+            fullest; fullest 1; inverse; inverse 1; inverse 2: g[i]*x[i] == 1; inverse 3: x[i] > 0;
+            others; fits: y*a[j] + sum[i](y[i]*a[i,j]) <= 1
+            from mean knowing all with u[j] = y*a[j] + sum[i](y[i]*a[i,j])
+            from number knowing all
+            from total knowing all with G = y*g + sum[i](y[i]*g[i]); n = 1 + sum[i](1);
+            m = sum[j](w[j]*(y*a[j] + sum[i](y[i]*a[i,j])))
+            from positive knowing all with g = g[i]; x = x[i]
+            from left knowing all
+            from no more knowing all
             => y <= x (as stated)
     """
 
@@ -182,26 +209,35 @@ def _bmf_efficient(question: Question) -> Iterator[Step]:
     yield from _nobody_gains_alone(question)
 
 
-@STATEMENTS.add("br-pf-sharing-incentive", latex=INCENTIVE, reading=BY_PRICES)
+@STATEMENTS.add("br-pf-sharing-incentive", latex=INCENTIVE)
 def _pf_incentive(question: Question) -> None:
     """Under proportional fairness each of n users has a share of at least 1/n of some resource.
 
     Hypotheses
-        prices*, largest, optimal*, slackness*
-    Scope: all demands, any n and m
+        optimal*, fullest*, inverse*, largest
+    Scope: all demands, any n and m; each user, against the allocation in which it runs its tasks alone
 
     Proof
-        [budget] Prices add up to the number of users: what is paid is what is earned.
-            optimal: x[i]*sum[j](p[j]*a[i,j]) == 1; slackness: p[j] == p[j]*sum[i](x[i]*a[i,j])
-            => sum[j](p[j]) == sum[i](1)
-        [share] The largest share of a user is at least 1/n, if prices add up to n.
-            prices: p[j] >= 0; largest: x*a[j] <= s; optimal: x*sum[j](p[j]*a[j]) == 1;
-            all prices: sum[j](p[j]) == n
+        [mean] If a user is alone, it uses its fullest resource to its largest share.
+            fullest: w[j] >= 0; fullest 1: sum[j](w[j]) == 1; largest: h[j] <= s
+            => sum[j](w[j]*h[j]) <= s
+            by fullest * largest; fullest 1 | s
+        [number] There are no fewer than no users.
+            inverse: g[i]*x[i] == 1; inverse 1: x[i] > 0
+            => sum[i](1) >= 0
+            by inverse 1 * inverse 1 | g[i]; inverse | g[i]*x[i] + 1
+        [share] Relative to PF it adds up to 1, and so to at most n times that share.
+            inverse: g*x == 1; optimal: g*x <= n*m; mean: m <= s; number: n >= 0
             => n*s >= 1
+            by mean * number
         So it is for every user i.
-            prices; largest: x[i]*a[i,j] <= s[i]; optimal: x[i]*sum[j](p[j]*a[i,j]) == 1; slackness
-            from budget knowing all
-            from share knowing all with x = x[i]; a[j] = a[i,j]; s = s[i]; n = sum[i](1)
+            optimal: g[i]*x[i] <= sum[i](1)*sum[j](w[i,j]*x[i]*a[i,j]); fullest: w[i,j] >= 0;
+            fullest 1: sum[j](w[i,j]) == 1; inverse: g[i]*x[i] == 1; inverse 1: x[i] > 0;
+            largest: x[i]*a[i,j] <= s[i]
+            from mean knowing all with w[j] = w[i,j]; h[j] = x[i]*a[i,j]; s = s[i]
+            from number knowing all
+            from share knowing all with g = g[i]; x = x[i]; n = sum[i](1); m = sum[j](w[i,j]*x[i]*a[i,j]);
+            s = s[i]
             => sum[i](1)*s[i] >= 1 (as stated)
     """
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from proofs.catalogue.bonald_roberts import model
-from proofs.catalogue.bonald_roberts.model import BY_PRICES, PLACE, SOURCE
+from proofs.catalogue.bonald_roberts.model import PLACE, SOURCE
 from proofs.catalogue.chapter import Chapter
 from proofs.catalogue.examples import against, every
 from proofs.catalogue.proof_texts import argued
@@ -25,25 +25,54 @@ LIE = "all lies"
 # Envy-freeness: y tasks run with the bundle of user 2, and are no more than the tasks x of user 1.
 
 
-@STATEMENTS.add("br-pf-envy-free", latex=ENVY_FREE, reading=BY_PRICES)
+@STATEMENTS.add("br-pf-envy-free", latex=ENVY_FREE)
 def _pf_envy(question: Question) -> None:
     """Under proportional fairness nobody would run more tasks with what another user holds.
 
     Hypotheses
-        prices*, bundle*, optimal*, positive*
-    Scope: all pairs of users, any n and m
+        optimal*, fullest, inverse*, bundle*, fits*
+    Scope: all pairs of users, any n and m; the other allocation gives the bundle of user 2 to user 1
 
     Proof
-        [bought] What the other user holds costs 1, so what runs with it costs at most 1.
-            prices: p[j] >= 0; bundle: y*a[j] <= z*b[j]; optimal: z*sum[j](p[j]*b[j]) == 1
-            => y*sum[j](p[j]*a[j]) <= 1
-        [no more] The tasks of the user cost 1, so that nobody runs more for at most 1.
-            positive: x > 0; optimal 1: x*c == 1; cost: y*c <= 1
+        # x, z: tasks of the users 1 and 2, x[i] of the others; y: tasks with the bundle of user 2; a, b,
+        # a[i,j]:
+        # demands; g: one over x; w: weights of the resources.
+        [fits] With the bundle of user 2 in the hands of user 1 no more is used than before.
+            bundle: y*a <= z*b; fits: x*a + z*b + S <= 1
+            => (x + y)*a + S <= 1
+        [mean] So its fullest resource is not used more than to its capacity.
+            fullest: w[j] >= 0; fullest 1: sum[j](w[j]) == 1; fits: u[j] <= 1
+            => sum[j](w[j]*u[j]) <= 1
+            by fullest * fits
+        [number] There are no fewer than no users.
+            inverse: g[i]*x[i] == 1; inverse 1: x[i] > 0
+            => 2 + sum[i](1) >= 0
+            by inverse 1 * inverse 1 | g[i]; inverse | g[i]*x[i] + 1
+        [total] Relative to PF it adds up to at most their number.
+            optimal: G <= n*m; mean: m <= 1; number: n >= 0
+            => G <= n
+            by mean * number
+        [left] The others have one each, and user 2 nothing, so that the bundle adds at most 1 to user 1,
+            total: (x + y)*g + sum[i](x[i]*g[i]) <= 2 + sum[i](1); inverse: g[i]*x[i] == 1;
+            inverse 1: g*x == 1
+            => y*g <= 1
+            by inverse
+        [no more] who would run no more with it.
+            inverse: g*x == 1; inverse 1: x > 0; left: y*g <= 1
             => y <= x
+            by left * inverse 1; inverse | y
         So nobody runs more with what the other holds.
-            prices; bundle; optimal; optimal 1: x*sum[j](p[j]*a[j]) == 1; positive
-            from bought knowing all
-            from no more knowing all with c = sum[j](p[j]*a[j])
+            optimal: (x + y)*g + sum[i](x[i]*g[i])
+            <= (2 + sum[i](1))*sum[j](w[j]*((x + y)*a[j] + sum[i](x[i]*a[i,j])));
+            fullest; fullest 1; inverse; inverse 1; inverse 2: g[i]*x[i] == 1; inverse 3: x[i] > 0;
+            bundle: y*a[j] <= z*b[j]; fits: x*a[j] + z*b[j] + sum[i](x[i]*a[i,j]) <= 1
+            from fits knowing all with a = a[j]; b = b[j]; S = sum[i](x[i]*a[i,j])
+            from mean knowing all with u[j] = (x + y)*a[j] + sum[i](x[i]*a[i,j])
+            from number knowing all
+            from total knowing all with G = (x + y)*g + sum[i](x[i]*g[i]); n = 2 + sum[i](1);
+            m = sum[j](w[j]*((x + y)*a[j] + sum[i](x[i]*a[i,j])))
+            from left knowing all
+            from no more knowing all
             => y <= x (as stated)
     """
 
@@ -102,27 +131,80 @@ def _bmf_envy(question: Question) -> None:
 # Scale invariance: the tasks of one user become s times as large, so it should run x/s of them.
 
 
-@STATEMENTS.add(
-    "br-pf-scale-invariant",
-    latex=SCALE,
-    reading=(
-        f"{BY_PRICES} Whatever has such prices is the optimum, as the sum of logarithms is concave; "
-        "the optimum is unique, and the shares of all others stay."
-    ),
-)
-def _pf_scale(question: Question) -> Iterator[Step]:
+@STATEMENTS.add("br-pf-scale-invariant", latex=SCALE)
+def _pf_scale(question: Question) -> Iterator[Iterable[Step]]:
     """Under proportional fairness it does not matter how the work of a user is cut into tasks.
 
     Hypotheses
-        units*, optimal*, shares*
-    Scope: all demands, any n and m
+        units*, optimal*, fullest, inverse*, fits*, shares*
+        factors: tasks become so many times as large, a positive number for each user
+    Scope: all demands, any n and m, and each user, when the work of any users is cut anew
 
     Proof
-        The same prices are optimal for x/s tasks of size s: what they cost stays 1.
-            units: y*s == x; optimal: x*c == 1
-            => y*(s*c) == 1 (as stated)
+        # x, x[i]: tasks of a user and of the others; y, y[i]: the same in tasks s and s[i] times as large;
+        # z, z[i]: tasks of PF for the demands s a; g, h: one over x and z; w, v: weights of the resources.
+        [mean] What fits uses its fullest resource no more than to its capacity.
+            fullest: w[j] >= 0; fullest 1: sum[j](w[j]) == 1; fits: u[j] <= 1
+            => sum[j](w[j]*u[j]) <= 1
+            by fullest * fits
+        [number] There are no fewer than no users.
+            inverse: g[i]*x[i] == 1; inverse 1: x[i] > 0
+            => 1 + sum[i](1) >= 0
+            by inverse 1 * inverse 1 | g[i]; inverse | g[i]*x[i] + 1
+        [cut] Cut anew, the tasks use what they did.
+            units: y*s == x; units 1: y[i]*s[i] == x[i]; fits: x*a + sum[i](x[i]*a[i]) <= 1
+            => y*s*a + sum[i](y[i]*s[i]*a[i]) <= 1
+            by units 1 | a[i]
+        [total] So each allocation adds up to at most their number, relative to the other.
+            optimal: G <= n*m; mean: m <= 1; number: n >= 0
+            => G <= n
+            by mean * number
+        [ratio] For each user, one is the inverse of the other,
+            units; inverse 1: g*x == 1; inverse 2: h*z == 1
+            => (y*h)*(s*z*g) == 1
+            degree 1
+        [positive] and both are positive.
+            factors: s > 0; inverse: g*x == 1; inverse 1: x > 0; inverse 3: z > 0
+            => s*z*g > 0
+            by factors * inverse 3; not the conclusion * inverse 1; inverse | s*z
+        [one] Ratios and their inverses that add up to at most n both are all 1.
+            ratios: t[i]*r[i] == 1; ratio: t1*r1 == 1; positives: r[i] > 0; positive: r1 > 0;
+            one way: t1 + sum[i](t[i]) <= 1 + sum[i](1); other way: r1 + sum[i](r[i]) <= 1 + sum[i](1)
+            => t1 == 1
+            by positives | t[i] - 1; positive * not the conclusion; ratios | t[i]
+        [same] Then the tasks are the same.
+            ratio: y*h == 1; inverse: h*z == 1; inverse 1: z > 0
+            => z == y
+            degree 3
+        So the user runs the same tasks, cut anew.
+            units: y*s == x; units 1: y[i]*s[i] == x[i]; factors: s > 0; factors 1: s[i] > 0;
+            optimal: s*z*g + sum[i](s[i]*z[i]*g[i])
+            <= (1 + sum[i](1))*sum[j](w[j]*(s*z*a[j] + sum[i](s[i]*z[i]*a[i,j])));
+            optimal 1: y*h + sum[i](y[i]*h[i])
+            <= (1 + sum[i](1))*sum[j](v[j]*(y*s*a[j] + sum[i](y[i]*s[i]*a[i,j])));
+            fullest: w[j] >= 0; fullest 1: sum[j](w[j]) == 1; fullest 2: v[j] >= 0;
+            fullest 3: sum[j](v[j]) == 1; inverse: g*x == 1; inverse 1: x > 0; inverse 2: g[i]*x[i] == 1;
+            inverse 3: x[i] > 0; inverse 4: h*z == 1; inverse 5: z > 0; inverse 6: h[i]*z[i] == 1;
+            inverse 7: z[i] > 0; fits: s*z*a[j] + sum[i](s[i]*z[i]*a[i,j]) <= 1;
+            fits 1: x*a[j] + sum[i](x[i]*a[i,j]) <= 1
+            from mean knowing all with u[j] = s*z*a[j] + sum[i](s[i]*z[i]*a[i,j])
+            from cut knowing all with a = a[j]; a[i] = a[i,j]
+            from mean knowing all with u[j] = y*s*a[j] + sum[i](y[i]*s[i]*a[i,j]); w[j] = v[j]
+            from number knowing all
+            from total knowing all with G = s*z*g + sum[i](s[i]*z[i]*g[i]); n = 1 + sum[i](1);
+            m = sum[j](w[j]*(s*z*a[j] + sum[i](s[i]*z[i]*a[i,j])))
+            from total knowing all with G = y*h + sum[i](y[i]*h[i]); n = 1 + sum[i](1);
+            m = sum[j](v[j]*(y*s*a[j] + sum[i](y[i]*s[i]*a[i,j])))
+            from ratio knowing all
+            from ratio knowing all with y = y[i]; s = s[i]; x = x[i]; g = g[i]; h = h[i]; z = z[i]
+            from positive knowing all
+            from positive knowing all with s = s[i]; x = x[i]; g = g[i]; z = z[i]
+            from one knowing all with t1 = y*h; r1 = s*z*g; t[i] = y[i]*h[i]; r[i] = s[i]*z[i]*g[i]
+            from same knowing all
+            => z == y (as stated)
+        ...
     """
-    yield from _same_shares(question)
+    yield _same_shares(question)
 
 
 @argued
@@ -136,10 +218,11 @@ def _same_shares(question: Question) -> None:
     """
 
 
-BY_SHARES = "Which shares are full, dominant or largest is all that the policy depends on."
-
-
-@STATEMENTS.add("br-drf-scale-invariant", latex=SCALE, reading=BY_SHARES)
+@STATEMENTS.add(
+    "br-drf-scale-invariant",
+    latex=SCALE,
+    reading="Which shares are full or dominant is all that the policy depends on.",
+)
 def _share_scale(question: Question) -> Iterator[Step]:
     """Under dominant resource fairness it does not matter how the work of a user is cut into tasks.
 
@@ -150,15 +233,45 @@ def _share_scale(question: Question) -> Iterator[Step]:
     yield from _same_shares(question)
 
 
-@STATEMENTS.add("br-bmf-scale-invariant", latex=SCALE, reading=BY_SHARES)
-def _bmf_scale(question: Question) -> Iterator[Step]:
+@STATEMENTS.add("br-bmf-scale-invariant", latex=SCALE)
+def _bmf_scale(question: Question) -> Iterator[Iterable[Step]]:
     """Under bottleneck-max fairness it does not matter how the work of a user is cut into tasks.
 
     Hypotheses
         units*, shares*
-    Scope: all demands and all BMF allocations, any n and m
+        fits*: tasks fit into a resource
+        full*: the bottleneck of a user is full
+        largest*: and nobody holds more of it than that user
+    Scope: all demands and all BMF allocations, any n and m, and each user, when the work of any users is cut
+        anew
+
+    Proof
+        # x, x[i]: tasks of a user and of the others; y, y[i]: the same in tasks s and s[i] times as large.
+        What fits does so, cut anew;
+            units: y*s == x; units 1: y[i]*s[i] == x[i]; fits: x*a + sum[i](x[i]*a[i]) <= 1
+            => y*(s*a) + sum[i](y[i]*(s[i]*a[i])) <= 1 (as stated)
+            by units 1 | a[i]
+        what is full stays full,
+            units; units 1; full: x*a + sum[i](x[i]*a[i]) == 1
+            => y*(s*a) + sum[i](y[i]*(s[i]*a[i])) == 1 (as stated)
+            by units 1 | a[i]
+        [same] and as tasks of another size hold the same shares,
+            units
+            => y*(s*a) == x*a
+            by units | a
+            degree 2
+        [no more] nobody holds more than the user.
+            largest: g <= h; one: u == g; other: t == h
+            => u <= t
+        So who has the largest share of a full resource still has it.
+            units; units 1; largest: x[i]*a[i] <= x*a
+            from same knowing all
+            from same knowing all with y = y[i]; s = s[i]; x = x[i]; a = a[i]
+            from no more knowing all with g = x[i]*a[i]; h = x*a; u = y[i]*(s[i]*a[i]); t = y*(s*a)
+            => y[i]*(s[i]*a[i]) <= y*(s*a) (as stated)
+        ...
     """
-    yield from _same_shares(question)
+    yield _same_shares(question)
 
 
 @STATEMENTS.refute("br-mmf-scale-invariant", latex=SCALE, said=Said.DENIED)

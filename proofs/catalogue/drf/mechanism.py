@@ -173,21 +173,45 @@ def _impossible(question: Question) -> None:
 
     Hypotheses
         sharing incentive*: everybody runs at least what an equal part runs, after the change
-        efficiency*: before the change a resource is full
+        part*: that is the most that fits into half of the pool
+        efficiency*: before the change nobody can run 1/12 of a task more, as some resource would hold more
+            than its capacity
+        fullest: that is a mean by weights, 1 for this resource and 0 for the other
         monotone*: nobody runs less after the change
         fits*: all allocations fit
     Place: section 6, resource monotonicity
-    Scope: all policies; two users and two resources
-    Reading: Demands are (2, 1) and (1, 2), and there is one unit of each resource; one of them is full, else
-        both users could run more. Then the other one is doubled: half of the pool runs 1/2 of the user who
-        needs it most. The sharing incentive is used after the change only, and efficiency before it only.
+    Scope: all policies; two users and two resources: demands are (2, 1) and (1, 2), and there is one unit of
+        each resource, or two of one of them
+    Remark: The sharing incentive is used after the change only, and efficiency before it only.
 
     Proof
-        # x, y: tasks before; X1, Y1 with the first doubled, X2, Y2 with the second doubled.
-        This is a contradiction: before, a user runs at least 1/3, and after the change at most 1/4.
-            fits 1: 2*x + y <= 1; fits 2: x + 2*y <= 1; efficiency: 2*x + y == 1 or x + 2*y == 1;
-            sharing incentive 1: X1 >= 1/2; fits 3: X1 + 2*Y1 <= 1; sharing incentive 2: Y2 >= 1/2;
-            fits 4: 2*X2 + Y2 <= 1; monotone 1: Y1 >= y; monotone 2: X2 >= x
+        # x, y: tasks before; X1, Y1 with the first doubled, X2, Y2 with the second doubled; h and k: what
+        # half of the pool runs of the user who needs it most; p, q: weights of the resources.
+        [half] Half of a pool runs 1/2 of the user who needs it most.
+            part 1: 2*h <= 1; part 2: h <= 1/2; part 3: 2*h == 1 or h == 1/2
+            => h >= 1/2
+        [quarter] So it leaves at most 1/4 for the other user,
+            half: h >= 1/2; sharing incentive: X >= h; fits: X + 2*Y <= 1; monotone: Y >= y
+            => y <= 1/4
+        [mean] and before the change both resources have room for 1/12 of a task.
+            quarter 1: x <= 1/4; quarter 2: y <= 1/4; fullest 1: p >= 0; fullest 2: q >= 0;
+            fullest 3: p + q == 1
+            => p*(2*(x + 1/12) + y) + q*(x + 1/12 + 2*y) <= 1
+            by quarter 1 * fullest 1; quarter 2 * fullest 1; quarter 1 * fullest 2; quarter 2 * fullest 2
+        [both] More and no more than the capacity
+            more: u > 1; no more: u <= 1
+            => 0 == 1
+        is a contradiction.
+            efficiency: p*(2*(x + 1/12) + y) + q*(x + 1/12 + 2*y) > 1; fullest 1; fullest 2; fullest 3;
+            part 1; part 2; part 3; part 4: 2*k <= 1; part 5: k <= 1/2; part 6: 2*k == 1 or k == 1/2;
+            sharing incentive 1: X1 >= h; sharing incentive 2: Y2 >= k; fits 1: X1 + 2*Y1 <= 1;
+            fits 2: Y2 + 2*X2 <= 1; monotone 1: Y1 >= y; monotone 2: X2 >= x
+            from half knowing all
+            from half knowing all with h = k
+            from quarter knowing all with X = X1; Y = Y1
+            from quarter knowing all with h = k; X = Y2; Y = X2; y = x
+            from mean knowing all
+            from both knowing all with u = p*(2*(x + 1/12) + y) + q*(x + 1/12 + 2*y)
             => 0 == 1 (as stated)
     """
 
