@@ -297,6 +297,7 @@ CONTRADICTED = {
     "br-bmf-segment": {"above", "below", "bottleneck", "fits", "line"},
     "br-bmf-sharing-incentive": {"bottleneck", "full"},
     "br-bmf-stable-two": {"different", "price", "second", "singular", "tasks"},
+    "br-bmf-unique-two": {"largest"},
     "br-drf-bottlenecks": {"levels", "others", "stopped"},
     "br-drf-efficient": {"demand", "full", "others"},
     "br-drf-envy-free": {"bundle", "demand", "largest"},
