@@ -174,45 +174,87 @@ def _best_rank(question: Question) -> None:
         \iff \varphi \text{ BMF}
 
     Hypotheses
-        mark*: the mark of another job is 1 if it holds more of the resource, and 0 if not
+        mark*: the mark of another job for a resource is 1 if it holds more of it, and 0 if not
         marks*: who is not marked holds no more
-        rank*: the rank of a job is 1 and the marks of the others
-        best*: the best rank is 1
-        largest*: the job has the largest share
         no mark*: who is marked holds more, at least by the smallest gap between different shares
         gap: that gap is positive
+        rank*: the rank of a job is 1 and the marks of the others
+        attained*: the best rank of a job is that of one of its bottlenecks, told by weights 1 and 0 of the
+            full
+            resources
+        worst*: no best rank is greater than the lowest one
+        best*: the lowest one is 1
+        least*: the best rank of a job is at most each of its ranks
+        largest*: a job has the largest share of a full resource, told by weights 1 and 0
+        lowest*: the lowest best rank is that of a job
     Place: slide "Bottleneck-max fairness", algorithm
-    Scope: each job and full resource, any number of other jobs; all shares
-    Reading: The best rank of a job is its least over the full resources, and the lowest one the worst of all;
-        so it is 1 exactly if everybody has the largest share of some full resource. The slide serves the job
-        of the lowest best rank with whole tasks. What is said here is when no job has to be served before
-        another; that whole tasks come near such shares is not proved.
+    Scope: any numbers of jobs and full resources; each job, each of its bottlenecks and each other job; all
+        shares
+    Remark: The slide serves the job of the lowest best rank with whole tasks. What is said here is when no
+        job
+        has to be served before another; that whole tasks come near such shares is not proved.
 
     Proof
-        # z: mark of a job whose share is h; s and b: share and rank of the job that is ranked.
-        [no marks] Beside a job of rank 1 job 1, like any other job, has no mark,
-            rank: b == 1 + z1 + sum[k](z[k]); best: b <= 1; mark: z[k] >= 0; mark 1: z1 >= 0
-            => z1 == 0
-            degree 2
-        [no more] so that it holds no more of the resource.
-            marks: (h1 - s)*(1 - z1) <= 0; none: z1 == 0
-            => h1 <= s
-        So the job has the largest share.
-            rank; best; mark; mark 1; marks
-            from no marks knowing all
+        # Of a job: s and s[j]: its shares of a full resource and of the others; r and r[j]: its ranks there;
+        # w and
+        # w[j], weights; b, best rank; B, the lowest one. Of another job: h, h[j], shares, and z, z[j], marks;
+        # of
+        # the rest, h[k], h[k,j], z[k], z[k,j].
+        [above] No rank is below 1,
+            rank: r == 1 + z + sum[k](z[k]); mark: z >= 0; mark 1: z[k] >= 0
+            => r >= 1
+        [paid] and in a mean of ranks that is at most 1 a rank with a weight is 1.
+            attained: b == w*r + sum[j](w[j]*r[j]); attained 1: w + sum[j](w[j]) == 1; attained 2: w >= 0;
+            attained 3: w[j] >= 0; above: r >= 1; above 1: r[j] >= 1; worst: b <= B; best: B <= 1
+            => w*(r - 1) <= 0
+            by attained 3 * above 1
+        [unmarked] Then the other job has no mark there, nor has anybody,
+            paid: w*(r - 1) <= 0; rank; mark; mark 1; attained 2: w >= 0
+            => w*z <= 0
+            by attained 2 * mark 1
+        [zero] so that weight or mark is 0,
+            unmarked: w*z <= 0; attained 2; mark
+            => w*z == 0
+            by unmarked * attained 2 * mark
+        [no more] and it holds no more than the job.
+            zero: w*z == 0; marks: (h - s)*(1 - z) <= 0; attained 2
+            => w*(s - h) >= 0
+            by attained 2 * marks; zero | h - s
+        So if the lowest best rank is 1, everybody has the largest share of a full resource, that with the
+        weight.
+            attained: b == w*r + sum[j](w[j]*r[j]); attained 1; attained 2; attained 3; worst; best;
+            rank; rank 1: r[j] == 1 + z[j] + sum[k](z[k,j]); mark; mark 1; mark 2: z[j] >= 0;
+            mark 3: z[k,j] >= 0; marks
+            from above knowing all
+            from above knowing all with r = r[j]; z = z[j]; z[k] = z[k,j]
+            from paid knowing all
+            from unmarked knowing all
+            from zero knowing all
             from no more knowing all
-            => h1 <= s (as stated)
-        [unmarked] Conversely, beside the largest share nobody has a mark,
-            largest: h <= s; no mark: z*(h - s) >= z*g; mark: z >= 0; gap: g > 0
-            => z <= 0
-        [first] so that the rank is 1.
-            rank: b == 1 + sum[k](z[k]); none: z[k] <= 0
+            => w*(s - h) >= 0 (as stated)
+        [marked] Conversely, who has the largest share of a resource with the weight v sees no mark there,
+            no mark: z*(h - s) >= z*g; gap: g > 0; mark: z >= 0; largest: v*(s - h) >= 0; largest 1: v >= 0
+            => v*z <= 0
+            by not the conclusion * gap; largest 1 * no mark; largest * mark
+        [first] so that the rank is 1,
+            rank: r == 1 + sum[k](z[k]); marked: v*z[k] <= 0
+            => v*r <= v
+            by marked; rank | v
+        [least] the best rank is 1 as well,
+            first: v[j]*r[j] <= v[j]; largest 1: v[j] >= 0; largest 2: sum[j](v[j]) == 1; least: b <= r[j]
             => b <= 1
-        Who has the largest share has the rank 1.
-            largest: h[k] <= s; no mark: z[k]*(h[k] - s) >= z[k]*g; mark: z[k] >= 0; gap; rank
-            from unmarked knowing all with h = h[k]; z = z[k]
-            from first knowing all
-            => b <= 1 (as stated)
+            by first; least * largest 1; largest 2 | b
+        [last] and the lowest one is that of a job.
+            lowest: B == b; least: b <= 1
+            => B <= 1
+        So if everybody has the largest share of a full resource, the lowest best rank is 1.
+            rank: r[j] == 1 + sum[k](z[k,j]); mark: z[k,j] >= 0; no mark: z[k,j]*(h[k,j] - s[j]) >= z[k,j]*g;
+            gap; largest: v[j]*(s[j] - h[k,j]) >= 0; largest 1; largest 2; least: b <= r[j]; lowest
+            from marked knowing all with v = v[j]; z = z[k,j]; h = h[k,j]; s = s[j]
+            from first knowing all with v = v[j]; r = r[j]; z[k] = z[k,j]
+            from least knowing all
+            from last knowing all
+            => B <= 1 (as stated)
     """
 
 

@@ -286,7 +286,6 @@ def test_evidence_with_one_other_number_is_refused(name):
 CONTRADICTED = {
     "br-balanced-fits": {"attained", "before", "largest", "rates"},
     "br-balanced-smallest": {"attained", "before", "demands", "fits"},
-    "br-best-rank": {"best", "largest", "no mark", "rank"},
     "br-bmf-efficient": {"demand", "full", "others"},
     "br-bmf-envy-free": {"bottleneck", "bundle", "demand"},
     "br-bmf-exists": {"decides", "levels", "map"},
