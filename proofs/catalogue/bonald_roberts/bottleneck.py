@@ -180,8 +180,7 @@ def _best_rank(question: Question) -> None:
         gap: that gap is positive
         rank*: the rank of a job is 1 and the marks of the others
         attained*: the best rank of a job is that of one of its bottlenecks, told by weights 1 and 0 of the
-            full
-            resources
+            full resources
         worst*: no best rank is greater than the lowest one
         best*: the lowest one is 1
         least*: the best rank of a job is at most each of its ranks
@@ -191,13 +190,12 @@ def _best_rank(question: Question) -> None:
     Scope: any numbers of jobs and full resources; each job, each of its bottlenecks and each other job; all
         shares
     Remark: The slide serves the job of the lowest best rank with whole tasks. What is said here is when no
-        job
-        has to be served before another; that whole tasks come near such shares is not proved.
+        job has to be served before another; that whole tasks come near such shares is not proved.
 
     Proof
         # Of a job: s and s[j]: its shares of a full resource and of the others; r and r[j]: its ranks there;
-        # w and
-        # w[j], weights; b, best rank; B, the lowest one. Of another job: h, h[j], shares, and z, z[j], marks;
+        # w and w[j], weights; b, best rank; B, the lowest one. Of another job: h, h[j], shares, and z, z[j],
+        # marks;
         # of
         # the rest, h[k], h[k,j], z[k], z[k,j].
         [above] No rank is below 1,

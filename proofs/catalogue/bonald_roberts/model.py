@@ -11,7 +11,9 @@ user i and tasks :math:`x_i`:
   :math:`w_j`, 1 for that resource and 0 for others. As the sum of logarithms is concave, this is where it is
   largest, and there are prices :math:`p_j\\ge 0`, 0 unless j is full, with :math:`x_i\\sum_j p_ja_{ij}=1`;
   but where it is not said, nothing rests on either.
-* DRF: user i demands a full resource on which nobody has a dominant share larger than that of i.
+* DRF is progressive filling: all dominant shares grow together, those of users who demand a full resource no
+  further. So nobody has a larger one than the level at which a resource of its demand got full, and
+  everybody has that of some resource, its bottleneck.
 * BMF: user i has the largest share of a full resource.
 
 References
@@ -30,11 +32,12 @@ Hypotheses
     full: the resource is full
     fits: no resource holds more than its capacity
     largest: no share of the user is greater than its largest share
-    level: users on the bottleneck have no larger dominant share
+    stopped: the dominant share of the user is the level at which some resource that it demands got full
+    others: whoever demands that resource has no larger dominant share than that level
     bottleneck: users hold no larger share of the bottleneck
     bundle: the user can run the tasks with what the other holds
     gain: the user gains
-    others: no other user loses
+    no loss: no other user loses
     units: the work of the user is cut into tasks of another size
     positive: tasks are positive
     shares: shares are tasks times demands
@@ -104,7 +107,7 @@ def _nobody_gains_alone(question: Question) -> None:
 
     Proof
         If a user of a full resource gains and nobody loses, the resource holds more than its capacity.
-            demand: a > 0; gain: y > x; others: y[i] >= x[i]; a[i] >= 0; full: x*a + sum[i](x[i]*a[i]) == 1
+            demand: a > 0; gain: y > x; no loss: y[i] >= x[i]; a[i] >= 0; full: x*a + sum[i](x[i]*a[i]) == 1
             => y*a + sum[i](y[i]*a[i]) > 1 (as stated)
     """
 
@@ -114,7 +117,7 @@ def _pf_efficient(question: Question) -> None:
     """Under proportional fairness nobody can gain unless somebody loses.
 
     Hypotheses
-        optimal*, fullest, inverse*, others*
+        optimal*, fullest, inverse*, no loss*
         fits*: the other allocation fits
     Scope: all demands, any n and m
 
@@ -137,10 +140,10 @@ def _pf_efficient(question: Question) -> None:
             => g > 0
             by inverse 1 * not the conclusion
         [left] If no other user loses, there is no more than 1 left for the user,
-            total: y*g + sum[i](y[i]*g[i]) <= 1 + sum[i](1); others: y[i] >= x[i];
+            total: y*g + sum[i](y[i]*g[i]) <= 1 + sum[i](1); no loss: y[i] >= x[i];
             inverse: g[i]*x[i] == 1; positive: g[i] > 0
             => y*g <= 1
-            by others * positive; inverse
+            by no loss * positive; inverse
         [no more] so that it runs no more.
             inverse: g*x == 1; inverse 1: x > 0; left: y*g <= 1
             => y <= x
@@ -148,7 +151,7 @@ def _pf_efficient(question: Question) -> None:
         So the user does not gain.
             optimal: y*g + sum[i](y[i]*g[i]) <= (1 + sum[i](1))*sum[j](w[j]*(y*a[j] + sum[i](y[i]*a[i,j])));
             fullest; fullest 1; inverse; inverse 1; inverse 2: g[i]*x[i] == 1; inverse 3: x[i] > 0;
-            others; fits: y*a[j] + sum[i](y[i]*a[i,j]) <= 1
+            no loss; fits: y*a[j] + sum[i](y[i]*a[i,j]) <= 1
             from mean knowing all with u[j] = y*a[j] + sum[i](y[i]*a[i,j])
             from number knowing all
             from total knowing all with G = y*g + sum[i](y[i]*g[i]); n = 1 + sum[i](1);
@@ -169,12 +172,9 @@ def _bottlenecks(question: Question) -> Iterator[Claim]:
     dominant share.
 
     Hypotheses
-        stopped*: a user stops at the level at which a resource that it demands gets full
-        others*: whoever demands it has stopped then, or stops with it
+        stopped*, others*
         levels*: levels are dominant shares
     Scope: all demands, any n and m; by filling also for pools of 3 users, demands up to 2
-    Reading: Progressive filling raises all dominant shares together, and stops a user when a resource that it
-        demands is full. This is what the other statements on DRF start from.
 
     Proof
         So it is in all pools of three users and two resources with demands up to 2.
@@ -191,9 +191,8 @@ def _drf_efficient(question: Question) -> Iterator[Step]:
     """Under dominant resource fairness nobody can gain unless somebody loses.
 
     Hypotheses
-        demand*, gain, others*, full*, signs
-    Scope: all demands, any n and m; users have bottlenecks by br-drf-bottlenecks
-    Reading: Users have bottlenecks: br-drf-bottlenecks.
+        demand*, gain, no loss*, full*, signs
+    Scope: all demands, any n and m; the full resource is that which stops the user
     """
     yield from _nobody_gains_alone(question)
 
@@ -203,7 +202,7 @@ def _bmf_efficient(question: Question) -> Iterator[Step]:
     """Under bottleneck-max fairness nobody can gain unless somebody loses.
 
     Hypotheses
-        demand*, gain, others*, full*, signs
+        demand*, gain, no loss*, full*, signs
     Scope: all demands and all BMF allocations, any n and m; a user demands its bottleneck, which is full
     """
     yield from _nobody_gains_alone(question)
@@ -247,12 +246,18 @@ def _drf_incentive(question: Question) -> None:
     """Under dominant resource fairness each of n users has a share of at least 1/n of some resource.
 
     Hypotheses
-        largest*, level*, full*, signs
+        largest*, stopped*, others*, full*, signs
     Scope: all demands, any n and m
-    Reading: Users have bottlenecks: br-drf-bottlenecks.
 
     Proof
-        [some] Whoever holds some of the bottleneck of a user has a dominant share d, at most that user's s,
+        # s, d[i]: dominant shares of a user and of all; h[i]: shares of the resource that stops it at the
+        # level u.
+        [level] Who holds some of the resource has no larger dominant share than the user it stops.
+            stopped: s == u; others: h*(u - d) >= 0
+            => h*(s - d) >= 0
+            by stopped | h
+            degree 2
+        [some] Whoever holds some of it has a dominant share d, at most that user's s,
             largest: h <= d; level: h*(s - d) >= 0; some: h > 0
             => h <= s
             degree 2
@@ -260,8 +265,9 @@ def _drf_incentive(question: Question) -> None:
             s >= 0; not some: h <= 0
             => h <= s
         [each] One of the two is the case.
-            largest; level; s >= 0
+            largest; stopped; others; s >= 0
             cases h > 0
+            from level knowing all
             from some knowing all
             from nothing knowing all
             => h <= s
@@ -269,7 +275,7 @@ def _drf_incentive(question: Question) -> None:
             each: h[i] <= s; full: sum[i](h[i]) == 1
             => sum[i](1)*s >= 1
         For all users, then.
-            largest: h[i] <= d[i]; level: h[i]*(s - d[i]) >= 0; s >= 0; full
+            largest: h[i] <= d[i]; stopped; others: h[i]*(u - d[i]) >= 0; s >= 0; full
             from each knowing all with h = h[i]; d = d[i]
             from fill knowing all
             => sum[i](1)*s >= 1 (as stated)

@@ -82,12 +82,17 @@ def _drf_envy(question: Question) -> None:
     """Under dominant resource fairness nobody would run more tasks with what another user holds.
 
     Hypotheses
-        demand*, bundle*, largest*, level*, signs
-    Scope: all pairs of users, any n and m; users have bottlenecks by br-drf-bottlenecks
-    Reading: Users have bottlenecks: br-drf-bottlenecks.
+        demand*, bundle*, largest*, stopped*, others*, signs
+    Scope: all pairs of users, any n and m
 
     Proof
-        # a, b: demands for the bottleneck of the first user; g, e: for its dominant resource.
+        # a, b: demands for the resource that stops the first user, at the level u; g, e: for its dominant
+        # resource; d: dominant share of the second user.
+        [level] If the other user demands the bottleneck of the first, its dominant share is no larger.
+            stopped: x*g == u; others: b*(u - d) >= 0
+            => b*(x*g - d) >= 0
+            by stopped | b
+            degree 2
         [nothing] If the other user does not demand the bottleneck of the first, nothing runs with its bundle.
             demand: a > 0; bundle: y*a <= z*b; none: b == 0; x >= 0
             => y <= x
@@ -103,8 +108,10 @@ def _drf_envy(question: Question) -> None:
             b >= 0; not some: b <= 0
             => b == 0
         So nobody runs more with what the other holds.
-            demand; demand 1; bundle; bundle 1; largest; level; x >= 0; b >= 0
+            demand; demand 1; bundle; bundle 1; largest; stopped; others; x >= 0;
+            b >= 0
             cases b > 0
+            from level knowing all
             from below knowing all
             from no more knowing all
             from zero knowing all

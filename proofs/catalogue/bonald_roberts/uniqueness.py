@@ -206,8 +206,7 @@ def _unique(question: Question) -> None:
             U2 = T2
             => x == y
         # Now s1, s2 and t1, t2 are the largest shares under x and y. "(a x = s1 and 1 is full) or (b x = s2
-        # and 2
-        # is full)" is four relations with "or".
+        # and 2 is full)" is four relations with "or".
         [most] Nobody holds more than everything.
             largest: h <= s; at most: s <= 1
             => h <= 1

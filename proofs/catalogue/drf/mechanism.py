@@ -81,24 +81,43 @@ def _filling(question: Question) -> Iterator[Claim]:
 
     Hypotheses
         demand*: demands are positive
-        stops*: a resource that gets full stops everybody who demands it at that level, if nobody stopped
-            before
+        stops*: nobody goes beyond the level at which a resource that it demands gets full
+        goes on*: and everybody goes on to the level of one of them, a mean of levels by weights 1 and 0
+        first*: one resource is full first, or together with others
         level*: levels are dominant shares, or sums of shares
     Place: sections 4 and 5.1
     Scope: any numbers of users and resources; besides three users on two resources, demands 1, 2, capacities
         1, 2, 3
-    Reading: This is what the proofs of the table start from. The resource that is full first stops all.
+    Remark: This is what the proofs of the table start from. The resource that is full first, at the level s,
+        is full in the end.
 
     Proof
         DRF, every case.
             Computed.
         Asset fairness, every case.
             Computed.
-        Filling stops once, for all: everybody demands something of the resource that is full first.
-            demand: a > 0; stops: a*(L - s) == 0; level: x*d == L
-            => x*d == s (as stated)
+        # L: level at which a user stops, a: its demand for the resource that is full first, at the level s;
+        # s[j]:
+        # levels at which the others get full; w, w[j]: weights.
+        [most] Everybody demands something of the resource that is full first, and so stops at its level at
+        last,
+            demand: a > 0; stops: a*(s - L) >= 0
+            => L <= s
             by demand * not the conclusion
-            degree 2
+        [least] and nobody stops before, as no resource is full before.
+            goes on: L == w*s + sum[j](w[j]*s[j]); goes on 1: w + sum[j](w[j]) == 1; goes on 2: w[j] >= 0;
+            first: s <= s[j]
+            => L >= s
+            by first * goes on 2; goes on 1 | s
+        [both] So filling stops once, for all.
+            most: L <= s; least: L >= s; level: x*d == L
+            => x*d == s
+        All have the same level.
+            demand; stops; goes on; goes on 1; goes on 2; first; level
+            from most knowing all
+            from least knowing all
+            from both knowing all
+            => x*d == s (as stated)
     """
     least = 1 if question.holds("demand") else 0
     sizes = {"least_demand": least, "largest_demand": 2, "largest_capacity": 3}
