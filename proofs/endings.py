@@ -44,7 +44,7 @@ def shortfall(statement: Statement) -> str:
         return f'its last step does not state it: "{steps[-1].says}"'
     parts = [step for step in steps if step.states and isinstance(step.claim, REASONED)]
     claims = [step.claim for step in parts if isinstance(step.claim, REASONED)]
-    told = [item for claim in claims for item in claim.hypotheses.items()]
+    told = [item for claim in claims for item in claim.assumed.items()]
     if more := [text for name, text in told if name.startswith("sign of ") and not _is_sign(text)]:
         return f"what states it assumes {more[0]!r}, which is more than a sign and has no name"
     assumed = {question.family(name) for name, _ in told}

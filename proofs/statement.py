@@ -55,6 +55,7 @@ from proofs.claims import (
     Implication,
     Induction,
     InWords,
+    StateInduction,
     Step,
     SumSchema,
     reread_step,
@@ -195,6 +196,24 @@ class Question:
         """
         asked = self._asked(hypotheses, conclusion, products, fixed, degree, ("induction", "from"))
         return Induction(**asked, first=first)
+
+    def in_all_states(
+        self,
+        hypotheses: Mapping[str, str],
+        conclusion: str,
+        *products: str,
+        start: Mapping[str, str],
+        less: Mapping[str, str],
+        always: str,
+        fixed: Mapping[str, str] | None = None,
+        degree: int | None = None,
+    ) -> StateInduction:
+        """As :meth:`for_every`, in all states with jobs; see :class:`proofs.StateInduction`.
+
+        The hypotheses may be multiplied with "before", "before i" and "always".
+        """
+        asked = self._asked(hypotheses, conclusion, products, fixed, degree, ("before", "before i", "always"))
+        return StateInduction(**asked, start=self.kept(start), less=less, always=always)
 
     def follows(
         self,

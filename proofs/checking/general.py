@@ -14,12 +14,13 @@ from proofs.checking.queries import check_met
 from proofs.checking.refutations import (
     check_assignment,
     check_refutation,
+    check_values,
     equation,
     factor,
     premises,
     premises_used,
 )
-from proofs.claims import Chained, Citation, Implication, Induction, SumSchema
+from proofs.claims import Chained, Citation, Implication, Induction, StateInduction, SumSchema
 from proofs.errors import EvidenceError
 from proofs.language.polynomials import Polynomial, polynomial
 from proofs.language.relations import Relation
@@ -35,10 +36,12 @@ from proofs.language.sums import (
 
 __all__ = [
     "LARGEST",
+    "check_along",
     "check_chain",
     "check_induction",
     "check_instance",
     "check_met_by_instance",
+    "check_states",
     "check_sums",
     "summand",
     "with_sums",
@@ -46,6 +49,8 @@ __all__ = [
 
 Evidence = Mapping[str, Any]
 
+SUMMED = {"sums", "terms", "cofactors"}
+"""What evidence of a claim on sums holds, beside values that meet the hypotheses."""
 LARGEST = 8
 """Elements that sets have at most where values are looked at."""
 
@@ -180,6 +185,34 @@ def check_induction(claim: Induction, evidence: Evidence) -> None:
         raise EvidenceError(f"values meet the hypotheses from {', '.join(map(str, windows))} on")
     for window, met in zip(windows.values(), evidence["met"], strict=True):
         check_met(window, {"met": met})
+
+
+def check_states(claim: StateInduction, evidence: Evidence) -> None:
+    """Raise EvidenceError unless base, step and end are refuted where they fail, and can be met.
+
+    Values meet what is assumed at a state, and in the empty state and several with jobs of one class.
+    """
+    for part, holds in (("base", {"terms", "cofactors"}), *(("step", SUMMED), ("end", SUMMED))):
+        inner = evidence[part]
+        if set(inner) != holds:
+            raise EvidenceError(
+                f"the {part} has a refutation of {', '.join(sorted(holds))}; got {sorted(inner)}"
+            )
+    check_refutation(claim.base, evidence["base"])
+    check_sums(claim.step, evidence["step"])
+    check_sums(claim.end, evidence["end"])
+    for met, implication in (("met", claim.end.instance(_size(evidence))), ("path", claim.path)):
+        if type(evidence[met]) is not dict:
+            raise EvidenceError(f"values meet the hypotheses; got {evidence[met]!r}")
+        check_values(implication, evidence[met])
+
+
+def check_along(claim: StateInduction, evidence: Evidence) -> None:
+    """Raise EvidenceError unless the values contradict the claim where jobs of one class come one by one."""
+    jobs = evidence["jobs"]
+    if type(jobs) is not int or not 1 <= jobs <= LARGEST:
+        raise EvidenceError(f"states are looked at with 1 to {LARGEST} jobs; got {jobs!r}")
+    check_assignment(claim.along(jobs), evidence)
 
 
 def check_met_by_instance(claim: SumSchema | Chained, evidence: Evidence) -> None:

@@ -13,6 +13,7 @@ from proofs.claims.reasoned import (
     Implication,
     Induction,
     Reasoned,
+    StateInduction,
     SumSchema,
 )
 from proofs.definitions import plain
@@ -197,6 +198,15 @@ def claim_to_dict(claim: Claim) -> dict[str, Any]:
                 "first": claim.first,
                 "base": claim_to_dict(claim.base),
                 "step": claim_to_dict(claim.step),
+            }
+        case StateInduction():
+            data |= {
+                "hypotheses": dict(claim.plain.hypotheses),
+                "conclusion": claim.plain.conclusion,
+                "less": dict(claim.less),
+                "base": claim_to_dict(claim.base),
+                "step": claim_to_dict(claim.step),
+                "end": claim_to_dict(claim.end),
             }
         case InWords(text=text):
             data["text"] = text

@@ -143,8 +143,15 @@ def sections(verdicts: Iterable[Verdict]) -> Iterator[Section]:
             name = f"{names[key]}_{k}"
             for part, claim, evidence in _parts(finding):
                 theorem = _theorem(f"{name}{part}", finding.says, claim, evidence)
-                if part == "_step" or (part == IN_SUMS and is_supported(finding.claim, finding.evidence)):
+                if part == "_step":
                     theorem = replace(theorem, leads_to=(name, finding.claim, finding.evidence))
+                elif part.endswith(IN_SUMS):
+                    inner = part.removesuffix(IN_SUMS).strip("_")
+                    whole = finding.claim, finding.evidence
+                    claim, evidence = (data[inner] for data in whole) if inner else whole
+                    if is_supported(claim, evidence):
+                        leads_to = f"{name}_{inner}" if inner else name, claim, evidence
+                        theorem = replace(theorem, leads_to=leads_to)
                 theorems.append(theorem)
         yield Section(v.summary().splitlines()[0], (v.statement["words"], *_left_out(v)), tuple(theorems))
 
@@ -156,14 +163,23 @@ def _parts(finding: Finding) -> Iterator[tuple[str, Data, Data]]:
         case "refutation" | "assignment":
             yield "", claim, evidence
         case "sums":
-            plain = with_sums(Implication(claim["hypotheses"], claim["conclusion"]), evidence["sums"])
-            yield IN_SUMS, {"hypotheses": plain.hypotheses, "conclusion": plain.conclusion}, {
-                "kind": "refutation", "terms": evidence["terms"], "cofactors": evidence["cofactors"],
-            }  # fmt: skip
+            yield IN_SUMS, *_identity(claim, evidence)
+        case "states":
+            yield "_base", claim["base"], {**evidence["base"], "kind": "refutation"}
+            for part in ("step", "end"):
+                yield f"_{part}{IN_SUMS}", *_identity(claim[part], evidence[part])
         case "induction":
             for part in ("base", "step"):
                 met = _at_first(claim[part], claim["first"], evidence["met"][0])
                 yield f"_{part}", claim[part], {**evidence[part], "met": met}
+
+
+def _identity(claim: Data, evidence: Data) -> tuple[Data, Data]:
+    """The implication to which the sums of a claim for every size lead, and its certificate."""
+    plain = with_sums(Implication(claim["hypotheses"], claim["conclusion"]), evidence["sums"])
+    return {"hypotheses": plain.hypotheses, "conclusion": plain.conclusion}, {
+        "kind": "refutation", "terms": evidence["terms"], "cofactors": evidence["cofactors"],
+    }  # fmt: skip
 
 
 def _at_first(part: Data, first: int, met: Any) -> dict[str, Any]:
@@ -188,6 +204,8 @@ def _left_out(verdict: Verdict) -> Iterator[str]:
             yield f"Step {k} is for sets of every size; in its identity each sum is a variable."
         elif kind == "induction":
             yield f"Step {k} is an induction, with a theorem for its base and its step."
+        elif kind == "states":
+            yield f"Step {k} is an induction over states, with theorems for its base, its step and its end."
         elif kind not in KINDS:
             yield f"Step {k} has none ({kind}): {finding.says}"
 

@@ -28,6 +28,8 @@ def told_witness(claim: Mapping[str, Any], evidence: Mapping[str, Any]) -> str:
     match evidence.get("kind"):
         case "instance":
             return f"sets of {evidence['size']}: {_point(evidence)}"
+        case "along":
+            return f"states of up to {evidence['jobs']} jobs of one class: {_point(evidence)}"
         case "assignment":
             values = {name: Fraction(value) for name, value in evidence["values"].items()}
             left, sign, _ = claim["conclusion"].rsplit(" ", 2)

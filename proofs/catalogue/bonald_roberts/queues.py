@@ -101,40 +101,35 @@ def _fits(question: Question) -> Iterator[Claim]:
     .. math:: \max_j\sum_i\varphi_i(x)a_{ij} = 1 \quad (x \ne 0)
 
     Hypotheses
+        empty: the balance function is 1 in the empty state
         largest*: the balance function is at least the sum of each resource
         attained*
         rates*: tasks are the balance function with one job less over that of the state
-        demand*: a class demands some of the resource
-        before*: the balance function is positive with fewer jobs
+        demand*: a class with jobs demands some of the resource
     Scope: each resource on its own, any number of classes; exactly on a grid with 3 classes and 3 resources
-    Reading: By induction over the number of jobs, from 1 in the empty state; class 1 is one with jobs that
-        demands the resource. Of a resource that nobody with jobs demands nothing is used.
+    Remark: Of a resource that nobody with jobs demands nothing is used; the classes are those with jobs.
 
     Proof
-        [positive] The balance function is positive, by what it is with fewer jobs: class 1, which demands
-        some of a resource, and the others i.
-            largest: P >= a*Q + sum[i](a[i]*Q[i]); demand: a > 0; demand 1: a[i] >= 0; before: Q > 0;
-            before 1: Q[i] > 0
-            => P > 0
-            by demand * before; demand 1 * before 1
-        [fits] No resource holds more than its capacity.
-            largest; positive: P > 0; rates: f[i]*P == Q[i]; rates 1: f*P == Q
-            => a*f + sum[i](a[i]*f[i]) <= 1
-            by not the conclusion * positive; rates | a[i]; rates 1 | a
-        So it is wherever there are jobs, with a resource that they demand.
-            largest; demand; demand 1; before; before 1; rates; rates 1
-            from positive knowing all
-            from fits knowing all
+        # P: balance function at a state, Q and Q[i] with one job less of a class that demands the resource,
+        # and
+        # of each other one i.
+        The balance function is positive, by what it is with fewer jobs, and so no resource holds more than
+        its
+        capacity.
+            largest: P >= a*Q + sum[i](a[i]*Q[i]); demand: a > 0; demand 1: a[i] >= 0; rates: f[i]*P == Q[i];
+            rates 1: f*P == Q
+            empty empty: P == 1
+            less P = Q
+            always P > 0
             => a*f + sum[i](a[i]*f[i]) <= 1 (as stated)
-        [full] The resource that attains the maximum is full.
-            attained: P == a*Q + sum[i](a[i]*Q[i]); positive; rates; rates 1
-            => a*f + sum[i](a[i]*f[i]) >= 1
-            by not the conclusion * positive; rates | a[i]
-        And it is full.
-            attained; demand; demand 1; before; before 1; rates; rates 1
-            from positive knowing all
-            from full knowing all
+            by demand * before; demand 1 * before i; not the conclusion * always; rates | a[i]; rates 1 | a
+        And the resource that attains the maximum is full.
+            attained: P == a*Q + sum[i](a[i]*Q[i]); demand; demand 1; rates; rates 1
+            empty empty: P == 1
+            less P = Q
+            always P > 0
             => a*f + sum[i](a[i]*f[i]) >= 1 (as stated)
+            by demand * before; demand 1 * before i; not the conclusion * always; rates | a[i]; rates 1 | a
         Three classes on three resources, states with up to 4 jobs of each class.
             Computed (as stated).
     """
@@ -149,18 +144,24 @@ def _smallest(question: Question) -> Iterator[Claim]:
     .. math:: \Psi(0)=1,\ \Psi(x) \ge \max_j\sum_i a_{ij}\Psi(x-e_i) \implies \Psi \ge \Phi
 
     Hypotheses
+        empty*: both are 1 in the empty state
         attained*
         fits*: the other function fits
-        before*: the other function is not below with fewer jobs
         demands*
     Scope: any numbers of classes and resources; exactly on a grid with 3 of each
-    Reading: By induction over the number of jobs, from the empty state, where both are 1.
 
     Proof
-        If another function that fits is not below before, it is not below at x.
-            attained: P == sum[i](a[i]*P[i]); fits: Q >= sum[i](a[i]*Q[i]); before: Q[i] >= P[i];
-            demands: a[i] >= 0
-            => Q >= P (as stated)
+        # P, R: both balance functions at a state, Q, S with one job less of a class, Q[i], S[i] of another
+        # one.
+        If another function that fits is not below with fewer jobs, it is not below at a state; and so
+        nowhere.
+            attained: P == a*Q + sum[i](a[i]*Q[i]); fits: R >= a*S + sum[i](a[i]*S[i]); demands: a >= 0;
+            demands 1: a[i] >= 0
+            empty empty: P == 1; empty 1: R == 1
+            less P = Q; R = S
+            always R >= P
+            => R >= P (as stated)
+            by demands * before; demands 1 * before i
         The store-and-forward function as the other, three classes, up to 4 jobs each.
             Computed.
     """

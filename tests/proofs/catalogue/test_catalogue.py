@@ -245,12 +245,12 @@ def test_who_says_what_was_told_wrongly(name, said):
 def as_good(finding, path):
     """Whether another number at this place is evidence as well."""
     evidence = finding.evidence
-    if evidence["kind"] in ("assignment", "instance"):
+    if evidence["kind"] in ("assignment", "instance", "along"):
         return True  # another witness
-    if path[0] in ("met", "size") or path[1:2] == ("met",):
+    if path[0] in ("met", "size", "path") or path[1:2] == ("met",):
         return True  # other values that meet the hypotheses
     # A multiple of a single term that is a contradiction by itself is one, too.
-    part = evidence[path[0]] if evidence["kind"] == "induction" else evidence
+    part = evidence[path[0]] if evidence["kind"] in ("induction", "states") else evidence
     return (
         "terms" in part
         and len(part["terms"]) == 1
@@ -284,8 +284,8 @@ def test_evidence_with_one_other_number_is_refused(name):
 # Mutants: without a hypothesis a witness contradicts the statement, or a step of its proof.
 
 CONTRADICTED = {
-    "br-balanced-fits": {"attained", "before", "largest", "rates"},
-    "br-balanced-smallest": {"attained", "before", "demands", "fits"},
+    "br-balanced-fits": {"attained", "demand", "largest", "rates"},
+    "br-balanced-smallest": {"attained", "demands", "empty", "fits"},
     "br-bmf-efficient": {"demand", "full", "no loss"},
     "br-bmf-envy-free": {"bottleneck", "bundle", "demand"},
     "br-bmf-exists": {"decides", "levels", "map"},
@@ -431,7 +431,7 @@ def test_mutants(name, mutant):
     for step, finding in zip(statement.ask(question), verdict.findings, strict=True):
         if finding.evidence not in known:  # the others were checked with the whole statement
             verify_finding(step.claim, finding)
-        if finding.states and finding.evidence.get("kind") in ("assignment", "instance"):
+        if finding.states and finding.evidence.get("kind") in ("assignment", "instance", "along"):
             # Witnesses are sensible: no negative tasks, demands or shares, where statements are about these.
             values = map(Fraction, finding.evidence["values"].values())
             told = name.startswith(("drf-", "tdrf-", "psdsf-")) and mutant not in MUST_BE_NEGATIVE
@@ -538,7 +538,7 @@ def test_what_is_refuted_has_a_small_witness(verdicts):
         assert witness, name
         finding = next(f for f in verdict.findings if f.status == Status.REFUTED)
         given = [finding.claim.get("arguments", {}), {**witness, "values": {}}]
-        if witness["kind"] in ("assignment", "instance"):
+        if witness["kind"] in ("assignment", "instance", "along"):
             given.append(witness["values"])
         told = list(numbers(given))
         assert told, name
