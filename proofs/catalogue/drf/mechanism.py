@@ -217,10 +217,10 @@ def _impossible(question: Question) -> None:
             fullest 3: p + q == 1
             => p*(2*(x + 1/12) + y) + q*(x + 1/12 + 2*y) <= 1
             by quarter 1 * fullest 1; quarter 2 * fullest 1; quarter 1 * fullest 2; quarter 2 * fullest 2
-        [both] More and no more than the capacity
+        [both] It cannot be that something is more than the capacity and no more than that.
             more: u > 1; no more: u <= 1
             => 0 == 1
-        is a contradiction.
+        So no policy has all three: this is a contradiction.
             efficiency: p*(2*(x + 1/12) + y) + q*(x + 1/12 + 2*y) > 1; fullest 1; fullest 2; fullest 3;
             part 1; part 2; part 3; part 4: 2*k <= 1; part 5: k <= 1/2; part 6: 2*k == 1 or k == 1/2;
             sharing incentive 1: X1 >= h; sharing incentive 2: Y2 >= k; fits 1: X1 + 2*Y1 <= 1;
