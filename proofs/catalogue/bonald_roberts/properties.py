@@ -225,19 +225,52 @@ def _same_shares(question: Question) -> None:
     """
 
 
-@STATEMENTS.add(
-    "br-drf-scale-invariant",
-    latex=SCALE,
-    reading="Which shares are full or dominant is all that the policy depends on.",
-)
-def _share_scale(question: Question) -> Iterator[Step]:
+@STATEMENTS.add("br-drf-scale-invariant", latex=SCALE)
+def _share_scale(question: Question) -> Iterator[Iterable[Step]]:
     """Under dominant resource fairness it does not matter how the work of a user is cut into tasks.
 
     Hypotheses
         units*, shares*
-    Scope: all demands, any n and m
+        factors*: tasks become so many times as large, a positive number for each user
+        dominant*: no demand of a task is greater than the dominant one
+        level*: dominant shares are tasks times dominant demands
+        demand*: the user demands the resource that stops it
+        others*: who demands it has no larger dominant share than the level at which it got full
+        fits*: no resource holds more than its capacity
+        full*: the resource that stops the user is full
+    Scope: all demands, any n and m, and each user, when the work of any users is cut anew
+
+    Proof
+        # x, x[i]: tasks of a user and of all users; y, y[i]: the same in tasks s and s[i] times as large; c:
+        # dominant demands; t: dominant shares; u: level at which the resource with the demands a got full.
+        The dominant demand stays dominant,
+            factors: s > 0; dominant: a <= c
+            => s*a <= s*c (as stated)
+            by factors * dominant
+        with the same dominant share.
+            units: y*s == x; level: x*c == t
+            => y*(s*c) == t (as stated)
+            by units | c
+            degree 2
+        The user still demands the resource that stops it,
+            factors; demand: a > 0
+            => s*a > 0 (as stated)
+            by factors * demand
+        others who demand it stop at its level or before,
+            factors 1: s > 0; others: a*(u - t) >= 0
+            => s*a*(u - t) >= 0 (as stated)
+            by factors 1 * others
+        and it is full;
+            units 1: y[i]*s[i] == x[i]; full: sum[i](x[i]*a[i]) == 1
+            => sum[i](y[i]*(s[i]*a[i])) == 1 (as stated)
+            by units 1 | a[i]
+        what fits still does.
+            units 1; fits: sum[i](x[i]*a[i]) <= 1
+            => sum[i](y[i]*(s[i]*a[i])) <= 1 (as stated)
+            by units 1 | a[i]
+        ...
     """
-    yield from _same_shares(question)
+    yield _same_shares(question)
 
 
 @STATEMENTS.add("br-bmf-scale-invariant", latex=SCALE)
