@@ -8,9 +8,8 @@ user i and tasks :math:`x_i`:
 * PF, as F. P. Kelly defines it [1]_: relative to the tasks :math:`x_i > 0` no other allocation that fits adds
   up to more, :math:`\\sum_i z_i/x_i \\le n`. Any other one is cut down by the use of its fullest resource,
   so :math:`\\sum_i z_i/x_i \\le n\\max_j\\sum_i z_ia_{ij}`; the maximum is written as a mean with weights
-  :math:`w_j`, 1 for that resource and 0 for others. As the sum of logarithms is concave, this is where it is
-  largest, and there are prices :math:`p_j\\ge 0`, 0 unless j is full, with :math:`x_i\\sum_j p_ja_{ij}=1`;
-  but where it is not said, nothing rests on either.
+  :math:`w_j`, 1 for that resource and 0 for others. This is where the sum of logarithms is largest, as
+  br-pf-changes shows; nothing rests on prices where they are not said.
 * DRF is progressive filling: all dominant shares grow together, those of users who demand a full resource no
   further. So nobody has a larger one than the level at which a resource of its demand got full, and
   everybody has that of some resource, its bottleneck.
@@ -54,7 +53,7 @@ from proofs.catalogue.chapter import Chapter
 from proofs.catalogue.examples import every
 from proofs.catalogue.proof_texts import argued
 from proofs.claims import Claim, Step
-from proofs.statement import Question, Size
+from proofs.statement import Question, Said, Size
 
 __all__ = ["SOURCE", "STATEMENTS"]
 
@@ -109,6 +108,51 @@ def _nobody_gains_alone(question: Question) -> None:
         If a user of a full resource gains and nobody loses, the resource holds more than its capacity.
             demand: a > 0; gain: y > x; no loss: y[i] >= x[i]; a[i] >= 0; full: x*a + sum[i](x[i]*a[i]) == 1
             => y*a + sum[i](y[i]*a[i]) > 1 (as stated)
+    """
+
+
+@STATEMENTS.add("br-pf-changes", said=Said.READER)
+def _changes(question: Question) -> None:
+    r"""Tasks have the largest sum of logarithms of all that fit exactly if no other allocation that fits
+    adds up to more than the number of users, relative to them.
+
+    .. math:: \sum_i\log z_i \le \sum_i\log x_i\ \forall z: za \le 1 \iff \sum_i z_i/x_i \le n\ \forall z: za
+        \le 1
+
+    Hypotheses
+        tangent*: a logarithm is at most its tangent at 1
+        changes*: relative to the tasks the other allocation adds up to at most the number of users
+        fits*: both allocations fit
+        way*: between both is a part of the way from one to the other, positive and at most 1
+        parabola*: a logarithm is at least a parabola, where a part is small
+        largest*: between both the sum of logarithms is not larger
+        part*: the part is small against the changes, if these add up to something positive
+    Place: not in the slides, which maximise the sum of logarithms; the other side is how F. P. Kelly defines
+        proportional fairness
+    Scope: any n and m, all demands and positive tasks, each other allocation
+
+    Proof
+        # d[i]: change of a user, z over x less 1; L[i]: logarithm of z over x; e: part of the way; l[i]:
+        # logarithm of 1 + e d[i].
+        If no other allocation adds up to more, none has a larger sum of logarithms.
+            tangent: L[i] <= d[i]; changes: sum[i](1 + d[i]) <= sum[i](1)
+            => sum[i](L[i]) <= 0 (as stated)
+        Conversely, what is between two allocations that fit does so, too,
+            fits 1: u <= 1; fits 2: v <= 1; way 1: e > 0; way 2: e <= 1
+            => (1 - e)*u + e*v <= 1 (as stated)
+            by fits 1 * way 2; fits 2 * way 1
+        [sum] and what its logarithms add up to is at least a parabola in e,
+            parabola: l[i] >= e*d[i] - e**2*d[i]**2; largest: sum[i](l[i]) <= 0
+            => e*sum[i](d[i]) - e**2*sum[i](d[i]**2) <= 0
+        [no more] which is positive for small parts if the changes are.
+            sum: e*D - e**2*Q <= 0; way 1: e > 0; part: D*(D - 2*e*Q) >= 0
+            => D <= 0
+            by sum * not the conclusion; part * way 1; way 1 * not the conclusion * not the conclusion
+        So if no sum of logarithms is larger, relative to the tasks nothing adds up to more.
+            parabola; largest; way 1; part: sum[i](d[i])*(sum[i](d[i]) - 2*e*sum[i](d[i]**2)) >= 0
+            from sum knowing all
+            from no more knowing all with D = sum[i](d[i]); Q = sum[i](d[i]**2)
+            => sum[i](1 + d[i]) <= sum[i](1) (as stated)
     """
 
 

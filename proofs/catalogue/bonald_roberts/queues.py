@@ -106,16 +106,15 @@ def _fits(question: Question) -> Iterator[Claim]:
         attained*
         rates*: tasks are the balance function with one job less over that of the state
         demand*: a class with jobs demands some of the resource
-    Scope: each resource on its own, any number of classes; exactly on a grid with 3 classes and 3 resources
+    Scope: at each state each resource that a class with jobs demands, another one at other states, and any
+        number of classes; exactly on a grid with 3 classes and 3 resources
     Remark: Of a resource that nobody with jobs demands nothing is used; the classes are those with jobs.
 
     Proof
         # P: balance function at a state, Q and Q[i] with one job less of a class that demands the resource,
-        # and
-        # of each other one i.
+        # and of each other one i.
         The balance function is positive, by what it is with fewer jobs, and so no resource holds more than
-        its
-        capacity.
+        its capacity.
             largest: P >= a*Q + sum[i](a[i]*Q[i]); demand: a > 0; demand 1: a[i] >= 0; rates: f[i]*P == Q[i];
             rates 1: f*P == Q
             empty empty: P == 1

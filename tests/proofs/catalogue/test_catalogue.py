@@ -115,7 +115,7 @@ def test_verdicts(name):
 
 
 def test_what_the_catalogue_has_to_tell():
-    assert len(STATEMENTS) == 202
+    assert len(STATEMENTS) == 203
     assert all(s.mutants for s in STATEMENTS.values() if expected(s.id) == Status.PROVED)
     assert all(s.remark for s in statements_of("TDRF") if expected(s.id) == Status.REFUTED)
 
@@ -337,6 +337,7 @@ CONTRADICTED = {
     "br-feasible": {"capacity", "scaling"},
     "br-load-necessary": {"balance", "fits", "overload"},
     "br-optimum-two": {"fits", "full", "loads", "signs", "states", "stationary"},
+    "br-pf-changes": {"changes", "fits", "largest", "parabola", "part", "tangent", "way"},
     "br-pf-irrational": {"root"},
     "br-pf-scale-invariant": {"shares", "units"},
     "br-pf-sharing-incentive": {"inverse"},
