@@ -110,7 +110,7 @@ def test_users_alone_and_bundles(shares, tasks, e):
                   "i", "j"),
     }  # fmt: skip
     assert not unmet(alone, values)
-    # With the bundle of user 2 in the hands of user 1; the others are the third user, and one without demands.
+    # User 1 gets the bundle of user 2; the others are the third user, and one without demands.
     claim = stated("br-pf-envy-free")[0].instance(2)
     y = min(tasks[1] * b / a for a, b in zip(shares[0], shares[1], strict=True))
     used = [
