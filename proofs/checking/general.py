@@ -43,6 +43,7 @@ __all__ = [
     "check_met_by_instance",
     "check_states",
     "check_sums",
+    "key_of",
     "summand",
     "with_sums",
 ]
@@ -111,7 +112,9 @@ def check_chain(claim: Chained, evidence: Evidence) -> None:
         raise EvidenceError(f"the conclusion does not carry the index {min(lost)!r} of a case")
     unmet: list[dict[int, EvidenceError]] = []
     for chosen in product(*((r, r.negated) for r in cases)):
-        known = {_key(plain_relation(text)) for text in claim.hypotheses.values()} | set(map(_key, chosen))
+        known = {key_of(plain_relation(text)) for text in claim.hypotheses.values()} | set(
+            map(key_of, chosen)
+        )
         unmet.append({})
         closed = False
         for number, cited in enumerate(claim.cites, 1):
@@ -120,7 +123,7 @@ def check_chain(claim: Chained, evidence: Evidence) -> None:
             except _UnmetError as missing:
                 unmet[-1][number] = missing
                 continue
-            known.add(_key(conclusion))
+            known.add(key_of(conclusion))
             closed = closed or conclusion.impossible
         if not (closed or _is_known(goal, known)):
             other = EvidenceError("the conclusion is none of the conclusions cited")
@@ -158,10 +161,10 @@ def _cited(number: int, cited: Citation, known: set[str], single: frozenset[str]
 def _is_known(r: Relation, known: set[str]) -> bool:
     """Whether the relation is known, or one from which it follows at once."""
     same = [r, *(Relation(r.left, sign) for sign in (">", "==") if r.sign == ">=")]
-    return any(_key(one) in known for one in same)
+    return any(key_of(one) in known for one in same)
 
 
-def _key(r: Relation) -> str:
+def key_of(r: Relation) -> str:
     """One text for a relation and its multiples; an equation is the same the other way round."""
     if not r.left.variables:
         return repr(r)

@@ -22,13 +22,14 @@ from typing import Any
 from proofs.checking.general import with_sums
 from proofs.claims import NEGATION, Implication
 from proofs.definitions import fraction
+from proofs.kernels.coq_chains import Lemma, chain_variables, plain_chains
 from proofs.kernels.coq_sums import is_supported
 from proofs.kernels.identifiers import identifiers
 from proofs.language.polynomials import Polynomial, polynomial
 from proofs.language.relations import Relation, relation, variables_of
 from proofs.verdicts.verdict import Finding, Verdict
 
-__all__ = ["Multiple", "Product", "Section", "Theorem", "exported_steps", "sections"]
+__all__ = ["Chain", "Multiple", "Product", "Section", "Theorem", "exported_steps", "sections"]
 
 KINDS = ("refutation", "assignment", "induction")
 """Kinds of evidence on a claim that is a theorem, whatever else it holds."""
@@ -110,12 +111,23 @@ class Theorem:
 
 
 @dataclass(frozen=True)
+class Chain:
+    """A chain without families, and the theorems of what it cites, one for each citation."""
+
+    name: str
+    says: str
+    claim: Data
+    cites: tuple[Lemma, ...]
+
+
+@dataclass(frozen=True)
 class Section:
     """The theorems of one verdict, and what to tell a reader of it."""
 
     heading: str
     words: tuple[str, ...]
     theorems: tuple[Theorem, ...]
+    chains: tuple[Chain, ...] = ()
 
 
 IN_SUMS = "_in_sums"
@@ -127,7 +139,7 @@ def exported_steps(verdict: Verdict) -> int:
         f.evidence.get("kind") in KINDS
         or (f.evidence.get("kind") == "sums" and is_supported(f.claim, f.evidence))
         for f in verdict.findings
-    )
+    ) + len(plain_chains(verdict.findings))
 
 
 def sections(verdicts: Iterable[Verdict]) -> Iterator[Section]:
@@ -153,7 +165,20 @@ def sections(verdicts: Iterable[Verdict]) -> Iterator[Section]:
                         leads_to = f"{name}_{inner}" if inner else name, claim, evidence
                         theorem = replace(theorem, leads_to=leads_to)
                 theorems.append(theorem)
-        yield Section(v.summary().splitlines()[0], (v.statement["words"], *_left_out(v)), tuple(theorems))
+        words = v.statement["words"], *_left_out(v)
+        yield Section(v.summary().splitlines()[0], words, tuple(theorems), _chains(v, names[key], theorems))
+
+
+def _chains(verdict: Verdict, key: str, theorems: Iterable[Theorem]) -> tuple[Chain, ...]:
+    """The chains of a verdict that have a theorem."""
+    findings, written = verdict.findings, {theorem.name: theorem.written for theorem in theorems}
+    chains = []
+    for k, cited in plain_chains(findings).items():
+        names = [f"{key}_{j + 1}" for j in cited]
+        lemmas = (Lemma(name, written[name], findings[j].claim) for name, j in zip(names, cited, strict=True))
+        chains.append(Chain(f"{key}_{k + 1}", findings[k].says, findings[k].claim, tuple(lemmas)))
+        written[chains[-1].name] = chain_variables(findings[k].claim)
+    return tuple(chains)
 
 
 def _parts(finding: Finding) -> Iterator[tuple[str, Data, Data]]:
@@ -198,8 +223,12 @@ def _at_first(part: Data, first: int, met: Any) -> dict[str, Any]:
 def _left_out(verdict: Verdict) -> Iterator[str]:
     """The steps that no kernel sees, or sees in part."""
     yield f"Steps with a theorem: {exported_steps(verdict)} of {len(verdict.findings)}."
+    chains = plain_chains(verdict.findings)
     for k, finding in enumerate(verdict.findings, 1):
         kind = finding.evidence.get("kind", "in words")
+        if k - 1 in chains:
+            yield f"Step {k} is a chain of earlier steps, with a theorem in Coq."
+            continue
         if kind == "sums":
             yield f"Step {k} is for sets of every size; in its identity each sum is a variable."
         elif kind == "induction":
