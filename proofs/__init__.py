@@ -14,6 +14,7 @@ from proofs.claims import (
     Induction,
     InWords,
     Search,
+    StateInduction,
     Step,
     SumSchema,
 )
@@ -39,6 +40,7 @@ __all__ = [
     "Said",
     "Search",
     "Size",
+    "StateInduction",
     "Statement",
     "Status",
     "Step",

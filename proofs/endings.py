@@ -31,8 +31,8 @@ def shortfall(statement: Statement) -> str:
     >>> from proofs.catalogue import statement_named
     >>> shortfall(statement_named("br-bmf-unique-two"))
     ''
-    >>> shortfall(statement_named("br-two-classes"))
-    'its last step does not state it: "Then PF gives everybody 1/n of it, and so does BMF, as above."'
+    >>> shortfall(statement_named("br-examples"))
+    'all of its steps are computed'
     """
     question = statement.question()
     steps = [step for step in statement.written(question) if isinstance(step.claim, (*REASONED, InWords))]
@@ -44,7 +44,7 @@ def shortfall(statement: Statement) -> str:
         return f'its last step does not state it: "{steps[-1].says}"'
     parts = [step for step in steps if step.states and isinstance(step.claim, REASONED)]
     claims = [step.claim for step in parts if isinstance(step.claim, REASONED)]
-    told = [item for claim in claims for item in claim.hypotheses.items()]
+    told = [item for claim in claims for item in claim.assumed.items()]
     if more := [text for name, text in told if name.startswith("sign of ") and not _is_sign(text)]:
         return f"what states it assumes {more[0]!r}, which is more than a sign and has no name"
     assumed = {question.family(name) for name, _ in told}

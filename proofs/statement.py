@@ -56,6 +56,7 @@ from proofs.claims import (
     Induction,
     InWords,
     Rule,
+    StateInduction,
     Step,
     SumSchema,
     reread_step,
@@ -199,6 +200,24 @@ class Question:
         others = ("induction", "from", *(("to",) if last else ()))
         asked = self._asked(hypotheses, conclusion, products, fixed, degree, others)
         return Induction(**asked, first=first, last=last)
+
+    def in_all_states(
+        self,
+        hypotheses: Mapping[str, str],
+        conclusion: str,
+        *products: str,
+        start: Mapping[str, str],
+        less: Mapping[str, str],
+        always: str,
+        fixed: Mapping[str, str] | None = None,
+        degree: int | None = None,
+    ) -> StateInduction:
+        """As :meth:`for_every`, in all states with jobs; see :class:`proofs.StateInduction`.
+
+        The hypotheses may be multiplied with "before", "before i" and "always".
+        """
+        asked = self._asked(hypotheses, conclusion, products, fixed, degree, ("before", "before i", "always"))
+        return StateInduction(**asked, start=self.kept(start), less=less, always=always)
 
     def follows(
         self,

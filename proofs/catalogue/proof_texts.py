@@ -29,6 +29,10 @@ name, which two lemmas might share otherwise; but for what is known, or where *a
 hypothesis that is a rule (:mod:`proofs.language.rules`), as in ``best: y <= x if y <= c for all y``, is cited
 by its name.
 
+A line ``always R >= P`` makes a claim of all states, by induction over the number of jobs; behind *empty*
+stand relations of the empty state, and ``less P = Q; R = S`` tells how functions of the state are called with
+one job less (:class:`proofs.StateInduction`).
+
 Where ``Computed.`` stands below the words of a step, or ``Computed (as stated).``, its claim is what the
 function itself yields next: what depends on the question, or holds numbers. A line of three dots stands for a
 step or several that the function yields next, and may have a label, too; the rest of these comes last. Lines
@@ -54,6 +58,7 @@ from proofs.claims import (
     InWords,
     Reasoned,
     Rule,
+    StateInduction,
     Step,
     SumSchema,
     numbers_of,
@@ -75,7 +80,7 @@ GAP = "..."
 COMPUTED = {"Computed.": False, "Computed (as stated).": True}
 """Whether a step whose claim the function yields states the statement."""
 IN_WORDS = "In words:"
-KINDS = ("besides", "from", "cases")
+KINDS = ("besides", "from", "cases", "empty", "less", "always")
 """Words at the beginning of a line that tell what stands there; without them it is hypotheses."""
 STATED = " (as stated)"
 SIGN = re.compile(r"(\w+)(\[[\w,]+\])? (>|>=) 0")
@@ -203,8 +208,33 @@ def _step(
             held, conclusion, *lemmas, fixed=known_here, cases=cases, first=begin, last=end
         )
         return Step(words, chain, states=bool(stated))
+    if parts["always"].strip():
+        start = _relations(parts["empty"].strip(), known)
+        every = _of_states(question, held, start, conclusion, parts, below)
+        return Step(words, every, states=bool(stated))
     claim = _claim(question, held, fixed, conclusion, below.groups())
     return Step(words, claim, states=bool(stated))
+
+
+def _of_states(
+    question: Question,
+    held: dict[str, str],
+    start: dict[str, str],
+    conclusion: str,
+    parts: dict[str, str],
+    below: re.Match[str],
+) -> StateInduction:
+    """An induction over states."""
+    less = dict(term.split(" = ") for term in parts["less"].strip().split("; ") if term)
+    return question.in_all_states(
+        held,
+        conclusion,
+        *(below[1].split("; ") if below[1] else []),
+        start=start,
+        less=less,
+        always=parts["always"].strip(),
+        degree=int(below[3]) if below[3] else None,
+    )
 
 
 def _claim(

@@ -15,12 +15,22 @@ from proofs.checking.queries import check_met
 from proofs.checking.refutations import (
     check_assignment,
     check_refutation,
+    check_values,
     equation,
     factor,
     premises,
     premises_used,
 )
-from proofs.claims import Chained, Citation, Implication, Induction, Rule, SumSchema, numbers_of
+from proofs.claims import (
+    Chained,
+    Citation,
+    Implication,
+    Induction,
+    Rule,
+    StateInduction,
+    SumSchema,
+    numbers_of,
+)
 from proofs.errors import EvidenceError, ProofError
 from proofs.language.polynomials import Polynomial, polynomial
 from proofs.language.relations import Relation
@@ -38,17 +48,22 @@ from proofs.language.sums import (
 
 __all__ = [
     "LARGEST",
+    "check_along",
     "check_chain",
     "check_induction",
     "check_instance",
     "check_met_by_instance",
+    "check_states",
     "check_sums",
+    "key_of",
     "summand",
     "with_sums",
 ]
 
 Evidence = Mapping[str, Any]
 
+SUMMED = {"sums", "terms", "cofactors"}
+"""What evidence of a claim on sums holds, beside values that meet the hypotheses."""
 LARGEST = 8
 """Elements that sets have at most where values are looked at."""
 
@@ -149,7 +164,7 @@ class _Known:
 
     def __init__(self, claim: Chained, chosen: tuple[Relation, ...]) -> None:
         self.first, self.last = claim.first, claim.last
-        self.always: set[str] = set(map(_key, chosen))
+        self.always: set[str] = set(map(key_of, chosen))
         self.steps = set(self.always) if self.last else self.always
         for text in claim.hypotheses.values():
             if is_rule(text):
@@ -161,20 +176,20 @@ class _Known:
             self.add(f"Number[n] >= {self.first}", always=True)
         if self.last:
             self.add(f"Number[n] <= {self.last}", always=True)
-            self.steps.add(_key(plain_relation(f"Number[n] + 1 <= {self.last}")))
+            self.steps.add(key_of(plain_relation(f"Number[n] + 1 <= {self.last}")))
 
     def add(self, text: str, *, always: bool) -> Relation:
         """A relation that is known, and with it what it says of the next number, the first and the last."""
         r = plain_relation(text)
-        self.steps.add(_key(r))
+        self.steps.add(key_of(r))
         if always:
-            self.always.add(_key(r))
+            self.always.add(key_of(r))
         if self.first is None or "n" not in indices_in(r) or _ahead(text) or not (always or not self.last):
             return r
-        self.steps.add(_key(plain_relation(shifted(text))))
+        self.steps.add(key_of(plain_relation(shifted(text))))
         ends = [at_first(text, self.first), *([at_last(text, self.last)] if self.last else [])]
         for end in ends:
-            key = _key(plain_relation(end))
+            key = key_of(plain_relation(end))
             self.always.add(key)
             self.steps.add(key)
         return r
@@ -256,10 +271,10 @@ def _of_members(values: Mapping[str, str], first: int, last: str) -> dict[str, s
 def _known_as(text: str) -> str:
     """One text for a hypothesis and its multiples, a relation or a rule."""
     if not is_rule(text):
-        return _key(plain_relation(text))
+        return key_of(plain_relation(text))
     conclusion, premises, over, each = parts_of(text)
-    told = sorted(_key(plain_relation(premise)) for premise in premises)
-    return f"{_key(plain_relation(conclusion))} if {told} for all {sorted(over)} for each {sorted(each)}"
+    told = sorted(key_of(plain_relation(premise)) for premise in premises)
+    return f"{key_of(plain_relation(conclusion))} if {told} for all {sorted(over)} for each {sorted(each)}"
 
 
 def _letters(text: str) -> set[str]:
@@ -273,10 +288,10 @@ def _letters(text: str) -> set[str]:
 def _is_known(r: Relation, known: set[str]) -> bool:
     """Whether the relation is known, or one from which it follows at once."""
     same = [r, *(Relation(r.left, sign) for sign in (">", "==") if r.sign == ">=")]
-    return any(_key(one) in known for one in same)
+    return any(key_of(one) in known for one in same)
 
 
-def _key(r: Relation) -> str:
+def key_of(r: Relation) -> str:
     """One text for a relation and its multiples; an equation is the same the other way round."""
     if not r.left.variables:
         return repr(r)
@@ -304,6 +319,34 @@ def _check_windows(windows: Mapping[int, Implication], evidence: Evidence) -> No
         raise EvidenceError(f"values meet the hypotheses from {', '.join(map(str, windows))} on")
     for window, met in zip(windows.values(), evidence["met"], strict=True):
         check_met(window, {"met": met})
+
+
+def check_states(claim: StateInduction, evidence: Evidence) -> None:
+    """Raise EvidenceError unless base, step and end are refuted where they fail, and can be met.
+
+    Values meet what is assumed at a state, and in the empty state and several with jobs of one class.
+    """
+    for part, holds in (("base", {"terms", "cofactors"}), *(("step", SUMMED), ("end", SUMMED))):
+        inner = evidence[part]
+        if set(inner) != holds:
+            raise EvidenceError(
+                f"the {part} has a refutation of {', '.join(sorted(holds))}; got {sorted(inner)}"
+            )
+    check_refutation(claim.base, evidence["base"])
+    check_sums(claim.step, evidence["step"])
+    check_sums(claim.end, evidence["end"])
+    for met, implication in (("met", claim.end.instance(_size(evidence))), ("path", claim.path)):
+        if type(evidence[met]) is not dict:
+            raise EvidenceError(f"values meet the hypotheses; got {evidence[met]!r}")
+        check_values(implication, evidence[met])
+
+
+def check_along(claim: StateInduction, evidence: Evidence) -> None:
+    """Raise EvidenceError unless the values contradict the claim where jobs of one class come one by one."""
+    jobs = evidence["jobs"]
+    if type(jobs) is not int or not 1 <= jobs <= LARGEST:
+        raise EvidenceError(f"states are looked at with 1 to {LARGEST} jobs; got {jobs!r}")
+    check_assignment(claim.along(jobs), evidence)
 
 
 def check_met_by_instance(claim: SumSchema | Chained, evidence: Evidence) -> None:

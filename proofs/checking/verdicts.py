@@ -14,10 +14,12 @@ from proofs.catalogue import as_read, statement_named
 from proofs.checking.cases import check_cases, check_computed, check_counterexample
 from proofs.checking.digests import canonical
 from proofs.checking.general import (
+    check_along,
     check_chain,
     check_induction,
     check_instance,
     check_met_by_instance,
+    check_states,
     check_sums,
 )
 from proofs.checking.queries import check_met, check_unsat
@@ -53,6 +55,10 @@ KINDS = {
     "chained": Kind(PROVED, ("Chained",), {"met", "size"}, (check_chain, check_met_by_instance)),
     "instance": Kind(REFUTED, ("SumSchema", "Chained", "Induction"), {"values", "size"}, (check_instance,)),
     "induction": Kind(PROVED, ("Induction",), {"base", "step", "met"}, (check_induction,)),
+    "states": Kind(
+        PROVED, ("StateInduction",), {"base", "step", "end", "met", "size", "path"}, (check_states,)
+    ),
+    "along": Kind(REFUTED, ("StateInduction",), {"values", "jobs"}, (check_along,)),
     "computed": Kind(PROVED, ("Computation",), BY | {"value"}, (check_computed,)),
     "enumerated": Kind(PROVED, ("Enumeration",), BY | {"cases", "digest"}, (check_cases,)),
     "searched": Kind(SUPPORTED, ("Search",), BY | {"cases", "different", "last", "digest"}, (check_cases,)),

@@ -3,6 +3,7 @@ r"""The formal core of a statement: claims that evidence can settle.
 * :class:`Implication`: polynomial hypotheses imply a polynomial conclusion, for all real numbers.
 * :class:`SumSchema`: the same with sums over sets of any size, for all sizes at once.
 * :class:`Induction`: a polynomial relation holds for all whole numbers from a first one on.
+* :class:`StateInduction`: a relation holds in all states with jobs, by induction over their number.
 * :class:`Chained`: a conclusion follows from those of earlier steps, with terms put in for their variables.
 * :class:`Computation`: a quantity of a given instance, computed from its definition, has the stated value.
 * :class:`Enumeration`: every case of a finite family has a property.
@@ -41,6 +42,7 @@ from proofs.claims.reasoned import (
     Induction,
     Reasoned,
     Rule,
+    StateInduction,
     SumSchema,
     numbers_of,
 )
@@ -62,6 +64,7 @@ __all__ = [
     "Reasoned",
     "Rule",
     "Search",
+    "StateInduction",
     "Step",
     "SumSchema",
     "claim_of",

@@ -14,6 +14,7 @@ from proofs.claims.reasoned import (
     Induction,
     Reasoned,
     Rule,
+    StateInduction,
     SumSchema,
 )
 from proofs.definitions import plain
@@ -209,6 +210,15 @@ def claim_to_dict(claim: Claim) -> dict[str, Any]:
                 **({"last": claim.last} if claim.last else {}),
                 "base": claim_to_dict(claim.base),
                 "step": claim_to_dict(claim.step),
+            }
+        case StateInduction():
+            data |= {
+                "hypotheses": dict(claim.plain.hypotheses),
+                "conclusion": claim.plain.conclusion,
+                "less": dict(claim.less),
+                "base": claim_to_dict(claim.base),
+                "step": claim_to_dict(claim.step),
+                "end": claim_to_dict(claim.end),
             }
         case InWords(text=text):
             data["text"] = text

@@ -15,7 +15,15 @@ from proofs.errors import ProofError
 from proofs.language.relations import Relation, relation, variables_of
 from proofs.language.rules import is_rule, parts_of, rule_text, variables_in, written_out
 from proofs.language.sequences import as_families, at_next, at_number, at_step, looks_ahead
-from proofs.language.sums import as_one_equation, instances, plain_relation, tree_of
+from proofs.language.sums import (
+    as_one_equation,
+    instances,
+    letters,
+    plain_relation,
+    substituted,
+    tree_of,
+    variables,
+)
 
 __all__ = [
     "NEGATION",
@@ -27,6 +35,7 @@ __all__ = [
     "Induction",
     "Reasoned",
     "Rule",
+    "StateInduction",
     "SumSchema",
     "numbers_of",
 ]
@@ -35,6 +44,8 @@ NEGATION = "not the conclusion"
 """Name under which the conclusion is contradicted; no hypothesis has it."""
 RUN = 2
 """Steps of the run that shows that hypotheses on runs with a last number can be met."""
+STATES = 12
+"""How many states one after the other an induction over states is to be met in, beside the empty one."""
 WINDOWS = ((0, 12), (100, 3), (10_000, 3), (10**8, 3))
 """How far from its first number an induction is to be met, and at how many in a row."""
 
@@ -66,6 +77,11 @@ class _Deduction:
     def __post_init__(self) -> None:
         object.__setattr__(self, "hypotheses", _texts(self.hypotheses, self.conclusion))
         object.__setattr__(self, "conclusion", as_one_equation(self.conclusion))
+
+    @property
+    def assumed(self) -> dict[str, str]:
+        """All that is assumed, by name."""
+        return dict(self.hypotheses)
 
 
 @dataclass(frozen=True)
@@ -483,6 +499,135 @@ def _written(text: str, number: int, first: int, last: tuple[str, int] | str, si
     return [written for _, written in instances(at_number(text, number, first, last, families=True), size)]
 
 
-Reasoned = Implication | SumSchema | Induction | Chained
-REASONED = (Implication, SumSchema, Induction, Chained)
+@dataclass(frozen=True)
+class StateInduction(_OverSets):
+    """A relation holds in all states with jobs, because another one does in all states.
+
+    A state has finitely many jobs of finitely many classes; of a state, the states with one job less are
+    states, too. Where ``less`` is ``{"P": "Q"}``, P is the value of a function at a state, and Q and ``Q[i]``
+    are its values with one job less: of some class with jobs, and of each other class i with jobs. Hypotheses
+    hold in every state with jobs, ``start`` in the empty one. A variable of ``always`` that is no function is
+    the same number in all states; others may differ.
+
+    Theorem: let ``always`` hold in the empty state (:attr:`base`), and in every other one if it does with one
+    job less of each class (:attr:`step`). Then it holds in all states, by induction over the number of jobs.
+    So what follows from it, at a state with jobs and with one job less, holds in all states with jobs
+    (:attr:`end`). The evidence is that of the three claims, with values for one state, and for several in a
+    row with jobs of a single class (:attr:`path`).
+
+    Parameters
+    ----------
+    hypotheses : dict of str to str
+    conclusion : str
+    start : dict of str to str
+    less : dict of str to str
+        Functions of the state, and what they are called with one job less.
+    always : str
+        A relation between functions and numbers, without families.
+    hints, degree
+        For step and end; as of :class:`SumSchema`. What is known with one job less is called "before" and
+        "before i", what always holds "always".
+
+    Raises
+    ------
+    ProofError
+        If a name has two meanings, a family is not over classes, or ``always`` has no function or a family.
+
+    Examples
+    --------
+    >>> grows, one = {"grows": "P >= Q", "more": "P >= Q[i]"}, {"one": "P == 1"}
+    >>> claim = StateInduction(grows, "P >= 1", start=one, less={"P": "Q"}, always="P >= 1")
+    >>> claim.step.hypotheses["before i"], claim.base.hypotheses
+    ('Q[i] >= 1', {'one': 'P == 1'})
+    >>> claim.path.hypotheses["grows 2"]
+    'P_2 >= P_1'
+    """
+
+    start: Mapping[str, str]
+    less: Mapping[str, str]
+    always: str
+    hints: tuple[tuple[tuple[str, ...], str], ...] = field(default=(), compare=False)
+    degree: int = field(default=2, compare=False)
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        object.__setattr__(self, "start", _texts(self.start, self.always))
+        object.__setattr__(self, "always", as_one_equation(self.always))
+        object.__setattr__(self, "less", _texts(self.less, ""))
+        if used := {"before", "before i", "always"} & {*self.hypotheses, *self.start}:
+            raise ProofError(f"no hypothesis of an induction over states may be called {min(used)!r}")
+        if both := set(self.hypotheses) & set(self.start):
+            raise ProofError(f"{min(both)!r} is a hypothesis of the empty state and of the others")
+        names = [*self.less, *self.less.values()]
+        if other := [name for name in names if not name.isidentifier() or names.count(name) > 1]:
+            raise ProofError(
+                f"each function has a name of its own here and with one job less; see {other[0]!r}"
+            )
+        kept = variables(self.always)
+        if letters(self.always) or not kept & set(self.less) or kept & set(self.less.values()):
+            raise ProofError(
+                f"what always holds is a relation between functions at a state, {', '.join(self.less)}, and "
+                f"numbers; got {self.always!r}"
+            )
+        texts = [*self.hypotheses.values(), self.conclusion]
+        if other := sorted(set().union(*map(letters, texts)) - {"i"}):
+            raise ProofError(f"families are over classes, as in x[i]; got the index {other[0]!r}")
+        early = set().union(*map(variables, self.start.values())) & set(self.less.values())
+        if early or any(map(letters, self.start.values())):
+            raise ProofError("in the empty state there are no values with one job less, and no families")
+        SumSchema({}, self.conclusion)  # refuses a free index
+
+    @property
+    def assumed(self) -> dict[str, str]:
+        """All that is assumed, by name."""
+        return {**self.hypotheses, **self.start}
+
+    @property
+    def base(self) -> Implication:
+        """The empty state."""
+        return Implication(self.start, self.always, degree=self.degree)
+
+    @property
+    def step(self) -> SumSchema:
+        """From the states with one job less to a state."""
+        return SumSchema({**self.hypotheses, **self._before}, self.always, self.hints, self.degree)
+
+    @property
+    def end(self) -> SumSchema:
+        """What follows at a state with jobs."""
+        held = {**self.hypotheses, **self._before, "always": self.always}
+        return SumSchema(held, self.conclusion, self.hints, self.degree)
+
+    @property
+    def path(self) -> Implication:
+        """The empty state and those with jobs of one class, up to several of them: all is to be met there."""
+        return self.along(STATES)
+
+    def along(self, jobs: int) -> Implication:
+        """The claim in the states with up to so many jobs, all of one class."""
+        held = {f"{name} 0": self._at(text, 0) for name, text in self.start.items()}
+        for k in range(1, jobs + 1):
+            for name, text in self.hypotheses.items():
+                held |= {f"{name} {k}": self._at(written, k) for _, written in instances(text, 0)}
+        ((_, conclusion),) = instances(self.conclusion, 0)
+        return Implication(held, self._at(conclusion, jobs))
+
+    @property
+    def _before(self) -> dict[str, str]:
+        family = {name: f"{before}[i]" for name, before in self.less.items()}
+        return {
+            "before": substituted(self.always, self.less),
+            "before i": substituted(self.always, family),
+        }
+
+    def _at(self, text: str, jobs: int) -> str:
+        """The text where there are so many jobs, all of one class."""
+        numbers = variables(self.always) - set(self.less)
+        terms = {name: f"{name}_{jobs}" for name in variables(text) - numbers}
+        terms |= {before: f"{name}_{jobs - 1}" for name, before in self.less.items() if before in terms}
+        return substituted(text, terms)
+
+
+Reasoned = Implication | SumSchema | Induction | StateInduction | Chained
+REASONED = (Implication, SumSchema, Induction, StateInduction, Chained)
 """These classes, and none made from them."""

@@ -1,8 +1,9 @@
 """Coq text of certificates: identities for ``ring`` and ``field``, signs by the lemmas of the reals.
 
 A proof assumes the negated conclusion, states the sign of each term by a proof term, and lets Coq see that
-their sum is 0. No tactic searches for anything: ``lra`` is asked only for the signs of numbers. What proofs
-cite are the lemmas of two files of Coq beside this one, of the reals and of sums over lists.
+their sum is 0. No tactic searches for anything: ``lra`` is asked only for the signs of numbers, and in chains
+whether a relation is a multiple of a known one. What proofs cite are the lemmas of two files of Coq beside
+this one, of the reals and of sums over lists.
 
 References
 ----------
@@ -15,6 +16,7 @@ from collections.abc import Iterator, Mapping
 from fractions import Fraction
 from importlib.resources import files
 
+from proofs.kernels.coq_chains import chain_theorem
 from proofs.kernels.coq_inductions import induction_theorem
 from proofs.kernels.coq_sums import sums_theorem
 from proofs.kernels.identifiers import COMPARED, safe
@@ -107,6 +109,10 @@ def _section(section: Section) -> Iterator[str]:
             else:
                 negated = NEGATED[theorem.conclusion.sign]
                 yield from sums_theorem(name, claim, evidence, (theorem.name, theorem.written), negated)
+    for chain in section.chains:
+        yield ""
+        yield _comment(chain.says)
+        yield from chain_theorem(chain.name, chain.claim, chain.cites)
     yield ""
 
 

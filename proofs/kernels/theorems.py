@@ -22,13 +22,14 @@ from typing import Any
 from proofs.checking.general import with_sums
 from proofs.claims import NEGATION, RUN, Implication
 from proofs.definitions import fraction
+from proofs.kernels.coq_chains import Lemma, chain_variables, plain_chains
 from proofs.kernels.coq_sums import is_supported
 from proofs.kernels.identifiers import identifiers
 from proofs.language.polynomials import Polynomial, polynomial
 from proofs.language.relations import Relation, relation, variables_of
 from proofs.verdicts.verdict import Finding, Verdict
 
-__all__ = ["Multiple", "Product", "Section", "Theorem", "exported_steps", "sections"]
+__all__ = ["Chain", "Multiple", "Product", "Section", "Theorem", "exported_steps", "sections"]
 
 KINDS = ("refutation", "assignment", "induction")
 """Kinds of evidence on a claim that is a theorem, whatever else it holds."""
@@ -110,12 +111,23 @@ class Theorem:
 
 
 @dataclass(frozen=True)
+class Chain:
+    """A chain without families, and the theorems of what it cites, one for each citation."""
+
+    name: str
+    says: str
+    claim: Data
+    cites: tuple[Lemma, ...]
+
+
+@dataclass(frozen=True)
 class Section:
     """The theorems of one verdict, and what to tell a reader of it."""
 
     heading: str
     words: tuple[str, ...]
     theorems: tuple[Theorem, ...]
+    chains: tuple[Chain, ...] = ()
 
 
 IN_SUMS = "_in_sums"
@@ -127,7 +139,7 @@ def exported_steps(verdict: Verdict) -> int:
         f.evidence.get("kind") in KINDS
         or (f.evidence.get("kind") == "sums" and is_supported(f.claim, f.evidence))
         for f in verdict.findings
-    )
+    ) + len(plain_chains(verdict.findings))
 
 
 def sections(verdicts: Iterable[Verdict]) -> Iterator[Section]:
@@ -143,10 +155,30 @@ def sections(verdicts: Iterable[Verdict]) -> Iterator[Section]:
             name = f"{names[key]}_{k}"
             for part, claim, evidence in _parts(finding):
                 theorem = _theorem(f"{name}{part}", finding.says, claim, evidence)
-                if part == "_step" or (part == IN_SUMS and is_supported(finding.claim, finding.evidence)):
+                if part == "_step":
                     theorem = replace(theorem, leads_to=(name, finding.claim, finding.evidence))
+                elif part.endswith(IN_SUMS):
+                    inner = part.removesuffix(IN_SUMS).strip("_")
+                    whole = finding.claim, finding.evidence
+                    claim, evidence = (data[inner] for data in whole) if inner else whole
+                    if is_supported(claim, evidence):
+                        leads_to = f"{name}_{inner}" if inner else name, claim, evidence
+                        theorem = replace(theorem, leads_to=leads_to)
                 theorems.append(theorem)
-        yield Section(v.summary().splitlines()[0], (v.statement["words"], *_left_out(v)), tuple(theorems))
+        words = v.statement["words"], *_left_out(v)
+        yield Section(v.summary().splitlines()[0], words, tuple(theorems), _chains(v, names[key], theorems))
+
+
+def _chains(verdict: Verdict, key: str, theorems: Iterable[Theorem]) -> tuple[Chain, ...]:
+    """The chains of a verdict that have a theorem."""
+    findings, written = verdict.findings, {theorem.name: theorem.written for theorem in theorems}
+    chains = []
+    for k, cited in plain_chains(findings).items():
+        names = [f"{key}_{j + 1}" for j in cited]
+        lemmas = (Lemma(name, written[name], findings[j].claim) for name, j in zip(names, cited, strict=True))
+        chains.append(Chain(f"{key}_{k + 1}", findings[k].says, findings[k].claim, tuple(lemmas)))
+        written[chains[-1].name] = chain_variables(findings[k].claim)
+    return tuple(chains)
 
 
 def _parts(finding: Finding) -> Iterator[tuple[str, Data, Data]]:
@@ -156,14 +188,23 @@ def _parts(finding: Finding) -> Iterator[tuple[str, Data, Data]]:
         case "refutation" | "assignment":
             yield "", claim, evidence
         case "sums":
-            plain = with_sums(Implication(claim["hypotheses"], claim["conclusion"]), evidence["sums"])
-            yield IN_SUMS, {"hypotheses": plain.hypotheses, "conclusion": plain.conclusion}, {
-                "kind": "refutation", "terms": evidence["terms"], "cofactors": evidence["cofactors"],
-            }  # fmt: skip
+            yield IN_SUMS, *_identity(claim, evidence)
+        case "states":
+            yield "_base", claim["base"], {**evidence["base"], "kind": "refutation"}
+            for part in ("step", "end"):
+                yield f"_{part}{IN_SUMS}", *_identity(claim[part], evidence[part])
         case "induction":
             for part in ("base", "step"):
                 met = _at_first(claim[part], claim, evidence["met"][0])
                 yield f"_{part}", claim[part], {**evidence[part], "met": met}
+
+
+def _identity(claim: Data, evidence: Data) -> tuple[Data, Data]:
+    """The implication to which the sums of a claim for every size lead, and its certificate."""
+    plain = with_sums(Implication(claim["hypotheses"], claim["conclusion"]), evidence["sums"])
+    return {"hypotheses": plain.hypotheses, "conclusion": plain.conclusion}, {
+        "kind": "refutation", "terms": evidence["terms"], "cofactors": evidence["cofactors"],
+    }  # fmt: skip
 
 
 def _at_first(part: Data, claim: Data, met: Any) -> dict[str, Any]:
@@ -184,12 +225,18 @@ def _at_first(part: Data, claim: Data, met: Any) -> dict[str, Any]:
 def _left_out(verdict: Verdict) -> Iterator[str]:
     """The steps that no kernel sees, or sees in part."""
     yield f"Steps with a theorem: {exported_steps(verdict)} of {len(verdict.findings)}."
+    chains = plain_chains(verdict.findings)
     for k, finding in enumerate(verdict.findings, 1):
         kind = finding.evidence.get("kind", "in words")
+        if k - 1 in chains:
+            yield f"Step {k} is a chain of earlier steps, with a theorem in Coq."
+            continue
         if kind == "sums":
             yield f"Step {k} is for sets of every size; in its identity each sum is a variable."
         elif kind == "induction":
             yield f"Step {k} is an induction, with a theorem for its base and its step."
+        elif kind == "states":
+            yield f"Step {k} is an induction over states, with theorems for its base, its step and its end."
         elif kind not in KINDS:
             yield f"Step {k} has none ({kind}): {finding.says}"
 

@@ -8,9 +8,9 @@ from functools import partial
 from itertools import combinations_with_replacement
 from typing import Any
 
-from proofs.checking.general import LARGEST, check_chain, check_sums, with_sums
+from proofs.checking.general import LARGEST, SUMMED, check_chain, check_sums, with_sums
 from proofs.checking.refutations import premises, premises_used
-from proofs.claims import Chained, Implication, Induction, SumSchema
+from proofs.claims import Chained, Implication, Induction, StateInduction, SumSchema
 from proofs.definitions import plain
 from proofs.errors import EvidenceError
 from proofs.language.relations import relation
@@ -27,7 +27,7 @@ from proofs.prover.implications import (
 )
 from proofs.verdicts.verdict import NEVER
 
-__all__ = ["chain_evidence", "induction_evidence", "sums_evidence"]
+__all__ = ["chain_evidence", "induction_evidence", "states_evidence", "sums_evidence"]
 
 SIZES = (1, 2)
 """Of the sets in which witnesses are looked for; of larger ones, only values that meet the hypotheses."""
@@ -104,6 +104,33 @@ def _at_numbers(windows: dict[int, Implication], evidence: dict[str, Any], deadl
         if met[-1] in (NEVER, UNMET):
             return opened("numbers", number=number, met=met[-1])
     return evidence | {"met": met}
+
+
+def states_evidence(claim: StateInduction, deadline: float) -> Evidence:
+    """Evidence before a deadline of the monotonic clock."""
+    if (answer := _along(claim, lucky_witness)) is not None:
+        return answer
+    base = certified(claim.base, deadline)
+    if base["kind"] != "refutation":
+        return _along(claim, partial(witness_of, deadline=deadline)) or opened("induction", part="base")
+    parts = {"base": {name: base[name] for name in ("terms", "cofactors")}}
+    for part, schema in (("step", claim.step), ("end", claim.end)):
+        found = sums_evidence(schema, deadline)
+        if found["kind"] != "sums":
+            return _along(claim, partial(witness_of, deadline=deadline)) or opened("induction", part=part)
+        parts[part] = {name: found[name] for name in SUMMED}
+    path = meeting(claim.path, deadline)
+    if type(path) is not dict or type(found["met"]) is not dict:
+        return opened("states")
+    return {"kind": "states", **parts, "met": found["met"], "size": found["size"], "path": path}
+
+
+def _along(claim: StateInduction, witness: Callable[[Implication], Any]) -> Evidence | None:
+    """The answer that a few states refute the claim, if there is a witness against it there."""
+    for jobs in SIZES:
+        if (values := witness(claim.along(jobs))) is not None:
+            return {"kind": "along", "jobs": jobs, "values": values}
+    return None
 
 
 def _instance(claim: SumSchema | Chained, witness: Callable[[Implication], Any]) -> Evidence | None:

@@ -25,6 +25,7 @@ from proofs.claims import (
     InWords,
     Reasoned,
     Search,
+    StateInduction,
     Step,
     SumSchema,
     claim_to_dict,
@@ -32,7 +33,7 @@ from proofs.claims import (
     reread_step,
 )
 from proofs.definitions import is_of_papers, plain
-from proofs.prover.general import chain_evidence, induction_evidence, sums_evidence
+from proofs.prover.general import chain_evidence, induction_evidence, states_evidence, sums_evidence
 from proofs.prover.implications import Evidence, implication_evidence, opened
 from proofs.prover.library import library_value
 from proofs.verdicts.reasons import reason_of
@@ -94,6 +95,8 @@ def _answer(claim: Settled, deadline: float) -> Evidence:
             return sums_evidence(claim, deadline)
         case Induction():
             return induction_evidence(claim, deadline)
+        case StateInduction():
+            return states_evidence(claim, deadline)
         case Chained():
             return chain_evidence(claim, deadline)
         case Computation():

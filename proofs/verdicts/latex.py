@@ -68,15 +68,20 @@ def _step(finding: Data) -> Iterator[str]:
                 yield from _given(claim[part])
                 yield f"\\[ {_relation(claim[part]['conclusion'])} . \\]"
                 yield from _refutation(claim[part], evidence[part])
+        case "states":
+            always, less = claim["step"]["conclusion"], claim["less"]
+            told = ", ".join(f"${_letter(before)}$ for ${_letter(name)}$" for name, before in less.items())
+            yield f"By induction over the number of jobs ${_relation(always)}$ in all states; with one job"
+            yield f"less this is {told}. ({_words(finding['reason'])}.)"
         case "chained":
-            told = (cited["claim"] for cited in claim["cites"])
-            cited = (_words(one["text"]) if "text" in one else f"${_relation(_end(one))}$" for one in told)
+            claims = (cited["claim"] for cited in claim["cites"])
+            cited = (_words(one["text"]) if "text" in one else f"${_relation(_end(one))}$" for one in claims)
             yield f"This is a chain of earlier steps: {', '.join(cited)}."
             if cases := [f"${_relation(text)}$" for text in claim.get("cases", ())]:
                 yield f"It leads there whether or not {', '.join(cases)}."
         case "assignment":
             yield f"This fails at {_point(claim, evidence)}."
-        case "case" | "counterexample" | "instance":
+        case "case" | "counterexample" | "instance" | "along":
             yield f"Witness: {_words(told_witness(claim, evidence))}."
         case "in words":
             yield "(In words.)"

@@ -70,6 +70,11 @@ def _induction(claim: Data, evidence: Data) -> str:
     return f"induction from {claim['first']}; {'; '.join(told)}{solver}"
 
 
+def _states(claim: Data, evidence: Data) -> str:
+    told = f"{_counted(len(evidence['step']['sums']), 'sum')} and {len(evidence['step']['terms'])} terms"
+    return f"induction over the number of jobs; step: certificate for any number of classes, {told}"
+
+
 def _unsat(claim: Data, evidence: Data) -> str:
     return f"by {' and '.join(evidence['solvers'])}, without a certificate{_met(evidence)}"
 
@@ -109,9 +114,11 @@ SETTLED: dict[str, str | Callable[[Data, Data], str]] = {
     "sums": _sums,
     "chained": _chained,
     "induction": _induction,
+    "states": _states,
     "instance": lambda claim, e: (
         "witness, a run" if "first" in claim else f"witness with sets of {e['size']}"
     ),
+    "along": "witness in states of up to {jobs} jobs of one class",
     "computed": lambda claim, e: f"by definition{_confirmed(claim, e)}",
     "enumerated": lambda claim, e: f"all {e['cases']:,} cases{_twice(e)}",
     "case": lambda claim, e: f"case {e['number']} lacks it{_twice(e)}",
@@ -141,6 +148,8 @@ OPEN = {
     "nothing",
     "numbers": "base and step have certificates, but no values {known}meet the hypotheses at several n in a "
     "row, from {number:,} on, so they may say nothing",
+    "states": "base, step and end have certificates, but no values are known that meet the hypotheses in "
+    "several states, so they may say nothing",
     "differs": "computed {way}: {value}, where the statement says {claim[value]}",
     "definitions": "the two definitions disagree: {about}",
     "silent": "{way} cannot be asked here ({about})",

@@ -29,6 +29,8 @@ def told_witness(claim: Mapping[str, Any], evidence: Mapping[str, Any]) -> str:
         case "instance":
             where = "a run" if "first" in claim else f"sets of {evidence['size']}"
             return f"{where}: {_point(evidence)}"
+        case "along":
+            return f"states of up to {evidence['jobs']} jobs of one class: {_point(evidence)}"
         case "assignment":
             values = {name: Fraction(value) for name, value in evidence["values"].items()}
             left, sign, _ = claim["conclusion"].rsplit(" ", 2)

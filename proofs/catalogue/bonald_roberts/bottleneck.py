@@ -45,56 +45,69 @@ def _existence(question: Question) -> Iterator[Claim]:
         map*: the map adds the room, 1 less the load, to each level
         cut off below*: and cuts off below: a fixed level above the lower end has no room left
         cut off above*: and above: a fixed level below 1 does not overflow
-        so far: the load of k users is at most k levels
         levels*: no share exceeds the level of its resource
-        sum: loads are sums of shares
-        at most the level*: loads are at most n levels
-        small*: e is below 1/n
+        small*: the lower end is below 1/n
         users: there is a user
-        above: no level is at the lower end
         decides*: some resource decides the tasks of a user, who holds its level
-        others*: shares are not negative, so the load is at least the share of the user
+        signs: shares are not negative
     Place: slide on the existence of bottleneck-max fairness
-    Scope: all demands with which everybody demands something, any numbers of jobs and resources; Brouwer's
-        fixed-point theorem is quoted
+    Scope: each resource and user of a fixed point of the map; all demands with which everybody demands
+        something, any numbers of jobs and resources
     Remark: A conjecture in the slides of 2014; a proof appears with hal-01243985. This one is short, and
         needs no general position of the demands. Earlier work shows that allocations without justified
         complaints exist, which is weaker (br-bmf-no-justified-complaints): D. Dolev et al., "No justified
         complaints", ITCS 2012, arXiv:1106.2673, by a construction of its own, and A. Gutman and N. Nisan,
         AAMAS 2012, arXiv:1204.4286, by a competitive equilibrium, in polynomial time. Ours are the levels,
         the map, and the largest share for everybody, of which theirs need not have one.
+    Reading: The map of the levels has a fixed point, by Brouwer's theorem, which is quoted: tasks are least
+        values of linear functions of the levels, loads are sums of them, and to cut off is continuous, so
+        the map is continuous, and it takes the cube of all levels from e to 1 into itself. Where each
+        resource fits, and everybody has the largest share of a full one, tasks are bottleneck-max fair.
 
     Proof
-        # t: level of a resource, v: where the map takes it before it is cut off, L: its load.
-        The map of the levels has a fixed point.
-            In words: Tasks are least values of linear functions of the levels, loads are sums of them, and to
-            cut off is continuous; so the map is continuous, and it takes the cube of all levels from e to 1
-            into itself. Brouwer's theorem.
-        The load of a resource is at most n times its level: one user more holds at most the level.
-            so far: L <= k*t; levels: h <= t; sum: M == L + h
-            => M <= (k + 1)*t
-        So it is for n users.
-            In words: Induction over the users, beginning with no load for none.
-        At a fixed point a resource with room has the level 1,
+        # t: level of a resource, v: where the map takes it before it is cut off, h: shares of it, L: its
+        # load; e: the lower end.
+        [at most] The load of a resource is at most n times its level.
+            levels: h[i] <= t
+            => sum[i](h[i]) <= sum[i](1)*t
+        [full level] At a fixed point a resource with room has the level 1,
             map: v == t + 1 - L; cut off below: (t - e)*(v - t) >= 0; cut off above: (1 - t)*(t - v) >= 0;
             room: L < 1
             => t >= 1
-        which is above the lower end;
+        [above it] which is above the lower end;
             small: n*e < 1; users: n >= 1; full level: t >= 1
             => t > e
-        and so is the level of a resource without room.
-            small; users; at most the level: L <= n*t; no room: L >= 1
+        [above] and so is the level of a resource without room.
+            small; users; at most: L <= n*t; no room: L >= 1
             => t > e
-        So no resource overflows.
+        [fits] So it does not overflow.
             map; cut off below; cut off above; above: t > e
             => L <= 1
-        The resource that decides the tasks of a user is full: its level is below 1, so that it has no room,
-        or it is 1, and the share of the user alone fills it.
-            map; cut off below; cut off above; decides: h == t; others: L >= h
+        No resource overflows.
+            map: v == t + 1 - sum[i](h[i]); cut off below; cut off above; levels; small: sum[i](1)*e < 1;
+            users: sum[i](1) >= 1
+            cases sum[i](h[i]) < 1
+            from at most knowing all
+            from full level knowing all with L = sum[i](h[i])
+            from above it knowing all with n = sum[i](1)
+            from above knowing all with n = sum[i](1); L = sum[i](h[i])
+            from fits knowing all with L = sum[i](h[i])
+            => sum[i](h[i]) <= 1 (as stated)
+        [own] The load is at least the share of a user.
+            h[i] >= 0
+            => h + sum[i](h[i]) >= h
+        [decided] The resource that decides the tasks of a user is full: its level is below 1, so that it has
+        no room, or it is 1, and the share of the user alone fills it.
+            map: v == t + 1 - L; cut off above; decides: h == t; own: L >= h
             => L >= 1
+        So it is, of all users.
+            map: v == t + 1 - h - sum[i](h[i]); cut off above; decides; h[i] >= 0
+            from own knowing all
+            from decided knowing all with L = h + sum[i](h[i])
+            => h + sum[i](h[i]) >= 1 (as stated)
         And nobody holds a larger share of it.
             decides; levels: g <= t
-            => g <= h
+            => g <= h (as stated)
         The other way round: with the largest share of each full resource as its level, and 1 for the others,
         every BMF allocation of small pools is such a fixed point, and every pool has one.
             Computed.
@@ -161,45 +174,85 @@ def _best_rank(question: Question) -> None:
         \iff \varphi \text{ BMF}
 
     Hypotheses
-        mark*: the mark of another job is 1 if it holds more of the resource, and 0 if not
+        mark*: the mark of another job for a resource is 1 if it holds more of it, and 0 if not
         marks*: who is not marked holds no more
-        rank*: the rank of a job is 1 and the marks of the others
-        best*: the best rank is 1
-        largest*: the job has the largest share
         no mark*: who is marked holds more, at least by the smallest gap between different shares
         gap: that gap is positive
+        rank*: the rank of a job is 1 and the marks of the others
+        attained*: the best rank of a job is that of one of its bottlenecks, told by weights 1 and 0 of the
+            full resources
+        worst*: no best rank is greater than the lowest one
+        best*: the lowest one is 1
+        least*: the best rank of a job is at most each of its ranks
+        largest*: a job has the largest share of a full resource, told by weights 1 and 0
+        lowest*: the lowest best rank is that of a job
     Place: slide "Bottleneck-max fairness", algorithm
-    Scope: each job and full resource, any number of other jobs; all shares
-    Reading: The best rank of a job is its least over the full resources, and the lowest one the worst of all;
-        so it is 1 exactly if everybody has the largest share of some full resource. The slide serves the job
-        of the lowest best rank with whole tasks. What is said here is when no job has to be served before
-        another; that whole tasks come near such shares is not proved.
+    Scope: any numbers of jobs and full resources; each job, each of its bottlenecks and each other job; all
+        shares
+    Remark: The slide serves the job of the lowest best rank with whole tasks. What is said here is when no
+        job has to be served before another; that whole tasks come near such shares is not proved.
 
     Proof
-        # z: mark of a job whose share is h; s and b: share and rank of the job that is ranked.
-        [no marks] Beside a job of rank 1 job 1, like any other job, has no mark,
-            rank: b == 1 + z1 + sum[k](z[k]); best: b <= 1; mark: z[k] >= 0; mark 1: z1 >= 0
-            => z1 == 0
-            degree 2
-        [no more] so that it holds no more of the resource.
-            marks: (h1 - s)*(1 - z1) <= 0; none: z1 == 0
-            => h1 <= s
-        So the job has the largest share.
-            rank; best; mark; mark 1; marks
-            from no marks knowing all
+        # Of a job: s and s[j]: its shares of a full resource and of the others; r and r[j]: its ranks there;
+        # w and w[j], weights; b, best rank; B, the lowest one. Of another job: h, h[j], shares, and z, z[j],
+        # marks;
+        # of
+        # the rest, h[k], h[k,j], z[k], z[k,j].
+        [above] No rank is below 1,
+            rank: r == 1 + z + sum[k](z[k]); mark: z >= 0; mark 1: z[k] >= 0
+            => r >= 1
+        [paid] and in a mean of ranks that is at most 1 a rank with a weight is 1.
+            attained: b == w*r + sum[j](w[j]*r[j]); attained 1: w + sum[j](w[j]) == 1; attained 2: w >= 0;
+            attained 3: w[j] >= 0; above: r >= 1; above 1: r[j] >= 1; worst: b <= B; best: B <= 1
+            => w*(r - 1) <= 0
+            by attained 3 * above 1
+        [unmarked] Then the other job has no mark there, nor has anybody,
+            paid: w*(r - 1) <= 0; rank; mark; mark 1; attained 2: w >= 0
+            => w*z <= 0
+            by attained 2 * mark 1
+        [zero] so that weight or mark is 0,
+            unmarked: w*z <= 0; attained 2; mark
+            => w*z == 0
+            by unmarked * attained 2 * mark
+        [no more] and it holds no more than the job.
+            zero: w*z == 0; marks: (h - s)*(1 - z) <= 0; attained 2
+            => w*(s - h) >= 0
+            by attained 2 * marks; zero | h - s
+        So if the lowest best rank is 1, everybody has the largest share of a full resource, that with the
+        weight.
+            attained: b == w*r + sum[j](w[j]*r[j]); attained 1; attained 2; attained 3; worst; best;
+            rank; rank 1: r[j] == 1 + z[j] + sum[k](z[k,j]); mark; mark 1; mark 2: z[j] >= 0;
+            mark 3: z[k,j] >= 0; marks
+            from above knowing all
+            from above knowing all with r = r[j]; z = z[j]; z[k] = z[k,j]
+            from paid knowing all
+            from unmarked knowing all
+            from zero knowing all
             from no more knowing all
-            => h1 <= s (as stated)
-        [unmarked] Conversely, beside the largest share nobody has a mark,
-            largest: h <= s; no mark: z*(h - s) >= z*g; mark: z >= 0; gap: g > 0
-            => z <= 0
-        [first] so that the rank is 1.
-            rank: b == 1 + sum[k](z[k]); none: z[k] <= 0
+            => w*(s - h) >= 0 (as stated)
+        [marked] Conversely, who has the largest share of a resource with the weight v sees no mark there,
+            no mark: z*(h - s) >= z*g; gap: g > 0; mark: z >= 0; largest: v*(s - h) >= 0; largest 1: v >= 0
+            => v*z <= 0
+            by not the conclusion * gap; largest 1 * no mark; largest * mark
+        [first] so that the rank is 1,
+            rank: r == 1 + sum[k](z[k]); marked: v*z[k] <= 0
+            => v*r <= v
+            by marked; rank | v
+        [least] the best rank is 1 as well,
+            first: v[j]*r[j] <= v[j]; largest 1: v[j] >= 0; largest 2: sum[j](v[j]) == 1; least: b <= r[j]
             => b <= 1
-        Who has the largest share has the rank 1.
-            largest: h[k] <= s; no mark: z[k]*(h[k] - s) >= z[k]*g; mark: z[k] >= 0; gap; rank
-            from unmarked knowing all with h = h[k]; z = z[k]
-            from first knowing all
-            => b <= 1 (as stated)
+            by first; least * largest 1; largest 2 | b
+        [last] and the lowest one is that of a job.
+            lowest: B == b; least: b <= 1
+            => B <= 1
+        So if everybody has the largest share of a full resource, the lowest best rank is 1.
+            rank: r[j] == 1 + sum[k](z[k,j]); mark: z[k,j] >= 0; no mark: z[k,j]*(h[k,j] - s[j]) >= z[k,j]*g;
+            gap; largest: v[j]*(s[j] - h[k,j]) >= 0; largest 1; largest 2; least: b <= r[j]; lowest
+            from marked knowing all with v = v[j]; z = z[k,j]; h = h[k,j]; s = s[j]
+            from first knowing all with v = v[j]; r = r[j]; z[k] = z[k,j]
+            from least knowing all
+            from last knowing all
+            => B <= 1 (as stated)
     """
 
 
@@ -253,88 +306,153 @@ def _segment(question: Question) -> Iterator[Claim]:
 
     Hypotheses
         fits*: no resource holds more than its capacity
-        full*: a bottleneck is full
-        largest*: nobody holds more of the bottleneck of a user
+        largest*: nobody holds more of a resource than its largest share
+        bottleneck*: everybody has the largest share of a full resource
         line*: tasks are 1-3u, u and u
         above*: u is at least 1/5
         below*: u is at most 2/9
     Place: slide on uniqueness
-    Scope: all maps from users to bottlenecks, all real tasks
+    Scope: all real tasks
     Remark: Its ends are DRF, (2/5, 1/5, 1/5), and PF, (1/3, 2/9, 2/9).
 
     Proof
-        If bottleneck 3 is somebody's, the mean of the others, resource 1 is full, too.
-            fits 1: x1 + 2*x2 + x3 <= 1; fits 2: x1 + x2 + 2*x3 <= 1; fits 3: x1 + 3/2*x2 + 3/2*x3 <= 1;
-            full 3: x1 + 3/2*x2 + 3/2*x3 == 1
-            => x1 + 2*x2 + x3 >= 1
-        If bottleneck 3 is somebody's, the mean of the others, resource 2 is full, too.
-            fits 1; fits 2; fits 3; full 3
-            => x1 + x2 + 2*x3 >= 1
-        If all have bottleneck 1, they hold the same share of it, and resource 2 overflows: so this cannot be.
-            full 1: x1 + 2*x2 + x3 == 1; largest 1 2: 2*x2 <= x1; largest 1 3: x3 <= x1;
-            largest 2 1: x1 <= 2*x2; largest 2 3: x3 <= 2*x2; largest 3 1: x1 <= x3; largest 3 2: 2*x2 <= x3
-            => x1 + x2 + 2*x3 > 1
-        If all have bottleneck 2, they hold the same share of it, and resource 1 overflows: so this cannot be.
-            full 2: x1 + x2 + 2*x3 == 1; largest 1 2: x2 <= x1; largest 1 3: 2*x3 <= x1;
-            largest 2 1: x1 <= x2; largest 2 3: 2*x3 <= x2; largest 3 1: x1 <= 2*x3; largest 3 2: x2 <= 2*x3
-            => x1 + 2*x2 + x3 > 1
-        In all other cases resources 1 and 2 are full, so that x2 = x3 = u.
-            full 1; full 2
+        # s1, s2, s3: largest shares of the resources. That one of three resources is full and that a user has
+        # the largest share of this one, is eight relations with "or"; what follows uses four of each user.
+        [room] What is not full has room.
+            fits: S <= 1; not full: S != 1
+            => S < 1
+            by fits * not the conclusion
+        [mean] Resource 3 holds the mean of what the others hold, so that it has room if resource 2 has.
+            fits 1: x1 + 2*x2 + x3 <= 1; room: x1 + x2 + 2*x3 < 1
+            => x1 + 3/2*x2 + 3/2*x3 < 1
+        [not full] What has room is not full.
+            room: S < 1
+            => S != 1
+        [third] Of three bottlenecks somebody has the third, if not the first and not the second.
+            bottleneck: p == 0 or q == 0 or r == 0; not first: p != 0; not second: q != 0
+            => r == 0
+            by not first * not second * not the conclusion
+        [overflow] If all had the largest share of resource 1, which is full, resource 2 would overflow: this
+        cannot be.
+            held 1: x1 == s; held 2: 2*x2 == s; held 3: x3 == s; full: x1 + 2*x2 + x3 == 1;
+            fits 2: x1 + x2 + 2*x3 <= 1
+            => 0 == 1
+        [full] So resource 2 is full, for it is not so that resource 1 is the only one.
+            fits 1; fits 2;
+            bottleneck 1: x1 + x2 + 2*x3 == 1 or x1 + 3/2*x2 + 3/2*x3 == 1 or x1 + 2*x2 + x3 == 1;
+            bottleneck 2: x1 + x2 + 2*x3 == 1 or x1 + 3/2*x2 + 3/2*x3 == 1 or x1 == s1;
+            bottleneck 3: x1 + x2 + 2*x3 == 1 or x1 + 3/2*x2 + 3/2*x3 == 1 or 2*x2 == s1;
+            bottleneck 4: x1 + x2 + 2*x3 == 1 or x1 + 3/2*x2 + 3/2*x3 == 1 or x3 == s1
+            cases x1 + x2 + 2*x3 == 1
+            from room knowing all with S = x1 + x2 + 2*x3
+            from mean knowing all
+            from not full knowing all with S = x1 + 3/2*x2 + 3/2*x3
+            from third knowing all with p = x1 + x2 + 2*x3 - 1; q = x1 + 3/2*x2 + 3/2*x3 - 1;
+            r = x1 + 2*x2 + x3 - 1
+            from third knowing all with p = x1 + x2 + 2*x3 - 1; q = x1 + 3/2*x2 + 3/2*x3 - 1; r = x1 - s1
+            from third knowing all with p = x1 + x2 + 2*x3 - 1; q = x1 + 3/2*x2 + 3/2*x3 - 1; r = 2*x2 - s1
+            from third knowing all with p = x1 + x2 + 2*x3 - 1; q = x1 + 3/2*x2 + 3/2*x3 - 1; r = x3 - s1
+            from overflow knowing all with s = s1
+            => x1 + x2 + 2*x3 == 1
+        [both full] Likewise resource 1 is full.
+            fits 1; fits 2; bottleneck 1; bottleneck 2; bottleneck 3; bottleneck 4;
+            bottleneck 5: x1 + 2*x2 + x3 == 1 or x1 + 3/2*x2 + 3/2*x3 == 1 or x1 == s2;
+            bottleneck 6: x1 + 2*x2 + x3 == 1 or x1 + 3/2*x2 + 3/2*x3 == 1 or x2 == s2;
+            bottleneck 7: x1 + 2*x2 + x3 == 1 or x1 + 3/2*x2 + 3/2*x3 == 1 or 2*x3 == s2
+            from full knowing all with x2 = x3; x3 = x2; s1 = s2
+            => x1 + 2*x2 + x3 == 1
+        [equal] With both full, x2 = x3,
+            full 1: x1 + 2*x2 + x3 == 1; full 2: x1 + x2 + 2*x3 == 1
             => x2 == x3
-        In all other cases resources 1 and 2 are full, so that x1 = 1 - 3u.
+        [rest] and x1 = 1 - 3 x2.
             full 1; full 2
             => x1 == 1 - 3*x2
-        These are all cases, so that all BMF allocations are on this line.
-            In words: A map names resource 3, or both 1 and 2, or only one of these.
-        On this line, bottleneck 1 of user 1 makes u <= 2/9.
-            line 1: x1 == 1 - 3*u; line 2: x2 == u; line 3: x3 == u; largest 1 2: 2*x2 <= x1;
-            largest 1 3: x3 <= x1; full: x1 + 2*x2 + x3 == 1
-            => u <= 2/9
-        On this line, bottleneck 2 of user 1 makes u <= 2/9.
-            line 1; line 2; line 3; largest 1 2: x2 <= x1; largest 1 3: 2*x3 <= x1; full: x1 + x2 + 2*x3 == 1
-            => u <= 2/9
-        On this line, bottleneck 3 of user 1 makes u <= 2/9.
-            line 1; line 2; line 3; largest 1 2: 3/2*x2 <= x1; largest 1 3: 3/2*x3 <= x1;
-            full: x1 + 3/2*x2 + 3/2*x3 == 1
-            => u <= 2/9
-        On this line, bottleneck 1 of user 2 makes u >= 1/5.
-            line 1; line 2; line 3; largest 2 1: x1 <= 2*x2; largest 2 3: x3 <= 2*x2;
-            full: x1 + 2*x2 + x3 == 1
-            => u >= 1/5
-        On this line, bottleneck 2 of user 2 cannot be: user 3 would hold more of it.
-            line 1; line 2; line 3; largest 2 1: x1 <= x2; largest 2 3: 2*x3 <= x2; full: x1 + x2 + 2*x3 == 1
-            => 0 == 1
-        On this line, bottleneck 3 of user 2 makes u >= 1/5.
-            line 1; line 2; line 3; largest 2 1: x1 <= 3/2*x2; largest 2 3: 3/2*x3 <= 3/2*x2;
-            full: x1 + 3/2*x2 + 3/2*x3 == 1
-            => u >= 1/5
-        On the segment resource 1 is full.
-            line 1; line 2; line 3; above: u >= 1/5; below: u <= 2/9
-            => x1 + 2*x2 + x3 == 1
-        On the segment resource 2 is full.
+        So all BMF allocations are on this line: u is x2 and x3.
+            fits 1; fits 2; bottleneck 1; bottleneck 2; bottleneck 3; bottleneck 4; bottleneck 5;
+            bottleneck 6; bottleneck 7
+            from full knowing all
+            from both full knowing all
+            from equal knowing all
+            => x2 == x3 (as stated)
+        [on line] And x1 is 1 - 3 x2.
+            fits 1; fits 2; bottleneck 1; bottleneck 2; bottleneck 3; bottleneck 4; bottleneck 5;
+            bottleneck 6; bottleneck 7
+            from full knowing all
+            from both full knowing all
+            from rest knowing all
+            => x1 == 1 - 3*x2 (as stated)
+        [most first] If user 1 has bottleneck 1, u is at most 2/9;
+            rest: x1 == 1 - 3*x2; held: x1 == s1; largest 1: 2*x2 <= s1
+            => x2 <= 2/9
+        [most second] if bottleneck 2,
+            rest; equal: x2 == x3; held: x1 == s2; largest 2: 2*x3 <= s2
+            => x2 <= 2/9
+        [most third] and if bottleneck 3.
+            rest; held: x1 == s3; largest 3: 3/2*x2 <= s3
+            => x2 <= 2/9
+        So u is at most 2/9.
+            fits 1; fits 2; bottleneck 1; bottleneck 2; bottleneck 3; bottleneck 4; bottleneck 5;
+            bottleneck 6; bottleneck 7; bottleneck 8: x1 == s1 or x1 == s2 or x1 == s3; largest 1; largest 2;
+            largest 3
+            cases x1 == s1; x1 == s2
+            from full knowing all
+            from both full knowing all
+            from equal knowing all
+            from rest knowing all
+            from third knowing all with p = x1 - s1; q = x1 - s2; r = x1 - s3
+            from most first knowing all
+            from most second knowing all
+            from most third knowing all
+            => x2 <= 2/9 (as stated)
+        [least first] If user 2 has bottleneck 1, u is at least 1/5;
+            rest; held: 2*x2 == s1; largest 4: x1 <= s1
+            => x2 >= 1/5
+        [least second] if bottleneck 2, at least 1/4,
+            rest; held: x2 == s2; largest 5: x1 <= s2
+            => x2 >= 1/5
+        [least third] and if bottleneck 3, at least 2/9.
+            rest; held: 3/2*x2 == s3; largest 6: x1 <= s3
+            => x2 >= 1/5
+        So u is at least 1/5.
+            fits 1; fits 2; bottleneck 1; bottleneck 2; bottleneck 3; bottleneck 4; bottleneck 5;
+            bottleneck 6; bottleneck 7; bottleneck 9: 2*x2 == s1 or x2 == s2 or 3/2*x2 == s3; largest 4;
+            largest 5; largest 6
+            cases 2*x2 == s1; x2 == s2
+            from full knowing all
+            from both full knowing all
+            from rest knowing all
+            from third knowing all with p = 2*x2 - s1; q = x2 - s2; r = 3/2*x2 - s3
+            from least first knowing all
+            from least second knowing all
+            from least third knowing all
+            => x2 >= 1/5 (as stated)
+        Conversely, on the segment resource 1 is full,
+            line 1: x1 == 1 - 3*u; line 2: x2 == u; line 3: x3 == u; above: u >= 1/5; below: u <= 2/9
+            => x1 + 2*x2 + x3 == 1 (as stated)
+        resource 2 is full,
             line 1; line 2; line 3; above; below
-            => x1 + x2 + 2*x3 == 1
-        On the segment resource 3 is full.
+            => x1 + x2 + 2*x3 == 1 (as stated)
+        and resource 3 is full.
             line 1; line 2; line 3; above; below
-            => x1 + 3/2*x2 + 3/2*x3 == 1
-        On the segment user 2 holds no more of resource 3 than user 1.
+            => x1 + 3/2*x2 + 3/2*x3 == 1 (as stated)
+        User 1 has the largest share of resource 3: user 2 holds no more,
             line 1; line 2; line 3; above; below
-            => 3/2*x2 <= x1
-        On the segment user 3 holds no more of resource 3 than user 1.
+            => 3/2*x2 <= x1 (as stated)
+        nor does user 3.
             line 1; line 2; line 3; above; below
-            => 3/2*x3 <= x1
-        On the segment user 1 holds no more of resource 1 than user 2.
+            => 3/2*x3 <= x1 (as stated)
+        User 2 has the largest share of resource 1: user 1 holds no more,
             line 1; line 2; line 3; above; below
-            => x1 <= 2*x2
-        On the segment user 3 holds no more of resource 1 than user 2.
+            => x1 <= 2*x2 (as stated)
+        nor does user 3.
             line 1; line 2; line 3; above; below
-            => x3 <= 2*x2
-        On the segment user 1 holds no more of resource 2 than user 3.
+            => x3 <= 2*x2 (as stated)
+        User 3 has the largest share of resource 2: user 1 holds no more,
             line 1; line 2; line 3; above; below
-            => x1 <= 2*x3
-        On the segment user 2 holds no more of resource 2 than user 3.
+            => x1 <= 2*x3 (as stated)
+        nor does user 2.
             line 1; line 2; line 3; above; below
-            => x2 <= 2*x3
+            => x2 <= 2*x3 (as stated)
         The vertices of the allocations of all maps, by trying all square systems.
             Computed.
     """

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from proofs.catalogue.bonald_roberts import stability
 from proofs.catalogue.bonald_roberts.durations import FOUR
@@ -10,6 +10,7 @@ from proofs.catalogue.bonald_roberts.model import SOURCE
 from proofs.catalogue.bonald_roberts.queues import EXAMPLE
 from proofs.catalogue.chapter import Chapter
 from proofs.catalogue.examples import computed, model
+from proofs.catalogue.proof_texts import argued
 from proofs.claims import Claim, Step
 from proofs.statement import Question, Said
 
@@ -48,8 +49,83 @@ def _drift_values(question: Question) -> Iterator[Step]:
         )
 
 
+@argued
+def _pf_inside(question: Question) -> None:
+    """PF where no class has more than ten times the jobs of the other.
+
+    Proof
+        PF inside the cone x1/10 <= x2 <= 10 x1 runs 10/11 tasks of each class, which fill both resources:
+        relative to them no other allocation that fits adds up to more than the number of jobs.
+            low: x1 <= 10*x2; high: x2 <= 10*x1; fits 1: z1 + z2/10 <= 1; fits 2: z1/10 + z2 <= 1
+            => 11/10*(x1*z1 + x2*z2) <= x1 + x2 (as stated)
+            by high * fits 1; low * fits 2
+    """
+
+
+@argued
+def _pf_beyond(question: Question, a: str, b: str) -> None:
+    """PF where class {a} has more than ten times the jobs of class {b}.
+
+    Proof
+        # f: tasks of a class, g: one over them; z: those of another allocation.
+        [one over {a}] If class {a} has more than ten times the jobs of class {b}, tasks that are in the ratio
+        of x{a} and 10 x{b} and fill its resource have these inverses,
+            one: f{a}*(x1 + x2) == x{a}; inverse 1: f{a}*g{a} == 1
+            => x{a}*g{a} == x1 + x2
+        [one over {b}] and class {b} this one.
+            ten: f{b}*(x1 + x2) == 10*x{b}; inverse 2: f{b}*g{b} == 1
+            => 10*x{b}*g{b} == x1 + x2
+        [price {a}] At the price x1 + x2 of its resource what fits costs no more.
+            price: x{a}*g{a} == x1 + x2; price 1: 10*x{b}*g{b} == x1 + x2; fits {a}: z{a} + z{b}/10 <= 1;
+            ahead: x1 > 0; jobs: x2 > 0
+            => x{a}*z{a}*g{a} + x{b}*z{b}*g{b} <= x1 + x2
+            by fits {a} * ahead; fits {a} * jobs; price | z{a}; price 1 | z{b}
+        So these tasks are PF: no other allocation that fits adds up to more than the number of jobs.
+            one; ten; inverse 1; inverse 2; fits {a}; ahead; jobs
+            from one over {a} knowing all
+            from one over {b} knowing all
+            from price {a} knowing all
+            => x{a}*z{a}*g{a} + x{b}*z{b}*g{b} <= x1 + x2 (as stated)
+        They have resource {a} full,
+            one; ten; ahead; jobs
+            => f{a} + f{b}/10 >= 1 (as stated)
+        which does not overflow,
+            one; ten; ahead; jobs
+            => f{a} + f{b}/10 <= 1 (as stated)
+        nor does the other one.
+            beyond: x{a} > 10*x{b}; one; ten; ahead; jobs
+            => f{a}/10 + f{b} <= 1 (as stated)
+    """
+
+
+@argued
+def _drf(question: Question, a: str, b: str) -> None:
+    """DRF where class {a} has no fewer jobs.
+
+    Proof
+        DRF where class {a} has no fewer jobs: the classes have the same dominant share, one no larger,
+            first: f{a}*(x{a} + x{b}/10) == x{a}; second: f{b}*(x{a} + x{b}/10) == x{b}; ahead: x1 > 0;
+            jobs: x2 > 0
+            => f{a}*x{b} <= f{b}*x{a} (as stated)
+            by not the conclusion * ahead; not the conclusion * jobs; first | x{b}; second | x{a}
+        the other no larger either,
+            first; second; ahead; jobs
+            => f{a}*x{b} >= f{b}*x{a} (as stated)
+            by not the conclusion * ahead; not the conclusion * jobs; first | x{b}; second | x{a}
+        and resource {a} is full, of which both demand some: it does not overflow,
+            first; second; ahead; jobs
+            => f{a} + f{b}/10 <= 1 (as stated)
+        and has no room.
+            first; second; ahead; jobs
+            => f{a} + f{b}/10 >= 1 (as stated)
+        The other one does not overflow.
+            first; second; ahead; jobs; off: x{a} >= x{b}
+            => f{a}/10 + f{b} <= 1 (as stated)
+    """
+
+
 @STATEMENTS.add("br-drift-cone", said=Said.READER)
-def _cone(question: Question) -> None:
+def _cone(question: Question) -> Iterator[Iterable[Step]]:
     r"""With balanced load PF drains both classes unless one has more than ten times the jobs of the other,
     while DRF near load 1 lets the class with fewer jobs grow.
 
@@ -60,7 +136,8 @@ def _cone(question: Question) -> None:
         load*
         low*: class 1 has at most ten times the jobs of class 2
         high*: class 2 has at most ten times the jobs of class 1
-        price: costs of tasks are jobs over tasks
+        fits*: another allocation fits
+        inverse: g is one over the tasks of PF
         beyond*: class 1 has more than ten times the jobs of class 2
         jobs: there are jobs of class 2
         ahead: there are jobs of class 1
@@ -74,41 +151,31 @@ def _cone(question: Question) -> None:
         part: the resources have load r
     Place: slide "Drift for balanced load"; read off, not said
     Scope: the example with equal loads, all counts; where class 2 has more jobs the classes change roles
-    Reading: What has such prices is PF, as it maximises a concave function; beyond the cone the price of
-        resource 1 is x1 + x2. Below the diagonal resource 1 stops both classes under DRF; above it the
-        classes change roles.
 
     Proof
-        PF inside the cone x1/10 <= x2 <= 10 x1: 10/11 tasks of each class have prices p, q >= 0: the first.
-            low: x1 <= 10*x2; high: x2 <= 10*x1; price 1: p + q/10 == 11/10*x1; price 2: p/10 + q == 11/10*x2
-            => p >= 0 (as stated)
-        The second.
-            low; high; price 1; price 2
-            => q >= 0 (as stated)
+        ...
         So for equal loads below 10/11, with which both resources have a load below 1, both classes drain.
             load: 11/10*rho < 1
             => rho - 10/11 < 0 (as stated)
-        PF beyond the cone: x1/(x1 + x2) and 10 x2/(x1 + x2) tasks have resource 1 full.
-            beyond: x1 > 10*x2; jobs: x2 >= 0; one: f1*(x1 + x2) == x1; ten: f2*(x1 + x2) == 10*x2
-            => f1 + f2/10 >= 1 (as stated)
-        Resource 2 is not overloaded.
-            beyond; jobs; one; ten
-            => f1/10 + f2 <= 1 (as stated)
-        DRF below the diagonal, both classes stopped by resource 1: at load 1 class 2 grows.
-            first: f1*(x1 + x2/10) == x1; second: f2*(x1 + x2/10) == x2; jobs: x2 > 0; off: x1 > x2;
-            critical: rho >= 10/11
+        ...
+        ...
+        So below the diagonal class 2 grows at load 1,
+            second: f2*(x1 + x2/10) == x2; ahead: x1 > 0; jobs: x2 > 0; off: x1 > x2; critical: rho >= 10/11
             => rho - f2 > 0 (as stated)
-        At load r it grows as soon as x1/x2 > 11/(10 r) - 1/10.
-            first; second; jobs; steep: 10*r*x1 > (11 - r)*x2; part: 11*rho == 10*r; ahead: x1 > 0
+        and at load r as soon as x1/x2 > 11/(10 r) - 1/10.
+            second; jobs; steep: 10*r*x1 > (11 - r)*x2; part: 11*rho == 10*r; ahead
             => rho - f2 > 0 (as stated)
         Class 1 drains there, for any load below 1.
-            first; second; jobs; off; load
+            first: f1*(x1 + x2/10) == x1; ahead; jobs; off; load
             => rho - f1 < 0 (as stated)
     """
+    yield _pf_inside(question)
+    yield _pf_beyond(question, "1", "2")
+    yield _drf(question, "1", "2")
 
 
 @STATEMENTS.add("br-drift-unbalanced", said=Said.READER)
-def _unbalanced(question: Question) -> None:
+def _unbalanced(question: Question) -> Iterator[Iterable[Step]]:
     r"""With loads 3 to 1 and below 1, in every state with jobs of both classes PF and DRF drain one of them;
     near load 1 class 2 grows under DRF beyond 3 jobs of class 1 for one of its own, under PF beyond 30.
 
@@ -118,45 +185,75 @@ def _unbalanced(question: Question) -> None:
     Hypotheses
         load*
         loads*: class 1 has three times the load of class 2, and resource 1 has load r
+        low*: class 1 has at most ten times the jobs of class 2
+        high*: class 2 has at most ten times the jobs of class 1
+        fits*: another allocation fits
+        inverse: g is one over the tasks of PF
+        beyond*: one class has more than ten times the jobs of the other
         much*: class 1 has at least the jobs for one of class 2 at which it is served in proportion
         few*: class 1 has at most the jobs for one of class 2 at which it is served in proportion
         jobs: there are jobs of class 2
         ahead: there are jobs of class 1
-        one*: tasks of class 1 under PF beyond the cone
-        ten*: tasks of class 2 under PF beyond the cone
-        first*: tasks of class 1 under DRF, which has more jobs
-        second*: tasks of class 2 under DRF, which has fewer jobs
+        one*: tasks of the class with more jobs under PF beyond the cone
+        ten*: tasks of the class with fewer jobs under PF beyond the cone
+        first*: tasks of the class with more jobs under DRF
+        second*: tasks of the class with fewer jobs under DRF
+        off*: one class has more jobs than the other
         steep*: the ratio of the jobs is beyond 31/(10 r) - 1/10
+        shallow*: or not
+        steeper*: or beyond 31/r - 1
+        grows*: class 2 grows
     Place: slide "Drift for unbalanced load"; read off, not said
-    Scope: the example with loads 3 to 1, all counts with more jobs of class 1, and PF inside the cone
+    Scope: the example with loads 3 to 1, all counts with jobs of both classes
     Remark: At the ratio of the loads, 3 to 1, DRF drains both classes; under balanced load it does so on the
         diagonal only (br-drift-cone).
-    Reading: What has such prices is PF, as it maximises a concave function; inside of the cone as in
-        br-drift-cone. States with more jobs of class 2, and where class 2 grows under PF, are read off the
-        same terms.
 
     Proof
-        PF inside the cone x1/10 <= x2 <= 10 x1 runs 10/11 tasks of each class and drains class 2.
+        ...
+        So it drains class 2.
             loads 1: 31*rho1 == 30*r; loads 2: 31*rho2 == 10*r; load: r < 1
             => rho2 - 10/11 < 0 (as stated)
-        Beyond the cone PF drains class 1 from 30 jobs for one of class 2 on,
-            loads 1; loads 2; load; one: f1*(x1 + x2) == x1; ten: f2*(x1 + x2) == 10*x2; jobs: x2 > 0;
-            ahead: x1 > 0; much: x1 >= 30*x2
+        ...
+        So beyond the cone PF drains class 1 from 30 jobs for one of class 2 on,
+            loads 1; loads 2; load; one: f1*(x1 + x2) == x1; jobs: x2 > 0; ahead: x1 > 0; much: x1 >= 30*x2
             => rho1 - f1 < 0 (as stated)
         and class 2 up to there.
-            loads 1; loads 2; load; one; ten; jobs; ahead; few: x1 <= 30*x2
+            loads 1; loads 2; load; ten: f2*(x1 + x2) == 10*x2; jobs; ahead; few: x1 <= 30*x2
             => rho2 - f2 < 0 (as stated)
-        DRF below the diagonal drains class 1 from 3 jobs for one of class 2 on,
-            loads 1; loads 2; load; first: f1*(x1 + x2/10) == x1; second: f2*(x1 + x2/10) == x2; jobs; ahead;
-            much: x1 >= 3*x2
-            => rho1 - f1 < 0 (as stated)
-        and class 2 up to there.
-            loads 1; loads 2; load; first; second; jobs; ahead; few: x1 <= 3*x2
-            => rho2 - f2 < 0 (as stated)
-        Under DRF class 2 grows as soon as x1/x2 > 31/(10 r) - 1/10, which is 3 at load 1.
-            loads 1; loads 2; first; second; jobs; ahead; steep: 10*r*x1 > (31 - r)*x2
+        Class 2 grows as soon as x1/x2 > 31/r - 1, which is 30 at load 1.
+            loads 1; loads 2; ten; jobs; ahead; steeper: r*(x1 + x2) > 31*x2
             => rho2 - f2 > 0 (as stated)
+        It grows only beyond 30/r - 1.
+            loads 2; ten; jobs; ahead; grows: rho2 > f2
+            => r*(x1 + x2) > 30*x2 (as stated)
+            by grows * ahead; grows * jobs; loads 2 | x1 + x2
+        ...
+        There PF drains class 2.
+            loads 1; loads 2; load; one: f2*(x1 + x2) == x2; jobs; ahead; beyond: x2 > 10*x1
+            => rho2 - f2 < 0 (as stated)
+        ...
+        So DRF drains class 1 from 3 jobs for one of class 2 on,
+            loads 1; loads 2; load; first: f1*(x1 + x2/10) == x1; jobs; ahead; much: x1 >= 3*x2
+            => rho1 - f1 < 0 (as stated)
+        and class 2 up to there.
+            loads 1; loads 2; load; second: f2*(x1 + x2/10) == x2; jobs; ahead; few: x1 <= 3*x2
+            => rho2 - f2 < 0 (as stated)
+        Class 2 grows as soon as x1/x2 > 31/(10 r) - 1/10, which is 3 at load 1,
+            loads 1; loads 2; second; jobs; ahead; steep: 10*r*x1 > (31 - r)*x2
+            => rho2 - f2 > 0 (as stated)
+        and not before.
+            loads 1; loads 2; second; jobs; ahead; shallow: 10*r*x1 <= (31 - r)*x2
+            => rho2 - f2 <= 0 (as stated)
+        ...
+        There DRF drains class 2.
+            loads 1; loads 2; load; first: f2*(x2 + x1/10) == x2; jobs; ahead; off: x2 > x1
+            => rho2 - f2 < 0 (as stated)
     """
+    yield _pf_inside(question)
+    yield _pf_beyond(question, "1", "2")
+    yield _pf_beyond(question, "2", "1")
+    yield _drf(question, "1", "2")
+    yield _drf(question, "2", "1")
 
 
 @STATEMENTS.add("br-load-necessary", said=Said.READER)

@@ -52,43 +52,75 @@ def _duration_bound(question: Question) -> Iterator[Claim]:
         fits*: no resource holds more than its capacity
         largest*: the first term has the largest share
         multiplied: M is the balance function with one job more, times the jobs
-        others: the sum of the resource over the other classes
-        before*: it holds with fewer jobs
-        induction: M is at most R with fewer jobs, summed
+        others: with one job less it is so, too, summed over the classes
+        before*: what is to be shown holds with fewer jobs
         right: R is the right side of the bound
-        pulled: so it is with fewer jobs, summed
-        own: recursion of K for the full resource
-        other*: K less its sum over fewer jobs is not negative
+        recursion*: K of a resource is the sum of the balance function and K with one job less
         demands*
     Place: slide "A useful bound for BF"
-    Scope: any numbers of classes and resources, the induction in words; its result exactly on a grid with 3
-        classes and 3 resources
+    Scope: any numbers of classes and resources; exactly on a grid with 3 classes and 3 resources
     Remark: The slides give the bound without a proof (and with 1 for the largest share); the proof is in the
         docstring of the module and holds for any numbers of classes and resources.
-
-    Proof
-        # "A" before a name is the operator of the full resource, of shares a1, applied to it; b are the
-        # shares of another one.
-        M = (x_i + 1) Phi(x + e_i) is a_ij Phi + A_j M at x, if resource j is full at x + e_i: the term of
-        class i there is a_ij (x_i + 1) Phi(x) = a_ij Phi(x) + a_ij M(x - e_i).
-            full: U == a*P + W; multiplied: M == (x + 1)*U; others: AM == (x + 1)*W + a*x*P
-            => M <= a*P + AM
-        K_k - A_j K_k is not negative, by induction: it is the sum over the classes l of a_lk times h_j and
-        K_k - A_j K_k at x - e_l.
-            fits: P[i] >= sum[l](a[l]*P[i,l]); before: K[i] >= sum[l](a[l]*K[i,l]); demands: b[i] >= 0
-            => sum[i](b[i]*(P[i] + K[i])) - sum[i,l](a[l]*b[i]*(P[i,l] + K[i,l])) >= 0
-        If M <= R with fewer jobs, then A_j M <= A_j R.
-            before: M[i] <= R[i]; demands: a[i] >= 0
-            => sum[i](a[i]*M[i]) <= sum[i](a[i]*R[i])
-        Then M <= R at x (resource j is number 1, k are the others).
-            full: M == a1*P + AM; induction: AM <= AR; fits: P - AP >= 0; largest: top >= a1;
-            right: R == top*P + a1*K1 + sum[k](a[k]*K[k]); pulled: AR == top*AP + a1*AK1 + sum[k](a[k]*AK[k]);
-            own: K1 == AP + AK1; other: K[k] - AK[k] >= 0; demands: a[k] >= 0
-            => M <= R
-        M = R at the empty state; so by induction M <= R, and summed with the powers of the loads this is the
+    Reading: By induction over the number of jobs K less its sum with fewer jobs is not negative, and M is at
+        most R, as both are the same in the empty state. Summed with the powers of the loads this is the
         bound: the mean number of jobs is the load times the derivative of the logarithm of the sum, and
         Little's law turns it into a duration.
-            In words: Induction on the jobs; term-wise derivative of a power series; Little's law.
+
+    Proof
+        # At a state x, for jobs of one class: P balance function, U with one more job of the class, W the sum
+        # of the full resource over the other classes there; M = (x + 1) U; K of each resource. With one job
+        # of class l less they are P[l], M[l] and so on. The full resource has the number 1, demands c[l] of
+        # the classes and a1 of this one, the others k have b[l,k] and a[k].
+        [full] M is a P + A M, for the resource that is full with one more job: the term of the class itself
+        there is a (x + 1) P = a P + a x P.
+            full: U == a*P + W; multiplied: M == (x + 1)*U; others: A == (x + 1)*W + a*x*P
+            => M <= a*P + A
+            by full | x + 1; multiplied; others
+        [other] K of another resource is at least its sum of the full resource with fewer jobs: the difference
+        is the sum of its demands times what remains of both, of the balance function and of K.
+            recursion: K == sum[i](b[i]*(P[i] + K[i])); recursion 1: K[l] == sum[i](b[i]*(P[i,l] + K[i,l]));
+            fits: P[i] >= sum[l](c[l]*P[i,l]); before: K[i] >= sum[l](c[l]*K[i,l]); demands: b[i] >= 0
+            => K - sum[l](c[l]*K[l]) >= 0
+            by fits * demands; before * demands; recursion 1 | c[l]
+        [pulled] If M <= R with fewer jobs, then so it is in their sums.
+            before: M[l] <= R[l]; demands: c[l] >= 0
+            => sum[l](c[l]*M[l]) <= sum[l](c[l]*R[l])
+            by before * demands
+        [right] The sum of the right sides has the sums of its parts.
+            right: R[l] == top*P[l] + a1*K1[l] + sum[k](a[k]*K[l,k])
+            => sum[l](c[l]*(R[l] - top*P[l] - a1*K1[l])) == sum[k](a[k]*sum[l](c[l]*K[l,k]))
+            by right | c[l]
+        [split] K of the full resource is the sum of the balance function and its own.
+            recursion: K1 == sum[l](c[l]*(P[l] + K1[l]))
+            => K1 == sum[l](c[l]*P[l]) + sum[l](c[l]*K1[l])
+        [bound] Then M <= R.
+            full: M <= a1*P + A; pulled: A <= B; fits: P - Q >= 0; largest: top >= a1;
+            right: R == top*P + a1*K1 + sum[k](a[k]*K[k]);
+            right 1: B == top*Q + a1*T + sum[k](a[k]*L[k]); split: K1 == Q + T; other: K[k] - L[k] >= 0;
+            demands: a[k] >= 0
+            => M <= R
+            by fits * largest; other * demands
+        [room] The full resource, too, holds no more than its capacity with one job less.
+            fits: P >= Q
+            => P - Q >= 0
+        So it is at the state.
+            full: U == a1*P + W; multiplied; others: sum[l](c[l]*M[l]) == (x + 1)*W + a1*x*P;
+            fits: P >= sum[l](c[l]*P[l]); fits 1: P[i] >= sum[l](c[l]*P[i,l]); largest;
+            before: M[l] <= R[l]; before 1: K[i,k] >= sum[l](c[l]*K[i,l,k]); right;
+            right 1: R[l] == top*P[l] + a1*K1[l] + sum[k](a[k]*K[l,k]);
+            recursion: K1 == sum[l](c[l]*(P[l] + K1[l])); recursion 1: K[k] == sum[i](b[i,k]*(P[i] + K[i,k]));
+            recursion 2: K[l,k] == sum[i](b[i,k]*(P[i,l] + K[i,l,k])); demands: c[l] >= 0;
+            demands 1: a[k] >= 0; demands 2: b[i,k] >= 0
+            from full knowing all with a = a1; A = sum[l](c[l]*M[l])
+            from other knowing all with K = K[k]; b[i] = b[i,k]; K[i] = K[i,k]; K[l] = K[l,k];
+            K[i,l] = K[i,l,k]
+            from pulled knowing all
+            from right knowing all
+            from split knowing all
+            from room knowing all with Q = sum[l](c[l]*P[l])
+            from bound knowing all with A = sum[l](c[l]*M[l]); B = sum[l](c[l]*R[l]); Q = sum[l](c[l]*P[l]);
+            T = sum[l](c[l]*K1[l]); L[k] = sum[l](c[l]*K[l,k])
+            => M <= R (as stated)
         The inequality of the coefficients, three classes on three resources, up to 4 jobs each.
             Computed.
     """

@@ -71,6 +71,11 @@ def _durations(question: Question) -> Iterator[Step]:
     Scope: the example with exponential sizes; equal loads up to .7 and loads 3 to 1; the infinite chain,
         enclosed more narrowly than half of the last digit, by states looked at in fractions
     Remark: Not a simulation and not a cut-off chain: bounds on the means of the infinite one.
+    Reading: Functions that grow no faster than V have a mean drift of 0, so bounds in all states are bounds
+        of the mean; Little's law turns it into a duration. For rates and steps of the square root of V are
+        bounded, and its drift is negative far out; so the exponential of a small multiple of it is integrable
+        (Foster's criterion), and V is. Then the drift of g has the mean 0 by invariance of the law under the
+        uniformised chain.
 
     Proof
         Per class with jobs: jobs over s times (s - f), s the load times 1 + e, are at most the cost q of a
@@ -93,11 +98,6 @@ def _durations(question: Question) -> Iterator[Step]:
         From below likewise.
             many: d*(2*e*R - K) >= c; slope; beyond
             => d*(2*e*n - K) >= c
-        Functions that grow no faster than V have a mean drift of 0, so bounds in all states are bounds of the
-        mean; Little's law turns it into a duration.
-            In words: Rates and steps of the square root of V are bounded, and its drift is negative far out;
-            so the exponential of a small multiple of it is integrable (Foster's criterion), and V is. Then
-            the drift of g has the mean 0 by invariance of the law under the uniformised chain.
     """
     right = question.holds("load")
     for name, loads, box, values in CASES if right else CASES[:1]:

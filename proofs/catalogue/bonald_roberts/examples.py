@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from proofs.catalogue.bonald_roberts.model import BY_PRICES, SOURCE
+from proofs.catalogue.bonald_roberts.model import SOURCE
 from proofs.catalogue.chapter import Chapter
 from proofs.catalogue.examples import against, computed, model
 from proofs.claims import Claim, Counterexample, Step
@@ -57,11 +57,7 @@ def _pf_is_bmf() -> Counterexample:
     return against("bmf_improved", demands=FOURTH, capacities=[1, 1], better=["5/46", "9/46", "8/46"])
 
 
-@STATEMENTS.add(
-    "br-pf-irrational",
-    said=Said.READER,
-    reading=(f"{BY_PRICES} Whatever has such prices is the optimum, as the sum of logarithms is concave."),
-)
+@STATEMENTS.add("br-pf-irrational", said=Said.READER)
 def _root(question: Question) -> None:
     r"""With demands (4,1), (2,1), (1,4) proportional fairness gives (R-3)/30, (9-R)/14 and (12+R)/105 tasks,
     where R is the square root of 39.
@@ -72,33 +68,54 @@ def _root(question: Question) -> None:
     Hypotheses
         root*: the square of R is 39
         sign*: R is not negative
+        inverse*: g1, g2, g3 are one over these tasks
+        fits*: another allocation fits
     Place: slide on the difference with proportional fairness; the numbers are not in the text
-    Scope: this example; prices R/3 and 3 - R/3 prove the optimum
-    Remark: Prices with which every task costs one over the number of tasks, and only full resources cost, are
-        sufficient for the optimum of the sum of logarithms, which is concave.
+    Scope: this example, and any other allocation that fits
+    Remark: So these tasks are positive, fit, and no other allocation that fits adds up to more than 3,
+        relative to them, which is F. P. Kelly's definition; R/3 and 3 - R/3 are prices of the resources.
 
     Proof
-        A task of job 1 costs 1/x.
+        [below] R is below 9,
             root: R**2 == 39; sign: R >= 0
-            => ((R - 3)/30)*(4*R/3 + 1*(3 - R/3)) == 1 (as stated)
-        A task of job 2 costs 1/x.
-            root; sign
-            => ((9 - R)/14)*(2*R/3 + 1*(3 - R/3)) == 1 (as stated)
-        A task of job 3 costs 1/x.
-            root; sign
-            => ((12 + R)/105)*(1*R/3 + 4*(3 - R/3)) == 1 (as stated)
-        Resource 1 is full.
+            => 9 - R > 0
+        [first] and the costs of a task are g1,
+            root; inverse 1: (R - 3)/30*g1 == 1
+            => g1 == 4*R/3 + (3 - R/3)
+        [second] g2
+            root; inverse 2: (9 - R)/14*g2 == 1
+            => g2 == 2*R/3 + (3 - R/3)
+        [third] and g3.
+            root; inverse 3: (12 + R)/105*g3 == 1
+            => g3 == R/3 + 4*(3 - R/3)
+        [bought] What fits costs at most what all resources do, 3.
+            sign; below: 9 - R > 0; fits 1: 4*z1 + 2*z2 + z3 <= 1; fits 2: z1 + z2 + 4*z3 <= 1;
+            first: g1 == 4*R/3 + (3 - R/3); second: g2 == 2*R/3 + (3 - R/3); third: g3 == R/3 + 4*(3 - R/3)
+            => z1*g1 + z2*g2 + z3*g3 <= 3
+            by fits 1 * sign; fits 2 * below; first | z1; second | z2; third | z3
+        No other allocation that fits adds up to more than 3, relative to these tasks.
+            root; sign; inverse 1; inverse 2; inverse 3; fits 1; fits 2
+            from below knowing all
+            from first knowing all
+            from second knowing all
+            from third knowing all
+            from bought knowing all
+            => z1*g1 + z2*g2 + z3*g3 <= 3 (as stated)
+        They fit: resource 1 is full,
             root; sign
             => 4*(R - 3)/30 + 2*(9 - R)/14 + 1*(12 + R)/105 == 1 (as stated)
-        Resource 2 is full.
+        and so is resource 2.
             root; sign
             => 1*(R - 3)/30 + 1*(9 - R)/14 + 4*(12 + R)/105 == 1 (as stated)
-        Prices are positive, as 0 < R < 9.
+        And they are positive: the first,
             root; sign
-            => (3 - R/3) > 0 (as stated)
-        All tasks are positive, as 3 < R < 9.
+            => (R - 3)/30 > 0 (as stated)
+        the second
             root; sign
-            => (R - 3)*(9 - R) > 0 (as stated)
+            => (9 - R)/14 > 0 (as stated)
+        and the third.
+            root; sign
+            => (12 + R)/105 > 0 (as stated)
     """
 
 

@@ -44,21 +44,17 @@ def _unique(question: Question) -> None:
     Hypotheses
         demands*: demands are not negative; those that a job makes may be of one resource only
         tasks: tasks are not negative
-        levels*: levels are positive and at most 1
-        shares*: no job holds more of a resource than its level
-        bottleneck*: each job holds the level of a resource, its bottleneck
+        largest*: no job holds more of a resource than its largest share, which is at most 1
+        bottleneck*: each job holds the largest share of a full resource, its bottleneck
         fits*: no resource holds more than its capacity
-        full*: a resource whose level is below 1 is full
     Place: slide on uniqueness
     Scope: all demands, zeros included, and any number of jobs, equal ones included; one job and all others
     Remark: A conjecture of the slides for any number of resources: with three it is not so (br-bmf-segment).
-        The level of a resource is the largest share of it if it is full, and 1 if not;
-        each of the jobs may be the one that is looked at.
-    Reading: A BMF allocation has such levels: the largest share of a full resource, which is positive as
-        finitely many jobs fill it, and 1 of others. That there is one is br-bmf-exists.
+        Each of the jobs may be the one that is looked at. That there is such an allocation is br-bmf-exists.
 
     Proof
-        # x, y: tasks under both allocations; T, U: their levels; a, b: demands. The family is the other jobs.
+        # x, y: tasks under both allocations; T, U: their levels, which are the largest shares of what is full
+        # and 1 of what has room; a, b: demands. The family is the other jobs.
         [holds] A job that holds the level of a resource runs no less than where that level is no higher.
             demands: a >= 0; tasks: x >= 0; levels: T > 0; shares: a*y <= U; bottleneck: a*x == T;
             higher: T >= U
@@ -191,7 +187,7 @@ def _unique(question: Question) -> None:
         [not both] A level cannot be both higher and lower.
             higher: p > q; lower: p < q
             => 0 == 1
-        Of the levels either none is higher, or none is lower, or one is and the other is not.
+        [unique] Of the levels either none is higher, or none is lower, or one is and the other is not.
             demands 1; demands 2; demands 3; demands 4; tasks 1; tasks 2; tasks 3; tasks 4; levels 1;
             levels 2;
             levels 3; levels 4; levels 5; levels 6: T2 <= 1; levels 7: U1 <= 1; levels 8; shares 1; shares 2;
@@ -208,5 +204,121 @@ def _unique(question: Question) -> None:
             from crossed knowing all
             from crossed knowing all with x = y; y = x; x[i] = y[i]; y[i] = x[i]; T1 = U1; U1 = T1; T2 = U2;
             U2 = T2
+            => x == y
+        # Now s1, s2 and t1, t2 are the largest shares under x and y. "(a x = s1 and 1 is full) or (b x = s2
+        # and 2 is full)" is four relations with "or".
+        [most] Nobody holds more than everything.
+            largest: h <= s; at most: s <= 1
+            => h <= 1
+        [sinks] If nobody held anything,
+            largest: h <= s; not positive: s <= 0
+            => h <= 0
+        [empty] a resource would not be full: this cannot be.
+            full: h + sum[i](h[i]) == 1; sinks: h <= 0; sinks 1: h[i] <= 0
+            => 0 == 1
+        [positive] So the largest share of a full resource is positive.
+            full: h + sum[i](h[i]) == 1; largest: h <= s; largest 1: h[i] <= s
+            cases s > 0
+            from sinks knowing all
+            from sinks knowing all with h = h[i]
+            from empty knowing all
+            => s > 0
+        [filled] If a resource is full, its level may be below 1.
+            full: L == 1
+            => (1 - T)*(1 - L) == 0
+            by full | 1 - T
+            degree 2
+        [one of two] Who holds one level, holds one or the other.
+            held: p == 0
+            => p*q == 0
+            by held | q
+            degree 2
+        [neither] As there is a bottleneck, it cannot be that no resource is full.
+            other: q == 0; not that: q != 0
+            => 0 == 1
+        [half] If y has its largest shares, and x levels: y has levels, too.
+            demands 1: a >= 0; demands 2: b >= 0; demands 3: a[i] >= 0; demands 4: b[i] >= 0;
+            tasks 1: x >= 0; tasks 2: y >= 0; tasks 3: x[i] >= 0; tasks 4: y[i] >= 0; levels 1: T1 > 0;
+            levels 2: T2 > 0; levels 5: T1 <= 1; levels 6: T2 <= 1; shares 1: a*x <= T1;
+            shares 2: b*x <= T2; shares 5: a[i]*x[i] <= T1; shares 6: b[i]*x[i] <= T2;
+            bottleneck 1: a*x == T1 or b*x == T2; bottleneck 3: a[i]*x[i] == T1 or b[i]*x[i] == T2;
+            full 1: (1 - T1)*(1 - a*x - sum[i](a[i]*x[i])) == 0;
+            full 2: (1 - T2)*(1 - b*x - sum[i](b[i]*x[i])) == 0; largest 7: a*y <= t1;
+            largest 8: b*y <= t2; largest 9: a[i]*y[i] <= t1; largest 10: b[i]*y[i] <= t2;
+            largest 11: t1 <= 1; largest 12: t2 <= 1; bottleneck 8: a*y == t1 or b*y == t2;
+            bottleneck 9: a*y == t1 or b*y + sum[i](b[i]*y[i]) == 1;
+            bottleneck 10: a*y + sum[i](a[i]*y[i]) == 1 or b*y == t2;
+            bottleneck 11: a*y + sum[i](a[i]*y[i]) == 1 or b*y + sum[i](b[i]*y[i]) == 1;
+            bottleneck 12: a[i]*y[i] == t1 or b[i]*y[i] == t2;
+            bottleneck 13: a[i]*y[i] == t1 or b*y + sum[i](b[i]*y[i]) == 1;
+            bottleneck 14: a*y + sum[i](a[i]*y[i]) == 1 or b[i]*y[i] == t2;
+            fits 1: a*x + sum[i](a[i]*x[i]) <= 1; fits 2: b*x + sum[i](b[i]*x[i]) <= 1;
+            fits 3: a*y + sum[i](a[i]*y[i]) <= 1; fits 4: b*y + sum[i](b[i]*y[i]) <= 1
+            cases a*y + sum[i](a[i]*y[i]) == 1; b*y + sum[i](b[i]*y[i]) == 1
+            from positive knowing all with h = a*y; h[i] = a[i]*y[i]; s = t1
+            from positive knowing all with h = b*y; h[i] = b[i]*y[i]; s = t2
+            from most knowing all with h = a*y; s = t1
+            from most knowing all with h = a[i]*y[i]; s = t1
+            from most knowing all with h = b*y; s = t2
+            from most knowing all with h = b[i]*y[i]; s = t2
+            from filled knowing all with L = a*y + sum[i](a[i]*y[i]); T = t1
+            from filled knowing all with L = b*y + sum[i](b[i]*y[i]); T = t2
+            from other knowing all with p = a*y + sum[i](a[i]*y[i]) - 1; q = b*y + sum[i](b[i]*y[i]) - 1
+            from neither knowing all with q = b*y + sum[i](b[i]*y[i]) - 1
+            from other knowing all with p = b*y + sum[i](b[i]*y[i]) - 1; q = a*y - t1
+            from other knowing all with p = a*y + sum[i](a[i]*y[i]) - 1; q = b*y - t2
+            from one of two knowing all with p = a*y - t1; q = b*y - 1
+            from one of two knowing all with p = b*y - t2; q = a*y - 1
+            from other knowing all with p = b*y + sum[i](b[i]*y[i]) - 1; q = a[i]*y[i] - t1
+            from other knowing all with p = a*y + sum[i](a[i]*y[i]) - 1; q = b[i]*y[i] - t2
+            from one of two knowing all with p = a[i]*y[i] - t1; q = b[i]*y[i] - 1
+            from one of two knowing all with p = b[i]*y[i] - t2; q = a[i]*y[i] - 1
+            from unique knowing all with U1 = t1; U2 = t2
+            from unique knowing all with U1 = t1; U2 = 1
+            from unique knowing all with U1 = 1; U2 = t2
+            => x == y
+        So it is for any two allocations that are bottleneck-max fair.
+            demands 1: a >= 0; demands 2: b >= 0; demands 3: a[i] >= 0; demands 4: b[i] >= 0;
+            tasks 1: x >= 0; tasks 2: y >= 0; tasks 3: x[i] >= 0; tasks 4: y[i] >= 0; largest 1: a*x <= s1;
+            largest 2: b*x <= s2; largest 3: a[i]*x[i] <= s1; largest 4: b[i]*x[i] <= s2;
+            largest 5: s1 <= 1; largest 6: s2 <= 1; bottleneck 1: a*x == s1 or b*x == s2;
+            bottleneck 2: a*x == s1 or b*x + sum[i](b[i]*x[i]) == 1;
+            bottleneck 3: a*x + sum[i](a[i]*x[i]) == 1 or b*x == s2;
+            bottleneck 4: a*x + sum[i](a[i]*x[i]) == 1 or b*x + sum[i](b[i]*x[i]) == 1;
+            bottleneck 5: a[i]*x[i] == s1 or b[i]*x[i] == s2;
+            bottleneck 6: a[i]*x[i] == s1 or b*x + sum[i](b[i]*x[i]) == 1;
+            bottleneck 7: a*x + sum[i](a[i]*x[i]) == 1 or b[i]*x[i] == s2; largest 7: a*y <= t1;
+            largest 8: b*y <= t2; largest 9: a[i]*y[i] <= t1; largest 10: b[i]*y[i] <= t2;
+            largest 11: t1 <= 1; largest 12: t2 <= 1; bottleneck 8: a*y == t1 or b*y == t2;
+            bottleneck 9: a*y == t1 or b*y + sum[i](b[i]*y[i]) == 1;
+            bottleneck 10: a*y + sum[i](a[i]*y[i]) == 1 or b*y == t2;
+            bottleneck 11: a*y + sum[i](a[i]*y[i]) == 1 or b*y + sum[i](b[i]*y[i]) == 1;
+            bottleneck 12: a[i]*y[i] == t1 or b[i]*y[i] == t2;
+            bottleneck 13: a[i]*y[i] == t1 or b*y + sum[i](b[i]*y[i]) == 1;
+            bottleneck 14: a*y + sum[i](a[i]*y[i]) == 1 or b[i]*y[i] == t2;
+            fits 1: a*x + sum[i](a[i]*x[i]) <= 1; fits 2: b*x + sum[i](b[i]*x[i]) <= 1;
+            fits 3: a*y + sum[i](a[i]*y[i]) <= 1; fits 4: b*y + sum[i](b[i]*y[i]) <= 1
+            cases a*x + sum[i](a[i]*x[i]) == 1; b*x + sum[i](b[i]*x[i]) == 1
+            from positive knowing all with h = a*x; h[i] = a[i]*x[i]; s = s1
+            from positive knowing all with h = b*x; h[i] = b[i]*x[i]; s = s2
+            from most knowing all with h = a*x; s = s1
+            from most knowing all with h = a[i]*x[i]; s = s1
+            from most knowing all with h = b*x; s = s2
+            from most knowing all with h = b[i]*x[i]; s = s2
+            from filled knowing all with L = a*x + sum[i](a[i]*x[i]); T = s1
+            from filled knowing all with L = b*x + sum[i](b[i]*x[i]); T = s2
+            from other knowing all with p = a*x + sum[i](a[i]*x[i]) - 1; q = b*x + sum[i](b[i]*x[i]) - 1
+            from neither knowing all with q = b*x + sum[i](b[i]*x[i]) - 1
+            from other knowing all with p = b*x + sum[i](b[i]*x[i]) - 1; q = a*x - s1
+            from other knowing all with p = a*x + sum[i](a[i]*x[i]) - 1; q = b*x - s2
+            from one of two knowing all with p = a*x - s1; q = b*x - 1
+            from one of two knowing all with p = b*x - s2; q = a*x - 1
+            from other knowing all with p = b*x + sum[i](b[i]*x[i]) - 1; q = a[i]*x[i] - s1
+            from other knowing all with p = a*x + sum[i](a[i]*x[i]) - 1; q = b[i]*x[i] - s2
+            from one of two knowing all with p = a[i]*x[i] - s1; q = b[i]*x[i] - 1
+            from one of two knowing all with p = b[i]*x[i] - s2; q = a[i]*x[i] - 1
+            from half knowing all with T1 = s1; T2 = s2
+            from half knowing all with T1 = s1; T2 = 1
+            from half knowing all with T1 = 1; T2 = s2
             => x == y (as stated)
     """

@@ -81,24 +81,43 @@ def _filling(question: Question) -> Iterator[Claim]:
 
     Hypotheses
         demand*: demands are positive
-        stops*: a resource that gets full stops everybody who demands it at that level, if nobody stopped
-            before
+        stops*: nobody goes beyond the level at which a resource that it demands gets full
+        goes on*: and everybody goes on to the level of one of them, a mean of levels by weights 1 and 0
+        first*: one resource is full first, or together with others
         level*: levels are dominant shares, or sums of shares
     Place: sections 4 and 5.1
     Scope: any numbers of users and resources; besides three users on two resources, demands 1, 2, capacities
         1, 2, 3
-    Reading: This is what the proofs of the table start from. The resource that is full first stops all.
+    Remark: This is what the proofs of the table start from. The resource that is full first, at the level s,
+        is full in the end.
 
     Proof
         DRF, every case.
             Computed.
         Asset fairness, every case.
             Computed.
-        Filling stops once, for all: everybody demands something of the resource that is full first.
-            demand: a > 0; stops: a*(L - s) == 0; level: x*d == L
-            => x*d == s (as stated)
+        # L: level at which a user stops, a: its demand for the resource that is full first, at the level s;
+        # s[j]:
+        # levels at which the others get full; w, w[j]: weights.
+        [most] Everybody demands something of the resource that is full first, and so stops at its level at
+        last,
+            demand: a > 0; stops: a*(s - L) >= 0
+            => L <= s
             by demand * not the conclusion
-            degree 2
+        [least] and nobody stops before, as no resource is full before.
+            goes on: L == w*s + sum[j](w[j]*s[j]); goes on 1: w + sum[j](w[j]) == 1; goes on 2: w[j] >= 0;
+            first: s <= s[j]
+            => L >= s
+            by first * goes on 2; goes on 1 | s
+        [both] So filling stops once, for all.
+            most: L <= s; least: L >= s; level: x*d == L
+            => x*d == s
+        All have the same level.
+            demand; stops; goes on; goes on 1; goes on 2; first; level
+            from most knowing all
+            from least knowing all
+            from both knowing all
+            => x*d == s (as stated)
     """
     least = 1 if question.holds("demand") else 0
     sizes = {"least_demand": least, "largest_demand": 2, "largest_capacity": 3}
@@ -173,21 +192,45 @@ def _impossible(question: Question) -> None:
 
     Hypotheses
         sharing incentive*: everybody runs at least what an equal part runs, after the change
-        efficiency*: before the change a resource is full
+        part*: that is the most that fits into half of the pool
+        efficiency*: before the change nobody can run 1/12 of a task more, as some resource would hold more
+            than its capacity
+        fullest: that is a mean by weights, 1 for this resource and 0 for the other
         monotone*: nobody runs less after the change
         fits*: all allocations fit
     Place: section 6, resource monotonicity
-    Scope: all policies; two users and two resources
-    Reading: Demands are (2, 1) and (1, 2), and there is one unit of each resource; one of them is full, else
-        both users could run more. Then the other one is doubled: half of the pool runs 1/2 of the user who
-        needs it most. The sharing incentive is used after the change only, and efficiency before it only.
+    Scope: all policies; two users and two resources: demands are (2, 1) and (1, 2), and there is one unit of
+        each resource, or two of one of them
+    Remark: The sharing incentive is used after the change only, and efficiency before it only.
 
     Proof
-        # x, y: tasks before; X1, Y1 with the first doubled, X2, Y2 with the second doubled.
-        This is a contradiction: before, a user runs at least 1/3, and after the change at most 1/4.
-            fits 1: 2*x + y <= 1; fits 2: x + 2*y <= 1; efficiency: 2*x + y == 1 or x + 2*y == 1;
-            sharing incentive 1: X1 >= 1/2; fits 3: X1 + 2*Y1 <= 1; sharing incentive 2: Y2 >= 1/2;
-            fits 4: 2*X2 + Y2 <= 1; monotone 1: Y1 >= y; monotone 2: X2 >= x
+        # x, y: tasks before; X1, Y1 with the first doubled, X2, Y2 with the second doubled; h and k: what
+        # half of the pool runs of the user who needs it most; p, q: weights of the resources.
+        [half] Half of a pool runs 1/2 of the user who needs it most.
+            part 1: 2*h <= 1; part 2: h <= 1/2; part 3: 2*h == 1 or h == 1/2
+            => h >= 1/2
+        [quarter] So it leaves at most 1/4 for the other user,
+            half: h >= 1/2; sharing incentive: X >= h; fits: X + 2*Y <= 1; monotone: Y >= y
+            => y <= 1/4
+        [mean] and before the change both resources have room for 1/12 of a task.
+            quarter 1: x <= 1/4; quarter 2: y <= 1/4; fullest 1: p >= 0; fullest 2: q >= 0;
+            fullest 3: p + q == 1
+            => p*(2*(x + 1/12) + y) + q*(x + 1/12 + 2*y) <= 1
+            by quarter 1 * fullest 1; quarter 2 * fullest 1; quarter 1 * fullest 2; quarter 2 * fullest 2
+        [both] It cannot be that something is more than the capacity and no more than that.
+            more: u > 1; no more: u <= 1
+            => 0 == 1
+        So no policy has all three: this is a contradiction.
+            efficiency: p*(2*(x + 1/12) + y) + q*(x + 1/12 + 2*y) > 1; fullest 1; fullest 2; fullest 3;
+            part 1; part 2; part 3; part 4: 2*k <= 1; part 5: k <= 1/2; part 6: 2*k == 1 or k == 1/2;
+            sharing incentive 1: X1 >= h; sharing incentive 2: Y2 >= k; fits 1: X1 + 2*Y1 <= 1;
+            fits 2: Y2 + 2*X2 <= 1; monotone 1: Y1 >= y; monotone 2: X2 >= x
+            from half knowing all
+            from half knowing all with h = k
+            from quarter knowing all with X = X1; Y = Y1
+            from quarter knowing all with h = k; X = Y2; Y = X2; y = x
+            from mean knowing all
+            from both knowing all with u = p*(2*(x + 1/12) + y) + q*(x + 1/12 + 2*y)
             => 0 == 1 (as stated)
     """
 

@@ -115,7 +115,7 @@ def test_verdicts(name):
 
 
 def test_what_the_catalogue_has_to_tell():
-    assert len(STATEMENTS) == 202
+    assert len(STATEMENTS) == 203
     assert all(s.mutants for s in STATEMENTS.values() if expected(s.id) == Status.PROVED)
     assert all(s.remark for s in statements_of("TDRF") if expected(s.id) == Status.REFUTED)
 
@@ -144,14 +144,13 @@ def test_no_implication_is_true_for_want_of_a_case(verdicts):
 
 @pytest.mark.long
 def test_existence_rests_on_a_fixed_point_of_the_levels():
-    # What is said in words is Brouwer's theorem and an induction over users; nothing on linear systems that
-    # have one solution, or on paths.
-    findings = verdict_of("br-bmf-exists").findings
-    told = [f.claim["text"] for f in findings if f.claim["claim"] == "InWords"]
-    assert len(told) == 2
-    assert "Brouwer's theorem" in told[0]
-    assert told[1].startswith("Induction over the users")
-    assert not any(f.claim.get("function", "").startswith("bmf_path") for f in findings)
+    # What is said in words is Brouwer's theorem for the map; nothing on linear systems that have one
+    # solution,
+    # or on paths.
+    verdict = verdict_of("br-bmf-exists")
+    assert not verdict.in_words
+    assert "by Brouwer's theorem, which is quoted" in verdict.statement["reading"]
+    assert not any(f.claim.get("function", "").startswith("bmf_path") for f in verdict.findings)
 
 
 def test_the_demand_that_a_table_does_not_give_is_a_parameter():
@@ -246,12 +245,12 @@ def test_who_says_what_was_told_wrongly(name, said):
 def as_good(finding, path):
     """Whether another number at this place is evidence as well."""
     evidence = finding.evidence
-    if evidence["kind"] in ("assignment", "instance"):
+    if evidence["kind"] in ("assignment", "instance", "along"):
         return True  # another witness
-    if path[0] in ("met", "size") or path[1:2] == ("met",):
+    if path[0] in ("met", "size", "path") or path[1:2] == ("met",):
         return True  # other values that meet the hypotheses
     # A multiple of a single term that is a contradiction by itself is one, too.
-    part = evidence[path[0]] if evidence["kind"] == "induction" else evidence
+    part = evidence[path[0]] if evidence["kind"] in ("induction", "states") else evidence
     return (
         "terms" in part
         and len(part["terms"]) == 1
@@ -285,34 +284,64 @@ def test_evidence_with_one_other_number_is_refused(name):
 # Mutants: without a hypothesis a witness contradicts the statement, or a step of its proof.
 
 CONTRADICTED = {
-    "br-balanced-fits": {"attained", "before", "largest", "rates"},
-    "br-best-rank": {"best", "largest", "no mark", "rank"},
-    "br-bmf-efficient": {"demand", "full", "others"},
+    "br-balanced-fits": {"attained", "demand", "largest", "rates"},
+    "br-balanced-smallest": {"attained", "demands", "empty", "fits"},
+    "br-bmf-efficient": {"demand", "full", "no loss"},
     "br-bmf-envy-free": {"bottleneck", "bundle", "demand"},
+    "br-bmf-exists": {"decides", "levels", "map"},
+    "br-bmf-full-resources": {"bottleneck", "fits", "full"},
     "br-bmf-no-justified-complaints": {"bottleneck", "entitlements", "full"},
     "br-bmf-path": {"cap"},
-    "br-bmf-scale-invariant": {"shares", "units"},
+    "br-bmf-scale-invariant": {"fits", "full", "shares", "units"},
+    "br-bmf-segment": {"above", "below", "bottleneck", "fits", "line"},
     "br-bmf-sharing-incentive": {"bottleneck", "full"},
-    "br-bmf-single-bottleneck": {"full", "largest"},
     "br-bmf-stable-two": {"different", "price", "second", "singular", "tasks"},
+    "br-bmf-unique-two": {"largest"},
     "br-drf-bottlenecks": {"levels", "others", "stopped"},
-    "br-drf-efficient": {"demand", "full", "others"},
-    "br-drf-envy-free": {"bundle", "demand", "largest"},
-    "br-drf-scale-invariant": {"shares", "units"},
-    "br-drf-sharing-incentive": {"full", "largest", "level"},
-    "br-drift-cone": {"beyond", "critical", "high", "load", "low", "off", "steep"},
-    "br-drift-unbalanced": {"few", "first", "load", "loads", "much", "one", "second", "steep", "ten"},
+    "br-drf-efficient": {"demand", "full", "no loss"},
+    "br-drf-envy-free": {"bundle", "largest"},
+    "br-drf-scale-invariant": {
+        "demand",
+        "dominant",
+        "factors",
+        "fits",
+        "full",
+        "level",
+        "others",
+        "shares",
+        "units",
+    },
+    "br-drf-sharing-incentive": {"full", "others"},
+    "br-drf-strategy-proof": {"least", "more"},
+    "br-drift-cone": {"beyond", "critical", "fits", "high", "load", "low", "off", "steep"},
+    "br-drift-unbalanced": {
+        "beyond",
+        "few",
+        "first",
+        "fits",
+        "grows",
+        "high",
+        "load",
+        "loads",
+        "low",
+        "much",
+        "off",
+        "one",
+        "second",
+        "shallow",
+        "steep",
+        "steeper",
+        "ten",
+    },
     "br-duration-bound-tight": {"derivative", "law", "mean", "wait"},
     "br-feasible": {"capacity", "scaling"},
     "br-load-necessary": {"balance", "fits", "overload"},
     "br-optimum-two": {"fits", "full", "loads", "signs", "states", "stationary"},
-    "br-pf-efficient": {"fits", "optimal"},
-    "br-pf-envy-free": {"optimal"},
-    "br-pf-full-resources": {"optimal"},
+    "br-pf-changes": {"changes", "fits", "largest", "parabola", "part", "tangent", "way"},
     "br-pf-irrational": {"root"},
-    "br-pf-scale-invariant": {"optimal", "shares", "units"},
-    "br-pf-sharing-incentive": {"optimal", "slackness"},
-    "br-product-form": {"rates"},
+    "br-pf-scale-invariant": {"shares", "units"},
+    "br-pf-sharing-incentive": {"inverse"},
+    "br-product-form": {"law", "rates"},
     "dcdrf-epsilon-zero": {"before", "levels", "sums", "updated", "zero"},
     "dcdrf-gain": {"allocated", "fits"},
     "dcdrf-lemma-3-1": {"frozen"},
@@ -322,8 +351,8 @@ CONTRADICTED = {
     "drf-ceei-unique": {"income", "positive"},
     "drf-equal-shares": {"equal", "room"},
     "drf-example": {"cpu", "equal"},
-    "drf-filling": {"demand", "level", "stops"},
-    "drf-no-policy-has-all": {"efficiency", "fits", "monotone", "sharing incentive"},
+    "drf-filling": {"goes on"},
+    "drf-no-policy-has-all": {"efficiency"},
     "drf-table-asset-ef": {"covers", "level other"},
     "drf-table-asset-pe": {"demand", "full", "no loss"},
     "drf-table-asset-single": {"full", "level"},
@@ -377,6 +406,7 @@ CONTRADICTED = {
 
 VALUES = {
     *("br-examples", "br-drf-leaves-room", "br-pf-irrational", "br-capacity-region", "br-drift-values"),
+    "br-balanced-stable",
     *(
         "br-durations-example",
         "br-pf-durations-example",
@@ -411,7 +441,7 @@ def test_mutants(name, mutant):
     for step, finding in zip(statement.ask(question), verdict.findings, strict=True):
         if finding.evidence not in known:  # the others were checked with the whole statement
             verify_finding(step.claim, finding)
-        if finding.states and finding.evidence.get("kind") in ("assignment", "instance"):
+        if finding.states and finding.evidence.get("kind") in ("assignment", "instance", "along"):
             # Witnesses are sensible: no negative tasks, demands or shares, where statements are about these.
             values = map(Fraction, finding.evidence["values"].values())
             told = name.startswith(("drf-", "tdrf-", "psdsf-")) and mutant not in MUST_BE_NEGATIVE
@@ -422,7 +452,8 @@ def test_mutants(name, mutant):
 
 FINITE = {
     *("br-bmf-path", "br-capacity-region", "br-drf-leaves-room", "br-drift-values", "br-durations-example"),
-    *("br-examples", "br-service-example", "br-whole-tasks", "dcdrf-demanded-resource"),
+    *("br-examples", "br-pf-durations-example", "br-service-example", "br-whole-tasks"),
+    "dcdrf-demanded-resource",
     *("dcdrf-lonely-tenant", "drf-example-asset", "drf-example-ceei", "drf-example-order"),
     *("drf-weighted-example", "edrf-bundles-ef1-impossible", "edrf-bundles-si-impossible"),
     *("psdsf-figure-1", "psdsf-figure-2", "psdsf-greater-cpu-use", "psdsf-table-4", "psdsf-two-servers"),
@@ -432,7 +463,7 @@ FINITE = {
 """Examples, families that are computed, mechanisms for the demands that are named, and a general argument
 beside which cases are computed."""
 
-UNENDED = 10
+UNENDED = 0
 """General proofs whose last step is not the statement; fewer are better, and more are not allowed."""
 
 
@@ -517,7 +548,7 @@ def test_what_is_refuted_has_a_small_witness(verdicts):
         assert witness, name
         finding = next(f for f in verdict.findings if f.status == Status.REFUTED)
         given = [finding.claim.get("arguments", {}), {**witness, "values": {}}]
-        if witness["kind"] in ("assignment", "instance"):
+        if witness["kind"] in ("assignment", "instance", "along"):
             given.append(witness["values"])
         told = list(numbers(given))
         assert told, name
@@ -539,8 +570,7 @@ def test_the_table_for_people(capsys):
     assert main(["br-feasible", "br-product-form", "--jobs", "1", "--verify"]) == 0
     told, aside = capsys.readouterr()
     assert "2 statements: 2 PROVED" in told
-    assert "1 of 4 steps in words" in told
-    assert "1 general, with steps in words" in told
+    assert "2 general, by certificates only" in told
     assert "all evidence verified" in aside
 
 

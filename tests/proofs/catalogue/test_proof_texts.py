@@ -180,3 +180,36 @@ def test_shared_steps_without_a_proof_are_refused():
         @argued
         def shared(question):
             """What is shared."""
+
+
+STATES = """\
+It is positive in all states.
+    demand: a > 0; rest: a[i] >= 0;
+    fits: P == a*Q + sum[i](a[i]*Q[i])
+    empty first: P == 1
+    less P = Q
+    always P > 0
+    => 2*P > 0 (as stated)
+    by demand * before; rest * before i
+"""
+
+
+def test_an_induction_over_states_says_what_python_says():
+    (step,) = proved(STATES, lambda question: ())(Question({}))
+    wanted = Question({}).in_all_states(
+        {"demand": "a > 0", "rest": "a[i] >= 0", "fits": "P == a*Q + sum[i](a[i]*Q[i])"},
+        "2*P > 0",
+        "demand * before",
+        "rest * before i",
+        start={"first": "P == 1"},
+        less={"P": "Q"},
+        always="P > 0",
+    )
+    assert step == Step("It is positive in all states.", wanted, states=True)
+    assert step.claim.hints == wanted.hints
+    # What is dropped is dropped in the empty state, too.
+    (step,) = proved(STATES, lambda question: ())(Question({}, dropped=frozenset({"first", "rest"})))
+    assert not step.claim.start
+    assert set(step.claim.hypotheses) == {"demand", "fits"}
+    with pytest.raises(ProofError, match="what always holds is a relation between functions"):
+        list(proved(STATES.replace("    less P = Q\n", ""), lambda question: ())(Question({})))

@@ -18,10 +18,9 @@ def demands_of(rng, n, largest):
     return [rng.choice(kinds) for _ in range(n)]
 
 
-def levels(shares, tasks):
-    """The largest share of a resource that is full, 1 of one that is not."""
-    held = [[row[j] * x for row, x in zip(shares, tasks, strict=True)] for j in (0, 1)]
-    return [max(column) if sum(column) == 1 else F(1) for column in held]
+def largest(shares, tasks):
+    """The largest share of each resource."""
+    return [max(row[j] * x for row, x in zip(shares, tasks, strict=True)) for j in (0, 1)]
 
 
 def test_there_is_one_bmf_allocation_on_two_resources():
@@ -46,7 +45,7 @@ def test_bmf_allocations_meet_what_uniqueness_assumes(n):
         values = {"a": own[0][0], "b": own[0][1], "x": own[1], "y": own[1]}
         for i, (row, x) in enumerate(others, 1):
             values |= {f"a_i{i}": row[0], f"b_i{i}": row[1], f"x_i{i}": x, f"y_i{i}": x}
-        values |= {f"{name}{j}": t for name in "TU" for j, t in enumerate(levels(shares, tasks), 1)}
+        values |= {f"{name}{j}": s for name in "st" for j, s in enumerate(largest(shares, tasks), 1)}
         for name, text in claim.hypotheses.items():
             assert relation(text).holds(values), (name, shares, tasks)
         # Another allocation meets them only if it is the same: one that is smaller is no longer fair.

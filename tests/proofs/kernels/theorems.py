@@ -13,7 +13,7 @@ needs_coq = pytest.mark.skipif(
     shutil.which("coqc") is None, reason="no coqc here; on Debian: apt-get install coq"
 )
 
-CERTIFICATES = {"Implication": 1, "SumSchema": 1, "Induction": 2}
+CERTIFICATES = {"Implication": 1, "SumSchema": 1, "Induction": 2, "StateInduction": 3}
 """Polynomial certificates of a claim that is proved."""
 
 TERM = re.compile(r"  (?:assert \(|have )T\d+ : (?:\(0 : ℝ\)|0) (?:<=|<|≤) (.*?)(?: := .*|\)$)")
