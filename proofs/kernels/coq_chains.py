@@ -47,6 +47,8 @@ def is_plain(claim: Data) -> bool:
     if "first" in claim:
         return False
     for cited in claim["cites"]:
+        if "hypotheses" not in cited["claim"]:
+            return False
         texts += [*cited["claim"]["hypotheses"].values(), cited["claim"]["conclusion"]]
         if any("[" in text for item in cited["values"].items() for text in item):
             return False

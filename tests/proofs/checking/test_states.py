@@ -137,7 +137,7 @@ def test_names_with_two_meanings(changes, told):
 
 def test_nothing_cites_it():
     """What holds in all states is no implication between values at one of them."""
-    with pytest.raises(ProofError, match="an implication, a schema or a chain"):
+    with pytest.raises(ProofError, match="an implication, a schema, an induction, a chain or a rule"):
         Chained(ATTAINED, "P > 0", (Citation(POSITIVE),))
 
 
