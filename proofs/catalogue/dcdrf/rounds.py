@@ -150,9 +150,9 @@ def _rounds(question: Question) -> Iterator[Claim]:
     Proof
         The same, computed from the algorithm.
             Computed (as stated).
-        # After n of N rounds: y the level, u what is used of resource r, m its rate then; D chooses the one
-        # that
-        # ends the next round. The families i are the tenants, in the first round.
+        # After n of N rounds: y the level, u what is used of resource r, m its rate then; D[r,n] is 1 for the
+        # resource that ends round n, and 0 for others. So after the last round nothing is asked of a resource
+        # that would end another one. The families i are the tenants, in the first round.
         [used] What is used of a resource is at least its rate times the level, because rates only fall.
             falling: m[n+1] <= m[n]; up: x[n] >= 0; level: y[n] >= 0; at first: u[1] >= m[1]*y[1];
             round: u[n+1] == u[n] + x[n]*m[n]; next: y[n+1] == y[n] + x[n]
@@ -191,14 +191,14 @@ def _rounds(question: Question) -> Iterator[Claim]:
         Together n (1 - epsilon)^(t-1) >= 1.
             falling: m[r,n+1] <= m[r,n]; up; level: y[n] >= 0; at first: u[r,1] >= m[r,1]*y[1];
             round: u[r,n+1] == u[r,n] + x[n]*m[r,n]; next; epsilon: e >= 0; below one: e < 1;
-            rate: sum[r](D[r,n]*m[r,n]) > 0; demanded: 1 - sum[r](D[r,n]*u[r,n]) > e;
-            ends: sum[r](D[r,n]*m[r,n])*(y[n+1] - y[n]) == 1 - sum[r](D[r,n]*u[r,n]); D[r,n] >= 0;
+            rate: sum[r](D[r,n+1]*m[r,n]) > 0; demanded: 1 - sum[r](D[r,n+1]*u[r,n]) > e;
+            ends: sum[r](D[r,n+1]*m[r,n])*(y[n+1] - y[n]) == 1 - sum[r](D[r,n+1]*u[r,n]); D[r,n] >= 0;
             first rates; equal: p*sum[i](1) == 1; exhausted: y[1]*sum[i](g[i]) == 1; power 1; power;
             alone: p*y[n] <= 1; positive: p > 0
             from used knowing all with m[n] = m[r,n]; u[n] = u[r,n]
-            from chosen knowing all with u[r] = u[r,n]; m[r] = m[r,n]; D[r] = D[r,n]; y = y[n]
-            from rises knowing all with m = sum[r](D[r,n]*m[r,n]); u = sum[r](D[r,n]*u[r,n]); y = y[n];
-            z = y[n+1]
+            from chosen knowing all with u[r] = u[r,n]; m[r] = m[r,n]; D[r] = D[r,n+1]; y = y[n]
+            from rises knowing all with m = sum[r](D[r,n+1]*m[r,n]); u = sum[r](D[r,n+1]*u[r,n]);
+            y = y[n]; z = y[n+1]
             from one knowing all with y = y[1]
             from powers knowing all
             from kept knowing all
