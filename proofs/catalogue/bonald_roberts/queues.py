@@ -176,10 +176,10 @@ def _normalisable(question: Question) -> Iterator[Claim]:
     Hypotheses
         load*: each resource has a load below 1
         overload*: a resource has a load of at least 1
-        attained
+        attained: the balance function is the sum of a resource at the state, and 1 more in the empty state
         series: the coefficients of the product of 1/(1 - load) over the resources follow the recursion of
             each resource, with the coefficients of the others as its rest
-        rest*: these are not negative
+        rest*: these are not negative, and at least 1 in the empty state
         before
         shift: with one job less the states weigh no more than they do themselves, times the load
         product: the rest of a resource adds up to at most the product without it
@@ -198,10 +198,11 @@ def _normalisable(question: Question) -> Iterator[Claim]:
 
     Proof
         # P: balance function, S: coefficient of the product, T: of the product without the resource that is
-        # the largest at the state; Q, U: P and S with one job less; z: power of the loads. Of one resource: c
+        # the largest at the state; Q, U: P and S with one job less, 0 where there is none; e: 1 in the empty
+        # state, and 0 in others; z: power of the loads. Of one resource: c
         # its demands, r its load, R the rest, B and b the product without it and with it.
         [below] The balance function is at most the coefficient of the product.
-            attained: P == sum[i](a[i]*Q[i]); series: S == T + sum[i](a[i]*U[i]); rest: T >= 0;
+            attained: P == e + sum[i](a[i]*Q[i]); series: S == T + sum[i](a[i]*U[i]); rest: T >= e;
             before: Q[i] <= U[i]; demands: a[i] >= 0
             => P <= S
             by before * demands
@@ -223,11 +224,11 @@ def _normalisable(question: Question) -> Iterator[Claim]:
             weighed: F <= G; divided: G <= b
             => F <= b
         If: all partial sums of the measure have one bound, the product.
-            attained: P[s] == sum[i](a[i,s]*Q[i,s]); series 1: S[s] == T[s] + sum[i](a[i,s]*U[i,s]);
-            rest: T[s] >= 0; before: Q[i,s] <= U[i,s]; demands: a[i,s] >= 0; weights; series; shift; product;
+            attained: P[s] == e[s] + sum[i](a[i,s]*Q[i,s]); series 1: S[s] == T[s] + sum[i](a[i,s]*U[i,s]);
+            rest: T[s] >= e[s]; before: Q[i,s] <= U[i,s]; demands: a[i,s] >= 0; weights; series; shift; product;
             load; sum
-            from below knowing all with P = P[s]; S = S[s]; T = T[s]; a[i] = a[i,s]; Q[i] = Q[i,s];
-            U[i] = U[i,s]
+            from below knowing all with P = P[s]; S = S[s]; T = T[s]; e = e[s]; a[i] = a[i,s];
+            Q[i] = Q[i,s]; U[i] = U[i,s]
             from weighed knowing all
             from one knowing all
             from divided knowing all with G = sum[s](z[s]*S[s])

@@ -173,6 +173,28 @@ def test_bmf_of_two_classes_meets_what_is_assumed_of_it_and_of_pf():
         assert "optimal" in unmet(Implication(claim.hypotheses, claim.conclusion), values)
 
 
+def test_one_class_of_half_the_load_meets_what_stability_assumes_in_the_empty_state_too():
+    claim = stated("br-balanced-stable")[0].instance(3)
+    # States of 0, 1 and 2 jobs of the first of three classes; the others demand nothing.
+    first, empty, one = [F(0), F(1), F(1)], [F(1), F(0), F(0)], [F(1), F(0), F(0)]
+    nothing = [F(0)] * 3
+    values = {
+        **{"r": F(1, 2), "B": F(1), "b": F(2)},
+        **members("z", [F(1), F(1, 2), F(1, 4)], "s"),
+        **members("e", empty, "s"),
+        **members("P", [F(1)] * 3, "s"),
+        **members("S", [F(1)] * 3, "s"),
+        **members("T", empty, "s"),
+        **members("R", empty, "s"),
+        **members("a", [[F(1)] * 3, nothing, nothing], "i", "s"),
+        **members("Q", [first, nothing, nothing], "i", "s"),
+        **members("U", [first, nothing, nothing], "i", "s"),
+        **members("c", one, "i"),
+    }
+    assert not unmet(claim, values)
+    assert "rest[1]" in unmet(claim, values | {"T_s1": F(0)})
+
+
 def filled(demands):
     """Tasks, dominant demands and a bottleneck of everybody under progressive filling."""
     tasks = definition("drf_tasks")(demands, [1, 1])
