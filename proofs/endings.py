@@ -9,6 +9,7 @@ together. What is computed or enumerated stands beside a proof: nothing can cite
 from __future__ import annotations
 
 from proofs.claims import REASONED, Chained, InWords, Step
+from proofs.language.rules import is_rule
 from proofs.language.sums import plain_relation
 from proofs.statement import Statement
 
@@ -61,7 +62,7 @@ def shortfall(statement: Statement) -> str:
 
 def _is_sign(text: str) -> bool:
     """Whether a relation says of one variable that it is not negative, and nothing more."""
-    if "sum[" in text:
+    if "sum[" in text or is_rule(text):
         return False
     r = plain_relation(text)
     return r.sign == ">=" and list(r.left.terms.values()) == [1] and r.left.degree == 1

@@ -14,7 +14,7 @@ from math import ceil, prod
 from proofs.errors import ProofError
 from proofs.language.relations import Relation, relation, variables_of
 from proofs.language.rules import is_rule, parts_of, rule_text, variables_in, written_out
-from proofs.language.sequences import as_families, at_next, at_number, at_step, looks_ahead
+from proofs.language.sequences import TAKEN, as_families, at_next, at_number, at_step, looks_ahead
 from proofs.language.sums import (
     as_one_equation,
     instances,
@@ -147,10 +147,14 @@ class _OverSets(_Deduction):
         held: dict[str, str] = {}
         for number, (name, text) in enumerate(self.hypotheses.items(), 1):
             if is_rule(text):
-                held |= {f"{name}[{k}]": told for k, told in written_out(text, size, f"multiplier_{number}")}
-                continue
-            for choice, written in instances(text, size):
-                one = f"{name}[{','.join(map(str, choice))}]" if choice else name
+                told = written_out(text, size, f"multiplier_{number}")
+                parts = [(f"{name}[{k}]", written) for k, written in told]
+            else:
+                parts = [
+                    (f"{name}[{','.join(map(str, choice))}]" if choice else name, written)
+                    for choice, written in instances(text, size)
+                ]
+            for one, written in parts:
                 if one in held:
                     raise ProofError(f"two hypotheses are called {one!r} where the sets have {size} elements")
                 held[one] = written
@@ -196,6 +200,7 @@ conclusion='(1 + 1) * s >= 1', hints=(), degree=2, case=None)
 
     def __post_init__(self) -> None:
         super().__post_init__()
+        _refuse_rules("a schema", self.hypotheses)
         if len(list(instances(self.conclusion, 2))) > 1:
             raise ProofError(
                 f"the conclusion of a schema is closed, give the one element its own variables; "
@@ -232,7 +237,9 @@ class Rule:
         object.__setattr__(self, "hypotheses", _texts(self.hypotheses, self.conclusion))
         for name in ("over", "each"):
             object.__setattr__(self, name, tuple(_texts({t: t for t in getattr(self, name)}, "")))
-        parts_of(self.text)
+        told = self.conclusion, tuple(self.hypotheses.values()), self.over, self.each
+        if parts_of(self.text) != told:
+            raise ProofError(f"{self.text!r} is read in other parts than these: {told!r}")
 
     @classmethod
     def of(cls, text: str) -> Rule:
@@ -267,7 +274,10 @@ class Citation:
     values: Mapping[str, str] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "values", _texts(self.values, ""))
+        given = {ast.unparse(tree_of(name)): term for name, term in _texts(self.values, "").items()}
+        if len(given) < len(self.values):
+            raise ProofError(f"two terms stand for one variable; got {dict(self.values)!r}")
+        object.__setattr__(self, "values", given)
         if type(self.claim) not in (Implication, SumSchema, Induction, Chained, Rule):
             raise ProofError(
                 "what is cited is an implication, a schema, an induction, a chain or a rule; got "
@@ -279,7 +289,11 @@ class Citation:
         known = set().union(*(variables_in(text) for text in read))
         if isinstance(self.claim, Rule):
             known = set(self.claim.over)
-        names = {name: ast.unparse(tree_of(name)) for name in self.values}
+        names = {name: name for name in self.values}
+        if taken := [
+            name for name in names if numbers is not None and TAKEN.fullmatch(name.partition("[")[0])
+        ]:
+            raise ProofError(f"no term stands for {taken[0]!r}, a number or a member of a sequence")
         if numbers is not None:  # a term for s[n] is one for s[n+1] and the first member, too
             known = {re.sub(r"(Next|First|Last)?(\[.*)?$", "", name) for name in known}
             names = {name: told.partition("[")[0] for name, told in names.items()}
@@ -295,6 +309,18 @@ def numbers_of(claim: object) -> tuple[int, str] | None:
     if isinstance(claim, Chained | Induction) and claim.first is not None:
         return claim.first, claim.last
     return None
+
+
+def _refuse_rules(what: str, hypotheses: Mapping[str, str]) -> None:
+    if rules := [text for text in hypotheses.values() if is_rule(text)]:
+        raise ProofError(f"{what} has no rules; got {rules[0]!r}")
+
+
+def _refuse_hidden(texts: Iterable[str], first: int, last: str) -> None:
+    """What mentions the next number is meant for every step, so the next number must matter in it."""
+    for text in texts:
+        if looks_ahead(text) and "Next" not in repr(plain_relation(as_families(text, first, last))):
+            raise ProofError(f"{text!r} mentions n + 1, on which it does not depend; leave it out")
 
 
 def _refuse_numbers(first: object, last: object) -> None:
@@ -363,8 +389,9 @@ class Chained(_OverSets):
         super().__post_init__()
         if self.first is not None or self.last:
             _refuse_numbers(self.first, self.last)
-            if rules := [text for text in self.hypotheses.values() if is_rule(text)]:
-                raise ProofError(f"a chain about sequences has no rules; got {rules[0]!r}")
+            _refuse_rules("a chain about sequences", self.hypotheses)
+            assert self.first is not None
+            _refuse_hidden([*self.hypotheses.values(), self.conclusion], self.first, self.last)
         object.__setattr__(self, "cites", tuple(self.cites))
         object.__setattr__(self, "cases", tuple(_texts({r: r for r in self.cases}, "")))
         if other := [cited for cited in self.cites if type(cited) is not Citation]:
@@ -432,6 +459,8 @@ class Induction(_Deduction):
         if used := {"from", "to", "induction"} & set(self.hypotheses):
             raise ProofError(f"no hypothesis of an induction may be called {min(used)!r}")
         _refuse_numbers(self.first, self.last)
+        _refuse_rules("an induction", self.hypotheses)
+        _refuse_hidden(self.hypotheses.values(), self.first, self.last)
         at_next(self.conclusion, self.first, self.last)  # refuses what looks ahead
 
     @property

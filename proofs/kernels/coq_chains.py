@@ -16,7 +16,6 @@ from proofs.checking.general import key_of
 from proofs.kernels.identifiers import COMPARED, identifiers, safe
 from proofs.language.polynomials import polynomial
 from proofs.language.relations import Relation, relation, variables_of
-from proofs.language.rules import is_rule
 from proofs.language.sums import substituted
 from proofs.verdicts.verdict import Finding
 
@@ -44,16 +43,14 @@ class Lemma:
 def is_plain(claim: Data) -> bool:
     """Whether no family, sequence or rule occurs in a chain, nor in what it cites."""
     texts = [*claim["hypotheses"].values(), claim["conclusion"], *claim.get("cases", ())]
-    if "first" in claim:
+    if "first" in claim or claim.get("rules"):
         return False
     for cited in claim["cites"]:
-        if "hypotheses" not in cited["claim"]:
+        if "hypotheses" not in cited["claim"] or cited["claim"].get("rules"):
             return False
         texts += [*cited["claim"]["hypotheses"].values(), cited["claim"]["conclusion"]]
         if any("[" in text for item in cited["values"].items() for text in item):
             return False
-    if any(map(is_rule, texts)):
-        return False
     return not any("_" in name for name in variables_of(map(relation, texts)))
 
 

@@ -21,6 +21,7 @@ from proofs.language.sums import (
     free_letters,
     instances,
     letters,
+    plain_relation,
     substituted,
     tree_of,
     variables,
@@ -67,6 +68,8 @@ def parts_of(text: str) -> Parts:
     texts = tuple(as_one_equation(part) for part in (conclusion, *premises.split(" and ")))
     names = tuple(ast.unparse(tree_of(name)) for name in BETWEEN.split(over)) if over else ()
     singles = tuple(BETWEEN.split(each)) if each else ()
+    if plain_relation(texts[0]).sign == "!=":
+        raise ProofError(f"{text!r}: a rule concludes an order or an equation, not that two sides differ")
     known = set().union(*map(variables, texts))
     if unknown := [name for name in names if name not in known]:
         raise ProofError(f"{text!r} does not hold the variable {unknown[0]!r}, which is to have all values")
@@ -112,7 +115,8 @@ def with_terms(text: str, values: Mapping[str, str]) -> str:
     Raises
     ------
     ProofError
-        If a term holds a variable that has all values in the rule, or an index that it uses.
+        If a term holds a variable that has all values in the rule, or an index that it uses, or if a premise
+        loses an index with its term.
 
     Examples
     --------
@@ -132,6 +136,10 @@ def with_terms(text: str, values: Mapping[str, str]) -> str:
         if captured := (free_letters(term) - letters(name)) & held:
             raise ProofError(f"the term for {name} carries the index {min(captured)!r}, which {text!r} uses")
     told = [substituted(part, terms) for part in (conclusion, *premises)]
+    # A premise is meant for all elements of a set, which may have none; without the index it asks for more.
+    for part, new in zip(premises, told[1:], strict=True):
+        if lost := free_letters(part) - set(each) - free_letters(new):
+            raise ProofError(f"{text!r}: the premise {part!r} loses the index {min(lost)!r} with its terms")
     # What is cited for each element needs the rule for each.
     brought = set().union(*(free_letters(term) - letters(name) for name, term in terms.items()))
     each = tuple(sorted({*each, *(brought & set().union(*map(free_letters, told)))}))

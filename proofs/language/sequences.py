@@ -17,7 +17,17 @@ from collections.abc import Callable
 from proofs.errors import ProofError
 from proofs.language.sums import tree_of
 
-__all__ = ["as_families", "at_first", "at_last", "at_next", "at_number", "at_step", "looks_ahead", "shifted"]
+__all__ = [
+    "TAKEN",
+    "as_families",
+    "at_first",
+    "at_last",
+    "at_next",
+    "at_number",
+    "at_step",
+    "looks_ahead",
+    "shifted",
+]
 
 TAKEN = re.compile(r"\w*(Next|First|Last)|Number")
 """Names that stand for members in chains."""
@@ -116,6 +126,7 @@ class _AtWithFamilies(_At):
         at = [k for k, place in enumerate(places) if ast.unparse(place) in self.members]
         if not at:
             return node
+        _refuse_before(node, at, places)
         letters = [place for k, place in enumerate(places) if k != at[0]]
         return _member(f"{ast.unparse(node.value)}_{self.members[ast.unparse(places[at[0]])]}", letters)
 
@@ -139,6 +150,13 @@ def as_families(text: str, first: int, last: str = "") -> str:
 
 def _places(node: ast.Subscript) -> list[ast.expr]:
     return list(node.slice.elts) if isinstance(node.slice, ast.Tuple) else [node.slice]
+
+
+def _refuse_before(node: ast.Subscript, at: list[int], places: list[ast.expr]) -> None:
+    if at != [len(places) - 1]:
+        raise ProofError(
+            f"{ast.unparse(node)}: the number of a member stands in the last place, as in s[i,n]"
+        )
 
 
 def _member(name: str, letters: list[ast.expr]) -> ast.expr:
@@ -167,6 +185,7 @@ class _AsFamilies(ast.NodeTransformer):
         at = [k for k, place in enumerate(places) if ast.unparse(place) in self.members]
         if not at or name == "n":
             return node
+        _refuse_before(node, at, places)
         end, indexed = self.members[ast.unparse(places[at[0]])]
         letters = [place for k, place in enumerate(places) if k != at[0]]
         return _member(f"{name}{end}", [*letters, ast.Name("n")] if indexed else letters)

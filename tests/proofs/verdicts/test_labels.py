@@ -79,7 +79,7 @@ def test_a_chain_that_cites_nothing_proves_nothing():
         ("br-balanced-fits", True),
         ("br-duration-bound-tight", True),
         ("psdsf-theorem-2", True),
-        ("dcdrf-lemma-3-1", False),
+        ("dcdrf-lemma-3-1", True),
         ("tdrf-optimum", False),
     ],
 )
