@@ -225,8 +225,8 @@ def _normalisable(question: Question) -> Iterator[Claim]:
             => F <= b
         If: all partial sums of the measure have one bound, the product.
             attained: P[s] == e[s] + sum[i](a[i,s]*Q[i,s]); series 1: S[s] == T[s] + sum[i](a[i,s]*U[i,s]);
-            rest: T[s] >= e[s]; before: Q[i,s] <= U[i,s]; demands: a[i,s] >= 0; weights; series; shift; product;
-            load; sum
+            rest: T[s] >= e[s]; before: Q[i,s] <= U[i,s]; demands: a[i,s] >= 0; weights; series; shift;
+            product; load; sum
             from below knowing all with P = P[s]; S = S[s]; T = T[s]; e = e[s]; a[i] = a[i,s];
             Q[i] = Q[i,s]; U[i] = U[i,s]
             from weighed knowing all
