@@ -485,24 +485,36 @@ def _drf_strategy(question: Question) -> Iterator[Claim]:
             demand: b > 0; lied: b*(K - E) >= 0
             => E <= K
             by demand * not the conclusion
-        [rises] Whose dominant share is larger runs more.
-            shares 1: D == z*c; shares 2: E == t*c; demand: c > 0; larger: D < E
-            => z < t
-            by demand * not the conclusion
         [neither] User 1 and k together hold no less than before.
             one: h <= q; other: r <= s
             => h + r <= q + s
-        # The true bottleneck of p has demands d.
+        [demanded] Who holds more of a resource than before demands some of it,
+            holds more: b*z < b*t; b >= 0; z >= 0; t >= 0
+            => b > 0
+            by not the conclusion * sign of t; sign of b * sign of z
+        [runs more] runs more,
+            holds more: b*z < b*t; demanded: b > 0
+            => z < t
+            by not the conclusion * demanded
+        [greater] and has a larger dominant share.
+            shares 1: D == z*c; shares 2: E == t*c; demand: c > 0; runs more: z < t
+            => D < E
+            by runs more * demand
+        # The true bottleneck of p has demands d. Of the bottleneck of k after the lie p demands bp.
         And if p holds more of it.
-            demand: c[i] > 0; demand 1: cp > 0; demand 2: bp > 0; demand 3: d0 > 0; bundle: y*d1 <= gd;
+            demand: c[i] > 0; demand 1: cp > 0; demand 2: d0 > 0; bundle: y*d1 <= gd;
             shares 1: D[i] == z[i]*c[i]; shares 2: E[i] == t[i]*c[i]; shares 3: Dp == zp*cp;
             shares 4: Ep == tp*cp;
             honest: d[i]*(Dp - D[i]) >= 0; honest 1: dk*(Dp - Dk) >= 0; lied: bp*(Ek - Ep) >= 0;
-            least 1: l[i] >= D[i] - E[i]; least 2: l[i]*(E[i] - Ek) >= 0; least 3: Ek < Dk; more: Dp < Ep;
+            least 1: l[i] >= D[i] - E[i]; least 2: l[i]*(E[i] - Ek) >= 0; least 3: Ek < Dk;
+            more: bp*zp < bp*tp; bp >= 0; zp >= 0; tp >= 0;
             full: x*d1 + dk*zk + d0*zp + sum[i](d[i]*z[i]) == 1;
             fits: gd + dk*tk + d0*tp + sum[i](d[i]*t[i]) <= 1; d[i] >= 0; dk >= 0; d1 >= 0
             cases y > x
             from no less knowing all with a = d1; g = gd
+            from demanded knowing all with b = bp; z = zp; t = tp
+            from runs more knowing all with b = bp; z = zp; t = tp
+            from greater knowing all with D = Dp; E = Ep; z = zp; t = tp; c = cp
             from reaches knowing all with b = bp; K = Ek; E = Ep
             from between knowing all with M = Dp; N = Ep; K = Ek
             from steady knowing all with a = d[i]; M = Dp; K = Ek; D = D[i]; E = E[i]; z = z[i]; t = t[i];
@@ -511,7 +523,6 @@ def _drf_strategy(question: Question) -> Iterator[Claim]:
             from zero knowing all with a = dk
             from nothing knowing all with a = dk; z = zk; t = tk
             from neither knowing all with h = x*d1; q = gd; r = dk*zk; s = dk*tk
-            from rises knowing all with D = Dp; E = Ep; z = zp; t = tp; c = cp
             from lost knowing all with b = d0; t = zp; z = tp
             from together knowing all with h = d0*zp; q = d0*tp; r = x*d1 + dk*zk; s = gd + dk*tk
             from overfull knowing all with h = x*d1 + dk*zk + d0*zp; q = gd + dk*tk + d0*tp; a[i] = d[i]
