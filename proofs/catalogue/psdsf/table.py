@@ -137,8 +137,8 @@ def _one_server(question: Question) -> None:
         signs: shares are not negative
     Place: section II-B, on CDRF
     Scope: each user and resource; all reals
-    Remark: Both mechanisms ask for max-min fairness of these shares, over the weights: the same numbers over
-        the same set of allocations.
+    Reading: Both mechanisms ask for max-min fairness of these shares, over the weights: the same numbers over
+        the same set of allocations. If everybody may run there, the tasks alone of TSF are those of CDRF.
 
     Proof
         # s: tasks x over tasks alone g; d, c: demand, capacity of the dominant resource; e, k: of another.
