@@ -321,6 +321,10 @@ def _strategy_proof(question: Question, pooled: bool) -> Iterator[Step]:
         fits*: what is run with the truth fits, and with the lie, the liar's real tasks in what it gets
         among*: the other users are those of no higher share than H, or T
         may, signs
+    Reading: Users are finitely many. So if the liar gains some user 1 of those who gain has the least share
+        with the truth, and if some lose, some user 2 of these has the least share with the lie: the two parts
+        are all cases. In both user 1 gains nothing, which contradicts what it is, so that the liar does not
+        gain.
     Remark: Weights are given, not stated by the users. The same steps exclude that several users lie and all
         of them gain.
     """
