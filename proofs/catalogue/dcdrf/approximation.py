@@ -49,8 +49,9 @@ def _incentive(question: Question) -> Iterator[Given]:
     Place: section 3
     Scope: all demands, entitlements and epsilon, any number of tenants; algorithm run for all 2 x 2 demands
         in thirds, four epsilon
-    Remark: Epsilon only tells who leaves after the first round, which always ends; so it is also when a
-        timeout ends the rounds.
+    Reading: Epsilon stands in no relation: it only tells who leaves after a round. So for each epsilon the
+        first round ends when it exhausts a resource, and levels rise by the steps of later rounds.
+    Remark: True when a timeout ends the rounds as well, since the first one always ends.
 
     Proof
         The same, computed from the algorithm.
