@@ -71,8 +71,9 @@ def _envy(question: Question) -> Iterator[Given]:
     Place: section 3
     Scope: all demands, entitlements, epsilon and pairs of any number of tenants; algorithm run for all 2 x 2
         demands in thirds, four epsilon
-    Remark: For every epsilon what counts as exhausted stops all of its demanders, in the same round. So it is
-        also when a timeout ends the rounds: whom it stops has the highest level of all.
+    Reading: For every epsilon what counts as exhausted stops all of its demanders, in the same round. So who
+        demands what stopped another one stopped no later, and who stopped later holds nothing of it.
+    Remark: True when a timeout ends the rounds as well: whom it stops has the highest level of all.
 
     Proof
         The same, computed from the algorithm.
