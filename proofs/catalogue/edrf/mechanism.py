@@ -307,6 +307,11 @@ def _strategyproof(question: Question) -> Iterator[Claim]:
     Place: section 3 (group strategyproofness)
     Scope: all demands, entitlements, groups and claims, any numbers of agents and resources; algorithm run
         for three agents and two resources: all lies of one in halves, of two in whole units
+    Reading: Agents are finitely many. If all members run more, they stop at higher levels, so that some agent
+        1 of all who do stops first in the honest run; it is a member or not, and the two parts are all cases.
+        The first says that such a member does not run more, the other that such an agent does not stop at a
+        higher level: so the members do not all run more. The sums over o are over all of the rest, beside an
+        agent p of it, which has a term of its own: G[p,p] is 0 in them.
     Remark: A group of one is strategy-proofness. Members who gain nothing can help others:
         edrf-strategyproof-helper.
 
@@ -316,7 +321,9 @@ def _strategyproof(question: Question) -> Iterator[Claim]:
         Every pair of lies of two of three agents.
             Computed (as stated).
         # z, y: levels at which agents stop in the honest run and with the lies. Members i, others who gain k,
-        # the rest p; o: the rest once more, beside one of them.
+        # the rest p. o: all of the rest once more, with the same levels; G[o,p]: what o has of the resource
+        # that stops p with the lies, for each unit of its level, but 0 for o = p, whose own rate on it is
+        # E[p].
         [later] A member of the group who runs more tasks stops at a higher level: where its honest rate is
         its
         entitlement, no claim has a higher rate.
