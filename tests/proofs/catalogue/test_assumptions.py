@@ -1,6 +1,7 @@
-"""What statements of Bonald and Roberts assume, met by allocations that definitions compute in fractions."""
+"""What statements assume, met by allocations that definitions compute in fractions, or by a run by hand."""
 
 import random
+import re
 from fractions import Fraction as F
 
 import pytest
@@ -193,6 +194,44 @@ def test_one_class_of_half_the_load_meets_what_stability_assumes_in_the_empty_st
     }
     assert not unmet(claim, values)
     assert "rest[1]" in unmet(claim, values | {"T_s1": F(0)})
+
+
+def at(number, text):
+    """What a text says of one number, with a variable for each member: u[r,n+1] is u_2[r] at 1."""
+    for member, n in (("n\\+1", number + 1), ("n", number), ("1", 1), ("N", 2)):
+        text = re.sub(rf"(\w+)\[(\w),{member}\]", rf"\1_{n}[\2]", text)
+        text = re.sub(rf"(\w+)\[{member}\]", rf"\1_{n}", text)
+    return text
+
+
+def of_two_rounds(claim):
+    """A claim about runs, said of those of two rounds: what looks ahead is asked after the first one only."""
+    held = {}
+    for name, text in claim.hypotheses.items():
+        numbers = (1,) if "n+1" in text else (1, 2)
+        held |= {at(n, text): f"{name} of {n}" for n in numbers}
+    return SumSchema({name: text for text, name in held.items()}, at(2, claim.conclusion)).instance(3)
+
+
+def test_a_run_of_two_rounds_meets_what_the_bound_of_rounds_assumes():
+    # Tenants who demand (1, 0), (1/2, 1) and (0, 1): resource 2 ends the first round at the level 3/2, and
+    # resource 1 the second one at 9/4. Then nobody is left, and all rates are 0.
+    claim = of_two_rounds(stated("dcdrf-rounds")[0])
+    values = {
+        **{"e": F(1, 5), "p": F(1, 3), "P_1": F(1), "P_2": F(4, 5)},
+        **{"y_1": F(3, 2), "y_2": F(9, 4), "x_1": F(3, 4), "x_2": F(0)},
+        **members("g", [F(0), F(1, 3), F(1, 3)], "i"),
+        **members("m_1", [F(1, 3), F(0), F(0)], "r"),
+        **members("m_2", [F(0)] * 3, "r"),
+        **members("u_1", [F(3, 4), F(1), F(0)], "r"),
+        **members("u_2", [F(1), F(1), F(0)], "r"),
+        **members("D_1", [F(0), F(1), F(0)], "r"),
+        **members("D_2", [F(1), F(0), F(0)], "r"),
+    }
+    assert not unmet(claim, values)
+    assert relation(claim.conclusion).holds(values)
+    # With a quarter for epsilon the second round would not be.
+    assert unmet(claim, values | {"e": F(1, 4), "P_2": F(3, 4)}) == ["demanded of 1"]
 
 
 def filled(demands):
