@@ -180,6 +180,8 @@ NOT_SAVED = {
     "proofs.Counterexample": "holds functions",
     "proofs.Enumeration": "holds functions",
     "proofs.Implication": "holds functions",
+    "proofs.Rule": "a part of a claim",
+    "proofs.StateInduction": "holds functions",
     "proofs.InWords": "a step of a statement",
     "proofs.Induction": "holds functions",
     "proofs.Question": "holds functions",

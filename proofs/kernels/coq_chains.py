@@ -139,7 +139,7 @@ class _Writer:
         if not cases:
             yield from self.leaf(dict(known), goal, indent)
             return
-        r, name = cases[0], f"C{len(cases)}"
+        r, name = cases[0], f"B{len(cases)}"
         # What is different from 0 is the second case of Coq, so that both change places.
         chosen = [r.negated, r] if r.sign == "!=" else [r, r.negated]
         sign = "==" if r.sign == "!=" else r.sign
