@@ -41,14 +41,15 @@ BEGIN, END = "<!-- cluster: what the command printed -->", "<!-- cluster: end --
 
 @dataclass(frozen=True)
 class Slow:
-    """DRF in Python that takes its time, so that workers have something to die in."""
+    """DRF in Python that takes its time in each state, so that workers have something to die in."""
 
     seconds: float
     name: str = "DRF, slow"
 
     def __call__(self, problem: Problem, counts: Any) -> Any:
         """Tasks."""
-        end = time.process_time() + self.seconds
+        states = np.size(counts) // problem.n_classes
+        end = time.process_time() + self.seconds * states
         while time.process_time() < end:
             pass
         return DRF()(problem, counts)
@@ -69,7 +70,7 @@ KINDS: dict[str, Callable[[int], Any]] = {
         SYSTEM, [Slow(2e-5)], LOADS, max_states=1, events=20_000, n_jobs=n, rng=1, progress=False
     ),
     "replications of simulate": lambda n: simulate(
-        SYSTEM, DRF(), level="jobs", jobs=1_500_000, replications=8, n_jobs=n, rng=1
+        SYSTEM, DRF(), level="jobs", jobs=10_000_000, replications=6, n_jobs=n, rng=1
     ),
     "tabulate, a slow policy": lambda n: tabulate(POOL, Slow(1e-3), (90, 90), n_jobs=n),
     "search_instability": lambda n: search_instability(
