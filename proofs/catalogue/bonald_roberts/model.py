@@ -23,8 +23,7 @@ References
 Hypotheses
     capacity: the capacity of the resource is positive
     scaling: shares are demands over capacity
-    optimal: relative to the tasks another allocation adds up to at most the number of users times the use of
-        its fullest resource
+    optimal: relative to the tasks another allocation adds up to at most n times its fullest resource's use
     fullest: that use is a mean by weights, 1 for the fullest resource and 0 for the others
     inverse: g is one over the tasks, which are positive
     demand: the user demands some of the resource

@@ -7,9 +7,7 @@ Bottleneck fairness of C-DRFH and TSF, and the sharing incentive of TSF, are in
 Hypotheses
     alone: alone, such tasks fit on a server, or into the pool
     beside: capacities are measured in those of the common resource
-    best: the placement is max-min fair: a user runs no more in another one in which nobody else of the same
-        or a
-        lower share runs less
+    best: the placement is max-min fair: nobody runs more where nobody else of no higher share runs less
     cover: each demand of the bundle's tasks is at least m times the user's
     covers: the tasks fit into the bundle
     dominant: alone, the user would fill a resource there
