@@ -6,7 +6,6 @@ claims are described (:mod:`proofs.claims`).
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from itertools import product
 from typing import Any
@@ -35,7 +34,7 @@ from proofs.errors import EvidenceError, ProofError
 from proofs.language.polynomials import Polynomial, polynomial
 from proofs.language.relations import Relation
 from proofs.language.rules import is_rule, parts_of, with_terms
-from proofs.language.sequences import as_families, at_first, at_last, shifted
+from proofs.language.sequences import as_families, at_first, at_last, mentions_next, shifted
 from proofs.language.sums import (
     free_letters,
     indices_in,
@@ -136,7 +135,8 @@ def check_chain(claim: Chained, evidence: Evidence) -> None:
                 closed = _cited(number, cited, known, single).impossible or closed
             except _UnmetError as missing:
                 unmet[-1][number] = missing
-        if not (closed or known.holds(conclusion, known.steps if _ahead(conclusion) else known.always)):
+        there = known.steps if mentions_next(conclusion) else known.always
+        if not (closed or known.holds(conclusion, there)):
             other = EvidenceError("the conclusion is none of the conclusions cited")
             raise next(iter(unmet[-1].values()), other)
     for number, error in unmet[0].items():
@@ -146,14 +146,6 @@ def check_chain(claim: Chained, evidence: Evidence) -> None:
 
 class _UnmetError(EvidenceError):
     """A hypothesis of what is cited is not known here."""
-
-
-AHEAD = re.compile(r"\w+Next\b")
-
-
-def _ahead(text: str) -> bool:
-    """Whether a text of a chain about sequences mentions a member of index n + 1."""
-    return AHEAD.search(text) is not None
 
 
 class _Known:
@@ -168,10 +160,10 @@ class _Known:
         self.steps = set(self.always) if self.last else self.always
         for text in claim.hypotheses.values():
             if is_rule(text):
-                self.always.add(_known_as(text))
+                self.always.add(_rule_key(text))
             else:
                 told = claim.read(text)
-                self.add(told, always=not _ahead(told))
+                self.add(told, always=not mentions_next(told))
         if self.first is not None:
             self.add(f"Number[n] >= {self.first}", always=True)
         if self.last:
@@ -184,7 +176,8 @@ class _Known:
         self.steps.add(key_of(r))
         if always:
             self.always.add(key_of(r))
-        if self.first is None or "n" not in indices_in(r) or _ahead(text) or not (always or not self.last):
+        moves = "n" in indices_in(r) and not mentions_next(text)
+        if self.first is None or not moves or (self.last and not always):
             return r
         self.steps.add(key_of(plain_relation(shifted(text))))
         ends = [at_first(text, self.first), *([at_last(text, self.last)] if self.last else [])]
@@ -222,23 +215,23 @@ def _cited(number: int, cited: Citation, known: _Known, single: frozenset[str]) 
     if lost := (brought | had | alone) - indices_in(conclusion) - single:
         raise EvidenceError(f"the conclusion of citation {number} does not carry the index {min(lost)!r}")
     used = set().union(*map(_letters, (*texts.values(), written)))
-    if isinstance(claim, Rule) and _known_as(claim.text) not in known.always:
+    if isinstance(claim, Rule) and _rule_key(claim.text) not in known.always:
         raise EvidenceError(f"citation {number} is of a rule that is none of the hypotheses: {claim.text}")
     if taken := (single - alone) & used:
         raise EvidenceError(f"citation {number} is of all members {min(taken)!r}, and a case of one of them")
     if known.first is not None and about is None and "n" in used:
         raise EvidenceError(f"citation {number} has the index n, which is that of the numbers here")
-    everywhere = not _ahead(text)
+    everywhere = not mentions_next(text)
     for name, held in texts.items():
         if is_rule(held):
-            if _known_as(with_terms(held, values)) not in known.always:
+            if _rule_key(with_terms(held, values)) not in known.always:
                 raise _UnmetError(f"citation {number} needs its rule {name!r}, {held}, which is none here")
             continue
         told = substituted(held, values)
         # What is cited about sequences asks for what does not look ahead at every number.
-        if known.holds(told, known.always) and not _ahead(told):
+        if known.holds(told, known.always) and not mentions_next(told):
             continue
-        if not known.holds(told, known.steps) or (about is not None and not _ahead(held)):
+        if not known.holds(told, known.steps) or (about is not None and not mentions_next(held)):
             raise _UnmetError(
                 f"citation {number} needs its hypothesis {name!r}, {plain_relation(told)}, which is neither "
                 "one here nor the conclusion of a citation before"
@@ -258,7 +251,7 @@ def _of_members(values: Mapping[str, str], first: int, last: str) -> dict[str, s
     found: dict[str, str] = {}
     for name, term in values.items():
         moves, told = "n" in free_letters(name), as_families(term, first, last)
-        if _ahead(told) or name in ("n", last):
+        if mentions_next(told) or name in ("n", last):
             raise ProofError(f"{name} = {term}: a term stands for a sequence, and does not look ahead")
         found[name] = told
         if moves:
@@ -268,10 +261,8 @@ def _of_members(values: Mapping[str, str], first: int, last: str) -> dict[str, s
     return found
 
 
-def _known_as(text: str) -> str:
-    """One text for a hypothesis and its multiples, a relation or a rule."""
-    if not is_rule(text):
-        return key_of(plain_relation(text))
+def _rule_key(text: str) -> str:
+    """One text for a rule, whatever the multiples of its relations and the order of its premises."""
     conclusion, premises, over, each = parts_of(text)
     told = sorted(key_of(plain_relation(premise)) for premise in premises)
     return f"{key_of(plain_relation(conclusion))} if {told} for all {sorted(over)} for each {sorted(each)}"

@@ -18,13 +18,16 @@ The functions of computations, enumerations, searches and counterexamples are na
 :mod:`proofs.definitions`: definitions in plain fractions, without any of the library.
 """
 
+from proofs.claims.chains import Chained, Citation, Rule, numbers_of
 from proofs.claims.claim import (
     CLAIMS,
+    REASONED,
     Claim,
     Computation,
     Counterexample,
     Enumeration,
     InWords,
+    Reasoned,
     Search,
     Step,
     claim_of,
@@ -32,20 +35,8 @@ from proofs.claims.claim import (
     content,
     reread_step,
 )
-from proofs.claims.reasoned import (
-    NEGATION,
-    REASONED,
-    RUN,
-    Chained,
-    Citation,
-    Implication,
-    Induction,
-    Reasoned,
-    Rule,
-    StateInduction,
-    SumSchema,
-    numbers_of,
-)
+from proofs.claims.deductions import NEGATION, Implication, SumSchema
+from proofs.claims.inductions import RUN, Induction, StateInduction
 
 __all__ = [
     "CLAIMS",

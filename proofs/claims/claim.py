@@ -6,17 +6,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from typing import Any
 
-from proofs.claims.reasoned import (
-    REASONED,
-    Chained,
-    Citation,
-    Implication,
-    Induction,
-    Reasoned,
-    Rule,
-    StateInduction,
-    SumSchema,
-)
+from proofs.claims.chains import Chained, Citation, Rule
+from proofs.claims.deductions import Implication, SumSchema
+from proofs.claims.inductions import Induction, StateInduction
 from proofs.definitions import plain
 from proofs.errors import ProofError
 from proofs.language.relations import relation
@@ -25,11 +17,13 @@ from proofs.language.sums import plain_relation
 
 __all__ = [
     "CLAIMS",
+    "REASONED",
     "Claim",
     "Computation",
     "Counterexample",
     "Enumeration",
     "InWords",
+    "Reasoned",
     "Search",
     "Step",
     "claim_of",
@@ -87,6 +81,10 @@ class InWords:
 
     text: str
 
+
+Reasoned = Implication | SumSchema | Induction | StateInduction | Chained
+REASONED = (Implication, SumSchema, Induction, StateInduction, Chained)
+"""These classes, and none made from them."""
 
 Claim = Reasoned | Computation | Enumeration | Search | Counterexample | InWords
 CLAIMS = (*REASONED, Computation, Enumeration, Search, Counterexample, InWords)

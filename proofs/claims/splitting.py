@@ -21,7 +21,7 @@ from dataclasses import dataclass, replace
 from itertools import product
 
 from proofs.claims.claim import Step
-from proofs.claims.reasoned import NEGATION, Implication
+from proofs.claims.deductions import NEGATION, Implication
 from proofs.errors import ProofError
 from proofs.language.comparisons import Comparison, comparisons
 from proofs.language.polynomials import Polynomial

@@ -15,7 +15,7 @@ import re
 from collections.abc import Callable
 
 from proofs.errors import ProofError
-from proofs.language.sums import tree_of
+from proofs.language.sums import plain_relation, tree_of
 
 __all__ = [
     "TAKEN",
@@ -25,7 +25,9 @@ __all__ = [
     "at_next",
     "at_number",
     "at_step",
+    "depends_on_next",
     "looks_ahead",
+    "mentions_next",
     "shifted",
 ]
 
@@ -146,6 +148,27 @@ def as_families(text: str, first: int, last: str = "") -> str:
     """
     members = {"n": ("", True), "n + 1": ("Next", True), str(first): ("First", False), last: ("Last", False)}
     return ast.unparse(_AsFamilies(members).visit(tree_of(text)))
+
+
+AHEAD = re.compile(r"(\w+)Next\b")
+
+
+def mentions_next(text: str) -> bool:
+    """Whether a text of a chain, see :func:`as_families`, mentions a member of index n + 1."""
+    return AHEAD.search(text) is not None
+
+
+def depends_on_next(text: str, first: int, last: str = "") -> bool:
+    """Whether a member of index n + 1 is left when both sides are multiplied out.
+
+    Examples
+    --------
+    >>> depends_on_next("s[n+1] >= s[n]", 0), depends_on_next("s[n] + s[n+1] - s[n+1] >= 0", 0)
+    (True, False)
+    """
+    told = as_families(text, first, last)
+    # Under other names a relation is another one, unless none of them is left.
+    return plain_relation(told) != plain_relation(AHEAD.sub(r"\1Later", told))
 
 
 def _places(node: ast.Subscript) -> list[ast.expr]:

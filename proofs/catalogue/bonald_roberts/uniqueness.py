@@ -278,26 +278,17 @@ def _unique(question: Question) -> None:
             from unique knowing all with U1 = 1; U2 = t2
             => x == y
         So it is for any two allocations that are bottleneck-max fair.
-            demands 1: a >= 0; demands 2: b >= 0; demands 3: a[i] >= 0; demands 4: b[i] >= 0;
-            tasks 1: x >= 0; tasks 2: y >= 0; tasks 3: x[i] >= 0; tasks 4: y[i] >= 0; largest 1: a*x <= s1;
-            largest 2: b*x <= s2; largest 3: a[i]*x[i] <= s1; largest 4: b[i]*x[i] <= s2;
-            largest 5: s1 <= 1; largest 6: s2 <= 1; bottleneck 1: a*x == s1 or b*x == s2;
-            bottleneck 2: a*x == s1 or b*x + sum[i](b[i]*x[i]) == 1;
+            demands 1; demands 2; demands 3; demands 4; tasks 1; tasks 2; tasks 3; tasks 4;
+            largest 1: a*x <= s1; largest 2: b*x <= s2; largest 3: a[i]*x[i] <= s1;
+            largest 4: b[i]*x[i] <= s2; largest 5: s1 <= 1; largest 6: s2 <= 1;
+            bottleneck 1: a*x == s1 or b*x == s2; bottleneck 2: a*x == s1 or b*x + sum[i](b[i]*x[i]) == 1;
             bottleneck 3: a*x + sum[i](a[i]*x[i]) == 1 or b*x == s2;
             bottleneck 4: a*x + sum[i](a[i]*x[i]) == 1 or b*x + sum[i](b[i]*x[i]) == 1;
             bottleneck 5: a[i]*x[i] == s1 or b[i]*x[i] == s2;
             bottleneck 6: a[i]*x[i] == s1 or b*x + sum[i](b[i]*x[i]) == 1;
-            bottleneck 7: a*x + sum[i](a[i]*x[i]) == 1 or b[i]*x[i] == s2; largest 7: a*y <= t1;
-            largest 8: b*y <= t2; largest 9: a[i]*y[i] <= t1; largest 10: b[i]*y[i] <= t2;
-            largest 11: t1 <= 1; largest 12: t2 <= 1; bottleneck 8: a*y == t1 or b*y == t2;
-            bottleneck 9: a*y == t1 or b*y + sum[i](b[i]*y[i]) == 1;
-            bottleneck 10: a*y + sum[i](a[i]*y[i]) == 1 or b*y == t2;
-            bottleneck 11: a*y + sum[i](a[i]*y[i]) == 1 or b*y + sum[i](b[i]*y[i]) == 1;
-            bottleneck 12: a[i]*y[i] == t1 or b[i]*y[i] == t2;
-            bottleneck 13: a[i]*y[i] == t1 or b*y + sum[i](b[i]*y[i]) == 1;
-            bottleneck 14: a*y + sum[i](a[i]*y[i]) == 1 or b[i]*y[i] == t2;
-            fits 1: a*x + sum[i](a[i]*x[i]) <= 1; fits 2: b*x + sum[i](b[i]*x[i]) <= 1;
-            fits 3: a*y + sum[i](a[i]*y[i]) <= 1; fits 4: b*y + sum[i](b[i]*y[i]) <= 1
+            bottleneck 7: a*x + sum[i](a[i]*x[i]) == 1 or b[i]*x[i] == s2; largest 7; largest 8; largest 9;
+            largest 10; largest 11; largest 12; bottleneck 8; bottleneck 9; bottleneck 10; bottleneck 11;
+            bottleneck 12; bottleneck 13; bottleneck 14; fits 1; fits 2; fits 3; fits 4
             cases a*x + sum[i](a[i]*x[i]) == 1; b*x + sum[i](b[i]*x[i]) == 1
             from positive knowing all with h = a*x; h[i] = a[i]*x[i]; s = s1
             from positive knowing all with h = b*x; h[i] = b[i]*x[i]; s = s2

@@ -69,6 +69,12 @@ def test_what_looks_ahead_depends_on_the_next_number(where):
         Induction({"told": odd}, "y[n] >= 0", last="N")
 
 
+@pytest.mark.parametrize("name", ["Nextdoor", "aNext"])
+def test_no_name_passes_for_the_next_number(name):
+    with pytest.raises(ProofError, match=r"on which it does not depend|take another name"):
+        Induction({"told": f"y[n] + {name} + x[n+1] - x[n+1] >= 0"}, "y[n] >= 0", last="N")
+
+
 def test_the_number_stands_last():
     with pytest.raises(ProofError, match="stands in the last place"):
         _ = Chained({"told": "x[n,i] >= 0"}, "x[n,i] >= 0", (Citation(runs()),), first=0).plain
