@@ -6,6 +6,7 @@ from dataclasses import dataclass
 import joblib
 import pytest
 
+from benchmarks.claims.cluster import told
 from capacity import search_instability
 from capacity.studies.instability import RandomSystems
 from fairness import DRF, Problem
@@ -48,14 +49,6 @@ KINDS = {
     "audit": lambda policy, n: audit([policy], ["SI", "PE"], budget=40, rng=1, n_jobs=n),
     "statements": lambda policy, n: check_all(STATEMENTS, n_jobs=n),
 }
-
-
-def told(result):
-    """All numbers that a result has, but the time that it took."""
-    if hasattr(result, "tasks"):
-        return result.tasks.tobytes()
-    frame = result.to_dataframe()
-    return repr(frame.drop(columns="seconds", errors="ignore").to_dict())
 
 
 @pytest.mark.long

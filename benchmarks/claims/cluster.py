@@ -10,7 +10,6 @@ number differs.
 from __future__ import annotations
 
 import argparse
-import multiprocessing
 import os
 import random
 import signal
@@ -166,5 +165,4 @@ def main(arguments: list[str]) -> int:
 
 
 if __name__ == "__main__":
-    multiprocessing.freeze_support()
     sys.exit(main(sys.argv[1:]))

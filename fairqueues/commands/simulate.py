@@ -82,7 +82,7 @@ def simulate(
     run = partial(queueing.simulate, system, rng=call.seed, n_jobs=call.jobs)
     with call.workers():
         asked = {
-            name: partial(run, one, **(whole if what != "tasks" and waits(system, one) else options))
+            name: partial(run, one, **(whole if waits(system, one) else options))
             for name, one in simulated.items()
         }
         results = call.run(asked)

@@ -105,8 +105,7 @@ def _laws(call: Call, system: System, policies: Mapping[str, Any], **options: An
 
     make = partial(stationary, system, distribution=False, **options)
     # Chains of whole jobs in order are not cut off: of all options they are told, and refuse, proofs.
-    proved = {name: True for name in ("certified",) if options.get(name)}
-    in_order = partial(stationary, system, **proved)
+    in_order = partial(stationary, system, certified=options.get("certified", False))
     return call.run(
         {
             name: partial(in_order if waits(system, policy) else make, policy)

@@ -110,12 +110,12 @@ def policies(context: typer.Context, incomplete: str) -> list[Offer]:
 
 
 def _policies(context: typer.Context, incomplete: str, *, orders: bool) -> list[Offer]:
-    from fairqueues.scenario.names import ORDERS, policies_for
+    from fairqueues.scenario.names import policies_for
 
     tables = _tables(context)
-    known = policies_for("cluster" in tables if tables else None, not tables or "tree" in tables)
-    told = ((name, entry.about) for name, entry in known.items() if orders or name not in ORDERS)
-    return _beginning(told, incomplete)
+    cluster, on_trees = "cluster" in tables if tables else None, not tables or "tree" in tables
+    known = policies_for(cluster, on_trees, orders=orders)
+    return _beginning(((name, entry.about) for name, entry in known.items()), incomplete)
 
 
 _CLOSED = (("balanced", "balanced fairness"), ("bound", "the bound on its durations"))
@@ -141,10 +141,10 @@ def curves(context: typer.Context, incomplete: str) -> list[Offer]:
 
 def schedulers(incomplete: str) -> list[Offer]:
     """Schedulers of whole tasks, and policies that one can follow."""
-    from fairqueues.scenario.names import ORDERS, SCHEDULERS, policies_for
+    from fairqueues.scenario.names import SCHEDULERS, policies_for
 
     own = {name: SCHEDULERS[name] for name in ("fifo", "drf")}
-    known = {name: entry for name, entry in policies_for(None, False).items() if name not in ORDERS} | own
+    known = policies_for(None, False, orders=False) | own
     return _beginning(((name, entry.about) for name, entry in known.items()), incomplete)
 
 

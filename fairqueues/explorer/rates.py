@@ -28,7 +28,6 @@ import numpy as np
 
 from capacity.curves.result import UNSTABLE
 from capacity.curves.solve import solve
-from capacity.means import words
 from capacity.means.chains import ByChain
 from capacity.means.formulas import ByRecursion
 from capacity.means.found import CHAIN
@@ -47,7 +46,7 @@ LOG = logging.getLogger(__name__)
 
 BALANCED, BOUND = "balanced fairness", "bound"
 
-METHOD = {METHODS[word]: word for word in (words.BALANCED, words.BOUND)}
+METHOD = {name: word for word, name in METHODS.items()}
 """Words of what is no policy."""
 
 LOADS = (*np.linspace(0.02, 0.9, 23).round(12).tolist(), 0.93, 0.95)

@@ -129,8 +129,10 @@ POLICIES: dict[str, Named] = (
 """Policies for one pool, for servers, and for the queues of a tree; orders of whole jobs."""
 
 
-def policies_for(cluster: bool | None, on_trees: bool) -> dict[str, Named]:
+def policies_for(cluster: bool | None, on_trees: bool, *, orders: bool = True) -> dict[str, Named]:
     """Policies for servers (True), for one pool (False) or for both (None), with those for trees or without.
+
+    Orders of whole jobs, which are for one pool, may be left out.
 
     Examples
     --------
@@ -140,7 +142,7 @@ def policies_for(cluster: bool | None, on_trees: bool) -> dict[str, Named]:
     return {
         name: entry
         for name, entry in POLICIES.items()
-        if cluster in (None, entry.servers) and entry.on_tree <= on_trees
+        if cluster in (None, entry.servers) and entry.on_tree <= on_trees and (orders or name not in ORDERS)
     }
 
 

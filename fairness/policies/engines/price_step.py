@@ -26,9 +26,7 @@ from fairness.policies.engines.price_space import FARTHEST, SHARP, Space, bill_o
 __all__ = ["find_step", "leave_limits", "take_step"]
 
 _SLACK = 0.1  # usage of a resource so far below its capacity that its price may well be 0
-_CONTRADICTION = (
-    1e-10  # loads of dependent resources differ by less than this only by rounding, or do no harm
-)
+_CONTRADICTION = 1e-10  # loads of dependent resources that differ by less than this may stay so
 _INEXACT = 0.01  # part of a right side that conjugate gradients may leave; less and less, towards the end
 
 
