@@ -7,7 +7,7 @@ import time
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
 
 from fairness.arguments.validation import require_workers
@@ -134,6 +134,11 @@ class Report(Result):
         """How many statements have which status."""
         return Counter(v.status for v in self.verdicts)
 
+    @cached_property
+    def exported(self) -> tuple[int, ...]:
+        """How many steps of each statement :mod:`proofs.kernels` writes as theorems for Coq."""
+        return tuple(map(exported_steps, self.verdicts))
+
     @property
     def unexplained(self) -> tuple[str, ...]:
         """What is unknown although no reason is given, which would be a mistake of the prover."""
@@ -174,7 +179,7 @@ class Report(Result):
         import pandas as pd
 
         rows = []
-        for v in self.verdicts:
+        for v, exported in zip(self.verdicts, self.exported, strict=True):
             s = v.statement
             rows.append(
                 {
@@ -184,7 +189,7 @@ class Report(Result):
                     "statement": s["words"],
                     "verdict": str(v.status),
                     "kind": v.kind,
-                    "kernel": kernel(v),
+                    "kernel": _kernel(exported, v),
                     "said": s["said"],
                     "scope": v.scope,
                     "steps_in_words": v.in_words,
@@ -203,7 +208,7 @@ class Report(Result):
         """The table as text, a statement per block."""
         lines = []
         source = ""
-        for v in self.verdicts:
+        for v, exported in zip(self.verdicts, self.exported, strict=True):
             s = v.statement
             if s["source"] != source:
                 source = s["source"]
@@ -214,7 +219,7 @@ class Report(Result):
             lines.append(f"      {v.said}")
             lines.append(f"      scope: {v.scope}{words}")
             if v.kind:
-                lines.append(f"      proof: {v.kind}; kernel: {kernel(v)}")
+                lines.append(f"      proof: {v.kind}; kernel: {_kernel(exported, v)}")
             if v.second_methods:
                 lines.append(f"      computed steps confirmed {confirmed(v.second_methods)}")
             for finding in v.findings:
@@ -232,7 +237,7 @@ class Report(Result):
             told = "; ".join(f"{kinds[kind]} {kind}" for kind in Kind if kinds[kind])
             lines.append(f"Kinds of proof, each by its weakest part: {told}")
         steps = sum(len(v.findings) for v in self.verdicts)
-        exported = sum(exported_steps(v) for v in self.verdicts)
+        exported = sum(self.exported)
         lines.append(f"Steps written as theorems for a proof kernel (Coq, Lean): {exported} of {steps}")
         methods: Counter[str] = sum((v.second_methods for v in self.verdicts), Counter())
         if methods:
@@ -252,7 +257,11 @@ class Report(Result):
 
 def kernel(verdict: Verdict) -> str:
     """How many of the steps are exported to a proof kernel: "coq 5/7"."""
-    return f"coq {exported_steps(verdict)}/{len(verdict.findings)}"
+    return _kernel(exported_steps(verdict), verdict)
+
+
+def _kernel(exported: int, verdict: Verdict) -> str:
+    return f"coq {exported}/{len(verdict.findings)}"
 
 
 def confirmed(methods: Counter[str]) -> str:

@@ -55,6 +55,7 @@ __all__ = [
     "check_states",
     "check_sums",
     "key_of",
+    "scaled",
     "summand",
     "with_sums",
 ]
@@ -284,11 +285,16 @@ def _is_known(r: Relation, known: set[str]) -> bool:
 
 def key_of(r: Relation) -> str:
     """One text for a relation and its multiples; an equation is the same the other way round."""
+    return repr(scaled(r))
+
+
+def scaled(r: Relation) -> Relation:
+    """The multiple of a relation that stands for all of them."""
     if not r.left.variables:
-        return repr(r)
+        return r
     first = r.left.ordered[0][1]
     scale = 1 / (first if r.sign in ("==", "!=") else abs(first))
-    return repr(Relation(polynomial(scale) * r.left, r.sign))
+    return Relation(polynomial(scale) * r.left, r.sign)
 
 
 def check_induction(claim: Induction, evidence: Evidence) -> None:

@@ -4,8 +4,9 @@ The checker of this project is short, but it is this project's own. Here its cer
 real numbers, "for all values, the hypotheses imply the conclusion", with proofs that hold nothing but the
 identity of the certificate and the signs of its terms. Steps that are computed, enumerated, searched or
 reasoned in words are no polynomials: they are listed as comments, and no theorem stands for them. Claims for
-sets of every size are theorems on lists in Coq, inductions on natural numbers; in Lean there are their parts.
-Chains of earlier steps are left out. That the relations mean what the words say is for the reader to judge.
+sets of every size are theorems on lists in Coq, inductions on natural numbers, and chains of earlier steps
+apply their theorems; in Lean there are the identities alone. That the relations mean what the words say is
+for the reader to judge.
 """
 
 from proofs.kernels.coq import to_coq

@@ -14,7 +14,7 @@ and the step, from which Coq proves it (:mod:`proofs.kernels.coq_inductions`).
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
@@ -22,14 +22,16 @@ from typing import Any
 from proofs.checking.general import with_sums
 from proofs.claims import NEGATION, RUN, Implication
 from proofs.definitions import fraction
-from proofs.kernels.coq_chains import Lemma, chain_variables, plain_chains
+from proofs.kernels.coq_chains import binders_of, chains_in
+from proofs.kernels.coq_citations import Lemma
+from proofs.kernels.coq_names import Binders
 from proofs.kernels.coq_sums import is_supported
 from proofs.kernels.identifiers import identifiers
 from proofs.language.polynomials import Polynomial, polynomial
 from proofs.language.relations import Relation, relation, variables_of
-from proofs.verdicts.verdict import Finding, Verdict
+from proofs.verdicts.verdict import Finding, Status, Verdict
 
-__all__ = ["Chain", "Multiple", "Product", "Section", "Theorem", "exported_steps", "sections"]
+__all__ = ["Chain", "Multiple", "Product", "Section", "Theorem", "alone_in", "exported_steps", "sections"]
 
 KINDS = ("refutation", "assignment", "induction")
 """Kinds of evidence on a claim that is a theorem, whatever else it holds."""
@@ -112,12 +114,12 @@ class Theorem:
 
 @dataclass(frozen=True)
 class Chain:
-    """A chain without families, and the theorems of what it cites, one for each citation."""
+    """A chain, and the theorems of the steps that it cites, or None for a rule, one for each citation."""
 
     name: str
     says: str
     claim: Data
-    cites: tuple[Lemma, ...]
+    cites: tuple[Lemma | None, ...]
 
 
 @dataclass(frozen=True)
@@ -135,11 +137,18 @@ IN_SUMS = "_in_sums"
 
 def exported_steps(verdict: Verdict) -> int:
     """How many steps of a verdict are a theorem of Coq; in Lean sums and inductions are so in parts."""
-    return sum(
-        f.evidence.get("kind") in KINDS
+    alone = alone_in(verdict.findings)
+    return len(alone) + len(chains_in(verdict.findings, alone))
+
+
+def alone_in(findings: Sequence[Finding]) -> list[int]:
+    """The numbers of steps that have a theorem and cite no other one."""
+    return [
+        k
+        for k, f in enumerate(findings)
+        if f.evidence.get("kind") in KINDS
         or (f.evidence.get("kind") == "sums" and is_supported(f.claim, f.evidence))
-        for f in verdict.findings
-    ) + len(plain_chains(verdict.findings))
+    ]
 
 
 def sections(verdicts: Iterable[Verdict]) -> Iterator[Section]:
@@ -165,19 +174,37 @@ def sections(verdicts: Iterable[Verdict]) -> Iterator[Section]:
                         leads_to = f"{name}_{inner}" if inner else name, claim, evidence
                         theorem = replace(theorem, leads_to=leads_to)
                 theorems.append(theorem)
-        words = v.statement["words"], *_left_out(v)
-        yield Section(v.summary().splitlines()[0], words, tuple(theorems), _chains(v, names[key], theorems))
+        alone = alone_in(v.findings)
+        cited = chains_in(v.findings, alone)
+        words = v.statement["words"], *_told(v, names[key], {*alone, *cited}, cited)
+        chains = _chains(v.findings, names[key], theorems, cited)
+        yield Section(v.summary().splitlines()[0], words, tuple(theorems), chains)
 
 
-def _chains(verdict: Verdict, key: str, theorems: Iterable[Theorem]) -> tuple[Chain, ...]:
-    """The chains of a verdict that have a theorem."""
-    findings, written = verdict.findings, {theorem.name: theorem.written for theorem in theorems}
+def _chains(
+    findings: Sequence[Finding],
+    key: str,
+    theorems: Iterable[Theorem],
+    cited: Mapping[int, Sequence[int | None]],
+) -> tuple[Chain, ...]:
+    """The chains that have a theorem, by the steps that they cite."""
+    written = {theorem.name.removesuffix(IN_SUMS): theorem.written for theorem in theorems}
+    binders: dict[str, Binders] = {}
+
+    def lemma(j: int | None) -> Lemma | None:
+        if j is None:
+            return None
+        name, claim = f"{key}_{j + 1}", findings[j].claim
+        if name not in binders:
+            told = variables_of(map(relation, (*claim["hypotheses"].values(), claim["conclusion"])))
+            binders[name] = Binders.of({*written[name], *told})
+        return Lemma(name, binders[name], claim)
+
     chains = []
-    for k, cited in plain_chains(findings).items():
-        names = [f"{key}_{j + 1}" for j in cited]
-        lemmas = (Lemma(name, written[name], findings[j].claim) for name, j in zip(names, cited, strict=True))
-        chains.append(Chain(f"{key}_{k + 1}", findings[k].says, findings[k].claim, tuple(lemmas)))
-        written[chains[-1].name] = chain_variables(findings[k].claim)
+    for k, steps in cited.items():
+        lemmas = tuple(map(lemma, steps))
+        chains.append(Chain(f"{key}_{k + 1}", findings[k].says, findings[k].claim, lemmas))
+        binders[chains[-1].name] = binders_of(findings[k].claim, lemmas)
     return tuple(chains)
 
 
@@ -222,10 +249,14 @@ def _at_first(part: Data, claim: Data, met: Any) -> dict[str, Any]:
     return values
 
 
-def _left_out(verdict: Verdict) -> Iterator[str]:
-    """The steps that no kernel sees, or sees in part."""
-    yield f"Steps with a theorem: {exported_steps(verdict)} of {len(verdict.findings)}."
-    chains = plain_chains(verdict.findings)
+def _told(verdict: Verdict, key: str, exported: Container[int], chains: Container[int]) -> Iterator[str]:
+    """What states the statement, and the steps that no kernel sees, or sees in part."""
+    findings = verdict.findings
+    there = [k for k in range(len(findings)) if k in exported]
+    yield f"Steps with a theorem: {len(there)} of {len(findings)}."
+    stated = [f"{key}_{k + 1}" for k in there if findings[k].states or k == len(findings) - 1]
+    if stated and verdict.status == Status.PROVED:
+        yield f"The statement itself, or its parts: {', '.join(stated)}."
     for k, finding in enumerate(verdict.findings, 1):
         kind = finding.evidence.get("kind", "in words")
         if k - 1 in chains:

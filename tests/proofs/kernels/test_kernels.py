@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from proofs import Chained, Citation, Implication, Induction, Status, SumSchema, check, statements
+from proofs import Implication, Induction, Status, SumSchema, check, statements
 from proofs.checks import check_all, kernel
 from proofs.kernels import exported_steps, source_files, to_coq, to_lean
 from proofs.kernels.identifiers import RESERVED, identifiers
@@ -160,71 +160,6 @@ def test_a_theorem_for_every_size_states_the_claim():
       forall in_k : nat, 0 <= -(2 + INR in_k) + (s_of_n in_k) + 1.
     """
     assert stated.split() == wanted.split()
-
-
-PUSH = Implication({"low": "x > 0", "high": "y >= x"}, "y > 0")
-OTHER = Implication({"one": "p == 0 or q == 0", "not this": "p != 0"}, "q == 0")
-PRODUCT = Implication({"s": "s > 0", "t": "t > 0"}, "s*t != 0", hints=((("s", "t"), "1"),))
-ABOVE, BELOW = (Implication({"z": f"z {sign} 0"}, "z**2 >= 0") for sign in (">=", "<"))
-SOME, NONE = (Implication({"z": f"z {sign} 0"}, "z**4 >= 0", hints=(((), "z**2"),)) for sign in ("!=", "=="))
-NEVER = Implication({"more": "u > v", "less": "u < v"}, "0 == 1")
-DOUBLE = Implication({"z": "z >= 0"}, "2*z >= 0")
-PUSHED = Chained({"low": "2*a > 0", "high": "b >= a"}, "3*b > 0", (Citation(PUSH, {"x": "a", "y": "b"}),))
-CHAINS = (
-    PUSHED,
-    Chained({}, "x**2 >= 0", (Citation(ABOVE, {"z": "x"}), Citation(BELOW, {"z": "x"})), cases=("x >= 0",)),
-    Chained({}, "x**4 >= 0", (Citation(SOME, {"z": "x"}), Citation(NONE, {"z": "x"})), cases=("x != 0",)),
-    Chained(
-        {"h": "x > y"},
-        "2*x - 2*y >= 0",
-        (Citation(NEVER, {"u": "x", "v": "y"}), Citation(DOUBLE, {"z": "x - y"})),
-        cases=("x < y",),
-    ),
-    Chained(
-        {"one": "a == 0 or b*c == 0", "low": "b > 0", "high": "c >= b"},
-        "a == 0",
-        (
-            Citation(PUSH, {"x": "b", "y": "c"}),
-            Citation(PRODUCT, {"s": "b", "t": "c"}),
-            Citation(OTHER, {"p": "b*c", "q": "a"}),
-        ),
-    ),
-    Chained({"low": "b > 0", "high": "c >= b"}, "6*c > 0", (Citation(PUSHED, {"a": "b", "b": "c"}),)),
-)
-
-
-def chained(*chains):
-    cited = [cite.claim for chain in chains for cite in chain.cites if type(cite.claim) is Implication]
-    claims = [claim for k, claim in enumerate(cited) if claim not in cited[:k]]
-    return check(own(*claims, *chains, name="chains"))
-
-
-def test_chains_without_families_are_theorems():
-    verdict = chained(*CHAINS)
-    assert verdict.status == Status.PROVED
-    assert exported_steps(verdict) == len(verdict.findings)
-    text = to_coq(verdict)
-    assert text.count("assert (K") >= 10
-    # With families they are not.
-    lemma = Implication({"low": "x >= 0"}, "2*x >= 0")
-    family = check(
-        own(lemma, Chained({"low": "r[i] >= 0"}, "2*r[i] >= 0", (Citation(lemma, {"x": "r[i]"}),)))
-    )
-    assert family.status == Status.PROVED
-    assert exported_steps(family) == 1
-    assert "Step 2 has none (chained)" in to_coq(family)
-
-
-@needs_coq
-@pytest.mark.long
-def test_coq_accepts_chains_and_refuses_bent_ones(tmp_path):
-    text = to_coq(chained(*CHAINS))
-    assert compiled(tmp_path, "chains", text) is None
-    last = text.rindex("Theorem")
-    for right, wrong in (("0 < b", "0 <= b"), ("0 <= -b + c", "0 <= b - c"), ("0 < 6*c.", "0 < 6*b - c.")):
-        bent = text[:last] + text[last:].replace(right, wrong, 1)
-        assert bent != text, text[last:]
-        assert compiled(tmp_path, "bent", bent) is not None
 
 
 def test_steps_without_polynomials_are_told():
