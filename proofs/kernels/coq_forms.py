@@ -1,8 +1,8 @@
 """Sums in Coq brought to their normal form, and terms put in for the variables that are summed.
 
-Sums are linear, and what does not depend on the index stands before the sum. A product of two letters is
-summed over the later one first; where a sum is summed again, both are one over pairs. The lemmas that these
-proofs cite are in ``lemmas/sums.v``.
+Sums are linear, and what does not depend on the index stands before the sum. A product of several letters is
+summed over the latest one first; where a sum is summed again, both are one over all of their letters. The
+lemmas that these proofs cite are in ``lemmas/sums.v``.
 """
 
 from __future__ import annotations
@@ -163,31 +163,35 @@ def _level(letter: str, p: Polynomial, names: Names, within: Iterable[str]) -> I
 
 
 def _merged(letter: str, inner: Monomial, variable: str, names: Names) -> Iterator[str]:
-    """Where a sum is within the sum: both are one over pairs, in the order of their letters."""
+    """Where a sum is within the sum: both are one over all of their letters, in order."""
     bound, factors = summand_of(variable)
     if bound == {letter} and factors == inner:
         return
     sums = [name for name, e in inner if name.startswith("sum_") and e == 1]
-    others = bound - {letter}
-    if len(sums) != 1 or len(others) != 1:
+    others = sorted(bound - {letter})
+    if len(sums) != 1 or not others:
         raise Unsupported(f"a sum {variable}")
-    (second,) = others
-    if letter < second and inner == ((sums[0], 1),):
-        return  # the sum over pairs, as it stands
+    if letter < others[0] and inner == ((sums[0], 1),):
+        return  # the sum over all of them, as it stands
     rest = names.product(tuple(factor for factor in inner if factor[0] != sums[0]))
     within = names.product(summand_of(sums[0])[1])
-    here, there = (f"{names[f'set {one}']} (fun {names[f'in {one}']} => " for one in (letter, second))
     pair = f"({rest}) * ({within})"
-    yield f"assert (M : total {here}{names.product(inner)}) = {names.term(variable)})."
-    yield f"{{ transitivity (total {here}total {there}{pair})))."
+    yield f"assert (M : {names.total([letter], names.product(inner))} = {names.term(variable)})."
+    yield f"{{ transitivity ({names.total([letter, *others], pair)})."
     yield f"  {{ apply total_ext; {names.intros([letter])}."
-    yield f"    transitivity (({rest}) * (total {there}{within}))); [ring | symmetry; apply total_scale]. }}"
-    first = letter
-    if letter > second:
-        yield f"  transitivity (total {there}total {here}{pair})))."
-        elements = f"{names[f'in {letter}']} {names[f'in {second}']}"
-        sets = f"{names[f'set {letter}']} {names[f'set {second}']}"
-        yield f"  {{ apply (total_exchange {sets} (fun {elements} => {pair})). }}"
-        first, second = second, letter
-    yield f"  apply total_ext; {names.intros([first])}; apply total_ext; {names.intros([second])}; ring. }}"
+    yield f"    transitivity (({rest}) * ({names.total(others, within)})); [ring |]."
+    for k, other in enumerate(others, 1):
+        scaled = names.total([other], f"({rest}) * ({names.total(others[k:], within)})")
+        yield f"    transitivity ({scaled}); [symmetry; apply total_scale |]."
+        yield f"    apply total_ext; {names.intros([other])}."
+    yield "    reflexivity. }"
+    while others and others[0] < letter:
+        first, *others = others
+        sets, elements = (f"{names[f'{word} {letter}']} {names[f'{word} {first}']}" for word in ("set", "in"))
+        yield f"  transitivity ({names.total([first, letter, *others], pair)})."
+        yield f"  {{ apply (total_exchange {sets} (fun {elements} => {names.total(others, pair)})). }}"
+        yield f"  apply total_ext; {names.intros([first])}."
+    for one in (letter, *others):
+        yield f"  apply total_ext; {names.intros([one])}."
+    yield "  ring. }"
     yield "rewrite M; clear M."

@@ -179,7 +179,7 @@ def test_a_process_without_the_prover_accepts_the_evidence(verdicts):
 
 @pytest.mark.long
 def test_kernels_see_nearly_all_certificates(verdicts):
-    """All polynomial certificates, and all chains but those about sequences and one with a triple sum."""
+    """All polynomial certificates, and all chains but those about sequences."""
     seen, told = Counter(), Counter()
     for verdict in verdicts.values():
         alone = alone_in(verdict.findings)

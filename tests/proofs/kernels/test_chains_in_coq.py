@@ -89,6 +89,12 @@ DIFFERENT = Chained(
     "sum[i](1) - 2*sum[i](y[i]) != 1",
     (Citation(APART, {"x[i]": "2*y[i] - 1"}),),
 )
+TRIPLE = Chained(
+    {"x": "m[k]*sum[i,l](a[i,k]*b[l,i]) >= 0"},
+    "sum[i,k,l](m[k]*a[i,k]*b[l,i]) >= 0",
+    (Citation(SumSchema({"x": "x[k] >= 0"}, "sum[k](x[k]) >= 0"), {"x[k]": "sum[i,l](m[k]*b[l,i]*a[i,k])"}),),
+)
+"""A sum over three letters, of which the one that is summed last stands between the others."""
 SUM_RULE = "y[k] <= x[k] if sum[k](w[k]*y[k]) <= c and y[k] >= 0 for all y[k]"
 RULED = Chained(
     {"rule": SUM_RULE, "fits": "sum[k](w[k]*z[k]) <= c", "low": "z[k] >= 0"},
@@ -108,7 +114,16 @@ RULES = (
         (Citation(RULED, {"x[k]": "v[k,j]", "w[k]": "d[k]*b[j]", "c": "1", "z[k]": "z[k,j]"}),),
     ),
 )
-HOLD = [*NUMBERS, *FAMILIES, *RULES, WORDS, DIFFERENT, *test_chains.HOLD.values(), *test_rules.HOLD.values()]
+HOLD = [
+    *NUMBERS,
+    *FAMILIES,
+    *RULES,
+    WORDS,
+    DIFFERENT,
+    TRIPLE,
+    *test_chains.HOLD.values(),
+    *test_rules.HOLD.values(),
+]
 
 
 def in_order(claims):
