@@ -32,6 +32,7 @@ from functools import cached_property
 import numpy as np
 from scipy import sparse
 from scipy.sparse.linalg import LinearOperator, gmres
+from threadpoolctl import threadpool_limits
 
 from fairness.machine.memory import require_memory
 from fairness.machine.work import Task
@@ -235,7 +236,8 @@ class PoissonEquation:
             for k in range(hand, len(f), len(hands)):
                 h[k] = hands[hand].solve(-f[k], work.advance)
 
-        with work, ThreadPoolExecutor(len(hands)) as pool:
+        # Threads of BLAS, which wait by spinning, would take the cores from the hands.
+        with work, threadpool_limits(1, user_api="blas"), ThreadPoolExecutor(len(hands)) as pool:
             list(pool.map(solve, range(len(hands))))
         return h, v
 

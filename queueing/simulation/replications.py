@@ -341,16 +341,17 @@ def estimate_quantiles(
         own = [sample[i] for sample in samples]
         if not all(map(len, own)):
             continue
-        pooled = np.sort(np.concatenate(own))
+        # Not sorted anew: the values at a few ranks are found in a tenth of the time.
+        pooled = np.concatenate(own)
         values[:, :, i] = np.transpose([np.quantile(one, levels) for one in own])
-        quantiles = np.quantile(pooled, levels)
+        quantiles = np.quantile(pooled, levels, overwrite_input=True)
         below = [np.searchsorted(one, quantiles, side="right") for one in own]
         half_widths = estimate_ratio(below, [[len(one)] for one in own], confidence).half_width
         ends[:, :, i] = [(-np.inf, quantile, np.inf) for quantile in quantiles]
         for k, (level, half) in enumerate(zip(levels, half_widths, strict=True)):
             beyond = min(level, 1 - level) * min(independent[i], len(pooled))
             if beyond >= BEYOND * factor**2 and level - half > 0 and level + half < 1:
-                ends[k, ::2, i] = np.quantile(pooled, [level - half, level + half])
+                ends[k, ::2, i] = np.quantile(pooled, [level - half, level + half], overwrite_input=True)
     found = {}
     for level, single, (lower, value, upper) in zip(levels, values, ends, strict=True):
         error = np.maximum(value - lower, upper - value) / factor

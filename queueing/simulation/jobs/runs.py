@@ -166,28 +166,24 @@ class Outcome:
         """The log of each measured phase."""
         return [self.log[begin:end] for begin, end in pairwise(self.edges)]
 
-    def totals(self, alone: FloatArray) -> FloatArray:
-        """Totals of each measured phase, (n_phases, n_classes, 6); ``alone`` (n_classes,): the most tasks."""
-        totals = np.zeros((*self.area.shape, 6))
-        totals[:, :, : WORK + 1] = [_totals(phase, alone) for phase in self._phases]
+    def measured(self, alone: FloatArray, *, ranked: bool) -> tuple[FloatArray, FloatArray, Ranks]:
+        """Totals of each measured phase, (n_phases, n_classes, 6), those of its parts, (n_phases, parts,
+        n_classes, 4), and its ranks where they are asked for; ``alone`` (n_classes,): the most tasks.
+        """
+        count = min(PARTS, max(1, int(np.diff(self.edges).min())))
+        totals, ranks = np.zeros((*self.area.shape, 6)), []
+        parts = np.empty((len(self.area), count, *totals[0, :, : WORK + 1].shape))
+        for k, phase in enumerate(self._phases):
+            jobs = _lasting(phase, alone)
+            totals[k, :, : WORK + 1] = _totals(jobs, len(alone))
+            cut = zip(*(np.array_split(column, count) for column in jobs), strict=True)
+            parts[k] = [_totals(rows, len(alone)) for rows in cut]
+            if ranked:
+                both = np.array(jobs[1:3])
+                ranks.append([np.sort(both[:, jobs[0] == i], axis=1) for i in range(len(alone))])
         totals[:, :, AREA] = self.area
         totals[:, :, TIME] = self.time[:, None]
-        return totals
-
-    def parts(self, alone: FloatArray) -> FloatArray:
-        """Totals of the parts of each phase, (n_phases, parts, n_classes, 4)."""
-        parts = min(PARTS, max(1, int(np.diff(self.edges).min())))
-        cut = (np.array_split(phase, parts) for phase in self._phases)
-        return np.array([[_totals(rows, alone) for rows in phase] for phase in cut])
-
-    def ranks(self, alone: FloatArray) -> Ranks:
-        """Durations and slowdowns of each phase, ranked by class."""
-        ranks = []
-        for phase in self._phases:
-            kinds, durations, slowdowns = _lasting(phase, alone)
-            both = np.array([durations, slowdowns])
-            ranks.append([np.sort(both[:, kinds == i], axis=1) for i in range(len(alone))])
-        return ranks
+        return totals, parts, ranks
 
 
 class Run:
@@ -318,19 +314,18 @@ def _grown(held: Arrays, *names: str, axis: int, purpose: str) -> Arrays:
     return held._replace(**larger)
 
 
-def _totals(log: FloatArray, alone: FloatArray) -> FloatArray:
+def _totals(jobs: Sequence[np.ndarray], n_classes: int) -> FloatArray:
     """Number of jobs, sums of durations, slowdowns and sizes of some jobs, (n_classes, 4)."""
-    kinds, durations, slowdowns = _lasting(log, alone)
-    columns = (None, durations, slowdowns, log[:, SIZE])
-    return np.array([np.bincount(kinds, values, len(alone)) for values in columns]).T
+    kinds, *columns = jobs
+    return np.array([np.bincount(kinds, values, n_classes) for values in (None, *columns)]).T
 
 
-def _lasting(log: FloatArray, alone: FloatArray) -> tuple[np.ndarray, FloatArray, FloatArray]:
-    """Class, duration and slowdown of each job."""
-    kinds = log[:, CLASS].astype(np.int64)
-    durations, least = log[:, DEPARTURE] - log[:, ARRIVAL], log[:, SIZE] / alone[kinds]
+def _lasting(log: FloatArray, alone: FloatArray) -> tuple[np.ndarray, ...]:
+    """Class, duration, slowdown and size of each job."""
+    kinds, sizes = log[:, CLASS].astype(np.int64), log[:, SIZE]
+    durations, least = log[:, DEPARTURE] - log[:, ARRIVAL], sizes / alone[kinds]
     equal = durations - least <= ROUNDING * log[:, DEPARTURE]
-    return kinds, durations, np.where(equal, 1.0, durations / least)
+    return kinds, durations, np.where(equal, 1.0, durations / least), sizes
 
 
 def estimates(

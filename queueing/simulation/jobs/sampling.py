@@ -283,10 +283,9 @@ class JobLevel(Level[Sample]):
         log = measured if measured < MOST else BLOCK
         run = Run(source, self.source.reader(), log, present, self.orders, self.scales, pace)
         outcome = run.outcome(self.warmup, self.phases)
-        alone = self.system.most_tasks
-        ranks = outcome.ranks(alone) if self.levels else []
+        measured_of = outcome.measured(self.system.most_tasks, ranked=bool(self.levels))
         kept = outcome if self.record else replace(outcome, log=outcome.log[:0].copy())
-        return Sample(outcome.totals(alone), outcome.parts(alone), ranks, kept)
+        return Sample(*measured_of, kept)
 
     def result(self, samples: Sequence[Sample], entropy: Entropy | None) -> JobSimulation:
         """What finished replications estimate."""
