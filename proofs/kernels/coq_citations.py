@@ -227,9 +227,9 @@ class Writer:
             told = _applied(citation.head, *given, self.names.elements(citation.had))
             stated = citation.terms.stated(citation.conclusion)
             yield from [f"{indent}  {self.names.intros(letters)}."] * bool(letters)
-            yield f"{indent}  assert (C1 : {stated}) by exact {told}."
+            yield f"{indent}  assert (S1 : {stated}) by exact {told}."
             rewriting = self.equations.rewriting(citation.terms, citation.conclusion.left, NOTHING)
-            yield f"{indent}  {_derived('C1', conclusion.sign, [f'{one} in C1' for one in rewriting], [])}"
+            yield f"{indent}  {_derived('S1', conclusion.sign, [f'{one} in S1' for one in rewriting], [])}"
             yield f"{indent}}}"
             if conclusion.impossible:
                 yield f"{indent}{' '.join([*closing, 'exfalso;'])} {_contradiction(fact.name, conclusion)}."
@@ -280,12 +280,12 @@ class Writer:
         for place, k in enumerate(order, 1):
             r, new = form.premises[k], told.premises[place - 1]
             own = told.own(new)
-            rewriting = [f"{one} in C1" for one in self.equations.rewriting(terms, r.left, bound)]
+            rewriting = [f"{one} in S1" for one in self.equations.rewriting(terms, r.left, bound)]
             proof = _applied(f"P{k + 1}", self.names.elements(form.own(r)))
             lines += [f"assert (R{place} : {each(own)}{self.names.relation(new)})."]
             opened = f"{self.names.intros(own)}; " if own else ""
-            derived = _derived("C1", new.sign, rewriting, [])
-            lines += [f"{{ {opened}pose proof {proof} as C1; {derived} }}"]
+            derived = _derived("S1", new.sign, rewriting, [])
+            lines += [f"{{ {opened}pose proof {proof} as S1; {derived} }}"]
             given.append(f"R{place}")
         lines += [f"{self.names.intros(last)}."] * bool(last)
         arguments = [self.names.elements(told.each), *bound.introduced(self.names), *given]

@@ -29,7 +29,7 @@ not_lt sorry
 RESERVED = frozenset((_COQ + _LEAN).split())
 """Words of the two languages, and the names that the proofs use."""
 _PLAIN = re.compile(r"[A-Za-z][A-Za-z0-9_]*")
-_USED = re.compile(r"[ABCEHKPQRST][0-9]+|[BN]|IH")
+_USED = re.compile(r"[ABEHKPQRST][0-9]+|[BN]|IH")
 """Hypotheses, terms, sums and equations, as the proofs number them."""
 
 

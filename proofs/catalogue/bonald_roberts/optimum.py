@@ -118,6 +118,10 @@ def _optimum(question: Question) -> None:
     Reading: With 0 <= e <= 1 there is such a policy: it runs 1/(1 + e) tasks of each class if both have jobs,
         and one task of a class that has jobs alone. The function is h = x(x + 1) + y(y + 1) + 2 e x y, whose
         drift is written here by its values before and after an event.
+    Remark: How far proportional fairness is from it at every load is open. By the chain of the library it has
+        1.015, 1.079, 1.120, 1.119, 1.057 times as many jobs at load .9 for e = .1, .3, .5, .7, .9, and 1.050,
+        1.172, 1.261, 1.282, 1.159 times at .98; the product form of heavy traffic has 1 + e times as many in
+        the limit.
 
     Proof
         # x, y: jobs of both classes; f, g: their tasks.

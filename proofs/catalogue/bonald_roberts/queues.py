@@ -22,7 +22,7 @@ from proofs.catalogue.bonald_roberts.model import SOURCE
 from proofs.catalogue.chapter import Chapter
 from proofs.catalogue.examples import every
 from proofs.claims import Claim
-from proofs.statement import Question
+from proofs.statement import Question, Said
 
 __all__ = ["EXAMPLE", "STATEMENTS", "THREE"]
 
@@ -92,6 +92,129 @@ def _product_form(question: Question) -> Iterator[Claim]:
     """
     given = {"shares": EXAMPLE, "loads": ["1/3", "1/2"], "sizes": [1, 2], "size": 7}
     yield every("balance_equations", **given, balanced=question.holds("rates"))
+
+
+@STATEMENTS.add("br-balanced-insensitive", said=Said.READER)
+def _insensitive(_: Question) -> None:
+    r"""Under balanced fairness the numbers of jobs have the same law for all sizes of phase type with the same
+    means.
+
+    .. math:: \pi(x) = \pi(0)\,\Phi(|x|)\prod_i|x_i|!\prod_k\frac{\rho_{ik}^{x_{ik}}}{x_{ik}!}, \quad
+              \varphi_i\sum_{|x|=m}\pi(x) = \sum_k\rho_{ik}\sum_{|x|=m-e_i}\pi(x)
+
+    Hypotheses
+        law*: the measure is the balance function of the numbers of jobs times the weight of their stages, and
+            times what the other classes bring
+        rates*: tasks are the balance function with one job less over that of the state
+        weight*: the weight is the number of orders in which jobs may have these stages, times the powers of
+            the loads of the stages: so times jobs of a stage it is that without one of them, times the load
+            of the stage and the number of jobs
+        equal*: the jobs of a class have equal parts of its tasks
+        some: the class has jobs at the state, and with one job more
+        traffic*: what leaves a stage has begun there, or comes from another stage
+        begin*: a job begins in some stage
+        end*: from a stage it goes to another one, or ends
+        stages*: all stages together, by whichever letter
+        out: what flows out of the state, by arrivals and by ends of stages
+        back: what flows into it, by arrivals, from stage to stage, and by ends
+        jobs*: each job of the class is in a stage
+        once*: for each stage, the states with one job of it less are the states with one job less
+        load*: the loads of the stages add up to the load of the class
+    Place: not in the slides, which use it where they compare durations
+    Scope: any numbers of classes and stages, all phase types; of one class, as the others stay as they are
+    Reading: The second step is the recursion that the law of exponential sizes has (br-product-form), so that
+        both are the same where they add up to 1. Laws of phase type come as near to any law as one likes.
+
+    Proof
+        # One class with N jobs at a state. Of stage k: n[k] jobs, r[k] load, u[k] rate; P and F: measure and
+        # balance function, B[k] and G with one job of the stage less, M and L[k] weights. U[k]: measure times
+        # tasks of the jobs of stage k. R[j,k]: the same of stage j where one of k is in j instead, with n1,
+        # P1 and M1; V[j] where one in j is added, with n2, P2, M2 and H. c: what the other classes bring.
+        [less] The jobs of a stage have no more tasks than its load times the measure with one of them less,
+            law: P == c*F*M; law 1: B == c*G*L; rates: f*F == G; weight: n*M == N*r*L; equal: N*U == n*f*P;
+            some: N > 0
+            => U <= r*B
+            by some * not the conclusion; some * not the conclusion | N
+        [more] and no fewer.
+            law; law 1; rates; weight; equal; some
+            => U >= r*B
+            by some * not the conclusion; some * not the conclusion | N
+        [same] So they have as many.
+            less: s <= t; more: s >= t
+            => s == t
+        [stage] Jobs leave stages as often as jobs come into them,
+            share: U[k] == r[k]*B[k]; share 1: R[j,k] == s[j]*B[k];
+            traffic: r[k]*u[k] == z*a[k] + sum[j](s[j]*v[j]*q[j,k])
+            => sum[k](z*a[k]*B[k]) + sum[j,k](v[j]*q[j,k]*R[j,k]) == sum[k](u[k]*U[k])
+            by share | u[k]; share 1 | v[j]*q[j,k]; traffic | B[k]
+        [ends] and end, by their loads, as often as they begin,
+            traffic; begin: sum[k](a[k]) == 1; end: o[j] + sum[k](q[j,k]) == 1;
+            stages: sum[j](s[j]*v[j]) == sum[k](r[k]*u[k])
+            => sum[j](v[j]*o[j]*s[j]) == z
+            by traffic | 1; end | s[j]*v[j]
+            degree 2
+        [gone] at this state, too.
+            share 2: V[j] == s[j]*P; ends: sum[j](v[j]*o[j]*s[j]) == z
+            => sum[j](v[j]*o[j]*V[j]) == z*P
+            by share 2 | v[j]*o[j]; ends | P
+        [balance] What flows out flows back in.
+            out: O == S + T; back: I == W + Y; stage: W == T; gone: Y == S
+            => I == O
+        So the measure solves the balance equations of jobs with stages.
+            law: P == c*F*M; law 1: B[k] == c*G*L[k]; law 2: P1[j,k] == c*F*M1[j,k];
+            law 3: P2[j] == c*H*M2[j]; rates: f*F == G; rates 1: g*H == F; weight: n[k]*M == N*r[k]*L[k];
+            weight 1: n1[j,k]*M1[j,k] == N*s[j]*L[k]; weight 2: n2[j]*M2[j] == (N + 1)*s[j]*M;
+            equal: N*U[k] == n[k]*f*P; equal 1: N*R[j,k] == n1[j,k]*f*P1[j,k];
+            equal 2: (N + 1)*V[j] == n2[j]*g*P2[j]; some: N > 0; some 1: N + 1 > 0;
+            traffic; begin; end; stages; out: O == z*P + sum[k](u[k]*U[k]);
+            back: I == sum[k](z*a[k]*B[k]) + sum[j,k](v[j]*q[j,k]*R[j,k]) + sum[j](v[j]*o[j]*V[j])
+            from less knowing all with B = B[k]; L = L[k]; n = n[k]; r = r[k]; U = U[k]
+            from more knowing all with B = B[k]; L = L[k]; n = n[k]; r = r[k]; U = U[k]
+            from same knowing all with s = U[k]; t = r[k]*B[k]
+            from less knowing all with P = P1[j,k]; M = M1[j,k]; B = B[k]; L = L[k]; n = n1[j,k]; r = s[j];
+            U = R[j,k]
+            from more knowing all with P = P1[j,k]; M = M1[j,k]; B = B[k]; L = L[k]; n = n1[j,k]; r = s[j];
+            U = R[j,k]
+            from same knowing all with s = R[j,k]; t = s[j]*B[k]
+            from less knowing all with P = P2[j]; F = H; M = M2[j]; B = P; G = F; L = M; f = g; n = n2[j];
+            N = N + 1; r = s[j]; U = V[j]
+            from more knowing all with P = P2[j]; F = H; M = M2[j]; B = P; G = F; L = M; f = g; n = n2[j];
+            N = N + 1; r = s[j]; U = V[j]
+            from same knowing all with s = V[j]; t = s[j]*P
+            from stage knowing all
+            from ends knowing all
+            from gone knowing all
+            from balance knowing all with S = z*P; T = sum[k](u[k]*U[k]); Y = sum[j](v[j]*o[j]*V[j]);
+            W = sum[k](z*a[k]*B[k]) + sum[j,k](v[j]*q[j,k]*R[j,k])
+            => I == O (as stated)
+        [most] All stages together have no more tasks than the class,
+            equal: N*U[k] == n[k]*f*P; jobs: sum[k](n[k]) == N; some: N > 0
+            => sum[k](U[k]) <= f*P
+            by some * not the conclusion; equal | 1; jobs | f*P
+        [least] and no fewer.
+            equal; jobs; some
+            => sum[k](U[k]) >= f*P
+            by some * not the conclusion; equal | 1; jobs | f*P
+        [summed] Over all states i with as many jobs,
+            tasks: sum[k](U[i,k]) == f*P[i]; share: U[i,k] == r[k]*B[i,k]; once: sum[i](B[i,k]) == Q;
+            load: sum[k](r[k]) == h
+            => f*sum[i](P[i]) == h*Q
+            by tasks | 1; share | 1; once | r[k]
+        it has the recursion of the law of exponential sizes, in which no stage stands.
+            law: P[i] == c*F*M[i]; law 1: B[i,k] == c*G*L[i,k]; rates: f*F == G;
+            weight: n[i,k]*M[i] == N*r[k]*L[i,k]; equal: N*U[i,k] == n[i,k]*f*P[i]; some;
+            jobs: sum[k](n[i,k]) == N; once; load
+            from less knowing all with P = P[i]; M = M[i]; B = B[i,k]; L = L[i,k]; n = n[i,k]; r = r[k];
+            U = U[i,k]
+            from more knowing all with P = P[i]; M = M[i]; B = B[i,k]; L = L[i,k]; n = n[i,k]; r = r[k];
+            U = U[i,k]
+            from same knowing all with s = U[i,k]; t = r[k]*B[i,k]
+            from most knowing all with P = P[i]; U[k] = U[i,k]; n[k] = n[i,k]
+            from least knowing all with P = P[i]; U[k] = U[i,k]; n[k] = n[i,k]
+            from same knowing all with s = sum[k](U[i,k]); t = f*P[i]
+            from summed knowing all
+            => f*sum[i](P[i]) == h*Q (as stated)
+    """
 
 
 @STATEMENTS.add("br-balanced-fits")

@@ -248,6 +248,8 @@ def _si_impossible(question: Question) -> Iterator[Step]:
         efficient*, fair*
     Place: section 5 (impossibility)
     Scope: deterministic mechanisms for two agents on one resource of {c} units, demands 1 and {c}
+    Remark: More resources of which nobody demands anything change nothing. For three agents and more it is
+        open here: a mechanism may treat two of them by what the others ask for.
     """
     return _mechanisms(question, ["SI"])
 
@@ -263,6 +265,8 @@ def _ef1_impossible(question: Question) -> Iterator[Step]:
     Place: section 5 (impossibility)
     Scope: deterministic mechanisms for two agents on one resource of {c} units, demands 1 and {c}; both
         readings of one bundle
+    Remark: More resources of which nobody demands anything change nothing. For three agents and more it is
+        open here: a mechanism may treat two of them by what the others ask for.
     """
     return _mechanisms(question, ["own", "other"])
 
