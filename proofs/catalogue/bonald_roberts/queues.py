@@ -96,8 +96,8 @@ def _product_form(question: Question) -> Iterator[Claim]:
 
 @STATEMENTS.add("br-balanced-insensitive", said=Said.READER)
 def _insensitive(_: Question) -> None:
-    r"""Under balanced fairness the numbers of jobs have the same law for all sizes of phase type with the same
-    means.
+    r"""Under balanced fairness the numbers of jobs have the same law for all sizes of phase type with the
+    same means.
 
     .. math:: \pi(x) = \pi(0)\,\Phi(|x|)\prod_i|x_i|!\prod_k\frac{\rho_{ik}^{x_{ik}}}{x_{ik}!}, \quad
               \varphi_i\sum_{|x|=m}\pi(x) = \sum_k\rho_{ik}\sum_{|x|=m-e_i}\pi(x)
