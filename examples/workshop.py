@@ -12,7 +12,16 @@ from __future__ import annotations
 import sys
 
 from examples.reproduce import Source, command
-from examples.workshop_figures import allocations, dynamics, letters, models, performance, saturation, tasks
+from examples.workshop_figures import (
+    allocations,
+    conjectures,
+    dynamics,
+    letters,
+    models,
+    performance,
+    saturation,
+    tasks,
+)
 from fairqueues.kernels import bottlenecks, chains, prices, runs, whole_tasks
 
 FIGURES = (
@@ -29,6 +38,7 @@ FIGURES = (
     performance.validation,
     tasks.results,
     letters.closed_forms,
+    conjectures.conjectures,
 )
 
 INTRODUCTION = (

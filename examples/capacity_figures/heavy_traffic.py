@@ -268,8 +268,8 @@ def bmf_stability(*, full: bool) -> Page:
         "8. Is BMF stable?",
         'Slide "Conjectures": stability of bottleneck max fairness in the whole capacity region.',
         f"Every mark is a random system with all loads inside the capacity region: the slowest ray that its fluid trajectories end on, in units of the least time in which any policy could empty the queues. "
-        f"Of {total} systems under BMF, busiest resource at .9 to .99, {bad or 'none'} {'is' if bad == 1 else 'are'} unstable and {open_} undecided (a trajectory could not be followed to its end). No theorem covers "
-        "BMF, so this is evidence and no proof; the last column bounds, with 95 per cent confidence, the fraction of such systems in which the search would see an instability. The control is strict "
+        f"Of {total} systems under BMF, busiest resource at .9 to .99, {bad or 'none'} {'is' if bad == 1 else 'are'} unstable and {open_} undecided (a trajectory could not be followed to its end). Theorems cover two "
+        "classes on two resources, and any number there below load .97 (br-bmf-stable-97); beyond them this is evidence and no proof; the last column bounds, with 95 per cent confidence, the fraction of such systems in which the search would see an instability. The control is strict "
         f"priority to short flows on linear networks, which leaves no resource idle that anybody could use: it is known to be unstable where the load of the long flows exceeds the part of time in which all links are free. The search says so in {caught} "
         f"of {len(control.findings)} systems, and {'is right in all' if not wrong else f'errs in {wrong}'}.",
         figure,

@@ -1,0 +1,149 @@
+"""What became of the talk's three conjectures: existence and stability of BMF, and PF in heavy traffic."""
+
+from __future__ import annotations
+
+import matplotlib.pyplot as plt
+import numpy as np
+
+from examples.gallery import Check, Page, Table
+from fairness import DRF, BottleneckMax, Problem, ProportionalFair, all_bottleneck_max
+from fairness.catalogue import colour
+from fairness.display.colours import part_colour
+from proofs import Verdict, check
+from queueing import System, balanced_fairness, stationary, trajectory
+
+__all__ = ["conjectures"]
+
+KNOWN = (
+    (
+        "Existence of BMF",
+        "br-bmf-exists",
+        "settled; that there is only one holds on two resources (br-bmf-unique-two), not on three (br-bmf-segment)",
+    ),
+    ("Stability of BMF", "br-bmf-stable-97", "settled on two resources, for loads below .97"),
+    ("", "br-bmf-not-by-pf", "beyond .97 another function is needed"),
+    ("", "br-bmf-stable", "open from there on, and on three resources and more"),
+    ("PF = BF in heavy traffic", "br-heavy-traffic", "open"),
+    ("", "br-pf-below-balanced", "and neither is always the shorter one"),
+)
+"""Conjecture, statement, and what that says of it."""
+
+THREE = [[1, 1, 1], [2, 1, 1.5], [1, 2, 1.5]]
+LINE = Problem([[1, 0], [1, 1], [0, 1]], [1, 1])
+START = np.array([5.0, 7.0, 5.0])
+PAIR = Problem([[1, 0.1], [0.1, 1]], [1, 1])
+
+
+def conjectures(*, full: bool) -> Page:
+    """The three conjectures of the last slide, and where each stands."""
+    figure, axes = plt.subplots(1, 3, figsize=(14, 4.4), layout="constrained")
+    segment = _segment(axes[0])
+    emptied = _drained(axes[1], (0.9, 0.97, 0.99))
+    loads, apart = _apart(axes[2], (0.6, 0.8, 0.9, 0.95, *((0.98, 0.99) if full else ())))
+    found = {name: check(name) for _, name, _ in KNOWN}
+    return Page(
+        "conjectures",
+        "14. What became of the conjectures",
+        'Slide "Future work": existence of BMF, stability of BMF, PF = BF in heavy traffic.',
+        "Left: on these three resources every point of the thick line is bottleneck-max fair; one exists for all demands, and on two resources only one. Middle: fluid jobs of three classes on "
+        "two resources under BMF, from a state where the function that proves stability below .97 rises near load 1: they empty all the same. Right: mean durations of PF and balanced fairness "
+        "differ by less and less of 1/(1 - load), slowly. The table says which statement settles what; `python -m proofs ID` shows its steps.",
+        figure,
+        {"segment": segment, "emptied after": emptied, "load": loads, "difference times (1 - load)": apart},
+        [
+            Check(
+                "the segment ends at DRF and PF",
+                "both",
+                "both" if segment["ends"] else "not",
+                segment["ends"],
+            ),
+            Check(
+                "jobs empty under BMF at loads .9, .97, .99",
+                "all",
+                f"{sum(np.isfinite(list(emptied.values())))} of 3",
+                bool(np.isfinite(list(emptied.values())).all()),
+            ),
+            Check(
+                "the difference of PF and balanced fairness, times 1 - load, falls from .9 on",
+                "falls, if the conjecture holds",
+                ", ".join(f"{v:.4f}" for v in apart[2:]),
+                bool((np.diff(apart[2:]) < 0).all()),
+            ),
+        ],
+        [_table(found)],
+    )
+
+
+def _segment(ax: plt.Axes) -> dict[str, object]:
+    """All bottleneck-max allocations of the third example, and the policies at its ends."""
+    problem = Problem(THREE, [1, 1, 1])
+    ((first, last),) = all_bottleneck_max(problem).segments
+    ends = np.array([[float(v) for v in vertex] for vertex in (first, last)])
+    ax.plot(ends[:, 1], ends[:, 0], color=colour("BMF"), lw=6, solid_capstyle="round")
+    near = []
+    for policy, place in ((DRF(), (10, -2)), (ProportionalFair(), (-28, 6))):
+        tasks = policy(problem, [1, 1, 1])
+        ax.plot(tasks[1], tasks[0], "o", ms=10, color=colour(policy.name), mec="white", zorder=5)
+        ax.annotate(policy.name, (tasks[1], tasks[0]), xytext=place, textcoords="offset points")
+        near.append(float(np.abs(ends - tasks).max(axis=1).min()))
+    ax.annotate("all BMF\nallocations", ends.mean(axis=0)[[1, 0]], xytext=(12, 8), textcoords="offset points")
+    ax.set(
+        xlabel="tasks of job 2, and of job 3",
+        ylabel="tasks of job 1",
+        title="Existence: proved, for all demands",
+    )
+    ax.margins(0.25)
+    return {"from": ends[0], "to": ends[1], "ends": max(near) < 1e-9}
+
+
+def _drained(ax: plt.Axes, loads: tuple[float, ...]) -> dict[str, float]:
+    """The function that proves stability of PF along fluid paths of BMF; when the jobs are gone, by load."""
+    gone = {}
+    for k, load in enumerate(loads):
+        system = System.with_load(LINE, [1, 1, 1], load)
+        path = trajectory(system, BottleneckMax(), START, horizon=4.0 * START.sum() / (1 - load))
+        jobs = path.counts.sum(axis=-1)
+        empty = np.flatnonzero(jobs < 1e-6 * START.sum())
+        gone[f"load {load:g}"] = float(path.times[empty[0]]) if len(empty) else np.inf
+        times = np.linspace(0, 150, 601)
+        counts = np.transpose([np.interp(times, path.times, each) for each in path.counts.T])
+        function = (counts**2 / system.arrival_rates).sum(axis=1)
+        ax.plot(times, function / function[0], color=part_colour(k), label=f"load {load:g}")
+    ax.axhline(1, color="0.7", lw=1)
+    ax.set(xlabel="time", ylabel="sum of squared jobs over loads, at first 1", xlim=(0, 150), ylim=(0.7, 1.1))
+    ax.set_title("Stability: proved below load .97, open beyond")
+    ax.legend(loc="lower right")
+    return gone
+
+
+def _apart(ax: plt.Axes, loads: tuple[float, ...]) -> tuple[list[float], np.ndarray]:
+    """How far the mean durations of PF and balanced fairness are apart, times 1 - load."""
+    found = []
+    for load in loads:
+        system = System.with_load(PAIR, [1, 1], load)
+        fair, balanced = (
+            result.mean_jobs[0] / system.arrival_rates[0]
+            for result in (stationary(system, ProportionalFair()), balanced_fairness(system))
+        )
+        found.append((1 - load) * (balanced - fair))
+    apart = np.array(found)
+    ax.plot(loads, apart, "o-", color=part_colour(0))
+    ax.set(
+        xlabel="load",
+        ylabel="(1 - load) (E T balanced - E T of PF)",
+        title="PF = BF in heavy traffic: open",
+        ylim=(0, None),
+    )
+    return list(loads), apart
+
+
+def _table(found: dict[str, Verdict]) -> Table:
+    rows = [
+        [told, name, found[name].statement["words"], str(found[name].status), says]
+        for told, name, says in KNOWN
+    ]
+    return Table(
+        "Where the three conjectures stand, by the statements of this project",
+        ["conjecture", "statement", "it says", "verdict", "so the conjecture is"],
+        rows,
+    )
