@@ -36,9 +36,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--time-limit", type=float, default=60.0, help="seconds per statement (default 60)")
     parser.add_argument("--json", action="store_true", help="verdicts with all evidence")
     parser.add_argument("--verify", action="store_true", help="check all evidence again")
-    for name in ("coq", "lean"):
-        told = f"write the polynomial certificates for {name.capitalize()}, a file for each paper"
-        parser.add_argument(f"--{name}", type=Path, metavar="FOLDER", help=told)
+    told = "write the certificates as theorems for Coq, a file for each paper"
+    parser.add_argument("--coq", type=Path, metavar="FOLDER", help=told)
     options = parser.parse_args(arguments)
     try:
         result = check_all(
@@ -58,14 +57,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print(result.verdicts[0].summary())
     else:
         print(result.summary())
-    for name in ("coq", "lean"):
-        folder: Path | None = getattr(options, name)
-        if folder is not None:
-            try:
-                _write(folder, source_files(result.verdicts, name))
-            except OSError as error:
-                print(f"cannot write {error.filename or folder}: {error.strerror}", file=sys.stderr)
-                return 2
+    folder: Path | None = options.coq
+    if folder is not None:
+        try:
+            _write(folder, source_files(result.verdicts))
+        except OSError as error:
+            print(f"cannot write {error.filename or folder}: {error.strerror}", file=sys.stderr)
+            return 2
     if options.verify:
         try:
             result.verify()

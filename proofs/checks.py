@@ -238,7 +238,7 @@ class Report(Result):
             lines.append(f"Kinds of proof, each by its weakest part: {told}")
         steps = sum(len(v.findings) for v in self.verdicts)
         exported = sum(self.exported)
-        lines.append(f"Steps written as theorems for a proof kernel (Coq, Lean): {exported} of {steps}")
+        lines.append(f"Steps written as theorems for a proof kernel (Coq): {exported} of {steps}")
         methods: Counter[str] = sum((v.second_methods for v in self.verdicts), Counter())
         if methods:
             lines.append(f"Computed steps confirmed {confirmed(methods)}")

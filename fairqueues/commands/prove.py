@@ -29,7 +29,6 @@ def prove(
     deep: bool = False,
     time_limit: Annotated[float, typer.Option(min=0.001)] = 60.0,
     coq: Path | None = None,
-    lean: Path | None = None,
     latex: Path | None = None,
 ) -> None:
     """Prove, support or refute statements of the papers, or your own; every verdict carries its evidence.
@@ -49,9 +48,7 @@ def prove(
     time_limit : SECONDS
         For each statement.
     coq : FOLDER
-        Write the polynomial certificates for coqc to check.
-    lean : FOLDER
-        Write them as text for Lean 4 with Mathlib.
+        Write the certificates as theorems for coqc to check.
     latex : FILE.tex
         Write statements, proofs and witnesses in LaTeX.
 
@@ -60,9 +57,8 @@ def prove(
     $ fairqueues prove psdsf-theorem-1 --verify
     """
 
-    folders = {name: folder for name, folder in (("coq", coq), ("lean", lean)) if folder is not None}
-    for folder in folders.values():
-        require_folder(folder)
+    if coq is not None:
+        require_folder(coq)
 
     import pandas as pd
 
@@ -83,8 +79,8 @@ def prove(
     texts: dict[Path, str] = {}
     if latex is not None:
         texts[latex] = "\n".join(verdict.to_latex() for verdict in result.verdicts)
-    for name, folder in folders.items():
-        texts |= _sources(result.verdicts, name, folder)
+    if coq is not None:
+        texts |= _sources(result.verdicts, coq)
     table = result.to_dataframe()
     call.deliver(
         "Statements" if any(_is_own(v) for v in result.verdicts) else "Statements of the papers",
@@ -140,11 +136,11 @@ def _told(verdicts: Sequence[Any]) -> tuple[str, ...]:
     return tuple(lines)
 
 
-def _sources(verdicts: Sequence[Any], language: str, folder: Path) -> dict[Path, str]:
+def _sources(verdicts: Sequence[Any], folder: Path) -> dict[Path, str]:
     """The certificates for a proof kernel, a file for each paper in a folder that is there from now on."""
     from proofs.kernels import source_files
 
-    texts = source_files(verdicts, language)
+    texts = source_files(verdicts)
     if not texts:
         typer.echo(f"no step has a polynomial certificate: nothing to write into {folder}", err=True)
         return {}

@@ -18,24 +18,15 @@ from importlib.resources import files
 
 from proofs.kernels.coq_chains import chain_theorem
 from proofs.kernels.coq_inductions import induction_theorem
+from proofs.kernels.coq_signs import compared, signed_terms, stated, sum_is_positive, wrapped
 from proofs.kernels.coq_sums import sums_theorem
-from proofs.kernels.identifiers import COMPARED, safe
-from proofs.kernels.signs import Language, signed_terms, sum_is_positive, wrapped
+from proofs.kernels.identifiers import safe
 from proofs.kernels.theorems import Section, Theorem, sections
 from proofs.language.relations import Relation
 from proofs.verdicts.verdict import Verdict
 
 __all__ = ["to_coq"]
 
-COQ = Language(
-    relations=COMPARED,
-    number="(ltac:(lra) : {1})",
-    weaker="(Rlt_le _ _ {})",
-    square="(pow2_ge_0 _)",
-    products=("(Rmult_lt_0_compat _ _ {} {})", "(Rmult_le_pos _ _ {} {})"),
-    sums=("(Rplus_lt_le_0_compat _ _ {} {})", "(Rplus_le_le_0_compat _ _ {} {})"),
-    multiple="(multiple_of_zero _ _ {})",
-)
 NEGATED = {
     ">=": "apply le_by_contradiction; intro negated.",
     ">": "apply lt_by_contradiction; intro negated.",
@@ -123,11 +114,11 @@ def _proved(theorem: Theorem) -> Iterator[str]:
     yield f"  {NEGATED[theorem.conclusion.sign]}"
     for k, r in enumerate(theorem.hypotheses.values(), 1):
         yield from [f"  apply square_of_nonzero in H{k}."] * (r.sign == "!=")
-    terms = signed_terms(theorem, COQ)
+    terms = signed_terms(theorem)
     for k, term in enumerate(terms, 1):
-        yield f"  assert (T{k} : {COQ.compared(term.text, strict=term.strict)})"
+        yield f"  assert (T{k} : {compared(term.text, strict=term.strict)})"
         yield f"    by exact {term.proof}."
-    yield f"  refine (contradiction _ {sum_is_positive(terms, COQ)} _)."
+    yield f"  refine (contradiction _ {sum_is_positive(terms)} _)."
     # ring knows whole numbers; quotients need field.
     yield "  field." if any("/" in term.text for term in terms) else "  ring."
     yield "Qed."
@@ -139,7 +130,7 @@ def _proved(theorem: Theorem) -> Iterator[str]:
 def _met(theorem: Theorem, values: Mapping[str, Fraction]) -> Iterator[str]:
     """That some values meet the hypotheses."""
     relations = list(theorem.hypotheses.values())
-    claim = r" /\ ".join(map(COQ.relation, relations))
+    claim = r" /\ ".join(map(stated, relations))
     yield f"Example {theorem.name}_can_be_met :"
     bound = f"exists {' '.join(theorem.variables)} : R, " if theorem.variables else ""
     yield f"  {bound}{claim}."
@@ -164,8 +155,8 @@ def _refuted(theorem: Theorem) -> Iterator[str]:
 
 def _claim(theorem: Theorem) -> str:
     lines = [f"  forall {' '.join(theorem.variables)} : R,"] if theorem.variables else []
-    lines += [f"  {COQ.relation(r)} ->  {_comment(name)}" for name, r in theorem.hypotheses.items()]
-    return "\n".join([*lines, f"  {COQ.relation(theorem.conclusion)}"])
+    lines += [f"  {stated(r)} ->  {_comment(name)}" for name, r in theorem.hypotheses.items()]
+    return "\n".join([*lines, f"  {stated(theorem.conclusion)}"])
 
 
 def _decided(r: Relation) -> str:

@@ -1,4 +1,4 @@
-"""Names that Coq and Lean take: letters of ASCII, none of their words, no two alike; signs, and comments."""
+"""Names that Coq takes: letters of ASCII, none of its words, no two alike; signs, and comments."""
 
 from __future__ import annotations
 
@@ -18,16 +18,8 @@ multiple_of_zero contradiction absurd negated denied claim claimed witness S M I
 le_as lt_as eq_as ne_as INR total total_ext total_plus total_scale
 total_not_negative total_zero total_exchange zero_multiple nat list
 """
-_LEAN = """
-abbrev axiom attribute calc class constant deriving do def elab example extends export fin from have import
-inductive infix infixl infixr instance local macro macro_rules mul_nonneg mul_pos mutual namespace nomatch
-noncomputable notation opaque open partial postfix prefix private protected public scoped section set_option
-show structure suffices syntax theorem universe unless unsafe variable sq_nonneg add_nonneg
-add_pos_of_pos_of_nonneg le_of_lt lt_irrefl mul_eq_zero_of_right mul_self_pos neg_nonneg neg_pos not_le
-not_lt sorry
-"""
-RESERVED = frozenset((_COQ + _LEAN).split())
-"""Words of the two languages, and the names that the proofs use."""
+RESERVED = frozenset(_COQ.split())
+"""Words of Coq, and the names that the proofs use."""
 _PLAIN = re.compile(r"[A-Za-z][A-Za-z0-9_]*")
 _USED = re.compile(r"[ABEHKPQRST][0-9]+|[BN]|IH")
 """Hypotheses, terms, sums and equations, as the proofs number them."""

@@ -136,7 +136,7 @@ IN_SUMS = "_in_sums"
 
 
 def exported_steps(verdict: Verdict) -> int:
-    """How many steps of a verdict are a theorem of Coq; in Lean sums and inductions are so in parts."""
+    """How many steps of a verdict are a theorem of Coq."""
     alone = alone_in(verdict.findings)
     return len(alone) + len(chains_in(verdict.findings, alone))
 

@@ -181,5 +181,5 @@ def test_files_that_are_not_there_and_folders_that_cannot_be(tmp_path):
     assert "nothing.py: cannot be read" in run("prove", tmp_path / "nothing.py", code=2).stderr
     file = written(tmp_path, "a.toml", 'claim = "x*x >= 0"\n')
     assert "it is a file" in run("prove", file, "--coq", file, code=2).stderr
-    assert "create it first" in run("prove", file, "--lean", tmp_path / "no" / "folder", code=2).stderr
+    assert "create it first" in run("prove", file, "--coq", tmp_path / "no" / "folder", code=2).stderr
     assert json.loads(run("prove", file, "--json").stdout)["results"][0]["verdict"] == "PROVED"

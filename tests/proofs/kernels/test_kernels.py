@@ -9,7 +9,7 @@ import pytest
 
 from proofs import Implication, Induction, Status, SumSchema, check, statements
 from proofs.checks import check_all, kernel
-from proofs.kernels import exported_steps, source_files, to_coq, to_lean
+from proofs.kernels import exported_steps, source_files, to_coq
 from proofs.kernels.identifiers import RESERVED, identifiers
 from proofs.language.relations import relation
 from tests.proofs.catalogue.statements import own
@@ -87,10 +87,9 @@ def settled():
     return check(own(*(Implication(*claim) for claim in PROVED + REFUTED), name="all-forms"))
 
 
-@pytest.mark.parametrize("write", [to_coq, to_lean])
-def test_the_terms_of_every_proof_add_up_to_0(write):
+def test_the_terms_of_every_proof_add_up_to_0():
     verdict = settled()
-    text = write(verdict)
+    text = to_coq(verdict)
     found = terms_of(text)
     assert len(found) == len(PROVED)
     assert all(map(adds_up, found.values()))
@@ -114,7 +113,7 @@ def test_a_theorem_states_the_claim():
         assert read == renamed([*hypotheses.values(), conclusion])
 
 
-def test_names_are_words_of_neither_language_and_differ():
+def test_names_are_no_words_of_coq_and_differ():
     names = identifiers(["end", "end_", "R", "H1", "ρ", "u3c1", "v1", "x", "T2_", "a b", "a-b", *RESERVED])
     assert len(set(names.values())) == len(names)
     assert not RESERVED & set(names.values())
@@ -132,13 +131,11 @@ def settled_for_every_size():
 def test_of_claims_for_every_size_the_identities_are_theorems():
     verdict = settled_for_every_size()
     n, m = len(SUMS), len(INDUCTIONS)
-    for write in (to_coq, to_lean):
-        text = write(verdict)
-        found = terms_of(text)
-        parts = [f"{k}_in_sums" for k in range(1, n + 1)]
-        parts += [f"{k}_{part}" for k in range(n + 1, n + m + 1) for part in ("base", "step")]
-        assert list(found) == [f"every_size_{part}" for part in parts]
-        assert all(map(adds_up, found.values()))
+    found = terms_of(to_coq(verdict))
+    parts = [f"{k}_in_sums" for k in range(1, n + 1)]
+    parts += [f"{k}_{part}" for k in range(n + 1, n + m + 1) for part in ("base", "step")]
+    assert list(found) == [f"every_size_{part}" for part in parts]
+    assert all(map(adds_up, found.values()))
     assert kernel(verdict) == f"coq {n + m}/{n + m}"
 
 
@@ -165,9 +162,8 @@ def test_a_theorem_for_every_size_states_the_claim():
 def test_steps_without_polynomials_are_told():
     verdict = check("drf-example")
     assert kernel(verdict) == "coq 2/3"
-    for text in (to_coq(verdict), to_lean(verdict)):
-        assert "Step 3 has none (computed)" in text
-    assert source_files([check("drf-example-order")], "coq") == {}
+    assert "Step 3 has none (computed)" in to_coq(verdict)
+    assert source_files([check("drf-example-order")]) == {}
 
 
 def test_one_statement_asked_twice_has_two_theorems():
@@ -175,13 +171,13 @@ def test_one_statement_asked_twice_has_two_theorems():
     text = to_coq(check("br-bmf-envy-free"), changed)
     names = re.findall(r"Theorem (\w+)", text)
     assert len(names) == len(set(names)) == 2 * exported_steps(changed)
-    assert list(source_files([changed, settled()], "lean")) == ["bonald_roberts.lean", "own.lean"]
+    assert list(source_files([changed, settled()])) == ["bonald_roberts.v", "own.v"]
 
 
-@pytest.mark.parametrize("word", ["sorry", "nlinarith", "axiom", "Admitted", "nra", "psatz"])
+@pytest.mark.parametrize("word", ["Axiom", "Admitted", "admit", "nra", "psatz"])
 def test_no_proof_is_left_open_or_searched(word):
     verdict = settled()
-    assert not re.search(rf"\b{word}\b", to_coq(verdict) + to_lean(verdict))
+    assert not re.search(rf"\b{word}\b", to_coq(verdict))
 
 
 def test_readme_tells_how_many_theorems_there_are():
@@ -265,9 +261,8 @@ def test_coq_refuses_bent_evidence(tmp_path):
 def test_the_command_writes_a_file_for_each_paper(tmp_path, capsys):
     from proofs.__main__ import main
 
-    assert main(["drf-example", "--coq", str(tmp_path / "new"), "--lean", str(tmp_path)]) == 0
+    assert main(["drf-example", "--coq", str(tmp_path / "new")]) == 0
     assert (tmp_path / "new" / "drf.v").read_text(encoding="utf-8") == to_coq(check("drf-example"))
-    assert (tmp_path / "drf.lean").exists()
     (tmp_path / "file").touch()
     assert main(["drf-example", "--coq", str(tmp_path / "file")]) == 2
     assert "cannot write" in capsys.readouterr().err

@@ -1,4 +1,4 @@
-"""Theorems for Coq and Lean: what their text says, and whether Coq accepts it."""
+"""Theorems for Coq: what their text says, and whether Coq accepts it."""
 
 import re
 import shutil
@@ -16,15 +16,15 @@ needs_coq = pytest.mark.skipif(
 CERTIFICATES = {"Implication": 1, "SumSchema": 1, "Induction": 2, "StateInduction": 3}
 """Polynomial certificates of a claim that is proved."""
 
-TERM = re.compile(r"  (?:assert \(|have )T\d+ : (?:\(0 : ℝ\)|0) (?:<=|<|≤) (.*?)(?: := .*|\)$)")
-"""A line that states the sign of a term, in Coq or Lean."""
+TERM = re.compile(r"  assert \(T\d+ : 0 (?:<=|<) (.*?)\)$")
+"""A line that states the sign of a term."""
 
 
 def terms_of(text):
-    """By theorem, the terms that are said to be >= 0, read from Coq or Lean."""
+    """By theorem, the terms that are said to be >= 0."""
     found = {}
     for line in text.splitlines():
-        if named := re.match(r"(?:Theorem|theorem) (\w+)", line):
+        if named := re.match(r"Theorem (\w+)", line):
             name = named[1]
         if term := TERM.match(line):
             found.setdefault(name, []).append(polynomial(term[1].replace("^", "**")))
