@@ -25,12 +25,12 @@ from typing import Any
 import joblib
 import numpy as np
 
-from capacity import load_curves, search_instability, sweep
+from capacity import load_curves, policy_stability_boundary, search_instability, sweep
 from capacity.studies.instability import RandomSystems
 from fairness import DRF, Problem
 from fairness.properties import audit
 from proofs import check_all
-from queueing import System, simulate, tabulate
+from queueing import ClusterTrace, DRFScheduler, NodeList, System, optimal, replay, simulate, tabulate
 
 POOL = Problem([[1, 0.1], [0.1, 1]], [1, 1])
 SYSTEM = System.with_load(POOL, [3, 1], 0.8)
@@ -60,6 +60,36 @@ def means(system: System, policy: Any) -> dict[str, Any]:
     return {"jobs": float(simulate(system, DRF(), events=20_000, replications=2, rng=3).mean_jobs.sum())}
 
 
+def ray(direction: list[float], policy: Any) -> dict[str, Any]:
+    """Where one ray leaves the region of stability, the random system asked on both sides."""
+    point = policy_stability_boundary(POOL, policy, direction, confirm="simulation", rng=1)
+    return {"inner": point.inner, "outer": point.outer, "tests": float(len(point.tests))}
+
+
+TASKS = 600_000
+
+
+def recorded(seed: int) -> ClusterTrace:
+    """A trace that is drawn: as many tasks as take a second."""
+    rng = np.random.default_rng(seed)
+    arrivals, users = np.cumsum(rng.exponential(1.0, TASKS)), rng.integers(0, 50, TASKS)
+    sizes, kinds = rng.exponential(60.0, TASKS), rng.integers(0, 2, TASKS)
+    names = [f"user {k}" for k in range(50)]
+    return ClusterTrace(["CPU", "RAM"], ["", ""], arrivals, sizes, [[1, 4], [4, 1]], kinds, names, users)
+
+
+def replayed(trace: ClusterTrace, _: Any) -> dict[str, Any]:
+    """How long tasks wait under DRF on twenty nodes."""
+    nodes = NodeList([f"node {k}" for k in range(20)], ["CPU", "RAM"], ["", ""], [[8, 8]] * 20)
+    return {"wait": float((replay(trace, nodes, DRFScheduler(), rng=1).starts - trace.arrivals).mean())}
+
+
+def best(system: System, _: Any) -> dict[str, Any]:
+    """What no policy can be below."""
+    return {"jobs": float(optimal(system).lower)}
+
+
+RAYS = np.linspace(0.1, 0.9, 24).tolist()
 LOADS = [0.3, 0.4, 0.5, 0.6, 0.7, 0.8]
 LIKE = [0.74, 0.75, 0.76, 0.77, 0.78, 0.79]
 """Loads whose simulations take about as long."""
@@ -81,6 +111,15 @@ KINDS: dict[str, Callable[[int], Any]] = {
         [Slow(2e-4), Slow(2e-4, "DRF, as slow")], ["SI", "PE", "EF"], budget=2000, rng=1, n_jobs=n
     ),
     "check_all": lambda n: check_all(STATEMENTS, n_jobs=n),
+    "rays, by a sweep": lambda n: sweep(
+        lambda part: [part, 1 - part], [DRF()], {"part": RAYS}, ray, n_jobs=n, progress=False
+    ),
+    "replays, by a sweep": lambda n: sweep(
+        recorded, [DRF()], {"seed": [1, 2, 3, 4]}, replayed, n_jobs=n, progress=False
+    ),
+    "optimal, by a sweep": lambda n: sweep(
+        SYSTEM.at_load, [DRF()], {"load": [0.66, 0.67, 0.68, 0.69]}, best, n_jobs=n, progress=False
+    ),
 }
 
 
