@@ -13,7 +13,7 @@ import time
 from collections.abc import Iterable, Mapping, Sequence
 from fractions import Fraction
 from itertools import combinations, combinations_with_replacement
-from math import inf, prod
+from math import comb, inf, prod
 from typing import Any
 
 import numpy as np
@@ -55,14 +55,12 @@ def find_refutation(claim: Implication, degree: int, deadline: float = inf) -> d
         except ProofError:  # too large to multiply out
             return None
     reach = max((c.degree for c in columns), default=0)
-    cofactors = [
-        (name, m)
-        for name, r in known.items()
-        if r.sign == "=="
-        for m in _monomials(known, reach - r.left.degree)
-    ]
-    if len(columns) + len(cofactors) > MOST_COLUMNS:
+    names = variables_of(known.values())
+    room = {name: max(reach - r.left.degree, 0) for name, r in known.items() if r.sign == "=="}
+    # Counted before they are written down, which may take more memory than there is.
+    if len(columns) + sum(comb(len(names) + d, d) for d in room.values()) > MOST_COLUMNS:
         return None
+    cofactors = [(name, m) for name, d in room.items() for m in _monomials(names, d)]
     columns += [Polynomial({m: Fraction(1)}) * known[name].left for name, m in cofactors]
     strict = [
         bool(squares[text].constant) and all(known[name].strict for name in factors)
@@ -103,10 +101,9 @@ def _terms(claim: Implication, known: dict[str, Relation], degree: int) -> list[
     return terms + [hint for hint in usable if hint not in terms]
 
 
-def _monomials(known: dict[str, Relation], degree: int) -> list[Monomial]:
-    names = variables_of(known.values())
+def _monomials(names: Sequence[str], degree: int) -> list[Monomial]:
     found: list[Monomial] = []
-    for d in range(max(degree, 0) + 1):
+    for d in range(degree + 1):
         for choice in combinations_with_replacement(names, d):
             found.append(tuple((name, choice.count(name)) for name in sorted(set(choice))))
     return found

@@ -33,6 +33,7 @@ from proofs.checking.refutations import check_refutation
 from proofs.definitions import define, define_again, fraction, plain
 from proofs.language.polynomials import polynomial
 from proofs.language.relations import relation
+from proofs.prover import combinations
 from proofs.prover.combinations import find_refutation
 from tests.proofs.catalogue.statements import own
 from tests.proofs.checking.tampering import changed, numbers_in
@@ -447,3 +448,11 @@ def test_every_statement_says_what_it_needs(s):
     for name in s.mutants:
         assert name.removeprefix("not ") in s.hypotheses
     assert s.scope.format(**{name: size.default for name, size in s.sizes.items()})
+
+
+def test_cofactors_that_nobody_could_hold_are_not_written_down(monkeypatch):
+    """Thirty variables to the sixth power: two million monomials for each equation, at a few hundred bytes."""
+    hypotheses = {f"e{k}": f"x{k} == y{k}" for k in range(15)}
+    claim = Implication(hypotheses, "x0 <= y0", hints=((("not the conclusion",), "x0**3*y0"),))
+    monkeypatch.setattr(combinations, "_monomials", lambda *given: pytest.fail("they are written down"))
+    assert find_refutation(claim, 1) is None
