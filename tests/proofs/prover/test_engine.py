@@ -451,7 +451,7 @@ def test_every_statement_says_what_it_needs(s):
 
 
 def test_cofactors_that_nobody_could_hold_are_not_written_down(monkeypatch):
-    """Thirty variables to the sixth power: two million monomials for each equation, at a few hundred bytes."""
+    """Thirty variables, and products up to degree 9: fifty million monomials for each equation."""
     hypotheses = {f"e{k}": f"x{k} == y{k}" for k in range(15)}
     claim = Implication(hypotheses, "x0 <= y0", hints=((("not the conclusion",), "x0**3*y0"),))
     monkeypatch.setattr(combinations, "_monomials", lambda *given: pytest.fail("they are written down"))
