@@ -21,12 +21,14 @@ KNOWN = (
         "settled; that there is only one holds on two resources (br-bmf-unique-two), not on three (br-bmf-segment)",
     ),
     ("Stability of BMF", "br-bmf-stable-97", "settled on two resources, for loads below .97"),
-    ("", "br-bmf-not-by-pf", "beyond .97 another function is needed"),
+    ("", "br-bmf-not-by-pf", "above 33/34 another function is needed"),
     ("", "br-bmf-stable", "open from there on, and on three resources and more"),
     ("PF = BF in heavy traffic", "br-heavy-traffic", "open"),
-    ("", "br-pf-below-balanced", "and neither is always the shorter one"),
+    ("", "br-pf-below-balanced", "and PF may be the longer one at other loads"),
 )
 """Conjecture, statement, and what that says of it."""
+VERDICTS = ("PROVED", "PROVED", "REFUTED", "SUPPORTED", "SUPPORTED", "REFUTED")
+"""On which these words rest."""
 
 THREE = [[1, 1, 1], [2, 1, 1.5], [1, 2, 1.5]]
 LINE = Problem([[1, 0], [1, 1], [0, 1]], [1, 1])
@@ -41,16 +43,24 @@ def conjectures(*, full: bool) -> Page:
     emptied = _drained(axes[1], (0.9, 0.97, 0.99))
     loads, apart = _apart(axes[2], (0.6, 0.8, 0.9, 0.95, *((0.98, 0.99) if full else ())))
     found = {name: check(name) for _, name, _ in KNOWN}
+    told = ", ".join(f"{time:.0f} ({load})" for load, time in emptied.items())
+    verdicts = [str(found[name].status) for _, name, _ in KNOWN]
     return Page(
         "conjectures",
         "14. What became of the conjectures",
         'Slide "Future work": existence of BMF, stability of BMF, PF = BF in heavy traffic.',
-        "Left: on these three resources every point of the thick line is bottleneck-max fair; one exists for all demands, and on two resources only one. Middle: fluid jobs of three classes on "
-        "two resources under BMF, from a state where the function that proves stability below .97 rises near load 1: they empty all the same. Right: mean durations of PF and balanced fairness "
-        "differ by less and less of 1/(1 - load), slowly. The table says which statement settles what; `python -m proofs ID` shows its steps.",
+        "Left: on these three resources every point of the thick line is bottleneck-max fair; one exists whenever everybody demands something. Middle: the function that proves stability below .97, "
+        f"along fluid paths of three classes on two resources under BMF: near load 1 it rises at first, and all jobs are gone in the end, after {told} units of time. Right: mean durations of PF and "
+        "balanced fairness, how far they are apart times 1 - load: more up to load .9, and less from there on, slowly. The table says which statement settles what; `python -m proofs ID` shows its steps.",
         figure,
         {"segment": segment, "emptied after": emptied, "load": loads, "difference times (1 - load)": apart},
         [
+            Check(
+                "verdicts of these statements",
+                ", ".join(VERDICTS),
+                ", ".join(verdicts),
+                verdicts == [*VERDICTS],
+            ),
             Check(
                 "the segment ends at DRF and PF",
                 "both",
@@ -90,7 +100,7 @@ def _segment(ax: plt.Axes) -> dict[str, object]:
     ax.set(
         xlabel="tasks of job 2, and of job 3",
         ylabel="tasks of job 1",
-        title="Existence: proved, for all demands",
+        title="Existence: proved",
     )
     ax.margins(0.25)
     return {"from": ends[0], "to": ends[1], "ends": max(near) < 1e-9}
@@ -111,7 +121,7 @@ def _drained(ax: plt.Axes, loads: tuple[float, ...]) -> dict[str, float]:
         ax.plot(times, function / function[0], color=part_colour(k), label=f"load {load:g}")
     ax.axhline(1, color="0.7", lw=1)
     ax.set(xlabel="time", ylabel="sum of squared jobs over loads, at first 1", xlim=(0, 150), ylim=(0.7, 1.1))
-    ax.set_title("Stability: proved below load .97, open beyond")
+    ax.set_title("Two resources: stable below load .97, open beyond")
     ax.legend(loc="lower right")
     return gone
 

@@ -85,7 +85,8 @@ class Delivery:
 
     def require_spared(self, files: Sequence[Path]) -> None:
         """WrongUse if the command would write over one of the files that its scenario reads."""
-        also = filter(None, [self.context.params.get("checkpoint")])
+        # Older versions of typer keep what was typed there.
+        also = map(Path, filter(None, [self.context.params.get("checkpoint")]))
         _require_spared([*self.written, *also], files, "read by the scenario")
 
     @property

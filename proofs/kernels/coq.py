@@ -75,9 +75,11 @@ def to_coq(*verdicts: Verdict) -> str:
     Qed.
     """
     found = list(sections(verdicts))
+    lines = [line for one in found for line in _section(one)]
+    # Chains may hold sums where no theorem rests on one.
     sums = any(theorem.leads_to for one in found for theorem in one.theorems)
-    preamble = map(_lemmas, ("reals", "sums") if sums else ("reals",))
-    return "\n".join([*preamble, *(line for one in found for line in _section(one))])
+    sums = sums or any("total " in line for line in lines)
+    return "\n".join([*map(_lemmas, ("reals", "sums") if sums else ("reals",)), *lines])
 
 
 def _lemmas(of: str) -> str:

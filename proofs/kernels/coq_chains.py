@@ -39,9 +39,9 @@ Data = Mapping[str, Any]
 def chains_in(findings: Sequence[Finding], known: Iterable[int]) -> dict[int, list[int | None]]:
     """The chains that have a theorem, each with the steps that it cites, by number; None is a rule.
 
-    The steps ``known`` have a theorem.
+    The steps ``known`` have a theorem; where it says that the claim is false, nothing follows from it.
     """
-    there = sorted(known)
+    there = [j for j in sorted(known) if findings[j].evidence.get("kind") != "assignment"]
     found: dict[int, list[int | None]] = {}
     for k, finding in enumerate(findings):
         if finding.evidence.get("kind") != "chained" or "first" in finding.claim:
@@ -142,4 +142,5 @@ def _names(binders: Binders, claim: Data, lemmas: Sequence[Lemma | None]) -> Nam
     claims = [claim, *(lemma.claim for lemma in lemmas if lemma is not None)]
     forms = [form for one in claims for form in rules_of(one)]
     over = {name for form in forms for name in form.over}
-    return Names.of(Binders.of({*binders.scalars, *binders.families, *over}, binders.sets))
+    both = Binders.of({*binders.variables, *over}, binders.sets)
+    return Names.of(both, over & {*binders.variables})

@@ -7,7 +7,7 @@ within sums, equations to their normal forms come first.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 from proofs.checking.general import key_of
@@ -133,7 +133,7 @@ class Citation:
     def within(self, form: RuleForm) -> Terms:
         """The terms in a rule, where some variables have all values."""
         kept = {name: p for name, p in self.terms.values.items() if name not in form.over}
-        return replace(self.terms, values=kept)
+        return Terms(self.terms.names.within(form.over), kept)
 
 
 class Equations:
@@ -151,11 +151,11 @@ class Equations:
     def _rewriting(self, terms: Terms, name: str, bound: Binders) -> str:
         left, right = terms.equation(name)
         letters = [self.names[f"in {i}"] for i in sorted(terms.letters_of(name))]
-        arguments = [*bound.introduced(self.names), *letters]
+        arguments = [*bound.introduced(terms.names), *letters]
         if (left, bound) not in self.places:
             within = self.rewriting(terms, terms.summand(name), bound)
             place = self.places[left, bound] = f"Q{len(self.places) + 1}"
-            said = [bound.text(self.names), *([f"({' '.join(letters)} : nat)"] if letters else [])]
+            said = [bound.text(terms.names), *([f"({' '.join(letters)} : nat)"] if letters else [])]
             each = f"forall {' '.join(filter(None, said))}, " if arguments else ""
             self.lines += [f"assert ({place} : {each}{left} = {right}).", "{"]
             self.lines += [f"  intros {' '.join(arguments)}."] if arguments else []
@@ -262,7 +262,7 @@ class Writer:
         told, order = form.with_terms(terms)
         if told not in self.rules:
             return None
-        bound = form.bound
+        bound, inner = form.bound, self.names.within(form.over)
         free = set().union(*(terms.letters_in(r.left) - set(form.own(r)) for r in form.relations))
         more = self.many(free - set(form.each))
         premises = [f"P{k}" for k in range(1, len(form.premises) + 1)]
@@ -272,7 +272,7 @@ class Writer:
         taken = [
             self.names.elements(more),
             self.names.elements(form.each),
-            *bound.introduced(self.names),
+            *bound.introduced(inner),
             *premises,
         ]
         lines += [f"intros {' '.join(filter(None, taken))}."]
@@ -282,13 +282,13 @@ class Writer:
             own = told.own(new)
             rewriting = [f"{one} in S1" for one in self.equations.rewriting(terms, r.left, bound)]
             proof = _applied(f"P{k + 1}", self.names.elements(form.own(r)))
-            lines += [f"assert (R{place} : {each(own)}{self.names.relation(new)})."]
+            lines += [f"assert (R{place} : {each(own)}{inner.relation(new)})."]
             opened = f"{self.names.intros(own)}; " if own else ""
             derived = _derived("S1", new.sign, rewriting, [])
             lines += [f"{{ {opened}pose proof {proof} as S1; {derived} }}"]
             given.append(f"R{place}")
         lines += [f"{self.names.intros(last)}."] * bool(last)
-        arguments = [self.names.elements(told.each), *bound.introduced(self.names), *given]
+        arguments = [self.names.elements(told.each), *bound.introduced(inner), *given]
         proof = _applied(self.rules[told], *arguments, self.names.elements(told.own(told.conclusion)))
         rewriting = self.equations.rewriting(terms, form.conclusion.left, bound)
         return more, [*lines, _derived(proof, form.conclusion.sign, [], rewriting)]

@@ -56,15 +56,23 @@ class Binders:
 
 @dataclass(frozen=True)
 class Names:
-    """Identifiers of families, scalars, sets ("set i") and their elements ("in i", "member i")."""
+    """Identifiers of families, scalars, sets ("set i") and their elements ("in i", "member i").
+
+    Of variables that have all values in a rule and are others beside it there are two ("all x_i").
+    """
 
     given: Mapping[str, str]
 
     @classmethod
-    def of(cls, binders: Binders) -> Names:
+    def of(cls, binders: Binders, twice: Iterable[str] = ()) -> Names:
         """A name for everything, no two alike."""
         keys = [f"{word} {letter}" for letter in binders.sets for word in ("set", "in", "member")]
-        return cls(identifiers([*binders.scalars, *binders.families, *keys]))
+        keys += [f"all {variable}" for variable in twice]
+        return cls(identifiers([*binders.variables, *keys]))
+
+    def within(self, over: Iterable[str]) -> Names:
+        """The names in a rule, where these variables have all values."""
+        return Names({**self.given, **{v: self.given.get(f"all {v}", self.given[v]) for v in over}})
 
     def __getitem__(self, name: str) -> str:
         return self.given[name]

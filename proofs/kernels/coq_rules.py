@@ -82,6 +82,7 @@ class RuleForm:
 
     def text(self, names: Names, terms: Terms | None = None) -> str:
         """The rule in Coq, where the letters of ``each`` are at hand; with terms, as a theorem states it."""
+        names = names.within(self.over)
         stated = names.relation if terms is None else terms.stated
         parts = [f"({names.each(self.own(r))}{stated(r)}) -> " for r in self.premises]
         bound = f"forall {self.bound.text(names)}, " if self.over else ""

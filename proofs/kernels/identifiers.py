@@ -11,6 +11,7 @@ COMPARED = {">=": "0 <= {}", ">": "0 < {}", "==": "{} = 0", "!=": "{} <> 0"}
 """How Coq compares a term with 0, by sign."""
 
 _COQ = """
+CoFixpoint Definition Fixpoint Hypothesis Parameter Theorem Variable
 as at by cofix else end exists exists2 fix for forall fun if IF in is let match mod return then using where
 with SProp Prop Set Type R IZR pow Rmult_le_pos Rmult_lt_0_compat Rplus_le_le_0_compat Rplus_lt_le_0_compat
 Rlt_le pow2_ge_0 le_by_contradiction lt_by_contradiction eq_by_contradiction square_of_nonzero

@@ -32,8 +32,8 @@ from functools import cached_property
 import numpy as np
 from scipy import sparse
 from scipy.sparse.linalg import LinearOperator, gmres
-from threadpoolctl import threadpool_limits
 
+from fairness.machine.cores import one_thread_of_blas
 from fairness.machine.memory import require_memory
 from fairness.machine.work import Task
 from fairness.model.problem import FloatArray
@@ -236,8 +236,7 @@ class PoissonEquation:
             for k in range(hand, len(f), len(hands)):
                 h[k] = hands[hand].solve(-f[k], work.advance)
 
-        # Threads of BLAS, which wait by spinning, would take the cores from the hands.
-        with work, threadpool_limits(1, user_api="blas"), ThreadPoolExecutor(len(hands)) as pool:
+        with work, one_thread_of_blas(), ThreadPoolExecutor(len(hands)) as pool:
             list(pool.map(solve, range(len(hands))))
         return h, v
 

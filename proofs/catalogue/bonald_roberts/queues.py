@@ -110,7 +110,7 @@ def _insensitive(_: Question) -> None:
             the loads of the stages: so times jobs of a stage it is that without one of them, times the load
             of the stage and the number of jobs
         equal*: the jobs of a class have equal parts of its tasks
-        some: the class has jobs at the state, and with one job more
+        some: the class has jobs at the state, and with one job more; a state without is a part of its own
         traffic*: what leaves a stage has begun there, or comes from another stage
         begin*: a job begins in some stage
         end*: from a stage it goes to another one, or ends
@@ -122,8 +122,11 @@ def _insensitive(_: Question) -> None:
         load*: the loads of the stages add up to the load of the class
     Place: not in the slides, which use it where they compare durations
     Scope: any numbers of classes and stages, all phase types; of one class, as the others stay as they are
-    Reading: The second step is the recursion that the law of exponential sizes has (br-product-form), so that
-        both are the same where they add up to 1. Laws of phase type come as near to any law as one likes.
+    Reading: The balances of the classes add up to that of the state. The last step is the recursion that the
+        law of exponential sizes has (br-product-form), with the stages of the other classes as they stand,
+        and so summed over them too; both laws are the same where they add up to 1. The loads of the stages
+        add up to arrivals times the mean size, as the traffic equations say. Laws of phase type come as near
+        to any law as one likes.
 
     Proof
         # One class with N jobs at a state. Of stage k: n[k] jobs, r[k] load, u[k] rate; P and F: measure and
@@ -186,6 +189,18 @@ def _insensitive(_: Question) -> None:
             from gone knowing all
             from balance knowing all with S = z*P; T = sum[k](u[k]*U[k]); Y = sum[j](v[j]*o[j]*V[j]);
             W = sum[k](z*a[k]*B[k]) + sum[j,k](v[j]*q[j,k]*R[j,k])
+            => I == O (as stated)
+        And where the class has no jobs.
+            law; law 3; rates 1; weight 3: n2[j]*M2[j] == s[j]*M; equal 3: V[j] == n2[j]*g*P2[j];
+            traffic; begin; end; stages; out 1: O == z*P; back 1: I == sum[j](v[j]*o[j]*V[j])
+            from less knowing all with P = P2[j]; F = H; M = M2[j]; B = P; G = F; L = M; f = g; n = n2[j];
+            N = 1; r = s[j]; U = V[j]
+            from more knowing all with P = P2[j]; F = H; M = M2[j]; B = P; G = F; L = M; f = g; n = n2[j];
+            N = 1; r = s[j]; U = V[j]
+            from same knowing all with s = V[j]; t = s[j]*P
+            from ends knowing all
+            from gone knowing all
+            from balance knowing all with S = z*P; T = 0; Y = sum[j](v[j]*o[j]*V[j]); W = 0
             => I == O (as stated)
         [most] All stages together have no more tasks than the class,
             equal: N*U[k] == n[k]*f*P; jobs: sum[k](n[k]) == N; some: N > 0

@@ -1,5 +1,7 @@
 """Chains as theorems of Coq: what they say, that Coq accepts them, and that it refuses bent ones."""
 
+from dataclasses import replace
+
 import pytest
 
 from proofs import Chained, Citation, Implication, Induction, Status, SumSchema, check
@@ -114,7 +116,24 @@ RULES = (
         (Citation(RULED, {"x[k]": "v[k,j]", "w[k]": "d[k]*b[j]", "c": "1", "z[k]": "z[k,j]"}),),
     ),
 )
+ALIKE = Chained(
+    {"rule": SUM_RULE, "fits": "sum[k](w[k]*z[k]) <= c", "low": "z[k] >= 0", "own": "y[k] >= 7"},
+    "z[k] + y[k] >= 7",
+    (
+        Citation(RULED, {"z[k]": "z[k]"}),
+        Citation(Implication({"y": "y >= 7", "z": "z >= 0"}, "z + y >= 7"), {"y": "y[k]", "z": "z[k]"}),
+    ),
+)
+"""A variable that is called as one that has all values in the rule of a step."""
+BARE = Chained(
+    {"a": "sum[i](x[i]) >= 0"},
+    "2*sum[i](x[i]) >= 0",
+    (Citation(Implication({"low": "x >= 0"}, "2*x >= 0"), {"x": "sum[i](x[i])"}),),
+)
+"""Sums, though no step that is cited is about sums."""
 HOLD = [
+    ALIKE,
+    BARE,
     *NUMBERS,
     *FAMILIES,
     *RULES,
@@ -144,6 +163,19 @@ def test_every_chain_that_holds_is_a_theorem():
     verdict = chained(*HOLD)
     assert verdict.status == Status.PROVED
     assert exported_steps(verdict) == len(verdict.findings)
+
+
+def test_a_chain_that_cites_what_is_refuted_is_no_theorem():
+    wrong = Implication({"low": "x >= 2"}, "x >= 3")
+    chain = Chained(
+        {"low": "y >= 2"}, "2*y >= 0", (Citation(PUSH, {"x": "y", "y": "y"}), Citation(wrong, {"x": "y"}))
+    )
+    verdict = check(
+        own(PUSH, wrong, replace(chain, conclusion="y > 0", hypotheses={"low": "y >= 2", "some": "y > 0"}))
+    )
+    assert [f.status for f in verdict.findings][1] == Status.REFUTED
+    assert exported_steps(verdict) == 2
+    assert "Step 3 has none" in to_coq(verdict)
 
 
 def test_chains_about_sequences_are_told():
@@ -238,6 +270,13 @@ def test_coq_accepts_every_chain_that_holds(tmp_path):
 
 @needs_coq
 @pytest.mark.long
+@pytest.mark.parametrize("chain", [RULED, RULES[1], ALIKE, BARE, WORDS])
+def test_coq_accepts_a_chain_alone(chain, tmp_path):
+    assert compiled(tmp_path, "alone", to_coq(chained(chain))) is None
+
+
+@needs_coq
+@pytest.mark.long
 @pytest.mark.parametrize("name", sorted(WRITTEN))
 def test_coq_refuses_what_would_prove_too_much(name, tmp_path):
     assert compiled(tmp_path, "refused", to_coq(chained(FAMILIES[2])) + alone(REFUSED[name])) is not None
@@ -266,4 +305,5 @@ def test_coq_refuses_a_bent_chain(chain, right, wrong, tmp_path):
     last = text.rindex("Theorem")
     bent = text[:last] + text[last:].replace(right, wrong, 1)
     assert bent != text, text[last:]
+    assert compiled(tmp_path, "right", text) is None
     assert compiled(tmp_path, "bent", bent) is not None
