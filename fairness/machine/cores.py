@@ -6,13 +6,10 @@ import os
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any
 
 __all__ = ["available_cores", "one_thread_of_blas"]
 
 _lock = threading.Lock()
-_limits: list[Any] = []
-"""The limit that holds, once for each thread that wants it."""
 
 
 def available_cores() -> int:
@@ -22,18 +19,18 @@ def available_cores() -> int:
 
 @contextmanager
 def one_thread_of_blas() -> Iterator[None]:
-    """BLAS computes in the thread that calls it, of the whole process, as long as anybody wants it to.
+    """BLAS computes in the thread that calls it, of the whole process, while this one works.
 
-    Its own threads wait by spinning, and would take the cores from threads that do more.
+    Its own threads wait by spinning, and would take the cores from threads that do more. Where another thread
+    has asked for the same, its limit is the one that holds: two would restore each other's.
     """
     from threadpoolctl import threadpool_limits
 
-    with _lock:
-        _limits.append(_limits[0] if _limits else threadpool_limits(1, user_api="blas"))
-    try:
+    if not _lock.acquire(blocking=False):
         yield
+        return
+    try:
+        with threadpool_limits(1, user_api="blas"):
+            yield
     finally:
-        with _lock:
-            limit = _limits.pop()
-            if not _limits:
-                limit.restore_original_limits()
+        _lock.release()

@@ -15,20 +15,27 @@ def threads():
 
 def test_blas_has_its_threads_again_when_the_last_one_leaves():
     """Two threads come and go in turn: each of two limits alone would leave that of the other behind."""
-    before = threads()
-    inside, first_out = threading.Event(), threading.Event()
+    before, known = threads(), []
+    steps = [threading.Event() for _ in range(3)]
 
-    def other():
+    def first():
         with one_thread_of_blas():
-            inside.set()
-            first_out.wait(60)
-            assert threads() == {1}
+            known.append(threads())
+            steps[0].set()
+            steps[1].wait(60)
+        steps[2].set()
 
-    one = threading.Thread(target=other)
-    with one_thread_of_blas():
-        one.start()
-        assert inside.wait(60)
-        assert threads() == {1}
-    first_out.set()
-    one.join(60)
+    def second():
+        steps[0].wait(60)
+        with one_thread_of_blas():
+            known.append(threads())
+            steps[1].set()
+            steps[2].wait(60)
+
+    workers = [threading.Thread(target=work) for work in (first, second)]
+    for worker in workers:
+        worker.start()
+    for worker in workers:
+        worker.join(60)
+    assert known == [{1}, {1}]
     assert threads() == before
