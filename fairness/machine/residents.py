@@ -147,7 +147,9 @@ class _OnDask(Residents):
             except BackendError:
                 raise
             except Exception as error:
-                raise BackendError(f"the backend failed ({type(error).__name__}: {error})") from error
+                raise BackendError(
+                    f"the backend failed, as when a worker dies ({type(error).__name__}: {error})"
+                ) from error
             finally:
                 if not gathering.done():
                     self._client.cancel(futures, force=True)

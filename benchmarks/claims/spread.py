@@ -1,0 +1,115 @@
+"""EDRF and DC-DRF of tenants in files on the workers of a Dask cluster: the same bits, the time and the
+bytes.
+
+``python -m benchmarks.claims.spread`` writes the demands of a profile into files, allocates them in one
+process, and then on one, two and more workers of a cluster on this machine, each a process of one thread. It
+prints for each how long reading (with the exchange of entries), filling and the certificate took, how many
+windows that were, the bytes that machines sent, and whether all bits are those of one process. ``--tenants
+1600000 --resources 160000 --workers 1 2 4`` are 10^8 entries, in about 6 GB. ``--page docs/cloud_scale.md``
+writes the table there. The exit code is 1 if a bit differs.
+"""
+
+from __future__ import annotations
+
+import argparse
+import gc
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+import joblib
+import numpy as np
+from scipy import sparse
+
+from fairness.cloud import SparseDemands, dcdrf, demand_profile, edrf, edrf_blocks
+
+BEGIN, END = "<!-- spread: what the command printed -->", "<!-- spread: end -->"
+HEAD = [
+    "| on | reading | filling | certificate | windows or rounds | MB read, filled, certified | same bits |",
+    "|---|---|---|---|---|---|---|",
+]
+
+
+def write(folder: str, profile: str, n: int, m: int, files: int) -> list[str]:
+    """Files of consecutive tenants."""
+    paths, streams = list[str](), np.random.default_rng(1).spawn(files)
+    for k, stream in enumerate(streams):
+        rows = demand_profile(profile, n * (k + 1) // files - n * k // files, m, rng=stream, dtype=np.float32)
+        paths.append(f"{folder}/{k}.npz")
+        sparse.save_npz(paths[-1], rows.matrix(), compressed=False)
+    return paths
+
+
+def alone(paths: list[str], epsilon: float) -> tuple[str, np.ndarray, int]:
+    """A line about one process; its levels, and the number of entries."""
+    begin = time.perf_counter()
+    matrix = sparse.vstack([sparse.load_npz(path) for path in paths], format="csr")
+    demands = SparseDemands(matrix)
+    read = time.perf_counter()
+    result = dcdrf(demands, epsilon, threads=1) if epsilon else edrf(demands)
+    filled = time.perf_counter()
+    assert result.certificate.holds
+    end = time.perf_counter()
+    phases = f"{read - begin:.1f} s | {filled - read:.2f} s | {end - filled:.1f} s"
+    steps = f"{result.rounds:,} rounds" if epsilon else f"{result.events:,} events"
+    return f"| one process | {phases} | {steps} | | |", result.levels, demands.n_entries
+
+
+def together(paths: list[str], workers: int, epsilon: float, window: int | None, levels: np.ndarray) -> str:
+    """A line about workers of a cluster."""
+    from dask.distributed import Client, LocalCluster
+
+    shape = {"n_workers": workers, "threads_per_worker": 1, "dashboard_address": None, "silence_logs": 50}
+    with (
+        LocalCluster(processes=True, memory_limit=0, **shape) as local,
+        Client(local),
+        joblib.parallel_config(backend="dask"),
+    ):
+        warm_up(paths[0], epsilon)
+        result = edrf_blocks(paths, epsilon=epsilon, window=window)
+    times = " | ".join(f"{seconds:.2f} s" for seconds in result.seconds.values())
+    sent = ", ".join(f"{count / 1e6:,.0f}" for count in result.sent.values())
+    same = "yes" if np.array_equal(result.levels, levels) and result.certificate.holds else "no"
+    name = "one worker" if workers == 1 else f"{workers} workers"
+    return f"| {name} | {times} | {result.windows:,} | {sent} | {same} |"
+
+
+def warm_up(path: str, epsilon: float) -> None:
+    """Load the kernels of all workers."""
+    with tempfile.TemporaryDirectory() as folder:
+        sparse.save_npz(f"{folder}/few.npz", sparse.load_npz(path)[:2000])
+        edrf_blocks([f"{folder}/few.npz"] * 4, epsilon=epsilon)
+
+
+def main(arguments: list[str]) -> int:
+    """Measure; return the exit code."""
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.claims.spread", description=__doc__)
+    parser.add_argument("--tenants", type=int, default=100_000)
+    parser.add_argument("--resources", type=int, default=10_000)
+    parser.add_argument("--profile", default="U0")
+    parser.add_argument("--files", type=int, default=16)
+    parser.add_argument("--workers", type=int, nargs="*", default=[1, 2, 4])
+    parser.add_argument("--epsilon", type=float, default=0.0, help="DC-DRF (default: 0, EDRF)")
+    parser.add_argument("--window", type=int, help="resources of a window")
+    parser.add_argument("--page", type=Path, help="page in which the table is written anew")
+    asked = parser.parse_args(arguments)
+    with tempfile.TemporaryDirectory() as folder:
+        paths = write(folder, asked.profile, asked.tenants, asked.resources, asked.files)
+        line, levels, entries = alone(paths, asked.epsilon)
+        gc.collect()
+        size = f"{asked.profile}: {asked.tenants:,} tenants, {asked.resources:,} resources, {entries:,}
+        entries" lines = [f"{size}{f', epsilon {asked.epsilon:g}' if asked.epsilon else ''}", "", *HEAD,
+        line] print("\n".join(lines), flush=True) for workers in asked.workers:
+            lines.append(together(paths, workers, asked.epsilon, asked.window, levels))
+            print(lines[-1], flush=True)
+    if asked.page:
+        text = asked.page.read_text(encoding="utf-8")
+        before, rest = text.split(BEGIN)
+        asked.page.write_text(before + "\n".join([BEGIN, "", *lines, "", END]) + rest.split(END)[1],
+        encoding="utf-8")
+    return int(any(line.endswith("| no |") for line in lines))
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
