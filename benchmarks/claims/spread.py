@@ -98,16 +98,20 @@ def main(arguments: list[str]) -> int:
         paths = write(folder, asked.profile, asked.tenants, asked.resources, asked.files)
         line, levels, entries = alone(paths, asked.epsilon)
         gc.collect()
-        size = f"{asked.profile}: {asked.tenants:,} tenants, {asked.resources:,} resources, {entries:,}
-        entries" lines = [f"{size}{f', epsilon {asked.epsilon:g}' if asked.epsilon else ''}", "", *HEAD,
-        line] print("\n".join(lines), flush=True) for workers in asked.workers:
+        size = (
+            f"{asked.profile}, {asked.tenants:,} tenants, {asked.resources:,} resources, {entries:,} entries"
+        )
+        kind = f"DC-DRF with epsilon {asked.epsilon:g}" if asked.epsilon else "EDRF"
+        lines = [f"{kind}: {size}.", "", *HEAD, line]
+        print("\n".join(lines), flush=True)
+        for workers in asked.workers:
             lines.append(together(paths, workers, asked.epsilon, asked.window, levels))
             print(lines[-1], flush=True)
     if asked.page:
         text = asked.page.read_text(encoding="utf-8")
         before, rest = text.split(BEGIN)
-        asked.page.write_text(before + "\n".join([BEGIN, "", *lines, "", END]) + rest.split(END)[1],
-        encoding="utf-8")
+        page = before + "\n".join([BEGIN, "", *lines, "", END]) + rest.split(END)[1]
+        asked.page.write_text(page, encoding="utf-8")
     return int(any(line.endswith("| no |") for line in lines))
 
 

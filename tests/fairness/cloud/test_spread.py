@@ -87,7 +87,7 @@ def test_fewer_windows_send_more(tmp_path):
     assert few.windows < many.windows
     # Twelve bytes an entry of a window; at most all entries, several times where windows overlap.
     assert few.sent["fill"] > 12 * demands.n_entries / 10
-    # Half of the entries change machines once, 8 bytes in single precision, and so do lengths and growth of rows.
+    # Half of the entries change machines, 8 bytes each, and so do lengths and growth of rows.
     swapped = few.sent["read"] - on_machines(Residents(Owner, 1), paths, None).sent["read"]
     entries, rows = 8 * demands.n_entries, 12 * demands.n_tenants
     assert 0.4 * entries + rows < swapped < 0.6 * entries + rows + 5000
