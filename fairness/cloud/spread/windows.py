@@ -27,7 +27,7 @@ from scipy import sparse
 from fairness.arguments.validation import FloatArray
 from fairness.cloud.engines.eviction import levels_of, misfit_of, orderly, run_below
 from fairness.cloud.engines.sums import table
-from fairness.cloud.model.demands import IndexArray, Offsets, SparseDemands
+from fairness.cloud.model.demands import Flags, IndexArray, Offsets, SparseDemands
 from fairness.cloud.model.pattern import Pattern
 from fairness.machine.residents import Residents
 
@@ -81,7 +81,8 @@ def fill(machines: Residents, cuts: Offsets, n_tenants: int, size: int, epsilon:
         0, or the part of a resource that may be left when it counts as exhausted.
     """
     filled = Filled(np.zeros(n_tenants), np.full(n_tenants, -1, dtype=np.int32), np.empty(0))
-    level, left, wanted, most = 0.0, n_tenants, size, orderly(n_tenants)
+    level, left, wanted = 0.0, n_tenants, size
+    numbering = np.zeros(n_tenants, dtype=np.bool_), np.empty(n_tenants, dtype=np.int32)
     spent, stuck = np.zeros(cuts[-1], dtype=np.bool_), False
     near = machines.tell("nearest", wanted + 1)
     while left and not stuck:
@@ -91,11 +92,11 @@ def fill(machines: Residents, cuts: Offsets, n_tenants: int, size: int, epsilon:
             break
         if epsilon:
             level = max(level, heights.min())
-            stops = _round(machines, level, epsilon, most, spent)
+            stops = _round(machines, level, epsilon, orderly(n_tenants), spent)
         else:
             order = np.argsort(heights, kind="stable")
             bound = heights[order[wanted]] if len(order) > wanted else np.inf
-            stops = _window(machines, cuts, np.sort(resources[order[:wanted]]), level, bound, most)
+            stops = _window(machines, cuts, np.sort(resources[order[:wanted]]), level, bound, numbering)
         reached, ends, tenants, by = stops
         if not len(reached):
             wanted *= 2
@@ -115,9 +116,17 @@ def fill(machines: Residents, cuts: Offsets, n_tenants: int, size: int, epsilon:
 
 
 def _window(
-    machines: Residents, cuts: Offsets, chosen: IndexArray, since: float, bound: float, many: int
+    machines: Residents,
+    cuts: Offsets,
+    chosen: IndexArray,
+    since: float,
+    bound: float,
+    numbering: tuple[Flags, IndexArray],
 ) -> Stops:
-    """Exact rounds below the bound that lies on all resources but the chosen ones."""
+    """Exact rounds below the bound that lies on all resources but the chosen ones.
+
+    ``numbering`` is room to number some of all tenants: flags, all off, and numbers.
+    """
     places = np.searchsorted(chosen, cuts)
     asked = [(chosen[first:last],) for first, last in pairwise(places)]
     parts, tenants, rates = map(np.concatenate, zip(*machines.ask("columns", asked), strict=True))
@@ -125,14 +134,18 @@ def _window(
     sums[:, :5] = parts
     starts = np.zeros(len(chosen) + 1, dtype=np.int64)
     np.cumsum(sums[:, 4], out=starts[1:])
-    who, inverse = np.unique(tenants, return_inverse=True)
-    numbers: IndexArray = inverse.astype(np.int32)
-    rows = sparse.csc_array((rates, numbers, starts), shape=(len(who), len(chosen))).tocsr()
+    grows, numbers = numbering
+    grows[tenants] = True
+    who = np.flatnonzero(grows).astype(np.int32)
+    grows[who] = False
+    numbers[who] = np.arange(len(who), dtype=np.int32)
+    inverse = numbers[tenants]
+    rows = sparse.csc_array((rates, inverse, starts), shape=(len(who), len(chosen))).tocsr()
     demands = SparseDemands.of_checked(
         rows.indptr.astype(np.int64), rows.indices.astype(np.int32), rows.data, len(chosen)
     )
-    pattern = Pattern(np.ones(len(chosen), np.bool_), starts, numbers, demands.n_entries, len(who))
-    state = run_below(demands, pattern, sums, since, bound * (1 - APART), many)
+    pattern = Pattern(np.ones(len(chosen), np.bool_), starts, inverse, demands.n_entries, len(who))
+    state = run_below(demands, pattern, sums, since, bound * (1 - APART), orderly(len(grows)))
     rounds = state.progress[0]
     levels, ends = state.trail[1:rounds], state.ends[1:rounds]
     following = min(float(levels_of(sums).min()), bound)
@@ -140,7 +153,7 @@ def _window(
     kept = int(np.flatnonzero(apart)[-1]) + 1 if apart.any() else 0
     stopped = state.batch[: ends[kept - 1] if kept else 0]
     by = chosen[state.stoppers[state.events[stopped]]]
-    return levels[:kept], ends[:kept], who[stopped].astype(np.int32), by
+    return levels[:kept], ends[:kept], who[stopped], by
 
 
 def _round(machines: Residents, level: float, epsilon: float, many: int, spent: IndexArray) -> Stops:
