@@ -90,27 +90,31 @@ def main(arguments: list[str]) -> int:
     parser.add_argument("--profile", default="U0")
     parser.add_argument("--files", type=int, default=16)
     parser.add_argument("--workers", type=int, nargs="*", default=[1, 2, 4])
-    parser.add_argument("--epsilon", type=float, default=0.0, help="DC-DRF (default: 0, EDRF)")
+    parser.add_argument("--epsilon", type=float, nargs="*", default=[0.0, 0.01], help="0 for EDRF")
     parser.add_argument("--window", type=int, help="resources of a window")
     parser.add_argument("--page", type=Path, help="page in which the table is written anew")
     asked = parser.parse_args(arguments)
+    lines = list[str]()
+
+    def tell(*more: str) -> None:
+        lines.extend(more)
+        print("\n".join(more), flush=True)
+
     with tempfile.TemporaryDirectory() as folder:
         paths = write(folder, asked.profile, asked.tenants, asked.resources, asked.files)
-        line, levels, entries = alone(paths, asked.epsilon)
-        gc.collect()
-        size = (
-            f"{asked.profile}, {asked.tenants:,} tenants, {asked.resources:,} resources, {entries:,} entries"
-        )
-        kind = f"DC-DRF with epsilon {asked.epsilon:g}" if asked.epsilon else "EDRF"
-        lines = [f"{kind}: {size}.", "", *HEAD, line]
-        print("\n".join(lines), flush=True)
-        for workers in asked.workers:
-            lines.append(together(paths, workers, asked.epsilon, asked.window, levels))
-            print(lines[-1], flush=True)
+        for epsilon in asked.epsilon:
+            line, levels, entries = alone(paths, epsilon)
+            gc.collect()
+            kind = f"DC-DRF with epsilon {epsilon:g}" if epsilon else "EDRF"
+            size = f"{asked.tenants:,} tenants, {asked.resources:,} resources, {entries:,} entries"
+            tell(f"{kind}, profile {asked.profile}: {size}.", "", *HEAD, line)
+            for workers in asked.workers:
+                tell(together(paths, workers, epsilon, asked.window, levels))
+            tell("")
     if asked.page:
         text = asked.page.read_text(encoding="utf-8")
         before, rest = text.split(BEGIN)
-        page = before + "\n".join([BEGIN, "", *lines, "", END]) + rest.split(END)[1]
+        page = before + "\n".join([BEGIN, "", *lines, END]) + rest.split(END)[1]
         asked.page.write_text(page, encoding="utf-8")
     return int(any(line.endswith("| no |") for line in lines))
 
