@@ -13,21 +13,27 @@ from __future__ import annotations
 
 import argparse
 import gc
+import resource
 import sys
 import tempfile
 import time
+from collections import Counter
 from pathlib import Path
+from typing import Any
 
 import joblib
 import numpy as np
 from scipy import sparse
 
 from fairness.cloud import SparseDemands, dcdrf, demand_profile, edrf, edrf_blocks
+from fairness.cloud.spread.allocation import on_machines
+from fairness.cloud.spread.owner import Owner
+from fairness.machine.residents import Residents
 
 BEGIN, END = "<!-- spread: what the command printed -->", "<!-- spread: end -->"
 HEAD = [
-    "| on | reading | filling | certificate | windows or rounds | MB read, filled, certified | same bits |",
-    "|---|---|---|---|---|---|---|",
+    "| on | reading | filling | certificate | steps | MB in each | worker | driver | memory | same bits |",
+    "|---|---|---|---|---|---|---|---|---|---|",
 ]
 
 
@@ -53,26 +59,65 @@ def alone(paths: list[str], epsilon: float) -> tuple[str, np.ndarray, int]:
     end = time.perf_counter()
     phases = f"{read - begin:.1f} s | {filled - read:.2f} s | {end - filled:.1f} s"
     steps = f"{result.rounds:,} rounds" if epsilon else f"{result.events:,} events"
-    return f"| one process | {phases} | {steps} | | |", result.levels, demands.n_entries
+    return f"| one process | {phases} | {steps} | | | | | |", result.levels, demands.n_entries
 
 
 def together(paths: list[str], workers: int, epsilon: float, window: int | None, levels: np.ndarray) -> str:
     """A line about workers of a cluster."""
-    from dask.distributed import Client, LocalCluster
+    from dask.distributed import Client, LocalCluster, get_client
 
-    shape = {"n_workers": workers, "threads_per_worker": 1, "dashboard_address": None, "silence_logs": 50}
+    shape = {"n_workers": workers, "threads_per_worker": 1, "dashboard_address": ":0", "silence_logs": 50}
     with (
         LocalCluster(processes=True, memory_limit=0, **shape) as local,
         Client(local),
         joblib.parallel_config(backend="dask"),
     ):
         warm_up(paths[0], epsilon)
+        client = get_client()
+        before, begin = client.run(time.process_time), time.process_time()
         result = edrf_blocks(paths, epsilon=epsilon, window=window)
+        driver = time.process_time() - begin
+        worker = max(after - before[who] for who, after in client.run(time.process_time).items())
+        memory = max(client.run(most_memory).values())
     times = " | ".join(f"{seconds:.2f} s" for seconds in result.seconds.values())
     sent = ", ".join(f"{count / 1e6:,.0f}" for count in result.sent.values())
     same = "yes" if np.array_equal(result.levels, levels) and result.certificate.holds else "no"
     name = "one worker" if workers == 1 else f"{workers} workers"
-    return f"| {name} | {times} | {result.windows:,} | {sent} | {same} |"
+    spent = f"{worker:.1f} s | {driver:.1f} s | {memory:.1f} GB"
+    return f"| {name} | {times} | {result.windows:,} | {sent} | {spent} | {same} |"
+
+
+def most_memory() -> float:
+    """Gigabytes that this process had at most."""
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e6
+
+
+class Timed(Residents):
+    """Machines in this process, and the processor time of what they are asked."""
+
+    def __init__(self, number: int) -> None:
+        super().__init__(Owner, number)
+        self.seconds = Counter[str]()
+
+    def ask(self, method: str, arguments: Any) -> list[Any]:
+        """Answers."""
+        begin = time.process_time()
+        answers = super().ask(method, arguments)
+        self.seconds[method] += time.process_time() - begin
+        return answers
+
+
+def constants(paths: list[str], entries: int, epsilon: float, window: int | None) -> str:
+    """What each question costs, all machines together, in nanoseconds of a processor per entry."""
+    on_machines(Residents(Owner, 2), paths[:1], None, epsilon, window)
+    machines, begin = Timed(2), time.process_time()
+    on_machines(machines, paths, None, epsilon, window)
+    spent = machines.seconds
+    spent["driver"] = time.process_time() - begin - sum(spent.values())
+    costs = (
+        f"{name} {1e9 * value / entries:.1f}" for name, value in spent.items() if value > 1e-10 * entries
+    )
+    return "Nanoseconds per entry, two machines in one process: " + ", ".join(costs) + "."
 
 
 def warm_up(path: str, epsilon: float) -> None:
@@ -110,7 +155,7 @@ def main(arguments: list[str]) -> int:
             tell(f"{kind}, profile {asked.profile}: {size}.", "", *HEAD, line)
             for workers in asked.workers:
                 tell(together(paths, workers, epsilon, asked.window, levels))
-            tell("")
+            tell("", constants(paths, entries, epsilon, asked.window), "")
     if asked.page:
         text = asked.page.read_text(encoding="utf-8")
         before, rest = text.split(BEGIN)
