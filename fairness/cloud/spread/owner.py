@@ -2,7 +2,7 @@ r"""What one machine holds and answers: the demands of all tenants on a range of
 
 At first it reads the files of some tenants, as many files as the others, and checks them; then all exchange
 parts of rows. So each entry is read once and sent once, and no machine ever holds more than its share of the
-entries (for a moment three times). Of each tenant it keeps growth, level, offset and state, 25 bytes. Its
+entries (for a moment some four times). Of each tenant it keeps growth, level, offset and state, 25 bytes. Its
 sums :math:`F_r` and :math:`\mu_r` (:mod:`fairness.cloud.engines.eviction`) are added up in the order in
 which one machine does it.
 """
