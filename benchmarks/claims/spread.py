@@ -107,17 +107,21 @@ class Timed(Residents):
         return answers
 
 
-def constants(paths: list[str], entries: int, epsilon: float, window: int | None) -> str:
-    """What each question costs, all machines together, in nanoseconds of a processor per entry."""
-    on_machines(Residents(Owner, 2), paths[:1], None, epsilon, window)
-    machines, begin = Timed(2), time.process_time()
-    on_machines(machines, paths, None, epsilon, window)
-    spent = machines.seconds
-    spent["driver"] = time.process_time() - begin - sum(spent.values())
-    costs = (
-        f"{name} {1e9 * value / entries:.1f}" for name, value in spent.items() if value > 1e-10 * entries
-    )
-    return "Nanoseconds per entry, two machines in one process: " + ", ".join(costs) + "."
+def constants(paths: list[str], entries: int, tenants: int, epsilon: float, window: int | None) -> list[str]:
+    """What each question costs, in nanoseconds of a processor per entry, and per tenant on each machine."""
+    spent = {}
+    for number in (2, 16):
+        on_machines(Residents(Owner, number), paths[:1], None, epsilon, window)
+        machines, begin = Timed(number), time.process_time()
+        on_machines(machines, paths, None, epsilon, window)
+        machines.seconds["the driver"] = time.process_time() - begin - sum(machines.seconds.values())
+        spent[number] = machines.seconds
+    lines = ["| asked to | ns per entry | ns per tenant and machine |", "|---|---|---|"]
+    for name, few in spent[2].items():
+        each = max(0.0, (spent[16][name] - few) / 14 / tenants)
+        if few > 1e-9 * entries:
+            lines.append(f"| {name} | {1e9 * (few - 2 * each * tenants) / entries:.1f} | {1e9 * each:.1f} |")
+    return lines
 
 
 def warm_up(path: str, epsilon: float) -> None:
@@ -155,7 +159,7 @@ def main(arguments: list[str]) -> int:
             tell(f"{kind}, profile {asked.profile}: {size}.", "", *HEAD, line)
             for workers in asked.workers:
                 tell(together(paths, workers, epsilon, asked.window, levels))
-            tell("", constants(paths, entries, epsilon, asked.window), "")
+            tell("", *constants(paths, entries, asked.tenants, epsilon, asked.window), "")
     if asked.page:
         text = asked.page.read_text(encoding="utf-8")
         before, rest = text.split(BEGIN)
