@@ -17,6 +17,7 @@ import re
 import subprocess
 import sys
 from dataclasses import FrozenInstanceError, fields
+from tempfile import TemporaryDirectory
 
 import matplotlib as mpl
 import matplotlib.pyplot as plt
@@ -26,7 +27,7 @@ import pytest
 import xarray as xr
 from matplotlib.figure import Figure
 from matplotlib.text import Text
-from scipy import stats
+from scipy import sparse, stats
 
 import capacity
 import fairness
@@ -35,7 +36,7 @@ import proofs
 import queueing
 from capacity.studies.instability import RandomLines
 from fairness import DRF, PSDSF, TSF, BottleneckMax, Cluster, MaxMin, ModelError, Problem, ProportionalFair
-from fairness.cloud import DeadlineController, SparseDemands, compare, dcdrf, edrf
+from fairness.cloud import DeadlineController, SparseDemands, compare, dcdrf, edrf, edrf_blocks
 from fairness.display import storage
 from fairness.display.drawing import bars
 from fairness.display.latex import escaped
@@ -91,6 +92,12 @@ def audited():
     return audit([DRF(), ProportionalFair()], ["SI", "EF"], budget=60, rng=1)
 
 
+def spread():
+    with TemporaryDirectory() as folder:
+        sparse.save_npz(f"{folder}/tenants.npz", DEMANDS.matrix())
+        return edrf_blocks([f"{folder}/tenants.npz"])
+
+
 LAWS = [stats.lognorm(0.5), Erlang(3)]
 
 MAKERS = {
@@ -110,6 +117,7 @@ MAKERS = {
     "Deviation": lambda: deviation(fill_tasks(POOL)),
     "Edrf": lambda: edrf(DEMANDS),
     "Rounds": lambda: dcdrf(DEMANDS, epsilon=0.25),
+    "SpreadAllocation": spread,
     "Comparison": lambda: compare(dcdrf(DEMANDS, epsilon=0.25), edrf(DEMANDS)),
     "DeadlineController": controlled,
     "AuditTable": audited,

@@ -9,6 +9,7 @@ from .instances.profiles import PROFILES, demand_profile
 from .model.demands import SparseDemands
 from .model.pattern import Pattern
 from .rounds import Rounds, edrf_rounds
+from .spread.allocation import SpreadAllocation, edrf_blocks
 
 __all__ = [
     "HARD_FAMILIES",
@@ -21,10 +22,12 @@ __all__ = [
     "Pattern",
     "Rounds",
     "SparseDemands",
+    "SpreadAllocation",
     "churned",
     "compare",
     "dcdrf",
     "demand_profile",
     "edrf",
+    "edrf_blocks",
     "edrf_rounds",
 ]

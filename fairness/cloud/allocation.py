@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 import pandas as pd
@@ -20,7 +20,9 @@ from fairness.evidence.pools import SATURATION
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = ["CloudAllocation"]
+__all__ = ["CloudAllocation", "unless_lost"]
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -88,14 +90,15 @@ class CloudAllocation(Result):
             "  " + ", ".join(f"{name} {value:.3g} s" for name, value in self.seconds.items()),
         ]
 
-    def _unless_lost(self, misfit: float) -> Self:
-        """Give this result out, unless its sums lost rates and so much of a resource is overfull or left."""
-        # Written so that NaN fails.
-        if not misfit <= SATURATION:
-            raise NotConvergedError(
-                "some tenants are so light beside others on the same resources, or weights so near the "
-                "limits of a float, that rates are lost; weights must not differ by that many decades",
-                best=self,
-                residual=misfit,
-            )
-        return self
+
+def unless_lost(result: T, misfit: float) -> T:
+    """Give a result out, unless its sums lost rates and so much of a resource is overfull or left."""
+    # Written so that NaN fails.
+    if not misfit <= SATURATION:
+        raise NotConvergedError(
+            "some tenants are so light beside others on the same resources, or weights so near the "
+            "limits of a float, that rates are lost; weights must not differ by that many decades",
+            best=result,
+            residual=misfit,
+        )
+    return result

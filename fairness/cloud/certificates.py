@@ -10,7 +10,7 @@ from fairness.cloud.engines.sums import add
 from fairness.cloud.model.demands import Rows, SparseDemands
 from fairness.machine.compiling import stored
 
-__all__ = ["residuals"]
+__all__ = ["residuals", "unexplained_on"]
 
 
 def residuals(
@@ -37,26 +37,37 @@ def residuals(
         The worst tenant's smallest, over the resources that it demands, of the larger of two: what is free
         beyond epsilon, and how far its level is below the highest. Infinite if a level is no number >= 0.
     """
+    overfull, unexplained = unexplained_on(demands, growth, levels, epsilon)
+    return overfull, float(unexplained.max())
+
+
+def unexplained_on(
+    demands: SparseDemands, growth: FloatArray, levels: FloatArray, epsilon: float = 0.0
+) -> tuple[float, FloatArray]:
+    """How overfull a resource is, and for each tenant the best explanation of its level on these resources.
+
+    Of :func:`residuals`; infinite for a tenant that demands none of these.
+    """
     rows = demands.starts, demands.columns, demands.values, growth
-    overfull, unexplained = _residuals(rows, levels, epsilon, demands.n_resources)
-    return float(overfull), float(unexplained)
+    best = np.full(len(levels), np.inf)
+    return float(_residuals(rows, levels, epsilon, demands.n_resources, best)), best
 
 
 @stored(summing, nogil=True)
-def _residuals(rows: Rows, levels: FloatArray, epsilon: float, n_resources: int) -> tuple[float, float]:
-    """By how much a resource is overfull, and a tenant without a resource that explains its level."""
+def _residuals(rows: Rows, levels: FloatArray, epsilon: float, n_resources: int, bests: FloatArray) -> float:
+    """By how much a resource is overfull; sets what the levels of tenants lack to be explained."""
     starts, columns, values, growth = rows
     # Compensated: a plain sum of a million equal shares is off by 1e-11.
     sums, highest = np.zeros((n_resources, 2)), np.zeros(n_resources)
     for i in range(len(levels)):
         if not 0.0 <= levels[i] < np.inf:
-            return np.inf, np.inf
+            return np.inf
         for e in range(starts[i], starts[i + 1]):
             r = columns[e]
             add(sums, r, 0, growth[i] * levels[i] * values[e])
             highest[r] = max(highest[r], levels[i])
     left = 1.0 - (sums[:, 0] + sums[:, 1])
-    overfull, worst = 0.0, 0.0
+    overfull = 0.0
     for r in range(n_resources):
         overfull = max(overfull, -left[r])
     for i in range(len(levels)):
@@ -65,5 +76,5 @@ def _residuals(rows: Rows, levels: FloatArray, epsilon: float, n_resources: int)
             r = columns[e]
             short = 1.0 - levels[i] / highest[r] if highest[r] > 0 else 0.0
             best = min(best, max(short, left[r] - epsilon))
-        worst = max(worst, best)
-    return overfull, worst
+        bests[i] = best
+    return overfull

@@ -27,7 +27,7 @@ from numpy.typing import ArrayLike
 from scipy import sparse
 
 from fairness.arguments.validation import FloatArray, frozen
-from fairness.cloud.allocation import CloudAllocation
+from fairness.cloud.allocation import CloudAllocation, unless_lost
 from fairness.cloud.certificates import residuals
 from fairness.cloud.engines.eviction import run
 from fairness.cloud.engines.loads import loads_of, shift_loads
@@ -223,4 +223,4 @@ def _filled(
         by_resource=by_resource,
         loads=frozen(loads),
     )
-    return result._unless_lost(misfit)
+    return unless_lost(result, misfit)

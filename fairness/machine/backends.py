@@ -21,7 +21,7 @@ import time
 import traceback
 import warnings
 from collections.abc import Callable, Generator, Iterable, Iterator
-from contextlib import closing
+from contextlib import closing, contextmanager
 from typing import TYPE_CHECKING, Any
 
 from fairness.errors import NotConvergedError
@@ -29,7 +29,7 @@ from fairness.errors import NotConvergedError
 if TYPE_CHECKING:
     import joblib
 
-__all__ = ["BackendError", "Failure", "stream"]
+__all__ = ["BackendError", "Failure", "active_client", "leaving_the_thread", "stream"]
 
 Call = tuple[Callable[..., Any], int, tuple[Any, ...]]
 """A function, the number of the task and its arguments."""
@@ -96,8 +96,8 @@ def stream(
     calls: Iterator[Call] = ((function, number, task) for number, task in enumerate(tasks))
     backend, _ = get_active_backend(prefer=prefer)
     outcomes: Generator[tuple[int, Any], None, None]
-    if type(backend).__name__ == "DaskDistributedBackend":
-        outcomes = _by_dask(calls, backend.client)
+    if (client := active_client()) is not None:
+        outcomes = _by_dask(calls, client)
     elif backend.supports_return_generator:
         # Workers of a cluster are not our children, and threads need no attendance.
         own = type(backend).__name__ == "LokyBackend"
@@ -120,6 +120,30 @@ def stream(
             if isinstance(outcome[1], Failure):
                 outcome[1].throw()
             yield outcome
+
+
+def active_client() -> Any:
+    """The client of the Dask cluster that is joblib's active backend, or None."""
+    from joblib.parallel import get_active_backend
+
+    backend, _ = get_active_backend()
+    return backend.client if type(backend).__name__ == "DaskDistributedBackend" else None
+
+
+@contextmanager
+def leaving_the_thread() -> Iterator[None]:
+    """Leave the thread of a Dask worker to the tasks that are waited for, or all may wait for ever."""
+    from distributed import rejoin, secede
+    from distributed.worker import thread_state
+
+    inside = hasattr(thread_state, "execution_state")
+    if inside:
+        secede()
+    try:
+        yield
+    finally:
+        if inside:
+            rejoin()
 
 
 def _attempt(function: Callable[..., Any], number: int, task: tuple[Any, ...]) -> tuple[int, Any]:
@@ -157,13 +181,8 @@ def _in_rounds(calls: Iterator[Call], n_jobs: int | None) -> Generator[Any, None
 
 
 def _by_dask(calls: Iterator[Call], client: Any) -> Generator[Any, None, None]:
-    from distributed import as_completed, rejoin, secede
-    from distributed.worker import thread_state
+    from distributed import as_completed
 
-    # A task of the cluster that waits for others must leave its thread to them, or all may wait for ever.
-    inside = hasattr(thread_state, "execution_state")
-    if inside:
-        secede()
     running: set[Any] = set()
     done = as_completed(loop=client.loop)
 
@@ -175,18 +194,17 @@ def _by_dask(calls: Iterator[Call], client: Any) -> Generator[Any, None, None]:
             running.add(future)
             done.add(future)
 
-    try:
-        submit()
-        for future in done:
-            result = future.result()
-            running.discard(future)
+    with leaving_the_thread():
+        try:
             submit()
-            yield result
-    finally:
-        if running:
-            client.cancel(list(running), force=True)
-        if inside:
-            rejoin()
+            for future in done:
+                result = future.result()
+                running.discard(future)
+                submit()
+                yield result
+        finally:
+            if running:
+                client.cancel(list(running), force=True)
 
 
 def _attend(parent: int) -> None:

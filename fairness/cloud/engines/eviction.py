@@ -54,7 +54,21 @@ from fairness.cloud.model.tiles import map_tiles, resource_tiles, tenant_tiles
 from fairness.errors import ModelError
 from fairness.machine.compiling import stored
 
-__all__ = ["SHARED_EVICTION", "State", "run"]
+__all__ = [
+    "GROWS",
+    "SHARED_EVICTION",
+    "STOPPED",
+    "State",
+    "evict",
+    "left_of",
+    "levels_of",
+    "misfit_of",
+    "orderly",
+    "place",
+    "places_between",
+    "run",
+    "run_below",
+]
 
 AHEAD = 4
 """Rows that are fetched ahead of the one at work; twice as many have their places looked up."""
@@ -78,7 +92,11 @@ They stand for the starts in the :data:`~fairness.cloud.model.demands.Rows` of t
 Bounds = tuple[FloatArray, FloatArray, FloatArray, FloatArray, FloatArray]
 """Of a :class:`State`: sums, full, reached, full_floors and reached_floors."""
 
-DONE, PAUSED, UNLISTED, MISFIT, STUCK = range(5)
+Limits = tuple[int, float, int]
+"""Most rounds, the level that none may reach, and the tenants up to which a round evicts them in the order in
+which it found them; more of them in the order of their rows."""
+
+DONE, PAUSED, UNLISTED, MISFIT, STUCK, BARRED = range(6)
 """Why the kernel returned."""
 
 STOPPED, GROWS, LEAVES = range(3)
@@ -96,40 +114,42 @@ class State(NamedTuple):
     heights: FloatArray  # (n_resources,): level of each event
     stoppers: IndexArray  # (n_resources,): resource of each event
     trail: FloatArray  # y_t after each round
-    batch: IndexArray  # evicted in this round; one place more than tenants, for writing without a branch
+    batch: IndexArray  # in the order in which they stop; one place more, for writing without a branch
     full_floors: FloatArray  # lower bounds of these, one for each block
     reached_floors: FloatArray
     due: IndexArray  # resources exhausted in this round
     spent: Flags  # whether a resource has been exhausted
-    progress: NDArray[np.int64]  # rounds, growing tenants, events
-    # and of this round: evicted tenants, those of them worked through, their entries, exhausted resources
+    progress: NDArray[np.int64]  # rounds, growing tenants, events, tenants evicted by the end of this round,
+    # those of them worked through, entries of those evicted in this round, resources exhausted in it
+    ends: NDArray[np.int64]  # tenants evicted by the end of each round
 
     @classmethod
     def start(cls, loads: FloatArray, n_tenants: int, epsilon: float) -> State:
         """Nobody has been evicted; loads are those of :func:`fairness.cloud.engines.loads.loads_of`."""
-        m = len(loads)
-        sums = table(m, 8)
+        sums = table(len(loads), 8)
         sums[:, 2:5] = loads[:, :3]
-        rates = loads[:, 0] + loads[:, 1]
-        live = rates > 0
-        with np.errstate(over="ignore"):
-            full = np.divide(1.0, rates, out=np.full(m, np.inf), where=live)
-            reached = np.divide(1.0 - epsilon, rates, out=np.full(m, np.inf), where=live)
+        return cls.of(sums, n_tenants, epsilon)
+
+    @classmethod
+    def of(cls, sums: FloatArray, n_tenants: int, epsilon: float) -> State:
+        """Rounds begin with these sums."""
+        m, full = len(sums), levels_of(sums)
         return cls(
             sums=sums,
             full=full,
-            reached=reached if epsilon else full,
+            reached=levels_of(sums, epsilon) if epsilon else full,
             standing=np.full(n_tenants, GROWS, dtype=np.uint8),
             events=np.full(n_tenants, -1, dtype=np.int32),
             heights=np.empty(m),
             stoppers=np.empty(m, dtype=np.int32),
-            trail=np.empty(m),
+            trail=np.empty(m + 1),
             batch=np.empty(n_tenants + 1, dtype=np.int32),
             full_floors=np.zeros(-(-m // BLOCK)),
             reached_floors=np.zeros(-(-m // BLOCK)),
             due=np.empty(m, dtype=np.int32),
             spent=np.zeros(m, dtype=np.bool_),
             progress=np.array([0, n_tenants, 0, 0, 0, 0, 0]),
+            ends=np.empty(m + 1, dtype=np.int64),
         )
 
     @property
@@ -147,9 +167,7 @@ class State(NamedTuple):
     @property
     def left(self) -> FloatArray:
         """Part of each resource that is left, negative if it is overfull; shape (n_resources,)."""
-        sums = self.sums
-        rates = np.where(sums[:, 4] > 0, sums[:, 2] + sums[:, 3], 0.0)
-        return (1.0 - sums[:, 0]) - sums[:, 1] - self.level * rates
+        return left_of(self.sums, self.level)
 
     def misfit(self, epsilon: float) -> float:
         """How much more than epsilon is left of an exhausted resource, or how overfull one is.
@@ -158,10 +176,32 @@ class State(NamedTuple):
         that are some 20 decades lighter than others, or beyond what a float holds. It is no number if one of
         the levels is none.
         """
-        left = self.left
-        return float(
-            np.maximum(0.0, np.maximum((left[self.spent] - epsilon).max(initial=0.0), (-left).max()))
-        )
+        return misfit_of(self.left, self.spent, epsilon)
+
+
+def levels_of(sums: FloatArray, epsilon: float = 0.0) -> FloatArray:
+    """Level at which each resource is exhausted, by sums of a :class:`State`; infinite without tenants."""
+    rates = sums[:, 2] + sums[:, 3]
+    room = (1.0 - sums[:, 0]) - sums[:, 1]
+    with np.errstate(over="ignore"):
+        live = (sums[:, 4] > 0) & (rates > 0)
+        return np.divide(room - epsilon, rates, out=np.full(len(sums), np.inf), where=live)
+
+
+def left_of(sums: FloatArray, level: float) -> FloatArray:
+    """Part of each resource that is left at the level of growing tenants, negative if it is overfull."""
+    rates = np.where(sums[:, 4] > 0, sums[:, 2] + sums[:, 3], 0.0)
+    return (1.0 - sums[:, 0]) - sums[:, 1] - level * rates
+
+
+def misfit_of(left: FloatArray, spent: Flags | IndexArray, epsilon: float) -> float:
+    """As :meth:`State.misfit`, of resources that are exhausted when so much is left of each."""
+    return float(np.maximum(0.0, np.maximum((left[spent] - epsilon).max(initial=0.0), (-left).max())))
+
+
+def orderly(n_tenants: int) -> int:
+    """Tenants evicted in a round that are worth sorting: above it one in 32 rows is read."""
+    return n_tenants // 32
 
 
 def shared_rows(demands: SparseDemands, threads: int) -> Places:
@@ -172,7 +212,11 @@ def shared_rows(demands: SparseDemands, threads: int) -> Places:
     ndarray of shape (n_tenants, threads + 1), or less if there are fewer resources than threads
     """
     tiles = resource_tiles(demands, threads)
-    cuts = np.array([0, *(last for _, last in tiles)])
+    return places_between(demands, np.array([0, *(last for _, last in tiles)]), threads)
+
+
+def places_between(demands: SparseDemands, cuts: Offsets, threads: int | None = None) -> Places:
+    """The entries of each row on the ranges of resources that begin and end with these, 0 and all."""
     places = np.empty((demands.n_tenants, len(cuts)), dtype=np.int64)
     rows = demands.starts, demands.columns, cuts, places
     map_tiles(lambda tile, first, last: _split(first, last, *rows), tenant_tiles(demands), threads)
@@ -180,7 +224,7 @@ def shared_rows(demands: SparseDemands, threads: int) -> Places:
 
 
 @numba.njit(inline="always")
-def _place(columns: IndexArray, first: int, last: int, r: int) -> int:
+def place(columns: IndexArray, first: int, last: int, r: int) -> int:
     """First entry of a row from resource r on."""
     while first < last:
         middle = (first + last) // 2
@@ -200,7 +244,7 @@ def _split(
     for i in range(first, last):
         places[i, 0], places[i, tiles] = starts[i], starts[i + 1]
         for k in range(1, tiles):
-            places[i, k] = _place(columns, places[i, k - 1], starts[i + 1], cuts[k])
+            places[i, k] = place(columns, places[i, k - 1], starts[i + 1], cuts[k])
 
 
 @numba.njit(inline="always")
@@ -257,7 +301,7 @@ def _exhausted(bounds: Bounds, epsilon: float, level: float, due: IndexArray) ->
 
 
 @numba.njit(nogil=True)
-def _evict(
+def evict(
     own: int, end: int, first: int, last: int, level: float, rows: Rows, sums: FloatArray, batch: IndexArray
 ) -> None:
     """Take evicted tenants out of mu ([1] line 17) and into F; entries of threads ``own`` to ``end`` - 1."""
@@ -285,11 +329,12 @@ def _evict(
             sums[q, 4] -= 1.0
 
 
-def _advance(rows: Rows, lists: Lists, epsilon: float, most: int, state: State) -> int:
-    """At most so many rounds, or until a resource is exhausted that is not listed, or for a while."""
+def _advance(rows: Rows, lists: Lists, epsilon: float, limits: Limits, state: State) -> int:
+    """Rounds within the limits, or until a resource is exhausted that is not listed, or for a while."""
     places, (listed, pattern, tenants) = rows[0], lists
     sums, full, reached, standing, numbers, heights, stoppers, trail, batch = state[:9]
-    full_floors, reached_floors, due, spent, progress = state[9:]
+    full_floors, reached_floors, due, spent, progress, ends = state[9:]
+    most, ceiling, many = limits
     bounds = sums, full, reached, full_floors, reached_floors
     n, m, tiles = len(standing), len(sums), places.shape[1] - 1
     rounds, left, events, found, done, entries, n_due = progress
@@ -302,6 +347,9 @@ def _advance(rows: Rows, lists: Lists, epsilon: float, most: int, state: State) 
                 break
             # Rounding may put a level a hair below one that was reached before.
             level = max(low, trail[rounds - 1]) if rounds > 0 else low
+            if level >= ceiling:
+                why = BARRED
+                break
             n_due = _exhausted(bounds, epsilon, level, due)
             missing = False
             for k in range(n_due):
@@ -311,7 +359,8 @@ def _advance(rows: Rows, lists: Lists, epsilon: float, most: int, state: State) 
                 break
             trail[rounds] = level
             rounds += 1
-            found, done, entries = 0, 0, 0
+            base = n - left
+            found, done, entries = base, base, 0
             for k in range(n_due):
                 r, before, demanding = due[k], found, 0
                 for p in range(pattern[r], pattern[r + 1]):
@@ -327,25 +376,26 @@ def _advance(rows: Rows, lists: Lists, epsilon: float, most: int, state: State) 
                     return MISFIT
                 heights[events], stoppers[events] = level, r
                 events += found > before
-            if found > n // 32:
+            if found - base > many:
                 # Rows in the order in which they lie in memory.
-                found = 0
+                found = base
                 for i in range(n):
                     batch[found] = i
                     found += standing[i] == LEAVES
-            for p in range(found):
+            for p in range(base, found):
                 standing[batch[p]] = STOPPED
                 entries += places[batch[p], tiles] - places[batch[p], 0]
-            left -= found
+            left -= found - base
+            ends[rounds - 1] = found
             touched += m // 16
         else:
             level = trail[rounds - 1]
             last = min(found, done + CHUNK)
             if tiles > 1 and entries >= SHARED_EVICTION:
                 for k in numba.prange(tiles):
-                    _evict(k, k + 1, done, last, level, rows, sums, batch)
+                    evict(k, k + 1, done, last, level, rows, sums, batch)
             else:
-                _evict(0, tiles, done, last, level, rows, sums, batch)
+                evict(0, tiles, done, last, level, rows, sums, batch)
             done = last
             touched += entries
             if done == found:
@@ -414,7 +464,7 @@ def run(
     nothing = frozen(listed), frozen(starts), frozen(nobody)
     known = pattern or Pattern(*nothing, demands.n_entries, demands.n_tenants)
     seconds, part = {"list": 0.0, "fill": time.perf_counter() - begin}, FIRST_LISTED
-    why, late = PAUSED, False
+    why, late, limits = PAUSED, False, (1 if passed else m, np.inf, orderly(demands.n_tenants))
     while why in (PAUSED, UNLISTED) and not late:
         begin = time.perf_counter()
         if why == UNLISTED:
@@ -426,7 +476,7 @@ def run(
             seconds["list"] += time.perf_counter() - begin
             begin = time.perf_counter()
         with workers(parts):
-            why = advance(rows, known.arrays, epsilon, 1 if passed else m, state)
+            why = advance(rows, known.arrays, epsilon, limits, state)
         seconds["fill"] += time.perf_counter() - begin
         # Neither at a resource that is not listed nor within a round.
         if why in (PAUSED, DONE) and state.progress[4] == state.progress[3]:
@@ -438,3 +488,39 @@ def run(
             "entries; leave it out",
         )
     return state, pattern or known, 1.0 if why == STUCK else state.misfit(epsilon), seconds
+
+
+def run_below(
+    rates: SparseDemands, pattern: Pattern, sums: FloatArray, since: float, ceiling: float, many: int
+) -> State:
+    """Exact rounds of some resources alone, none of which reaches the ceiling.
+
+    Parameters
+    ----------
+    rates : SparseDemands
+        At which the growing tenants of these resources fill them up, in rising order of tenants.
+    pattern : Pattern
+        Of all these resources.
+    sums : ndarray of shape (n_resources, 8)
+        As in :class:`State`; changed in place.
+    since, ceiling : float
+        Level that was reached before; the first that is not begun.
+    many : int
+        From :func:`orderly`, for all tenants that there are.
+
+    Returns
+    -------
+    State
+        Its first round stands for those before.
+    """
+    state = State.of(sums, rates.n_tenants, 0.0)
+    state.trail[0], state.ends[0], state.progress[0] = since, 0, 1
+    rows = shared_rows(rates, 1), rates.columns, rates.values, np.ones(rates.n_tenants)
+    why = PAUSED
+    while why == PAUSED:
+        why = _advance_alone(rows, pattern.arrays, 0.0, (len(sums), ceiling, many), state)
+    if why == MISFIT:
+        raise ModelError.of(
+            "pattern", "names other tenants than demand a resource; make it of the same demands"
+        )
+    return state

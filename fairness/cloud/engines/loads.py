@@ -49,16 +49,22 @@ def soonest(sums: FloatArray, part: float) -> Flags:
     return flags
 
 
-def loads_of(demands: SparseDemands, growth: FloatArray, threads: int | None = None) -> FloatArray:
+def loads_of(
+    demands: SparseDemands,
+    growth: FloatArray,
+    threads: int | None = None,
+    tiles: list[tuple[int, int]] | None = None,
+) -> FloatArray:
     """Rate at which each resource fills up at first, its compensation, and the number of its tenants.
 
-    The result does not depend on the number of threads; by default these are as many as there are cores.
+    The result does not depend on the number of threads; by default these are as many as there are cores. It
+    depends in its last bits on the tiles of tenants, those of these demands by default.
 
     Returns
     -------
     ndarray of shape (n_resources, 4), the last column unused
     """
-    tiles = tenant_tiles(demands)
+    tiles = tiles or tenant_tiles(demands)
     # Tables of the tiles, sums and heap per resource; five arrays per tenant; lists of all entries, which is
     # nearly what those that fill up first have where few resources are popular.
     n_bytes = demands.n_resources * (32 * len(tiles) + 150) + 40 * demands.n_tenants + 4 * demands.n_entries

@@ -14,11 +14,12 @@ from itertools import pairwise
 from typing import TypeVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from fairness.cloud.model.demands import SparseDemands
 from fairness.machine.cores import available_cores
 
-__all__ = ["map_tiles", "resource_tiles", "tenant_tiles"]
+__all__ = ["map_tiles", "resource_tiles", "tenant_tiles", "tile_marks", "tiles_between"]
 
 T = TypeVar("T")
 
@@ -31,10 +32,19 @@ WORTHWHILE = 200_000
 
 def tenant_tiles(demands: SparseDemands) -> list[tuple[int, int]]:
     """First tenant of each tile and the one after its last; tiles have about the same number of entries."""
-    tiles = TILES if demands.n_entries >= WORTHWHILE else 1
-    wanted = np.linspace(0, demands.n_entries, tiles + 1)[1:-1]
-    cuts = [0, *np.searchsorted(demands.starts, wanted).tolist(), demands.n_tenants]
-    return [(first, last) for first, last in pairwise(cuts) if first < last]
+    inner = np.searchsorted(demands.starts, tile_marks(demands.n_entries))
+    return tiles_between(inner, demands.n_tenants)
+
+
+def tile_marks(n_entries: int) -> NDArray[np.float64]:
+    """Entries before which a tile of tenants ends, but for the last."""
+    tiles = TILES if n_entries >= WORTHWHILE else 1
+    return np.linspace(0, n_entries, tiles + 1)[1:-1]
+
+
+def tiles_between(inner: NDArray[np.int64], n_tenants: int) -> list[tuple[int, int]]:
+    """First tenant of each tile and the one after its last, of those that are not empty."""
+    return [(first, last) for first, last in pairwise([0, *inner.tolist(), n_tenants]) if first < last]
 
 
 def resource_tiles(demands: SparseDemands, threads: int | None = None) -> list[tuple[int, int]]:

@@ -1,0 +1,1 @@
+"""Sharing among tenants whose demands lie on several machines."""
