@@ -351,10 +351,7 @@ def _advance(rows: Rows, lists: Lists, epsilon: float, limits: Limits, state: St
                 why = BARRED
                 break
             n_due = _exhausted(bounds, epsilon, level, due)
-            missing = False
-            for k in range(n_due):
-                missing = missing or not listed[due[k]]
-            if missing:
+            if not listed[due[:n_due]].all():
                 why = UNLISTED
                 break
             trail[rounds] = level
