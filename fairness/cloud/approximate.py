@@ -42,7 +42,6 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from fairness.arguments.validation import frozen, require_number
-from fairness.cloud.allocation import unless_lost
 from fairness.cloud.engines.eviction import run
 from fairness.cloud.engines.loads import loads_of
 from fairness.cloud.engines.threads import check_threads
@@ -151,4 +150,4 @@ def dcdrf(
         unfinished=left,
         round_levels=frozen(state.trail[:rounds].copy()),
     )
-    return unless_lost(result, misfit)
+    return result._unless_lost(misfit)

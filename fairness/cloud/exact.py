@@ -27,7 +27,7 @@ from numpy.typing import ArrayLike
 from scipy import sparse
 
 from fairness.arguments.validation import FloatArray, frozen
-from fairness.cloud.allocation import CloudAllocation, unless_lost
+from fairness.cloud.allocation import CloudAllocation, claim_of_levels
 from fairness.cloud.certificates import residuals
 from fairness.cloud.engines.eviction import run
 from fairness.cloud.engines.loads import loads_of, shift_loads
@@ -67,8 +67,7 @@ class Edrf(CloudAllocation):
     @cached_property
     def certificate(self) -> Certificate:
         """Every tenant has a full resource on which its level is the largest, and none is overfull."""
-        residual = max(residuals(self.demands, self.growth, self.levels))
-        return Certificate("every tenant has a full resource on which its level is the largest", residual)
+        return Certificate(claim_of_levels(), max(residuals(self.demands, self.growth, self.levels)))
 
     def summary(self) -> str:
         """What a person wants to read: how many stopped where, shares, time, certificate."""
@@ -212,15 +211,15 @@ def _filled(
     state, pattern, misfit, seconds = run(demands, growth, loads, pattern=pattern)
     levels, stoppers = state.stops()
     result = Edrf(
-        demands,
-        levels,
-        frozen(growth),
-        frozen(np.maximum(0.0, state.left)),
-        {"load": load_seconds, **seconds},
+        demands=demands,
+        levels=levels,
+        growth=frozen(growth),
+        free=frozen(np.maximum(0.0, state.left)),
+        seconds={"load": load_seconds, **seconds},
         stoppers=stoppers,
         events=int(state.progress[2]),
         pattern=pattern,
         by_resource=by_resource,
         loads=frozen(loads),
     )
-    return unless_lost(result, misfit)
+    return result._unless_lost(misfit)

@@ -36,7 +36,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from fairness.arguments.validation import FloatArray, frozen, require_number, require_whole
-from fairness.cloud.allocation import CloudAllocation
+from fairness.cloud.allocation import CloudAllocation, claim_of_levels
 from fairness.cloud.certificates import residuals
 from fairness.cloud.engines.threads import PARALLEL, check_threads, workers
 from fairness.cloud.model.demands import Flags, IndexArray, Rows, SparseDemands
@@ -89,10 +89,7 @@ class Rounds(CloudAllocation):
         overfull, short = residuals(self.demands, self.growth, self.levels, self.epsilon)
         if self.unfinished:
             return Certificate(f"no resource is overfull (cut short in round {self.rounds:,})", overfull)
-        full = f"resource with at most {self.epsilon:.3g} free" if self.epsilon else "full resource"
-        return Certificate(
-            f"every tenant has a {full} on which its level is the largest", max(overfull, short)
-        )
+        return Certificate(claim_of_levels(self.epsilon), max(overfull, short))
 
     def summary(self) -> str:
         """What a person wants to read: rounds, shares, time, certificate."""

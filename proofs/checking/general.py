@@ -32,8 +32,8 @@ from proofs.claims import (
 )
 from proofs.errors import EvidenceError, ProofError
 from proofs.language.polynomials import Polynomial, polynomial
-from proofs.language.relations import Relation
-from proofs.language.rules import is_rule, parts_of, with_terms
+from proofs.language.relations import Relation, scaled
+from proofs.language.rules import is_rule, normal_parts, parts_of, with_terms
 from proofs.language.sequences import as_families, at_first, at_last, mentions_next, shifted
 from proofs.language.sums import (
     free_letters,
@@ -55,7 +55,6 @@ __all__ = [
     "check_states",
     "check_sums",
     "key_of",
-    "scaled",
     "summand",
     "with_sums",
 ]
@@ -264,9 +263,7 @@ def _of_members(values: Mapping[str, str], first: int, last: str) -> dict[str, s
 
 def _rule_key(text: str) -> str:
     """One text for a rule, whatever the multiples of its relations and the order of its premises."""
-    conclusion, premises, over, each = parts_of(text)
-    told = sorted(key_of(plain_relation(premise)) for premise in premises)
-    return f"{key_of(plain_relation(conclusion))} if {told} for all {sorted(over)} for each {sorted(each)}"
+    return repr(normal_parts(text))
 
 
 def _letters(text: str) -> set[str]:
@@ -286,15 +283,6 @@ def _is_known(r: Relation, known: set[str]) -> bool:
 def key_of(r: Relation) -> str:
     """One text for a relation and its multiples; an equation is the same the other way round."""
     return repr(scaled(r))
-
-
-def scaled(r: Relation) -> Relation:
-    """The multiple of a relation that stands for all of them."""
-    if not r.left.variables:
-        return r
-    first = r.left.ordered[0][1]
-    scale = 1 / (first if r.sign in ("==", "!=") else abs(first))
-    return Relation(polynomial(scale) * r.left, r.sign)
 
 
 def check_induction(claim: Induction, evidence: Evidence) -> None:

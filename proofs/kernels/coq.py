@@ -75,11 +75,9 @@ def to_coq(*verdicts: Verdict) -> str:
     Qed.
     """
     found = list(sections(verdicts))
-    lines = [line for one in found for line in _section(one)]
-    # Chains may hold sums where no theorem rests on one.
-    sums = any(theorem.leads_to for one in found for theorem in one.theorems)
-    sums = sums or any("total " in line for line in lines)
-    return "\n".join([*map(_lemmas, ("reals", "sums") if sums else ("reals",)), *lines])
+    sums = any(one.chains or any(theorem.leads_to for theorem in one.theorems) for one in found)
+    preamble = map(_lemmas, ("reals", "sums") if sums else ("reals",))
+    return "\n".join([*preamble, *(line for one in found for line in _section(one))])
 
 
 def _lemmas(of: str) -> str:

@@ -24,7 +24,7 @@ from proofs.kernels.coq_citations import (
     single_letters,
 )
 from proofs.kernels.coq_names import Binders, Names, Unsupported
-from proofs.kernels.coq_rules import RuleForm, plain_name
+from proofs.kernels.coq_rules import RuleForm
 from proofs.kernels.identifiers import safe
 from proofs.language.polynomials import polynomial
 from proofs.language.relations import Relation, relation
@@ -83,7 +83,7 @@ def binders_of(claim: Data, lemmas: Sequence[Lemma | None]) -> Binders:
     used = _variables(claim)
     letters = {letter for form in rules_of(claim) for letter in form.letters}
     for cited, lemma in zip(claim.get("cites", ()), lemmas, strict=True):
-        told = set(map(plain_name, cited["values"]))
+        told = set(map(plain_text, cited["values"]))
         if lemma is None:
             used |= {*RuleForm.of(cited["claim"]["text"]).over} - told
         else:
@@ -110,7 +110,7 @@ def chain_theorem(name: str, claim: Data, lemmas: Sequence[Lemma | None]) -> Ite
     at = {form: f"H{k}" for k, form in enumerate(rules.values(), len(held) + 1)}
     pairs = zip(claim["cites"], lemmas, strict=True)
     citations = [Citation.of(cited, lemma, at, names) for cited, lemma in pairs]
-    writer = Writer(names, single_letters(claim), citations, at, Equations(names))
+    writer = Writer(names, single_letters(claim), citations, at, Equations())
     yield f"Theorem {name} :"
     if bound := binders.text(names):
         yield f"  forall {bound},"

@@ -13,7 +13,7 @@ from typing import Any
 from proofs.checking.general import key_of
 from proofs.kernels.coq_forms import Terms
 from proofs.kernels.coq_names import Binders, Names, Unsupported
-from proofs.kernels.coq_rules import RuleForm, plain_name
+from proofs.kernels.coq_rules import RuleForm
 from proofs.language.polynomials import Polynomial, polynomial
 from proofs.language.relations import Relation, relation
 from proofs.language.sums import indices_in, plain_text
@@ -88,47 +88,43 @@ class Citation:
     ----------
     head : str
         The theorem with what it is said for.
-    hypotheses : list of (Relation, list of str)
-        Each with the letters for whose elements the theorem asks for it.
+    hypotheses : list of (Relation, Relation, list of str)
+        Each with its normal form, and the letters for whose elements the theorem asks for it.
     rules : list of RuleForm
-    conclusion : Relation
+    conclusion, told : Relation
+        What the theorem says, and its normal form.
     had : list of str
         The letters for whose elements the theorem says it.
     """
 
     terms: Terms
     head: str
-    hypotheses: list[tuple[Relation, list[str]]]
+    hypotheses: list[tuple[Relation, Relation, list[str]]]
     rules: list[RuleForm]
     conclusion: Relation
+    told: Relation
     had: list[str]
 
     @classmethod
     def of(cls, cited: Data, lemma: Lemma | None, rules: Mapping[RuleForm, str], names: Names) -> Citation:
         """The citation of a step, or of a rule by the names of those that are hypotheses."""
-        values = {plain_name(name): polynomial(plain_text(term)) for name, term in cited["values"].items()}
-        same = {name for name, p in values.items() if p == polynomial(name)}
-        terms = Terms(names, {name: p for name, p in values.items() if name not in same})
+        values = {plain_text(name): polynomial(plain_text(term)) for name, term in cited["values"].items()}
+        terms = Terms(names, {name: p for name, p in values.items() if p != polynomial(name)})
         if lemma is None:
             form = RuleForm.of(cited["claim"]["text"])
             if form not in rules:
                 raise Unsupported("a rule that is no hypothesis")
-            given = [names.elements(form.each), *(terms.given(v) for v in form.bound.variables)]
-            head = " ".join([rules[form], *filter(None, given)])
-            held = [(r, form.own(r)) for r in form.premises]
-            return cls(terms, head, held, [], form.conclusion, form.own(form.conclusion))
-        given = [names[f"set {i}"] for i in lemma.binders.sets]
-        given += [terms.given(v) for v in lemma.binders.variables]
-        held = [(r, sorted(indices_in(r))) for r in map(relation, lemma.claim["hypotheses"].values())]
-        goal = relation(lemma.claim["conclusion"])
-        return cls(
-            terms,
-            " ".join([lemma.name, *given]),
-            held,
-            rules_of(lemma.claim),
-            goal,
-            letters_of_conclusion(lemma.claim),
-        )
+            given = [rules[form], names.elements(form.each), *map(terms.given, form.bound.variables)]
+            held, asked = [(r, form.own(r)) for r in form.premises], list[RuleForm]()
+            goal, had = form.conclusion, form.own(form.conclusion)
+        else:
+            given = [lemma.name, *(names[f"set {i}"] for i in lemma.binders.sets)]
+            given += map(terms.given, lemma.binders.variables)
+            told = map(relation, lemma.claim["hypotheses"].values())
+            held, asked = [(r, sorted(indices_in(r))) for r in told], rules_of(lemma.claim)
+            goal, had = relation(lemma.claim["conclusion"]), letters_of_conclusion(lemma.claim)
+        needed = [(r, terms.relation(r), own) for r, own in held]
+        return cls(terms, " ".join(filter(None, given)), needed, asked, goal, terms.relation(goal), had)
 
     def within(self, form: RuleForm) -> Terms:
         """The terms in a rule, where some variables have all values."""
@@ -139,8 +135,7 @@ class Citation:
 class Equations:
     """Sums with terms within, each with the equation to its normal form, which a proof rewrites."""
 
-    def __init__(self, names: Names) -> None:
-        self.names = names
+    def __init__(self) -> None:
         self.lines: list[str] = []
         self.places: dict[tuple[str, Binders], str] = {}
 
@@ -150,7 +145,7 @@ class Equations:
 
     def _rewriting(self, terms: Terms, name: str, bound: Binders) -> str:
         left, right = terms.equation(name)
-        letters = [self.names[f"in {i}"] for i in sorted(terms.letters_of(name))]
+        letters = [terms.names[f"in {i}"] for i in sorted(terms.letters_of(name))]
         arguments = [*bound.introduced(terms.names), *letters]
         if (left, bound) not in self.places:
             within = self.rewriting(terms, terms.summand(name), bound)
@@ -207,8 +202,8 @@ class Writer:
         rest = self.many(indices_in(goal))
         closing = [f"{self.names.intros(rest)}."] if rest else []
         for number, citation in enumerate(self.citations, 1):
-            conclusion = citation.terms.relation(citation.conclusion)
-            proofs = [self.hypothesis(citation, known, r, own) for r, own in citation.hypotheses]
+            conclusion = citation.told
+            proofs = [self.hypothesis(citation, known, *needed) for needed in citation.hypotheses]
             proofs += [self.rule(citation, form) for form in citation.rules]
             if None in proofs:
                 continue
@@ -241,10 +236,9 @@ class Writer:
         yield f"{indent}{' '.join([*closing, _derived(proof, goal.sign, [], [])])}"
 
     def hypothesis(
-        self, citation: Citation, known: Mapping[str, Fact], r: Relation, own: list[str]
+        self, citation: Citation, known: Mapping[str, Fact], r: Relation, told: Relation, own: list[str]
     ) -> tuple[list[str], list[str]] | None:
         """The letters for whose elements a hypothesis with terms is shown, what it says, and its proof."""
-        told = citation.terms.relation(r)
         fact = _found(told, known)
         if fact is None and (told.left.variables or not told.holds({})):
             return None

@@ -4,19 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from proofs.checking.general import scaled
 from proofs.kernels.coq_forms import Terms
 from proofs.kernels.coq_names import Binders, Names
-from proofs.language.relations import Relation
-from proofs.language.rules import parts_of
-from proofs.language.sums import indices_in, plain_relation, plain_text
+from proofs.language.relations import Relation, scaled
+from proofs.language.rules import normal_parts
+from proofs.language.sums import indices_in
 
-__all__ = ["RuleForm", "plain_name"]
-
-
-def plain_name(written: str) -> str:
-    """The plain variable of one as it is written: x_i for x[i]."""
-    return plain_text(written).strip()
+__all__ = ["RuleForm"]
 
 
 @dataclass(frozen=True)
@@ -41,10 +35,7 @@ class RuleForm:
     @classmethod
     def of(cls, text: str) -> RuleForm:
         """The rule of this text."""
-        conclusion, premises, over, each = parts_of(text)
-        told = sorted(map(scaled, map(plain_relation, premises)), key=repr)
-        names = tuple(sorted(map(plain_name, over)))
-        return cls(scaled(plain_relation(conclusion)), tuple(told), names, tuple(sorted(each)))
+        return cls(*normal_parts(text))
 
     @property
     def relations(self) -> tuple[Relation, ...]:

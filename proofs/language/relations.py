@@ -11,7 +11,17 @@ from fractions import Fraction
 from proofs.errors import ProofError
 from proofs.language.polynomials import Polynomial, polynomial
 
-__all__ = ["KEPT", "OPERATORS", "TURNED", "Relation", "compared", "relation", "signum", "variables_of"]
+__all__ = [
+    "KEPT",
+    "OPERATORS",
+    "TURNED",
+    "Relation",
+    "compared",
+    "relation",
+    "scaled",
+    "signum",
+    "variables_of",
+]
 
 SIGNS = {"<=": ">=", ">=": ">=", "<": ">", ">": ">", "==": "==", "!=": "!="}
 OPERATORS: dict[type[ast.cmpop], str] = {
@@ -99,6 +109,21 @@ def relation(text: str | Relation) -> Relation:
         raise ProofError(f"{text!r} is not a relation: write one of <= < >= > == != between two polynomials")
     left, sign, right = parts
     return compared(polynomial(left) - polynomial(right), sign)
+
+
+def scaled(r: Relation) -> Relation:
+    """The multiple of a relation that stands for all of them; an equation is the same the other way round.
+
+    Examples
+    --------
+    >>> scaled(relation("2*x <= 4*y")), scaled(relation("y == 2*x"))
+    (-x + 2*y >= 0, x - 1/2*y == 0)
+    """
+    if not r.left.variables:
+        return r
+    first = r.left.ordered[0][1]
+    scale = 1 / (first if r.sign in ("==", "!=") else abs(first))
+    return Relation(polynomial(scale) * r.left, r.sign)
 
 
 def variables_of(relations: Iterable[Relation]) -> list[str]:

@@ -15,19 +15,20 @@ from itertools import product
 
 from proofs.errors import ProofError
 from proofs.language.polynomials import Monomial, Polynomial
-from proofs.language.relations import Relation, relation
+from proofs.language.relations import Relation, relation, scaled
 from proofs.language.sums import (
     as_one_equation,
     free_letters,
     instances,
     letters,
     plain_relation,
+    plain_text,
     substituted,
     tree_of,
     variables,
 )
 
-__all__ = ["is_rule", "parts_of", "rule_text", "variables_in", "with_terms", "written_out"]
+__all__ = ["is_rule", "normal_parts", "parts_of", "rule_text", "variables_in", "with_terms", "written_out"]
 
 RULE = re.compile(r"(.+?) if (.+?)(?: for all (.+?))?(?: for each (.+))?")
 BETWEEN = re.compile(r",\s*(?![^\[]*\])")
@@ -84,6 +85,22 @@ def parts_of(text: str) -> Parts:
                 f"{text!r}: a variable that has all values carries {letter!r}, that of one element"
             )
     return texts[0], texts[1:], names, singles
+
+
+def normal_parts(text: str) -> tuple[Relation, tuple[Relation, ...], tuple[str, ...], tuple[str, ...]]:
+    """The parts of a rule in plain variables, in one form for all that say the same.
+
+    Relations are up to multiples, and all but the conclusion in one order.
+
+    Examples
+    --------
+    >>> normal_parts("2*y1 <= 2*x if sum[k](y[k,i]) <= c[i] for all y1, y[k,i]")
+    (x - y1 >= 0, (c_i - sum_k__y_k_i >= 0,), ('y1', 'y_k_i'), ())
+    """
+    conclusion, premises, over, each = parts_of(text)
+    told = sorted((scaled(plain_relation(premise)) for premise in premises), key=repr)
+    names = tuple(sorted(map(plain_text, over)))
+    return scaled(plain_relation(conclusion)), tuple(told), names, tuple(sorted(each))
 
 
 def _bound(text: str) -> set[str]:

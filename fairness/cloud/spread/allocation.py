@@ -15,7 +15,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
-from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
@@ -29,19 +28,14 @@ from fairness.arguments.validation import (
     require_number,
     require_whole,
 )
-from fairness.cloud.allocation import unless_lost
+from fairness.cloud.allocation import LevelAllocation, claim_of_levels
 from fairness.cloud.model.demands import IndexArray, Offsets
 from fairness.cloud.spread.owner import Owner
 from fairness.cloud.spread.windows import fill
-from fairness.display.drawing import sorted_curve
-from fairness.display.result import Result
 from fairness.errors import ModelError
 from fairness.evidence.pools import Certificate
 from fairness.machine.memory import require_memory
 from fairness.machine.residents import Residents, residents
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
 
 __all__ = ["SpreadAllocation", "edrf_blocks", "on_machines"]
 
@@ -50,7 +44,7 @@ SMALLEST_WINDOW = 1000
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class SpreadAllocation(Result):
+class SpreadAllocation(LevelAllocation):
     """Allocation of tenants whose demands lie on several machines; made by :func:`edrf_blocks`.
 
     Attributes
@@ -78,24 +72,15 @@ class SpreadAllocation(Result):
         Bytes of numbers that machines were told, answered and gave each other in each phase.
     """
 
-    levels: FloatArray
     stoppers: IndexArray
-    growth: FloatArray
     weights: FloatArray
-    free: FloatArray
     epsilon: float
     rounds: int
     events: int
     windows: int
     machines: int
     residual: float
-    seconds: dict[str, float]
     sent: dict[str, int]
-
-    @cached_property
-    def tasks(self) -> FloatArray:
-        """Tasks of each tenant, shape (n_tenants,)."""
-        return frozen(self.growth * self.levels)
 
     @cached_property
     def dominant_shares(self) -> FloatArray:
@@ -105,20 +90,11 @@ class SpreadAllocation(Result):
     @property
     def certificate(self) -> Certificate:
         """Every tenant has a resource with at most epsilon left on which nobody's level is higher."""
-        full = f"resource with at most {self.epsilon:.3g} free" if self.epsilon else "full resource"
-        return Certificate(f"every tenant has a {full} on which its level is the largest", self.residual)
+        return Certificate(claim_of_levels(self.epsilon), self.residual)
 
     def to_dataframe(self) -> pd.DataFrame:
         """One row per tenant: tasks, level, dominant share, the resource that stopped it."""
-        columns = {"tasks": self.tasks, "level": self.levels, "dominant_share": self.dominant_shares}
-        index = pd.RangeIndex(len(self.levels), name="tenant")
-        return pd.DataFrame(columns | {"stopper": self.stoppers}, index=index)
-
-    def plot(self, ax: Axes | None = None) -> Axes:
-        """Dominant shares of all tenants, in ascending order."""
-        title = self.summary().partition("\n")[0]
-        texts = {"xlabel": "part of the tenants", "ylabel": "dominant share", "title": title}
-        return sorted_curve(ax, self.dominant_shares, **texts)
+        return super().to_dataframe().assign(stopper=self.stoppers)
 
     def summary(self) -> str:
         """What a person wants to read: windows, machines, bytes, time, certificate."""
@@ -130,7 +106,7 @@ class SpreadAllocation(Result):
                 f"{kind} of {len(self.levels):,} tenants and {len(self.free):,} resources",
                 f"  {self.machines} {machines}, {self.windows:,} {steps}, {self.events:,} resources stopped "
                 "somebody",
-                "  " + ", ".join(f"{name} {value:.3g} s" for name, value in self.seconds.items()),
+                self._phases(),
                 "  " + ", ".join(f"{name} {value / 1e6:,.3g} MB" for name, value in self.sent.items()),
                 f"  {self.certificate}",
             ]
@@ -238,7 +214,7 @@ def on_machines(
         seconds=dict(zip(phases, np.diff(clock).tolist(), strict=True)),
         sent=dict(zip(phases, np.diff(sent).tolist(), strict=True)),
     )
-    return unless_lost(result, filled.misfit)
+    return result._unless_lost(filled.misfit)
 
 
 def _read(
