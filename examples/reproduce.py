@@ -70,7 +70,9 @@ Place = tuple[int, int]
 def draw_all(sources: Sequence[Source], out: Path, *, full: bool) -> Iterator[tuple[Place, DrawnPage]]:
     """Draw the pages of all sources, their figures into ``out/<stem>``, and yield each as it is finished."""
     places = [(s, k) for s, source in enumerate(sources) for k in range(len(source.pages))]
-    places.sort(key=lambda place: sources[place[0]].pages[place[1]] not in sources[place[0]].slow)
+    # Slow ones first, and of these the statements, which stand last and take longest.
+    slow = {(s, k) for s, k in places if sources[s].pages[k] in sources[s].slow}
+    places.sort(key=lambda place: (place not in slow, -place[0] if place in slow else 0))
     task = delayed(draw)
     yield from Parallel(n_jobs=-1, batch_size=1, return_as="generator_unordered")(
         task(sources[s].pages[k], out / sources[s].stem, (s, k), full=full)

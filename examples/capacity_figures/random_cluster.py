@@ -58,7 +58,7 @@ def random_cluster(*, full: bool) -> Page:
     """Mean slowdowns of fifty classes with intervals, under four mechanisms."""
     system = System.with_load(cluster(), mix(), LOAD)
     # The same seed: the same random numbers for all.
-    effort = {"events": 40_000, "replications": 6} if full else {"events": 25_000, "replications": 3}
+    effort = {"events": 40_000, "replications": 6} if full else {"events": 20_000, "replications": 3}
     runs = {policy.name: simulate(system, policy, rng=1, progress=False, **effort) for policy in POLICIES}
     group = _groups(cluster())
     slow = {name: run.mean_durations / _alone(system) for name, run in runs.items()}
@@ -83,7 +83,7 @@ def random_cluster(*, full: bool) -> Page:
             **{f"{name}, mean slowdown": values for name, values in slow.items()},
             **{f"{name}, half-width": run.half_widths["mean_durations"] / _alone(system) for name, run in runs.items()},
         },
-        _checks(system, runs, 40_000 if full else 10_000),
+        _checks(system, runs, 40_000 if full else 4_000),
     )  # fmt: skip
 
 

@@ -28,7 +28,7 @@ DISPUTED = {
     "with the weights of the TSF paper, tasks in a pool of one's own",
 }
 
-BUDGET, DEEP, SMALL = 1000, 6000, 150
+BUDGET, DEEP, SMALL = 1000, 6000, 100
 """Models per cell; where the paper knows of a violation and the first search finds none; in the short run."""
 
 

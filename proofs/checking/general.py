@@ -266,12 +266,12 @@ def _rule_key(text: str) -> str:
     return repr(normal_parts(text))
 
 
-def _letters(text: str) -> set[str]:
+def _letters(text: str) -> frozenset[str]:
     """All index letters of a relation or of a rule."""
     if not is_rule(text):
         return letters(text)
     conclusion, premises, over, _ = parts_of(text)
-    return set().union(*map(letters, (conclusion, *premises, *over)))
+    return frozenset().union(*map(letters, (conclusion, *premises, *over)))
 
 
 def _is_known(r: Relation, known: set[str]) -> bool:

@@ -18,14 +18,22 @@ import unicodedata
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cached_property
+from functools import cached_property, lru_cache, wraps
 from math import inf
 from operator import add, mul, sub
-from typing import Any
+from typing import Any, TypeVar
 
 from proofs.errors import ProofError
 
-__all__ = ["Monomial", "Polynomial", "parsed", "polynomial", "polynomial_of", "refuse_look_alikes"]
+__all__ = [
+    "Monomial",
+    "Polynomial",
+    "parsed",
+    "polynomial",
+    "polynomial_of",
+    "read_once",
+    "refuse_look_alikes",
+]
 
 ARITHMETIC: dict[type[ast.operator], Callable[[Any, Any], Any]] = {ast.Add: add, ast.Sub: sub, ast.Mult: mul}
 """What + - * do to what two sides are read as."""
@@ -41,8 +49,28 @@ LONGEST_TEXT = 1_000_000
 """Characters."""
 DECIMAL = re.compile(r"(\d[\d_]*\.?|\d*\.\d)[\d_]*([eE][+-]?\d{1,3})?")
 """A number that is no larger than floats are, as it is written."""
+KEPT_TEXTS = 2**14
+"""Of each kind of reading."""
+SHORT_TEXT = 10_000
+"""Characters of a text that is kept."""
+Read = TypeVar("Read")
 GREEK = frozenset("αβγδεζηθικλμνξπρστυφχψωΓΔΘΛΞΠΣΦΨΩ")
 """Without those that look like Latin letters in every font."""
+
+
+def read_once(read: Callable[[str], Read]) -> Callable[[str], Read]:
+    """The same function of a text, which remembers what it read: few texts are cited again and again.
+
+    For what it reads the text as cannot be changed. A class made from str could call itself equal to another
+    text, and is read anew.
+    """
+    remembered = lru_cache(maxsize=KEPT_TEXTS)(read)
+
+    @wraps(read)
+    def asked(text: str) -> Read:
+        return remembered(text) if type(text) is str and len(text) <= SHORT_TEXT else read(text)
+
+    return asked
 
 
 @dataclass(frozen=True)
@@ -73,7 +101,7 @@ class Polynomial:
         """Names that occur."""
         return frozenset(name for monomial in self.terms for name, _ in monomial)
 
-    @property
+    @cached_property
     def degree(self) -> int:
         """Total degree; 0 for constants."""
         return max((sum(e for _, e in monomial) for monomial in self.terms), default=0)
@@ -148,6 +176,11 @@ def polynomial(text: str | int | Fraction | Polynomial) -> Polynomial:
         return _constant(Fraction(text))
     if type(text) is not str:
         raise ProofError(f"a polynomial is given as a text, an int or a Fraction; got {text!r}")
+    return _polynomial(text)
+
+
+@read_once
+def _polynomial(text: str) -> Polynomial:
     try:
         return polynomial_of(parsed(text), text)
     except (RecursionError, MemoryError):
@@ -288,12 +321,12 @@ def _constant(value: Fraction) -> Polynomial:
 def _collected(items: list[tuple[Monomial, Fraction]]) -> Polynomial:
     terms: dict[Monomial, Fraction] = {}
     for monomial, coefficient in items:
-        terms[monomial] = terms.get(monomial, Fraction(0)) + coefficient
-    bits = max((max(c.numerator.bit_length(), c.denominator.bit_length()) for c in terms.values()), default=0)
-    if bits > MOST_BITS:
-        raise ProofError(
-            f"a coefficient has at most {MOST_BITS:,} bits, for larger numbers take a letter; got {bits:,}"
-        )
+        terms[monomial] = terms[monomial] + coefficient if monomial in terms else coefficient
+    for c in terms.values():
+        bits = max(c.numerator.bit_length(), c.denominator.bit_length())
+        if bits > MOST_BITS:
+            told = f"at most {MOST_BITS:,} bits, for larger numbers take a letter; got {bits:,}"
+            raise ProofError(f"a coefficient has {told}")
     return Polynomial({monomial: c for monomial, c in terms.items() if c})
 
 

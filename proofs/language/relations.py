@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from proofs.errors import ProofError
-from proofs.language.polynomials import Polynomial, polynomial
+from proofs.language.polynomials import Polynomial, polynomial, read_once
 
 __all__ = [
     "KEPT",
@@ -102,6 +102,11 @@ def relation(text: str | Relation) -> Relation:
         return text
     if type(text) is not str:
         raise ProofError(f'a relation is given as a text, as in "x*a <= 1"; got {text!r}')
+    return _relation(text)
+
+
+@read_once
+def _relation(text: str) -> Relation:
     parts = re.split(r"(<=|>=|==|!=|<|>)", text)
     if len(parts) > 3:
         raise ProofError(f"{text!r} stands for several relations; here each is written on its own")

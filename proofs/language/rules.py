@@ -118,12 +118,12 @@ def rule_text(parts: Parts) -> str:
     return told + (f" for each {', '.join(each)}" if each else "")
 
 
-def variables_in(text: str) -> set[str]:
+def variables_in(text: str) -> frozenset[str]:
     """Variables of a relation, or of a rule without those that have all values there."""
     if not is_rule(text):
         return variables(text)
     conclusion, premises, over, _ = parts_of(text)
-    return set().union(*map(variables, (conclusion, *premises))) - set(over)
+    return frozenset().union(*map(variables, (conclusion, *premises))) - set(over)
 
 
 def with_terms(text: str, values: Mapping[str, str]) -> str:

@@ -20,7 +20,7 @@ from fractions import Fraction
 from itertools import product
 
 from proofs.errors import ProofError
-from proofs.language.polynomials import Monomial, Polynomial, parsed, polynomial
+from proofs.language.polynomials import Monomial, Polynomial, parsed, polynomial, read_once
 from proofs.language.relations import OPERATORS, TURNED, Relation, relation
 
 __all__ = [
@@ -44,6 +44,7 @@ __all__ = [
 NAME, INDEX = re.compile(r"[A-Za-z][A-Za-z0-9]*"), re.compile(r"[a-z]")
 
 
+@read_once
 def plain_text(text: str) -> str:
     """The text in plain variables: members of families and sums in their normal form.
 
@@ -97,6 +98,7 @@ def as_one_equation(text: str) -> str:
     return f"{' * '.join(sides)} == 0"
 
 
+@read_once
 def plain_relation(text: str) -> Relation:
     """The relation in plain variables.
 
@@ -112,7 +114,8 @@ def plain_relation(text: str) -> Relation:
     return r
 
 
-def variables(text: str) -> set[str]:
+@read_once
+def variables(text: str) -> frozenset[str]:
     """Variables as they are written, members of families among them.
 
     Examples
@@ -132,15 +135,19 @@ def _scalars(node: ast.AST) -> set[str]:
     return found.union(*(_scalars(child) for child in ast.iter_child_nodes(node)))
 
 
-def letters(text: str) -> set[str]:
+@read_once
+def letters(text: str) -> frozenset[str]:
     """All index letters of a text, also those that a sum binds."""
     nodes = ast.walk(tree_of(text))
-    return {index for node in nodes if isinstance(node, ast.Subscript) for index in _subscripts(node)}
+    return frozenset(
+        index for node in nodes if isinstance(node, ast.Subscript) for index in _subscripts(node)
+    )
 
 
-def free_letters(text: str) -> set[str]:
+@read_once
+def free_letters(text: str) -> frozenset[str]:
     """Index letters of a text that no sum binds."""
-    return _unbound(tree_of(text))
+    return frozenset(_unbound(tree_of(text)))
 
 
 def indices_in(r: Relation) -> frozenset[str]:
@@ -168,7 +175,8 @@ def turned(text: str) -> str:
     return f"{ast.unparse(tree.left)} {sign} {ast.unparse(tree.comparators[0])}"
 
 
-def members(text: str) -> set[str]:
+@read_once
+def members(text: str) -> frozenset[str]:
     """Members of families that occur, as texts.
 
     Examples
@@ -177,7 +185,7 @@ def members(text: str) -> set[str]:
     ['a[i, j]', 'c[j]', 'x[i]']
     """
     nodes = [node for node in ast.walk(tree_of(text)) if isinstance(node, ast.Subscript)]
-    return {ast.unparse(node) for node in nodes if ast.unparse(node.value) != "sum"}
+    return frozenset(ast.unparse(node) for node in nodes if ast.unparse(node.value) != "sum")
 
 
 def summed(p: Polynomial, index: str) -> Polynomial:

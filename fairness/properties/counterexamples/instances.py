@@ -10,7 +10,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from itertools import combinations_with_replacement, permutations, product
+from functools import lru_cache
+from itertools import combinations_with_replacement, islice, permutations, product
 from math import gcd
 
 import numpy as np
@@ -62,6 +63,8 @@ _POOLS = (
 )
 _CLUSTERS = ((2, 1, 2, 2), (2, 2, 1, 2), (2, 2, 2, 2), (3, 2, 1, 2), (2, 2, 2, 3), (3, 2, 2, 2))
 """Classes, servers, resources and largest entry, in the order of the search."""
+FIRST = 256
+"""Small models that are kept: every property asks every policy about the same ones."""
 
 
 def all_sketches(models: type, domain: str = "positive", *, constrained: bool = True) -> Iterator[Sketch]:
@@ -83,11 +86,23 @@ def all_sketches(models: type, domain: str = "positive", *, constrained: bool = 
     [(((1,), (1,)), ((1,),)), (((1,), (1,)), ((2,),))]
     """
     pool = models is Problem
+    kept = _first(pool, domain, constrained and not pool)
+    yield from kept
+    if len(kept) == FIRST:
+        yield from islice(_all(pool, domain, constrained and not pool), FIRST, None)
+
+
+@lru_cache(maxsize=8)
+def _first(pool: bool, domain: str, constrained: bool) -> tuple[Sketch, ...]:
+    return tuple(islice(_all(pool, domain, constrained), FIRST))
+
+
+def _all(pool: bool, domain: str, constrained: bool) -> Iterator[Sketch]:
     seen: dict[tuple[int, int, int], int] = {}
     for n, s, m, largest in _POOLS if pool else _CLUSTERS:
         done = seen.get((n, s, m), 0)
         seen[n, s, m] = largest
-        yield from _of_shape(n, s, m, done, largest, domain, pool, constrained and not pool)
+        yield from _of_shape(n, s, m, done, largest, domain, pool, constrained)
 
 
 def _of_shape(

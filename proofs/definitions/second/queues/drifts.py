@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from fractions import Fraction
+from functools import lru_cache
 from itertools import product
 from typing import Any
 
@@ -24,10 +25,15 @@ def two_class_pf(a: Matrix, counts: Sequence[int]) -> Row:
     """The candidate that fits and has the largest product."""
     total = sum(counts)
     candidates = [[k / (total * row[j]) for k, row in zip(counts, a, strict=True)] for j in (0, 1)]
-    both = solved([list(column) for column in zip(*a, strict=True)], [ONE, ONE])
+    both = _both_full(tuple(map(tuple, a)))
     candidates += [both] if both is not None and min(both) > 0 else []
     fit = [t for t in candidates if max(usage(a, t)) <= 1]
-    return max(fit, key=lambda t: powers(t, counts))
+    return max(fit, key=lambda t: powers(t, counts)) if len(fit) > 1 else fit[0]
+
+
+@lru_cache(maxsize=64)
+def _both_full(a: tuple[tuple[Fraction, ...], ...]) -> Row | None:
+    return solved([list(column) for column in zip(*a, strict=True)], [ONE, ONE])
 
 
 @define_again
