@@ -181,7 +181,7 @@ def clearness(problem, counts, solution):
 @pytest.mark.long
 def test_maximum_throughput_is_the_limit_of_small_alpha():
     compared = 0
-    for problem, counts in pools(20, 200):
+    for problem, counts in pools(20, 100):
         solution = AlphaFair(0).solve(problem, counts)
         assert solution.certificate.residual < ACCURATE
         assert solution.certificate.duality_gap < ACCURATE
@@ -193,7 +193,7 @@ def test_maximum_throughput_is_the_limit_of_small_alpha():
             # exp(-0.15/0.01) is 3e-7; the rest is of first order in alpha.
             assert np.abs(tasks - solution.tasks).max() <= 0.01 * solution.tasks.max()
             compared += 1
-    assert compared >= 100
+    assert compared >= 50
 
 
 @pytest.mark.long

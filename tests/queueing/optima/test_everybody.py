@@ -53,5 +53,5 @@ def test_servers_that_are_filled_and_orders_that_are_simulated():
         lower = optimal(system, precision=1e-3).lower
         assert stationary(system, ServerFilling()).mean_jobs.sum() >= lower
         for order in (EASY([1, 1]), Priorities(preemptive=False), FCFS(lookahead=np.inf)):
-            run = simulate(system, order, events=20_000, replications=4, rng=1)
+            run = simulate(system, order, events=5_000, replications=4, rng=1)
             assert (run.mean_jobs + 2 * run.half_widths["mean_jobs"]).sum() >= lower, order
