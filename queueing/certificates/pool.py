@@ -21,6 +21,7 @@ from fairness.exact.outward import outward
 from fairness.exact.server_rows import as_fractions
 from fairness.model.cluster import Cluster
 from fairness.model.problem import FloatArray, Problem
+from queueing.certificates.arrival_phases import ArrivalPhases
 from queueing.certificates.errors import CertificateError
 from queueing.certificates.facets import cluster_facets
 from queueing.certificates.intervals import Interval, largest, smallest, total
@@ -53,6 +54,8 @@ class Pool:
     mean_sizes : ndarray of shape (n,), task-time per job
     resources : ndarray of shape (m,)
         Indices in the system of the resources that these classes demand; others are left out.
+    phases : ArrivalPhases
+        Of the arrivals.
     """
 
     classes: NDArray[np.int64]
@@ -65,10 +68,11 @@ class Pool:
     arrival_rates: FloatArray
     mean_sizes: FloatArray
     resources: NDArray[np.int64]
+    phases: ArrivalPhases
 
     @classmethod
-    def of(cls, system: Any, divides_time: bool = False) -> Pool:
-        """The pool of a system with Poisson arrivals and exponential sizes.
+    def of(cls, system: Any, divides_time: bool = False, phased: bool = False) -> Pool:
+        """The pool of a system with exponential sizes and Poisson arrivals, or, if ``phased``, Markovian ones.
 
         The servers of a cluster divide their resources, or their time.
 
@@ -80,7 +84,8 @@ class Pool:
         if not isinstance(system, System) or not isinstance(system.problem, (Problem, Cluster)):
             raise CertificateError("data", "the system must be a System with a Problem or a Cluster")
         try:
-            system.require_poisson("a certificate")
+            if not phased:
+                system.require_poisson("a certificate")
             system.require_exponential("a certificate")
         except ValueError as error:
             raise CertificateError("data", str(error)) from None
@@ -106,6 +111,7 @@ class Pool:
             arrival_rates=rates[live],
             mean_sizes=_numbers("mean_sizes", np.array([law.mean for law in system.sizes]), (n,))[live],
             resources=used,
+            phases=_phases(system),
         )
         for name in ("weights", "limits", "mean_sizes"):
             if not (getattr(pool, name) > 0).all():
@@ -166,6 +172,13 @@ class Pool:
             [Interval(float(low), float(high)) for low, high in zip(row, more, strict=True)]
             for row, more in zip(self.demands, self.demands_above, strict=True)
         ]
+
+
+def _phases(system: System) -> ArrivalPhases:
+    try:
+        return ArrivalPhases.of(system)
+    except ModelError as error:
+        raise CertificateError("data", str(error)) from None
 
 
 def _resources(problem: Problem | Cluster, divides_time: bool) -> tuple[FloatArray, FloatArray, FloatArray]:

@@ -31,8 +31,11 @@ of its own, and the box may be as short along it as that allows: :math:`s_i` of 
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
+from fairness.exact.outward import above
 from queueing.certificates.certificate import Drift
 from queueing.certificates.errors import CertificateError
 from queueing.certificates.intervals import Interval, below, total
@@ -62,10 +65,11 @@ def fall(drift: Drift, pool: Pool, shape: tuple[int, ...], spares: list[float]) 
     for i, (b, side) in enumerate(zip(scales, sides, strict=True)):
         # In units of the side: F = (p/s)(b s/T_A)^p (epsilon lambda (x/s)^(p-1) - d(x)/s^(p-1)).
         unit = (Interval.of(b) * float(side) / least).power(p) * p / float(side)
-        rate = float(pool.arrival_rates[i])
-        terms = _Terms(
-            p, side, spares[i] * Interval.of(rate), rate, pool.most_tasks[i] / float(pool.mean_sizes[i])
-        )
+        spare = spares[i] * Interval.of(pool.arrival_rates[i])
+        served = pool.most_tasks[i] / float(pool.mean_sizes[i])
+        phases = pool.phases
+        further = 1 + math.ceil(max(ahead[i] for ahead in phases.ahead))
+        terms = _Terms(p, side, spare, above(phases.second[i]), served, further)
         falls.append(unit * terms.fall(side, side))
         rises.append(unit * terms.rise())
     gammas = [
@@ -77,8 +81,11 @@ def fall(drift: Drift, pool: Pool, shape: tuple[int, ...], spares: list[float]) 
 class _Terms:
     """What V loses and wins on account of one class, in units of the side of the box."""
 
-    def __init__(self, p: float, side: int, spare: Interval, up: float, down: Interval) -> None:
+    def __init__(
+        self, p: float, side: int, spare: Interval, up: float, down: Interval, further: int
+    ) -> None:
         self.p, self.side, self.spare, self.up, self.down = p, float(side), spare, up, down
+        self.further = further  # 1 + kappa, rounded up
 
     def _power(self, count: int, exponent: Interval) -> Interval:
         return (Interval.of(float(count)) / self.side).power(exponent) if count else Interval(0.0, 0.0)
@@ -86,7 +93,7 @@ class _Terms:
     def fall(self, first: int, last: int) -> Interval:
         """Its lower end bounds the fall of V for all counts from ``first`` to ``last``."""
         one, two = Interval.of(self.p) - 1.0, Interval.of(self.p) - 2.0
-        bend = self._power(last + 1, two) * self.up + self._power(last, two) * self.down
+        bend = self._power(last + self.further, two) * self.up + self._power(last, two) * self.down
         return self._power(first, one) * self.spare - bend * one / (2.0 * self.side)
 
     def rise(self) -> float:
