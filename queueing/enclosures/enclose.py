@@ -22,6 +22,7 @@ from fairness.arguments.validation import require_number
 from fairness.errors import ModelError, NotConvergedError
 from fairness.machine.work import OutOfTime, ProgressOption, stopped, watching
 from fairness.protocol.policy import Policy, policy_name
+from queueing.certificates.arrival_phases import ArrivalPhases
 from queueing.certificates.certificate import Certificate, Functional
 from queueing.certificates.errors import CertificateError
 from queueing.certificates.families import BY_CELLS, FAMILIES, certified, pool_of
@@ -59,6 +60,10 @@ FURTHER = 1.25
 """Times the radius of a box around which limits on the tasks of a job still matter."""
 MOST_CLASSES = 4
 """With arrivals: boxes of more classes do not fit."""
+MOST_PHASED = 2
+"""The same where arrivals have phases."""
+MOST_STATES = 500_000
+"""Where arrivals have phases: counts times phases, as the equations are eliminated."""
 
 
 def enclose(
@@ -76,7 +81,8 @@ def enclose(
     Parameters
     ----------
     system : System
-        At most four classes with Poisson arrivals, exponential sizes.
+        At most four classes with Poisson arrivals, exponential sizes; or at most two with :class:`~queueing.MAP`
+        or :class:`~queueing.OnOff` arrivals.
     policy : callable
         One whose drift is known: the names are in :data:`queueing.certificates.families.FAMILIES`.
     of : "jobs", "variances" or AtLeast, or several of them
@@ -86,7 +92,7 @@ def enclose(
         How far bounds may be apart: of means (and of mean squares) relative to the mean, of probabilities
         absolute. Below 1e-9 or so rounding decides.
     max_states : int
-        Most states of the box.
+        Most states of the box; where arrivals have phases, of box and phases, and not above 500,000.
     progress : None, bool or callable
         None shows a bar for long work where standard error is a terminal, False never; a function is called
         with each :class:`~fairness.machine.work.Progress`.
@@ -103,8 +109,8 @@ def enclose(
     UnstableError
         If a resource has relative load >= 1.
     ModelError
-        If an argument is wrong, no drift is known for the policy, arrivals are not Poisson, or sizes not
-        exponential.
+        If an argument is wrong, no drift is known for the policy, arrivals are none of Poisson, OnOff and
+        MAP, or sizes not exponential.
     NotConvergedError
         If no box of ``max_states`` gives any bounds, or the time is over; ``best`` has the bounds that were
         proved until then, if any.
@@ -120,8 +126,7 @@ def enclose(
     >>> enclosure.certificate.shape < (100, 100), enclosure.check().upper[0] < 0.93
     (True, np.True_)
     """
-    check_system(system).require_poisson("enclose")
-    system.require_exponential("enclose", "stationary, which estimates its error")
+    check_system(system).require_exponential("enclose", "stationary, which estimates its error")
     system.require_stable()
     system.require_scale()
     width = require_number("width", width, above=0, below=1)
@@ -133,6 +138,15 @@ def enclose(
             f"has {len(live)} classes with arrivals; boxes are solved for 1 to {MOST_CLASSES}; use "
             "stationary or simulate, which estimate their errors",
         )
+    n_phases = ArrivalPhases.of(system).n_phases
+    if n_phases > 1 and len(live) > MOST_PHASED:
+        raise ModelError.of(
+            "arrivals",
+            f"have phases, and {len(live)} classes have arrivals; such boxes are solved for at most "
+            f"{MOST_PHASED}; use stationary or simulate, which estimate their errors",
+        )
+    if n_phases > 1:
+        max_states = min(max_states, MOST_STATES) // n_phases
     functionals = _functionals(of, live.tolist())
     builder = Builder(system, policy, *_known(policy, system), functionals)
     search = _Search(builder, width, max_states)
@@ -193,7 +207,7 @@ class _Search:
     def __init__(self, builder: Builder, width: float, max_states: int) -> None:
         self.builder, self.pool = builder, builder.pool
         self.width, self.max_states, self.system = width, max_states, builder.system
-        self.further = 1.0
+        self.further, self.phased = 1.0, builder.pool.phases.n_phases > 1
         self.best: Enclosure | None = None
 
     def _prepare(self) -> None:
@@ -292,7 +306,8 @@ class _Search:
 
         wish = Wish(self.outlook, part * self.width, loss, max(degrees), self.further)
         most = FURTHEST * self.max_states
-        plans = [planned(self.pool, self.options, wish, most)]
+        # An exponential V is not proved to fall where arrivals have phases.
+        plans = [] if self.phased else [planned(self.pool, self.options, wish, most)]
         for power in self.powers:
             least = min((one.states for one in plans if one), default=most)
             plans.append(planned_power(self.pool, power, wish, least))
@@ -313,7 +328,7 @@ class _Search:
         law = self.first.distribution
         assert law is not None
         guide = extended(law, box)[tuple(map(slice, box))]
-        if not eliminated(plan.sides):
+        if not self.phased and not eliminated(plan.sides):
             # Multigrid wants a law that is right also where several counts are large.
             solver = Automatic(ROUGH)
             with suppress(NotConvergedError):
