@@ -1,14 +1,14 @@
-r"""Phases of arrivals as a certificate knows them: rates in fractions, and how far a phase is ahead of the mean.
+r"""Phases of arrivals as a certificate knows them: rates in fractions, and how far each is ahead of the mean.
 
 A process of class i has a phase a, which moves to b at the rate :math:`D_{0,ab}` without an arrival and at
 :math:`D_{1,ab}` with one; a Poisson process has one phase. What a system holds are floats: a
 :class:`~queueing.MAP` means the entries off the diagonal of ``hidden`` and those of ``arriving``, times the
-fraction that makes the mean rate :math:`\lambda_i`, an :class:`~queueing.OnOff` its two mean times. The phases
-of all classes together are the product, that of the last class running fastest.
+fraction that makes the mean rate :math:`\lambda_i`, an :class:`~queueing.OnOff` its two mean times. The
+phases of all classes together are the product, that of the last class running fastest.
 
 The potential :math:`\kappa(a)` solves Poisson's equation, :math:`\sum_b D_{0,ab}(\kappa(b) - \kappa(a)) +
-D_{1,ab}(1 + \kappa(b) - \kappa(a)) = \lambda_i`, with :math:`\min \kappa = 0`: :math:`x + \kappa` rises at the
-mean rate in every phase. Its jumps have the second moment
+D_{1,ab}(1 + \kappa(b) - \kappa(a)) = \lambda_i`, with :math:`\min \kappa = 0`: :math:`x + \kappa` rises at
+the mean rate in every phase. Its jumps have the second moment
 
 .. math:: \Lambda_i = \max_a \sum_b D_{0,ab} (\kappa(b) - \kappa(a))^2 + D_{1,ab} (1 + \kappa(b) -
    \kappa(a))^2 + 2\kappa(a)\lambda_i ,
@@ -102,7 +102,9 @@ class ArrivalPhases:
         """
         arrivals = system.arrivals
         if isinstance(arrivals, JobTrace):
-            raise ModelError.of("arrivals", "is a trace, of which nothing is proved; build the system without")
+            raise ModelError.of(
+                "arrivals", "is a trace, of which nothing is proved; build the system without"
+            )
         if not isinstance(arrivals, tuple) or len(arrivals) != len(system.arrival_rates):
             raise ModelError.of("arrivals", "must be a tuple of a process per class")
         rates = [Fraction(float(rate)) for rate in system.arrival_rates]

@@ -141,54 +141,41 @@ def value(functional: Any, counts: Any) -> float:
 
 
 @helper()
-def _escape(claim: Claim, k: int, s: int, counts: Any, stride: Any, down: FloatArray, margin: float) -> float:
-    """Q v in a state and a phase, from above."""
-    moves, v, n = claim.moves, claim.v, len(counts)
-    phases = (len(moves.starts) - 1) // n
-    here = s * phases + k
-    flow = size = 0.0
-    for i in range(n):
-        for e in range(moves.starts[k * n + i], moves.starts[k * n + i + 1]):
-            if moves.arrives[e] == 0:
-                change = v[s * phases + moves.targets[e]] - v[here]
-            elif counts[i] < claim.shape[i] - 1:
-                change = v[(s + stride[i]) * phases + moves.targets[e]] - v[here]
-            else:
-                change = outside_value(claim.outside, counts, i, moves.targets[e])[1] - v[here]
-            term = (moves.high[e] if change > 0 else moves.low[e]) * change
-            flow, size = flow + term, size + abs(term)
-        if counts[i] > 0:
-            change = v[here - stride[i] * phases] - v[here]
-            term = (down[1, i] if change > 0 else down[0, i]) * change
-            flow, size = flow + term, size + abs(term)
-    return above(flow + (margin * size + TINY))
-
-
-@helper()
-def _change(
-    claim: Claim, f: int, k: int, s: int, counts: Any, stride: Any, down: FloatArray
+def _flow(
+    claim: Claim,
+    values: FloatArray,
+    start: float,
+    beyond: bool,
+    place: tuple[int, int],
+    counts: Any,
+    stride: Any,
+    down: FloatArray,
 ) -> tuple[float, float, float, float]:
-    """f + Q h in a state and a phase, at most and at least, but for rounding, and the sizes of their terms."""
-    moves, n = claim.moves, len(counts)
-    phases = (len(moves.starts) - 1) // n
+    """``start`` + Q of some values at ``place``, a state and a phase: most, least, and the sizes of their terms.
+
+    Sums are not rounded outward yet. Arrivals at a face lead to V, from above, if ``beyond``; else they stay.
+    """
+    moves, shape, n = claim.moves, claim.shape, len(counts)
+    phases, (s, k) = (len(moves.starts) - 1) // n, place
     here = s * phases + k
-    most = least = most_size = least_size = value(claim.functionals[f], counts)
+    most = least = most_size = least_size = start
     for i in range(n):
-        for e in range(moves.starts[k * n + i], moves.starts[k * n + i + 1]):
-            there = s + (stride[i] if moves.arrives[e] == 1 and counts[i] < claim.shape[i] - 1 else 0)
-            change = claim.h[f, there * phases + moves.targets[e]] - claim.h[f, here]
-            high, low = moves.high[e] * change, moves.low[e] * change
+        first, last = moves.starts[k * n + i], moves.starts[k * n + i + 1]
+        for e in range(first, last + (1 if counts[i] > 0 else 0)):
+            if e == last:  # a job leaves
+                low, high, after = down[0, i], down[1, i], values[here - stride[i] * phases]
+            else:
+                low, high, there = moves.low[e], moves.high[e], s
+                if moves.arrives[e] == 1 and counts[i] < shape[i] - 1:
+                    there += stride[i]
+                after = values[there * phases + moves.targets[e]]
+                if beyond and moves.arrives[e] == 1 and there == s:
+                    after = outside_value(claim.outside, counts, i, moves.targets[e])[1]
+            change = after - values[here]
             if change < 0:
-                high, low = low, high
-            most, most_size = most + high, most_size + abs(high)
-            least, least_size = least + low, least_size + abs(low)
-        if counts[i] > 0:
-            change = claim.h[f, here - stride[i] * phases] - claim.h[f, here]
-            high, low = down[1, i] * change, down[0, i] * change
-            if change < 0:
-                high, low = low, high
-            most, most_size = most + high, most_size + abs(high)
-            least, least_size = least + low, least_size + abs(low)
+                low, high = high, low
+            most, most_size = most + high * change, most_size + abs(high * change)
+            least, least_size = least + low * change, least_size + abs(low * change)
     return most, least, most_size, least_size
 
 
@@ -256,13 +243,17 @@ def box_pass(
             faces += counts[i] == shape[i] - 1
         for k in range(phases):
             here = s * phases + k
-            escape = _escape(claim, k, s, counts, stride, down, margin)
+            most, _, size, _ = _flow(claim, v, 0.0, True, (s, k), counts, stride, down)
+            escape = above(most + (margin * size + TINY))
             if faces > 0:
                 excess = above(v[here] - outside_value(outside, counts, -1, k)[0])
                 if not excess <= found.excess[0]:
                     found.excess[0], found.excess_at[0] = excess if excess == excess else np.inf, s
             for f in range(n_f):
-                most, least, most_size, least_size = _change(claim, f, k, s, counts, stride, down)
+                own = value(claim.functionals[f], counts)
+                most, least, most_size, least_size = _flow(
+                    claim, claim.h[f], own, False, (s, k), counts, stride, down
+                )
                 if faces > 0:
                     _note_steps(claim, f, k, s, counts, stride, margin, found.steps)
                 spent = above(delta[f] * escape)

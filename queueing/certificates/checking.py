@@ -35,6 +35,14 @@ second.
 |x|)^{p-1}`, so :math:`\pi(Qg^\pm) = 0`. f of degree :math:`m \le p - 1` is at most f(s) U, which takes the
 place of :math:`K T_A^m`.
 
+*Arrivals with phases* (:mod:`queueing.certificates.arrival_phases`). States are pairs of counts and a phase a
+of all classes together, V is a power (:mod:`queueing.certificates.drifts.powers`), and all this holds with Q
+of the pairs, h continued by :math:`h(P(x), a)`. An arrival at a face :math:`x_i = s_i - 1` changes the phase
+alone: so outside of A a change of phase matters, too. There h moves from :math:`(P(x), a)` to :math:`(P(x),
+b)` and then by at most :math:`D_i`, now the largest in any phase; so D has the largest rate of arrivals in
+a phase in place of :math:`\lambda_i`, and one term more, the largest :math:`\sum_b r_{ab} |h(y, b) - h(y,
+a)|` of states y of A on a face, with the rates :math:`r_{ab}` of all moves to other phases.
+
 How h, v and V were found does not matter. Tasks are recomputed from the definition of the policy
 (:mod:`queueing.certificates.rates`), the decay of V from a lemma (:mod:`queueing.certificates.drifts`),
 everything rounded outward (:mod:`queueing.certificates.intervals`).
@@ -321,18 +329,18 @@ class _Checker:
         lower, upper = np.empty(len(c.delta)), np.empty(len(c.delta))
         for f, one in enumerate(c.functionals):
             allowed = (Interval.of(c.delta[f]) * drift.gamma).low
-            *between, turn = found.steps[f]
-            steps = total(
+            *apart, turn = found.steps[f]
+            between = total(
                 (Interval.of(rate) + most / float(size)) * float(step)
                 for rate, size, most, step in zip(
                     self.pool.phases.peaks(),
                     self.pool.mean_sizes,
                     self.pool.most_tasks,
-                    between,
+                    apart,
                     strict=True,
                 )
             )
-            steps = (steps + float(turn) if turn else steps).high
+            steps = (between + float(turn) if turn else between).high
             growth = self._growth(one)
             if not growth <= allowed:
                 raise CertificateError(

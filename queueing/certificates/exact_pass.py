@@ -53,11 +53,13 @@ def exact_pass(
                 }
                 escape = _flow(v, (*x, k), moves, down, beyond)
                 if faces:
-                    excess = above(float(Fraction(v[*x, k]) - Fraction(outside_value(outside, counts, -1, k)[0])))
+                    excess = above(
+                        float(Fraction(v[*x, k]) - Fraction(outside_value(outside, counts, -1, k)[0]))
+                    )
                     if excess > found.excess[0]:
                         found.excess[0], found.excess_at[0] = excess, s
                 for f, weight in enumerate(weights):
-                    stays = {(i, l): Fraction(h[f][*x, l]) for i in faces for l in range(m)}
+                    stays = {(i, b): Fraction(h[f][*x, b]) for i in faces for b in range(m)}
                     change = int(value(functionals[f], counts)) + _flow(h[f], (*x, k), moves, down, stays)
                     most = above(float(change + weight * escape))
                     least = below(float(change - weight * escape))
@@ -82,7 +84,7 @@ def _flow(
     down: list[Fraction],
     beyond: dict[tuple[int, int], Fraction],
 ) -> Fraction:
-    """Q of some values in a state, its phase last; those that arrivals lead to outside of the box are given."""
+    """Q of some values in a state, its phase last; those next to it outside of the box are given."""
     here, flow = Fraction(values[x]), Fraction(0)
     for move in moves:
         i, after = move.place, (*x[:-1], move.target)

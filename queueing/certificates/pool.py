@@ -72,7 +72,7 @@ class Pool:
 
     @classmethod
     def of(cls, system: Any, divides_time: bool = False, phased: bool = False) -> Pool:
-        """The pool of a system with exponential sizes and Poisson arrivals, or, if ``phased``, Markovian ones.
+        """The pool of a system with exponential sizes and Poisson arrivals, or ``phased`` ones.
 
         The servers of a cluster divide their resources, or their time.
 

@@ -115,7 +115,9 @@ class Builder:
             h[solved], v = phased_solutions(phases, down, values[solved], source)
         if total is not None:
             h[total] = h[parts].sum(axis=0)
-        steps = np.array([sum(r * _step(one, i) for i, r in enumerate(rates)) + _turn(phases, one) for one in h])
+        steps = np.array(
+            [sum(r * _step(one, i) for i, r in enumerate(rates)) + _turn(phases, one) for one in h]
+        )
         growth = np.array([one.largest(most).high for one in self.functionals])
         delta = (1.0 + MARGIN) * (steps + growth) / drift.gamma
         nothing = np.full(len(h), np.inf)
@@ -154,7 +156,7 @@ def _value(one: Functional, counts: Mapping[int, Any]) -> Any:
 
 
 def _around(box: tuple[int, ...], scales: FloatArray, drift: Drift, ahead: FloatArray) -> FloatArray:
-    """V in all states of the box, and in those next to it: one state more along every axis; the phase last."""
+    """V in all states of the box, and in those next to it: one state more along the axes; the phase last."""
     radius, p = float(min(scales * box)), drift.exponent
     # In units of T_A, so that no power leaves the floats.
     inside = [

@@ -81,8 +81,8 @@ def enclose(
     Parameters
     ----------
     system : System
-        At most four classes with Poisson arrivals, exponential sizes; or at most two with :class:`~queueing.MAP`
-        or :class:`~queueing.OnOff` arrivals.
+        At most four classes with Poisson arrivals, exponential sizes; at most two with
+        :class:`~queueing.MAP` or :class:`~queueing.OnOff` arrivals.
     policy : callable
         One whose drift is known: the names are in :data:`queueing.certificates.families.FAMILIES`.
     of : "jobs", "variances" or AtLeast, or several of them
@@ -118,13 +118,21 @@ def enclose(
     Examples
     --------
     >>> from fairness import Problem, ProportionalFair
-    >>> from queueing import AtLeast, System, enclose
+    >>> from queueing import MAP, AtLeast, System, enclose
     >>> system = System.with_load(Problem([[1, 0.1], [0.1, 1]], [1, 1]), [1, 1], 0.5)
     >>> enclosure = enclose(system, ProportionalFair(), of=["jobs", AtLeast(3)])
     >>> enclosure.mean_durations.lower.round(5), enclosure.mean_durations.upper.round(5)
     (array([2.00004, 2.00004]), array([2.00004, 2.00004]))
     >>> enclosure.certificate.shape < (100, 100), enclosure.check().upper[0] < 0.93
     (True, np.True_)
+
+    Jobs that arrive in bursts, on one resource:
+
+    >>> bursts = MAP.modulated([9, 1], [[0, 1], [0.25, 0]])
+    >>> bursty = System(Problem([[1]], [4]), [2.6], arrivals=bursts)
+    >>> total = enclose(bursty, ProportionalFair()).total_jobs
+    >>> round(total.low, 6), round(total.high, 6)
+    (6.693307, 6.693307)
     """
     check_system(system).require_exponential("enclose", "stationary, which estimates its error")
     system.require_stable()

@@ -265,7 +265,7 @@ def phased_solutions(
         rate = np.broadcast_to(rates[high][..., None], number[high].shape)
         moves.append((number[high].ravel(), number[low].ravel(), rate.ravel()))
     for move in phases.moves:
-        low, high = sides(move.place) if move.arrives else (..., ...)
+        low, high = sides(move.place) if move.arrives else ((), ())
         here, there = number[..., move.phase], number[..., move.target]
         moves.append((here[low].ravel(), there[high].ravel(), np.full(here[low].size, float(move.rate))))
         if move.arrives:
