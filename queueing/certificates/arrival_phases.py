@@ -25,6 +25,7 @@ from fractions import Fraction
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from fairness.arguments.validation import IntArray
 from fairness.errors import ModelError
@@ -32,7 +33,6 @@ from fairness.exact.linear_algebra import affine_solutions, dot
 from fairness.exact.outward import above, below
 from fairness.model.problem import FloatArray
 from queueing.model.arrivals import OnOff, Poisson
-from queueing.model.job_trace import JobTrace
 from queueing.model.markovian import MAP
 
 __all__ = ["ArrivalPhases", "Move", "Moves"]
@@ -42,7 +42,7 @@ MOST_PHASES = 64
 SMALLEST, LARGEST = Fraction(1, 10**50), Fraction(10**50)
 """Rates, or 0, and potentials: products and quotients of a few of them are floats."""
 
-Rows = list[list[Fraction]]
+Rows = NDArray[Any]
 
 
 class Move(NamedTuple):
@@ -101,18 +101,13 @@ class ArrivalPhases:
         (2, [6.4, 0.0])
         """
         arrivals = system.arrivals
-        if isinstance(arrivals, JobTrace):
-            raise ModelError.of(
-                "arrivals", "is a trace, of which nothing is proved; build the system without"
-            )
         if not isinstance(arrivals, tuple) or len(arrivals) != len(system.arrival_rates):
-            raise ModelError.of("arrivals", "must be a tuple of a process per class")
-        rates = [Fraction(float(rate)) for rate in system.arrival_rates]
+            raise ModelError.of("arrivals", "must be processes, one per class; nothing is proved of a trace")
         own = []
         for k in np.flatnonzero(system.arrival_rates > 0).tolist():
             try:
-                own.append(_ClassPhases.of(arrivals[k], rates[k]))
-            except ValueError as error:
+                own.append(_ClassPhases.of(arrivals[k], Fraction(float(system.arrival_rates[k]))))
+            except (ValueError, TypeError, ArithmeticError) as error:  # of a file's objects
                 told = f"of class {system.problem.job_classes[k]!r}: {error}"
                 raise ModelError.of("arrivals", told, k) from None
         sizes = [len(one.ahead) for one in own]
@@ -126,7 +121,7 @@ class ArrivalPhases:
             for k, phases in enumerate(joint)
             for i, one in enumerate(own)
             for b in range(sizes[i])
-            for arrives, rate in enumerate((one.hidden[phases[i]][b], one.arriving[phases[i]][b]))
+            for arrives, rate in enumerate((one.hidden[phases[i], b], one.arriving[phases[i], b]))
             if rate > 0
         ]
         ahead = tuple(tuple(one.ahead[a] for one, a in zip(own, phases, strict=True)) for phases in joint)
@@ -153,78 +148,53 @@ class _ClassPhases(NamedTuple):
 
     hidden: Rows
     arriving: Rows
-    ahead: list[Fraction]
+    ahead: Rows
     second: Fraction
 
     @classmethod
     def of(cls, process: Any, rate: Fraction) -> _ClassPhases:
         """ModelError where there are none that could be looked at."""
         hidden, arriving = _rates(process, rate)
-        m = len(hidden)
-        generator = [
-            [hidden[a][b] + arriving[a][b] if a != b else _out(a, hidden, arriving) for b in range(m)]
-            for a in range(m)
-        ]
-        one, zero = Fraction(1), Fraction(0)
-        balance = [[row[b] for row in generator] + [zero] for b in range(m)]
-        law = affine_solutions([*balance, [one] * (m + 1)], m, 0)
-        if law is None or law[1]:
-            raise ModelError("its phases do not lead to one another")
-        mean = dot(law[0], map(sum, arriving))
+        m, rises = len(hidden), arriving.sum(axis=1)
+        generator = hidden + arriving
+        generator = generator - np.diag(generator.sum(axis=1))
+        total = [Fraction(1)] * (m + 1)
+        law = affine_solutions([*([*column, Fraction(0)] for column in generator.T), total], m, 0)
+        mean = dot(law[0], rises) if law and not law[1] else Fraction(0)
         if not mean > 0:
-            raise ModelError("nobody ever arrives")
-        if isinstance(process, MAP):
-            hidden, arriving, generator = (
-                [[value * rate / mean for value in row] for row in rows]
-                for rows in (hidden, arriving, generator)
-            )
-        rises = [[*row, rate - sum(own)] for row, own in zip(generator, arriving, strict=True)]
-        found = affine_solutions([*rises, [one] + [zero] * m], m, 0)
-        assert found is not None  # the right sides are orthogonal to the law
-        ahead = [value - min(found[0]) for value in found[0]]
-        second = max(
-            sum(
-                hidden[a][b] * (ahead[b] - ahead[a]) ** 2 + arriving[a][b] * (1 + ahead[b] - ahead[a]) ** 2
-                for b in range(m)
-            )
-            + 2 * ahead[a] * rate
-            for a in range(m)
+            raise ModelError("its phases do not lead to one another, or nobody ever arrives")
+        scale = rate / mean if isinstance(process, MAP) else 1
+        hidden, arriving, generator, rises = (one * scale for one in (hidden, arriving, generator, rises))
+        # One phase is at 0; the right sides are orthogonal to the law, so that there is a solution.
+        first = [Fraction(k == 0) for k in range(m)] + [Fraction(0)]
+        found = affine_solutions(
+            [first, *([*row, v] for row, v in zip(generator, rate - rises, strict=True))], m, 0
         )
-        numbers = [second, *ahead, *itertools.chain(*hidden, *arriving)]
-        if any(value and not SMALLEST <= value <= LARGEST for value in numbers):
+        assert found is not None
+        ahead = np.array(found[0]) - min(found[0])
+        step = ahead - ahead[:, None]
+        second = ((hidden * step**2 + arriving * (1 + step) ** 2).sum(axis=1) + 2 * rate * ahead).max()
+        if any(v and not SMALLEST <= v <= LARGEST for v in (second, *ahead, *hidden.flat, *arriving.flat)):
             raise ModelError("its rates are too far apart")
         return cls(hidden, arriving, ahead, second)
 
 
-def _out(a: int, hidden: Rows, arriving: Rows) -> Fraction:
-    """Entry on the diagonal of the generator."""
-    return arriving[a][a] - sum(hidden[a]) - sum(arriving[a])
-
-
-def _rates(process: Any, rate: Fraction) -> tuple[Rows, Rows]:
-    """Rates without and with an arrival, of a MAP before they are scaled."""
-    zero = Fraction(0)
+def _rates(process: Any, rate: Fraction) -> list[Rows]:
+    """Rates without and with an arrival, of a MAP before they are scaled; it may come from a file."""
     if isinstance(process, Poisson):
-        return [[zero]], [[rate]]
+        return [np.array([[one]]) for one in (Fraction(0), rate)]
     if isinstance(process, OnOff):
-        on, off = (Fraction(float(value)) for value in (process.mean_on, process.mean_off))
-        if not (on > 0 and off > 0):
-            raise ModelError("its mean times must be > 0")
-        return [[zero, 1 / on], [1 / off, zero]], [[rate * (on + off) / on, zero], [zero, zero]]
+        on, off, no = Fraction(float(process.mean_on)), Fraction(float(process.mean_off)), Fraction(0)
+        return [np.array([[no, 1 / on], [1 / off, no]]), np.array([[rate * (on + off) / on, no], [no, no]])]
     if not isinstance(process, MAP):
         raise ModelError(
             f"{process!r} is none of Poisson(), OnOff(...) and MAP(...), whose phases a certificate knows; a "
             "renewal process of phase type is MAP(rates, numpy.outer(exits, initial)) of its PhaseType"
         )
-    return _fractions(process.hidden, diagonal=False), _fractions(process.arriving)
-
-
-def _fractions(matrix: Any, diagonal: bool = True) -> Rows:
-    """Entries of a square matrix of floats; it may come from a file."""
-    if not isinstance(matrix, np.ndarray) or matrix.dtype != np.float64 or matrix.ndim != 2:
-        raise ModelError("its matrices must be arrays of floats")
-    m = len(matrix)
-    off = matrix if diagonal else matrix - np.diag(np.diagonal(matrix))
-    if not 1 <= m <= MOST_PHASES or matrix.shape != (m, m) or not (np.isfinite(off) & (off >= 0)).all():
-        raise ModelError(f"its matrices must be square, of 1 to {MOST_PHASES} rows, and finite rates >= 0")
-    return [[Fraction(value) for value in row] for row in off.tolist()]
+    both = np.array([process.hidden, process.arriving], dtype=float)  # ValueError for different shapes
+    m = min(both.shape[-1], MOST_PHASES)
+    if both.shape == (2, m, m):
+        both[0][np.diag_indices(m)] = 0.0
+    if both.shape != (2, m, m) or not (np.isfinite(both) & (both >= 0)).all():
+        raise ModelError(f"its matrices must be of up to {MOST_PHASES} phases, and rates finite and >= 0")
+    return [np.vectorize(Fraction, otypes=[object])(one) for one in both]

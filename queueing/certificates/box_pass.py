@@ -151,7 +151,7 @@ def _flow(
     stride: Any,
     down: FloatArray,
 ) -> tuple[float, float, float, float]:
-    """``start`` + Q of some values at ``place``, a state and a phase: most, least, and the sizes of their terms.
+    """``start`` + Q of some values in a state and a phase: most, least, and the sizes of their terms.
 
     Sums are not rounded outward yet. Arrivals at a face lead to V, from above, if ``beyond``; else they stay.
     """
@@ -229,10 +229,7 @@ def box_pass(
     rest = states[0]
     for i in range(n):
         counts[i], rest = rest // stride[i], rest % stride[i]
-    terms = 0
-    for k in range(phases):
-        terms = max(terms, n + moves.starts[(k + 1) * n] - moves.starts[k * n])
-    margin = (terms + 4) * 0.5 * ULP
+    margin = (n + len(moves.targets) + 4) * 0.5 * ULP
     for s in range(states[0], states[1]):
         guess(rates, counts, memory)
         tasks(rates, counts, lower, upper, memory)

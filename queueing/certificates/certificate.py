@@ -2,10 +2,10 @@ r"""What a certificate of mean values says: the data that a checker needs, and n
 
 The counts :math:`x \in \mathbb N^n` move up at rates :math:`\lambda_i`, or with the phases of the arrivals,
 and down at rates :math:`\mu_i\varphi_i(x)`, where :math:`\mu_i = 1/\sigma_i`. A certificate bounds the
-stationary means of some functions f of the counts, each a :class:`Functional`. It consists of a box :math:`A = \prod_i [0, s_i)`, a
-function V of the counts that falls on average outside of A (:class:`Drift`), for each f an array h on A and a
-number :math:`\delta`, and an array v on A that serves all. What has to hold, and why the bounds follow, is
-told in :mod:`queueing.certificates.checking`.
+stationary means of some functions f of the counts, each a :class:`Functional`. It consists of a box
+:math:`A = \prod_i [0, s_i)`, a function V of the counts that falls on average outside of A (:class:`Drift`),
+for each f an array h on A and a number :math:`\delta`, and an array v on A that serves all. What has to hold,
+and why the bounds follow, is told in :mod:`queueing.certificates.checking`.
 """
 
 from __future__ import annotations

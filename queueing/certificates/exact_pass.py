@@ -9,6 +9,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Callable, Sequence
 from fractions import Fraction
+from functools import partial
 
 import numpy as np
 
@@ -44,14 +45,8 @@ def exact_pass(
             down = [phi / size for phi, size in zip(tasks(x), sizes, strict=True)]
 
             for k, moves in enumerate(leaving):
-                beyond = {
-                    (move.place, move.target): Fraction(
-                        outside_value(outside, counts, move.place, move.target)[1]
-                    )
-                    for move in moves
-                    if move.arrives and move.place in faces
-                }
-                escape = _flow(v, (*x, k), moves, down, beyond)
+                beyond = partial(outside_value, outside, counts)
+                escape = _flow(v, (*x, k), moves, down, faces, beyond)
                 if faces:
                     excess = above(
                         float(Fraction(v[*x, k]) - Fraction(outside_value(outside, counts, -1, k)[0]))
@@ -59,8 +54,8 @@ def exact_pass(
                     if excess > found.excess[0]:
                         found.excess[0], found.excess_at[0] = excess, s
                 for f, weight in enumerate(weights):
-                    stays = {(i, b): Fraction(h[f][*x, b]) for i in faces for b in range(m)}
-                    change = int(value(functionals[f], counts)) + _flow(h[f], (*x, k), moves, down, stays)
+                    flow = _flow(h[f], (*x, k), moves, down, faces)
+                    change = int(value(functionals[f], counts)) + flow
                     most = above(float(change + weight * escape))
                     least = below(float(change - weight * escape))
                     if most > found.highest[f]:
@@ -82,17 +77,17 @@ def _flow(
     x: tuple[int, ...],
     moves: list[Move],
     down: list[Fraction],
-    beyond: dict[tuple[int, int], Fraction],
+    faces: set[int],
+    beyond: Callable[[int, int], tuple[float, float]] | None = None,
 ) -> Fraction:
-    """Q of some values in a state, its phase last; those next to it outside of the box are given."""
+    """Q of some values in a state, its phase last; arrivals at a face stay, or lead ``beyond`` it."""
     here, flow = Fraction(values[x]), Fraction(0)
     for move in moves:
-        i, after = move.place, (*x[:-1], move.target)
-        if move.arrives and (i, move.target) in beyond:
-            next_ = beyond[i, move.target]
-        else:
-            next_ = Fraction(values[_moved(after, i, move.arrives)])
-        flow += move.rate * (next_ - here)
+        stays = not move.arrives or move.place in faces
+        after = values[_moved((*x[:-1], move.target), move.place, 0 if stays else 1)]
+        if beyond and move.arrives and stays:
+            after = beyond(move.place, move.target)[1]
+        flow += move.rate * (Fraction(after) - here)
     for i, rate in enumerate(down):
         if x[i] > 0:
             flow += rate * (Fraction(values[_moved(x, i, -1)]) - here)

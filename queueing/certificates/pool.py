@@ -83,15 +83,16 @@ class Pool:
         """
         if not isinstance(system, System) or not isinstance(system.problem, (Problem, Cluster)):
             raise CertificateError("data", "the system must be a System with a Problem or a Cluster")
+        problem = system.problem
+        n = len(problem.demands)
+        rates = _numbers("arrival_rates", system.arrival_rates, (n,))
         try:
             if not phased:
                 system.require_poisson("a certificate")
             system.require_exponential("a certificate")
+            phases = ArrivalPhases.of(system)
         except ValueError as error:
             raise CertificateError("data", str(error)) from None
-        problem = system.problem
-        n = len(problem.demands)
-        rates = _numbers("arrival_rates", system.arrival_rates, (n,))
         live = np.flatnonzero(rates > 0)
         if not len(live):
             raise CertificateError("data", "no class has arrivals")
@@ -111,7 +112,7 @@ class Pool:
             arrival_rates=rates[live],
             mean_sizes=_numbers("mean_sizes", np.array([law.mean for law in system.sizes]), (n,))[live],
             resources=used,
-            phases=_phases(system),
+            phases=phases,
         )
         for name in ("weights", "limits", "mean_sizes"):
             if not (getattr(pool, name) > 0).all():
@@ -172,13 +173,6 @@ class Pool:
             [Interval(float(low), float(high)) for low, high in zip(row, more, strict=True)]
             for row, more in zip(self.demands, self.demands_above, strict=True)
         ]
-
-
-def _phases(system: System) -> ArrivalPhases:
-    try:
-        return ArrivalPhases.of(system)
-    except ModelError as error:
-        raise CertificateError("data", str(error)) from None
 
 
 def _resources(problem: Problem | Cluster, divides_time: bool) -> tuple[FloatArray, FloatArray, FloatArray]:

@@ -108,9 +108,7 @@ class Builder:
         solved, total, parts = self._total()
         h = np.empty(values.shape)
         if phases.n_phases == 1:
-            parts_of_box = (part[..., 0] for part in (values[solved], source, beyond))
-            found = PoissonEquation(up, down, likely[..., 0]).solve(*parts_of_box)
-            h[solved], v = (part[..., None] for part in found)
+            h[solved], v = PoissonEquation(up, down, likely[..., 0]).solve(values[solved], source, beyond)
         else:
             h[solved], v = phased_solutions(phases, down, values[solved], source)
         if total is not None:

@@ -140,18 +140,14 @@ def enclose(
     width = require_number("width", width, above=0, below=1)
     require_number("max_states", max_states, least=1, most=math.inf)
     live = np.flatnonzero(system.arrival_rates > 0)
-    if not 1 <= len(live) <= MOST_CLASSES:
+    n_phases = ArrivalPhases.of(system).n_phases
+    most = MOST_PHASED if n_phases > 1 else MOST_CLASSES
+    if not 1 <= len(live) <= most:
         raise ModelError.of(
             "system",
-            f"has {len(live)} classes with arrivals; boxes are solved for 1 to {MOST_CLASSES}; use "
-            "stationary or simulate, which estimate their errors",
-        )
-    n_phases = ArrivalPhases.of(system).n_phases
-    if n_phases > 1 and len(live) > MOST_PHASED:
-        raise ModelError.of(
-            "arrivals",
-            f"have phases, and {len(live)} classes have arrivals; such boxes are solved for at most "
-            f"{MOST_PHASED}; use stationary or simulate, which estimate their errors",
+            f"has {len(live)} classes with arrivals; boxes are solved for 1 to {most}"
+            f"{' where arrivals have phases' if n_phases > 1 else ''}; use stationary or simulate, which "
+            "estimate their errors",
         )
     if n_phases > 1:
         max_states = min(max_states, MOST_STATES) // n_phases

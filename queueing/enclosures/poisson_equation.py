@@ -145,7 +145,7 @@ class PoissonEquation:
             h = h.T
         else:
             h, v = self._iterated(rows, killed.ravel())
-        return np.ascontiguousarray(h).reshape(f.shape), v.reshape(self.shape)
+        return np.ascontiguousarray(h).reshape(f.shape), v.reshape(killed.shape)
 
     @cached_property
     def kill(self) -> FloatArray:
@@ -257,7 +257,7 @@ def phased_solutions(
     shape = down.shape[1:]
     name = f"Poisson's equation on {box_name(shape)} states in {phases.n_phases} phases"
     remedy = "give a larger width, or a smaller max_states"
-    require_memory(phases.n_phases * poisson_bytes(shape) * math.log2(phases.n_phases + 2.0), name, remedy)
+    require_memory(phases.n_phases**2 * poisson_bytes(shape), name, remedy)
     number = np.arange(killed.size).reshape(killed.shape)
     moves, leaving = [], []
     for i, rates in enumerate(down):
@@ -272,15 +272,11 @@ def phased_solutions(
             last = (np.take(one, -1, axis=move.place).ravel() for one in (here, there))
             leaving.append((*last, np.full(here.size // shape[move.place], float(move.rate))))
     stays, leaves = gathered(moves, killed.size), gathered(leaving, killed.size)
-
-    def solved(rates: sparse.csr_array, right: FloatArray, lost: FloatArray | float = 0.0) -> FloatArray:
-        out = np.asarray(rates.sum(axis=1)).ravel() + lost
-        return _Factors(sparse.diags_array(out) - rates).solve(right)
-
+    out = sparse.diags_array(np.asarray((stays + leaves).sum(axis=1)).ravel())
     with Task(name, 2, "steps", instead=remedy) as work:
-        h = solved(stays + leaves, f.reshape(len(f), -1).T).T
+        h = _Factors(out - stays - leaves).solve(f.reshape(len(f), -1).T).T
         work.advance()
-        v = solved(stays, killed.reshape(-1, 1), np.asarray(leaves.sum(axis=1)).ravel())
+        v = _Factors(out - stays).solve(killed.reshape(-1, 1))
         work.advance()
     return np.ascontiguousarray(h).reshape(f.shape), v.reshape(killed.shape)
 

@@ -1,4 +1,4 @@
-"""Certificates of systems whose arrivals have phases: the lemmas by definition, and what is proved is true."""
+"""Certificates where arrivals have phases: the lemmas by definition, and that what is proved is true."""
 
 from dataclasses import replace
 from fractions import Fraction
@@ -249,7 +249,10 @@ def test_a_certificate_of_other_arrivals_is_no_proof():
     ("system", "said"),
     [
         (System.with_load(TWO, [1, 1], 0.3, arrivals=[Poisson(), Renewal(Erlang(2))]), "of class 'class 2'"),
-        (System(Problem([[1], [1], [1]], [9]), [1, 1, 1], arrivals=TURNS), "at most 2"),
+        (
+            System(Problem([[1], [1], [1]], [9]), [1, 1, 1], arrivals=TURNS),
+            "1 to 2 where arrivals have phases",
+        ),
         (System(TWO, [0.1, 0.1], arrivals=MANY), "81 phases together; certificates are made for at most 64"),
     ],
 )
