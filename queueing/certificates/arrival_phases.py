@@ -112,8 +112,7 @@ class ArrivalPhases:
                 raise ModelError.of("arrivals", told, k) from None
         sizes = [len(one.ahead) for one in own]
         if math.prod(sizes) > MOST_PHASES:
-            told = f"have {math.prod(sizes)} phases together; certificates are made for at most {MOST_PHASES}"
-            raise ModelError.of("arrivals", told)
+            raise ModelError.of("arrivals", f"have {math.prod(sizes)} phases together, above {MOST_PHASES}")
         joint = list(itertools.product(*map(range, sizes)))
         number = {phases: k for k, phases in enumerate(joint)}
         moves = [

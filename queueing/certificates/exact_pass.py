@@ -54,8 +54,7 @@ def exact_pass(
                     if excess > found.excess[0]:
                         found.excess[0], found.excess_at[0] = excess, s
                 for f, weight in enumerate(weights):
-                    flow = _flow(h[f], (*x, k), moves, down, faces)
-                    change = int(value(functionals[f], counts)) + flow
+                    change = int(value(functionals[f], counts)) + _flow(h[f], (*x, k), moves, down, faces)
                     most = above(float(change + weight * escape))
                     least = below(float(change - weight * escape))
                     if most > found.highest[f]:

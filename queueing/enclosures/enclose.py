@@ -149,8 +149,7 @@ def enclose(
             f"{' where arrivals have phases' if n_phases > 1 else ''}; use stationary or simulate, which "
             "estimate their errors",
         )
-    if n_phases > 1:
-        max_states = min(max_states, MOST_STATES) // n_phases
+    max_states = min(max_states, MOST_STATES) // n_phases if n_phases > 1 else max_states
     functionals = _functionals(of, live.tolist())
     builder = Builder(system, policy, *_known(policy, system), functionals)
     search = _Search(builder, width, max_states)
@@ -211,7 +210,8 @@ class _Search:
     def __init__(self, builder: Builder, width: float, max_states: int) -> None:
         self.builder, self.pool = builder, builder.pool
         self.width, self.max_states, self.system = width, max_states, builder.system
-        self.further, self.phased = 1.0, builder.pool.phases.n_phases > 1
+        self.further, self.n_phases = 1.0, builder.pool.phases.n_phases
+        self.phased, self.each = self.n_phases > 1, " in each phase" * (self.n_phases > 1)
         self.best: Enclosure | None = None
 
     def _prepare(self) -> None:
@@ -235,17 +235,20 @@ class _Search:
 
     def _first(self) -> Stationary:
         """The law on a small box."""
-        law = estimated_law(
-            self.system,
-            self.builder.policy,
-            tail=FIRST_TAIL,
-            solver=Automatic(ROUGH),
-            max_states=self.max_states,
-        )
-        if law.states is not None:
+        law = None
+        with suppress(*[NotConvergedError] * self.phased):
+            law = estimated_law(
+                self.system,
+                self.builder.policy,
+                tail=FIRST_TAIL,
+                solver=Automatic(ROUGH),
+                max_states=self.max_states * self.n_phases,
+            )
+        if law is None or law.states is not None:
             raise NotConvergedError(
-                f"already a box that leaves {FIRST_TAIL:g} outside exceeds max_states={self.max_states:,}; "
-                "raise max_states, or use stationary, which estimates its error",
+                f"already a box that leaves {FIRST_TAIL:g} outside exceeds max_states={self.max_states:,}"
+                f"{self.each}{', or its law is not found' * self.phased}; raise max_states, or use "
+                "stationary, which estimates its error",
                 residual=math.inf,
             )
         return law
@@ -253,12 +256,12 @@ class _Search:
     def enclosed(self) -> Enclosure:
         """The first that is close enough, or the best."""
         self._prepare()
-        part, why, last, remedy = SURE, "", math.inf, "raise max_states, or "
+        part, why, last, remedy = SURE, "", math.inf, f"raise {'width' if self.phased else 'max_states'}, or "
         for _ in range(ROUNDS):
             plan = self._plan(part)
             if plan is None or plan.states > self.max_states:
                 needed = "far more" if plan is None else box_name(plan.sides)
-                why = f"{needed} states are needed, more than max_states={self.max_states:,}"
+                why = f"{needed} states are needed, more than max_states={self.max_states:,}{self.each}"
                 break
             try:
                 certificate = self._certified(plan)

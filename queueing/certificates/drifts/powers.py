@@ -76,9 +76,8 @@ def fall(drift: Drift, pool: Pool, shape: tuple[int, ...], spares: list[float]) 
         unit = (Interval.of(b) * float(side) / least).power(p) * p / float(side)
         spare = spares[i] * Interval.of(pool.arrival_rates[i])
         served = pool.most_tasks[i] / float(pool.mean_sizes[i])
-        phases = pool.phases
-        further = 1 + math.ceil(max(ahead[i] for ahead in phases.ahead))
-        terms = _Terms(p, side, spare, above(phases.second[i]), served, further)
+        further = 1 + math.ceil(max(ahead[i] for ahead in pool.phases.ahead))
+        terms = _Terms(p, side, spare, above(pool.phases.second[i]), served, further)
         falls.append(unit * terms.fall(side, side))
         rises.append(unit * terms.rise())
     gammas = [
