@@ -114,6 +114,16 @@ def test_fractions_prove_the_same():
     assert fast.upper == pytest.approx(exact.upper, rel=1e-12)
 
 
+@pytest.mark.parametrize("ending", ["json", "nc"])
+def test_files_hold_them(tmp_path, ending):
+    system = System.with_load(TWO, [1, 1], 0.2, arrivals=[TURNS, OnOff(1, 0.5)])
+    found = enclose(system, ProportionalFair(), width=1e-2)
+    found.save(tmp_path / f"found.{ending}")
+    again = type(found).load(tmp_path / f"found.{ending}")
+    assert (again.check().upper == found.certificate.upper).all()
+    assert (again.certificate.h == found.certificate.h).all()
+
+
 def small(rng, arrivals, load):
     """A certificate on a small box, from dense linear algebra, and spoiled."""
     system = System(ONE, [4 * load], arrivals=arrivals)
