@@ -6,7 +6,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from fairness import DRF, AlphaFair, MaxMin, ModelError, Problem, ProportionalFair
+from fairness import DRF, AlphaFair, MaxMin, ModelError, NotConvergedError, Problem, ProportionalFair
 from queueing import MAP, Erlang, OnOff, Poisson, Renewal, System, check_certificate, enclose, stationary
 from queueing.certificates.arrival_phases import ArrivalPhases
 from queueing.certificates.certificate import Certificate, Drift, Functional
@@ -21,6 +21,11 @@ TURNS = MAP([[-2, 0.5], [0.1, -5.1]], [[0, 1.5], [4, 1]])
 THREE = MAP([[-3, 1, 0], [0.5, -2, 0.5], [0, 0.1, -1]], [[1, 0, 1], [0, 1, 0], [0.4, 0, 0.5]])
 MANY = MAP.modulated(np.arange(9.0), np.ones((9, 9)))
 ARRIVALS = [[BURSTS, Poisson()], [TURNS, THREE], OnOff(1, 2)]
+
+
+def all_of_it(problem, counts):
+    """What every policy of one class gives it."""
+    return problem.capacities
 
 
 @pytest.mark.parametrize("process", [BURSTS, TURNS, THREE, OnOff(2, 5), Poisson()])
@@ -104,6 +109,19 @@ def test_two_classes(policy, arrivals):
     assert found.check().upper == pytest.approx(found.certificate.upper, rel=1e-13)
 
 
+def test_stationary_proves_on_request():
+    law = stationary(System(ONE, [1.0], arrivals=TURNS), ProportionalFair(), certified=True, width=1e-6)
+    lower, upper = law.enclosure.mean_jobs
+    assert lower[0] - law.mean_jobs_error[0] <= law.mean_jobs[0] <= upper[0] + law.mean_jobs_error[0]
+
+
+@pytest.mark.parametrize("load", [0.85, 0.9])
+def test_where_no_box_is_large_enough(load):
+    system = System.with_load(TWO, [1, 1], load, arrivals=[BURSTS, Poisson()])
+    with pytest.raises(NotConvergedError, match=r"in each phase.*use stationary"):
+        enclose(system, ProportionalFair(), width=1e-6, max_states=20_000)
+
+
 def test_fractions_prove_the_same():
     system = System.with_load(TWO, [1, 1], 0.3, arrivals=[TURNS, OnOff(1, 0.5)])
     certificate = enclose(system, MaxMin(), width=1e-2).certificate
@@ -128,7 +146,7 @@ def small(rng, arrivals, load):
     """A certificate on a small box, from dense linear algebra, and spoiled."""
     system = System(ONE, [4 * load], arrivals=arrivals)
     side = int(rng.integers(8, 60))
-    states, matrix = generator_with_arrival_phases(system, ProportionalFair(), (side,))
+    states, matrix = generator_with_arrival_phases(system, all_of_it, (side,))
     counts, phases = np.array(states).T
     scales, pool = np.ones(1), pool_of(system, "PF")
     drift = Drift(2.0, scales, 0.0, 1.0)
@@ -168,16 +186,17 @@ def small(rng, arrivals, load):
 def test_what_is_accepted_is_true():
     rng = np.random.default_rng(5)
     accepted = tight = 0
+    cases = [(arrivals, load) for arrivals in (BURSTS, TURNS, THREE) for load in (0.2, 0.4, 0.6)]
+    means = [jobs_by_levels(System(ONE, [4 * load], arrivals=arrivals)) for arrivals, load in cases]
     for _ in range(150):
-        arrivals = [BURSTS, TURNS, THREE][rng.integers(3)]
-        certificate = small(rng, arrivals, rng.choice([0.2, 0.4, 0.6]))
+        case = rng.integers(len(cases))
+        mean, certificate = means[case], small(rng, *cases[case])
         if certificate is None:
             continue
         try:
             lower, upper = check_certificate(certificate)
         except CertificateError:
             continue
-        mean = jobs_by_levels(certificate.system)
         assert lower[0] - 1e-11 * mean <= mean <= upper[0] + 1e-11 * mean
         accepted += 1
         tight += upper[0] - lower[0] < 0.1 * mean
@@ -190,7 +209,7 @@ def test_bounds_are_those_of_the_conditions(arrivals):
     # v = 0: all conditions by definition, for one class and for V = ((x + kappa)/s)^2. h is at random, or a
     # function of the phase alone: then it is what h turns with the phase, up or down, that counts outside.
     system, side = System(ONE, [1.0], arrivals=arrivals), 40
-    states, matrix = generator_with_arrival_phases(system, ProportionalFair(), (side,))
+    states, matrix = generator_with_arrival_phases(system, all_of_it, (side,))
     counts, phases = np.array(states).T
     pool, drift = pool_of(system, "PF"), Drift(2.0, np.ones(1), 0.0, 1.0)
     drift = replace(drift, gamma=float(family("PF").decay(pool, "PF", {}, drift, (side,))))
