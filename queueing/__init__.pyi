@@ -18,7 +18,7 @@ from .fluid.circulation import circulate
 from .fluid.rays import rays
 from .fluid.trajectory import drift, trajectory
 from .fluid.verdict import fluid_verdict
-from .model.arrivals import Arrivals, OnOff, Poisson, Renewal
+from .model.arrivals import Arrivals, Batches, OnOff, Poisson, Renewal
 from .model.finite_chain import FiniteChain
 from .model.job_trace import JobTrace, read_trace
 from .model.laws import (
@@ -80,6 +80,7 @@ __all__ = [
     "AtLeast",
     "Automatic",
     "BMFScheduler",
+    "Batches",
     "BestFit",
     "CertificateError",
     "ClusterTrace",

@@ -1,11 +1,11 @@
 r"""What a certificate of mean values says: the data that a checker needs, and nothing that it trusts.
 
-The counts :math:`x \in \mathbb N^n` move up at rates :math:`\lambda_i` and down at rates
-:math:`\mu_i\varphi_i(x)`, where :math:`\mu_i = 1/\sigma_i`. A certificate bounds the stationary means of some
-functions f of the counts, each a :class:`Functional`. It consists of a box :math:`A = \prod_i [0, s_i)`, a
-function V of the counts that falls on average outside of A (:class:`Drift`), for each f an array h on A and a
-number :math:`\delta`, and an array v on A that serves all. What has to hold, and why the bounds follow, is
-told in :mod:`queueing.certificates.checking`.
+The counts :math:`x \in \mathbb N^n` move up at rates :math:`\lambda_i`, or with the phases of the arrivals,
+and down at rates :math:`\mu_i\varphi_i(x)`, where :math:`\mu_i = 1/\sigma_i`. A certificate bounds the
+stationary means of some functions f of the counts, each a :class:`Functional`. It consists of a box
+:math:`A = \prod_i [0, s_i)`, a function V of the counts that falls on average outside of A (:class:`Drift`),
+for each f an array h on A and a number :math:`\delta`, and an array v on A that serves all. What has to hold,
+and why the bounds follow, is told in :mod:`queueing.certificates.checking`.
 """
 
 from __future__ import annotations
@@ -90,7 +90,8 @@ class Drift:
 
     so that V is at least 1 outside of the box. The claim, proved by the checker from the definition of the
     policy, is :math:`QV \le -\gamma V` there. Or :math:`V = (T/T_A)^p`, if :math:`\theta` is 0: then the
-    claim is :math:`QV \le -\gamma U` with :math:`U(x) = \max(1, \max_i x_i/s_i)^{p-1}`.
+    claim is :math:`QV \le -\gamma U` with :math:`U(x) = \max(1, \max_i x_i/s_i)^{p-1}`. Where arrivals have
+    phases V is such a power, of :math:`x_i + \kappa_i` (:mod:`queueing.certificates.drifts.powers`).
 
     Parameters
     ----------
@@ -120,7 +121,7 @@ class Certificate(BoundedMeans):
     Attributes
     ----------
     system : System
-        With Poisson arrivals and exponential sizes.
+        With exponential sizes and arrivals Poisson, OnOff or MAP.
     policy : str
         A policy by name, one of :data:`queueing.certificates.families.FAMILIES`.
     parameters : dict
@@ -130,7 +131,9 @@ class Certificate(BoundedMeans):
     drift : Drift
     functionals : tuple of Functional
     h : ndarray of shape (n_functionals, *shape)
+        With one axis more, of the phases, where arrivals have any.
     v : ndarray of shape ``shape``
+        The same.
     delta : ndarray of shape (n_functionals,)
         >= 0
     lower, upper : ndarray of shape (n_functionals,)

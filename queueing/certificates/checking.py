@@ -35,6 +35,14 @@ second.
 |x|)^{p-1}`, so :math:`\pi(Qg^\pm) = 0`. f of degree :math:`m \le p - 1` is at most f(s) U, which takes the
 place of :math:`K T_A^m`.
 
+*Arrivals with phases* (:mod:`queueing.certificates.arrival_phases`). States are pairs of counts and a phase a
+of all classes together, V is a power (:mod:`queueing.certificates.drifts.powers`), and all this holds with Q
+of the pairs, h continued by :math:`h(P(x), a)`. An arrival at a face :math:`x_i = s_i - 1` changes the phase
+alone: so outside of A a change of phase matters, too. There h moves from :math:`(P(x), a)` to :math:`(P(x),
+b)` and then by at most :math:`D_i`, now the largest in any phase; so D has the largest rate of arrivals in
+a phase in place of :math:`\lambda_i`, and one term more, the largest :math:`\sum_b r_{ab} |h(y, b) - h(y,
+a)|` of states y of A on a face, with the rates :math:`r_{ab}` of all moves to other phases.
+
 How h, v and V were found does not matter. Tasks are recomputed from the definition of the policy
 (:mod:`queueing.certificates.rates`), the decay of V from a lemma (:mod:`queueing.certificates.drifts`),
 everything rounded outward (:mod:`queueing.certificates.intervals`).
@@ -59,7 +67,7 @@ import numpy as np
 
 from fairness.arguments.validation import IntArray
 from fairness.errors import ModelError
-from fairness.exact.outward import above, below
+from fairness.exact.outward import above, below, outward
 from fairness.machine.compiling import first_class
 from fairness.machine.cores import available_cores
 from fairness.machine.work import Task
@@ -178,10 +186,11 @@ class _Checker:
                     "data",
                     f"shape[{i}] = {side}: classes with arrivals need at least 2 states, others have 1",
                 )
-        n_f = len(c.functionals)
+        n_f, m = len(c.functionals), self.pool.phases.n_phases
+        states = shape if m == 1 else (*shape, m)
         for name, values, expected in (
-            ("h", c.h, (n_f, *shape)),
-            ("v", c.v, shape),
+            ("h", c.h, (n_f, *states)),
+            ("v", c.v, states),
             ("delta", c.delta, (n_f,)),
             ("lower", c.lower, (n_f,)),
             ("upper", c.upper, (n_f,)),
@@ -245,8 +254,9 @@ class _Checker:
         """V on the states next to the box."""
         drift, pool = self.certificate.drift, self.pool
         sides = [self.certificate.shape[i] for i in pool.classes]
-        lower, upper = np.zeros((2, pool.n, max(sides) + 1))
-        outside_powers(drift.scales[pool.classes], self.radius, drift.exponent, lower, upper)
+        lower, upper = np.zeros((2, pool.phases.n_phases, pool.n, max(sides) + 1))
+        ahead = outward(pool.phases.ahead)
+        outside_powers(drift.scales[pool.classes], ahead, self.radius, drift.exponent, lower, upper)
         steep = Interval.of(drift.theta) * self.radius
         ends = [steep.low, steep.high] if drift.theta > 0 else [0.0, 0.0]
         return Outside(drift.exponent, np.array(ends), lower, upper)
@@ -255,9 +265,9 @@ class _Checker:
         """What the certificate says, as the passes want it."""
         c, pool = self.certificate, self.pool
         shape = np.array([c.shape[i] for i in pool.classes])
-        states = int(shape.prod())
+        states = int(shape.prod()) * pool.phases.n_phases
         return Claim(
-            *(pool.arrival_rates, pool.mean_sizes, self._outside()),
+            *(pool.phases.for_kernel(), pool.mean_sizes, self._outside()),
             *(self.functionals, np.ascontiguousarray(c.delta), shape),
             *(np.ascontiguousarray(c.h).reshape(-1, states), np.ascontiguousarray(c.v).reshape(states)),
         )
@@ -265,7 +275,8 @@ class _Checker:
     def _pass(self, guess: Any) -> Found:
         """Everything that is to be known of h and v, found by threads that share the box."""
         pool, claim = self.pool, self._claim()
-        states, n_f = len(claim.v), len(claim.h)
+        m, n_f = pool.phases.n_phases, len(claim.h)
+        states = len(claim.v) // m
         rates = rates_of(pool, self.numbers)
         space = self.family.memory(*pool.demands.shape)
         counts, tasks, memory = np.zeros(pool.n, dtype=np.int64), np.zeros(pool.n), np.zeros(space)
@@ -274,7 +285,7 @@ class _Checker:
             first_class(self.family.tasks, rates, counts, tasks, tasks, memory),
         )
         threads = max(1, min(available_cores(), states // 10_000))
-        seconds = SECONDS * states * pool.n * (1 + n_f) / threads
+        seconds = SECONDS * states * m * pool.n * (1 + n_f) / threads
         # Parts that follow one another, so that each thread moves from a state to its neighbour.
         parts = max(threads, min(1000, math.ceil(seconds / 0.1)))
         ends = [states * k // parts for k in range(parts + 1)]
@@ -307,7 +318,7 @@ class _Checker:
             return tasks(pool, c.policy, c.parameters, counts)
 
         try:
-            return exact_pass(tasks_in, self._claim())
+            return exact_pass(tasks_in, self._claim(), pool.phases)
         except OverflowError:
             told = "V next to the box, or a flow, is above all floats; other scales may do"
             raise CertificateError("inside", told) from None
@@ -318,16 +329,18 @@ class _Checker:
         lower, upper = np.empty(len(c.delta)), np.empty(len(c.delta))
         for f, one in enumerate(c.functionals):
             allowed = (Interval.of(c.delta[f]) * drift.gamma).low
-            steps = total(
+            *apart, turn = found.steps[f]
+            between = total(
                 (Interval.of(rate) + most / float(size)) * float(step)
                 for rate, size, most, step in zip(
-                    self.pool.arrival_rates,
+                    self.pool.phases.peaks(),
                     self.pool.mean_sizes,
                     self.pool.most_tasks,
-                    found.steps[f],
+                    apart,
                     strict=True,
                 )
-            ).high
+            )
+            steps = (between + float(turn) if turn else between).high
             growth = self._growth(one)
             if not growth <= allowed:
                 raise CertificateError(

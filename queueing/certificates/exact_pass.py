@@ -9,11 +9,13 @@ from __future__ import annotations
 import itertools
 from collections.abc import Callable, Sequence
 from fractions import Fraction
+from functools import partial
 
 import numpy as np
 
 from fairness.machine.work import Task
 from fairness.model.problem import FloatArray
+from queueing.certificates.arrival_phases import ArrivalPhases, Move
 from queueing.certificates.box_pass import Claim, Found, nothing_found, outside_value, value
 from queueing.certificates.intervals import above, below
 
@@ -23,11 +25,14 @@ SECONDS = 3e-5
 """Time per state, class and array, about."""
 
 
-def exact_pass(tasks: Callable[[Sequence[int]], list[Fraction]], claim: Claim) -> Found:
+def exact_pass(
+    tasks: Callable[[Sequence[int]], list[Fraction]], claim: Claim, phases: ArrivalPhases
+) -> Found:
     """What :func:`queueing.certificates.box_pass.box_pass` finds."""
     outside, functionals, shape = claim.outside, claim.functionals, tuple(claim.shape.tolist())
-    n, h, v = len(shape), claim.h.reshape(-1, *shape), claim.v.reshape(shape)
-    rates = [Fraction(rate) for rate in claim.arrival_rates]
+    n, m = len(shape), phases.n_phases
+    h, v = claim.h.reshape(-1, *shape, m), claim.v.reshape(*shape, m)
+    leaving = [[move for move in phases.moves if move.phase == k] for k in range(m)]
     sizes = [Fraction(size) for size in claim.mean_sizes]
     weights = [Fraction(d) for d in claim.delta]
     found = nothing_found(len(weights), n)
@@ -39,27 +44,25 @@ def exact_pass(tasks: Callable[[Sequence[int]], list[Fraction]], claim: Claim) -
             faces = {i for i in range(n) if x[i] == shape[i] - 1}
             down = [phi / size for phi, size in zip(tasks(x), sizes, strict=True)]
 
-            beyond = {i: Fraction(outside_value(outside, counts, i)[1]) for i in faces}
-            escape = _flow(v, x, rates, down, beyond)
-            if faces:
-                excess = above(float(Fraction(v[x]) - Fraction(outside_value(outside, counts, -1)[0])))
-                if excess > found.excess[0]:
-                    found.excess[0], found.excess_at[0] = excess, s
-            for f, weight in enumerate(weights):
-                here = Fraction(h[f][x])
-                change = int(value(functionals[f], counts)) + _flow(
-                    h[f], x, rates, down, dict.fromkeys(faces, here)
-                )
-                most = above(float(change + weight * escape))
-                least = below(float(change - weight * escape))
-                if most > found.highest[f]:
-                    found.highest[f], found.highest_at[f] = most, s
-                if least < found.lowest[f]:
-                    found.lowest[f], found.lowest_at[f] = least, s
-                for i in range(n):
-                    if i not in faces and faces:
-                        step = h[f][_moved(x, i, 1)] - h[f][x]
-                        found.steps[f, i] = max(found.steps[f, i], above(abs(step)))
+            for k, moves in enumerate(leaving):
+                beyond = partial(outside_value, outside, counts)
+                escape = _flow(v, (*x, k), moves, down, faces, beyond)
+                if faces:
+                    excess = above(
+                        float(Fraction(v[*x, k]) - Fraction(outside_value(outside, counts, -1, k)[0]))
+                    )
+                    if excess > found.excess[0]:
+                        found.excess[0], found.excess_at[0] = excess, s
+                for f, weight in enumerate(weights):
+                    change = int(value(functionals[f], counts)) + _flow(h[f], (*x, k), moves, down, faces)
+                    most = above(float(change + weight * escape))
+                    least = below(float(change - weight * escape))
+                    if most > found.highest[f]:
+                        found.highest[f], found.highest_at[f] = most, s
+                    if least < found.lowest[f]:
+                        found.lowest[f], found.lowest_at[f] = least, s
+                    if faces:
+                        _note_steps(h[f], (*x, k), moves, faces, found.steps[f])
             task.advance()
     return found
 
@@ -71,15 +74,32 @@ def _moved(x: tuple[int, ...], i: int, step: int) -> tuple[int, ...]:
 def _flow(
     values: FloatArray,
     x: tuple[int, ...],
-    up: list[Fraction],
+    moves: list[Move],
     down: list[Fraction],
-    beyond: dict[int, Fraction],
+    faces: set[int],
+    beyond: Callable[[int, int], tuple[float, float]] | None = None,
 ) -> Fraction:
-    """Q of some values in a state; those next to it outside of the box are given."""
+    """Q of some values in a state, its phase last; arrivals at a face stay, or lead ``beyond`` it."""
     here, flow = Fraction(values[x]), Fraction(0)
-    for i in range(len(x)):
-        next_ = beyond[i] if i in beyond else Fraction(values[_moved(x, i, 1)])
-        flow += up[i] * (next_ - here)
+    for move in moves:
+        stays = not move.arrives or move.place in faces
+        after = values[_moved((*x[:-1], move.target), move.place, 0 if stays else 1)]
+        if beyond and move.arrives and stays:
+            after = beyond(move.place, move.target)[1]
+        flow += move.rate * (Fraction(after) - here)
+    for i, rate in enumerate(down):
         if x[i] > 0:
-            flow += down[i] * (Fraction(values[_moved(x, i, -1)]) - here)
+            flow += rate * (Fraction(values[_moved(x, i, -1)]) - here)
     return flow
+
+
+def _note_steps(
+    h: FloatArray, x: tuple[int, ...], moves: list[Move], faces: set[int], steps: FloatArray
+) -> None:
+    """Steps of h next to a state of a face, and what it turns with the phase."""
+    n, here = len(x) - 1, Fraction(h[x])
+    for i in range(n):
+        if i not in faces:
+            steps[i] = max(steps[i], above(float(abs(Fraction(h[_moved(x, i, 1)]) - here))))
+    turn = sum(move.rate * abs(Fraction(h[*x[:-1], move.target]) - here) for move in moves)
+    steps[n] = max(steps[n], above(float(turn)) if turn else 0.0)

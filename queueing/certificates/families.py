@@ -97,6 +97,8 @@ class Checked:
         """
         least = radius(drift, pool, shape)
         try:
+            if drift.theta > 0 and pool.phases.n_phases > 1:
+                raise CertificateError("drift", "where arrivals have phases, V must be a power: theta = 0")
             if drift.theta > 0:
                 return decay(drift, pool, shape, self.spare(pool, policy, parameters, drift, least))
             if self.spares is None:
@@ -140,7 +142,7 @@ def certified(policy: object) -> tuple[str, dict[str, Any]]:
 
 def pool_of(system: Any, policy: str) -> Pool:
     """The pool of a system as a policy sees it; CertificateError if the policy is not for such a system."""
-    pool = Pool.of(system, divides_time=policy == TIME_DIVISION)
+    pool = Pool.of(system, divides_time=policy == TIME_DIVISION, phased=True)
     if isinstance(pool.problem, Cluster) != (policy in CLUSTER_POLICIES):
         model = "a pool" if isinstance(pool.problem, Problem) else "a cluster"
         raise CertificateError("data", f"{policy} is no policy of {model}")

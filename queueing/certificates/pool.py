@@ -21,6 +21,7 @@ from fairness.exact.outward import outward
 from fairness.exact.server_rows import as_fractions
 from fairness.model.cluster import Cluster
 from fairness.model.problem import FloatArray, Problem
+from queueing.certificates.arrival_phases import ArrivalPhases
 from queueing.certificates.errors import CertificateError
 from queueing.certificates.facets import cluster_facets
 from queueing.certificates.intervals import Interval, largest, smallest, total
@@ -53,6 +54,8 @@ class Pool:
     mean_sizes : ndarray of shape (n,), task-time per job
     resources : ndarray of shape (m,)
         Indices in the system of the resources that these classes demand; others are left out.
+    phases : ArrivalPhases
+        Of the arrivals.
     """
 
     classes: NDArray[np.int64]
@@ -65,10 +68,11 @@ class Pool:
     arrival_rates: FloatArray
     mean_sizes: FloatArray
     resources: NDArray[np.int64]
+    phases: ArrivalPhases
 
     @classmethod
-    def of(cls, system: Any, divides_time: bool = False) -> Pool:
-        """The pool of a system with Poisson arrivals and exponential sizes.
+    def of(cls, system: Any, divides_time: bool = False, phased: bool = False) -> Pool:
+        """The pool of a system with exponential sizes and Poisson arrivals, or ``phased`` ones.
 
         The servers of a cluster divide their resources, or their time.
 
@@ -79,14 +83,16 @@ class Pool:
         """
         if not isinstance(system, System) or not isinstance(system.problem, (Problem, Cluster)):
             raise CertificateError("data", "the system must be a System with a Problem or a Cluster")
-        try:
-            system.require_poisson("a certificate")
-            system.require_exponential("a certificate")
-        except ValueError as error:
-            raise CertificateError("data", str(error)) from None
         problem = system.problem
         n = len(problem.demands)
         rates = _numbers("arrival_rates", system.arrival_rates, (n,))
+        try:
+            if not phased:
+                system.require_poisson("a certificate")
+            system.require_exponential("a certificate")
+            phases = ArrivalPhases.of(system)
+        except ValueError as error:
+            raise CertificateError("data", str(error)) from None
         live = np.flatnonzero(rates > 0)
         if not len(live):
             raise CertificateError("data", "no class has arrivals")
@@ -106,6 +112,7 @@ class Pool:
             arrival_rates=rates[live],
             mean_sizes=_numbers("mean_sizes", np.array([law.mean for law in system.sizes]), (n,))[live],
             resources=used,
+            phases=phases,
         )
         for name in ("weights", "limits", "mean_sizes"):
             if not (getattr(pool, name) > 0).all():

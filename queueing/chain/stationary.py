@@ -137,8 +137,9 @@ def stationary(
         Keep the law of the counts in the result.
     certified : bool
         Also prove bounds of the means, of the infinite chain: they are in ``enclosure``, which
-        :func:`queueing.enclose` makes (of up to four classes, exponential sizes, policies whose drift is
-        known). The law itself, and what else is read off it, stays an estimate.
+        :func:`queueing.enclose` makes (of up to four classes, two where arrivals have phases, exponential
+        sizes, policies whose drift is known). The law itself, and what else is read off it, stays an
+        estimate.
     width : float, optional
         How far apart the bounds may be, relative to the mean; with ``certified`` alone. Default: 1e-8.
     progress : None, bool or callable

@@ -22,6 +22,7 @@ from fairness.arguments.validation import require_number
 from fairness.errors import ModelError, NotConvergedError
 from fairness.machine.work import OutOfTime, ProgressOption, stopped, watching
 from fairness.protocol.policy import Policy, policy_name
+from queueing.certificates.arrival_phases import ArrivalPhases
 from queueing.certificates.certificate import Certificate, Functional
 from queueing.certificates.errors import CertificateError
 from queueing.certificates.families import BY_CELLS, FAMILIES, certified, pool_of
@@ -59,6 +60,10 @@ FURTHER = 1.25
 """Times the radius of a box around which limits on the tasks of a job still matter."""
 MOST_CLASSES = 4
 """With arrivals: boxes of more classes do not fit."""
+MOST_PHASED = 2
+"""The same where arrivals have phases."""
+MOST_STATES = 500_000
+"""Where arrivals have phases: counts times phases, as the equations are eliminated."""
 
 
 def enclose(
@@ -76,7 +81,8 @@ def enclose(
     Parameters
     ----------
     system : System
-        At most four classes with Poisson arrivals, exponential sizes.
+        At most four classes with Poisson arrivals, exponential sizes; at most two with
+        :class:`~queueing.MAP` or :class:`~queueing.OnOff` arrivals.
     policy : callable
         One whose drift is known: the names are in :data:`queueing.certificates.families.FAMILIES`.
     of : "jobs", "variances" or AtLeast, or several of them
@@ -86,7 +92,7 @@ def enclose(
         How far bounds may be apart: of means (and of mean squares) relative to the mean, of probabilities
         absolute. Below 1e-9 or so rounding decides.
     max_states : int
-        Most states of the box.
+        Most states of the box; where arrivals have phases, of box and phases, and not above 500,000.
     progress : None, bool or callable
         None shows a bar for long work where standard error is a terminal, False never; a function is called
         with each :class:`~fairness.machine.work.Progress`.
@@ -103,8 +109,8 @@ def enclose(
     UnstableError
         If a resource has relative load >= 1.
     ModelError
-        If an argument is wrong, no drift is known for the policy, arrivals are not Poisson, or sizes not
-        exponential.
+        If an argument is wrong, no drift is known for the policy, arrivals are none of Poisson, OnOff and
+        MAP, or sizes not exponential.
     NotConvergedError
         If no box of ``max_states`` gives any bounds, or the time is over; ``best`` has the bounds that were
         proved until then, if any.
@@ -112,27 +118,38 @@ def enclose(
     Examples
     --------
     >>> from fairness import Problem, ProportionalFair
-    >>> from queueing import AtLeast, System, enclose
+    >>> from queueing import MAP, AtLeast, System, enclose
     >>> system = System.with_load(Problem([[1, 0.1], [0.1, 1]], [1, 1]), [1, 1], 0.5)
     >>> enclosure = enclose(system, ProportionalFair(), of=["jobs", AtLeast(3)])
     >>> enclosure.mean_durations.lower.round(5), enclosure.mean_durations.upper.round(5)
     (array([2.00004, 2.00004]), array([2.00004, 2.00004]))
     >>> enclosure.certificate.shape < (100, 100), enclosure.check().upper[0] < 0.93
     (True, np.True_)
+
+    Jobs that arrive in bursts, on one resource:
+
+    >>> bursts = MAP.modulated([9, 1], [[0, 1], [0.25, 0]])
+    >>> bursty = System(Problem([[1]], [4]), [2.6], arrivals=bursts)
+    >>> total = enclose(bursty, ProportionalFair()).total_jobs
+    >>> round(total.low, 6), round(total.high, 6)
+    (6.693307, 6.693307)
     """
-    check_system(system).require_poisson("enclose")
-    system.require_exponential("enclose", "stationary, which estimates its error")
+    check_system(system).require_exponential("enclose", "stationary, which estimates its error")
     system.require_stable()
     system.require_scale()
     width = require_number("width", width, above=0, below=1)
     require_number("max_states", max_states, least=1, most=math.inf)
     live = np.flatnonzero(system.arrival_rates > 0)
-    if not 1 <= len(live) <= MOST_CLASSES:
+    n_phases = ArrivalPhases.of(system).n_phases
+    most = MOST_PHASED if n_phases > 1 else MOST_CLASSES
+    if not 1 <= len(live) <= most:
         raise ModelError.of(
             "system",
-            f"has {len(live)} classes with arrivals; boxes are solved for 1 to {MOST_CLASSES}; use "
-            "stationary or simulate, which estimate their errors",
+            f"has {len(live)} classes with arrivals; boxes are solved for 1 to {most}"
+            f"{' where arrivals have phases' if n_phases > 1 else ''}; use stationary or simulate, which "
+            "estimate their errors",
         )
+    max_states = min(max_states, MOST_STATES) // n_phases if n_phases > 1 else max_states
     functionals = _functionals(of, live.tolist())
     builder = Builder(system, policy, *_known(policy, system), functionals)
     search = _Search(builder, width, max_states)
@@ -193,7 +210,8 @@ class _Search:
     def __init__(self, builder: Builder, width: float, max_states: int) -> None:
         self.builder, self.pool = builder, builder.pool
         self.width, self.max_states, self.system = width, max_states, builder.system
-        self.further = 1.0
+        self.further, self.n_phases = 1.0, builder.pool.phases.n_phases
+        self.phased, self.each = self.n_phases > 1, " in each phase" * (self.n_phases > 1)
         self.best: Enclosure | None = None
 
     def _prepare(self) -> None:
@@ -217,17 +235,20 @@ class _Search:
 
     def _first(self) -> Stationary:
         """The law on a small box."""
-        law = estimated_law(
-            self.system,
-            self.builder.policy,
-            tail=FIRST_TAIL,
-            solver=Automatic(ROUGH),
-            max_states=self.max_states,
-        )
-        if law.states is not None:
+        law = None
+        with suppress(*[NotConvergedError] * self.phased):
+            law = estimated_law(
+                self.system,
+                self.builder.policy,
+                tail=FIRST_TAIL,
+                solver=Automatic(ROUGH),
+                max_states=self.max_states * self.n_phases,
+            )
+        if law is None or law.states is not None:
             raise NotConvergedError(
-                f"already a box that leaves {FIRST_TAIL:g} outside exceeds max_states={self.max_states:,}; "
-                "raise max_states, or use stationary, which estimates its error",
+                f"already a box that leaves {FIRST_TAIL:g} outside exceeds max_states={self.max_states:,}"
+                f"{self.each}{', or its law is not found' * self.phased}; raise max_states, or use "
+                "stationary, which estimates its error",
                 residual=math.inf,
             )
         return law
@@ -235,12 +256,12 @@ class _Search:
     def enclosed(self) -> Enclosure:
         """The first that is close enough, or the best."""
         self._prepare()
-        part, why, last, remedy = SURE, "", math.inf, "raise max_states, or "
+        part, why, last, remedy = SURE, "", math.inf, f"raise {'width' if self.phased else 'max_states'}, or "
         for _ in range(ROUNDS):
             plan = self._plan(part)
             if plan is None or plan.states > self.max_states:
                 needed = "far more" if plan is None else box_name(plan.sides)
-                why = f"{needed} states are needed, more than max_states={self.max_states:,}"
+                why = f"{needed} states are needed, more than max_states={self.max_states:,}{self.each}"
                 break
             try:
                 certificate = self._certified(plan)
@@ -292,7 +313,8 @@ class _Search:
 
         wish = Wish(self.outlook, part * self.width, loss, max(degrees), self.further)
         most = FURTHEST * self.max_states
-        plans = [planned(self.pool, self.options, wish, most)]
+        # An exponential V is not proved to fall where arrivals have phases.
+        plans = [] if self.phased else [planned(self.pool, self.options, wish, most)]
         for power in self.powers:
             least = min((one.states for one in plans if one), default=most)
             plans.append(planned_power(self.pool, power, wish, least))
@@ -313,7 +335,7 @@ class _Search:
         law = self.first.distribution
         assert law is not None
         guide = extended(law, box)[tuple(map(slice, box))]
-        if not eliminated(plan.sides):
+        if not self.phased and not eliminated(plan.sides):
             # Multigrid wants a law that is right also where several counts are large.
             solver = Automatic(ROUGH)
             with suppress(NotConvergedError):

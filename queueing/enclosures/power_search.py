@@ -67,6 +67,7 @@ def planned_power(pool: Pool, power: Power, wish: Wish, most: float) -> Plan | N
     """The box, of fewer than so many states, for a power and a wish; None if there is none."""
     outlook, rates = wish.outlook, pool.arrival_rates
     leaving = np.array([tasks.high for tasks in pool.most_tasks]) / pool.mean_sizes
+    second = np.array(pool.phases.second, dtype=float) / rates
     sides = np.maximum(np.ceil(wish.further * outlook.needed(rates, wish.width)), outlook.sides)
     for _ in range(ROUNDS):
         if sides.prod() >= most:
@@ -75,7 +76,7 @@ def planned_power(pool: Pool, power: Power, wish: Wish, most: float) -> Plan | N
         if not one.exponent >= max(2.0, wish.degree + 1.0) or not spares.min() > 0:
             break
         # What is asked at least; in the same proportions, for which the power is the same.
-        shortest = 0.5 * (one.exponent - 1.0) * (1.0 + leaving / rates) / spares
+        shortest = 0.5 * (one.exponent - 1.0) * (second + leaving / rates) / spares
         if (shortest > sides).any():
             sides = np.ceil(float((shortest / sides).max()) * sides)
             continue

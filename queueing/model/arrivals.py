@@ -14,7 +14,8 @@ are correlated:
   .. math:: r_{1,2} = \tfrac12\Big(\nu+\omega+\gamma \pm \sqrt{(\nu+\omega+\gamma)^2 - 4\nu\gamma}\Big),
      \qquad p_1 = \frac{\nu - r_2}{r_1 - r_2}.
 
-Arrivals recorded elsewhere are a :class:`queueing.model.job_trace.JobTrace`.
+``Batches(probabilities, process)`` has several jobs come at once. Arrivals recorded elsewhere are a
+:class:`queueing.model.job_trace.JobTrace`.
 
 References
 ----------
@@ -27,18 +28,22 @@ from __future__ import annotations
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from typing import NamedTuple
 
 import numpy as np
 
-from fairness.arguments.validation import FloatArray, require_number
-from queueing.model.laws import Exponential, Hyperexponential, Law
+from fairness.arguments.validation import FloatArray, float_array, require_number
+from fairness.errors import ModelError
+from queueing.model.laws import Exponential, Hyperexponential, Law, at_least_tiny
 from queueing.model.phase_type import phases_of
 from queueing.model.scipy_law import as_law
 
-__all__ = ["Arrivals", "Modulation", "OnOff", "Poisson", "Renewal"]
+__all__ = ["Arrivals", "Batches", "Modulation", "OnOff", "Poisson", "Renewal"]
+
+ROUNDING = 1e-9
+"""Of probabilities that sum to 1: decimal fractions are off by less, mistakes by more."""
 
 
 class Modulation(NamedTuple):
@@ -146,6 +151,80 @@ class OnOff(Arrivals):
         p = nu / fast * _above(gamma, nu, omega, root) / root
         q = _above(nu, gamma, omega, root) / root
         return Hyperexponential([p, q], [1 / (fast * total), 1 / (slow * total)])
+
+
+@dataclass(frozen=True)
+class Batches(Arrivals):
+    r"""Jobs that arrive several at once, in batches of independent sizes.
+
+    With batches of B jobs that come with the index of dispersion I, that of the jobs is :math:`E[B] I +
+    \mathrm{var}(B)/E[B]`. The rate stays that of the jobs. :func:`~queueing.simulate` knows batches, and
+    what asks for mean rates alone; chains move by one job at a time, and refuse them.
+
+    Parameters
+    ----------
+    probabilities : sequence of float
+        Of batches of 1, 2, ... jobs.
+    process : Arrivals
+        When batches arrive. Default: Poisson.
+
+    Examples
+    --------
+    >>> Batches([0.5, 0, 0.5]).mean_batch, Batches([0, 0, 1]).dispersion(1.0)
+    (2.0, 3.0)
+    """
+
+    probabilities: tuple[float, ...]
+    process: Arrivals = field(default_factory=Poisson)
+
+    def __post_init__(self) -> None:
+        given = float_array("probabilities", self.probabilities, 1)
+        if not (given >= 0).all() or not abs(given.sum() - 1) <= ROUNDING:
+            raise ModelError.of("probabilities", f"must be >= 0 and sum to 1; got {self.probabilities!r}")
+        if not isinstance(self.process, Arrivals) or isinstance(self.process, Batches):
+            raise ModelError.of("process", f"must be arrivals such as Poisson(); got {self.process!r}")
+        object.__setattr__(self, "probabilities", tuple((given / given.sum()).tolist()))
+
+    @property
+    def mean_batch(self) -> float:
+        """Jobs of a batch in the mean."""
+        return float(np.arange(1, len(self.probabilities) + 1) @ np.array(self.probabilities))
+
+    def interarrival(self, rate: float) -> Law:
+        """Law of the time between two batches, where jobs arrive at the given rate."""
+        return self.process.interarrival(rate / self.mean_batch)
+
+    def modulation(self, rate: float) -> Modulation:
+        """None: a chain would move by several jobs at once."""
+        raise ModelError("jobs come in batches, which move a chain by several at once; use simulate")
+
+    def dispersion(self, rate: float) -> float:
+        """Variance over mean of the number of jobs in a long time."""
+        mean, sizes = self.mean_batch, np.arange(1, len(self.probabilities) + 1)
+        spread = float((sizes - mean) ** 2 @ np.array(self.probabilities))
+        return mean * self.process.dispersion(rate / mean) + spread / mean
+
+    def gaps(self, rate: float, stream: np.random.Generator) -> Callable[[int], FloatArray]:
+        """Times between jobs, next to 0 within a batch; blocks do not show."""
+        (of_sizes,) = stream.spawn(1)
+        between = self.process.gaps(rate / self.mean_batch, stream)
+        left, known = 0, np.zeros(0, dtype=np.int64)  # jobs of the batch that was cut, and sizes drawn ahead
+
+        def drawn(size: int) -> FloatArray:
+            nonlocal left, known
+            more = (
+                of_sizes.choice(len(self.probabilities), max(0, size - len(known)), p=self.probabilities) + 1
+            )
+            known = np.append(known, more)
+            ends = left + np.cumsum(known)
+            begun = int(np.searchsorted(ends - known, size))
+            values = np.zeros(size)
+            values[(ends - known)[:begun]] = between(begun)
+            left += int(known[:begun].sum()) - size
+            known = known[begun:]
+            return at_least_tiny(values)
+
+        return drawn
 
 
 def _above(rate: float, other: float, omega: float, root: float) -> float:

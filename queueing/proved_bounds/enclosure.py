@@ -19,6 +19,7 @@ from fairness.display.drawing import bound_bars
 from fairness.display.result import Result
 from fairness.display.tables import aligned, outward
 from fairness.errors import ModelError
+from queueing.certificates.arrival_phases import ArrivalPhases
 from queueing.certificates.certificate import Certificate, Functional
 from queueing.certificates.checking import Bounds
 from queueing.certificates.errors import CertificateError
@@ -99,6 +100,8 @@ class Enclosure(Result):
             ours.problem.same(proved.problem)
             and np.array_equal(ours.arrival_rates, proved.arrival_rates)
             and np.array_equal(ours.mean_sizes, proved.mean_sizes)
+            and all(law.memoryless for law in ours.sizes)
+            and ArrivalPhases.of(ours) == ArrivalPhases.of(proved)
         ):
             raise CertificateError("data", "the certificate is one of another system")
         return check_certificate(self.certificate)

@@ -5,8 +5,8 @@ import itertools
 import numpy as np
 
 
-def counts_with_arrival_phases(system, policy, shape):
-    """Law of the counts, ``shape``, of exponential sizes; who finds the box full is lost."""
+def generator_with_arrival_phases(system, policy, shape):
+    """States, counts and then phases, and generator; exponential sizes; who finds the box full is lost."""
     modulations = [
         process.modulation(float(rate))
         for process, rate in zip(system.processes, system.arrival_rates, strict=True)
@@ -31,5 +31,27 @@ def counts_with_arrival_phases(system, policy, shape):
                 generator[number[state], number[*fewer, *at]] += tasks[i] / system.mean_sizes[i]
     np.fill_diagonal(generator, 0.0)
     np.fill_diagonal(generator, -generator.sum(axis=1))
+    return states, generator
+
+
+def counts_with_arrival_phases(system, policy, shape):
+    """Law of the counts, ``shape``, of the same chain."""
+    states, generator = generator_with_arrival_phases(system, policy, shape)
     law = np.linalg.solve(np.vstack([generator.T[1:], np.ones(len(states))]), np.eye(len(states))[-1])
     return law.reshape(*shape, -1).sum(axis=-1)
+
+
+def jobs_by_levels(system):
+    """Mean jobs of one class that is served at a constant rate: the matrix R, iterated from 0."""
+    hidden, arriving = system.processes[0].modulation(float(system.arrival_rates[0]))
+    rate, m = float(system.problem.capacities[0] / system.mean_sizes[0]), len(hidden)
+    step = np.zeros((m, m))
+    for _ in range(100_000):
+        after = -(arriving + rate * step @ step) @ np.linalg.inv(hidden - rate * np.eye(m))
+        step, moved = after, np.abs(after - step).max()
+        if moved < 1e-17:
+            break
+    beyond = np.linalg.inv(np.eye(m) - step)
+    balance = np.vstack([(hidden + rate * step).T[1:], beyond.sum(axis=1)])
+    empty = np.linalg.solve(balance, np.eye(m)[-1])
+    return float(empty @ step @ beyond @ beyond @ np.ones(m))

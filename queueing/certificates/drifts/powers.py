@@ -24,6 +24,15 @@ d_i(x)/x^{p-1})` increases with x, and :math:`F_i(s_i) \ge \gamma > 0`; so :math
 F_i(s_i)` for :math:`x \ge s_i`, and :math:`F_i \ge -m_i` everywhere. Let :math:`x_k/s_k = r \ge 1` be the
 largest ratio: :math:`\sum_i F_i(x_i) \ge r^{p-1} F_k(s_k) - \sum_{i \ne k} m_i \ge r^{p-1} \gamma`. ∎
 
+*Arrivals with phases.* Let :math:`\kappa_i` be the potential of the phase of class i, and :math:`\Lambda_i`
+what :mod:`queueing.certificates.arrival_phases` makes of it, :math:`\kappa_i \le K_i`. Then take :math:`V =
+\sum_i (b_i (x_i + \kappa_i))^p/T_A^p`, which is at least :math:`(T/T_A)^p`: the lemma holds with
+:math:`\Lambda_i (x+1+K_i)^{p-2}` in place of :math:`\lambda_i (x+1)^{p-2}` in :math:`d_i`. *Proof.* Let
+:math:`y = x + \kappa_i(a)`. A move of the phase from a to b, with an arrival or without, changes y by
+:math:`\Delta`, :math:`y^p` by at most :math:`p y^{p-1} \Delta + \tfrac12 p(p-1)(x+1+K_i)^{p-2} \Delta^2`.
+By Poisson's equation the mean of :math:`\Delta` per unit of time is :math:`\lambda_i`, and :math:`y^{p-1} \le
+x^{p-1} + (p-1)\kappa_i(a) y^{p-2}`. Down, :math:`y^p - (y-1)^p \ge x^p - (x-1)^p`, as powers are convex. ∎
+
 A functional of degree above p - 1 grows faster than U, so there is no room for it. But each class has a spare
 of its own, and the box may be as short along it as that allows: :math:`s_i` of the order of
 :math:`1/\epsilon_i`.
@@ -31,8 +40,11 @@ of its own, and the box may be as short along it as that allows: :math:`s_i` of 
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
+from fairness.exact.outward import above
 from queueing.certificates.certificate import Drift
 from queueing.certificates.errors import CertificateError
 from queueing.certificates.intervals import Interval, below, total
@@ -62,10 +74,10 @@ def fall(drift: Drift, pool: Pool, shape: tuple[int, ...], spares: list[float]) 
     for i, (b, side) in enumerate(zip(scales, sides, strict=True)):
         # In units of the side: F = (p/s)(b s/T_A)^p (epsilon lambda (x/s)^(p-1) - d(x)/s^(p-1)).
         unit = (Interval.of(b) * float(side) / least).power(p) * p / float(side)
-        rate = float(pool.arrival_rates[i])
-        terms = _Terms(
-            p, side, spares[i] * Interval.of(rate), rate, pool.most_tasks[i] / float(pool.mean_sizes[i])
-        )
+        spare = spares[i] * Interval.of(pool.arrival_rates[i])
+        served = pool.most_tasks[i] / float(pool.mean_sizes[i])
+        further = 1 + math.ceil(max(ahead[i] for ahead in pool.phases.ahead))
+        terms = _Terms(p, side, spare, above(pool.phases.second[i]), served, further)
         falls.append(unit * terms.fall(side, side))
         rises.append(unit * terms.rise())
     gammas = [
@@ -77,8 +89,9 @@ def fall(drift: Drift, pool: Pool, shape: tuple[int, ...], spares: list[float]) 
 class _Terms:
     """What V loses and wins on account of one class, in units of the side of the box."""
 
-    def __init__(self, p: float, side: int, spare: Interval, up: float, down: Interval) -> None:
+    def __init__(self, p: float, side: int, spare: Interval, up: float, down: Interval, further: int) -> None:
         self.p, self.side, self.spare, self.up, self.down = p, float(side), spare, up, down
+        self.further = further  # 1 + kappa, rounded up
 
     def _power(self, count: int, exponent: Interval) -> Interval:
         return (Interval.of(float(count)) / self.side).power(exponent) if count else Interval(0.0, 0.0)
@@ -86,7 +99,7 @@ class _Terms:
     def fall(self, first: int, last: int) -> Interval:
         """Its lower end bounds the fall of V for all counts from ``first`` to ``last``."""
         one, two = Interval.of(self.p) - 1.0, Interval.of(self.p) - 2.0
-        bend = self._power(last + 1, two) * self.up + self._power(last, two) * self.down
+        bend = self._power(last + self.further, two) * self.up + self._power(last, two) * self.down
         return self._power(first, one) * self.spare - bend * one / (2.0 * self.side)
 
     def rise(self) -> float:

@@ -12,7 +12,7 @@ from scipy.sparse.linalg import splu
 
 from fairness import DRF, AssetFair, MaxMin, ModelError, Problem
 from fairness.display.result import Result
-from queueing import Erlang, OnOff, System, stationary
+from queueing import Erlang, Renewal, System, stationary
 from queueing.certificates import checking
 from queueing.certificates.certificate import Certificate, Drift, Functional
 from queueing.certificates.drifts.decay import decay, radius
@@ -425,7 +425,7 @@ def test_an_error_names_condition_state_and_values(honest):
         ),
         (lambda c: replace(c, system=System(c.system.problem, [0.1, 0.1], sizes=Erlang(2))), "exponential"),
         (
-            lambda c: replace(c, system=System(c.system.problem, [0.1, 0.1], arrivals=OnOff(1.0, 1.0))),
+            lambda c: replace(c, system=System(c.system.problem, [0.1, 0.1], arrivals=Renewal(Erlang(2)))),
             "Poisson",
         ),
     ],

@@ -7,28 +7,12 @@ from scipy.optimize import brentq
 from fairness import DRF, BottleneckMax, Problem, ProportionalFair
 from fairness.errors import ModelError
 from queueing import MAP, Deterministic, Erlang, OnOff, PhaseType, Renewal, System, simulate, stationary
-from tests.oracles.arrivals import counts_with_arrival_phases
+from tests.oracles.arrivals import counts_with_arrival_phases, jobs_by_levels
 
 ONE = Problem([[1]], [4])
 TWO = Problem([[2, 1], [1, 3]], [6, 6])
 BURSTS = MAP.modulated([9.0, 1.0], [[0, 1], [0.25, 0]])
 TURNS = MAP([[-2, 0.5], [0.1, -5.1]], [[0, 1.5], [4, 1]])
-
-
-def jobs_by_levels(system):
-    """Mean jobs of one class that is served at a constant rate: the matrix R, iterated from 0."""
-    hidden, arriving = system.processes[0].modulation(float(system.arrival_rates[0]))
-    rate, m = float(system.problem.capacities[0] / system.mean_sizes[0]), len(hidden)
-    step = np.zeros((m, m))
-    for _ in range(100_000):
-        after = -(arriving + rate * step @ step) @ np.linalg.inv(hidden - rate * np.eye(m))
-        step, moved = after, np.abs(after - step).max()
-        if moved < 1e-17:
-            break
-    beyond = np.linalg.inv(np.eye(m) - step)
-    balance = np.vstack([(hidden + rate * step).T[1:], beyond.sum(axis=1)])
-    empty = np.linalg.solve(balance, np.eye(m)[-1])
-    return float(empty @ step @ beyond @ beyond @ np.ones(m))
 
 
 @pytest.mark.parametrize("arrivals", [BURSTS, TURNS, OnOff(1, 4), Renewal(Erlang(3))])
