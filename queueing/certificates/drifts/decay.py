@@ -55,6 +55,8 @@ B'_i/a_{ij}` for resources j that all demand.
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 import numpy as np
 
 from fairness.machine.compiling import stored
@@ -69,6 +71,7 @@ __all__ = ["TRIED", "bends", "decay", "radius"]
 
 CELLS = 64
 """Of z; a power of 2, so that their ends are floats."""
+ENDS = np.arange(CELLS + 1) / CELLS
 TRIED = 2.0 ** -np.arange(1.0, 12.0, 0.5)
 """Values of a, in units of the spare."""
 
@@ -144,18 +147,33 @@ def bends(p: Interval, s: float) -> tuple[FloatArray, FloatArray, FloatArray, Fl
     """Of each cell of z bounds of both left-hand sides, and of z^(p-1) from below and above; s = b/T_A."""
     if p.low < 2:
         return _bends_below_two(p, s)
-    ends = np.arange(CELLS + 1) / CELLS
-    first, last = ends[:-1], ends[1:]
+    first, last = ENDS[:-1], ENDS[1:]
     further, nearer = np.minimum(1.0, above(last + s)), np.maximum(0.0, below(first - s))
     factor = (p - 1.0) * 0.5 * s
-    bent = above(_bounds(further, p - 2.0)[1] * _missing(first, p))
-    bent_back = above(_bounds(last, p - 2.0)[1] * _missing(nearer, p))
+    missing, high, least, most = _at_the_ends(p)
+    bent = above(_bounds(further, p - 2.0)[1] * missing)
+    bent_back = above(high * _missing(nearer, p))
     return (
         above(factor.high * bent),
         above((factor / (Interval.of(1.0) - s)).high * bent_back),
+        least,
+        most,
+    )
+
+
+@lru_cache(maxsize=64)
+def _at_the_ends(p: Interval) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
+    """What does not depend on s: of each cell 1 - z^p and z^(p-2) from above, z^(p-1) from below and above."""
+    first, last = ENDS[:-1], ENDS[1:]
+    arrays = (
+        _missing(first, p),
+        _bounds(last, p - 2.0)[1],
         _bounds(first, p - 1.0)[0],
         _bounds(last, p - 1.0)[1],
     )
+    for array in arrays:
+        array.setflags(write=False)
+    return arrays
 
 
 def _bends_below_two(p: Interval, s: float) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
