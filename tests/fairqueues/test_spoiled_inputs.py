@@ -101,7 +101,7 @@ KINDS = {
 
 
 @pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("count", [60, pytest.param(1500, marks=pytest.mark.long)])
+@pytest.mark.parametrize("count", [60, pytest.param(400, marks=pytest.mark.long)])
 def test_what_is_spoiled_is_read_or_refused_in_one_line(kind, count, tmp_path):
     make, read = KINDS[kind]
     texts = make(tmp_path)

@@ -62,7 +62,7 @@ def test_the_settings_of_the_estimate_count(place):
     """The tail decides on its box; a box that is given has other means than those that are proved."""
 
     def estimate(*options):
-        lines = run("solve", "two.toml", "--certified", "--width", "1e-4", "-p", "drf", *options).stdout
+        lines = run("solve", "two.toml", "--certified", "--width", "1e-2", "-p", "drf", *options).stdout
         return next(line for line in lines.splitlines() if "estimate by" in line)
 
     assert estimate("--tail", "1e-3") != estimate("--tail", "1e-7")

@@ -240,7 +240,14 @@ def test_rates_are_those_of_the_models() -> None:
         assert np.isfinite(silent[name].now[0])
 
 
+@pytest.fixture
+def hurried(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What takes long is given up soon; nothing here depends on what is known by then."""
+    monkeypatch.setattr(rates, "SECONDS", 0.5)
+
+
 @pytest.mark.long
+@pytest.mark.usefixtures("hurried")
 def test_rates_that_do_not_fit_the_page_are_said_and_the_bound_stays() -> None:
     view = rates_view(changed(THREE, load="0.995"), light=True)
     assert not view.complete
@@ -469,6 +476,7 @@ def test_a_defect_is_answered_and_logged(caplog: pytest.LogCaptureFixture) -> No
     "state",
     [State(), ODD, *(pytest.param(s, marks=pytest.mark.long) for s in (THREE, ODD.resized(3, 2), SIX))],
 )
+@pytest.mark.usefixtures("hurried")
 def test_every_figure_is_an_svg_that_does_not_change(state: State) -> None:
     for name in (drawing.name for drawing in drawings_of(state)):
         text = figure_file(state, name, "svg")
@@ -519,7 +527,7 @@ def test_policies_of_the_file_are_shown_whatever_their_name() -> None:
 @pytest.mark.long
 def test_policies_on_trees_find_their_classes() -> None:
     state = Examples(State()).state("example=departments")
-    curve = rates_view(replace(state, load=0.3)).curves["H-DRF"]
+    curve = rates_view(replace(state, load=0.3, shown=("H-DRF",))).curves["H-DRF"]
     law = stationary(replace(state, load=0.3).system, state.offered["H-DRF"])
     assert np.allclose(curve.now, law.service_rates, rtol=curve.error)
     assert len(curve.loads) > 15

@@ -147,7 +147,6 @@ def test_the_policy_is_balanced_fairness():
         (4, 2, 0.4, 6_000),
         (10, 2, 0.1, 6_000),
         pytest.param(4, 2, 0.7, 20_000, marks=pytest.mark.long),
-        pytest.param(30, 2, 0.1, 6_000, marks=pytest.mark.long),
     ],
     ids=lambda given: str(given),
 )

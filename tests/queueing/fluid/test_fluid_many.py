@@ -82,9 +82,8 @@ def test_a_line_of_twenty_links_is_drained_by_its_busiest_link_under_pf():
 
 
 @pytest.mark.parametrize(
-    "policy", [DRF(), ProportionalFair(), pytest.param(BottleneckMax(), marks=pytest.mark.long)]
+    ("policy", "routes"), [(DRF(), 12), (ProportionalFair(), 20), (BottleneckMax(), 12)]
 )
-@pytest.mark.parametrize("routes", [12, pytest.param(20, marks=pytest.mark.long)])
 @pytest.mark.long
 def test_backbones_agree_with_euler_long_after_classes_have_emptied(policy, routes):
     system = backbone(routes)
