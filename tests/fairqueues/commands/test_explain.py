@@ -56,10 +56,9 @@ def test_every_shipped_scenario_is_explained_in_a_few_sentences():
         scenario = Scenario.read(example(name))
         for policy in filter(callable, scenario.policies if scenario.has_model else ()):
             result = fairness.allocate(scenario.model, policy, scenario.counts)
-            for i in range(min(2, scenario.model.n_classes)):
-                text = fairness.explain(result, i, policy).summary().splitlines()
-                assert 3 <= len(text) <= 17
-                assert max(map(len, text)) < 600
-                assert not re.search(r"\b(nan|inf|None)\b", "\n".join(text))
-                number += 1
-    assert number > 100
+            text = fairness.explain(result, number % scenario.model.n_classes, policy).summary().splitlines()
+            assert 3 <= len(text) <= 17
+            assert max(map(len, text)) < 600
+            assert not re.search(r"\b(nan|inf|None)\b", "\n".join(text))
+            number += 1
+    assert number > 50

@@ -525,12 +525,13 @@ def test_policies_of_the_file_are_shown_whatever_their_name() -> None:
 
 
 @pytest.mark.long
-def test_policies_on_trees_find_their_classes() -> None:
+def test_policies_on_trees_find_their_classes(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(rates, "LOADS", tuple(sorted(COARSE)))
     state = Examples(State()).state("example=departments")
     curve = rates_view(replace(state, load=0.3, shown=("H-DRF",))).curves["H-DRF"]
     law = stationary(replace(state, load=0.3).system, state.offered["H-DRF"])
     assert np.allclose(curve.now, law.service_rates, rtol=curve.error)
-    assert len(curve.loads) > 15
+    assert len(curve.loads) > 3
     again = Scenario.parse(state.to_toml())
     assert list(again.policies) == [state.offered[name] for name in state.shown]
 
@@ -642,8 +643,9 @@ def test_dashes_are_numbers_that_every_drawing_reads_alike() -> None:
     assert len(set(DASHES)) == DISTINCT
 
 
+@pytest.mark.usefixtures("hurried")
 def test_a_curve_that_ends_says_why() -> None:
-    state = changed(State().resized(5, 2), demands_0_0="1.15625")
+    state = replace(changed(State().resized(5, 2), demands_0_0="1.15625"), shown=("DRF",))
     curve = rates_view(state, until=0.0).curves[BOUND]
     assert (curve.end, curve.why) == (math.inf, "")
     curve = rates_view(state).curves["DRF"]
