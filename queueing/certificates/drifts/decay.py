@@ -163,7 +163,7 @@ def bends(p: Interval, s: float) -> tuple[FloatArray, FloatArray, FloatArray, Fl
 
 @lru_cache(maxsize=64)
 def _at_the_ends(p: Interval) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
-    """What does not depend on s: of each cell 1 - z^p and z^(p-2) from above, z^(p-1) from below and above."""
+    """What does not depend on s: 1 - z^p and z^(p-2) of each cell from above, z^(p-1) as bounds."""
     first, last = ENDS[:-1], ENDS[1:]
     arrays = (
         _missing(first, p),

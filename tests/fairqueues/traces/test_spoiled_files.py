@@ -55,7 +55,7 @@ def answer(kind, folder):
 
 
 @pytest.mark.parametrize("kind", FILES)
-@pytest.mark.parametrize("count", [25, pytest.param(150, marks=pytest.mark.long)])
+@pytest.mark.parametrize("count", [25, pytest.param(60, marks=pytest.mark.long)])
 def test_spoiled_files_are_refused_with_a_place_or_read_as_the_second_reader_reads_them(
     kind, count, tmp_path, monkeypatch
 ):

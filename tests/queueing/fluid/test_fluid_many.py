@@ -81,9 +81,7 @@ def test_a_line_of_twenty_links_is_drained_by_its_busiest_link_under_pf():
     assert (1 - part[:, None] >= system.loads[1:] - 1e-6)[held].all()
 
 
-@pytest.mark.parametrize(
-    ("policy", "routes"), [(DRF(), 12), (ProportionalFair(), 20), (BottleneckMax(), 12)]
-)
+@pytest.mark.parametrize(("policy", "routes"), [(DRF(), 12), (ProportionalFair(), 20), (BottleneckMax(), 12)])
 @pytest.mark.long
 def test_backbones_agree_with_euler_long_after_classes_have_emptied(policy, routes):
     system = backbone(routes)
