@@ -170,19 +170,8 @@ def test_value_iteration_finds_the_same(seed):
     best.check()
 
 
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("seed", [2, 6, *(pytest.param(seed, marks=pytest.mark.long) for seed in (1, 3, 5))])
 def test_no_policy_is_better(seed):
-    rng = np.random.default_rng(100 + seed)
-    system = some_system(rng, rng.uniform(0.3, 0.6), limited=seed == 2)
-    lower = optimal(system, precision=1e-4).lower
-    for entry in CATALOGUE:
-        law = stationary(system, entry.policy, tail=1e-7)
-        assert law.mean_jobs.sum() + law.mean_jobs_error.sum() >= lower
-
-
-@pytest.mark.long
-@pytest.mark.parametrize("seed", [1, 2, 3, 5, 6])
-def test_no_policy_is_better_anywhere(seed):
     rng = np.random.default_rng(200 + seed)
     system = some_system(rng, rng.uniform(0.2, 0.85), limited=seed % 3 == 2)
     best = optimal(system)
