@@ -19,7 +19,7 @@ MB = 1_000_000
 
 @pytest.mark.long
 def test_memory_is_measured_also_after_much_more_was_used():
-    np.ones(50 * MB)  # 400 MB, released at once
+    np.ones(15 * MB)  # 120 MB, released at once
     kept, rise = rise_of_peak(lambda: np.ones(10 * MB))
     # Pages are counted when they are written to; the interpreter takes a little besides.
     assert kept.nbytes <= rise < kept.nbytes + 20 * MB

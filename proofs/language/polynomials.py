@@ -21,7 +21,7 @@ from fractions import Fraction
 from functools import cached_property, lru_cache, wraps
 from math import inf
 from operator import add, mul, sub
-from typing import Any, TypeVar
+from typing import Any, TypeVar, TypeVarTuple
 
 from proofs.errors import ProofError
 
@@ -54,11 +54,12 @@ KEPT_TEXTS = 2**14
 SHORT_TEXT = 10_000
 """Characters of a text that is kept."""
 Read = TypeVar("Read")
+Rest = TypeVarTuple("Rest")
 GREEK = frozenset("αβγδεζηθικλμνξπρστυφχψωΓΔΘΛΞΠΣΦΨΩ")
 """Without those that look like Latin letters in every font."""
 
 
-def read_once(read: Callable[[str], Read]) -> Callable[[str], Read]:
+def read_once(read: Callable[[str, *Rest], Read]) -> Callable[[str, *Rest], Read]:
     """The same function of a text, which remembers what it read: few texts are cited again and again.
 
     For what it reads the text as cannot be changed. A class made from str could call itself equal to another
@@ -67,8 +68,9 @@ def read_once(read: Callable[[str], Read]) -> Callable[[str], Read]:
     remembered = lru_cache(maxsize=KEPT_TEXTS)(read)
 
     @wraps(read)
-    def asked(text: str) -> Read:
-        return remembered(text) if type(text) is str and len(text) <= SHORT_TEXT else read(text)
+    def asked(text: str, *rest: *Rest) -> Read:
+        asking = remembered if type(text) is str and len(text) <= SHORT_TEXT else read
+        return asking(text, *rest)
 
     return asked
 
@@ -125,6 +127,15 @@ class Polynomial:
                 product *= Fraction(values[name]) ** exponent
             total += product
         return total
+
+    def put(self, name: str, value: Fraction) -> Polynomial:
+        """The polynomial with a number for a variable."""
+        return _collected(
+            [
+                (tuple(f for f in monomial if f[0] != name), c * value ** dict(monomial).get(name, 0))
+                for monomial, c in self.terms.items()
+            ]
+        )
 
     def __add__(self, other: Polynomial) -> Polynomial:
         return _collected([*self.terms.items(), *other.terms.items()])

@@ -212,11 +212,18 @@ def instances(text: str, size: int) -> Iterator[tuple[tuple[int, ...], str]]:
     >>> list(instances("x[i] <= sum[i](x[i])", 2))
     [((1,), 'x_i1 <= x_i1 + x_i2'), ((2,), 'x_i2 <= x_i1 + x_i2')]
     """
+    yield from _instances(text, size)
+
+
+@read_once
+def _instances(text: str, size: int) -> tuple[tuple[tuple[int, ...], str], ...]:
     tree = tree_of(text)
     free = sorted(_unbound(tree))
+    found = []
     for choice in product(range(1, size + 1), repeat=len(free)):
         values = dict(zip(free, choice, strict=True))
-        yield choice, ast.unparse(_Instance(values, size).visit(copy.deepcopy(tree)))
+        found.append((choice, ast.unparse(_Instance(values, size).visit(copy.deepcopy(tree)))))
+    return tuple(found)
 
 
 def substituted(text: str, values: Mapping[str, str]) -> str:

@@ -46,8 +46,23 @@ def values_meeting(relations: Sequence[Relation], deadline: float) -> Values | N
     >>> values_meeting([relation("x*y == 6"), relation("7*x >= 20"), relation("y < x")], float("inf"))
     {'x': Fraction(5, 1), 'y': Fraction(6, 5)}
     """
+    asked = tuple(relations)
+    if asked not in _SOUGHT:
+        deadline = min(deadline, time.monotonic() + SECONDS)
+        found = _sought(asked, deadline)
+        if found is None and time.monotonic() > deadline:
+            return None
+        _SOUGHT[asked] = found
+    kept = _SOUGHT[asked]
+    return None if kept is None else dict(kept)
+
+
+_SOUGHT: dict[tuple[Relation, ...], Values | None] = {}
+"""What was found in this process: steps that differ in what they cite have the same hypotheses."""
+
+
+def _sought(relations: Sequence[Relation], deadline: float) -> Values | None:
     names = variables_of(relations)
-    deadline = min(deadline, time.monotonic() + SECONDS)
     try:
         left, solved = _without_linear_equations(relations)
     except ProofError:  # too large to multiply out
@@ -99,7 +114,10 @@ def _tried(relations: Sequence[Relation], order: Sequence[str], rng: random.Rand
             return None
         found[name] = value
         try:
-            left = [Relation(_put(r.left, name, polynomial(value)), r.sign) for r in open_]
+            left = [
+                r if name not in r.left.variables else Relation(r.left.put(name, value), r.sign)
+                for r in open_
+            ]
         except ProofError:  # too large to multiply out
             return None
 

@@ -352,9 +352,10 @@ def _fewest(c2: float) -> int:
 
 def _reaching(moves: FloatArray, goal: np.ndarray) -> np.ndarray:
     """Phases from which a goal can be reached along positive entries of ``moves``."""
-    reached = goal.copy()
-    for _ in range(len(goal)):
-        reached = reached | ((moves > 0) @ reached)
+    reached, newest = goal.copy(), np.flatnonzero(goal)
+    while len(newest):
+        newest = np.flatnonzero((moves[:, newest] > 0).any(axis=1) & ~reached)
+        reached[newest] = True
     return reached
 
 

@@ -115,7 +115,7 @@ def test_against_clarabel(alpha):
         2.0: lambda phi, w: -cp.sum(cp.multiply(w**2, cp.inv_pos(phi))),
     }[alpha]
     compared = close = 0
-    for problem, counts in pools(5, 110):
+    for problem, counts in pools(5, 55):
         if not counts.any():
             continue
         conic = by_clarabel(problem, counts, utility)
@@ -125,7 +125,7 @@ def test_against_clarabel(alpha):
         np.testing.assert_allclose(tasks, conic, rtol=2e-4, err_msg=repr(problem))
         close += bool(np.allclose(tasks, conic, rtol=1e-5))
         compared += 1
-    assert compared >= 100
+    assert compared >= 50
     assert close >= 0.95 * compared
 
 

@@ -9,6 +9,7 @@ import ast
 import random
 from dataclasses import replace
 from fractions import Fraction as F
+from itertools import islice
 from pathlib import Path
 
 import pytest
@@ -150,6 +151,12 @@ def judged(claim, case):
     return again.function(plain(case), **claim.arguments)
 
 
+def first_cases(claim):
+    """The cases of a claim by the first definition; that the second agrees is asked of the catalogue."""
+    for case, holds in checking_cases._given(claim, definition(claim.function)):
+        yield plain(case), holds
+
+
 def poorer(value):
     """A case in which the last number that is found is one more."""
     if isinstance(value, dict):
@@ -209,15 +216,15 @@ def test_another_number_in_a_case_is_noticed(name):
 
 @pytest.mark.parametrize("claim", [c for _, c in CLAIMS if c.function in JUDGES], ids=lambda c: c.function)
 def test_cases_judged_again_are_judged_the_same(claim):
-    given = [(plain(case), holds) for (case, holds), _ in zip(cases_of(claim), range(10), strict=False)]
+    given = list(islice(first_cases(claim), 10))
     assert [judged(claim, case) for case, _ in given] == [holds for _, holds in given]
 
 
 @pytest.mark.long
 @pytest.mark.parametrize("claim", [c for _, c in CLAIMS if c.function in JUDGES], ids=lambda c: c.function)
 def test_all_cases_judged_again_are_judged_the_same(claim):
-    again, cases = JUDGES[claim.function], list(cases_of(claim))
-    assert all(judged(claim, plain(case)) == holds for case, holds in cases)
+    again, cases = JUDGES[claim.function], list(first_cases(claim))
+    assert all(judged(claim, case) == holds for case, holds in cases)
     assert again.cases is None or again.cases(**claim.arguments) == len(cases)
 
 

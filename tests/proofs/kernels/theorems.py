@@ -38,8 +38,8 @@ def adds_up(terms):
     return not total.terms
 
 
-def compiled(folder, name, text):
-    """What coqc says of a file: None if it accepts it, else the line of its first error."""
+def first_error(folder, name, text):
+    """Number of the first line, from 0, that coqc does not accept, or None."""
     path = folder / f"{name}.v"
     path.write_text(text, encoding="utf-8")
     done = subprocess.run(
@@ -48,4 +48,10 @@ def compiled(folder, name, text):
     if done.returncode == 0:
         return None
     assert "Error" in done.stderr, done.stderr
-    return text.splitlines()[int(re.search(r"line (\d+)", done.stderr)[1]) - 1]
+    return int(re.search(r"line (\d+)", done.stderr)[1]) - 1
+
+
+def compiled(folder, name, text):
+    """What coqc says of a file: None if it accepts it, else the line of its first error."""
+    line = first_error(folder, name, text)
+    return None if line is None else text.splitlines()[line]

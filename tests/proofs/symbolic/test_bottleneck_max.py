@@ -93,7 +93,6 @@ def test_two_classes_have_the_cells_of_proportional_fairness():
 
 @pytest.mark.long
 def test_two_classes_on_any_resources_have_the_cells_of_proportional_fairness():
-    assert told(talk(BottleneckMax(), None)) == told(talk(ProportionalFair(), None))
     pool = SymbolicProblem([[1, "a", 2], [2, 1, "a"]], [1, 1, 1], assume="a > 0")
     assert told(closed_form(pool, BottleneckMax())) == told(closed_form(pool, ProportionalFair()))
 
@@ -131,14 +130,12 @@ def test_the_segment_in_letters():
 @pytest.mark.parametrize(
     ("demands", "assume"),
     [
-        ([["a", 1, 1], [1, "a", 1], [1, 1, "a"]], ["a > 0"]),
         ([["a", 1, 2], [2, 1, 1], [1, 4, 1]], ["a >= 0"]),
         ([[1, "a", 0], [0, 1, "b"], ["a", 0, 1]], ["a > 0", "b > 0"]),
         ([["a", 1], [2, 1], [1, "b"]], ["a > 0", "b > 0"]),
-        ([["a", 1], [2, 1], [1, 4], [1, 1]], ["a > 0"]),
         (SEGMENT, ["a > 0", "c > 0"]),
     ],
-    ids=["circulant", "one letter", "ring", "three on two", "four on two", "segment"],
+    ids=["one letter", "ring", "three on two", "segment"],
 )
 def test_all_allocations_against_enumeration(demands, assume):
     form = closed_form(SymbolicProblem(demands, [1] * len(demands[0]), assume=assume), BottleneckMax())

@@ -21,7 +21,7 @@ POLICIES = {
     # Weights on the resources of other pools do not matter.
     "EDRF": (DRF(ENTITLED), lambda size: DRF(np.tile(ENTITLED, (size, size)))),
 }
-RING = [[1, "a", 0], [0, 1, "b"], ["c", 0, 1]]
+RING = [[1, "a", 0], [0, 1, "b"], ["1/2", 0, 1]]
 
 
 def talk():
@@ -59,9 +59,9 @@ THREE = {
         [[1, "a"], ["b", 1], [1, "c"]], [1, 1], weights=["u", "v", 1],
         assume=["a > 0", "b > 0", "c > 0", "u > 0", "v > 0"],
     ),
-    "ring": lambda: SymbolicProblem(RING, [1, 1, 1], assume=["a > 0", "b > 0", "c > 0"]),
+    "ring": lambda: SymbolicProblem(RING, [1, 1, 1], assume=["a > 0", "b > 0"]),
     "ring with counts": lambda: SymbolicProblem(
-        RING, [1, 1, 1], ["x", 2, 1], assume=["0 < a < 1", "0 < b < 1", "0 < c < 1", "x > 0"]
+        RING, [1, 1, 1], ["x", 2, 1], assume=["0 < a < 1", "0 < b < 1", "x > 0"]
     ),
 }  # fmt: skip
 

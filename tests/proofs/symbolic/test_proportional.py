@@ -136,7 +136,7 @@ def assert_is_allocated(pool, *points):
         assert tasks == pytest.approx(allocate(pool.at(point)[0], ProportionalFair()).tasks, rel=1e-9)
 
 
-@pytest.mark.parametrize("seed", [0, 1, 2, *(pytest.param(k, marks=pytest.mark.long) for k in range(3, 40))])
+@pytest.mark.parametrize("seed", [0, 1, 2, *(pytest.param(k, marks=pytest.mark.long) for k in range(3, 20))])
 def test_fractions_as_demands(seed):
     assert_is_allocated(random_pool(seed), {"a": F(1, 3)}, {"a": 2})
 
@@ -146,9 +146,9 @@ def test_fractions_as_demands(seed):
     [
         ([[5, 1, 4], [3, 1, "a"], [2, 6, 3]], ["2 < a < 3"], {(0, 1), (0, 1, 2), (0, 2), (2,)}),
         pytest.param(
-            [[1, 6, 3], [1, 2, "a"], [5, 2, "b"]],
+            [[1, 6, 1], [1, 2, "a"], [5, 2, "b"]],
             ["2 < a < 3", "2 < b < 3"],
-            {(0, 1), (1, 2), (0, 1, 2)},
+            {(0, 1), (0, 1, 2)},
             marks=pytest.mark.long,
         ),
     ],
