@@ -24,7 +24,7 @@ from examples.clusters_figures.recorded import Files
 from examples.clusters_figures.replays import replays
 from examples.clusters_figures.throughputs import throughputs
 from examples.reproduce import Source, command
-from fairqueues.kernels import bottlenecks, chains, likely_states, prices, replayed, runs
+from fairqueues.kernels import bottlenecks, chains, prices, replayed, runs
 
 INTRODUCTION = (
     "What schedulers of real clusters do: queues within queues, guarantees, packing, task by task, and what theory says of it. A recorded cluster is replayed under several schedulers; "
@@ -42,7 +42,7 @@ def source(files: Files | None = None) -> Source:
         "Real clusters",
         INTRODUCTION,
         (starvation, cohort, explained, *(partial(page, files=files) for page in RECORDED), throughputs),
-        (bottlenecks, prices, chains, likely_states, runs, replayed),
+        (bottlenecks, prices, chains, runs, replayed),
         arguments="" if files is None else f" --trace {files.trace} --nodes {files.nodes}",
         quick=(starvation, cohort, explained, throughputs),
     )

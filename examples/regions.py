@@ -30,6 +30,7 @@ from fairqueues.kernels import (
     bottlenecks,
     certificates,
     chains,
+    levels,
     many_prices,
     markets,
     placed_tasks,
@@ -63,7 +64,7 @@ SOURCE = Source(
         random_cluster.random_cluster,
         enclosures.enclosures,
     ),
-    (prices, many_prices, bottlenecks, markets, servers, chains, certificates, runs, placed_tasks),
+    (prices, many_prices, bottlenecks, markets, servers, levels, chains, certificates, runs, placed_tasks),
     slow=(
         random_traffic.random_traffic,
         random_cluster.random_cluster,
