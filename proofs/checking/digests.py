@@ -68,7 +68,7 @@ def _used(function: Any) -> list[Any]:
         for member in _members(part):
             scope = getattr(member, "__globals__", {})
             for name in names_in(member.__code__):
-                other = scope.get(name)
+                other: Any = inspect.unwrap(scope.get(name, int))  # through caches; int is none of ours
                 if (inspect.isfunction(other) or inspect.isclass(other)) and _ours(other, home):
                     pending.append(other)
     return list(found.values())

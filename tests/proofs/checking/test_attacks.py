@@ -11,6 +11,7 @@ import time
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from functools import cache
 
 import pytest
 
@@ -808,7 +809,10 @@ def test_a_function_redefined_after_the_verdict():
         verify(verdict, asked)
 
 
-def test_a_function_whose_helper_was_redefined(monkeypatch):
+@pytest.mark.parametrize("kept", [lambda function: function, cache], ids=["plain", "cached"])
+def test_a_function_whose_helper_was_redefined(monkeypatch, kept):
+    monkeypatch.setitem(globals(), "attacked_helper", kept(attacked_helper))
+
     @define
     def attacked_indirect(number):
         return attacked_helper(number)
@@ -816,7 +820,7 @@ def test_a_function_whose_helper_was_redefined(monkeypatch):
     asked = own(Computation("attacked_indirect", {"number": 2}, 4))
     verdict = check(asked)
     verify(verdict, asked)
-    monkeypatch.setitem(globals(), "attacked_helper", lambda number: 4)
+    monkeypatch.setitem(globals(), "attacked_helper", kept(lambda number: 4))
     with pytest.raises(EvidenceError, match="no longer the function"):
         verify(verdict, asked)
 

@@ -26,7 +26,7 @@ def two_class_pf(a: Matrix, counts: Sequence[int]) -> Row:
     total = sum(counts)
     candidates = [[k / (total * row[j]) for k, row in zip(counts, a, strict=True)] for j in (0, 1)]
     both = _both_full(tuple(map(tuple, a)))
-    candidates += [both] if both is not None and min(both) > 0 else []
+    candidates += [list(both)] if both is not None and min(both) > 0 else []
     fit = [t for t in candidates if max(usage(a, t)) <= 1]
     return max(fit, key=lambda t: powers(t, counts)) if len(fit) > 1 else fit[0]
 
