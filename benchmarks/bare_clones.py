@@ -16,7 +16,7 @@ import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from benchmarks.bench_first_calls import USUAL, seconds
+from benchmarks.bench_first_calls import USUAL, import_of_numpy
 from benchmarks.harness import Row
 
 __all__ = ["rows"]
@@ -28,16 +28,12 @@ LIMIT = 3600.0
 
 def rows(commands: Sequence[str] = tuple(COMMANDS)) -> Iterator[Row]:
     for command in commands:
-        before = _import_of_numpy()
+        before = import_of_numpy()
         taken = _seconds_of(command)
-        ratio = taken / min(before, _import_of_numpy())
+        ratio = taken / min(before, import_of_numpy())
         target = COMMANDS[command] / USUAL
         figure = f"{taken:.0f} s, {ratio:,.0f} x import numpy"
         yield Row(f"from a bare clone: {command}", figure, f"< {target:,.0f} x", ratio < target)
-
-
-def _import_of_numpy() -> float:
-    return min(seconds(["-c", "import numpy"], {}) for _ in range(5))
 
 
 def _seconds_of(command: str) -> float:

@@ -51,7 +51,7 @@ USUAL = 0.1
 
 
 def rows() -> list[Row]:
-    yardstick = min(seconds(["-c", "import numpy"], {}) for _ in range(3))
+    yardstick = import_of_numpy()
     result = []
     for name, arguments, first, then in CALLS:
         with tempfile.TemporaryDirectory() as elsewhere, tempfile.TemporaryDirectory() as empty:
@@ -68,6 +68,11 @@ def rows() -> list[Row]:
                 )
             )
     return result
+
+
+def import_of_numpy() -> float:
+    """The yardstick, in seconds."""
+    return min(seconds(["-c", "import numpy"], {}) for _ in range(3))
 
 
 def seconds(arguments: Sequence[str], environment: dict[str, str]) -> float:

@@ -161,6 +161,14 @@ Figures = dict[str, tuple[str, dict[str, Any]]]
 
 def figures_of(folder: Path, source: Source, today: str) -> Figures | None:
     """The figures of a source that lie in a folder; None unless the same sources drew all of them."""
+    records = records_of(folder, source, today)
+    if records is None:
+        return None
+    return {name_of(page): item for page, item in zip(source.pages, records.items(), strict=True)}
+
+
+def records_of(folder: Path, source: Source, today: str) -> dict[str, dict[str, Any]] | None:
+    """What is recorded of the pages of a source, by key; None unless the same sources drew all of them."""
     path = folder / f"{source.stem}.json"
     if not path.exists():
         return None
@@ -168,9 +176,8 @@ def figures_of(folder: Path, source: Source, today: str) -> Figures | None:
     usual = {source.call, f"{source.call} --full"}
     if record.get("sources") != today or record["command"] not in usual:
         return None
-    if len(record["figures"]) != len(source.pages):
-        return None
-    return {name_of(page): item for page, item in zip(source.pages, record["figures"].items(), strict=True)}
+    found: dict[str, dict[str, Any]] = record["figures"]
+    return found if len(found) == len(source.pages) else None
 
 
 def own_stamp(library: str) -> str:

@@ -42,30 +42,25 @@ def write(app: Any, config: Any) -> None:
     newest = max(path.stat().st_mtime for path in inputs)
     if all(page.exists() and page.stat().st_mtime > newest for page in (errors, table)):
         return
+    from proofs import check_all
+
     folder.mkdir(exist_ok=True)
-    verdicts = reproduced() or found()
+    verdicts = reproduced() or check_all(n_jobs=2).verdicts
     errors.write_text(errors_page(verdicts), encoding="utf-8")
     table.write_text(statements_page(verdicts), encoding="utf-8")
 
 
 def reproduced() -> list[Any]:
     """What ``make reproduce`` found in the same sources; nothing if others did, or none."""
+    from figures import records_of
+
     from examples.stamp import ROOT, stamp
+    from examples.statements import SOURCE
     from proofs import Verdict
 
-    path = ROOT / "out" / "statements" / "statements.json"
-    record = json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
-    if record.get("sources") != stamp():
-        return []
-    pages = record["figures"].values()
-    return [Verdict.from_json(json.dumps(told)) for page in pages for told in page["numbers"]["verdicts"]]
-
-
-def found() -> list[Any]:
-    """What is found now."""
-    from proofs import check_all
-
-    return list(check_all(n_jobs=2).verdicts)
+    pages = records_of(ROOT / "out" / SOURCE.stem, SOURCE, stamp()) or {}
+    verdicts = [told for page in pages.values() for told in page["numbers"]["verdicts"]]
+    return [Verdict.from_json(json.dumps(told)) for told in verdicts]
 
 
 def errors_page(verdicts: Any) -> str:

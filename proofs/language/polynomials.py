@@ -51,7 +51,7 @@ DECIMAL = re.compile(r"(\d[\d_]*\.?|\d*\.\d)[\d_]*([eE][+-]?\d{1,3})?")
 """A number that is no larger than floats are, as it is written."""
 KEPT_TEXTS = 2**14
 """Of each kind of reading."""
-SHORT_TEXT = 10_000
+SHORT_TEXT = 1_000
 """Characters of a text that is kept."""
 Read = TypeVar("Read")
 Rest = TypeVarTuple("Rest")

@@ -16,7 +16,7 @@ from itertools import pairwise
 from math import inf
 
 from proofs.errors import ProofError
-from proofs.language.polynomials import MOST_BITS, Monomial, Polynomial, polynomial
+from proofs.language.polynomials import MOST_BITS, Polynomial, polynomial
 from proofs.language.relations import Relation, variables_of
 
 __all__ = ["SMALL", "nearest", "values_meeting"]
@@ -147,11 +147,8 @@ def _put(p: Polynomial, name: str, value: Polynomial) -> Polynomial:
     """The polynomial with another for a variable."""
     if name not in p.variables:
         return p
-    parts: dict[int, dict[Monomial, Fraction]] = {}  # by the power of the variable
+    total = Polynomial({})
     for monomial, c in p.terms.items():
-        rest = tuple(factor for factor in monomial if factor[0] != name)
-        parts.setdefault(dict(monomial).get(name, 0), {})[rest] = c
-    total = Polynomial(parts.pop(0, {}))
-    for power, part in parts.items():
-        total += Polynomial(part) * value**power
+        rest = Polynomial({tuple(factor for factor in monomial if factor[0] != name): c})
+        total += rest * value ** dict(monomial).get(name, 0)
     return total

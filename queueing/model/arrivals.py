@@ -195,7 +195,7 @@ class Batches(Arrivals):
         return self.process.interarrival(rate / self.mean_batch)
 
     def modulation(self, rate: float) -> Modulation:
-        """None: a chain would move by several jobs at once."""
+        """Refused: a chain would move by several jobs at once."""
         raise ModelError("jobs come in batches, which move a chain by several at once; use simulate")
 
     def dispersion(self, rate: float) -> float:
