@@ -157,13 +157,13 @@ import sys, time
 print("waits", flush=True)
 time.sleep(600)
 """
-DRAWN = """
-import signal, sys, time
+DRAWN = r"""
+import os, signal, sys, time
 from examples.reproduce import Source, command
 
 def page(*, full):
-    # That is for the process that shares the pages out.
-    print("waits" if signal.getsignal(signal.SIGINT) == signal.SIG_IGN else "hears", flush=True)
+    # That is for the process that shares the pages out. Two draw: a line in one piece, else they mix.
+    os.write(1, b"waits\n" if signal.getsignal(signal.SIGINT) == signal.SIG_IGN else b"hears\n")
     time.sleep(600)
 
 if __name__ == "__main__":
