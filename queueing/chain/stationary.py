@@ -4,10 +4,10 @@ With Poisson arrivals and exponential sizes the counts form a Markov chain: clas
 rate :math:`\lambda_i` and loses one at rate :math:`\varphi_i(x)/\sigma_i`. Sizes of phase type (Erlang,
 hyperexponential, Coxian and their like) make one again when the jobs of every class are counted by phase
 (:mod:`queueing.chain.phases.states`), and so do Markovian arrivals (on-off, renewals of phase type,
-:class:`~queueing.MAP`) with their phases; the policy sees the totals only, and the jobs of a class share its
-tasks equally. The chain is truncated to a box :math:`0 \le x_i < K_i` of totals, of five classes and more to
-a simplex with further faces (:mod:`queueing.chain.lower_sets.faces`), which has far fewer states; arrivals
-that would leave it are lost. There the balance equations :math:`\pi Q = 0` are solved
+:class:`~queueing.MAP`) with their phases, and in batches; the policy sees the totals only, and the jobs of
+a class share its tasks equally. The chain is truncated to a box :math:`0 \le x_i < K_i` of totals, of five
+classes and more to a simplex with further faces (:mod:`queueing.chain.lower_sets.faces`), which has far fewer
+states; arrivals that would leave it are lost. There the balance equations :math:`\pi Q = 0` are solved
 (:mod:`queueing.chain.solvers.choose_solver`), and box or set are enlarged until little probability is left
 outside. What that, and the error of the means, mean is said in :mod:`queueing.chain.stationary_law`; how
 bounds are proved in :mod:`queueing.enclosures.enclose`.
@@ -112,7 +112,7 @@ def stationary(
     system : System
         At most 12 classes with Poisson arrivals, as far as their states fit: up to six or seven, more
         where jobs are few. Sizes Exponential; of at most four classes also Erlang, Hyperexponential or
-        PhaseType, and arrivals OnOff, MAP or Renewal of such a law.
+        PhaseType, and arrivals OnOff, MAP, Renewal of such a law, or Batches of these.
     policy : callable or Order
         ``policy(problem, counts) -> tasks``. It must serve some class in every state with jobs. With
         ``FCFS()`` or ``ServerFilling()`` jobs run whole and wait in order

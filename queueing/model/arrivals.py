@@ -64,12 +64,17 @@ class Modulation(NamedTuple):
 class Arrivals(ABC):
     """An arrival process, up to its rate; of independent times between arrivals unless it says otherwise."""
 
+    @property
+    def batches(self) -> FloatArray:
+        """Probabilities of 1, 2, ... jobs at once; 1 of one job unless it says otherwise."""
+        return np.ones(1)
+
     @abstractmethod
     def interarrival(self, rate: float) -> Law:
         """Law of the time between two arrivals at the given rate, > 0."""
 
     def modulation(self, rate: float) -> Modulation:
-        """The phases that a chain follows; ModelError if the time between arrivals has none."""
+        """The phases that a chain follows, of batches where they come so; ModelError if there are none."""
         law = phases_of(self.interarrival(rate))
         return Modulation(law.rates, np.outer(law.exits, law.initial))
 
@@ -158,8 +163,8 @@ class Batches(Arrivals):
     r"""Jobs that arrive several at once, in batches of independent sizes.
 
     With batches of B jobs that come with the index of dispersion I, that of the jobs is :math:`E[B] I +
-    \mathrm{var}(B)/E[B]`. The rate stays that of the jobs. :func:`~queueing.simulate` knows batches, and
-    what asks for mean rates alone; chains move by one job at a time, and refuse them.
+    \mathrm{var}(B)/E[B]`. The rate stays that of the jobs. :func:`~queueing.simulate` and
+    :func:`~queueing.stationary` know batches, and what asks for mean rates alone; nothing is proved of them.
 
     Parameters
     ----------
@@ -186,22 +191,27 @@ class Batches(Arrivals):
         object.__setattr__(self, "probabilities", tuple((given / given.sum()).tolist()))
 
     @property
+    def batches(self) -> FloatArray:
+        """Probabilities of 1, 2, ... jobs at once."""
+        return np.array(self.probabilities)
+
+    @property
     def mean_batch(self) -> float:
         """Jobs of a batch in the mean."""
-        return float(np.arange(1, len(self.probabilities) + 1) @ np.array(self.probabilities))
+        return float(np.arange(1, len(self.probabilities) + 1) @ self.batches)
 
     def interarrival(self, rate: float) -> Law:
         """Law of the time between two batches, where jobs arrive at the given rate."""
         return self.process.interarrival(rate / self.mean_batch)
 
     def modulation(self, rate: float) -> Modulation:
-        """Refused: a chain would move by several jobs at once."""
-        raise ModelError("jobs come in batches, which move a chain by several at once; use simulate")
+        """The phases of the batches, where jobs arrive at the given rate."""
+        return self.process.modulation(rate / self.mean_batch)
 
     def dispersion(self, rate: float) -> float:
         """Variance over mean of the number of jobs in a long time."""
         mean, sizes = self.mean_batch, np.arange(1, len(self.probabilities) + 1)
-        spread = float((sizes - mean) ** 2 @ np.array(self.probabilities))
+        spread = float((sizes - mean) ** 2 @ self.batches)
         return mean * self.process.dispersion(rate / mean) + spread / mean
 
     def gaps(self, rate: float, stream: np.random.Generator) -> Callable[[int], FloatArray]:

@@ -6,7 +6,10 @@ import numpy as np
 
 
 def generator_with_arrival_phases(system, policy, shape):
-    """States, counts and then phases, and generator; exponential sizes; who finds the box full is lost."""
+    """States, counts and then phases, and generator; exponential sizes; who finds the box full is lost.
+
+    Of a batch, those who find it so.
+    """
     modulations = [
         process.modulation(float(rate))
         for process, rate in zip(system.processes, system.arrival_rates, strict=True)
@@ -22,8 +25,9 @@ def generator_with_arrival_phases(system, policy, shape):
         for i, (hidden, arriving) in enumerate(modulations):
             for b in range(phases[i]):
                 after = [*at[:i], b, *at[i + 1 :]]
-                more = [*counts[:i], min(counts[i] + 1, shape[i] - 1), *counts[i + 1 :]]
-                generator[number[state], number[*more, *after]] += arriving[at[i], b]
+                for jobs, chance in enumerate(system.processes[i].batches.tolist(), 1):
+                    more = [*counts[:i], min(counts[i] + jobs, shape[i] - 1), *counts[i + 1 :]]
+                    generator[number[state], number[*more, *after]] += chance * arriving[at[i], b]
                 if b != at[i]:
                     generator[number[state], number[*counts, *after]] += hidden[at[i], b]
             if counts[i]:

@@ -21,7 +21,7 @@ from fairness.model.problem import FloatArray
 from fairness.protocol.policy import Policy
 from queueing.chain.boxes import Attempt, Boxes, CountBoxes, Shape
 from queueing.chain.phases.solver import MIXED, PhaseChain
-from queueing.chain.phases.states import PhaseGrid, class_states, count_phase_states
+from queueing.chain.phases.states import ClassStates, PhaseGrid, class_states, count_phase_states
 from queueing.chain.solvers.choose_solver import Solver, solved
 from queueing.chain.tails import Tails
 from queueing.chain.truncation import truncation_error
@@ -66,8 +66,10 @@ class PhaseBoxes(Boxes[Shape]):
         self._known: tuple[PhaseGrid, FloatArray] | None = None
 
     def first(self, tail: float) -> Shape:
-        """The box that exponential sizes need."""
-        return self.counts.grown(tail, MOST_COUNTS).shape
+        """The box that exponential sizes need, and batches fit in."""
+        box = self.counts.grown(tail, MOST_COUNTS).shape
+        most = [2 * len(process.batches) for process in self.system.processes]
+        return tuple(max(size, of_batch) if size > 1 else 1 for size, of_batch in zip(box, most, strict=True))
 
     def larger(self, region: Shape, tails: Tails, tail: float) -> Shape:
         """A box that should leave less than the tail, at most twice as long."""
@@ -95,7 +97,10 @@ class PhaseBoxes(Boxes[Shape]):
         live = list(self.laws)
         tasks = np.ascontiguousarray(np.moveaxis(table.tasks, -1, 0)[live])
         grid = PhaseGrid(
-            [class_states(law, box[i]).modulated(self.arrivals[i]) for i, law in self.laws.items()],
+            [
+                class_states(law, box[i]).modulated(self.arrivals[i], system.processes[i].batches)
+                for i, law in self.laws.items()
+            ],
             system.arrival_rates[live],
             tasks.reshape(len(live), *(box[i] for i in live)),
         )
@@ -110,7 +115,8 @@ class PhaseBoxes(Boxes[Shape]):
             rates = _summed(grid.departures(solution.law, counts), plain)
             joins = _nearest(grid.joins(solution.law, counts), REGULAR)
             error = truncation_error(joins, rates, LowerSet.box(counts.shape), counts.ravel())
-            return BURSTS * error if any(len(a.hidden) > 1 for a in self.arrivals.values()) else error
+            bursts = any(len(a.hidden) > 1 for a in self.arrivals.values())
+            return max(map(_lost_with_the_first, grid.classes)) * (BURSTS * error if bursts else error)
 
         method, law = f"phases ({solution.method})", counts.reshape(box)
         return Attempt(system, table.policy, method, solution, law, Tails.of_box(law), live, cut)
@@ -130,6 +136,14 @@ def _modulation(system: System, k: int) -> Modulation:
     rate = float(system.arrival_rates[k])
     hidden, arriving = system.processes[k].modulation(rate)
     return Modulation(hidden / rate, arriving / rate)
+
+
+def _lost_with_the_first(states: ClassStates) -> float:
+    """Most jobs lost at once in the mean, where one is, and what of their effect lies beyond the first's."""
+    following = states.following
+    beyond = np.cumsum(following[::-1])[::-1]
+    together = float((beyond[following > 0] / following[following > 0]).max())
+    return together * (1.0 + (len(following) - 1) / (states.total.max() + 1))
 
 
 def _nearest(values: FloatArray, part: float = 1.0) -> DeathRates:

@@ -15,7 +15,12 @@ change of phase        :math:`s - e_k + e_l`       :math:`\varphi\, (s_k/|s|)\, 
 Where arrivals are Markovian with the rates :math:`D_0` and :math:`D_1`, their phase is part of the state: in
 :math:`(s, a)` an arrival goes to :math:`(s + e_k, b)` at rate :math:`\alpha_k D_{1,ab}`, of a full box to
 :math:`(s, b)`, as it is lost; and :math:`a` changes to :math:`b` alone at rate :math:`D_{0,ab}`. States of
-equal s follow one another.
+equal s follow one another. Of jobs that come in batches, those are lost for whom there is no room.
+
+Seen by its counts, a chain with batches of B jobs passes through the counts between: with the rate
+:math:`\beta_i(x)` of batches at count x of law :math:`\pi`, jobs of class i pass from x to :math:`x + e_i` at
+the rate :math:`\sum_{j \ge 0} \pi(x - j e_i)\,\beta_i(x - j e_i)\,P(B > j)`. Every count is entered as often
+more as it is left, so the chain that moves one job at a time at these rates has the law :math:`\pi` too.
 
 The states of all classes are the product, the last class running fastest; :math:`\varphi_i` depends on the
 totals only.
@@ -27,7 +32,7 @@ import functools
 import itertools
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 
 import numpy as np
@@ -43,6 +48,9 @@ from queueing.states.box import along
 __all__ = ["ClassStates", "PhaseGrid", "class_states", "count_phase_states"]
 
 
+ONE = np.ones(1)
+
+
 @dataclass(frozen=True, eq=False)
 class ClassStates:
     """States of one class and its moves; made by :func:`class_states`.
@@ -56,9 +64,11 @@ class ClassStates:
     arrive, serve : sparse array of shape (n_states, n_states)
         Rates from row to column, per arrival and per task running; without diagonal.
     join : ndarray of shape (n_states,)
-        Rate of arrivals, those that are lost too, over the mean rate: 1 of a Poisson process.
+        Rate of arrivals, those that are lost too, over the mean rate of jobs: 1 of a Poisson process.
     finish : ndarray of shape (n_states,)
         Rate of ends of jobs per task running.
+    batches : ndarray of shape (most,)
+        Probabilities of 1, 2, ... jobs that arrive at once.
     """
 
     total: NDArray[np.int64]
@@ -67,29 +77,37 @@ class ClassStates:
     serve: sparse.csr_array
     join: FloatArray
     finish: FloatArray
+    batches: FloatArray = field(default_factory=lambda: ONE)
 
-    def modulated(self, arrivals: Modulation) -> ClassStates:
-        """The states with those of the arrivals, which have mean rate 1."""
-        m = len(arrivals.hidden)
-        joins = arrivals.arriving.sum(axis=1)
-        if m == 1:
+    def modulated(self, arrivals: Modulation, batches: FloatArray) -> ClassStates:
+        """The states with those of the arrivals, of mean rate 1, in batches of 1, 2, ... jobs."""
+        m, n = len(arrivals.hidden), len(self.total)
+        if m == 1 and len(batches) == 1:
             return self
-        room, one = self.total < self.total.max(), sparse.eye_array(m)
-        moving = sparse.kron(self.arrive, arrivals.arriving)
-        moving += sparse.kron(sparse.diags_array(np.ones(len(room))), _off_diagonal(arrivals.hidden))
-        moving += sparse.kron(sparse.diags_array(1.0 * ~room), _off_diagonal(arrivals.arriving))
+        one, every = sparse.eye_array(m), sparse.eye_array(n)
+        # Who finds no room is lost: the state stays.
+        step = self.arrive + sparse.diags_array(1.0 * (self.total == self.total.max()))
+        after, joined = every, sparse.csr_array((n, n))
+        for chance in batches:
+            after = after @ step
+            joined = joined + chance * after
+        moving = sparse.kron(joined, arrivals.arriving) + sparse.kron(every, arrivals.hidden)
+        moving = sparse.csr_array(moving - sparse.diags_array(moving.diagonal()))
+        moving.eliminate_zeros()
         return ClassStates(
             np.repeat(self.total, m),
             np.outer(self.mixing, arrivals.law).ravel(),
-            sparse.csr_array(moving),
+            moving,
             sparse.csr_array(sparse.kron(self.serve, one)),
-            np.tile(joins, len(room)),
+            np.tile(arrivals.arriving.sum(axis=1), n),
             np.repeat(self.finish, m),
+            batches,
         )
 
-
-def _off_diagonal(matrix: FloatArray) -> sparse.csr_array:
-    return sparse.csr_array(matrix - np.diag(np.diagonal(matrix)))
+    @property
+    def following(self) -> FloatArray:
+        """Probabilities that more than 0, 1, ... jobs arrive at once, (most,)."""
+        return np.cumsum(self.batches[::-1])[::-1]
 
 
 def count_phase_states(shape: Sequence[int], phases: Sequence[int]) -> float:
@@ -197,25 +215,31 @@ class PhaseGrid:
         return np.stack(given) * self.tasks
 
     def joins(self, law: FloatArray, counts_law: FloatArray) -> FloatArray:
-        """Rates at which jobs of each class arrive, given the total counts, (n, *shape)."""
+        """Rates at which jobs of each class arrive, or pass, given the total counts, (n, *shape)."""
         ones = np.ones(counts_law.shape)
         given = [
-            self._given(i, c.join, law, counts_law) if (c.join != 1.0).any() else ones
+            self._given(i, c.join, law, counts_law, c.following) if (c.join != 1.0).any() else ones
             for i, c in enumerate(self.classes)
         ]
         return np.stack(given) * along(self.arrival_rates, 0, ones.ndim + 1)
 
-    def _given(self, i: int, values: FloatArray, law: FloatArray, counts_law: FloatArray) -> FloatArray:
-        """Mean of values at the states of a class, given the total counts of all."""
+    def _given(
+        self, i: int, values: FloatArray, law: FloatArray, counts_law: FloatArray, following: FloatArray = ONE
+    ) -> FloatArray:
+        """Mean of values at the states of a class, given the total counts of all.
+
+        Those of fewer jobs of the class count as well, so far below as they are ``following``.
+        """
         c, n = self.classes[i], len(self.classes)
-        usual = np.bincount(c.total, values * c.mixing)
+        usual = np.bincount(c.total, values * c.mixing) * following.sum()
+        of_counts = self.counts_law(law * along(values, i, n))
+        flow = following[0] * of_counts
+        for j, part in enumerate(following[1 : flow.shape[i]], 1):
+            low, high = ((slice(None),) * i + (cut,) for cut in (slice(None, -j), slice(j, None)))
+            flow[high] += part * of_counts[low]
         # Where the law has underflowed any values will do.
-        return np.divide(
-            self.counts_law(law * along(values, i, n)),
-            counts_law,
-            out=np.broadcast_to(along(usual, i, n), counts_law.shape).copy(),
-            where=counts_law > 0,
-        )
+        out = np.broadcast_to(along(usual, i, n), counts_law.shape).copy()
+        return np.divide(flow, counts_law, out=out, where=counts_law > 0)
 
     def rates(self) -> sparse.csr_array:
         """Rates from row to column, without a diagonal."""

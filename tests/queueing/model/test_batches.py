@@ -9,6 +9,10 @@ from fairness.errors import ModelError
 from queueing import (
     MAP,
     Batches,
+    Elimination,
+    Erlang,
+    Hyperexponential,
+    Multilevel,
     OnOff,
     Poisson,
     System,
@@ -17,8 +21,10 @@ from queueing import (
     simulate,
     stationary,
 )
+from tests.oracles.arrivals import counts_with_arrival_phases
 
 ONE = Problem([[1]], [4])
+TWO = Problem([[1, 0.1], [0.1, 1]], [1, 1])
 BURSTS = MAP.modulated([9.0, 1.0], [[0, 1], [0.25, 0]])
 TINY = 1e-300
 
@@ -86,18 +92,44 @@ def test_mean_rates_are_those_of_the_jobs():
     assert not is_stable(System(ONE, [4.5], arrivals=Batches([0.5, 0.5])))
 
 
+@pytest.mark.parametrize("solver", [Elimination(), Multilevel()])
+@pytest.mark.parametrize("batches", [Batches([0, 0, 1]), Batches([0.5, 0.2, 0.3], OnOff(2, 3))])
+def test_chain_of_two_classes_is_that_written_state_by_state(batches, solver):
+    processes = [batches, Batches([0.4, 0.6], Poisson())]
+    system = System.with_load(TWO, [1, 2], 0.6, arrivals=processes)
+    law = stationary(system, DRF(), shape=(7, 6), solver=solver)
+    assert law.distribution == pytest.approx(counts_with_arrival_phases(system, DRF(), (7, 6)), abs=1e-12)
+
+
+@pytest.mark.parametrize("sizes", [Erlang(2), Hyperexponential.fit(scv=3)])
+def test_sizes_with_phases_in_batches(sizes):
+    # Batches make processor sharing sensitive to the sizes. Two half-widths of 95 %.
+    system = System.with_load(ONE, [1], 0.6, sizes=sizes, arrivals=Batches([0, 1]))
+    law = stationary(system, DRF())
+    run = simulate(system, DRF(), jobs=200_000, replications=8, rng=5)
+    assert abs(run.mean_jobs[0] - law.mean_jobs[0]) < 2 * run.half_widths["mean_jobs"][0]
+
+
+@pytest.mark.parametrize("p", [[1.0], [0, 0, 1], [0.5, 0, 0, 0.5], [0] * 9 + [1]])
+@pytest.mark.parametrize("load", [0.3, 0.9])
+@pytest.mark.parametrize("shape", [None, 12, 25])
+def test_error_of_the_means_is_above_that_of_the_formula(p, load, shape):
+    law = stationary(System(ONE, [4 * load], arrivals=Batches(p)), DRF(), shape=shape)
+    b = np.arange(1, len(p) + 1)
+    mean = load * (1 + (b**2 @ p) / (b @ p)) / 2 / (1 - load)
+    error = abs(law.mean_jobs[0] - mean)
+    assert error <= law.mean_jobs_error[0]
+    assert shape or law.mean_jobs_error[0] < 1e-6 * mean
+
+
 @pytest.mark.parametrize(
     ("asked", "told"),
     [
-        (
-            lambda one: stationary(one, DRF()),
-            "come in batches, which move a chain by several at once; use simul",
-        ),
         (lambda one: enclose(one, ProportionalFair()), "none of Poisson"),
         (balanced_fairness, "needs Poisson arrivals"),
     ],
 )
-def test_who_moves_by_one_job_refuses(asked, told):
+def test_who_proves_refuses(asked, told):
     with pytest.raises(ModelError, match=told) as caught:
         asked(System(ONE, [2.0], arrivals=Batches([0.5, 0.5])))
     assert caught.value.argument == "arrivals"
