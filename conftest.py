@@ -1,9 +1,13 @@
 """What holds for all tests and doctests."""
 
 import gc
+import os
 import sys
 
 import pytest
+
+# Before numpy is imported: those who run tests beside each other have a core each.
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 import proofs  # noqa: F401 - before pytest reads one of its modules a second time, with classes of their own
 

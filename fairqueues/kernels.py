@@ -24,8 +24,10 @@ from fairness import (
     TSF,
     BottleneckMax,
     Cluster,
+    Hierarchical,
     Problem,
     ProportionalFair,
+    Tree,
     allocate,
 )
 from fairness.cloud import dcdrf, demand_profile, edrf, edrf_rounds
@@ -78,6 +80,12 @@ def many_prices() -> None:
     many = System.with_load(Problem(1.0 + np.eye(10), np.ones(10)), np.ones(10), 0.3)
     simulate(many, ProportionalFair(), events=200, replications=2, rng=0)
     simulate(many, ProportionalFair(), jobs=200, replications=2, rng=0)
+
+
+def hierarchies() -> None:
+    """Filling on a tree of queues."""
+    tree = Tree(["all", "one", "other"], [-1, 0, 0], job_classes=POOL.job_classes, class_nodes=[1, 2])
+    Hierarchical(tree)(POOL, [1, 1])
 
 
 def markets() -> None:
@@ -170,8 +178,8 @@ def replayed() -> None:
 # Those that take longest come first, so that no process is left alone with one at the end. What certificates
 # share with prices they compile last, when prices have done it.
 KERNELS: tuple[Callable[[], None], ...] = (
-    certificates, prices, many_prices, placed_tasks, markets, replayed, levels, servers, bottlenecks, chains,
-    whole_tasks, runs, exact, rounds, clouds, likely_states, finite_chains, volumes,
+    certificates, prices, many_prices, markets, placed_tasks, hierarchies, servers, runs, replayed, levels,
+    bottlenecks, chains, whole_tasks, exact, rounds, clouds, likely_states, finite_chains, volumes,
 )  # fmt: skip
 
 

@@ -8,8 +8,9 @@ as a whole, :class:`asked`, and not of a batch of it, so that the numbers of a s
 states beside it. Both ways run the same source; where it adds, multiplies, divides and takes roots, and
 exponentials and logarithms are those of :mod:`fairness.machine.kernels`, they give the same bits.
 
-A helper that kernels call - a :data:`part` - is a plain function, which compiled kernels absorb. A kernel
-that an interpreted one calls is interpreted, too. numba itself is imported when something is compiled.
+A helper that kernels call - a :data:`part` - is a plain function, which compiled kernels absorb
+(:mod:`fairness.machine.absorbed`). A kernel that an interpreted one calls is interpreted, too. numba itself
+is imported when something is compiled.
 
 Compiled kernels are stored by :mod:`fairness.machine.stored_kernels`. numba stores a kernel together with
 everything it calls, and compiles it anew when the file it stands in has changed. Changes in *other* files go
@@ -112,7 +113,10 @@ def helper(**options: Any) -> Callable[[_Function], _Function]:
 
     def decorate(function: _Function) -> _Function:
         def told(numba: Any) -> None:
-            compiled = numba.njit(**options, **_ONLY_CALLED_BY_KERNELS)(function)
+            from fairness.machine.absorbed import AbsorbedCompiler
+
+            only_absorbed = _ONLY_CALLED_BY_KERNELS | {"pipeline_class": AbsorbedCompiler}
+            compiled = numba.njit(**options, **only_absorbed)(function)
             if compiled is not function:  # with NUMBA_DISABLE_JIT it is the function itself
                 named.dispatcher, named._numba_type_ = compiled, numba.types.Dispatcher(compiled)
 

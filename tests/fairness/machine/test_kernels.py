@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import fairness
-from fairness.machine.compiling import stored
+from fairness.machine.compiling import compiler, helper, part, stored
 from fairness.machine.work import ASIDE
 from fairness.model.nonzeros import nonzeros, reduced
 from tests.processes import python
@@ -38,7 +38,7 @@ def helper(x):
 """
 
 KERNEL = """
-from fairness.machine.compiling import stored
+from fairness.machine.compiling import compiler, helper, part, stored
 import helper
 @stored({named})
 def kernel(x):
@@ -69,7 +69,7 @@ class Pair(NamedTuple):
 """
 
 SUM = """
-from fairness.machine.compiling import stored
+from fairness.machine.compiling import compiler, helper, part, stored
 from {place} import Pair
 @stored()
 def kernel(pair):
@@ -173,3 +173,48 @@ def test_one_function_compiled_in_two_ways_is_stored_twice(tmp_path, monkeypatch
     with pytest.raises(ZeroDivisionError):
         raising(0.0)
     assert quiet(0.0) == np.inf
+
+
+@helper()
+def _shifted(values, by):
+    result = np.empty_like(values)
+    for k in range(len(values)):
+        result[k] = values[k] + by
+    return result
+
+
+@part
+def _product(a, b):
+    if b == 0:
+        raise ZeroDivisionError
+    return a * b
+
+
+@helper()
+def _shifted_sum(values, by):
+    total = 0.0
+    for value in _shifted(values, by):
+        total += _product(value, by)
+    return total
+
+
+def test_helpers_do_in_kernels_what_they_do_as_they_are_written(tmp_path, monkeypatch):
+    monkeypatch.setattr("numba.core.config.CACHE_DIR", str(tmp_path))
+
+    @stored()
+    def kernel(values, by):
+        return _shifted_sum(values, by) + _shifted(values, 0.1)[0]
+
+    values = np.array([0.1, 0.2, 0.3])
+    assert kernel(values, 1.5) == kernel.interpreted(values, 1.5)
+    with pytest.raises(ZeroDivisionError):
+        kernel(values, 0.0)
+
+
+def test_what_only_kernels_call_has_no_code_that_runs():
+    number = compiler().types.float32  # that no kernel here was given
+    for one, arguments in ((_product, (number, number)), (_shifted_sum, (number[::1], number))):
+        one.dispatcher.compile(arguments)
+        compiled = one.dispatcher.overloads[arguments]
+        engine = compiled.library.codegen._engine
+        assert not engine.is_symbol_defined(compiled.fndesc.mangled_name)
