@@ -59,6 +59,8 @@ from queueing.model.scipy_law import as_law
 
 __all__ = ["PhaseType", "coxian", "fit_phases", "phases_of"]
 
+PASS_STEPS = 100.0
+"""Of a time, interpreted: about 60 products of small matrices."""
 MOST_PHASES = 1000
 """Most phases of a fit: beyond, a law is deterministic for all that chains and simulations can tell."""
 
@@ -178,7 +180,7 @@ class PhaseType(Law):
     def _present(self, s: FloatArray) -> FloatArray:
         """Probability of being in each phase after work s, (..., n_phases)."""
         present = np.empty((s.size, self.n_phases))
-        _pass(self.initial, self.rates, s.ravel(), present)
+        _pass.small(PASS_STEPS, s.size)(self.initial, self.rates, s.ravel(), present)
         return present.reshape(*s.shape, self.n_phases)
 
     def cdf(self, values: ArrayLike) -> FloatArray:

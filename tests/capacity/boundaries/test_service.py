@@ -28,7 +28,8 @@ SERVERS = Cluster([[1, 0.1], [0.1, 1]], [[1, 2], [2, 1]])
 
 
 @pytest.mark.parametrize(
-    "method", ["bound", "balanced", pytest.param(DRF(), marks=pytest.mark.long), ProportionalFair()]
+    "method",
+    ["bound", "balanced", *(pytest.param(p, marks=pytest.mark.long) for p in (DRF(), ProportionalFair()))],
 )
 def test_one_resource_is_multiclass_processor_sharing(method):
     # A job of class i runs C (1 - u)/a_i tasks on average, so the largest g_i a_i sets u.

@@ -257,6 +257,7 @@ def test_bounds_of_an_earlier_box_are_kept_when_a_later_one_proves_nothing(monke
     assert "proves nothing" in found.shortfall
 
 
+@pytest.mark.long
 def test_overflow_in_the_search_is_no_warning():
     demands = [[0.12312212373175305, 0.17725823818616115], [0.46821096822827746, 0.20870015512162193],
                [0.5067844805482132, 0.8659388843919245]]  # fmt: skip

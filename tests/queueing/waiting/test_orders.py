@@ -142,6 +142,7 @@ def test_simulation_agrees():
     assert np.all(np.abs(first_fit.mean_jobs - far.mean_jobs) < 3 * first_fit.half_widths["mean_jobs"])
 
 
+@pytest.mark.long
 def test_solve_answers_in_order_too():
     system = System(TWO, [0.5, 0.5])
     policies = [FCFS(), FCFS(lookahead=1), FCFS(lookahead=math.inf)]
