@@ -108,7 +108,7 @@ KINDS: dict[str, Callable[[int], Any]] = {
         Slow(1e-5), RandomSystems(3, 2, load=(0.8, 0.9)), 6, rng=1, n_jobs=n
     ),
     "audit, slow policies": lambda n: audit(
-        [Slow(2e-4), Slow(2e-4, "DRF, as slow")], ["SI", "PE", "EF"], budget=2000, rng=1, n_jobs=n
+        [Slow(2e-4, f"DRF, slow, {k}") for k in range(6)], ["EF"], budget=2000, rng=1, n_jobs=n
     ),
     "check_all": lambda n: check_all(STATEMENTS, n_jobs=n),
     "rays, by a sweep": lambda n: sweep(

@@ -114,9 +114,9 @@ def chain_theorem(name: str, claim: Data, lemmas: Sequence[Lemma | None]) -> Ite
     yield f"Theorem {name} :"
     if bound := binders.text(names):
         yield f"  forall {bound},"
+    said = {key: f"{names.each(sorted(indices_in(r)))}{names.relation(r)}" for key, r in held.items()}
     for key, r in held.items():
-        each = names.each(sorted(indices_in(r)))
-        told = f"({each}{names.relation(r)})" if each else names.relation(r)
+        told = f"({said[key]})" if indices_in(r) else said[key]
         yield f"  {told} ->  (* {safe(key)} *)"
     for key, form in rules.items():
         yield f"  ({names.each(form.each)}{form.text(names)}) ->  (* {safe(key)} *)"
@@ -126,8 +126,8 @@ def chain_theorem(name: str, claim: Data, lemmas: Sequence[Lemma | None]) -> Ite
     given = [f"H{k}" for k in range(1, len(held) + len(rules) + 1)]
     yield f"  intros {' '.join([*binders.introduced(names), *given])}."
     known = {
-        key_of(r): Fact(place, tuple(sorted(indices_in(r))))
-        for place, r in zip(given, held.values(), strict=False)
+        key_of(r): Fact(place, tuple(sorted(indices_in(r))), said[key])
+        for place, (key, r) in zip(given, held.items(), strict=False)
     }
     lines = list(writer.by_cases(cases, known, goal, "  "))
     yield from (f"  {line}" for line in writer.equations.lines)

@@ -74,10 +74,11 @@ def single_letters(claim: Data) -> frozenset[str]:
 
 @dataclass(frozen=True)
 class Fact:
-    """What is known: its proof, and the letters for whose elements it is."""
+    """What is known: its proof, the letters for whose elements it is, and its words if these are at hand."""
 
     name: str
     letters: tuple[str, ...] = ()
+    said: str = ""
 
 
 @dataclass(frozen=True)
@@ -208,13 +209,16 @@ class Writer:
             if None in proofs:
                 continue
             letters = self.many(indices_in(conclusion))
-            fact = known[key_of(conclusion)] = Fact(f"K{number}", tuple(letters))
-            said = f"{self.names.each(letters)}{self.names.relation(conclusion)}"
+            told_here = self.names.relation(conclusion)
+            said = f"{self.names.each(letters)}{told_here}"
+            fact = known[key_of(conclusion)] = Fact(f"K{number}", tuple(letters), said)
             yield f"{indent}assert ({fact.name} : {said})."
             yield f"{indent}{{"
             given = []
             for place, (more, lines) in enumerate(filter(None, proofs), 1):
-                given.append(_applied(f"A{place}", self.names.elements(more)))
+                given.append(_applied(f"A{place}" if lines[1:] else lines[0], self.names.elements(more)))
+                if not lines[1:]:
+                    continue
                 yield f"{indent}  assert (A{place} : {lines[0]})."
                 yield f"{indent}  {{ {lines[1]}"
                 yield from (f"{indent}    {line}" for line in lines[2:])
@@ -222,9 +226,13 @@ class Writer:
             told = _applied(citation.head, *given, self.names.elements(citation.had))
             stated = citation.terms.stated(citation.conclusion)
             yield from [f"{indent}  {self.names.intros(letters)}."] * bool(letters)
-            yield f"{indent}  assert (S1 : {stated}) by exact {told}."
-            rewriting = self.equations.rewriting(citation.terms, citation.conclusion.left, NOTHING)
-            yield f"{indent}  {_derived('S1', conclusion.sign, [f'{one} in S1' for one in rewriting], [])}"
+            if stated == told_here:
+                yield f"{indent}  exact {told}."
+            else:
+                yield f"{indent}  assert (S1 : {stated}) by exact {told}."
+                equations = self.equations.rewriting(citation.terms, citation.conclusion.left, NOTHING)
+                rewriting = [f"{one} in S1" for one in equations]
+                yield f"{indent}  {_derived('S1', conclusion.sign, rewriting, [])}"
             yield f"{indent}}}"
             if conclusion.impossible:
                 yield f"{indent}{' '.join([*closing, 'exfalso;'])} {_contradiction(fact.name, conclusion)}."
@@ -238,7 +246,10 @@ class Writer:
     def hypothesis(
         self, citation: Citation, known: Mapping[str, Fact], r: Relation, told: Relation, own: list[str]
     ) -> tuple[list[str], list[str]] | None:
-        """The letters for whose elements a hypothesis with terms is shown, what it says, and its proof."""
+        """The letters for whose elements a hypothesis with terms is shown, what it says, and its proof.
+
+        What is known in the same words stands for both.
+        """
         fact = _found(told, known)
         if fact is None and (told.left.variables or not told.holds({})):
             return None
@@ -246,6 +257,8 @@ class Writer:
         rewriting = self.equations.rewriting(citation.terms, r.left, NOTHING)
         each = [*more, *own]
         lines = [f"{self.names.each(each)}{citation.terms.stated(r)}"]
+        if fact and fact.said == lines[0]:
+            return more, [fact.name]
         lines += [f"{self.names.intros(each)}."] if each else ["idtac."]
         proof = _applied(fact.name, self.names.elements(fact.letters)) if fact else ""
         return more, [*lines, _derived(proof, r.sign, [], rewriting)]
