@@ -55,6 +55,11 @@ CYCLES = 40
 """Cycles that a chain usually takes, a guess."""
 MIXED = 8
 """Results that are mixed."""
+BATCHED_WORK = 2e10
+"""Operations up to which a chain with batches is eliminated, some ten seconds: while the law is not known,
+what seems to pass from count to count may lead astray, at low loads for ever."""
+BATCHED_CYCLES = 100
+"""Those that converge do within half of it."""
 COUNTS_WORK = 2e7
 """Up to so many operations the chain of the counts is solved by elimination."""
 SWEEPS = 2
@@ -85,6 +90,8 @@ class PhaseChain(Chain):
     def __init__(self, grid: PhaseGrid, start: FloatArray, *, name: str, remedy: str) -> None:
         self.grid, self.start, self.name, self.remedy = grid, start, name, remedy
         self.axes, self.states = len(grid.classes), math.prod(grid.sizes)
+        if any(len(c.batches) > 1 for c in grid.classes):
+            self.cheap, self.max_cycles = BATCHED_WORK, BATCHED_CYCLES
 
     def rates(self) -> sparse.csr_array:
         """Rates from row to column, without a diagonal."""
