@@ -139,7 +139,7 @@ def _modulation(system: System, k: int) -> Modulation:
 
 
 def _lost_with_the_first(states: ClassStates) -> float:
-    """Most jobs lost at once in the mean, where one is, and what of their effect lies beyond the first's."""
+    """Most jobs lost at once in the mean, where one is; more, as each would have met a longer queue."""
     following = states.following
     beyond = np.cumsum(following[::-1])[::-1]
     together = float((beyond[following > 0] / following[following > 0]).max())
