@@ -181,7 +181,16 @@ def test_all_fits_without_overlap(opened: Open, sized: Resize, state: State) -> 
     for size in (1366, 768), (1280, 720), (1920, 1080):
         sized(*size)
         visit.complete()
-        require_fit(visit.browser, *size)
+        # Pictures take their new size a moment after the window has.
+        wait_for(lambda size=size: fits(visit.browser, *size), f"a page that fits into {size}")
+
+
+def fits(browser: webdriver.Chrome, width: int, height: int) -> bool:
+    try:
+        require_fit(browser, width, height)
+    except AssertionError:
+        return False
+    return True
 
 
 def require_fit(browser: webdriver.Chrome, width: int, height: int) -> None:
