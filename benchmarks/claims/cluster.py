@@ -89,10 +89,12 @@ def best(system: System, _: Any) -> dict[str, Any]:
     return {"jobs": float(optimal(system).lower)}
 
 
-RAYS = np.linspace(0.1, 0.9, 24).tolist()
+RAYS = np.linspace(0.1, 0.9, 60).tolist()
 LOADS = [0.3, 0.4, 0.5, 0.6, 0.7, 0.8]
 LIKE = [0.74, 0.75, 0.76, 0.77, 0.78, 0.79]
 """Loads whose simulations take about as long."""
+LATE = np.linspace(0.75, 0.76, 8).tolist()
+"""Loads at which the best policy takes about a second."""
 KINDS: dict[str, Callable[[int], Any]] = {
     "sweep of six points": lambda n: sweep(
         SYSTEM.at_load, [DRF()], {"load": LOADS}, means, n_jobs=n, progress=False
@@ -108,7 +110,7 @@ KINDS: dict[str, Callable[[int], Any]] = {
         Slow(1e-5), RandomSystems(3, 2, load=(0.8, 0.9)), 6, rng=1, n_jobs=n
     ),
     "audit, slow policies": lambda n: audit(
-        [Slow(2e-4, f"DRF, slow, {k}") for k in range(6)], ["EF"], budget=2000, rng=1, n_jobs=n
+        [Slow(2e-4, f"DRF, slow, {k}") for k in range(12)], ["EF"], budget=2000, rng=1, n_jobs=n
     ),
     "check_all": lambda n: check_all(STATEMENTS, n_jobs=n),
     "rays, by a sweep": lambda n: sweep(
@@ -118,7 +120,7 @@ KINDS: dict[str, Callable[[int], Any]] = {
         recorded, [DRF()], {"seed": [1, 2, 3, 4]}, replayed, n_jobs=n, progress=False
     ),
     "optimal, by a sweep": lambda n: sweep(
-        SYSTEM.at_load, [DRF()], {"load": [0.66, 0.67, 0.68, 0.69]}, best, n_jobs=n, progress=False
+        SYSTEM.at_load, [DRF()], {"load": LATE}, best, n_jobs=n, progress=False
     ),
 }
 
