@@ -57,7 +57,8 @@ class AbsorbedCompiler(CompilerBase):
     def define_pipelines(self) -> list[Any]:
         """The only one."""
         pipeline = DefaultPassBuilder.define_nopython_pipeline(self.state)
-        passes = [_AbsorbedLowering if made is NativeLowering else made for made, _ in pipeline.passes]
-        pipeline.passes = [(made, why) for made, (_, why) in zip(passes, pipeline.passes, strict=True)]
+        pipeline.passes = [
+            (_AbsorbedLowering if one is NativeLowering else one, why) for one, why in pipeline.passes
+        ]
         pipeline.finalize()
         return [pipeline]

@@ -32,7 +32,7 @@ import functools
 import itertools
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
@@ -47,8 +47,8 @@ from queueing.states.box import along
 
 __all__ = ["ClassStates", "PhaseGrid", "class_states", "count_phase_states"]
 
-
 ONE = np.ones(1)
+"""Law of batches of one job."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -77,7 +77,7 @@ class ClassStates:
     serve: sparse.csr_array
     join: FloatArray
     finish: FloatArray
-    batches: FloatArray = field(default_factory=lambda: ONE)
+    batches: FloatArray
 
     def modulated(self, arrivals: Modulation, batches: FloatArray) -> ClassStates:
         """The states with those of the arrivals, of mean rate 1, in batches of 1, 2, ... jobs."""
@@ -163,7 +163,7 @@ def class_states(law: PhaseType, size: int) -> ClassStates:
     logs = special.gammaln(total + 1.0) - special.gammaln(counts + 1.0).sum(axis=1)
     mixing = np.exp(logs + counts @ np.log(weights))
     mixing /= np.bincount(total, mixing)[total]
-    return ClassStates(total, mixing, gathered(arrivals, n), gathered(services, n), np.ones(n), finish)
+    return ClassStates(total, mixing, gathered(arrivals, n), gathered(services, n), np.ones(n), finish, ONE)
 
 
 @dataclass(frozen=True, eq=False)

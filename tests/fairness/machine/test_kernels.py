@@ -38,7 +38,7 @@ def helper(x):
 """
 
 KERNEL = """
-from fairness.machine.compiling import compiler, helper, part, stored
+from fairness.machine.compiling import stored
 import helper
 @stored({named})
 def kernel(x):
@@ -69,7 +69,7 @@ class Pair(NamedTuple):
 """
 
 SUM = """
-from fairness.machine.compiling import compiler, helper, part, stored
+from fairness.machine.compiling import stored
 from {place} import Pair
 @stored()
 def kernel(pair):
