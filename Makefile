@@ -10,6 +10,7 @@ LIBRARY := $(VENV)/.library
 TESTED := $(VENV)/.tested
 READY := $(VENV)/.ready
 MADE := $(VENV)/.made
+PIP := $(BIN)/python -m pip install --quiet --no-compile --disable-pip-version-check
 JOBS ?= 2
 
 .PHONY: reproduce test test-long lowest pythons release newcomer lint types layers bench docs clean
@@ -23,7 +24,7 @@ test: $(TESTED)  ## the test suite, doctests included, but for the tests that ta
 	$(BIN)/python -m pytest -n $(JOBS) --dist loadfile
 
 test-long: $(TESTED)  ## the tests that take long
-	$(BIN)/python -m pytest -n $(JOBS) --dist loadfile -m "long and not registry"
+	$(BIN)/python -m pytest -n $(JOBS) --dist loadfile -m "long and not registry" tests
 
 # What old versions deprecate of each other is not ours.
 lowest: $(MADE)  ## the test suite with the lowest versions that pyproject.toml allows, in an environment of its own
@@ -60,16 +61,22 @@ bench: $(READY)  ## the speed table, ratios against yardsticks of the same run
 	$(BIN)/python -m benchmarks
 
 $(READY): $(MADE) pyproject.toml
-	$(BIN)/python -m pip install --quiet --no-compile --disable-pip-version-check --editable ".[dev]"
+	$(call install,dev)
 	@touch $(LIBRARY) $(TESTED) $@
 
 $(TESTED): $(MADE) pyproject.toml
-	$(BIN)/python -m pip install --quiet --no-compile --disable-pip-version-check --editable ".[test]"
+	$(call install,test)
 	@touch $(LIBRARY) $@
 
 $(LIBRARY): $(MADE) pyproject.toml
-	$(BIN)/python -m pip install --quiet --no-compile --disable-pip-version-check --editable ".[exact]"
+	$(call install,exact)
 	@touch $@
+
+# uv installs in four seconds what pip does in forty. It does not read the settings of pip, so where it does not
+# reach the registry, pip does it.
+define install
+	$(PIP) uv && $(BIN)/uv pip install --quiet --python $(BIN)/python --editable ".[$(1)]" || $(PIP) --editable ".[$(1)]"
+endef
 
 $(MADE):
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' \
