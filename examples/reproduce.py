@@ -7,12 +7,14 @@ all: the pages are drawn by as many processes as there are cores, with the secon
 from __future__ import annotations
 
 import argparse
+import json
 import os
 import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import matplotlib
 from joblib import Parallel, delayed
@@ -22,7 +24,7 @@ from examples.gallery import DrawnPage, Page, Tally, write_figure, write_front_p
 from examples.stamp import stamp
 from fairqueues.kernels import compile_together
 
-__all__ = ["Source", "command"]
+__all__ = ["Source", "command", "draw_all", "records_of"]
 
 
 @dataclass(frozen=True)
@@ -61,6 +63,19 @@ class Source:
     def call(self) -> str:
         """The command that draws it alone."""
         return f"python -m examples.{self.stem}{self.arguments}"
+
+
+def records_of(folder: Path, source: Source, today: str) -> dict[str, dict[str, Any]] | None:
+    """What is recorded of the pages of a source, by key; None unless the same sources drew all of them."""
+    path = folder / f"{source.stem}.json"
+    if not path.exists():
+        return None
+    record = json.loads(path.read_text(encoding="utf-8"))
+    usual = {source.call, f"{source.call} --full"}
+    if record.get("sources") != today or record["command"] not in usual:
+        return None
+    found: dict[str, dict[str, Any]] = record["figures"]
+    return found if len(found) == len(source.pages) else None
 
 
 Place = tuple[int, int]

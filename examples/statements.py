@@ -10,7 +10,8 @@ import sys
 from functools import partial
 
 from examples.gallery import Check, Page, Table
-from examples.reproduce import Source, command
+from examples.reproduce import Source, command, records_of
+from examples.stamp import ROOT, stamp
 from proofs import EvidenceError, Verdict, check_all, verify
 from proofs.catalogue import PAPERS, statements_of
 from proofs.checks import confirmed, kernel
@@ -86,6 +87,14 @@ def _verified(verdict: Verdict) -> Check:
 PAGES = tuple(partial(page_of, paper, f"statements_{k}") for k, paper in enumerate(PAPERS, 1))
 
 SOURCE = Source("statements", "Statements and verdicts", INTRODUCTION, PAGES, (), slow=PAGES[:2])
+
+
+def reproduced() -> list[Verdict]:
+    """What ``make reproduce`` found in the same sources; nothing if others did, or none."""
+    pages = records_of(ROOT / "out" / SOURCE.stem, SOURCE, stamp()) or {}
+    verdicts = [told for page in pages.values() for told in page["numbers"]["verdicts"]]
+    return [Verdict.from_json(json.dumps(told)) for told in verdicts]
+
 
 if __name__ == "__main__":
     sys.exit(command([SOURCE], "examples.statements"))

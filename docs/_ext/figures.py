@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import ast
 import hashlib
-import json
 import os
 import runpy
 from collections.abc import Callable, Sequence
@@ -20,7 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from examples.gallery import Page, write_gallery
-from examples.reproduce import Source, draw_all
+from examples.reproduce import Source, draw_all, records_of
 from examples.stamp import ROOT, stamp
 
 OWN = "own"
@@ -165,19 +164,6 @@ def figures_of(folder: Path, source: Source, today: str) -> Figures | None:
     if records is None:
         return None
     return {name_of(page): item for page, item in zip(source.pages, records.items(), strict=True)}
-
-
-def records_of(folder: Path, source: Source, today: str) -> dict[str, dict[str, Any]] | None:
-    """What is recorded of the pages of a source, by key; None unless the same sources drew all of them."""
-    path = folder / f"{source.stem}.json"
-    if not path.exists():
-        return None
-    record = json.loads(path.read_text(encoding="utf-8"))
-    usual = {source.call, f"{source.call} --full"}
-    if record.get("sources") != today or record["command"] not in usual:
-        return None
-    found: dict[str, dict[str, Any]] = record["figures"]
-    return found if len(found) == len(source.pages) else None
 
 
 def own_stamp(library: str) -> str:

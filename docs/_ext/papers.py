@@ -7,7 +7,6 @@ what only a reader might think, stands in the statement.
 
 from __future__ import annotations
 
-import json
 import re
 from pathlib import Path
 from typing import Any
@@ -42,25 +41,13 @@ def write(app: Any, config: Any) -> None:
     newest = max(path.stat().st_mtime for path in inputs)
     if all(page.exists() and page.stat().st_mtime > newest for page in (errors, table)):
         return
+    from examples.statements import reproduced
     from proofs import check_all
 
     folder.mkdir(exist_ok=True)
     verdicts = reproduced() or check_all(n_jobs=2).verdicts
     errors.write_text(errors_page(verdicts), encoding="utf-8")
     table.write_text(statements_page(verdicts), encoding="utf-8")
-
-
-def reproduced() -> list[Any]:
-    """What ``make reproduce`` found in the same sources; nothing if others did, or none."""
-    from figures import records_of
-
-    from examples.stamp import ROOT, stamp
-    from examples.statements import SOURCE
-    from proofs import Verdict
-
-    pages = records_of(ROOT / "out" / SOURCE.stem, SOURCE, stamp()) or {}
-    verdicts = [told for page in pages.values() for told in page["numbers"]["verdicts"]]
-    return [Verdict.from_json(json.dumps(told)) for told in verdicts]
 
 
 def errors_page(verdicts: Any) -> str:

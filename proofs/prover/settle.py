@@ -39,7 +39,7 @@ from proofs.prover.library import library_value
 from proofs.verdicts.reasons import reason_of
 from proofs.verdicts.verdict import Finding
 
-__all__ = ["settle"]
+__all__ = ["remember", "settle"]
 
 Settled = Reasoned | Computation | Enumeration | Search | Counterexample
 
@@ -77,14 +77,29 @@ def _once(claim: Settled, deadline: float) -> Evidence:
     Claims that name a function of one's own are settled each time: what it gives may depend on more than its
     text.
     """
-    function = getattr(claim, "function", None)
-    if function is not None and not is_of_papers(function):
+    if (key := _key(claim)) is None:
         return _answer(claim, deadline)
-    key = canonical([content(claim), digests_of(function) if function else []])
     answer = _ANSWERS.get(key) or _answer(claim, deadline)
     if answer["kind"] != "open":
         _ANSWERS[key] = answer
     return answer
+
+
+def remember(step: Step, finding: Finding) -> None:
+    """Take what another process found, so that nobody looks for it again in this one."""
+    claim = reread_step(step).claim
+    if isinstance(claim, InWords) or finding.evidence["kind"] == "open":
+        return
+    if (key := _key(claim)) is not None:
+        _ANSWERS.setdefault(key, dict(finding.evidence))
+
+
+def _key(claim: Settled) -> str | None:
+    """What an answer is remembered by; None where a function of one's own is named."""
+    function = getattr(claim, "function", None)
+    if function is not None and not is_of_papers(function):
+        return None
+    return canonical([content(claim), digests_of(function) if function else []])
 
 
 def _answer(claim: Settled, deadline: float) -> Evidence:
