@@ -124,18 +124,19 @@ class Polynomial:
         for monomial, coefficient in self.terms.items():
             product = coefficient
             for name, exponent in monomial:
-                product *= Fraction(values[name]) ** exponent
+                product *= values[name] if exponent == 1 else Fraction(values[name]) ** exponent
             total += product
         return total
 
     def put(self, name: str, value: Fraction) -> Polynomial:
         """The polynomial with a number for a variable."""
-        return _collected(
-            [
-                (tuple(f for f in monomial if f[0] != name), c * value ** dict(monomial).get(name, 0))
-                for monomial, c in self.terms.items()
-            ]
-        )
+        kept, changed = [], []
+        for monomial, c in self.terms.items():
+            if exponent := dict(monomial).get(name, 0):
+                changed.append((tuple(f for f in monomial if f[0] != name), c * value**exponent))
+            else:
+                kept.append((monomial, c))
+        return _collected(kept + changed)
 
     def __add__(self, other: Polynomial) -> Polynomial:
         return _collected([*self.terms.items(), *other.terms.items()])
