@@ -31,6 +31,7 @@ def run(zipped, *arguments):
     return python(*arguments, cwd=zipped.parent, env=environment).stdout
 
 
+@pytest.mark.long
 def test_shipped_scenarios_are_found_in_a_zip_file(zipped):
     listed = run(zipped, "-m", "fairqueues", "examples").splitlines()
     assert [line.split()[0] for line in listed] == sorted(

@@ -167,6 +167,7 @@ def test_jobs_of_one_task_in_order_of_arrival(precision):
     assert "tasks of a job: GeometricTasks(mean=1.0)" in point.evidence
 
 
+@pytest.mark.long
 def test_how_jobs_are_cut_is_said():
     pool, options = Problem([[2], [1]], [3]), {"precision": 0.1, "events": 2000, "replications": 8}
     point = policy_stability_boundary(pool, FIFOScheduler(), [1, 1], **options)
@@ -219,6 +220,7 @@ def test_growth_tests_at_the_critical_load():
 
 
 @pytest.mark.parametrize(("problem", "beyond"), [(LINEAR, 0.53), (CROSSED, 0.51)])
+@pytest.mark.long
 def test_about_as_many_jobs_as_a_box_holds_and_yet_stable(problem, beyond):
     for policy, load, says in ((DRF(), 0.95, "settles"), (halved, beyond, "grows")):
         system = System.with_load(problem, np.ones(problem.n_classes), load)

@@ -121,6 +121,7 @@ def test_independent_queues_have_two_bottlenecks():
     assert not twice.independent
 
 
+@pytest.mark.long
 def test_three_routes_at_the_loads_that_their_chains_reach():
     line = Problem([[1, 1], [1, 0], [0, 1]], [1, 1])
     study = heavy_traffic(line, [1, 1, 1], [ProportionalFair(), "balanced"], tail=1e-4)

@@ -99,6 +99,7 @@ def test_all_phases_have_their_part():
     assert [result.searched[phase] for phase in PHASES] == [200, 400, 400, 0]
 
 
+@pytest.mark.long
 def test_repeats_with_the_seed_and_leaves_it_with_another():
     class Recorder:
         name = "recorder"

@@ -143,6 +143,7 @@ def test_terms_stand_for_what_has_all_values_and_for_nothing_else():
         with_terms(BEST, {"c": "d[k]"})
 
 
+@pytest.mark.long
 def test_hypotheses_that_no_values_meet_prove_nothing():
     rule = "y <= 0 if y <= 1 for all y"
     claim = chain([rule, "z <= 1"], "z <= 0", (rule, {"y": "z"}))

@@ -84,6 +84,7 @@ def test_exact_rational_solution(solver):
         assert relative_gap(law.distribution, exact) < (1e-13 if solver == Elimination() else 1e-10)
 
 
+@pytest.mark.long
 def test_methods_agree_on_random_systems():
     # Sizes over three decades: classes that live on different time scales.
     rng = np.random.default_rng(3)
@@ -275,6 +276,7 @@ def shortest_first(problem, counts):
     return (np.arange(counts.shape[-1]) == chosen[..., None]) * (counts > 0).astype(float)
 
 
+@pytest.mark.long
 def test_error_where_more_jobs_mean_less_service():
     # Sizes 0.2 and 3: the short jobs pile up at the face until long ones do. The law there does not decay.
     for load, shape in ((0.4, (12, 12)), (0.7, (25, 18))):

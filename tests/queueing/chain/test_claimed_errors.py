@@ -57,6 +57,7 @@ def test_an_infinite_chain_of_slow_and_fast_classes_covers_its_error():
             assert np.all(np.abs(law.mean_jobs - system.loads / (1 - load)) <= 3 * law.mean_jobs_error)
 
 
+@pytest.mark.long
 def test_random_chains_keep_what_they_claim():
     # The measure of docs/theory/claimed_errors.md on its first systems; all seeds are fixed.
     claims = [claim for number in range(20) for claim in measure("box", number, seed=1)]

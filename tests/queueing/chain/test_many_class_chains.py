@@ -91,6 +91,7 @@ def test_small_sets_against_a_dense_solution(seed):
 
 
 @pytest.mark.parametrize(("seed", "n"), [(0, 2), (1, 3), (2, 3), (3, 4)])
+@pytest.mark.long
 def test_sets_agree_with_boxes(seed, n):
     system = drawn(seed, n, 2, 0.5)
     box = stationary(system, DRF(), tail=1e-8)

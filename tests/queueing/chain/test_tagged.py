@@ -37,6 +37,7 @@ def from_definition(system, policy, index, shape):
     return first / first.sum(), rates - np.diag(rates.sum(axis=1) + leaving)
 
 
+@pytest.mark.long
 def test_random_systems_agree_with_the_definition():
     rng = np.random.default_rng(7)
     times = np.array([0.1, 1.0, 4.0, 30.0])

@@ -231,6 +231,7 @@ def test_a_width_that_is_not_reached_is_said():
     assert "rounding" in found.summary()
 
 
+@pytest.mark.long
 def test_functions_that_prove_nothing_are_not_the_users_fault():
     """Paces ten decades apart: the checker refuses what is found; bounds of an earlier box are kept."""
     sizes = np.array([1.3557771175839998e-05, 79262.66670968215])
@@ -357,6 +358,7 @@ def test_the_search_for_a_drift_tells_how_far_it_is_and_keeps_to_its_time(monkey
     }
 
 
+@pytest.mark.long
 def test_a_stationary_law_carries_its_enclosure(tmp_path):
     system = System.with_load(TWO, [1, 2], 0.4, [1, 3])
     law = stationary(system, DRF(), certified=True, width=1e-6)

@@ -195,6 +195,7 @@ def test_servers():
         require_stable(system, policy)
 
 
+@pytest.mark.long
 def test_a_service_region_ends_where_jobs_grow():
     """Two M/M/1 queues of capacity 1/2: a rate of g is kept up to rho = 1/2 - g."""
     point = service_boundary(PAIR, owned, 0.1, [1, 0.5], precision=1e-3)

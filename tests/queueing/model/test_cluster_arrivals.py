@@ -240,6 +240,7 @@ def test_bad_answers_on_a_cluster():
 
 
 @pytest.mark.parametrize("policy", [PSDSF(), PSDSF(division="time"), PerServerDRF(), TSF(), CDRFH()])
+@pytest.mark.long
 def test_separate_servers_are_independent_queues(policy):
     # Alone: 2 tasks of class 1, 2 of class 2; M/M/1 processor sharing at loads .4 and .5.
     system = System(APART, [0.8, 0.5], [1, 2])

@@ -285,6 +285,7 @@ def test_quantiles_with_too_little_beyond_them_have_no_interval():
     assert np.isinf(two.half_width).all()
 
 
+@pytest.mark.long
 def test_sizes_whose_tail_few_jobs_show_have_no_interval_of_the_means():
     shared = Problem(np.ones((10, 1)), [1], job_classes=list("abcdefghij"))
 

@@ -91,6 +91,7 @@ def box_means(tasks, rates, ends, size):
     return law @ np.array(states) / law.sum()
 
 
+@pytest.mark.long
 def test_the_law_under_max_weight_is_that_of_its_own_chain():
     known = {}
 
@@ -218,6 +219,7 @@ def test_jobs_that_hold_the_same_waste_nothing():
     assert found.utilization == pytest.approx([1.0])
 
 
+@pytest.mark.long
 def test_solve_takes_them_beside_each_other():
     found = solve(
         System(TWO, [0.5, 0.5]), [MaxWeight(), Priorities("least")], [0.5, 0.9], seconds=4, progress=False

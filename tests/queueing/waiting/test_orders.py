@@ -172,6 +172,7 @@ def test_boundaries_and_regions_are_exact():
         policy_stability_region(TWO, FCFS(), confirm="chain")
 
 
+@pytest.mark.long
 def test_first_fit_is_judged_by_simulation():
     """It carries what looking at eight more jobs does, 40/31 of 4/3, and no more than there is work for."""
     point = policy_stability_boundary(

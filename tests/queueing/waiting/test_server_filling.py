@@ -94,6 +94,7 @@ def event_loop(needs, servers, rates, ends, events, seed):
     return held / now
 
 
+@pytest.mark.long
 def test_an_event_loop_finds_the_same():
     needs, rates, ends = [1, 2, 4], [1.2, 0.4, 0.2], [1.0, 1.0, 1.0]
     law = stationary(System(Problem([[k] for k in needs], [4]), rates), ServerFilling())
