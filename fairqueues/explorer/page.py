@@ -197,7 +197,7 @@ class Page:
         for figure in self.figures:
             document.add_root(figure.plot)
         document.title = "fairqueues explorer"
-        document.template = _resource("page.html")  # type: ignore[assignment]  # Bokeh takes text, too
+        document.template = _resource("page.html")  # text is as good as a template of jinja
         document.template_variables.update(self._variables())
 
     def _variables(self) -> dict[str, Any]:
