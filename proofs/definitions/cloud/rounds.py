@@ -166,11 +166,9 @@ def weighted_envy_freeness(demands: Matrix, entitled: Matrix, held: Matrix, task
 def edrf_tasks(demands: Any, weights: Any = None) -> Row:
     """Tasks by Algorithm 1."""
     given = fractions(demands)
-    return (
-        algorithm_1(given, weights).tasks(given)
-        if weights is not None
-        else _remembered(tuple(map(tuple, given)))
-    )
+    if weights is None:
+        return _remembered(tuple(map(tuple, given)))
+    return algorithm_1(given, weights).tasks(given)
 
 
 @lru_cache(maxsize=1024)
