@@ -26,7 +26,10 @@ LENGTH = 32
 
 def canonical(data: Any) -> str:
     """One text for plain data; True and 1, 1 and "1" differ."""
-    return json.dumps(data, sort_keys=True, ensure_ascii=True, allow_nan=False, separators=(",", ":"))
+    return _CANONICAL.encode(data)
+
+
+_CANONICAL = json.JSONEncoder(sort_keys=True, ensure_ascii=True, allow_nan=False, separators=(",", ":"))
 
 
 class Running:

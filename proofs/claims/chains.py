@@ -5,7 +5,6 @@ Each class says which theorem its evidence rests on, with the proof.
 
 from __future__ import annotations
 
-import ast
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -15,7 +14,7 @@ from proofs.claims.inductions import Induction, far_from, refuse_hidden, refuse_
 from proofs.errors import ProofError
 from proofs.language.rules import parts_of, rule_text, variables_in
 from proofs.language.sequences import TAKEN, as_families
-from proofs.language.sums import plain_relation, tree_of
+from proofs.language.sums import as_written, plain_relation
 
 __all__ = ["Chained", "Citation", "Rule", "numbers_of"]
 
@@ -86,7 +85,7 @@ class Citation:
     values: Mapping[str, str] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        given = {ast.unparse(tree_of(name)): term for name, term in as_texts(self.values, "").items()}
+        given = {as_written(name): term for name, term in as_texts(self.values, "").items()}
         if len(given) < len(self.values):
             raise ProofError(f"two terms stand for one variable; got {dict(self.values)!r}")
         object.__setattr__(self, "values", given)

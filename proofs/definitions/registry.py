@@ -237,16 +237,17 @@ def plain(value: Any) -> Any:
     ProofError
         If something is no such data, a subclass of it, or a number that is too long for a text.
     """
-    if type(value) in (int, Fraction) and max(value.numerator, value.denominator, -value.numerator) > LARGEST:
-        raise ProofError(f"a number of more than {MOST_DIGITS:,} digits has no place in exact evidence")
-    if type(value) is Fraction:
+    kind = type(value)
+    if kind is int or kind is Fraction:
+        if abs(value.numerator) > LARGEST or value.denominator > LARGEST:
+            raise ProofError(f"a number of more than {MOST_DIGITS:,} digits has no place in exact evidence")
         return value.numerator if value.denominator == 1 else str(value)
+    if value is None or kind is str or kind is bool:
+        return value
+    if isinstance(value, (list, tuple)):
+        return [plain(entry) for entry in value]
     if isinstance(value, Mapping):
         return {str(key): plain(entry) for key, entry in value.items()}
-    if isinstance(value, list | tuple):
-        return [plain(entry) for entry in value]
-    if value is None or type(value) in (str, bool, int):
-        return value
     raise ProofError(f"{value!r} of type {type(value).__name__} has no place in exact evidence")
 
 

@@ -166,11 +166,15 @@ class Polynomial:
         text = "".join((" - " if c < 0 else " + ") + term(monomial, abs(c)) for monomial, c in self.ordered)
         return ("" if text.startswith(" + ") else "-") + text[3:] if text else "0"
 
-    def __str__(self) -> str:
+    @cached_property
+    def _text(self) -> str:
         return self.written(_term)
 
+    def __str__(self) -> str:
+        return self._text
+
     def __repr__(self) -> str:
-        return str(self)
+        return self._text
 
 
 def polynomial(text: str | int | Fraction | Polynomial) -> Polynomial:

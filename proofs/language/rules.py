@@ -14,10 +14,11 @@ from collections.abc import Iterator, Mapping
 from itertools import product
 
 from proofs.errors import ProofError
-from proofs.language.polynomials import Monomial, Polynomial
+from proofs.language.polynomials import Monomial, Polynomial, read_once
 from proofs.language.relations import Relation, relation, scaled
 from proofs.language.sums import (
     as_one_equation,
+    as_written,
     free_letters,
     instances,
     letters,
@@ -49,6 +50,7 @@ def is_rule(text: str) -> bool:
     return re.search(r"\bif\b", text) is not None
 
 
+@read_once
 def parts_of(text: str) -> Parts:
     """Conclusion, premises, variables with all values, and letters of one element each.
 
@@ -67,7 +69,7 @@ def parts_of(text: str) -> Parts:
         raise ProofError(f"{text!r}: a rule is written as in 'y <= x if y <= c and y >= d for all y'")
     conclusion, premises, over, each = found.groups()
     texts = tuple(as_one_equation(part) for part in (conclusion, *premises.split(" and ")))
-    names = tuple(ast.unparse(tree_of(name)) for name in BETWEEN.split(over)) if over else ()
+    names = tuple(map(as_written, BETWEEN.split(over))) if over else ()
     singles = tuple(BETWEEN.split(each)) if each else ()
     if plain_relation(texts[0]).sign == "!=":
         raise ProofError(f"{text!r}: a rule concludes an order or an equation, not that two sides differ")
@@ -87,6 +89,7 @@ def parts_of(text: str) -> Parts:
     return texts[0], texts[1:], names, singles
 
 
+@read_once
 def normal_parts(text: str) -> tuple[Relation, tuple[Relation, ...], tuple[str, ...], tuple[str, ...]]:
     """The parts of a rule in plain variables, in one form for all that say the same.
 
@@ -143,7 +146,7 @@ def with_terms(text: str, values: Mapping[str, str]) -> str:
     if not is_rule(text):
         return substituted(text, values)
     conclusion, premises, over, each = parts_of(text)
-    terms = {name: term for name, term in values.items() if ast.unparse(tree_of(name)) not in over}
+    terms = {name: term for name, term in values.items() if as_written(name) not in over}
     if used := [
         name for name in over for term in terms.values() if _base(name) in map(_base, variables(term))
     ]:

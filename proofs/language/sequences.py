@@ -15,6 +15,7 @@ import re
 from collections.abc import Callable
 
 from proofs.errors import ProofError
+from proofs.language.polynomials import read_once
 from proofs.language.sums import plain_relation, tree_of
 
 __all__ = [
@@ -146,6 +147,11 @@ def as_families(text: str, first: int, last: str = "") -> str:
     >>> as_families("s[i,n+1] <= s[i,0] + n*d", 0)
     'sNext[i, n] <= sFirst[i] + Number[n] * d'
     """
+    return _as_families(text, first, last)
+
+
+@read_once
+def _as_families(text: str, first: int, last: str) -> str:
     members = {"n": ("", True), "n + 1": ("Next", True), str(first): ("First", False), last: ("Last", False)}
     return ast.unparse(_AsFamilies(members).visit(tree_of(text)))
 
@@ -214,6 +220,7 @@ class _AsFamilies(ast.NodeTransformer):
         return _member(f"{name}{end}", [*letters, ast.Name("n")] if indexed else letters)
 
 
+@read_once
 def shifted(text: str) -> str:
     """The text of a chain, which does not look ahead, at the next number.
 
@@ -226,11 +233,13 @@ def shifted(text: str) -> str:
     return _moved(text, ahead, lambda name, letters: _member(f"{name}Next", letters))
 
 
+@read_once
 def at_first(text: str, first: int) -> str:
     """The text of a chain, which does not look ahead, at the first number."""
     return _moved(text, ast.Constant(first), lambda name, letters: _member(f"{name}First", _others(letters)))
 
 
+@read_once
 def at_last(text: str, last: str) -> str:
     """The text of a chain, which does not look ahead, at the last number.
 

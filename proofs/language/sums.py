@@ -25,6 +25,7 @@ from proofs.language.relations import OPERATORS, TURNED, Relation, relation
 
 __all__ = [
     "as_one_equation",
+    "as_written",
     "free_letters",
     "indices_in",
     "instances",
@@ -67,6 +68,7 @@ def _is_number(node: ast.AST) -> bool:
     return not any(isinstance(part, ast.Name) for part in ast.walk(node))
 
 
+@read_once
 def as_one_equation(text: str) -> str:
     """The text, or for equations with "or" between them the one that says the same: a product is 0.
 
@@ -239,7 +241,12 @@ def substituted(text: str, values: Mapping[str, str]) -> str:
     >>> substituted("sum[i](c*x[i]) <= c", {"c": "d[j]", "x[i]": "y[i] - z[i,j]"})
     'sum[i](d[j] * (y[i] - z[i, j])) <= d[j]'
     """
-    terms = {ast.unparse(tree_of(name)): tree_of(term) for name, term in values.items()}
+    return _substituted(text, tuple((str(name), str(term)) for name, term in values.items()))
+
+
+@read_once
+def _substituted(text: str, values: tuple[tuple[str, str], ...]) -> str:
+    terms = {as_written(name): tree_of(term) for name, term in values}
     used = letters(text)
     for name, term in terms.items():
         if captured := (_unbound(term) - letters(name)) & used:
@@ -248,6 +255,12 @@ def substituted(text: str, values: Mapping[str, str]) -> str:
                 "take another letter there"
             )
     return ast.unparse(_Substitution(terms).visit(tree_of(text)))
+
+
+@read_once
+def as_written(text: str) -> str:
+    """The text as Python writes it: of one expression there is one text."""
+    return ast.unparse(tree_of(text))
 
 
 def tree_of(text: str) -> ast.expr:

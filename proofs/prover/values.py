@@ -10,14 +10,17 @@ from __future__ import annotations
 
 import random
 import time
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from fractions import Fraction
+from functools import cached_property
 from itertools import pairwise
-from math import inf
+from math import gcd, inf, lcm
+from typing import Self
 
 from proofs.errors import ProofError
-from proofs.language.polynomials import MOST_BITS, Polynomial, polynomial
-from proofs.language.relations import Relation, variables_of
+from proofs.language.polynomials import MOST_BITS, Monomial, Polynomial, polynomial
+from proofs.language.relations import KEPT, Relation, signum, variables_of
 
 __all__ = ["SMALL", "nearest", "values_meeting"]
 
@@ -68,9 +71,10 @@ def _sought(relations: Sequence[Relation], deadline: float) -> Values | None:
     except ProofError:  # too large to multiply out
         return None
     free = list(dict.fromkeys(name for r in left for name in _names(r.left)))
+    asked = [_Open.of(r) for r in left]
     for k in range(TRIES):
         rng = random.Random(k)
-        found = _tried(left, free if k % 2 == 0 else rng.sample(free, len(free)), rng)
+        found = _tried(asked, free if k % 2 == 0 else rng.sample(free, len(free)), rng)
         if found is not None:
             found = dict.fromkeys(names, Fraction(0)) | found
             for name, value in reversed(solved):
@@ -99,47 +103,87 @@ def _names(p: Polynomial) -> Iterator[str]:
     return (name for monomial, _ in p.ordered for name, _ in monomial)
 
 
-def _tried(relations: Sequence[Relation], order: Sequence[str], rng: random.Random) -> Values | None:
+@dataclass(frozen=True)
+class _Open:
+    """A relation in which values are put: a polynomial with whole coefficients, compared with 0."""
+
+    terms: Mapping[Monomial, int]
+    sign: str
+
+    @classmethod
+    def of(cls, r: Relation) -> Self:
+        """A multiple of the relation, which does as well."""
+        common = lcm(*(c.denominator for c in r.left.terms.values()))
+        return cls({m: c.numerator * (common // c.denominator) for m, c in r.left.terms.items()}, r.sign)
+
+    @cached_property
+    def names(self) -> frozenset[str]:
+        return frozenset(name for monomial in self.terms for name, _ in monomial)
+
+    @cached_property
+    def end(self) -> Fraction | None:
+        """Where it is 0, if it is linear in one variable and has no other."""
+        (name, *others) = self.names
+        slope = self.terms.get(((name, 1),))
+        if others or slope is None or len(self.terms) > 1 + (() in self.terms):
+            return None
+        return Fraction(-self.terms.get((), 0), slope)
+
+    @property
+    def holds(self) -> bool:
+        """Of constants."""
+        return signum(self.terms.get((), 0)) in KEPT[self.sign]
+
+    def put(self, name: str, value: Fraction) -> _Open:
+        """What is left with a value for a variable, times a power of its denominator."""
+        if name not in self.names:
+            return self
+        powers = [dict(monomial).get(name, 0) for monomial in self.terms]
+        over, under, most = value.numerator, value.denominator, max(powers)
+        terms: dict[Monomial, int] = {}
+        for (monomial, c), e in zip(self.terms.items(), powers, strict=True):
+            rest = tuple(factor for factor in monomial if factor[0] != name) if e else monomial
+            terms[rest] = terms.get(rest, 0) + c * over**e * under ** (most - e)
+        common = gcd(*terms.values())
+        return _Open({m: c // common for m, c in terms.items() if c}, self.sign)
+
+
+def _tried(relations: Sequence[_Open], order: Sequence[str], rng: random.Random) -> Values | None:
     """One way through all variables; None at the first relation that fails."""
     found: Values = {}
     left = list(relations)
     while True:
-        open_ = [r for r in left if r.left.variables]
-        if not all(r.holds({}) for r in left if not r.left.variables):
+        if not all(r.holds for r in left if not r.names):
             return None
-        if not open_:
+        left = [r for r in left if r.names]
+        if not left:
             return found
-        name, value = _solved(open_) or _chosen(open_, next(n for n in order if n not in found), rng)
+        name, value = _solved(left) or _chosen(left, next(n for n in order if n not in found), rng)
         if value is None or max(value.numerator.bit_length(), value.denominator.bit_length()) > MOST_BITS:
             return None
         found[name] = value
-        try:
-            left = [
-                r if name not in r.left.variables else Relation(r.left.put(name, value), r.sign)
-                for r in open_
-            ]
-        except ProofError:  # too large to multiply out
+        left = [r.put(name, value) for r in left]
+        if any(c.bit_length() > MOST_BITS for r in left for c in r.terms.values()):
             return None
 
 
-def _solved(relations: Iterable[Relation]) -> tuple[str, Fraction] | None:
+def _solved(relations: Iterable[_Open]) -> tuple[str, Fraction] | None:
     """The variable that is alone and linear in an equation, and its value."""
     for r in relations:
-        if r.sign == "==" and r.left.degree == 1 and len(r.left.variables) == 1:
-            (name,) = r.left.variables
-            return name, -r.left.at({name: 0}) / r.left.terms[((name, 1),)]
+        if r.sign == "==" and r.end is not None:
+            (name,) = r.names
+            return name, r.end
     return None
 
 
-def _chosen(relations: Iterable[Relation], name: str, rng: random.Random) -> tuple[str, Fraction | None]:
+def _chosen(relations: Iterable[_Open], name: str, rng: random.Random) -> tuple[str, Fraction | None]:
     """A value that meets all relations in which only this variable is left, None if none was found."""
-    mine = [r for r in relations if r.left.variables == {name}]
-    bounds = [-r.left.at({name: 0}) / r.left.terms[((name, 1),)] for r in mine if r.left.degree == 1]
-    ends = sorted(set(bounds))
+    mine = [r for r in relations if r.names == {name}]
+    ends = sorted({r.end for r in mine if r.end is not None})
     near = [(one + other) / 2 for one, other in pairwise(ends)]
     near += [end + step for end in ends for step in (0, 1, -1)]
     small = rng.sample(SMALL, len(SMALL))
-    tries = (value for value in (*small, *near) if all(r.holds({name: value}) for r in mine))
+    tries = (value for value in (*small, *near) if all(r.put(name, value).holds for r in mine))
     return name, next(tries, None)
 
 

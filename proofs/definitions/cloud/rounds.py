@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from fractions import Fraction
+from functools import lru_cache
 from itertools import combinations_with_replacement, product
 from typing import Any
 
@@ -165,7 +166,16 @@ def weighted_envy_freeness(demands: Matrix, entitled: Matrix, held: Matrix, task
 def edrf_tasks(demands: Any, weights: Any = None) -> Row:
     """Tasks by Algorithm 1."""
     given = fractions(demands)
+    if weights is None:
+        return _remembered(tuple(map(tuple, given)))
     return algorithm_1(given, weights).tasks(given)
+
+
+@lru_cache(maxsize=1024)
+def _remembered(demands: tuple[tuple[Fraction, ...], ...]) -> Row:
+    """Tasks of equal entitlements, which lies change one by one."""
+    given = [list(row) for row in demands]
+    return algorithm_1(given).tasks(given)
 
 
 @define_on_both
