@@ -167,7 +167,7 @@ def edrf_tasks(demands: Any, weights: Any = None) -> Row:
     """Tasks by Algorithm 1."""
     given = fractions(demands)
     if weights is None:
-        return _remembered(tuple(map(tuple, given)))
+        return list(_remembered(tuple(map(tuple, given))))
     return algorithm_1(given, weights).tasks(given)
 
 
