@@ -221,9 +221,11 @@ def test_progress_moves_within_a_replication(level, monkeypatch):
         if progress.what == "the simulation":
             seen.append(progress)
 
+    # Every event is told.
+    length = {"jobs": 1_000} if level == "jobs" else {"events": 2_000}
     same(
-        RUN[level](system_of(level, 0.5), replications=2, rng=1, progress=watch),
-        RUN[level](system_of(level, 0.5), replications=2, rng=1),
+        RUN[level](system_of(level, 0.5), replications=2, rng=1, progress=watch, **length),
+        RUN[level](system_of(level, 0.5), replications=2, rng=1, **length),
     )
     assert len(seen) > 20
     assert {progress.unit for progress in seen} == {"events"}
