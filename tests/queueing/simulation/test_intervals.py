@@ -77,12 +77,12 @@ def test_short_runs_have_no_interval(problem, load, policy, options):
 def test_intervals_that_are_shown_cover():
     table = tabulate(ONE, DRF(), (400,))
     system = System(ONE, [0.9])
-    counts = [simulate(system, DRF(), events=25_000, rng=k, table=table) for k in range(60)]
-    jobs = [simulate(system, DRF(), jobs=12_000, rng=k, table=table, quantiles=()) for k in range(40)]
+    counts = [simulate(system, DRF(), events=25_000, rng=k, table=table) for k in range(40)]
+    jobs = [simulate(system, DRF(), jobs=12_000, rng=k, table=table, quantiles=()) for k in range(30)]
     queue = System(Problem([[1]], [4]), [2.8])
     tasks = [
         simulate(queue, FIFOScheduler(), tasks=Tasks(per_job=FixedTasks(1)), events=4_000, rng=k)
-        for k in range(60)
+        for k in range(40)
     ]
     for results, name, exact in (
         (counts, "mean_jobs", 9.0),

@@ -184,7 +184,7 @@ class Killer:
 @pytest.mark.parametrize("backend", ["dask", "loky"])
 def test_a_worker_that_dies_ends_a_simulation(backend):
     def call():
-        with backend_of(backend), joblib.parallel_config(backend=backend):
+        with backend_of(backend, workers=1), joblib.parallel_config(backend=backend):
             try:
                 # Beyond the first table, which is made here.
                 RUN["jobs"](system_of("jobs"), policy=Killer(os.getpid()), start=[99, 0], n_jobs=2, rng=1)
@@ -276,7 +276,7 @@ def test_class_without_arrivals(level):
 @pytest.mark.long
 def test_intervals_cover_as_often_as_they_say(level, jobs):
     # M/M/1 at load 0.3: E[x] = 0.3/0.7.
-    confidence, runs = 0.8, 200
+    confidence, runs = 0.8, 120
     run = RUN[level]
     if level == "tasks":
         run = partial(simulate, policy=FIFOScheduler(), tasks=Tasks(per_job=FixedTasks(1)))
@@ -287,7 +287,7 @@ def test_intervals_cover_as_often_as_they_say(level, jobs):
     for seed in range(runs):
         result = run(System(ONE, [0.3]), rng=seed, **options)
         hits += abs(result.mean_jobs[0] - 0.3 / 0.7) <= result.half_widths["mean_jobs"][0]
-    # Binomial(200, 0.8) leaves this interval with probability 1e-6.
+    # Binomial(120, 0.8) leaves this interval with probability 1e-6.
     low, high = stats.binom.interval(SURE, runs, confidence)
     assert low <= hits <= high
 
