@@ -259,9 +259,8 @@ def served_by_index(values, load, jobs, seed):
         """Least mean work until k, per chance to end by then, over the values k to come."""
         left = [value - age for value in values if value > age]
         work = accumulate(left)
-        return min(
-            (done + (len(left) - j) * more) / j for j, (done, more) in enumerate(zip(work, left, strict=True), 1)
-        )
+        steps = enumerate(zip(work, left, strict=True), 1)
+        return min((done + (len(left) - j) * more) / j for j, (done, more) in steps)
 
     # Ranks fall between two values: whoever is served goes on at least to the next value or arrival.
     levels = {age: rank(age) for age in [0.0, *values] if age < values[-1]}
