@@ -310,7 +310,7 @@ def planned(pool: Pool, options: list[Candidate], wish: Wish, most: float) -> Pl
     for one in options:
         b = one.scales
         start = wish.further * float((b * outlook.needed(rates, width)).min())
-        radii: FloatArray = start * RADII
+        radii = np.asarray(start * RADII, dtype=float)
         for radius in _falling(pool, one, radii, wish, most if best is None else best.states):
             sides = np.maximum(np.ceil(radius / b), outlook.sides)
             if sides.prod() >= (most if best is None else best.states):
