@@ -85,16 +85,16 @@ def running(*command, **options):
 
 
 @contextmanager
-def backend_of(name, processes=True, deaths=0):
-    """Two workers of joblib; a task whose workers died more often than that has failed."""
+def backend_of(name, processes=True, deaths=0, workers=2):
+    """Workers of joblib; a task whose workers died more often than that has failed."""
     if name == "loky":
         yield
         return
     dask = pytest.importorskip("dask")
     distributed = pytest.importorskip("distributed")
-    workers = {"n_workers": 2, "threads_per_worker": 1, "processes": processes}
+    options = {"n_workers": workers, "threads_per_worker": 1, "processes": processes}
     # A port of its own: None takes Dask's usual one, and warns where a test beside has it.
-    workers["dashboard_address"] = ":0"
+    options["dashboard_address"] = ":0"
     settings = {
         "distributed.scheduler.allowed-failures": deaths,
         # On a busy machine that compiles kernels beside, a worker may take long to answer.
@@ -103,7 +103,7 @@ def backend_of(name, processes=True, deaths=0):
     }
     with (
         dask.config.set(settings),
-        distributed.LocalCluster(**workers) as cluster,
+        distributed.LocalCluster(**options) as cluster,
         distributed.Client(cluster),
         joblib.parallel_config(backend="dask"),
     ):

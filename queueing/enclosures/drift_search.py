@@ -16,6 +16,7 @@ through its face wants, and as T_A wants; the radius is chosen that makes the bo
 from __future__ import annotations
 
 import math
+from bisect import bisect_left
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -309,7 +310,8 @@ def planned(pool: Pool, options: list[Candidate], wish: Wish, most: float) -> Pl
     for one in options:
         b = one.scales
         start = wish.further * float((b * outlook.needed(rates, width)).min())
-        for radius in start * RADII:
+        radii = np.asarray(start * RADII, dtype=float)
+        for radius in _falling(pool, one, radii, wish, most if best is None else best.states):
             sides = np.maximum(np.ceil(radius / b), outlook.sides)
             if sides.prod() >= (most if best is None else best.states):
                 break
@@ -322,3 +324,18 @@ def planned(pool: Pool, options: list[Candidate], wish: Wish, most: float) -> Pl
                     drift = Drift(one.exponent, b, float(theta), float(gamma), one.hints)
                     best = Plan(drift, tuple(larger.astype(int).tolist()), float(flow))
     return best
+
+
+def _falling(pool: Pool, one: Candidate, radii: FloatArray, wish: Wish, most: float) -> FloatArray:
+    """The radii, which rise, of boxes that are not too large, from the first on at which T falls.
+
+    The bends of T fall with the radius, so what falls outside of one falls outside of all that are larger.
+    """
+
+    def is_outside(radius: float) -> bool:
+        theta, gamma = decay(pool, one, radius)
+        return bool(((gamma > 0) & (theta * radius >= (1.0 + ROOM) * wish.degree)).any())
+
+    sides = np.maximum(np.ceil(radii[:, None] / one.scales), wish.outlook.sides)
+    radii = radii[sides.prod(axis=1) < most]
+    return radii[bisect_left(radii, True, key=is_outside) :]

@@ -411,7 +411,7 @@ def test_a_rate_that_rises_with_the_load_is_seen_by_simulation():
 def test_runs_that_are_too_short_are_not_settled():
     # At load 0.98 the jobs present need thousands of events to change; at 0.2 they do not.
     pool = Problem([[1]], [1])
-    rates = SimulatedRates(pool, Simulated(ProportionalFair(), events=200_000, replications=2000, rng=1), 1.0)
+    rates = SimulatedRates(pool, Simulated(ProportionalFair(), events=60_000, replications=600, rng=1), 1.0)
     for load, settled in ((0.98, False), (0.2, True)):
         estimate = rates.estimate(np.array([load]), 1, 5)
         assert rates.settled(np.array([load]), 1, 5, estimate) is settled

@@ -151,7 +151,7 @@ def tied_types(rng):
 @pytest.mark.parametrize(("draw", "most"), [(mixed_types, 40), (tied_types, 4)])
 def test_whole_servers_under_the_bound_by_brute_force(draw, most):
     rng = np.random.default_rng(3)
-    for _ in range(8):
+    for _ in range(5):
         a, rho, supplies, costs = draw(rng)
         g, top = rng.uniform(0.2, 1.5, len(rho)), np.full(len(costs), most)
         answer = provision(
@@ -316,7 +316,7 @@ def price_list(rng):
 @pytest.mark.long
 def test_ties_in_price_lists_against_a_conic_solver():
     rng = np.random.default_rng(13)
-    refused, lists = 0, 50
+    refused, lists = 0, 30
     for _ in range(lists):
         demands, loads, costs, supplies, most = price_list(rng)
         rates = rng.choice([2.0, 0.2, 0.02]) * rng.choice([1.0, 0.5], len(loads))

@@ -106,21 +106,19 @@ def balanced_jobs(k, d):
     classes = list(combinations(range(k), d))
 
     @cache
-    def balance(present):
-        servers = len(set().union(*(classes[i] for i, _ in present)))
-        return (
-            sum(jobs * balance(without_one(present, i)) for i, jobs in present) / servers if present else 1.0
-        )
+    def balance(counts):
+        present = [i for i, jobs in enumerate(counts) if jobs]
+        servers = len(set().union(*(classes[i] for i in present)))
+        return sum(counts[i] * balance(without_one(counts, i)) for i in present) / servers if present else 1.0
 
-    def without_one(present, k):
-        return tuple((i, jobs - (i == k)) for i, jobs in present if jobs > (i == k))
+    def without_one(counts, i):
+        return (*counts[:i], counts[i] - 1, *counts[i + 1 :])
 
     @one_state
     def balanced(problem, counts):
-        tasks = np.zeros(len(counts))
-        present = tuple((int(i), int(counts[i])) for i in np.flatnonzero(counts))
-        for i, jobs in present:
-            tasks[i] = jobs * balance(without_one(present, i)) / balance(present)
+        state, tasks = tuple(map(int, counts)), np.zeros(len(counts))
+        for i in np.flatnonzero(counts):
+            tasks[i] = state[i] * balance(without_one(state, i)) / balance(state)
         return tasks
 
     return balanced

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+from bisect import bisect_right
+from itertools import accumulate
 
 import numpy as np
 import pytest
@@ -249,16 +251,19 @@ def test_the_index_policy_has_the_mean_jobs_of_its_work(values, chances):
 def served_by_index(values, load, jobs, seed):
     """Mean duration in a run of jobs whose sizes are known from a list, served by rank of age."""
     rng = np.random.default_rng(seed)
-    values = np.sort(np.array(values, float))
-    arrivals = np.cumsum(rng.exponential(values.mean() / load, jobs))
-    sizes = rng.choice(values, jobs)
+    values = sorted(map(float, values))
+    arrivals = np.cumsum(rng.exponential(np.mean(values) / load, jobs)).tolist()
+    sizes = rng.choice(values, jobs).tolist()
 
     def rank(age):
-        more = values[values > age]
-        return min(np.minimum(more - age, k - age).sum() / (more <= k).sum() for k in more)
+        """Least mean work until k, per chance to end by then, over the values k to come."""
+        left = [value - age for value in values if value > age]
+        work = accumulate(left)
+        steps = enumerate(zip(work, left, strict=True), 1)
+        return min((done + (len(left) - j) * more) / j for j, (done, more) in steps)
 
     # Ranks fall between two values: whoever is served goes on at least to the next value or arrival.
-    levels = {age: rank(age) for age in [0.0, *values[:-1]]}
+    levels = {age: rank(age) for age in [0.0, *values] if age < values[-1]}
     now, k, total, present = 0.0, 0, 0.0, []
     while present or k < jobs:
         if not present:
@@ -267,11 +272,11 @@ def served_by_index(values, load, jobs, seed):
             present.append([levels[0.0], k, 0.0])
             k += 1
         best = min(present)
-        goal = values[values > best[2]][0]
+        goal = values[bisect_right(values, best[2])]
         until = arrivals[k] if k < jobs else math.inf
         if now + goal - best[2] <= until:
             now += goal - best[2]
-            best[2] = float(goal)
+            best[2] = goal
             if goal >= sizes[best[1]]:
                 present.remove(best)
                 total += now - arrivals[best[1]]

@@ -323,7 +323,7 @@ def test_functions_that_are_not_found(monkeypatch):
     """Larger sets do not help; the bound by hand remains."""
     monkeypatch.setattr("queueing.optima.stopping.ROUNDS", 1)
     with pytest.raises(NotConvergedError, match="a function still changes after 1 rounds") as stopped:
-        optimal(System.with_load(PAIR, [3, 1], 0.5))
+        optimal(System.with_load(PAIR, [3, 1], 0.7))
     stopped.value.best.check()
     assert isinstance(stopped.value.best, DriftBound)
 

@@ -77,12 +77,12 @@ def test_short_runs_have_no_interval(problem, load, policy, options):
 def test_intervals_that_are_shown_cover():
     table = tabulate(ONE, DRF(), (400,))
     system = System(ONE, [0.9])
-    counts = [simulate(system, DRF(), events=25_000, rng=k, table=table) for k in range(60)]
-    jobs = [simulate(system, DRF(), jobs=12_000, rng=k, table=table, quantiles=()) for k in range(40)]
+    counts = [simulate(system, DRF(), events=25_000, rng=k, table=table) for k in range(40)]
+    jobs = [simulate(system, DRF(), jobs=12_000, rng=k, table=table, quantiles=()) for k in range(30)]
     queue = System(Problem([[1]], [4]), [2.8])
     tasks = [
         simulate(queue, FIFOScheduler(), tasks=Tasks(per_job=FixedTasks(1)), events=4_000, rng=k)
-        for k in range(60)
+        for k in range(40)
     ]
     for results, name, exact in (
         (counts, "mean_jobs", 9.0),
@@ -322,15 +322,15 @@ def test_sizes_whose_tail_few_jobs_show_have_no_interval_of_the_means():
 @pytest.mark.long
 def test_intervals_of_heavy_tails_and_of_edges_cover():
     shared = System(Problem(np.ones((10, 1)), [1]), np.full(10, 0.05), sizes=[Hyperexponential.fit(25)] * 10)
-    runs = [simulate(shared, DRF(), jobs=3_000, rng=k, quantiles=(0.9, 0.99)) for k in range(80)]
+    runs = [simulate(shared, DRF(), jobs=3_000, rng=k, quantiles=(0.9, 0.99)) for k in range(40)]
     for name in ("mean_jobs", "mean_durations", "mean_slowdowns", "service_rates", "slowdown_q0.9"):
         low, high = np.moveaxis([run.columns()[name].interval for run in runs], 1, 0)
         # By insensitivity; the quantile of 20 million jobs.
         exact = {"mean_jobs": 0.1, "service_rates": 0.5, "slowdown_q0.9": 3.93}.get(name, 2.0)
         assert np.isfinite(low).all()
-        # 800 intervals, those of a run not independent: as if 400; 93 % are promised.
+        # 400 intervals, those of a run not independent: as if 200; 93 % are promised.
         missed = 1 - ((low <= exact) & (exact <= high)).mean()
-        assert missed <= stats.binom.isf(1e-6, 400, 0.07) / 400
+        assert missed <= stats.binom.isf(1e-6, 200, 0.07) / 200
 
 
 def test_a_job_alone_has_slowdown_one():

@@ -120,7 +120,7 @@ def thousand_classes():
 
 @pytest.mark.long
 def test_a_thousand_classes():
-    result = simulate(thousand_classes(), DRF(), level="jobs", jobs=40_000, replications=2, rng=1)
+    result = simulate(thousand_classes(), DRF(), level="jobs", jobs=20_000, replications=2, rng=1)
     # Processor sharing: 9 jobs of all classes together.
     assert 6 < result.mean_jobs.sum() < 13
 
@@ -160,7 +160,7 @@ def test_processor_sharing_with_fifty_classes():
     problem = Problem(np.ones((50, 1)), [1])
     loads = 0.8 * np.arange(1, 51) / np.arange(1, 51).sum()
     for system in (System(problem, loads), System(problem, loads, sizes=Deterministic())):
-        result = simulate(system, DRF(), level="jobs", jobs=30_000, rng=1, confidence=SURE)
+        result = simulate(system, DRF(), level="jobs", jobs=15_000, rng=1, confidence=SURE)
         assert result.table_shape is None
         assert (abs(result.mean_jobs - loads / 0.2) <= result.half_widths["mean_jobs"]).all()
 
