@@ -8,6 +8,7 @@ put the page into a frame, and the page itself loads nothing from elsewhere (Con
 
 from __future__ import annotations
 
+import gc
 import logging
 import sys
 import warnings
@@ -82,6 +83,8 @@ class ExplorerServer(BaseServer):
 
     def run(self) -> None:
         """Answer requests until interrupted."""
+        # Bokeh collects garbage for each visitor who has left: not among the modules, which stay.
+        gc.freeze()
         self.io_loop.start()
 
     @property

@@ -15,7 +15,7 @@ from fairqueues.explorer import State, make_server
 rates.LOADS, rates.SECONDS, page.MORE = tuple(sorted(rates.COARSE)), 1.0, 0.3
 server = make_server(State(), port=0)
 print(server.address, server.port, flush=True)
-server.io_loop.start()
+server.run()
 """
 """Its curves have few points, of which many come at once: a picture of each is most of the time."""
 

@@ -2,7 +2,6 @@
 
 import json
 import sys
-from time import perf_counter
 
 from fairness import catalogue
 
@@ -23,8 +22,8 @@ def main(line: str) -> None:
     # Whoever reads the catalogue does so when it is imported.
     from fairness import Problem, allocate, audit, explain
     from fairness.testing import check_policy
+    from fairqueues.explorer import rates as explorer_rates
     from fairqueues.explorer.model import State
-    from fairqueues.explorer.rates import rates_view
     from fairqueues.explorer.views import sharing_view
     from fairqueues.scenario.names import policy_named, policy_spec
     from fairqueues.scenario.scenario import Scenario
@@ -38,7 +37,8 @@ def main(line: str) -> None:
     law = stationary(system, policy, tail=1e-4)
     run = simulate(system, policy, jobs=2_000, replications=4, rng=1, progress=False)
     state = State(shown=(entry.name, "DRF"), policy=entry.name, load=0.2)
-    rates = rates_view(state, until=perf_counter() + 2)
+    explorer_rates.LOADS = explorer_rates.COARSE = (0.3,)
+    rates = explorer_rates.rates_view(state)
     told = explain(allocation, 1)
     answers = {
         "named": [type(policy_named(entry.word)).__name__, policy_spec(policy)],

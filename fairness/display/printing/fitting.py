@@ -93,14 +93,15 @@ def fit(figure: Figure, size: Size) -> None:
     break_names(figure)  # where they leave no room for axes, there is no layout
     for _ in range(ROUNDS):
         figure.draw_without_rendering()
-        raise_letters(figure, size.least)
-        figure.draw_without_rendering()
+        if raise_letters(figure, size.least):
+            figure.draw_without_rendering()
         changed = [break_lines(figure), turn_names(figure), thin_numbers(figure)]
         if size.height is None:
             changed.append(grow(figure))
         if not any(changed):
             break
-    raise_letters(figure, size.least)
+    else:
+        raise_letters(figure, size.least)
 
 
 def _arrange(figure: Figure, size: Size) -> None:

@@ -107,13 +107,20 @@ def _text() -> type[Text]:
     return Text
 
 
-def raise_letters(figure: Figure, least: float) -> None:
-    """No letter below the least size: what has smaller ones grows, all numbers of an axis together."""
+def raise_letters(figure: Figure, least: float) -> bool:
+    """No letter below the least size: what has smaller ones grows, all numbers of an axis together.
+
+    Returns whether any did.
+    """
+    raised = False
     for axis, which, marks in _ticks(figure):
         texts = [text for mark in marks for text in (mark.label1, mark.label2) if text.get_text().strip()]
         needed = max((points_of(text) * least / smallest_letter(text) for text in texts), default=0.0)
         if texts and needed > min(points_of(text) for text in texts) * (1 + 1e-9):
             axis.set_tick_params(which=which, labelsize=needed)
+            raised = True
     for text in figure.findobj(_text()):
         if (small := smallest_letter(text)) < least:
             text.set_fontsize(points_of(text) * least / small)
+            raised = True
+    return raised

@@ -38,8 +38,8 @@ GHODSI = {
 
 @pytest.fixture(scope="module")
 def ghodsi():
-    """600 policy calls per cell find every violation with each of the seeds 0 to 19."""
-    return audit([AssetFair(), ProportionalFair(), DRF()], list(GHODSI), budget=600)
+    """600 policy calls per cell find every violation with each of the seeds 0 to 19, with this one 300 do."""
+    return audit([AssetFair(), ProportionalFair(), DRF()], list(GHODSI), budget=300, rng=0)
 
 
 @pytest.mark.long
@@ -67,7 +67,7 @@ def test_what_a_person_reads(ghodsi):
     text = ghodsi.summary(details=True)
     assert text.splitlines()[0].split() == ["pools", "Asset", "PF", "DRF"]
     assert "✓ no violation found in the search" in text
-    assert "a ✓ stands for 600 to" in text
+    assert "a ✓ stands for 300 to" in text
     assert "proved" not in text.split("\n\n")[0]
     for witness in ghodsi.witnesses.values():
         assert witness.finding.text in text

@@ -632,7 +632,8 @@ def test_names_are_text_and_never_markup(opened: Open) -> None:
 
 def test_interrupt_ends_the_server_and_the_page_says_so(browser: webdriver.Chrome) -> None:
     heard = "import signal; signal.signal(signal.SIGINT, signal.default_int_handler)"
-    code = f"{heard}; from fairqueues.explorer import serve; serve(port=0, open_browser=False)"
+    few = "import fairqueues.explorer.rates as rates; rates.LOADS = tuple(sorted(rates.COARSE))"
+    code = f"{heard}; {few}; from fairqueues.explorer import serve; serve(port=0, open_browser=False)"
     with running(sys.executable, "-c", code, stderr=subprocess.PIPE) as process:
         line = line_of(process.stderr, "the address")
         assert "fairqueues explorer: http://127.0.0.1:" in line
