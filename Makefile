@@ -10,7 +10,7 @@ LIBRARY := $(VENV)/.library
 TESTED := $(VENV)/.tested
 READY := $(VENV)/.ready
 MADE := $(VENV)/.made
-PIP := $(BIN)/python -m pip install --quiet --no-compile --disable-pip-version-check
+PIP := python -m pip install --quiet --no-compile --disable-pip-version-check
 JOBS ?= 2
 
 .PHONY: reproduce test test-long lowest pythons release newcomer lint types layers bench docs clean
@@ -31,8 +31,7 @@ lowest: $(MADE)  ## the test suite with the lowest versions that pyproject.toml 
 	@mkdir -p out
 	$(BIN)/python -m tests.lowest > out/lowest.txt
 	$(PYTHON) -m venv out/lowest
-	out/lowest/bin/python -m pip install --quiet --no-compile --disable-pip-version-check --only-binary :all: \
-	  --constraint out/lowest.txt --editable ".[test,networks]"
+	out/lowest/bin/$(PIP) --only-binary :all: --constraint out/lowest.txt --editable ".[test,networks]"
 	out/lowest/bin/python -m pytest -n $(JOBS) --dist loadfile -W ignore::DeprecationWarning tests
 
 pythons:  ## the test suite on every Python that is promised and installed, each in an environment of its own
@@ -75,7 +74,8 @@ $(LIBRARY): $(MADE) pyproject.toml
 # uv installs in four seconds what pip does in forty. It does not read the settings of pip, so where it does not
 # reach the registry, pip does it.
 define install
-	$(PIP) uv && $(BIN)/uv pip install --quiet --python $(BIN)/python --editable ".[$(1)]" || $(PIP) --editable ".[$(1)]"
+	$(BIN)/$(PIP) uv && $(BIN)/uv pip install --quiet --python $(BIN)/python --editable ".[$(1)]" \
+	  || $(BIN)/$(PIP) --editable ".[$(1)]"
 endef
 
 $(MADE):

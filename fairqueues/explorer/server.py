@@ -85,7 +85,10 @@ class ExplorerServer(BaseServer):
         """Answer requests until interrupted."""
         # Bokeh collects garbage for each visitor who has left: not among the modules, which stay.
         gc.freeze()
-        self.io_loop.start()
+        try:
+            self.io_loop.start()
+        finally:
+            gc.unfreeze()
 
     @property
     def port(self) -> int:

@@ -128,16 +128,6 @@ class Polynomial:
             total += product
         return total
 
-    def put(self, name: str, value: Fraction) -> Polynomial:
-        """The polynomial with a number for a variable."""
-        kept, changed = [], []
-        for monomial, c in self.terms.items():
-            if exponent := dict(monomial).get(name, 0):
-                changed.append((tuple(f for f in monomial if f[0] != name), c * value**exponent))
-            else:
-                kept.append((monomial, c))
-        return _collected(kept + changed)
-
     def __add__(self, other: Polynomial) -> Polynomial:
         return _collected([*self.terms.items(), *other.terms.items()])
 
