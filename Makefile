@@ -74,7 +74,7 @@ $(LIBRARY): $(MADE) pyproject.toml
 # uv installs in four seconds what pip does in forty. It does not read the settings of pip, so where it does not
 # reach the registry, pip does it.
 define install
-	$(BIN)/$(PIP) uv && $(BIN)/uv pip install --quiet --python $(BIN)/python --editable ".[$(1)]" \
+	$(BIN)/$(PIP) uv && $(BIN)/uv pip install --quiet --system-certs --python $(BIN)/python --editable ".[$(1)]" \
 	  || $(BIN)/$(PIP) --editable ".[$(1)]"
 endef
 
