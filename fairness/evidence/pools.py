@@ -187,7 +187,6 @@ def price_certificate(
     counts, tasks = _vectors(problem, counts, tasks)
     live = (counts > 0) & ~problem.blocked
     q = np.zeros(problem.n_classes) if limit_prices is None else limit_prices
-    dual = float(max(-np.min(prices), -np.min(q)))
     shares, columns = problem.nonzeros, problem.nonzeros.columns
     share_prices = prices * problem.capacities
     costs = shares.bills(share_prices) + q
@@ -201,6 +200,10 @@ def price_certificate(
         weighed = np.where(live, 1.0 / costs, 0.0)[columns.job_class] * columns.share
         parts = np.nan_to_num(share_prices * reduced(np.maximum, weighed, columns.start, 0.0))
         limit_parts = np.nan_to_num(q[live] / cost)
+        # Prices are not negative, as parts too: of costs, and of the highest price where nobody pays them.
+        of_limits = np.nan_to_num(q / (costs - q + np.abs(q)))
+        of_prices = np.nan_to_num(share_prices / np.max(np.abs(share_prices)))
+    negative = -min(float(np.min(of, initial=0.0)) for of in (parts, of_limits, of_prices))
     usage = relative_usage(problem, tasks)
     slack = np.where(problem.capacities > 0, 1.0 - usage, 0.0)
     complementary = np.minimum(parts, np.maximum(slack, 0.0))
@@ -208,7 +211,7 @@ def price_certificate(
     limited = np.minimum(limit_parts, np.maximum(room, 0.0))
     residual = max(
         feasibility_residual(problem, counts, tasks, usage),
-        dual,
+        negative,
         float(np.max(np.nan_to_num(stationary, nan=np.inf), initial=0.0)),
         float(np.max(complementary, initial=0.0)),
         float(np.max(limited, initial=0.0)),

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from fairness import Problem
+from fairness import Problem, ProportionalFair, allocate
 from fairness.evidence.pools import (
     bottleneck_certificate,
     feasibility_certificate,
@@ -61,6 +61,18 @@ def test_prices_are_weights_over_tasks(alpha):
     assert alone.residual == room
 
 
+@pytest.mark.parametrize("unit", [1e-12, 1.0, 1e12])
+def test_a_negative_price_is_seen_in_any_unit(unit):
+    # Both full, each price explains the tasks, and one is negative: (1/7, 2/7) is not PF, (1/6, 1/4) is.
+    pool = Problem([[1, 3], [3, 2]], [unit, unit])
+    wrong = price_certificate(pool, [1, 1], np.array([1 / 7, 2 / 7]) * unit, np.array([-0.5, 2.5]) / unit)
+    assert wrong.residual == pytest.approx(3 / 7)
+    assert not wrong.holds
+    right = allocate(pool, ProportionalFair())
+    assert right.certificate.holds
+    assert right.tasks == pytest.approx(np.array([1 / 6, 1 / 4]) * unit)
+
+
 def test_jobs_pay_their_weights():
     weighted = Problem([[1, 0], [0, 1]], [1, 2], weights=[1, 3])
     verdict = price_certificate(weighted, [2, 1], [1, 2], np.array([2.0, 1.5]))
@@ -69,10 +81,11 @@ def test_jobs_pay_their_weights():
 
 def test_prices_are_not_negative_and_only_of_what_is_full():
     alone = [1, 0], [1, 0]
-    assert price_certificate(APART, *alone, np.array([1.0, -0.25])).residual == 0.25 + rounding(4)
+    # Of capacity 2: all of it is worth minus half of the other.
+    assert price_certificate(APART, *alone, np.array([1.0, -0.25])).residual == 0.5 + rounding(4)
     q = np.array([0.0, -0.25])
     verdict = price_certificate(APART, *alone, np.array([1.0, 0.0]), limit_prices=q)
-    assert verdict.residual == 0.25 + rounding(4)
+    assert verdict.residual == 1.0 + rounding(4)  # all that it would pay
     # A fifth of what a task costs is for the resource of which half is left.
     assert price_certificate(TOGETHER, [1], [4], np.array([0.2, 0.05])).residual == pytest.approx(0.2)
     assert price_certificate(TOGETHER, [1], [4], np.array([0.25, 0.0])).residual == rounding(3)
