@@ -119,7 +119,7 @@ def explain(
     seen = stops(asked, allocation, held, i)
     rungs: tuple[Rung, ...] = ()
     if tree is not None and allocation.counts[i] > 0:
-        rungs = way(tree, model, allocation.counts, held.units.sum(axis=1), i)
+        rungs = way(tree, model, allocation.counts, held.totals, i)
     chosen = _places(allocation, model, i) if allocation.counts[i] > 0 else []
     unasked, chosen = max(0, len(chosen) - places), chosen[:places]
 

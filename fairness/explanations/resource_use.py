@@ -34,6 +34,8 @@ class Holdings:
     parts : ndarray of shape (n_classes, n_servers, n_resources)
         Part of each resource that a class holds.
     units : ndarray of shape (n_classes, n_servers, n_resources), resource units
+    totals : ndarray of shape (n_classes, n_resources), resource units
+        What a class holds of the resources of all servers, also where these are divided in time.
     capacities : ndarray of shape (n_servers, n_resources), resource units
     full : ndarray of bool, shape (n_servers, n_resources)
     in_time : bool
@@ -46,6 +48,7 @@ class Holdings:
     demanded: NDArray[np.bool_]
     parts: FloatArray
     units: FloatArray
+    totals: FloatArray
     capacities: FloatArray
     full: NDArray[np.bool_]
     in_time: bool = False
@@ -69,20 +72,15 @@ def holdings(allocation: AnyAllocation) -> Holdings:
            [ 6.,  2.]])
     """
     model, held = allocation.model, allocation.placed[:, :, None]
+    parts, capacities = held * model.server_shares, model.server_capacities
+    units = held * model.demands[:, None, :] if model.given_gamma is None else parts * capacities
+    totals = units.sum(axis=1)
     if getattr(allocation, "division", "resource") == "time":
         alone = np.where(model.runs, model.gamma, 1.0)[:, :, None]
         parts = np.where(model.runs[:, :, None], held / alone, 0.0)
         full, whole = parts.sum(axis=0) >= 1.0 - SATURATION, np.ones((model.n_servers, 1))
         places = (model.job_classes, model.server_names, (TIME,), model.runs[:, :, None])
-        return Holdings(*places, parts, parts, whole, full, in_time=True)
-    parts, capacities = held * model.server_shares, model.server_capacities
-    return Holdings(
-        model.job_classes,
-        model.server_names,
-        model.resources,
-        model.needs,
-        parts,
-        held * model.demands[:, None, :] if model.given_gamma is None else parts * capacities,
-        capacities,
-        allocation.saturated.reshape(capacities.shape),
-    )
+        return Holdings(*places, parts, parts, totals, whole, full, in_time=True)
+    full = allocation.saturated.reshape(capacities.shape)
+    places = (model.job_classes, model.server_names, model.resources, model.needs)
+    return Holdings(*places, parts, units, totals, capacities, full)

@@ -88,7 +88,7 @@ def stops(policy: Any, allocation: AnyAllocation, held: Holdings, i: int) -> tup
         most = float(allocation.model.most_tasks(allocation.counts)[i])
         found.append(Stop("limit", value=most, measure="most tasks of its jobs"))
     if (tree := tree_of(policy)) is not None:
-        found.extend(queue_stops(tree, allocation.model, held.units.sum(axis=1), i))
+        found.extend(queue_stops(tree, allocation.model, held.totals, i))
     meant: Notion = notion(policy, allocation, held)
     candidates = held.demanded & held.full & (held.capacities > 0)
     stopped = meant.stopped & candidates

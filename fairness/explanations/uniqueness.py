@@ -33,7 +33,7 @@ def choice_of(policy: Any, allocation: AnyAllocation, i: int) -> str:
     >>> from fairness import BottleneckMax, Problem, allocate
     >>> trade = Problem([[2, 2, 2], [4, 2, 3], [2, 4, 3]], [2, 2, 2])
     >>> choice_of(BottleneckMax(), allocate(trade, BottleneckMax()), 0)
-    'BMF leaves a choice here: in its allocations class 1 runs from 0.3333 to 0.4 tasks.'
+    'BMF leaves a choice here: in its allocations class 1 runs between 0.3333 and 0.4 tasks.'
     """
     told: str = _choice(policy, allocation, i)
     return told
@@ -61,7 +61,9 @@ def _(policy: Any, allocation: Allocation, i: int) -> str:
     if max(tasks) - min(tasks) <= 1e-8 * max(tasks):
         return ""
     least, most = min(tasks), max(tasks)
-    return f"BMF leaves a choice here: in its allocations {name} runs from {least:.4g} to {most:.4g} tasks."
+    return (
+        f"BMF leaves a choice here: in its allocations {name} runs between {least:.4g} and {most:.4g} tasks."
+    )
 
 
 @_choice.register("alpha-fair")

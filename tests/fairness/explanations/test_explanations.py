@@ -157,7 +157,7 @@ def test_own_policies_are_told_what_is_full_and_no_more():
 
 def test_choices_are_told():
     trade = Problem([[2, 2, 2], [4, 2, 3], [2, 4, 3]], [2, 2, 2])
-    assert "runs from 0.3333 to 0.4 tasks" in why(trade, BottleneckMax(), 0).choice
+    assert "runs between 0.3333 and 0.4 tasks" in why(trade, BottleneckMax(), 0).choice
     twice = Problem([[1, 1, 2], [3, 3, 1]], [9, 9, 9])
     assert "the prices need not be" in why(twice, ProportionalFair(), 0).choice
     assert not why(POOL, ProportionalFair(), 0).choice

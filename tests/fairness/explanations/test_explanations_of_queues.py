@@ -8,9 +8,12 @@ import pytest
 
 from fairness import (
     DRF,
+    PSDSF,
     AlphaFair,
     BottleneckMax,
+    Cluster,
     Hierarchical,
+    HierarchicalPlacement,
     MaxMin,
     Problem,
     ProportionalFair,
@@ -187,3 +190,14 @@ def test_what_stops_classes_under_random_trees_is_met():
                 else:
                     assert stop.cause == "resource"
                     assert held.sum() == pytest.approx(POOL.capacities[j])
+
+
+def test_queues_hold_resources_also_where_servers_are_divided_in_time():
+    tree = Tree(["all", "r", "w"], [-1, 0, 0], job_classes=["a", "b", "c"], class_nodes=[1, 1, 2])
+    servers = Cluster([[1, 2], [2, 1], [1, 1]], [[8, 8], [4, 6]], job_classes=["a", "b", "c"])
+    for cluster in (servers, Cluster([[1], [2], [1]], [[0.5], [0.25]], job_classes=["a", "b", "c"])):
+        result = allocate(cluster, HierarchicalPlacement(tree, PSDSF("time")))
+        parts = result.tasks[:, None] * cluster.demands / cluster.capacities.sum(axis=0)
+        queue, own = explain(result, "a", others=[], places=0).way
+        assert queue.share == pytest.approx((parts[0] + parts[1]).max())
+        assert own.share == pytest.approx(parts[0].max())
