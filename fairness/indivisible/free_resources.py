@@ -4,7 +4,8 @@ Whether the next task still fits is a comparison that must not be spoilt by roun
 fraction, so all amounts of one resource on one server are multiplied by their common denominator, and then
 additions and comparisons are those of integers. If the model was given as integers or fractions, that is
 all. If it was given as floats, 0.3 is not three times 0.1; then a task also fits when it exceeds what is free
-by at most :data:`ROUNDING` of the capacity.
+by at most :data:`ROUNDING` of the capacity. Limits and the bounds of queues are floats in any model: they
+are exceeded by as much.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ Number = Fraction | float
 """An exact number, or a float where the model was given in floats."""
 
 ROUNDING = Fraction(1, 10**12)
-"""Relative difference below which two numbers of a float model are equal; 0 in a rational model."""
+"""Relative difference below which two floats are equal; numbers of a rational model are exact."""
 
 
 class Ledger:

@@ -120,7 +120,7 @@ class _Queues:
         self.ways = [tree.way(v) for v in self.home]
         self.minimum, self.most, self.reserve = (_rows(bound, exact) for bound in tree.bounds(problem))
         self.most[0] = [min(a, b) for a, b in zip(self.most[0], self.amounts.capacities, strict=True)]
-        self.margin = 1 if exact else 1 + float(ROUNDING)
+        self.margin = number(1 + ROUNDING, exact)  # the bounds of a tree are floats in any model
         self.is_guaranteed = any(x > 0 for row in self.minimum for x in row)
         # Without maxima and guarantees only the pool bounds what runs.
         finite = any(x < math.inf for row in self.most[1:] for x in row)

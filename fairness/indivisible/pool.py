@@ -186,7 +186,7 @@ class TaskFilling(Result):
             idle = [not lacking for lacking in self.stopped_by]
             residual = math.inf if (self._rivals & ~self.at_limit & idle).any() else residual
         elif isinstance(self.rule, LowestShare) and self.holdings is None:
-            claim += ", and no two levels are further apart than one task"
+            claim += ", and none below its limit is poorer by more than a task"
             if self.gap_bound > 0:
                 residual = max(residual, float(self.largest_gap / self.gap_bound) - 1.0)
         return Certificate(claim, residual)
@@ -206,9 +206,9 @@ class TaskFilling(Result):
     def _stop(self, n: int) -> str:
         if self.counts[n] == 0:
             return "no job"
-        if self.stopped_by[n]:
-            return ", ".join(self.stopped_by[n])
-        return "limit" if self.at_limit[n] or self.stopper is None else "the misfit of another class"
+        if self.at_limit[n] and not self.problem.blocked[n]:
+            return "limit"
+        return ", ".join(self.stopped_by[n]) or "the misfit of another class"
 
     def summary(self) -> str:
         """What a person wants to read: tasks, shares and what stopped them, order, usage, gap."""
@@ -293,7 +293,7 @@ def fill_tasks(
       order: B, A, A, B, A
       in use: cpu 9/9, ram 14/18
       largest gap 0, one task at most 1/3
-      within all capacities, and no two levels are further apart than one task: holds (residual 0.0e+00)
+      within all capacities, and none below its limit is poorer by more than a task: holds (residual 0.0e+00)
     """
     if not isinstance(problem, Problem):
         raise ModelError(f"fill_tasks needs a Problem (one pool); got {type(problem).__name__}")
@@ -327,6 +327,10 @@ def fill_tasks(
     )
     started = Started(amounts, ledger, choice)
     stopper = rule.fill(started)
+    if max(started.tasks) > np.iinfo(np.int64).max:
+        raise ModelError.of(
+            "limits", "let a class without demand run more than 2**63 tasks; give a lower limit"
+        )
     return TaskFilling(
         problem,
         rule,

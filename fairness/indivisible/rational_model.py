@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fairness.indivisible.free_resources import Number
+from fairness.indivisible.free_resources import ROUNDING, Number
 from fairness.model.cluster import Cluster
 from fairness.model.problem import FloatArray, Problem
 
@@ -73,7 +73,7 @@ class PoolAmounts:
             if x == 0 or blocked
             else math.inf
             if math.isinf(limit)
-            else math.floor(Fraction(x) * Fraction(limit))
+            else math.floor(Fraction(x) * Fraction(limit) * (1 + ROUNDING))
             for x, limit, blocked in zip(
                 self.counts.tolist(), self.problem.limits.tolist(), self.problem.blocked, strict=True
             )

@@ -505,3 +505,16 @@ def test_runs_report_mean_and_deviation():
     assert "10 runs" in repr(runs)
     frame = fill_cluster(cluster, rng=1).to_dataframe()
     assert frame["tasks"].tolist() == (frame["tasks on s"] + frame["tasks on t"]).tolist()
+
+
+def test_limits_bound_whole_tasks_and_the_claim_says_so():
+    filled = fill_tasks(Problem([[1], [1]], [100], limits=[1, np.inf]))
+    assert filled.tasks.tolist() == [1, 99]
+    assert "none below its limit is poorer" in str(filled.certificate)
+    assert filled.to_dataframe().stopped_by.tolist() == ["limit", "resource 1"]
+    # Limits are floats: ten times .7 are seven, three times 1/3 one.
+    assert fill_tasks(Problem([[1]], [100], limits=[0.7]), counts=[10]).tasks.tolist() == [7]
+    assert fill_tasks(Problem([[F(1)]], [100], limits=[1 / 3]), counts=[3]).tasks.tolist() == [1]
+    assert fill_tasks(Problem([[1]], [100], limits=[0.7 - 1e-9]), counts=[10]).tasks.tolist() == [6]
+    with pytest.raises(ModelError, match="limits let a class without demand run more"):
+        fill_tasks(Problem([[0], [1]], [10], limits=[1e30, np.inf]))

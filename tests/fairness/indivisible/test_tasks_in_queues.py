@@ -165,3 +165,14 @@ def test_bad_arguments() -> None:
     much = Tree(["r"], [-1], job_classes=pool.job_classes, class_nodes=[0, 0], minimum=5, lends=0)
     with pytest.raises(ModelError, match=r"guaranteed and not lent, r 5, is more than the capacity, 4"):
         fill_tasks(pool, HierarchicalShare(much))
+
+
+def test_a_maximum_is_a_float_also_in_a_rational_pool():
+    tree = Tree(["all", "q"], [-1, 0], job_classes=["x"], class_nodes=[1], maximum=[[F(1)], [F(3, 10)]])
+    pool = Problem([[F(1, 10)]], [1], job_classes=["x"])
+    filled = fill_tasks(pool, HierarchicalShare(tree))
+    assert filled.is_exact
+    assert filled.tasks.tolist() == [3]
+    # One less where it is truly less.
+    less = Tree(["all", "q"], [-1, 0], job_classes=["x"], class_nodes=[1], maximum=[[1], [0.3 - 1e-9]])
+    assert fill_tasks(pool, HierarchicalShare(less)).tasks.tolist() == [2]
