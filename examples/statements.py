@@ -86,7 +86,9 @@ def _verified(verdict: Verdict) -> Check:
 
 PAGES = tuple(partial(page_of, paper, f"statements_{k}") for k, paper in enumerate(PAPERS, 1))
 
-SOURCE = Source("statements", "Statements and verdicts", INTRODUCTION, PAGES, (), slow=(*PAGES[:2], *PAGES[4:]))
+SOURCE = Source(
+    "statements", "Statements and verdicts", INTRODUCTION, PAGES, (), slow=(*PAGES[:2], *PAGES[4:])
+)
 
 
 def reproduced() -> list[Verdict]:

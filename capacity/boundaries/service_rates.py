@@ -74,6 +74,7 @@ class RateModel(ABC):
 
     name: str
     evidence: ClassVar[str]
+    proves: ClassVar[bool] = True
 
     def __init__(self, problem: Problem, mean_sizes: ArrayLike) -> None:
         empty = System(problem, np.zeros(problem.n_classes), mean_sizes)
@@ -147,6 +148,7 @@ class _Balanced(RateModel):
 class _Chain(RateModel):
     policy: Policy
     evidence = "Markov chain, error estimated from the tail"
+    proves = False
     instead = f"{FASTER}, or Simulated(policy) as the method"
 
     def __init__(self, problem: Problem, policy: Policy, mean_sizes: ArrayLike, max_states: int) -> None:

@@ -182,6 +182,7 @@ class SearchedRates(SimulatedRates):
     """
 
     evidence = "simulated, all intervals of the search hold together with the confidence asked for"
+    proves = False
 
     def __init__(
         self, problem: Problem, method: Simulated, mean_sizes: ArrayLike, runs: Iterator[int]

@@ -437,7 +437,7 @@ class Solved(LoadCurves):
             for m, name in enumerate(self.methods):
                 if self.found_by[k][m] != OPTIMAL and np.isfinite(above[k, m]):
                     known = f" up to {errors[m]:.0e}" if errors[m] > UNSURE * above[k, m] else ""
-                    lines.append(f"  {name} has at most {above[k, m]:.3g} % more{known}")
+                    lines.append(f"  {name} has at most {rounded_up(above[k, m], 3):.3g} % more{known}")
         return lines
 
     def left_out(self) -> list[str]:

@@ -133,7 +133,7 @@ def region_section(
     """
     check_region(region)
     chosen = _numbers(region.job_classes, job_classes)
-    given: Any = np.zeros(region.n_classes) if loads is None else loads
+    given: Any = [0] * region.n_classes if loads is None else loads
     fixed = checked_loads(region.model, given, batch=False, least=0).copy()
     fixed[chosen] = 0.0
     taken = float(region.judge(fixed).relative_load)
@@ -174,13 +174,15 @@ def _numbers(names: Sequence[str], job_classes: Sequence[str | int]) -> list[int
 def _left(pool: Problem, chosen: list[int], loads: Any) -> Problem:
     """The chosen classes with what the others leave of each resource; exact where all is given so."""
     others = [n for n in range(pool.n_classes) if n not in chosen]
-    exact = rationals(np.array(as_named("loads", loads, pool, "job_classes"), dtype=object))
+    given = np.array(as_named("loads", loads, pool, "job_classes"), dtype=object)
+    given[chosen] = 0  # they do not matter
+    exact = rationals(given)
     if pool.is_rational and exact is not None:
         demands, capacities = pool.as_fractions()
         left: Any = [c - sum(exact[n] * demands[n][j] for n in others) for j, c in enumerate(capacities)]
         kept: Any = [demands[n] for n in chosen]
     else:
-        rho = np.array([float(v) for v in as_named("loads", loads, pool, "job_classes")])
+        rho = given.astype(float)
         # Rounding may take a capacity that the others nearly fill below 0.
         left = np.maximum(pool.capacities - rho[others] @ pool.demands[others], 0.0)
         kept = pool.demands[chosen]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -10,6 +10,7 @@ import pandas as pd
 
 from fairness.display.drawing import bars
 from fairness.display.result import Result
+from fairness.display.storage import LATER
 from fairness.model.problem import FloatArray, Problem
 from queueing.model.system import System
 
@@ -33,7 +34,7 @@ class Provision(Result):
         How many servers of each type (without types: units of each resource).
     cost : float
     lower_cost : float
-        Proven: nothing cheaper keeps the targets under this method.
+        Nothing cheaper keeps the targets under this method: proven where ``proves``.
     floor_cost : float
         Proven: nothing cheaper keeps them under any policy.
     bound_servers : ndarray of shape (n_types,)
@@ -52,8 +53,11 @@ class Provision(Result):
     evaluations : int
         Capacities at which the model was computed.
     optimal : bool
-        Whether the cost is proven to be the least (up to ``gap``): under the bound, and for whole numbers.
-        Real numbers under an exact model are verified, and a minimum on one line only.
+        Whether the cost is the least (up to ``gap``), proven where ``proves``: under the bound, and for whole
+        numbers. Real numbers under an exact model are verified, and a minimum on one line only.
+    proves : bool
+        Whether the numbers of the model are bounds; else what is said under this method holds as far as
+        its errors are estimated.
     """
 
     system: System
@@ -74,6 +78,7 @@ class Provision(Result):
     residual: float
     evaluations: int
     optimal: bool
+    proves: bool = field(default=False, metadata=LATER)
 
     @property
     def problem(self) -> Problem:
@@ -125,12 +130,9 @@ class Provision(Result):
             f"  the duration bound would cost {self.bound_cost:.6g}; under this method no less than "
             f"{self.lower_cost:.6g} is possible, under any policy no less than {self.floor_cost:.6g}",
         ]
-        proved = (
-            f"proven the cheapest up to {100 * self.gap:.1g} %"
-            if self.optimal
-            else "targets verified; not proven the cheapest"
-        )
-        lines.append(f"  {proved}")
+        cheapest = f"the cheapest up to {100 * self.gap:.1g} %"
+        known = f"proven {cheapest}" if self.proves else f"{cheapest}, as far as the estimated errors go"
+        lines.append(f"  {known if self.optimal else 'targets verified; not proven the cheapest'}")
         lines += [
             f"  {name}: {row.service_rate:.6g} tasks per active job (target {row.minimum_service_rate:.6g}), "
             f"mean duration {row.mean_duration:.6g} (target {row.maximum_duration:.6g})"

@@ -152,7 +152,7 @@ def provision(
     (array([4.]), 4.0, 3.0)
     """
     problem = _problem(demands)
-    supplies, cost, top = _offers(problem, servers, costs, most, owned=isinstance(demands, Problem))
+    offers = _offers(problem, servers, costs, most, owned=isinstance(demands, Problem))
     maximum_load = require_number("maximum_load", maximum_load, least=1e-100, most=1)
     simulated = isinstance(method, Simulated)
     precision = _effort(simulated, precision, max_states, max_evaluations)
@@ -160,9 +160,9 @@ def provision(
     rho = _loads(problem, loads)
     sizes = System(problem, np.zeros(problem.n_classes), mean_sizes).mean_sizes
     target = _targets(problem, sizes, minimum_service_rate, maximum_duration)
-    program = _program(problem, rho, target, maximum_load, (supplies, cost, top))
+    program = _program(problem, rho, target, maximum_load, offers)
 
-    relaxed, bound, done, reason = _under_bound(program, top, whole, method == BOUND)
+    relaxed, bound, done, reason = _under_bound(program, whole, method == BOUND)
     floor = cheapest_floor(program, whole)
     verifier = Verifier(problem, method, rho, sizes, target, program, max_states, max_evaluations)
     stop: BaseException | None = None
@@ -195,6 +195,7 @@ def provision(
         system=System(verifier.problem(choice.servers), rho / sizes, sizes),
         method=verifier.name,
         evidence=verifier.evidence,
+        proves=verifier.proves,
         servers=frozen(choice.servers),
         cost=choice.cost,
         lower_cost=min(lower, choice.cost),
@@ -259,11 +260,15 @@ def _program(
         )
     a = problem.demands[live]
     usage = rho[live] @ a
-    for j in np.flatnonzero((usage > 0) & ~(offers[0] > 0).any(axis=0)):
-        raise ModelError(f"no server type has any {problem.resources[j]!r}, which is demanded; add one")
+    supplies, costs, top = offers
+    for j in np.flatnonzero((usage > 0) & ~(supplies[top > 0] > 0).any(axis=0)):
+        what = "has capacity 0" if (supplies[:, j] > 0).any() else "is in no server type"
+        raise ModelError(f"{problem.resources[j]!r} {what} and is demanded; add some")
     with np.errstate(divide="ignore", over="ignore"):
         durations = np.where(live, 1.0 / target, np.inf)[live]
-    return BoundProgram(a, usage, usage / maximum_load, durations, *offers)
+    # Of a resource that nobody demands nothing is bought, also where there is none.
+    most = np.where(top > 0, top, np.inf)
+    return BoundProgram(a, usage, usage / maximum_load, durations, supplies, costs, most)
 
 
 def _offers(
@@ -320,14 +325,12 @@ def _loads(problem: Problem, loads: ArrayLike) -> FloatArray:
     return rho
 
 
-def _under_bound(
-    program: BoundProgram, top: FloatArray, whole: bool, suffices: bool
-) -> tuple[Purchase, Purchase, bool, str]:
+def _under_bound(program: BoundProgram, whole: bool, suffices: bool) -> tuple[Purchase, Purchase, bool, str]:
     """Cheapest real numbers under the bound, numbers of the kind asked for, and whether they are the best.
 
     The last word is why they are not known to be; where the bound ``suffices`` they are then the answer.
     """
-    relaxed = program.solve(np.zeros(len(top)), top)
+    relaxed = program.solve(np.zeros(len(program.most)), program.most)
     if relaxed is None:
         raise ModelError(
             "even with everything that can be bought the duration bound does not keep the targets "

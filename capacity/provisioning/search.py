@@ -62,7 +62,7 @@ class Verifier:
 
     def __post_init__(self) -> None:
         model = self._model(self.base)
-        self.name, self.evidence = model.name, model.evidence
+        self.name, self.evidence, self.proves = model.name, model.evidence, model.proves
         self.work = Task("the model at some capacities", 1, "evaluations of the model")
         self.live = self.loads > 0
 

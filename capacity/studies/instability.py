@@ -147,7 +147,7 @@ class RandomLines:
     def __call__(self, rng: np.random.Generator, index: int) -> System:
         """The system with this index."""
         total = float(rng.uniform(*self.load)) * rng.uniform(0.5, 1.0, self.links)
-        total[rng.integers(self.links)] = total.max() if self.links == 1 else rng.uniform(*self.load)
+        total[rng.integers(self.links)] = rng.uniform(*self.load)
         long = float(rng.uniform(0.1, 1.0) * total.min())
         demands = np.vstack([np.ones(self.links), np.eye(self.links)])
         sizes = rng.uniform(0.2, 5, self.links + 1)
@@ -258,7 +258,8 @@ class InstabilitySearch(Result):
         elif math.isfinite(self.fraction_bound):
             lines.append(
                 f"  no instability found: evidence, no proof; with {percent(CONFIDENCE)} confidence the "
-                f"search would see one in less than {100 * self.fraction_bound:.2g} % of such systems"
+                f"search would see one in less than {100 * self.fraction_bound:.2g} % of the systems that it "
+                "decides"
             )
         ratios = self.ratios[np.isfinite(self.ratios)]
         if len(ratios):

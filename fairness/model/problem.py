@@ -273,7 +273,8 @@ class Problem(JobClasses):
 
         Columns of capacity 0 are 0: no class that is not :attr:`blocked` demands them.
         """
-        return frozen(self.demands * self._scale)
+        shares = np.zeros(self.demands.shape)
+        return frozen(np.multiply(self.demands, self._scale, out=shares, where=self.demands > 0))
 
     if not TYPE_CHECKING:  # which would take any name for an attribute
 

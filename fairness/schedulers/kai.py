@@ -33,7 +33,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from fairness.arguments.validation import require, require_number
+from fairness.arguments.validation import require
 from fairness.schedulers.quantities import Numbers, largest, one_number, over, per_queue, quantities
 
 __all__ = ["kai_allocatable", "kai_fair_shares", "kai_gpus", "kai_share"]
@@ -84,7 +84,7 @@ def kai_fair_shares(
     >>> kai_fair_shares(11, [10, 10], deserved=2, weights=[1, 4], as_coded=True)
     array([3., 8.])
     """
-    amount, requests, deserved, maximum, weights, priorities, past = quantities(
+    amount, requests, deserved, maximum, weights, priorities, past, factor = quantities(
         endless=("requests", "deserved", "maximum"),
         signed=("priorities",),
         total=total,
@@ -94,9 +94,10 @@ def kai_fair_shares(
         weights=weights,
         priorities=priorities,
         past=past,
+        k=k,
     )
     whole, requests = one_number("total", amount), np.atleast_1d(requests)
-    factor = require_number("k", k, least=0)
+    factor = one_number("k", factor)
     shape = requests.shape
     deserved, maximum, weights, priorities, past = (
         per_queue(name, values, shape, "requests")
@@ -131,7 +132,7 @@ def _divide(
     wanted: Numbers,
     weights: Numbers,
     past: Numbers,
-    k: float,
+    k: Any,
     whole: bool,
 ) -> tuple[Any, dict[int, Any]]:
     """Divide what is left among queues of one priority; what remains, and what each lost in rounding."""

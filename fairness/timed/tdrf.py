@@ -31,6 +31,7 @@ References
 from __future__ import annotations
 
 import numbers
+import sys
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -231,6 +232,6 @@ def as_times(name: str, values: Iterable[Time | int]) -> tuple[Time, ...]:
 
 def as_time(name: str, value: Time | int) -> Time:
     """A time given by the user; a fraction if it is rational."""
-    if not isinstance(value, numbers.Real) or not np.isfinite(float(value)):
-        raise ModelError.of(name, f"must hold finite numbers; got {value!r}")
+    if not isinstance(value, numbers.Real) or not abs(value) <= sys.float_info.max:
+        raise ModelError.of(name, f"must hold finite numbers; got {value!s:.40}")
     return Fraction(value) if isinstance(value, numbers.Rational) else float(value)

@@ -155,3 +155,12 @@ def test_refusals():
         kai_fair_shares([1, 2], [1, 2])
     with pytest.raises(ModelError, match="weights has shape"):
         kai_fair_shares(1, [1, 2], weights=[1, 2, 3])
+
+
+def test_the_factor_of_past_use_is_exact_too():
+    shares = kai_fair_shares(
+        F(11), [F(10), F(10)], deserved=F(2), weights=[F(1), F(4)], past=[F(0), F(1, 3)], k=F(1, 2)
+    )
+    assert shares.tolist() == [F(143, 40), F(297, 40)]
+    with pytest.raises(ModelError, match="k must be >= 0"):
+        kai_fair_shares(11, [10, 10], deserved=2, weights=[1, 4], past=[0, 0.3], k=-1)

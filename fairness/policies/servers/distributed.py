@@ -121,9 +121,13 @@ class DistributedRun(Result):
     def summary(self) -> str:
         """What a person wants to read: changes, how soon the servers settled, tasks at the end."""
         lines = [f"distributed PS-DSF, {self.cluster.n_servers} servers, {self.times[-1]:g} time units"]
-        for start, took in zip(self.changes, self.settle_times, strict=True):
-            now = self.active[int(np.searchsorted(self.times, start))]
-            present = ", ".join(name for name, on in zip(self.cluster.job_classes, now, strict=True) if on)
+        ends = [*self.changes[1:], np.inf]
+        for start, end, took in zip(self.changes, ends, self.settle_times, strict=True):
+            now = self.active[(self.times >= start) & (self.times < end)]
+            if not len(now):
+                lines.append(f"  from {start:g}: not recorded")
+                continue
+            present = ", ".join(name for name, on in zip(self.cluster.job_classes, now[0], strict=True) if on)
             verdict = "not settled" if np.isnan(took) else f"settled after {took:g}"
             lines.append(f"  from {start:g}: {present or 'nobody'}; {verdict}")
         tasks = ", ".join(f"{v:.6g}" for v in self.tasks[-1])

@@ -125,3 +125,11 @@ def test_what_is_no_region_and_what_has_too_many_classes():
     whole = packing_region(Problem([[1], [5]], [3]))
     with pytest.raises(ModelError, match="no server can run a task"):
         region_section(whole, [1])
+
+
+def test_what_is_not_asked_does_not_make_a_section_inexact():
+    region = stability_region(Problem([[1, 1], [1, 0], [0, 1]], [2, 1], job_classes=["long", "A", "B"]))
+    corners = {(0, 0), (0, 1), (2, 0), (2, 1)}
+    assert set(region_section(region, ["A", "B"]).exact_vertices) == corners
+    assert set(region_section(region, ["A", "B"], [0, 0.3, 0.1]).exact_vertices) == corners
+    assert region_section(region, ["A", "B"], [0.3, 0, 0]).exact_vertices is None

@@ -270,7 +270,7 @@ def test_dual_value_is_a_bound_whatever_the_point():
         ("loads are all 0", {"loads": [0, 0]}, {}),
         ("maximum_load must be", {}, {"maximum_load": 1.5}),
         ("maximum_duration must be > 0", {}, {"maximum_duration": [1, -1]}),
-        ("no server type has any", {}, {"servers": [[1, 0], [2, 0]]}),
+        ("is in no server type and is demanded", {}, {"servers": [[1, 0], [2, 0]]}),
         ("jobs without limits", {"demands": Problem([[1]], [1], limits=[1])}, {}),
         ("method must be", {}, {"method": "exact"}),
     ],
@@ -397,3 +397,20 @@ def test_chains_of_too_many_classes_recommend_a_simulation():
     pool = Problem(np.random.default_rng(16).uniform(0.5, 1.5, (16, 4)), np.full(4, 25.0))
     with pytest.raises(ModelError, match=r"take Simulated\(policy\) as the method"):
         rate_model(pool, DRF(), 1.0, None).rates(np.ones(16), 1e-8)
+
+
+def test_nothing_is_bought_of_a_resource_that_is_not_there_and_that_nobody_needs():
+    answer = provision(Problem([[1, 0]], [10, 0]), [3], [1, 1], maximum_duration=1)
+    assert answer.cost == pytest.approx(provision([[1]], [3], [1], maximum_duration=1).cost, rel=1e-6)
+    with pytest.raises(ModelError, match="'resource 2' has capacity 0 and is demanded"):
+        provision(Problem([[1, 0], [0, 1]], [10, 0]), [3, 1], [1, 1], maximum_duration=1)
+
+
+def test_the_cheapest_is_proven_only_where_the_numbers_of_the_model_are():
+    given = {"maximum_duration": 2, "whole": True}
+    chain = provision([[1, 2], [2, 1]], [0.5, 0.5], [1, 1], method=DRF(), **given)
+    assert (chain.optimal, chain.proves) == (True, False)
+    assert "proven" not in chain.summary()
+    balanced = provision([[1, 2], [2, 1]], [0.5, 0.5], [1, 1], **given)
+    assert balanced.proves
+    assert "proven the cheapest" in balanced.summary()

@@ -96,3 +96,11 @@ def test_errors():
     busy = System(Problem([[1]], [1]), [1.5])
     with pytest.raises(ModelError, match="draw smaller loads"):
         search_instability(ProportionalFair(), lambda rng, index: busy, 1)
+
+
+def test_the_busiest_link_has_a_load_of_the_interval():
+    for links in (1, 3):
+        draw, rng = RandomLines(links), np.random.default_rng(0)
+        loads = [draw(rng, k).relative_loads.max() for k in range(50)]
+        assert min(loads) >= 0.8 - 1e-12
+        assert max(loads) <= 0.99 + 1e-12

@@ -139,3 +139,10 @@ def test_table():
 def test_bad_arguments(arguments, message):
     with pytest.raises(ModelError, match=message):
         distributed_psdsf(**{"cluster": CLUSTER, "horizon": 1, **arguments})
+
+
+def test_between_two_changes_without_a_record_nothing_is_told():
+    cluster = Cluster([[1, 2], [1, 1]], [[9, 12], [12, 6]])
+    run = distributed_psdsf(cluster, 40, activity={1: [(0, 5), (6, 100)]}, sample_every=10, rng=0)
+    assert "from 5: not recorded" in run.summary()
+    assert "from 6: class 1, class 2; settled" in run.summary()

@@ -230,3 +230,9 @@ def test_a_picture_shows_users_with_as_many_tasks():
     np.testing.assert_allclose(first.get_ydata(), [10, 10, 6, 6, 5, 5, np.nan, np.nan])
     np.testing.assert_allclose(second.get_ydata(), [np.nan, np.nan, 5, 5, 5, 5, 6, 6])
     assert first.get_linewidth() > second.get_linewidth() > third.get_linewidth()
+
+
+def test_times_are_numbers_that_floats_hold():
+    for time in (float("inf"), float("nan"), 10**400, -(10**400)):
+        with pytest.raises(ModelError, match="must hold finite numbers"):
+            TDRF([time])
