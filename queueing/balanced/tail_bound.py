@@ -52,6 +52,9 @@ INSTEAD = (
 )
 """What to do where balanced fairness takes too much."""
 
+SELDOM = 1e-3
+"""Of a class that is there for less of the time, the tail is that in this time, times a thousand."""
+
 
 class StoreAndForward:
     """The store-and-forward bound of a stable system; tails of its counts.
@@ -110,9 +113,9 @@ class StoreAndForward:
         gain = self.gain[job_class]
         decay = (self._free / (self._free + gain))[gain > 0].min(initial=1.0)
         horizon = max(64, int(-1.2 * np.log(allowed) / decay))
-        while (tail := self.tails(job_class, horizon))[-1] > allowed:
+        while (tail := self.tails(job_class, horizon))[-1] > (most := allowed * min(1.0, tail[1] / SELDOM)):
             horizon *= 2
-        return int(np.argmax(tail <= allowed))
+        return max(2, int(np.argmax(tail <= most)))
 
     def outside(self, shape: Sequence[int], log_mass_inside: float) -> tuple[float, FloatArray]:
         """Bounds on what a box leaves out.

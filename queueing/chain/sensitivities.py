@@ -58,6 +58,7 @@ from queueing.fluid.stability import require_stable
 from queueing.model.system import System, check_system
 from queueing.states.box import require_part, sides
 from queueing.states.table import Table, departure_rates, tabulate
+from queueing.waiting.whole_jobs import Order
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -190,7 +191,9 @@ def sensitivities(
     system : System
         A pool, at most four classes with Poisson arrivals, exponential sizes.
     policy : callable
-        ``policy(problem, counts) -> tasks``, which does not depend on sizes and arrival rates.
+        ``policy(problem, counts) -> tasks``, which does not depend on sizes and arrival rates, and whose
+        tasks are continuous in capacities and weights. Orders of whole jobs are refused: in them one unit
+        more or a tie less lets other jobs run, and means jump.
     tail : float
         Largest tail mass of the box (:func:`queueing.stationary`).
     max_states : int
@@ -205,7 +208,8 @@ def sensitivities(
     Raises
     ------
     UnstableError, ModelError, NotConvergedError
-        As of :func:`queueing.stationary`; if the system is a cluster.
+        As of :func:`queueing.stationary`; if the system is a cluster or has no arrivals, or the policy is an
+        order of whole jobs.
 
     Examples
     --------
@@ -228,6 +232,11 @@ def sensitivities(
     check_system(system).require_pool("sensitivities", "stationary at two values of a parameter")
     system.require_poisson("sensitivities")
     system.require_exponential("sensitivities", "stationary at two values of a parameter")
+    if isinstance(policy, Order):
+        raise ModelError.of(
+            "policy", f"is {policy.name}: means jump where other jobs fit; take stationary at two values"
+        )
+    system.require_arrivals()
     require_part("tail", tail)
     require_whole("max_states", max_states, 1)
     system.require_scale()

@@ -312,7 +312,7 @@ class System(ClassLoads):
     def require_arrivals(self) -> None:
         """Raise ModelError unless some class has arrivals."""
         if not self.arrival_rates.any():
-            raise ModelError.of("arrival_rates", "are all 0: there is nothing to simulate; set one above 0")
+            raise ModelError.of("arrival_rates", "are all 0: nobody ever comes; set one above 0")
 
     def require_poisson(self, what: str, instead: str | None = "simulate") -> None:
         """Raise ModelError, in the name of ``what``, unless arrivals are Poisson; ``instead`` can do more."""

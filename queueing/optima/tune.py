@@ -25,7 +25,7 @@ from fairness.display.drawing import given_axes, legend_beside
 from fairness.display.lettering import label
 from fairness.display.result import Result
 from fairness.display.tables import aligned, rounded_down
-from fairness.errors import ModelError
+from fairness.errors import ModelError, NotConvergedError
 from fairness.machine.work import OutOfTime, ProgressOption, Task, stopped, watching
 from fairness.model.problem import FloatArray
 from fairness.protocol.policy import Policy, policy_name
@@ -241,11 +241,18 @@ def tune(
         try:
             here = mean_costs(np.zeros(len(live) - 1))
             if mean_costs(np.full(len(live) - 1, STEP)) == here:
-                raise ModelError.of("policy", "does not depend on the weights; take one that looks at them")
+                raise ModelError.of(
+                    "policy",
+                    "does not look at weights, or nothing depends on them: perhaps no resource is shared",
+                )
             with Task("weights", CHOICES ** (len(live) - 1), "choices") as work:
                 _follow(mean_costs, len(live) - 1, precision, here, work.advance)
             if bound and len(live) <= max(MOST_STATES):
                 best.append(optimal(system, cost=costs, precision=PRECISION, progress=False))
+        except NotConvergedError as error:
+            if not tried:
+                raise
+            raise NotConvergedError(str(error), best=found(), residual=error.residual) from error
         except (OutOfTime, KeyboardInterrupt) as stop:
             known = found() if tried else None
             raise stopped(stop, f"{len(tried)} choices of weights are known, in best", known) from None

@@ -207,3 +207,14 @@ def test_errors():
             balanced_fairness(system, shape=shape)
     with pytest.raises(ModelError, match="distribution=True"):
         balanced_fairness(system).tasks()
+
+
+@pytest.mark.parametrize(
+    ("rate", "tail", "error"), [(1e-13, 1e-12, 1e-9), (1e-4, 1e-3, 0.01), (1e-4, 1e-12, 1e-9)]
+)
+def test_a_class_that_is_seldom_there_has_its_durations(rate, tail, error):
+    # At rate 0 a job of class 2 sees a queue of class 1 alone: 1 + load/(1 - load) * .1 of another's mean.
+    pool = Problem([[1, 0.1], [0.1, 1]], [1, 1])
+    law = balanced_fairness(System(pool, [0.5, rate]), tail=tail)
+    assert law.mean_durations == pytest.approx([2, 1.1], rel=error + 2 * rate)
+    assert (law.mean_jobs_error / law.mean_jobs < 1).all()

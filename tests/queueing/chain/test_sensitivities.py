@@ -5,7 +5,7 @@ import pytest
 
 from fairness import DRF, AlphaFair, Cluster, Problem, ProportionalFair
 from fairness.errors import ModelError, NotConvergedError, UnstableError
-from queueing import Erlang, OnOff, System, sensitivities, stationary
+from queueing import Erlang, MaxWeight, OnOff, System, sensitivities, stationary
 
 PAIR = Problem([[10, 1], [1, 10]], [10, 10])
 SYSTEM = System.with_load(PAIR, [3, 1], 0.6, mean_sizes=[1, 0.5])
@@ -111,3 +111,10 @@ def test_refusals(system, error, told):
 def test_too_few_states():
     with pytest.raises(NotConvergedError, match="max_states"):
         sensitivities(System.with_load(Problem(np.eye(3), [1] * 3), [1] * 3, 0.8), DRF(), max_states=2000)
+
+
+def test_means_that_jump_have_no_derivatives_and_nobody_who_never_comes():
+    with pytest.raises(ModelError, match="policy is MaxWeight: means jump"):
+        sensitivities(System(Problem([[2], [3]], [7]), [0.8, 0.6]), MaxWeight(), tail=1e-6)
+    with pytest.raises(ModelError, match="arrival_rates are all 0"):
+        sensitivities(System(Problem([[1]], [1]), [0]), DRF())

@@ -54,7 +54,7 @@ def test_three_classes_are_not_worse():
 def test_refusals():
     with pytest.raises(ModelError, match="tuned for 2 to 4"):
         tune(System(PAIR, [0.1, 0]), DRF())
-    with pytest.raises(ModelError, match="does not depend on the weights"):
+    with pytest.raises(ModelError, match="does not look at weights"):
         tune(System.with_load(PAIR, [1, 1], 0.3), lambda problem, counts: DRF()(PAIR, counts))
     with pytest.raises(ModelError, match="cost"):
         tune(System(PAIR, [0.1, 0.1]), DRF(), cost="time")
