@@ -17,6 +17,7 @@ __all__ = [
     "InfeasibleError",
     "ModelError",
     "NotConvergedError",
+    "PolicyError",
     "UnstableError",
     "advised",
 ]
@@ -65,6 +66,10 @@ class FairqueuesError(Exception):
 
 class ModelError(FairqueuesError, ValueError):
     """The description of a model is wrong: a shape, a sign, a name, a size that memory cannot hold."""
+
+
+class PolicyError(ModelError):
+    """What a policy answers is no allocation: a shape, a sign, more than there is."""
 
 
 class InfeasibleError(FairqueuesError):

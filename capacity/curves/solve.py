@@ -41,7 +41,7 @@ from fairness.arguments.validation import (
     spawned,
 )
 from fairness.display.wording import named
-from fairness.errors import FairqueuesError, ModelError, NotConvergedError, UnstableError
+from fairness.errors import FairqueuesError, ModelError, NotConvergedError, PolicyError, UnstableError
 from fairness.machine.checkpoint import digest_of
 from fairness.machine.work import TOO_LONG, OutOfTime, ProgressOption, Task, watching
 from fairness.protocol.policy import batches
@@ -292,6 +292,10 @@ class _Cell:
     def _unstable(self, error: UnstableError) -> None:
         self.found, self.found_by, self.said = None, UNSTABLE, _growing(self.system, error)
 
+    def _no_policy(self, error: PolicyError) -> None:
+        """Of a policy that answers no allocation nothing is told, whatever was found before."""
+        self.found, self.found_by, self.said = None, "", " ".join(str(error).split())
+
     @property
     def remark(self) -> str:
         """On what was found."""
@@ -321,6 +325,8 @@ class _Cell:
                 self.found, self.said, self.found_by = found, "", found.found_by
         except UnstableError as error:
             self._unstable(error)
+        except PolicyError as error:
+            self._no_policy(error)
         except (ModelError, NotConvergedError, OutOfTime) as error:
             if self.found is None:
                 self.said = " ".join(str(error).split())
@@ -332,6 +338,8 @@ class _Cell:
             found = runs.lengthened(self.system, self.policy, before, effort)
         except UnstableError as error:
             self._unstable(error)
+        except PolicyError as error:
+            self._no_policy(error)
         except FairqueuesError as error:
             _log.info("%s: %s", self.place, error)
         else:

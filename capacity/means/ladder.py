@@ -30,7 +30,7 @@ from capacity.means.method import PART, Effort, Method, Plan, clock
 from capacity.means.optimum import ByOptimum
 from capacity.means.simulations import LEAST, BySimulation
 from capacity.means.words import BALANCED, method_label
-from fairness.errors import ModelError, NotConvergedError, UnstableError, advised
+from fairness.errors import ModelError, NotConvergedError, PolicyError, UnstableError, advised
 from fairness.machine.work import ASIDE, OutOfTime, duration, watching
 from queueing.model.system import System
 
@@ -92,8 +92,8 @@ def answered(
                     announce(method.name, plan)
                     continue
                 found = _run(plan, now, until)
-        except UnstableError:
-            raise
+        except (UnstableError, PolicyError):
+            raise  # whatever the method
         except (ModelError, NotConvergedError, OutOfTime) as error:
             failed.append((method.name, error))
             said.append(f"no {method.name}: {error}")

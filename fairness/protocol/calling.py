@@ -22,7 +22,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from fairness.arguments.validation import FloatArray
-from fairness.errors import FairqueuesError, ModelError
+from fairness.errors import FairqueuesError, ModelError, PolicyError
 from fairness.machine.work import current_watch
 from fairness.model.cluster import Cluster
 from fairness.model.problem import Problem
@@ -142,7 +142,7 @@ def check_answer(
             if servers
             else "a policy answers with one number of tasks per state and class"
         )
-        raise ModelError(
+        raise PolicyError(
             f"policy {name} returned shape {values.shape} for counts of shape {counts.shape}{servers}; {rule}"
         )
     possible = problem.eligible if isinstance(problem, Cluster) else True
@@ -153,7 +153,7 @@ def check_answer(
         state, i = place[: counts.ndim - 1], place[counts.ndim - 1]
         where = f" on {problem.servers[place[-1]]!r}" if isinstance(problem, Cluster) else ""
         rule = " or the class cannot run" if on_servers else ""
-        raise ModelError(
+        raise PolicyError(
             f"policy {name} gave {values[place]} tasks to class {problem.job_classes[i]!r}{where} in state "
             f"{counts[state]}; tasks must be finite, >= 0, and 0 where no job is present{rule}"
         )
@@ -194,7 +194,7 @@ def policy_tasks(
         if over.any():
             place = tuple(int(v) for v in np.argwhere(over)[0])
             _require_same_alone(problem, policy, counts, values, place[:-1])
-            raise ModelError(
+            raise PolicyError(
                 f"policy {policy_name(policy)} gave {values[place]:.6g} tasks to class "
                 f"{problem.job_classes[place[-1]]!r} in state {counts[place[:-1]]}, beyond its limit of "
                 f"{problem.limits[place[-1]]:g} per job; an answer must be feasible"
@@ -212,7 +212,7 @@ def policy_tasks(
             if most[place[-1]]
             else "what is not there"
         )
-        raise ModelError(
+        raise PolicyError(
             f"policy {policy_name(policy)} uses {times} of {problem.resources[place[-1]]!r}{where} in state "
             f"{counts[state]}; an answer must be feasible"
         )
@@ -223,14 +223,14 @@ def _sums(cluster: Cluster, policy: ClusterPolicy, counts: FloatArray) -> FloatA
     """Tasks on all servers together, of a policy that finds them without placements."""
     tasks = policy.tasks(cluster, counts)
     if tasks.shape != counts.shape:
-        raise ModelError(
+        raise PolicyError(
             f"policy {policy_name(policy)} returned {tasks.shape} tasks for counts of shape {counts.shape}"
         )
     most = (1 + EXCESS) * cluster.gamma.sum(axis=1)
     wrong = ~((tasks >= 0) & (tasks <= most)) | ((counts == 0) & (tasks != 0))
     if wrong.any():
         place = tuple(int(v) for v in np.argwhere(wrong)[0])
-        raise ModelError(
+        raise PolicyError(
             f"policy {policy_name(policy)} gave {tasks[place]} tasks to class "
             f"{cluster.job_classes[place[-1]]!r} in state {counts[place[:-1]]}; they must be >= 0, 0 where "
             f"no job is present, and at most the {cluster.gamma.sum(axis=1)[place[-1]]:g} that it runs alone"
@@ -255,11 +255,11 @@ def _answer(problem: Problem | Cluster, policy: Any, counts: FloatArray) -> Floa
         if not _knows_one_state(problem, policy, counts):
             raise
         remedy = _BATCH.format(counts.shape)
-        raise ModelError(f"policy {name} stopped with {error!r} at {remedy}") from error
+        raise PolicyError(f"policy {name} stopped with {error!r} at {remedy}") from error
     values = _as_floats(name, answer, counts)
     if values.shape != _shape(problem, counts) and _knows_one_state(problem, policy, counts):
         remedy = _BATCH.format(counts.shape)
-        raise ModelError(f"policy {name} returned shape {values.shape} for {remedy}")
+        raise PolicyError(f"policy {name} returned shape {values.shape} for {remedy}")
     return values
 
 
@@ -275,7 +275,7 @@ def _as_floats(name: str, answer: Any, counts: FloatArray) -> FloatArray:
     try:
         return np.asarray(answer, dtype=float)
     except (TypeError, ValueError):
-        raise ModelError(
+        raise PolicyError(
             f"policy {name} returned {answer!r:.80} for counts of shape {counts.shape}; a policy answers "
             "with one number of tasks per state and class"
         ) from None
@@ -319,7 +319,7 @@ def _require_same_alone(
     size = np.abs(alone)
     close = np.abs(batch - alone) <= 1e-9 * size.max(initial=0.0) + 1e-6 * size
     if not (close & np.isfinite(alone)).all():
-        raise ModelError(
+        raise PolicyError(
             f"policy {policy_name(policy)} gives {batch.tolist()} in state {state} among counts of shape "
             f"{counts.shape}, but {alone.tolist()} in this state alone; counts[0] is the first state, "
             "counts[..., 0] the first class, and sums go over axis=-1: write it so, put "

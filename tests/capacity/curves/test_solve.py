@@ -464,3 +464,22 @@ def test_nobody_arrives_and_nothing_is_known_of_what_no_method_is_for():
     assert said == "methods: none of them is for balanced fairness"
     with pytest.raises(ModelError, match="methods must be a list"):
         solve(SYSTEM, DRF(), methods=ByChain())
+
+
+def _too_much(problem, counts):
+    return 1.1 * np.asarray(counts, dtype=float)
+
+
+def _too_much_from_seven_jobs_on(problem, counts):
+    x = np.asarray(counts, dtype=float)
+    jobs = x.sum(axis=-1, keepdims=True)
+    return np.where(jobs <= 7, 3 * x / np.maximum(jobs, 1), 5 * x)
+
+
+@pytest.mark.parametrize("policy", [_too_much, _too_much_from_seven_jobs_on])
+def test_what_is_no_policy_has_no_means(policy):
+    pool = Problem([[1, 2], [2, 1]], [10, 10])
+    answer = solve(System.with_load(pool, [1, 1], 0.3), [policy, DRF()], seconds=5)
+    assert np.isnan(answer.mean_jobs[0, 0]).all()
+    assert "an answer must be feasible" in answer.errors[0][0]
+    assert np.isfinite(answer.mean_jobs[0, 1]).all()
