@@ -160,7 +160,7 @@ class Exponential(_ByMean):
 
     def upper_moments(self, values: ArrayLike) -> FloatArray:
         """P(S > s), E[S; S > s] and E[S^2; S > s] for each value, (3, ...)."""
-        return _gamma_tails(1, self.mean, values)
+        return gamma_tails(1, self.mean, values)
 
 
 def exponential_laws(means: list[float]) -> tuple[Exponential, ...]:
@@ -238,7 +238,7 @@ class Erlang(_ByMean):
 
     def upper_moments(self, values: ArrayLike) -> FloatArray:
         """P(S > s), E[S; S > s] and E[S^2; S > s] for each value, (3, ...)."""
-        return _gamma_tails(self.phases, self.mean / self.phases, values)
+        return gamma_tails(self.phases, self.mean / self.phases, values)
 
 
 @dataclass(frozen=True, init=False)
@@ -311,7 +311,7 @@ class Hyperexponential(Law):
     def upper_moments(self, values: ArrayLike) -> FloatArray:
         """P(S > s), E[S; S > s] and E[S^2; S > s] for each value, (3, ...)."""
         parts = zip(self.probabilities, self.means, strict=True)
-        return np.sum([p * _gamma_tails(1, m, values) for p, m in parts], axis=0)
+        return np.sum([p * gamma_tails(1, m, values) for p, m in parts], axis=0)
 
     def unseen_work(self, jobs: float, power: int = 1) -> float:
         """Part of E[S^power] that comes from sizes above the quantile of level 1 - 1/jobs."""
@@ -528,11 +528,11 @@ def unseen_part(law: Law, jobs: float, power: int) -> float:
     return min(1.0, float(parts[1] / parts[0]))
 
 
-def _gamma_tails(shape: int, scale: float, values: ArrayLike) -> FloatArray:
+def gamma_tails(shape: int, scale: float, values: ArrayLike) -> FloatArray:
     """P(S > s), E[S; S > s] and E[S^2; S > s] of a gamma law."""
     from scipy import special
 
-    ratio = float_array("values", values) / scale
+    ratio = np.maximum(float_array("values", values) / scale, 0.0)
     means = (1.0, shape * scale, shape * (shape + 1) * scale**2)
     return np.array([mean * special.gammaincc(shape + k, ratio) for k, mean in enumerate(means)])
 

@@ -52,6 +52,7 @@ from queueing.model.laws import (
     Hyperexponential,
     Law,
     at_least_tiny,
+    gamma_tails,
     positive,
     unseen_part,
 )
@@ -175,6 +176,8 @@ class PhaseType(Law):
         s = float_array("values", values)
         if np.isnan(s).any():
             raise ModelError.of("values", "must be numbers; got nan")
+        if self._pace:
+            return self._row_tails(s)[0]
         return np.minimum(self._present(s).sum(axis=-1), 1.0)
 
     def _present(self, s: FloatArray) -> FloatArray:
@@ -207,12 +210,27 @@ class PhaseType(Law):
     def upper_moments(self, values: ArrayLike) -> FloatArray:
         """P(S > s), E[S; S > s] and E[S^2; S > s] for each value, (3, ...)."""
         s = float_array("values", values)
+        if self._pace:
+            return self._row_tails(s)
         # What is left after s begins in the phase at s.
         rest = np.linalg.solve(-self.rates, np.ones(self.n_phases))
         squares = 2 * np.linalg.solve(-self.rates, rest)
         here = self._present(s)
         chance, mean, square = here.sum(axis=-1), here @ rest, here @ squares
         return np.array([chance, s * chance + mean, s * (s * chance + 2 * mean) + square])
+
+    @cached_property
+    def _pace(self) -> float:
+        """The rate of all phases where they follow each other to the end; 0 elsewhere."""
+        pace = float(self.exits[-1])
+        row = np.diag(np.full(self.n_phases - 1, pace), 1) - pace * np.eye(self.n_phases)
+        return pace if np.array_equal(self.rates, row) else 0.0
+
+    def _row_tails(self, s: FloatArray) -> FloatArray:
+        """What :meth:`upper_moments` returns: from phase k on, the law is Erlang."""
+        starts = np.flatnonzero(self.initial).tolist()
+        laws = [gamma_tails(self.n_phases - k, 1.0 / self._pace, s) for k in starts]
+        return np.asarray(sum(self.initial[k] * law for k, law in zip(starts, laws, strict=True)))
 
     def __repr__(self) -> str:
         return f"PhaseType({self.n_phases} phases, mean {self.mean:.6g}, scv {self.scv:.6g})"

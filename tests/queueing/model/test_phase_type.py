@@ -176,3 +176,18 @@ def test_wrong_arguments_are_refused():
         coxian(1, 2).with_mean(0)
     with pytest.raises(ModelError, match="order"):
         coxian(1, 2).moment(-1)
+
+
+@pytest.mark.parametrize("scv", [1 / 3, 0.4, 0.01, 1 / 1000])
+def test_phases_in_a_row_are_erlang_laws_however_many(scv):
+    law, values = fit_phases(2.0, scv), np.array([-1.0, 0.0, 0.5, 2.0, 3.0])
+    ways, chances = np.flatnonzero(law.initial), law.initial[law.initial > 0]
+    mixed = sum(
+        p * Erlang(law.n_phases - int(k), (law.n_phases - int(k)) / -law.rates[0, 0]).upper_moments(values)
+        for k, p in zip(ways, chances, strict=True)
+    )
+    assert law.upper_moments(values) == pytest.approx(mixed, rel=1e-12, abs=1e-14)
+    assert law.survival(values) == pytest.approx(mixed[0], rel=1e-12, abs=1e-14)
+    if law.n_phases <= 100:  # by the exponential of the matrix
+        left = [law.initial @ expm(law.rates * s) for s in values[1:]]
+        assert law.survival(values[1:]) == pytest.approx([row.sum() for row in left], abs=1e-12)
