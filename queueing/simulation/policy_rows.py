@@ -263,7 +263,7 @@ class PolicySource:
         most = min(most, events if left else max(events, SMALL_TABLE))
         if isinstance(policy, OneState):
             most = min(most, events / PER_STATE)
-        self.largest = most if left else math.inf
+        self.largest = most if left or isinstance(policy, OneState) else math.inf
         # Schedulers of whole tasks may start what has no target, and have a limit of their own.
         self.waiting = math.inf if left else WAITING
         if table is not None or np.log1p(largest).sum() <= math.log(max(most, 1)):

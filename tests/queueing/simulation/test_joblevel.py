@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 from scipy import stats
 
-from fairness import DRF, MaxMin, Problem, ProportionalFair
+from fairness import DRF, MaxMin, Problem, ProportionalFair, one_state
 from fairness.errors import ModelError, NotConvergedError, UnstableError
 from fairness.testing import random_problem
 from queueing import JobTrace, read_trace, simulate
@@ -556,3 +556,17 @@ def test_jobs_that_no_policy_serves_never_leave():
     trace = JobTrace(POOL, [0, 1, 2], ["A", "B", "A"], [1.0, 1.0, 1.0])
     with pytest.raises(UnstableError, match=r"1 of 3 measured jobs never leave.*'B': 1"):
         simulate(System.from_trace(trace), idle, warmup=0, replications=2, quantiles=())
+
+
+def test_a_policy_that_is_asked_state_by_state_is_asked_about_the_states_that_are_met():
+    pool = Problem([[2, 8, 0.5], [4, 4, 0], [1, 2, 1]], [64, 256, 8])
+    asked = []
+
+    # It carries a fifth of the load: what a table of its states would have to hold grows without end.
+    @one_state
+    def little(problem, counts):
+        asked.append(counts.copy())
+        return 0.2 * counts / problem.task_shares.max(axis=1) / np.maximum(counts.sum(), 1)
+
+    simulate(System.with_load(pool, [1, 2, 1], 0.15), little, jobs=250, replications=2, rng=1)
+    assert len(asked) < 20_000
