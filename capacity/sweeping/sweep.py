@@ -120,10 +120,9 @@ def sweep(
         all workers that it has.
     checkpoint : path, optional
         File to which points are written as they end. If it exists, its points are not computed again; the
-        other arguments must be those it was made with. The code of ``model`` and ``outputs`` is known by its
-        name only, and so are policies and objects labelled in ``over`` that are functions; those of other
-        classes than fairqueues has by their ``repr``: after a change that these do not show take another
-        file.
+        other arguments must be those it was made with. Functions are told by their code and by the values
+        and functions of their module that they name; objects of other classes than fairqueues has by their
+        ``repr`` and the code of their call: after a change that these do not show take another file.
     rng : seed or numpy Generator, optional
         Source of the random streams. Default: fresh entropy; with a checkpoint that exists, its own.
     errors : {"record", "raise"}
@@ -350,7 +349,9 @@ def _identity(model: Any, grid: Grid, outputs: Outputs, common_streams: bool) ->
     return {
         "version": version(),
         "model": told(model),
+        "code of the model": digest_of(model),
         "outputs": told(outputs) if callable(outputs) else ", ".join(_outputs(outputs).names),  # type: ignore[attr-defined]
+        "code of outputs": digest_of(outputs) if callable(outputs) else "",
         "dimensions": list(grid.dims),
         **{f"{name!r}": list(labels) for name, labels in grid.labels.items()},
         **{f"values of {name!r}": told for name, told in values.items() if told != list(grid.labels[name])},

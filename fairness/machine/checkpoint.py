@@ -12,13 +12,17 @@ that was changed by anybody else: each piece carries a digest of itself and the 
 
 from __future__ import annotations
 
+import dis
 import hashlib
+import inspect
 import json
 import os
 import re
 import sqlite3
 from collections.abc import Callable, Mapping
+from functools import partial
 from pathlib import Path
+from types import CodeType, FunctionType, ModuleType
 from typing import Any, NoReturn, Self
 
 from fairness.display.storage import identity
@@ -57,13 +61,51 @@ def told(thing: Any) -> str:
 def digest_of(thing: Any) -> str:
     """Of all that a thing holds, which its ``repr`` may round, or leave out where it is large.
 
-    Of what no file can hold, such as a policy of the caller, it is that of :func:`told`.
+    Of what no file can hold, such as a policy of the caller, it is that of :func:`told` and of its code: of
+    functions their byte code, and the values and functions that they name but for what they may change
+    themselves (lists, dictionaries, sets, and what they assign).
+
+    Examples
+    --------
+    >>> half, third = (lambda x: x / 2), (lambda x: x / 3)
+    >>> digest_of(half) == digest_of(lambda x: x / 2), digest_of(half) == digest_of(third)
+    (True, False)
     """
+    return hashlib.sha256(_all_of(thing, ()).encode()).hexdigest()[:16]
+
+
+def _all_of(thing: Any, within: tuple[FunctionType, ...]) -> str:
+    """What a digest is of; functions ``within`` which it stands name those of their own module."""
+    if isinstance(thing, FunctionType):
+        if thing in within or any(other.__module__ != thing.__module__ for other in within):
+            return told(thing)
+        found = inspect.getclosurevars(thing)
+        state = {i.argval for i in dis.get_instructions(thing) if i.opname in ("STORE_GLOBAL", "STORE_DEREF")}
+        named = sorted({**found.globals, **found.nonlocals}.items())
+        values = [v for name, v in named if name not in state and not isinstance(v, list | dict | set)]
+        held = [_all_of(one, (*within, thing)) for one in (thing.__defaults__, thing.__kwdefaults__, *values)]
+        return " ".join([told(thing), _code(thing.__code__), *held])
+    if isinstance(thing, partial):
+        return " ".join(_all_of(one, within) for one in (thing.func, thing.args, thing.keywords))
+    if isinstance(thing, type | ModuleType):
+        return thing.__name__
     try:
-        text = identity(thing)
+        return identity(thing)
     except ModelError:
-        text = told(thing) + told(getattr(thing, "policy", None))
-    return hashlib.sha256(text.encode()).hexdigest()[:16]
+        parts = getattr(thing, "policy", None), vars(type(thing)).get("__call__")
+        codes = [_all_of(one, within) for one in parts if one is not None and hasattr(one, "__module__")]
+        return " ".join([told(thing), *codes])
+
+
+def _code(code: CodeType) -> str:
+    """Byte code and constants, those of inner functions included."""
+    constants = [_code(one) if isinstance(one, CodeType) else _text(one) for one in code.co_consts]
+    return " ".join([code.co_code.hex(), *constants, *code.co_names])
+
+
+def _text(constant: Any) -> str:
+    """A constant; of a set in one order."""
+    return repr(sorted(map(repr, constant)) if isinstance(constant, frozenset) else constant)
 
 
 class Checkpoint:

@@ -38,6 +38,7 @@ from fairness import (
     ProportionalFair,
     Tree,
     UnstableError,
+    one_state,
 )
 from fairness.machine.backends import Failure
 from fairness.machine.checkpoint import Checkpoint
@@ -53,8 +54,14 @@ def system(load, mix="even"):
     return System.with_load(POOL, [1, 1] if mix == "even" else [3, 1], load)
 
 
+MEANWHILE = []
+"""What is called when a point is computed."""
+
+
 def draw(instance, policy, rng):
     """Numbers that only the stream, the parameters and the policy decide."""
+    for call in MEANWHILE:
+        call()
     return {
         "scalar": policy * rng.random(),
         "per_class": ("job_class", instance.loads * rng.random(2)),
@@ -402,17 +409,12 @@ def without(path, recorded, forgotten):
     return kept(path)
 
 
-def test_finished_points_are_not_computed_again(tmp_path, whole, recorded):
+def test_finished_points_are_not_computed_again(tmp_path, whole, recorded, monkeypatch):
     path = tmp_path / "c"
     path.write_bytes(recorded)
     called = []
-
-    def draw(instance, policy, rng):  # the same name, so the same sweep
-        called.append(policy)
-        raise AssertionError
-
-    draw.__qualname__ = "draw"
-    same(run(path, outputs=draw), whole)
+    monkeypatch.setitem(globals(), "MEANWHILE", [lambda: called.append(1)])
+    same(run(path), whole)
     assert not called
     assert len(kept(path)[1]) == 16
 
@@ -427,17 +429,17 @@ def test_what_is_missing_is_computed(tmp_path, whole, recorded, forgotten):
 
 
 @pytest.mark.long
-def test_a_process_that_dies_at_any_write_leaves_a_whole_checkpoint(tmp_path, whole):
+def test_a_process_that_dies_at_any_write_leaves_a_whole_checkpoint(tmp_path, whole, monkeypatch):
     """What SQLite had not yet taken into its file stands beside it, and may end anywhere."""
     path, copy = tmp_path / "c", tmp_path / "copy"
     files = []
 
-    def draw(instance, policy, rng):
+    def keep():
         files.append((path.read_bytes(), Path(f"{path}-wal").read_bytes()))
-        return globals()["draw"](instance, policy, rng)
 
-    draw.__qualname__ = "draw"
-    same(run(path, outputs=draw), whole)
+    monkeypatch.setitem(globals(), "MEANWHILE", [keep])
+    same(run(path), whole)
+    monkeypatch.undo()
     main, beside = files[-1]
     for end in (0, 1, 31, 32, 5000, len(beside) // 2, len(beside) - 4000, len(beside) - 1, len(beside)):
         copy.write_bytes(main)
@@ -795,3 +797,54 @@ def test_progress_goes_to_standard_error_with_the_remaining_time(tmp_path, monke
     monkeypatch.setattr(sys, "stderr", file)
     run()
     assert file.getvalue() == ""
+
+
+def test_a_function_that_was_edited_is_another_function(tmp_path):
+    def work(factor, power):
+        def outputs(instance, policy):
+            return {"x": factor * policy(instance, [1.0])[0]}
+
+        def model(level):
+            return Problem([[1]], [level**power])
+
+        over = {"level": [2]}
+        return sweep(model, [DRF()], over, outputs, checkpoint=tmp_path / "kept").x.item()
+
+    assert work(1, 1) == work(1, 1) == 2
+    with pytest.raises(ModelError, match="code of outputs"):
+        work(2, 1)
+    with pytest.raises(ModelError, match="code of the model"):
+        work(1, 2)
+
+    def ask(factor, kept):
+        def shared(problem, counts):
+            return factor * np.asarray(counts, dtype=float)
+
+        for policy in (shared, one_state(shared), partial(shared)):
+            sweep(lambda n: Problem([[1]], [n]), {"own": policy}, {"n": [2]}, _tasks, checkpoint=kept(policy))
+
+    def own(policy):
+        return tmp_path / type(policy).__name__
+
+    ask(1, own)
+    ask(1, own)
+    with pytest.raises(ModelError, match="all of the policies"):
+        ask(2, own)
+
+
+def _tasks(instance, policy):
+    return {"tasks": policy(instance, np.ones(1))[0]}
+
+
+def test_what_a_function_changes_itself_is_no_part_of_it(tmp_path):
+    calls, seen = 0, []
+
+    def outputs(instance, policy):
+        nonlocal calls
+        calls += 1
+        seen.append(policy)
+        return {"x": 1.0}
+
+    for _ in range(2):
+        sweep(lambda n: n, {"p": 0}, {"n": [1, 2]}, outputs, checkpoint=tmp_path / "kept")
+    assert calls == len(seen) == 2
