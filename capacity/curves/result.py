@@ -22,7 +22,7 @@ from fairness.display.result import Result
 from fairness.display.storage import LATER
 from fairness.display.tables import aligned, rounded_down, rounded_up
 from fairness.display.units import described
-from fairness.display.wording import percent
+from fairness.display.wording import percent, rough
 from fairness.model.problem import FloatArray
 from queueing.model.system import System
 
@@ -401,6 +401,13 @@ class Solved(LoadCurves):
         best: Optimum = self.results[self.methods[found.index(OPTIMAL)], float(self.loads[load])]
         return best
 
+    def _half_width(self, load: int, method: int, i: int) -> str:
+        """Of an interval or bounds, as a part of the mean jobs; nothing where a mean is known better."""
+        if self.found_by[load][method] not in (SIMULATION, PROVED):
+            return ""
+        jobs, error = self.mean_jobs[load, method, i], self.mean_jobs_error[load, method, i]
+        return f"± {rough(100 * error / jobs)} %" if jobs > 0 and np.isfinite(error) else ""
+
     def to_latex(self) -> str:
         """The table as LaTeX, without the remarks."""
         return to_latex(self.to_dataframe().drop(columns=["remarks", "errors"]))
@@ -411,8 +418,12 @@ class Solved(LoadCurves):
         for k, load in enumerate(self.loads):
             for m, method in enumerate(self.methods):
                 for i, name in enumerate(names if self.found_by[k][m] not in ("", UNSTABLE) else ("",)):
-                    means = [f"{getattr(self, mean)[k, m, i]:.6g}" if name else "" for mean in MEANS]
-                    rows.append([method, f"{load:.4g}", name, *means, "" if i else self.known[k][m]])
+                    alone = name and self.found_by[k][m] == PROVED and np.isinf(self.mean_jobs_error[k, m, i])
+                    signs = ("≥ ", "≥ ", "≤ ") if alone else ("",) * len(MEANS)
+                    columns = zip(signs, (getattr(self, mean) for mean in MEANS), strict=True)
+                    means = [f"{sign}{column[k, m, i]:.6g}" if name else "" for sign, column in columns]
+                    known = filter(None, ["" if i else self.known[k][m], self._half_width(k, m, i)])
+                    rows.append([method, f"{load:.4g}", name, *means, ": ".join(known)])
         if len(rows) > SEVERAL:
             lines = super().summary().splitlines()
         else:

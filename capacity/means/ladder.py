@@ -88,13 +88,17 @@ def answered(
                     continue
                 if plan.seconds > PART * now.seconds:
                     told = f"{plan.what}, about {duration(plan.seconds)}"
-                    said.append(f"no {method.name}: {told}, and there are {duration(now.seconds)}")
+                    said.append(f"no {method.name}: {told}, more than {duration(PART * now.seconds)}")
                     announce(method.name, plan)
                     continue
                 found = _run(plan, now, until)
         except (UnstableError, PolicyError):
             raise  # whatever the method
-        except (ModelError, NotConvergedError, OutOfTime) as error:
+        except OutOfTime as error:
+            failed.append((method.name, error))
+            said.append(f"no {method.name}: not done in {duration(now.seconds)}")
+            continue
+        except (ModelError, NotConvergedError) as error:
             failed.append((method.name, error))
             said.append(f"no {method.name}: {error}")
             continue

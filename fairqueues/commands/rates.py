@@ -14,7 +14,7 @@ from fairqueues.errors import WrongUse
 from fairqueues.report.outcome import Evidence
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Collection, Mapping, Sequence
 
     from capacity.results import LoadCurves, Solved
     from fairqueues.scenario import Scenario
@@ -122,10 +122,22 @@ def within(
     return solved
 
 
-def deliver_means(call: Call, what: str, curves: LoadCurves, quantity: str, notes: Sequence[str]) -> None:
-    """Deliver means against the load; that a policy is unstable is an answer, and no failure."""
-    missing = [line for name in curves.methods for line in curves.missing(name)]
-    unstable = [line for line in missing if any(word in line for word in UNSTABLE)]
+def deliver_means(
+    call: Call,
+    what: str,
+    curves: LoadCurves,
+    quantity: str,
+    notes: Sequence[str],
+    beside: Collection[str] = (),
+) -> None:
+    """Deliver means against the load; that a policy is unstable is an answer, and no failure.
+
+    Nor is it one that something is not known that stands ``beside`` what was asked.
+    """
+    missing = {name: curves.missing(name) for name in curves.methods}
+    lacking = [line for name, lines in missing.items() if name not in beside for line in lines]
+    failures = [line for line in lacking if not any(word in line for word in UNSTABLE)]
+    known = [line for lines in missing.values() for line in lines if line not in failures]
     call.deliver(
         what,
         curves.to_dataframe(),
@@ -136,14 +148,14 @@ def deliver_means(call: Call, what: str, curves: LoadCurves, quantity: str, note
         ),
         notes=[
             *notes,
-            *unstable,
+            *known,
             *curves.compared(),
             *(
                 f"warning: {name} at load {load:g}: no interval, so not drawn: {placed(why, call.name)}"
                 for load, name, why in curves.without_interval()
             ),
         ],
-        failures=(line for line in missing if line not in unstable),
+        failures=failures,
         figure=lambda: curves.figure(quantity),
         dataset=curves.to_dataset(),
         seed=call.seed,

@@ -73,7 +73,7 @@ def solve(
         system = scenario.system if load is None else scenario.system.at_load(load)
         named = {METHODS[word]: word for word in yardsticks(system)}
         solved = within(call, system, policies | named, None, seconds, precision)
-        deliver_means(call, "Stationary means", solved, "service_rates", ())
+        deliver_means(call, "Mean service rates", solved, "service_rates", (), beside=named)
         return
     if precision is not None:
         raise WrongUse("--precision is for answers in a given time; add --seconds")
@@ -118,6 +118,8 @@ def _estimates(
     call: Call, system: System, results: dict[str, Any], promised: float | None, closed: bool
 ) -> None:
     """Deliver the means of chains that are cut off and, where there are closed forms, those beside them."""
+    import numpy as np
+
     from queueing import balanced_fairness, duration_bound
 
     evidence = []
@@ -127,11 +129,10 @@ def _estimates(
             evidence.append(_tail(name, law, kept))
         evidence.append(Evidence(name, "violation of the balance equations", law.residual))
     if closed:
-        # What is too large for the one, or not for the other, does not cost the chains.
-        forms: dict[str, Callable[[], Any]] = {
-            "balanced fairness": partial(balanced_fairness, system),
-            "bound": partial(duration_bound, system),
-        }
+        # What is too large for the one does not cost the chains; the other is for jobs without limits.
+        forms: dict[str, Callable[[], Any]] = {"balanced fairness": partial(balanced_fairness, system)}
+        if not np.isfinite(system.problem.limits).any():
+            forms["bound"] = partial(duration_bound, system)
         found = call.run(forms, unit="result", refusals=True)
         if "balanced fairness" in found:
             tail = found["balanced fairness"].tail_mass

@@ -94,10 +94,12 @@ def test_solve_puts_chain_balanced_fairness_and_bound_side_by_side(file):
 
 def test_solve_keeps_the_chains_where_the_closed_bound_does_not_hold(file):
     file.write_text(TWO.replace("[pool]", "[pool]\nlimits = [2, inf]"))
-    data = as_json("solve", file, "-p", "drf", "--tail", "1e-4", code=1)
+    data = as_json("solve", file, "-p", "drf", "--tail", "1e-4")
     assert {row["method"] for row in data["results"]} == {"DRF", "balanced fairness"}
-    (failure,) = data["failures"]
-    assert failure.startswith("bound: the bound is for jobs without limits")
+    assert not data["failures"]
+    # In a given time the bound is asked for beside it; that it is not known is no failure.
+    data = as_json("solve", file, "-p", "drf", "--seconds", "3")
+    assert not data["failures"]
 
 
 @pytest.mark.long
