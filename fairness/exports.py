@@ -51,7 +51,11 @@ def exports(package: str, *moved_to: str) -> tuple[Callable[[str], Any], Callabl
                         stacklevel=2,
                     )
                     return getattr(import_module(place), name)
-            raise AttributeError(f"module {package!r} has no attribute {name!r}")
+            import difflib
+
+            likely = difflib.get_close_matches(name, names, 1)
+            hint = f"; did you mean {likely[0]!r}?" if likely else ""
+            raise AttributeError(f"module {package!r} has no attribute {name!r}{hint}")
         source, original = found[name]
         value = getattr(import_module(source), original)
         setattr(module, name, value)

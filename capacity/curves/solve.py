@@ -203,7 +203,7 @@ def solve(
 def _loads(system: System, loads: ArrayLike | None) -> Any:
     if loads is None:
         return np.array([system.relative_loads.max(initial=0.0)])
-    values = float_array("loads", loads, 1)
+    values = float_array("loads", np.atleast_1d(loads), 1)
     if not len(values) or not (np.isfinite(values) & (values > 0)).all() or (np.diff(values) <= 0).any():
         raise ModelError.of("loads", f"must be increasing and positive; got {loads!r}")
     system.at_load(float(values[0]))  # a trace, or a system without arrivals, has no other loads

@@ -72,10 +72,25 @@ def float_array(name: str, values: ArrayLike, ndim: int | None = None) -> FloatA
             raise TypeError("got a string among them")
         array = np.array(given, dtype=np.float64, order="C")
     except (TypeError, ValueError, OverflowError) as error:
-        raise ModelError.of(name, f"must be an array of numbers with rows of equal length: {error}") from None
+        place, found = _misfit(values) or ((), str(error))
+        said = f"must be an array of numbers with rows of equal length: {found}"
+        raise ModelError.of(name, said, *place) from None
     if ndim is not None and array.ndim != ndim:
         raise ModelError.of(name, f"must have {ndim} dimension{'s'[: ndim - 1]}; got shape {array.shape}")
     return array
+
+
+def _misfit(values: Any) -> tuple[tuple[int, ...], str] | None:
+    """The first entry of a list or table that is no number, or row of another length, and what it is."""
+    several = list | tuple | np.ndarray
+    for k, row in enumerate(values if isinstance(values, several) else ()):
+        entries = [((k, j), v) for j, v in enumerate(row)] if isinstance(row, several) else [((k,), row)]
+        for place, v in entries:
+            if not isinstance(v, numbers.Number | np.bool_ | list | tuple | np.ndarray):
+                return place, f"got {v!r:.40} at index {place if len(place) > 1 else k}"
+        if isinstance(row, several) and isinstance(values[0], several) and len(row) != len(values[0]):
+            return (k,), f"row {k} has {len(row)}, row 0 {len(values[0])}"
+    return None
 
 
 def refuse_foreign(name: str, values: Any) -> None:

@@ -147,7 +147,11 @@ class Cluster(JobClasses):
             },
         )
         d = float_array("demands", demands, ndim=2)
-        c = float_array("capacities", capacities, ndim=2)
+        c = float_array("capacities", capacities)
+        if c.ndim != 2:
+            raise ModelError.of(
+                "capacities", f"must have a row for each server; got shape {c.shape}; one pool is a Problem"
+            )
         (n, m), s = d.shape, c.shape[0]
         if n == 0 or m == 0 or s == 0:
             raise ModelError.of(

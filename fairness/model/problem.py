@@ -139,7 +139,11 @@ class Problem(JobClasses):
             raise ModelError.of("demands", f"has shape {shape}; give at least one class and one resource")
         names = checked_names("job_classes", named["job_classes"], n, "class")
         columns = checked_names("resources", named["resources"], m, "resource")
-        c = float_array("capacities", capacities, ndim=1)
+        c = float_array("capacities", capacities)
+        if c.ndim == 2:
+            raise ModelError.of(
+                "capacities", f"of a pool are one row; got shape {c.shape}; rows of servers make a Cluster"
+            )
         require_shape("capacities", c, (m,), "demands", shape)
         require("capacities", c, np.isfinite(c) & (c >= 0), "finite and >= 0", columns)
         w = np.ones(n) if weights is None else float_array("weights", weights, ndim=1)

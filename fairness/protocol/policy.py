@@ -96,6 +96,10 @@ def policy_name(policy: object) -> str:
     if isinstance(policy, type) or not callable(policy):
         told = f"must be callable as policy(problem, counts), for example DRF(); got {policy!r}"
         instead = getattr(policy, "instead", "")
+        if isinstance(policy, type):
+            instead = f"make one of the class: {policy.__name__}()"
+        elif isinstance(policy, str):
+            instead = "names are for files and commands"
         raise ModelError.of("policy", f"{told}; {instead}" if instead else told)
     name = getattr(policy, "name", None) or getattr(policy, "__name__", None) or type(policy).__name__
     return name if isinstance(name, str) and name.isprintable() else printed(name)

@@ -305,7 +305,10 @@ def allocate(
         raise ModelError(f"allocate needs a Problem or a Cluster; got {type(problem).__name__}")
     name = policy_name(policy)
     if isinstance(policy, ClusterPolicy):
-        raise ModelError(f"{name} places tasks on a Cluster; the model is a Problem (one pool)")
+        raise ModelError(
+            f"{name} places tasks on a Cluster; the model is a Problem (one pool), which as one server is "
+            "Cluster(demands, [capacities])"
+        )
     x = problem.check_state(counts)
     if offers(policy, "solve"):
         solution = cast(CertifyingPolicy, policy).solve(problem, x)
@@ -327,14 +330,9 @@ def allocate(
 
 
 def _place(cluster: Cluster, policy: Policy | ClusterPolicy, counts: ArrayLike | None) -> ClusterAllocation:
-    if not isinstance(policy, ClusterPolicy):
-        raise ModelError(
-            f"{policy!r} does not place tasks; the model is a Cluster, which needs a cluster policy, for "
-            "example PSDSF()"
-        )
-    name = policy_name(policy)
+    name, division = policy_name(policy), getattr(policy, "division", "resource")
     x = cluster.check_state(counts)
-    if offers(policy, "solve"):
+    if isinstance(policy, ClusterPolicy) and offers(policy, "solve"):
         solution = policy.solve(cluster, x)
         if np.shape(solution.placement) != cluster.gamma.shape:
             raise ModelError(
@@ -344,12 +342,12 @@ def _place(cluster: Cluster, policy: Policy | ClusterPolicy, counts: ArrayLike |
         check_answer(cluster, policy, x, solution.placement)
     else:
         placement = call_policy(cluster, policy, x)
-        solution = ClusterSolution(placement, placement_certificate(cluster, x, placement, policy.division))
+        solution = ClusterSolution(placement, placement_certificate(cluster, x, placement, division))
     return ClusterAllocation(
         cluster,
         policy,
         name,
-        policy.division,
+        division,
         x,
         solution.placement,
         solution.certificate,

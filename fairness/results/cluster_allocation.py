@@ -14,6 +14,7 @@ from fairness.evidence.clusters import server_usage, time_shares, virtual_domina
 from fairness.evidence.pools import Certificate
 from fairness.model.cluster import Cluster
 from fairness.protocol.cluster_policy import ClusterPolicy
+from fairness.protocol.policy import Policy
 from fairness.results.any_allocation import AnyAllocation
 from fairness.results.placements import placement_bars, server_table
 
@@ -52,7 +53,7 @@ class ClusterAllocation(AnyAllocation):
     """
 
     cluster: Cluster
-    policy: ClusterPolicy | None
+    policy: Policy | ClusterPolicy | None
     name: str
     division: str
     counts: FloatArray

@@ -25,7 +25,10 @@ BAD_FOR_BOTH = [
     ({"demands": None}, r"demands must have 2 dimensions; got shape \(\)"),
     ({"demands": [[1, 2], [3]]}, "demands must be an array of numbers with rows of equal length"),
     ({"demands": [["x", 2], [1, 1]]}, "demands must be an array of numbers"),
-    ({"demands": [[F(1), "2"], [1, 1]]}, "demands must be an array of numbers .*got a string among them"),
+    (
+        {"demands": [[F(1), "2"], [1, 1]]},
+        r"an array of numbers .*: got '2' at index \(0, 1\)",
+    ),
     ({"demands": [[1j, 2], [1, 1]]}, "demands must be an array of numbers .*complex"),
     ({"demands": [[10**400, 1], [1, 1]]}, "demands must be an array of numbers .*too large"),
     ({"demands": [[None, 1], [1, 1]]}, r"demands must be finite and >= 0; got nan at index \(0, 0\)"),
@@ -62,7 +65,10 @@ BAD_POOLS = [
 BAD_CLUSTERS = [
     ({"demands": [[], []], "capacities": [[], []]}, "at least one class, one server and one resource"),
     ({"capacities": np.empty((0, 2))}, "at least one class, one server and one resource"),
-    ({"capacities": [9, 12]}, r"capacities must have 2 dimensions; got shape \(2,\)"),
+    (
+        {"capacities": [9, 12]},
+        r"a row for each server; got shape \(2,\); one pool is a Problem",
+    ),
     (
         {"capacities": [[1, 2, 3]]},
         r"demands has shape \(2, 2\), so capacities must have shape \(1, 2\); got \(1, 3\)",
@@ -315,7 +321,7 @@ def test_replaced_refuses_bad_input(model):
     ):
         model.replaced(capacity=1)
     for name in ("demands", "capacities"):
-        with pytest.raises(ModelError, match=rf"{name} must have \d dimensions?; got shape \(\)"):
+        with pytest.raises(ModelError, match=rf"{name} .*got (shape )?\(\)"):
             model.replaced(**{name: 5})
         with pytest.raises(ModelError, match=f"{name} must be an array of numbers with rows of equal length"):
             model.replaced(**{name: [[1, 2], [3]]})

@@ -148,10 +148,14 @@ def test_plot_shows_who_holds_what():
 @pytest.mark.parametrize(
     ("model", "policy", "message"),
     [
-        (CLUSTER, DRF(), r"DRF\(.*\) does not place tasks; the model is a Cluster, .* for example PSDSF\(\)"),
-        (CLUSTER, PSDSF, r"<class .*PSDSF'> does not place tasks; .* for example PSDSF\(\)"),
-        (CLUSTER, "psdsf", "'psdsf' does not place tasks"),
-        (CLUSTER, lambda cluster, counts: cluster.gamma, "does not place tasks; the model is a Cluster"),
+        (CLUSTER, DRF(), r"DRF is made for one pool of resources; the problem is a Cluster: .* PSDSF\(\)"),
+        (CLUSTER, PSDSF, r"got <class .*PSDSF'>; make one of the class: PSDSF\(\)"),
+        (CLUSTER, "psdsf", "got 'psdsf'; names are for files and commands"),
+        (
+            CLUSTER,
+            lambda cluster, counts: counts,
+            r"shape \(3,\) for counts of shape \(3,\) and 2 servers",
+        ),
         (POOL, PSDSF(), r"PS-DSF rdm places tasks on a Cluster; the model is a Problem"),
         ([[1, 2]], PSDSF(), "allocate needs a Problem or a Cluster; got list"),
         (None, None, "allocate needs a Problem or a Cluster; got NoneType"),
@@ -238,3 +242,11 @@ def test_batches_have_leading_axes(policy):
     assert policy(CLUSTER, np.empty((0, 3))).shape == (0, 3, 2)
     with pytest.raises(ModelError, match=r"got -1.0 at index \(0, 1\)"):
         policy(CLUSTER, [[1, -1, 1]])
+
+
+def test_a_function_of_ones_own_places_tasks():
+    result = allocate(CLUSTER, lambda cluster, counts: cluster.gamma / cluster.n_classes)
+    np.testing.assert_allclose(result.tasks, CLUSTER.gamma.sum(axis=1) / 3)
+    assert result.certificate.holds
+    too_many = allocate(CLUSTER, lambda cluster, counts: cluster.gamma)
+    assert not too_many.certificate.holds

@@ -255,7 +255,7 @@ def test_a_system_becomes_a_file_and_comes_back(system):
         ("alpha:x", "alpha must be"),
         ("drf:x", "resource_weights must be an array of numbers"),
         ({"policy": "alpha", "alpha": 10**400}, r"inf for max-min\); got a number too large for floats"),
-        ({"policy": "tdrf", "join_times": [10**400, 1]}, "a parameter of policy 'tdrf' is of the wrong kind"),
+        ({"policy": "tdrf", "join_times": [10**400, 1]}, "join_times must hold finite numbers"),
     ],
 )
 def test_wrong_names(spec, said):
