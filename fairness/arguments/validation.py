@@ -184,7 +184,8 @@ def require_workers(n_jobs: Any) -> int:
     if not good or (n_jobs != -1 and not 1 <= n_jobs <= MOST_WORKERS):
         raise ModelError.of(
             "n_jobs",
-            f"must be a positive integer (at most {MOST_WORKERS}), or -1 for all cores; got {_brief(n_jobs)}",
+            f"counts workers: a positive integer (at most {MOST_WORKERS}), or -1 for all cores; got "
+            f"{_brief(n_jobs)}",
         )
     return int(n_jobs)
 

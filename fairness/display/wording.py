@@ -7,6 +7,7 @@ from collections.abc import Sequence
 __all__ = [
     "NAMED",
     "capital",
+    "in_use",
     "listed",
     "many",
     "named",
@@ -20,6 +21,8 @@ __all__ = [
 
 NAMED = 3
 """Names that a sentence tells before it counts the others."""
+OVER = 1e-8
+"""Part of a capacity that may be exceeded by rounding."""
 
 
 def said(value: float, sign: bool = False) -> str:
@@ -48,6 +51,18 @@ def rough(value: float, digits: int = 2) -> str:
 def percent(part: float) -> str:
     """A part of something, in hundredths."""
     return f"{100 * part:.3g} %"
+
+
+def in_use(resource: str, used: float, capacity: float, full: bool) -> str:
+    """How much of a resource is in use.
+
+    Examples
+    --------
+    >>> in_use("cpu", 3, 9, False), in_use("cpu", 9, 9, True), in_use("cpu", 12, 9, True)
+    ('cpu 3/9', 'cpu 9/9 (full)', 'cpu 12/9 (more than there is)')
+    """
+    word = " (more than there is)" if used > (1 + OVER) * capacity else " (full)" if full else ""
+    return f"{resource} {used:.6g}/{capacity:g}{word}"
 
 
 def number_of_tasks(number: float) -> str:

@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike
 
 from fairness.display.drawing import stacked_bars
 from fairness.display.tables import Columns, aligned
+from fairness.display.wording import in_use
 from fairness.errors import ModelError
 from fairness.evidence.clusters import placement_certificate
 from fairness.evidence.pools import (
@@ -135,7 +136,10 @@ class Allocation(AnyAllocation):
                 "tasks": self.tasks,
                 "dominant_share": self.dominant_shares,
                 **usage,
-                "bottlenecks": [", ".join(names) for names in self.bottlenecks],
+                "bottlenecks": [
+                    ", ".join(names) if x > 0 else ""
+                    for names, x in zip(self.bottlenecks, self.counts, strict=True)
+                ],
             }
         )
 
@@ -176,10 +180,7 @@ class Allocation(AnyAllocation):
         if problem.n_classes > CLASSES:
             lines.append(f"  ... {problem.n_classes - CLASSES:,} more classes: see tasks")
         columns = problem.resources, self.usage, problem.capacities, self.saturated
-        used = [
-            f"{name} {u:.6g}/{c:g}" + (" (full)" if full else "")
-            for name, u, c, full in islice(zip(*columns, strict=True), CLASSES)
-        ]
+        used = [in_use(name, u, c, full) for name, u, c, full in islice(zip(*columns, strict=True), CLASSES)]
         if problem.n_resources > CLASSES:
             used.append(f"... {problem.n_resources - CLASSES:,} more resources: see utilization")
         lines.append("  in use: " + ", ".join(used))

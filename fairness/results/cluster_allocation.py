@@ -10,6 +10,7 @@ import numpy as np
 
 from fairness.arguments.validation import FloatArray
 from fairness.display.tables import Columns
+from fairness.display.wording import in_use
 from fairness.evidence.clusters import server_usage, time_shares, virtual_dominant_shares
 from fairness.evidence.pools import Certificate
 from fairness.model.cluster import Cluster
@@ -138,8 +139,7 @@ class ClusterAllocation(AnyAllocation):
             )
             for i, server in enumerate(cluster.servers):
                 used = ", ".join(
-                    f"{name} {self.usage[i, r]:.6g}/{cluster.capacities[i, r]:g}"
-                    + (" (full)" if self.saturated[i, r] else "")
+                    in_use(name, self.usage[i, r], cluster.capacities[i, r], self.saturated[i, r])
                     for r, name in enumerate(cluster.resources)
                     if cluster.capacities[i, r] > 0
                 )

@@ -6,6 +6,7 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from fairness.display.wording import in_use
 from fairqueues.console.command import Call, command, stacked
 from fairqueues.console.inputs import chosen, numbers
 from fairqueues.console.options import File, Policies
@@ -54,7 +55,7 @@ def allocate(call: Call, file: File, policy: Policies = None, counts: str | None
 def _use(name: str, result: Any) -> str:
     """Line on the use of each resource."""
     used = (
-        f"{resource} {u:.6g}/{c:g}" + (" (full)" if full else "")
+        in_use(resource, u, c, full)
         for resource, u, c, full in zip(
             result.problem.resources, result.usage, result.problem.capacities, result.saturated, strict=True
         )

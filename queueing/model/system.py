@@ -387,7 +387,9 @@ def check_system(system: Any) -> System:
     """The system; refuse what is none."""
     if not isinstance(system, System):
         raise ModelError.of(
-            "system", f"must be a System; got a {type(system).__name__}; build System(problem, arrival_rates)"
+            "system",
+            f"must be a System; got a {type(system).__name__}; build System(problem, arrival_rates), of a "
+            "recorded cluster System.from_trace(fit_trace(trace, nodes))",
         )
     return system
 

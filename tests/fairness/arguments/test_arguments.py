@@ -193,7 +193,7 @@ def test_workers_are_counted_in_one_way(name: str) -> None:
     for wrong in (-3, True, 0, 1.5, "2", None, 10**9):
         if wrong is not None or name not in ("capacity.sweep", "capacity.load_curves"):
             with pytest.raises(
-                ModelError, match=r"n_jobs must be a positive integer .* or -1 for all cores; got"
+                ModelError, match=r"n_jobs counts workers: a positive integer .* or -1 for all cores; got"
             ):
                 WORKERS[name](wrong)
 

@@ -186,7 +186,7 @@ def test_tables_by_several_workers():
             one, known = tabulate(problem, policy, (13, 7)), tabulate(problem, policy, (5, 6))
             other = tabulate(problem, policy, (13, 7), known=known, n_jobs=2)
             np.testing.assert_array_equal(one.tasks, other.tasks)
-    with pytest.raises(ModelError, match=r"n_jobs must be a positive integer .*, or -1"):
+    with pytest.raises(ModelError, match=r"n_jobs counts workers: a positive integer .*, or -1"):
         tabulate(TWO, PSDSF(), 3, n_jobs=0)
 
 
