@@ -131,11 +131,20 @@ def bound_bars(
 def stacked_bars(
     ax: Axes | None, names: Sequence[str], parts: ArrayLike, labels: Sequence[str], *, title: str
 ) -> Axes:
-    """One bar per resource, the parts (n_labels, n_names) that the classes hold side by side in it."""
-    ax = given_axes(ax, names)
+    """One bar per resource, the parts (n_labels, n_names) that the classes hold side by side in it.
+
+    Where there are more classes than colours, the largest have one and the others are grey together.
+    """
+    ax, held = given_axes(ax, names), np.asarray(parts, dtype=float)
+    most = len(labels) if len(labels) <= len(PARTS) else len(PARTS) - 1
+    largest = np.sort(np.argsort(-held.sum(axis=1), kind="stable")[:most])
+    bars = [(label(labels[p]), part_colour(k), held[p]) for k, p in enumerate(largest)]
+    if most < len(labels):
+        rest = np.delete(held, largest, axis=0).sum(axis=0)
+        bars.append((f"{len(labels) - most:,} others", "0.8", rest))
     left = np.zeros(len(names))
-    for k, (text, part) in enumerate(zip(labels, np.asarray(parts, dtype=float), strict=True)):
-        ax.barh(range(len(names)), part, left=left, color=part_colour(k), label=label(text))
+    for text, colour, part in bars:
+        ax.barh(range(len(names)), part, left=left, color=colour, label=text)
         left += part
     ax.axvline(1.0, color="black", linewidth=0.8)
     ax.set(xlabel="share of the resource in use", title=label(title), xlim=(0, max(1.02, 1.02 * left.max())))

@@ -128,8 +128,9 @@ def label_ends(ax: Axes, ends: Mapping[str, tuple[float, float, str]], size: flo
             label=END,
             arrowprops={
                 "arrowstyle": "-",
-                "color": shade,
-                "linewidth": 0.6,
+                "color": "0.6",
+                "linestyle": ":",
+                "linewidth": 0.8,
                 "shrinkA": 1,
                 "shrinkB": 2,
                 "relpos": (0, 0.5),

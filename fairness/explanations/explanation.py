@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from fairness.display.colours import part_colour
+from fairness.display.colours import PARTS, part_colour
 from fairness.display.drawing import SHORT, given_axes, legend_beside, name_rows
 from fairness.display.lettering import folded, label
 from fairness.display.result import Result
@@ -195,7 +195,8 @@ class Explanation(Result):
         names = [f"{stop.resource} on {stop.server}" if stop.server else stop.resource for stop, *_ in places]
         rows, shown = names[:MOST_BARS], parts[:MOST_BARS]
         ax = given_axes(ax, rows)
-        bars = [(held.job_classes[p], part_colour(k), shown[:, p]) for k, p in enumerate(named)]
+        own = len(held.job_classes) <= len(PARTS)  # else some of those that are named would look alike
+        bars = [(held.job_classes[p], part_colour(p if own else k), shown[:, p]) for k, p in enumerate(named)]
         bars.append(("all others", "0.8", np.delete(shown, named, axis=1).sum(axis=1)))
         left = np.zeros(len(rows))
         for k, (text, colour, wide) in enumerate(bars):
@@ -204,7 +205,11 @@ class Explanation(Result):
                 ax.barh(range(len(rows)), wide, left=left, color=colour, hatch=hatch, label=label(text))
                 left += wide
         name_rows(ax, rows)
-        ax.set(xlabel="part of the resource", title="Who holds what stops it", xlim=(0, 1.02))
+        ax.set(
+            xlabel="part of the resource",
+            title=f"Who holds what stops {label(self.job_class)} (hatched)",
+            xlim=(0, 1.02),
+        )
         if rows:
             legend_beside(ax, width=SHORT)
         else:
