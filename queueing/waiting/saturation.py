@@ -44,7 +44,12 @@ from queueing.exact_laws.exact_means import exact_means
 from queueing.model.finite_chain import FiniteChain
 from queueing.model.system import System
 from queueing.waiting.counted_orders import Priorities
-from queueing.waiting.counted_throughput import Throughput, max_weight_throughput, priority_throughput
+from queueing.waiting.counted_throughput import (
+    MOST_SERVERS,
+    Throughput,
+    max_weight_throughput,
+    priority_throughput,
+)
 from queueing.waiting.orders import require_nested
 from queueing.waiting.saturated_chain import MOST_EXACT as FEW
 from queueing.waiting.saturated_chain import solve_saturated
@@ -203,9 +208,10 @@ def saturate(system: System, order: Order) -> Saturation:
     if found is None:
         raise ModelError.of(
             "order",
-            f"is {order.name}, of which the boundary is known for one or two classes with arrivals, and for "
-            "jobs that all hold the same: stationary(system, order) finds a law where there is one, "
-            "simulate(system, order) shows growth, is_stable(system) what no order can carry",
+            f"is {order.name}, of which the boundary is known for one or two classes with arrivals, if at "
+            f"most {MOST_SERVERS:,} jobs of the first fit, and for jobs that all hold the same: "
+            "stationary(system, order) finds a law where there is one, simulate(system, order) shows growth, "
+            "is_stable(system) what no order can carry",
         )
     return found
 
