@@ -258,7 +258,7 @@ def _(order: Order, system: System) -> Saturation:
     # The constant of M/G/1, as of all orders that waste nothing and look at finitely many jobs [3]: of
     # exponential sizes, E[S^2] / 2 is the mean of squares.
     near_1 = dot(rates, [ask**2 for ask in asks]) * sum(rates) / load**2
-    exponential = all(law.memoryless for law in system.sizes)
+    exponential = all(system.sizes[i].memoryless for i in np.flatnonzero(system.arrival_rates > 0))
     held = _held_parts(system, system.loads / float(load))
     basis = "all servers are held in saturation"
     return Saturation(system, order.name, sum(rates) / load, held, 0, basis, near_1 if exponential else None)
