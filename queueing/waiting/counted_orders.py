@@ -1,8 +1,9 @@
 r"""Orders of whole jobs that look at the counts alone: MaxWeight and priorities.
 
 Jobs are taken out of service at any time and go on later where they stopped; with exponential sizes it does
-not matter which jobs of a class run. So an order is a policy that answers with whole numbers of tasks, one
-for each job that runs.
+not matter for the counts which jobs of a class run. So an order is a policy that answers with whole numbers
+of tasks, one for each job that runs. It does matter for the law of the durations, if not for their means: a
+simulation of jobs runs the oldest ones of a class, or those that its ``order`` says.
 
 **MaxWeight** [1]_ runs, of the whole numbers of jobs :math:`n \le x` that fit together, those with the
 largest

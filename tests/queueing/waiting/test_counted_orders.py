@@ -13,9 +13,19 @@ from scipy import sparse, stats
 from scipy.sparse.linalg import spsolve
 
 from capacity import is_stable, packing_region, policy_stability_boundary, policy_stability_region, solve
-from fairness import Cluster, Problem, allocate
+from fairness import DRF, Cluster, Problem, allocate
 from fairness.errors import ModelError, UnstableError
-from queueing import Erlang, MaxWeight, Priorities, Renewal, System, enclose, simulate, stationary
+from queueing import (
+    Erlang,
+    MaxWeight,
+    Priorities,
+    Renewal,
+    System,
+    enclose,
+    simulate,
+    stationary,
+    tagged_duration,
+)
 from queueing.waiting import counted_throughput
 
 FEW = [0.1, 0.1]
@@ -318,6 +328,35 @@ def test_other_arrivals_are_simulated():
     assert run.mean_jobs[0] < stationary(System(SEVEN, [0.5, 0.5]), MaxWeight()).mean_jobs[0]
 
 
+def test_durations_are_those_of_whole_jobs():
+    """The law of the duration in the queue M/M/2, oldest first: its size, and a wait with probability C."""
+    system = System(Problem([[1]], [2]), [1.0])
+    run = simulate(system, MaxWeight(), jobs=20_000, replications=8, rng=1, start=[0])
+    wait = 1 / 3  # Erlang's formula at load 1/2; who waits does so at rate 1
+    for level, found in run.duration_quantiles.items():
+        t = found.value[0]
+        left = (1 - wait) * math.exp(-t) + wait * (1 + t) * math.exp(-t)
+        density = (1 - wait + wait * t) * math.exp(-t)
+        assert abs(1 - left - level) < 3 * density * found.half_width[0]
+    # Sharing equally among all jobs, one server at most each, is the same traffic with another law.
+    limited = System(Problem([[1]], [2], limits=[1]), [1.0])
+    plain = simulate(limited, DRF(), jobs=20_000, replications=8, rng=1, start=[0], order="fcfs")
+    assert run.mean_durations == plain.mean_durations
+    assert run.mean_slowdowns == plain.mean_slowdowns
+    assert (run.orders, run.alone_rates.tolist()) == (("fcfs",), [1.0])
+
+
+def test_the_oldest_first_last_as_long_as_the_law_says_and_the_shortest_less():
+    system = System(TWO, [0.4, 0.4])
+    exact = stationary(system, MaxWeight()).mean_durations
+    oldest, least = (
+        simulate(system, MaxWeight(), order=order, jobs=20_000, replications=6, rng=1)
+        for order in (None, "srpt")
+    )
+    assert np.all(np.abs(oldest.mean_durations - exact) < 3 * oldest.half_widths["mean_durations"])
+    assert np.all(least.mean_durations + 3 * least.half_widths["mean_durations"] < exact)
+
+
 @pytest.mark.parametrize(
     ("call", "message"),
     [
@@ -335,6 +374,8 @@ def test_other_arrivals_are_simulated():
         (lambda: simulate(System(TWO, FEW, sizes=Erlang(2)), MaxWeight()), "needs exponential sizes"),
         (lambda: is_stable(System(TWO, FEW, sizes=Erlang(2)), MaxWeight()), "needs exponential sizes"),
         (lambda: stationary(System(TWO, FEW), Priorities(preemptive=False)), "simulate"),
+        (lambda: tagged_duration(System(TWO, FEW), MaxWeight(), 0), r"jobs run whole.*MaxWeight\(\), quant"),
+        (lambda: simulate(System(TWO, FEW), MaxWeight(), order="ps", jobs=99), "order 'ps' shares tasks"),
         (lambda: is_stable(System(TWO, FEW), Priorities(preemptive=False)), "no finite front"),
         (
             lambda: is_stable(System(Problem([[1], [2]], [2_000_000]), [1, 1]), Priorities("least")),
