@@ -33,6 +33,8 @@ __all__ = ["EASY"]
 
 ROUNDING = 1e-9
 """Part of a capacity by which a job may exceed what will be free."""
+FEW = 32
+"""Jobs that are remembered, whether they have left or not."""
 
 
 @dataclass(frozen=True)
@@ -87,7 +89,7 @@ class _Reservations:
         self.name, self.estimates, self.needs = name, estimates, problem.demands
         self.slack = ROUNDING * problem.capacities
         self.running: dict[int, tuple[float, int]] = {}
-        self.most = 0  # that are remembered before those who have left are forgotten
+        self.most = FEW  # that are remembered before those who have left are forgotten
 
     def choose(self, state: Any) -> Any:
         """The head if it fits, else the first job behind it that keeps its reservation."""
@@ -95,7 +97,7 @@ class _Reservations:
         if not head.fits or len(self.running) > self.most:
             here = {job.number for job in state.jobs if job.running}
             self.running = {number: end for number, end in self.running.items() if number in here}
-            self.most = 2 * len(self.running) + 32
+            self.most = max(FEW, 2 * len(self.running))
         chosen = head if head.fits else self._filling(state, head, behind)
         if chosen is not None:
             i = chosen.job_class
