@@ -77,7 +77,7 @@ def simulate(
         if what == "jobs":
             options |= settings(scenario, "simulation", ("order",))
             within = scenario.section("simulation").order
-            said = () if within == "ps" else (f"order in which jobs of a class are served: {within}",)
+            said = () if within in (None, "ps") else (f"order in which jobs of a class are served: {within}",)
     whole = _lengths(scenario, "tasks", events, replications)
     run = partial(queueing.simulate, system, rng=call.seed, n_jobs=call.jobs)
     with call.workers():

@@ -85,8 +85,8 @@ class Simulated(Section):
     """Most runs for the precision, at level "jobs"; default: 200."""
     confidence: Part = 0.95
     """Level of the confidence intervals."""
-    order: Order | list[Order] = "ps"
-    """In which order the jobs of a class are served, or of each class, at level "jobs"; "ps": equally."""
+    order: Order | list[Order] | None = None
+    """Order of service in each class, at level "jobs"; default: "ps", equally, or "fcfs" of whole jobs."""
     schedulers: list[SchedulerSpec] = Field(["drf"], min_length=1)
     """Schedulers, at level "tasks" and in a replay of [trace]."""
     placement: PlacementSpec | None = None

@@ -60,6 +60,7 @@ from queueing.model.system import System, check_system
 from queueing.pictures.durations import LAWS, draw_law, draw_quantiles, dress, quantile_words
 from queueing.states.box import along, box_name, check_box, count_states, require_part, sides
 from queueing.states.table import Table, death_rates, tabulate
+from queueing.waiting.whole_jobs import Order
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -266,8 +267,9 @@ def tagged_duration(
     UnstableError
         As :func:`queueing.stationary`.
     ModelError
-        If an argument is wrong, the class has no arrivals, more than four classes have, the policy serves
-        nobody in some state with jobs, or the factorisation does not fit in memory.
+        If an argument is wrong, the class has no arrivals, more than four classes have, the policy is an
+        order of whole jobs or serves nobody in some state with jobs, or the factorisation does not fit in
+        memory.
     NotConvergedError
         As :func:`queueing.stationary`.
 
@@ -288,6 +290,13 @@ def tagged_duration(
         raise ModelError.of("tolerance", f"must be below 0.001; got {tolerance}")
     max_steps = require_whole("max_steps", max_steps, 1)
     index = _index(system, job_class)
+    if isinstance(policy, Order) and policy.by_counts:
+        raise ModelError.of(
+            "policy",
+            f"is {policy.name}, under which jobs run whole or wait, while those of a class share its tasks "
+            f"equally here: simulate(system, {policy!r}, quantiles=[0.5, 0.9, 0.99]) has quantiles of the "
+            "durations, the oldest of a class first",
+        )
     system.require_poisson("tagged_duration")
     system.require_exponential("tagged_duration")
     system.require_stable()

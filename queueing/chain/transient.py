@@ -207,12 +207,12 @@ def transient(
     """
     require_part("tolerance", tolerance)
     check_system(system).require_poisson("transient")
-    system.require_exponential("transient")
     check_table("table", table, system.problem, policy)
     system.require_scale()
     max_steps = require_whole("max_steps", max_steps, 1)
     moments = _times(times)
     sizes, first = _start(system, check_shape(shape, system.problem), start)
+    system.require_exponential("transient", present=np.array(sizes) > 1)
     n, states = system.n_classes, math.prod(sizes)
     axes = [i for i in range(n) if sizes[i] > 1] or [0]
     if len(axes) > 4:

@@ -30,7 +30,7 @@ from fairness.protocol.policy import Policy, policy_name
 from queueing.fluid.faces import Exhausted, Face
 from queueing.fluid.paths import FluidEvent, Trajectory
 from queueing.fluid.settling import settle
-from queueing.model.system import System, check_system
+from queueing.model.system import System
 
 __all__ = ["Integrator", "check_homogeneous"]
 
@@ -297,16 +297,19 @@ MANY = (2**10, 2**20)
 def check_homogeneous(
     system: System, policy: Policy, x: FloatArray, multiples: tuple[int, ...] = MANY
 ) -> None:
-    """Refuse sizes that are not exponential, limits, and policies of more than the proportions at x."""
-    check_system(system).require_exponential("the fluid limit")
-    problem = system.problem
-    for i in np.flatnonzero(np.isfinite(system.limits)):
+    """Refuse sizes that are not exponential, limits, and policies of more than the proportions at x.
+
+    Of classes with arrivals and those with jobs at x: others have no jobs.
+    """
+    system.require_exponential("the fluid limit", present=x)
+    problem, here = system.problem, (system.arrival_rates > 0) | (x > 0)
+    for i in np.flatnonzero(here & np.isfinite(system.limits)):
         raise ModelError(
             f"class {problem.job_classes[i]!r} has a limit of {system.limits[i]:g} tasks per job, so the "
             "allocation depends on the number of jobs and not only on proportions; in the fluid limit "
             "limits never bind: remove them from the problem"
         )
-    filled = np.where(x > 0, x, x.sum() / problem.n_classes)
+    filled = np.where(here & (x == 0), x.sum() / problem.n_classes, x)
     # Among equal numbers of jobs many rules agree.
     states = np.stack([x, filled, filled * np.linspace(1.0, 2.0, problem.n_classes)])
     one = policy_tasks(problem, policy, states)

@@ -96,7 +96,7 @@ def known_certificate(system: System, policy: Policy) -> Certificate | None:
 
     Coefficients of classes without arrivals are 0: they stay away.
     """
-    if system.is_cluster or np.isfinite(system.limits).any():
+    if system.is_cluster or np.isfinite(system.limits[system.arrival_rates > 0]).any():
         return None
     problem = system.problem
     live = (system.arrival_rates > 0) & problem.demands.any(axis=1)

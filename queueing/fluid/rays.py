@@ -41,7 +41,7 @@ from fairness.protocol.calling import policy_tasks
 from fairness.protocol.policy import Policy
 from queueing.fluid.faces import BARELY
 from queueing.fluid.integration import check_homogeneous
-from queueing.model.system import System
+from queueing.model.system import System, check_system
 
 __all__ = ["Ray", "rays"]
 
@@ -113,7 +113,7 @@ def rays(system: System, policy: Policy, *, resolution: int = 400, growing: bool
     [0. 1.] 0.1 attracting
     """
     require_whole("resolution", resolution, 16)
-    live = np.flatnonzero(system.arrival_rates > 0)
+    live = np.flatnonzero(check_system(system).arrival_rates > 0)
     if not 1 <= len(live) <= 2:
         raise ModelError(
             f"rays are listed for one or two classes with arrivals, but {len(live)} have some; "

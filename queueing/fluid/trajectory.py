@@ -65,8 +65,8 @@ def drift(system: System, policy: Policy, counts: ArrayLike) -> FloatArray:
     >>> drift(system, DRF(), [10, 1]).round(4)
     array([-0.1719,  0.7192])
     """
-    check_system(system).require_exponential("the fluid limit")
-    x = system.problem.check_counts(counts)
+    x = check_system(system).problem.check_counts(counts)
+    system.require_exponential("the fluid limit", present=x.reshape(-1, system.n_classes).any(axis=0))
     return system.arrival_rates - policy_tasks(system.problem, policy, x) / system.mean_sizes
 
 
@@ -125,7 +125,7 @@ def trajectory(
     >>> round(path.emptying_time, 6)  # 4 jobs of work drain at rate 1 - 0.8
     20.0
     """
-    x = system.problem.check_counts(start)
+    x = check_system(system).problem.check_counts(start)
     if x.ndim != 1 or not x.any():
         raise ModelError.of(
             "start", f"must be one vector of {system.n_classes} counts, not all 0; got {start!r}"

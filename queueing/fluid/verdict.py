@@ -43,7 +43,7 @@ from queueing.fluid.faces import BARELY, Exhausted
 from queueing.fluid.integration import Integrator, check_homogeneous
 from queueing.fluid.lyapunov import Certificate, fitted_certificate, known_certificate
 from queueing.fluid.rays import Ray, rays
-from queueing.model.system import System
+from queueing.model.system import System, check_system
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -213,6 +213,7 @@ def fluid_verdict(
     .. [2] T. Bonald and L. Massoulié, "Impact of fairness on Internet performance", SIGMETRICS 2001.
        DOI 10.1145/378420.378438.
     """
+    check_system(system)
     require_whole("starts", starts, 0)
     require_whole("max_evaluations", max_evaluations, 1)
     name, stream = policy_name(policy), generator(rng)

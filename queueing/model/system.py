@@ -326,11 +326,17 @@ class System(ClassLoads):
                     argument="arrivals",
                 )
 
-    def require_exponential(self, what: str, instead: str | None = "simulate") -> None:
-        """Raise ModelError, in the name of ``what``, unless sizes are exponential."""
+    def require_exponential(
+        self, what: str, instead: str | None = "simulate", present: ArrayLike = 0.0
+    ) -> None:
+        """Raise ModelError, in the name of ``what``, unless sizes are exponential.
+
+        Of a class without arrivals no job is ever met, unless some are ``present``, (n_classes,), at first.
+        """
         way = f"use {instead}, or " if instead else ""
+        met = (self.arrival_rates > 0) | (np.asarray(present) > 0)
         for k, law in enumerate(self.sizes):
-            if not law.memoryless:
+            if met[k] and not law.memoryless:
                 raise ModelError(
                     f"{what} needs exponential sizes; those of class {self.problem.job_classes[k]!r} are "
                     f"{law!r}: {way}build the system with mean_sizes in place of sizes",

@@ -89,7 +89,8 @@ class CountLevel(Level[Run]):
         fixed = None if options.start is None else given_start(system, options.start)
         system.require_arrivals()
         system.require_poisson("the simulation of counts", 'level="jobs"')
-        system.require_exponential("the simulation of counts", 'level="jobs"')
+        present = 0.0 if fixed is None else fixed.mean_jobs
+        system.require_exponential("the simulation of counts", 'level="jobs"', present)
         system.require_stable()
         self.system, self.length = system, length
         self.effort = float(length.events)

@@ -146,7 +146,8 @@ def simulate(
     order : {"ps", "fcfs", "sjf", "psjf", "srpt", "las"} or one of them per class, optional
         Of jobs: in which order the jobs of a class are served, of what the policy gives the class
         (:mod:`queueing.simulation.jobs.queues`): equally, first come first served, smallest size first
-        without and with preemption, least left first, least attained first. Default: "ps", equally.
+        without and with preemption, least left first, least attained first. Default: "ps", equally; "fcfs"
+        under ``MaxWeight()`` and ``Priorities()``, whose jobs run whole, one task each.
     progress : callable or bool, optional
         Called with a :class:`fairness.machine.work.Progress` now and then. Default: a bar for work of more
         than seconds, where standard error is a terminal; False: none.

@@ -2,10 +2,10 @@ r"""EASY backfilling: the head of the queue has a reservation, and those behind 
 
 Whole jobs run to their end, in order of arrival, but for this. Let the head of the queue not fit. By
 estimates of how long jobs run (:math:`e_i` for class i) those in service end one after the other, and the
-*reservation* of the head is the first moment at which it then fits; *spare* is what is left beside it at that
-moment. A job behind that fits now starts if it ends by the estimates before the reservation, or if it fits in
-what is spare [1]_. Jobs that run longer than estimated are taken to end now. Nothing is known of how much can
-be carried or how long one waits: it is simulated.
+*reservation* of the head is the first moment at which it then fits; *spare* is what is left beside it when
+all have ended that end by this moment. A job behind that fits now starts if it ends by the estimates before
+the reservation, or if it fits in what is spare [1]_. Jobs that run longer than estimated are taken to end
+now. Nothing is known of how much can be carried or how long one waits: it is simulated.
 
 References
 ----------
@@ -33,6 +33,8 @@ __all__ = ["EASY"]
 
 ROUNDING = 1e-9
 """Part of a capacity by which a job may exceed what will be free."""
+FEW = 32
+"""Jobs that are remembered, whether they have left or not."""
 
 
 @dataclass(frozen=True)
@@ -87,10 +89,15 @@ class _Reservations:
         self.name, self.estimates, self.needs = name, estimates, problem.demands
         self.slack = ROUNDING * problem.capacities
         self.running: dict[int, tuple[float, int]] = {}
+        self.most = FEW  # that are remembered before those who have left are forgotten
 
     def choose(self, state: Any) -> Any:
         """The head if it fits, else the first job behind it that keeps its reservation."""
         head, *behind = state.candidates
+        if not head.fits or len(self.running) > self.most:
+            here = {job.number for job in state.jobs if job.running}
+            self.running = {number: end for number, end in self.running.items() if number in here}
+            self.most = max(FEW, 2 * len(self.running))
         chosen = head if head.fits else self._filling(state, head, behind)
         if chosen is not None:
             i = chosen.job_class
@@ -98,13 +105,13 @@ class _Reservations:
         return chosen
 
     def _filling(self, state: Any, head: Any, behind: Sequence[Any]) -> Any:
-        here = {job.number for job in state.jobs if job.running}
-        self.running = {number: end for number, end in self.running.items() if number in here}
-        free, reserved = state.free + self.slack, state.time
-        for end, i in sorted(self.running.values()):
-            free, reserved = free + self.needs[i], max(end, state.time)
-            if (self.needs[head.job_class] <= free).all():
+        free, reserved, enough = state.free + self.slack, state.time, False
+        for end, i in sorted((max(end, state.time), i) for end, i in self.running.values()):
+            # Whoever ends at the same moment makes room for those behind.
+            if enough and end > reserved:
                 break
+            free, reserved = free + self.needs[i], end
+            enough = (self.needs[head.job_class] <= free).all()
         spare = free - self.needs[head.job_class]
         for job in behind:
             i = job.job_class

@@ -1,8 +1,9 @@
 r"""Orders of whole jobs that look at the counts alone: MaxWeight and priorities.
 
 Jobs are taken out of service at any time and go on later where they stopped; with exponential sizes it does
-not matter which jobs of a class run. So an order is a policy that answers with whole numbers of tasks, one
-for each job that runs.
+not matter for the counts which jobs of a class run. So an order is a policy that answers with whole numbers
+of tasks, one for each job that runs. It does matter for the law of the durations, if not for their means: a
+simulation of jobs runs the oldest ones of a class, or those that its ``order`` says.
 
 **MaxWeight** [1]_ runs, of the whole numbers of jobs :math:`n \le x` that fit together, those with the
 largest
@@ -49,7 +50,7 @@ from fairness.model.problem import FloatArray, Problem
 from fairness.protocol.family import Family
 from queueing.waiting.whole_jobs import Order, Starts, require_whole_jobs, whole_needs
 
-__all__ = ["MaxWeight", "Priorities", "configurations"]
+__all__ = ["MaxWeight", "Priorities", "configurations", "most_alone"]
 
 MOST_CONFIGURATIONS = 50_000
 """Of which MaxWeight takes the best one in each state."""
@@ -204,16 +205,26 @@ class Priorities(Order):
         if not self.preemptive:
             raise ModelError.of("policy", f"{self.name} depends on who runs already: simulate(system, order)")
         x, pool = _asked(self, problem, counts)
-        free: NDArray[Any] = np.broadcast_to(pool.room, (*x.shape[:-1], len(pool.room)))
-        tasks = np.zeros(x.shape)
+        states = x.reshape(-1, problem.n_classes)
+        free: NDArray[Any] = np.broadcast_to(pool.room, (len(states), len(pool.room)))
+        tasks = np.zeros(states.shape)
         for i in self.ranking(problem):
-            if x[..., i].any():
+            if states[:, i].any():
                 held = pool.needs[i]
                 some = held > 0
-                fit = (free[..., some] // held[some]).min(axis=-1)
-                tasks[..., i] = np.minimum(x[..., i], fit.astype(float))
-                free = free - tasks[..., i, None].astype(held.dtype) * held
-        return tasks
+                fit = (free[:, some] // held[some]).min(axis=1)
+                # In integers: a number of jobs that is rounded might not fit.
+                jobs = np.minimum(_integers(states[:, i], held.dtype), fit)
+                tasks[:, i] = jobs
+                free = free - jobs[:, None] * held
+        return tasks.reshape(x.shape)
+
+
+def most_alone(problem: Problem, i: int) -> int:
+    """How many jobs of class i fit where there are no others."""
+    pool = _POOLS.setdefault(problem, _Pool(problem))
+    rows = zip(pool.room.tolist(), pool.needs[i].tolist(), strict=True)
+    return min(room // need for room, need in rows if need)
 
 
 def configurations(problem: Problem) -> NDArray[np.int64]:
@@ -226,7 +237,8 @@ class _Pool:
 
     def __init__(self, problem: Problem) -> None:
         capacities, needs, slack = whole_needs(problem)
-        kind: Any = np.int64 if max(capacities, default=0) < 2**62 else object
+        largest = max([*capacities, *(need for row in needs for need in row)], default=0)
+        kind: Any = np.int64 if largest < 2**62 else object
         self.room = np.array(capacities, kind) + np.array(slack, kind)
         self.needs = np.array(needs, kind)
         self.checked = np.zeros(problem.n_classes, bool)
@@ -258,6 +270,13 @@ def _asked(order: Order, problem: Problem, counts: ArrayLike) -> tuple[FloatArra
             index=place,
         )
     return x, pool
+
+
+def _integers(counts: FloatArray, kind: Any) -> NDArray[Any]:
+    """Whole floats as integers of a kind; in int64 as many as that can tell, which is more than fits."""
+    if kind == np.int64:
+        return np.minimum(counts, 2.0**63 - 1024).astype(np.int64)
+    return np.array([int(x) for x in counts], object)
 
 
 def _best(weights: FloatArray, listed: NDArray[np.int64], states: FloatArray) -> FloatArray:

@@ -17,8 +17,6 @@ r"""How much traffic orders carry that look at counts alone: MaxWeight and prior
 
 from __future__ import annotations
 
-import math
-from collections.abc import Sequence
 from fractions import Fraction
 from typing import NamedTuple
 
@@ -28,14 +26,17 @@ from scipy.sparse import csc_array
 from fairness.errors import NotConvergedError
 from fairness.exact.linear_algebra import dot
 from fairness.exact.linear_program import maximise
+from fairness.model.problem import FloatArray
 from queueing.model.cluster_load import GAP, least_part
 from queueing.model.system import System
-from queueing.waiting.counted_orders import Priorities, configurations
+from queueing.waiting.counted_orders import Priorities, configurations, most_alone
 
 __all__ = ["Throughput", "max_weight_throughput", "priority_throughput"]
 
 FEW = 60
 """Configurations up to which the linear program is solved in fractions."""
+MOST_SERVERS = 1_000_000
+"""Jobs of the first of two classes that fit at once, over whose number is summed."""
 
 
 class Throughput(NamedTuple):
@@ -73,40 +74,36 @@ def priority_throughput(system: System, order: Priorities) -> Throughput | None:
     """Of priorities; None where it is not known."""
     pool, loads = system.problem, system.loads
     live = [i for i in order.ranking(pool) if system.arrival_rates[i] > 0]
-
-    def most(i: int, beside: Sequence[int] = ()) -> int:
-        """Jobs of class i that fit beside others."""
-        counts = np.zeros(pool.n_classes)
-        counts[i] = 2.0**40
-        counts[live[: len(beside)]] = beside
-        return int(order(pool, counts)[i])
-
+    most = most_alone(pool, live[0])
     if (pool.demands[live] == pool.demands[live[0]]).all():
-        whole = most(live[0]) / dot(*system.as_fractions())
+        whole = most / dot(*system.as_fractions())
         return Throughput(whole, "all jobs hold the same, and nothing is wasted while jobs wait")
-    if len(live) > 2:
+    if len(live) > 2 or most > MOST_SERVERS:
         return None
     from scipy.optimize import brentq
 
     first, second = live
-    room = [most(second, [n]) for n in range(most(first) + 1)]
+    counts = np.zeros((most + 1, pool.n_classes))
+    counts[:, first], counts[:, second] = np.arange(most + 1), most_alone(pool, second)
+    room = order(pool, counts)[:, second]
 
     def spare(part: float) -> float:
         """What the second class can run, less its load, at part of the arrivals."""
-        return float(np.dot(_running(part * loads[first], len(room) - 1), room)) - part * loads[second]
+        return float(_running(part * loads[first], most) @ room) - part * loads[second]
 
-    top = float((len(room) - 1) / loads[first])
+    top = float(most / loads[first])
     part = top if spare(top) >= 0 else float(brentq(spare, 0.0, top, xtol=1e-300, rtol=1e-14))
     return Throughput(part, "the second class as a queue in the random environment that the first one makes")
 
 
-def _running(load: float, most: int) -> list[float]:
-    """Law of the number in service of a queue M/M/m."""
+def _running(load: float, most: int) -> FloatArray:
+    """Law of the number in service of a queue M/M/m, (m + 1,)."""
     if load >= most:
-        return [0.0] * most + [1.0]
-    terms = [1.0]
-    for n in range(1, most):
-        terms.append(terms[-1] * load / n)
-    last = terms[-1] * load / most / (1.0 - load / most)
-    scale = math.fsum([*terms, last])
-    return [term / scale for term in (*terms, last)]
+        return np.append(np.zeros(most), 1.0)
+    # Falling products from the likeliest number on, to both sides: those of many servers leave the floats.
+    likeliest = int(load)
+    below = np.cumprod(np.arange(likeliest, 0, -1) / load)[::-1]
+    above = np.cumprod(load / np.arange(likeliest + 1, most))
+    law = np.concatenate([below, [1.0], above])
+    law = np.append(law, law[-1] * load / (most - load))
+    return law / law.sum()

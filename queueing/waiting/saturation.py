@@ -44,7 +44,12 @@ from queueing.exact_laws.exact_means import exact_means
 from queueing.model.finite_chain import FiniteChain
 from queueing.model.system import System
 from queueing.waiting.counted_orders import Priorities
-from queueing.waiting.counted_throughput import Throughput, max_weight_throughput, priority_throughput
+from queueing.waiting.counted_throughput import (
+    MOST_SERVERS,
+    Throughput,
+    max_weight_throughput,
+    priority_throughput,
+)
 from queueing.waiting.orders import require_nested
 from queueing.waiting.saturated_chain import MOST_EXACT as FEW
 from queueing.waiting.saturated_chain import solve_saturated
@@ -203,9 +208,10 @@ def saturate(system: System, order: Order) -> Saturation:
     if found is None:
         raise ModelError.of(
             "order",
-            f"is {order.name}, of which the boundary is known for one or two classes with arrivals, and for "
-            "jobs that all hold the same: stationary(system, order) finds a law where there is one, "
-            "simulate(system, order) shows growth, is_stable(system) what no order can carry",
+            f"is {order.name}, of which the boundary is known for one or two classes with arrivals, if at "
+            f"most {MOST_SERVERS:,} jobs of the first fit, and for jobs that all hold the same: "
+            "stationary(system, order) finds a law where there is one, simulate(system, order) shows growth, "
+            "is_stable(system) what no order can carry",
         )
     return found
 
@@ -252,7 +258,7 @@ def _(order: Order, system: System) -> Saturation:
     # The constant of M/G/1, as of all orders that waste nothing and look at finitely many jobs [3]: of
     # exponential sizes, E[S^2] / 2 is the mean of squares.
     near_1 = dot(rates, [ask**2 for ask in asks]) * sum(rates) / load**2
-    exponential = all(law.memoryless for law in system.sizes)
+    exponential = all(system.sizes[i].memoryless for i in np.flatnonzero(system.arrival_rates > 0))
     held = _held_parts(system, system.loads / float(load))
     basis = "all servers are held in saturation"
     return Saturation(system, order.name, sum(rates) / load, held, 0, basis, near_1 if exponential else None)

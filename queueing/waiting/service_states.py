@@ -136,10 +136,12 @@ def _phases(system: System) -> list[PhaseType]:
 
 def _integers(system: System) -> tuple[list[int], list[int], Fraction] | None:
     """Arrival rates in proportion and rates of ends in another unit, as integers, and the unit; or None."""
-    if not all(type(law) is Exponential for law in system.sizes):
+    live = np.flatnonzero(system.arrival_rates > 0).tolist()
+    if not all(type(system.sizes[i]) is Exponential for i in live):
         return None
     arrivals, sizes = system.as_fractions()
-    unit, ends = whole([1 / size for size in sizes])
+    # Of a class without arrivals no job is ever met: it ends as those of another.
+    unit, ends = whole([1 / sizes[i if i in live else live[0]] for i in range(len(sizes))])
     _, rates = whole(arrivals)
     # A state holds fewer than 2^20 jobs, and their ends are added up.
     return (rates, ends, unit) if max(*rates, *ends) < 2**33 else None

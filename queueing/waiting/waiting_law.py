@@ -4,7 +4,8 @@ The level is how many wait behind those in front, and the chain is left a level 
 (:mod:`queueing.waiting.service_states`, :mod:`queueing.waiting.matrix_geometric`). Of which class those
 behind are is independent of everything, so that of them :math:`p_i\mathbf E[n]` are of class i; with
 who is in service and who is in front that gives the mean counts, and Little's law the mean durations, also
-those of the wait before service alone.
+those of the wait alone: of all time that a job is not in service. Where jobs run to their end that is the
+time before it starts; under ServerFilling, which takes jobs out of service, it is more than that.
 
 *Evidence.* The residual of all balance equations; and since the mean number of jobs in service must be
 :math:`\lambda_i\sigma_i`, by how much it is not. Near load 1 the number who wait is more sensitive: it is
@@ -59,7 +60,7 @@ class WaitingLaw(LittleMeans):
     mean_jobs : ndarray of shape (n_classes,), jobs
         In the system, waiting and in service.
     mean_waiting : ndarray of shape (n_classes,), jobs
-        Of them those that wait.
+        Of them those that wait: that are not in service, whether they have been before or not.
     waiting : ndarray of shape (n,)
         Probability that 0, 1, ... jobs wait, all classes together, as far as it is above 1e-12; at most
         100,000 numbers, so that near load 1 the sum may be less than 1.
@@ -97,11 +98,11 @@ class WaitingLaw(LittleMeans):
 
     @cached_property
     def mean_waits(self) -> FloatArray:
-        """Mean time before service starts, (n_classes,); NaN where no job arrives."""
+        """Mean time not in service, (n_classes,), before its start and after; NaN where no job arrives."""
         return self.system.mean_durations(self.mean_waiting)
 
     def to_dataframe(self) -> pd.DataFrame:
-        """One row per class: load, mean count, mean number waiting, mean duration, mean wait."""
+        """One row per class: load, mean count, mean number not in service, mean duration, mean wait."""
         return class_table(
             self.system,
             mean_jobs=self.mean_jobs,

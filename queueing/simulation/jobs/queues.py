@@ -118,11 +118,16 @@ def checked_orders(order: str | Sequence[str], job_classes: Sequence[str]) -> tu
 
 
 def new_queues(
-    orders: Sequence[str], problem: Problem | Cluster, jobs: int, scales: FloatArray = NO_SCALES
+    orders: Sequence[str],
+    limits: FloatArray,
+    problem: Problem | Cluster,
+    jobs: int,
+    scales: FloatArray = NO_SCALES,
 ) -> Queues | None:
     """Queues with room for some jobs; None where all classes share equally.
 
-    ``scales`` (n_classes,) make one order of all jobs of a pool.
+    ``limits`` (n_classes,) are the most tasks of a job; ``scales`` (n_classes,) make one order of all jobs of
+    a pool.
     """
     if set(orders) == {"ps"}:
         return None
@@ -130,7 +135,7 @@ def new_queues(
     shares = problem.task_shares if len(scales) else np.empty((n, 0))
     queues = Queues(
         orders=np.array([ORDERS[name] for name in orders]),
-        limits=problem.limits if isinstance(problem, Problem) else np.full(n, np.inf),
+        limits=limits,
         keys=np.empty((n, jobs)),
         scales=scales,
         shares=shares,

@@ -190,7 +190,8 @@ class Run:
     """State of the kernel, and what it reads: a system that is empty, or has some jobs.
 
     ``present`` holds the work left of the first jobs, one array per class; ``log`` is the room of the log at
-    first; ``orders`` are those of the classes, ``scales`` those of one order of all jobs.
+    first; ``orders`` are those of the classes, ``limits`` their most tasks of a job, ``scales`` those of one
+    order of all jobs.
     """
 
     def __init__(
@@ -200,6 +201,7 @@ class Run:
         log: int,
         present: Sequence[FloatArray],
         orders: Sequence[str],
+        limits: FloatArray,
         scales: FloatArray,
         pace: Pace,
     ) -> None:
@@ -207,7 +209,7 @@ class Run:
         self.source, self.reader, self.pace = source, reader, pace
         room = max([FIRST_JOBS, *(2 * len(work) for work in present)])
         self.state = state = new_state(n, BLOCK, room, log)
-        self.queues = new_queues(orders, reader.source.problem, room, scales)
+        self.queues = new_queues(orders, limits, reader.source.problem, room, scales)
         for i, work in enumerate(present):
             # In increasing order they are a heap; in an order of service they have just come.
             state.counts[i] = len(work)

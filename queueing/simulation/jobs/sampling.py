@@ -3,7 +3,8 @@ r"""Job-level simulation with remaining work: any law of arrivals and sizes, dur
 Each job of class :math:`i` brings work :math:`S` (its size, in task-time) and is served at rate
 :math:`\varphi_i(x)/x_i` tasks while :math:`x` jobs are present: the tasks of a class are shared equally
 (:mod:`queueing.simulation.jobs.events`), or go to its jobs in an order
-(:mod:`queueing.simulation.jobs.queues`). With the duration :math:`T` of a job, from arrival to departure,
+(:mod:`queueing.simulation.jobs.queues`): under an order of whole jobs one each, to the oldest first. With the
+duration :math:`T` of a job, from arrival to departure,
 measured are per class
 
 * ``mean_durations`` E[T], ``mean_slowdowns`` E[T/T'], quantiles of both, over the jobs that *arrive* in the
@@ -85,6 +86,7 @@ from queueing.simulation.run_length_checks import Measured, Memory, relaxations,
 from queueing.simulation.sampling import Level, Pace
 from queueing.simulation.starts import given_start, stationary_start
 from queueing.states.table import Table
+from queueing.waiting.whole_jobs import Order
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -123,7 +125,7 @@ class JobOptions:
     record: bool = False
     start: ArrayLike | None = None
     table: Table | None = None
-    order: str | Sequence[str] = "ps"
+    order: str | Sequence[str] | None = None
 
 
 def check_levels(quantiles: Sequence[float]) -> tuple[float, ...]:
@@ -226,7 +228,17 @@ class JobLevel(Level[Sample]):
         trace = self.trace = system.arrivals if isinstance(system.arrivals, JobTrace) else None
         self.drawn, self.one_run = trace is None, options.batches or trace is not None
         self.levels = check_levels(options.quantiles)
-        self.orders = checked_orders(options.order, system.problem.job_classes)
+        # Whole jobs run one task each, or none.
+        whole = isinstance(policy, Order)
+        self.limits = np.ones(system.n_classes) if whole else system.limits
+        self.alone = np.minimum(system.most_tasks, self.limits)
+        order = options.order if options.order is not None else "fcfs" if whole else "ps"
+        self.orders = checked_orders(order, system.problem.job_classes)
+        if whole and (equal := {"ps", "las"} & set(self.orders)):
+            raise ModelError.of(
+                "order",
+                f"{min(equal)!r} shares tasks among jobs, which run whole under {self.name}: leave it out",
+            )
         self.scales = NO_SCALES
         if isinstance(policy, SRPT):
             self.orders = ("srpt",) * system.n_classes
@@ -281,9 +293,9 @@ class JobLevel(Level[Sample]):
             present = work_left(self.start.draw(early), sizes, early)
         measured = sum(phase.arrivals for phase in self.phases)
         log = measured if measured < MOST else BLOCK
-        run = Run(source, self.source.reader(), log, present, self.orders, self.scales, pace)
+        run = Run(source, self.source.reader(), log, present, self.orders, self.limits, self.scales, pace)
         outcome = run.outcome(self.warmup, self.phases)
-        measured_of = outcome.measured(self.system.most_tasks, ranked=bool(self.levels))
+        measured_of = outcome.measured(self.alone, ranked=bool(self.levels))
         kept = outcome if self.record else replace(outcome, log=outcome.log[:0].copy())
         return Sample(*measured_of, kept)
 
@@ -332,7 +344,7 @@ class JobLevel(Level[Sample]):
             duration_quantiles=by_level[0],
             slowdown_quantiles=by_level[1],
             little=little,
-            alone_rates=system.most_tasks,
+            alone_rates=self.alone,
             jobs=jobs.astype(np.int64),
             orders=self.orders if self.scales is NO_SCALES else (),
             record=self._recorded(outcomes) if self.record else None,

@@ -171,6 +171,7 @@ def test_orders_of_whole_jobs_stand_where_policies_do():
     }
     text = run("simulate", "whole_jobs", "-p", "fcfs", "-p", "pf", "--events", "20000").stdout
     assert "FCFS: 95 % intervals from 180,000 events" in text
+    run("simulate", "whole_jobs", "-p", "max-weight", "-p", "pf", "--events", "2000", "--replications", "2")
     for command in (("allocate", "--counts", "3,2"), ("fluid",), ("audit",)):
         told = run(*command, "whole_jobs", "-p", "fcfs", code=2).stderr
         assert "an order of whole jobs is for is_stable, stationary, simulate and solve" in told

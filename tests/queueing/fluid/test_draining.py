@@ -349,6 +349,13 @@ def test_errors_and_reports():
     limited = System(Problem([[1], [1]], [1], limits=[1, np.inf]), [0.1, 0.1])
     with pytest.raises(ModelError, match=r"limit of 1 tasks per job"):
         fluid_verdict(limited, DRF())
+    # Of a class without arrivals no limit ever binds.
+    silent = System(limited.problem, [0.0, 0.1])
+    assert fluid_verdict(silent, DRF()).basis == "theorem"
+    assert fluid_verdict(silent, DRF(), theorems=False).growth == pytest.approx(-0.9)
+    assert trajectory(silent, DRF(), [0, 9]).emptying_time == pytest.approx(10)
+    with pytest.raises(ModelError, match=r"'class 1' has a limit"):
+        trajectory(silent, DRF(), [1, 9])
     with pytest.raises(ModelError, match=r"depends on proportions only"):
         fluid_verdict(System(HALF, [0.1, 0.1]), lambda problem, counts: np.minimum(counts, 0.5))
     with pytest.raises(ModelError, match=r"starts must be"):

@@ -15,7 +15,7 @@ from scipy import stats
 from fairness import DRF, Problem
 from fairness.arguments.validation import require_number
 from fairness.errors import ModelError, UnstableError
-from queueing import FIFOScheduler, simulate, task_trace
+from queueing import FIFOScheduler, enclose, simulate, task_trace
 from queueing.balanced.duration_bound import duration_bound
 from queueing.balanced.fairness import balanced_fairness
 from queueing.balanced.plan import balanced_plan
@@ -23,6 +23,7 @@ from queueing.chain.admission import admission
 from queueing.chain.stationary import stationary
 from queueing.chain.tagged import tagged_duration
 from queueing.chain.transient import transient
+from queueing.fluid.rays import rays
 from queueing.fluid.trajectory import drift, trajectory
 from queueing.fluid.verdict import fluid_verdict
 from queueing.model.arrivals import OnOff, Poisson
@@ -218,6 +219,9 @@ def test_lines_about_many_laws_are_short():
         lambda s: balanced_plan(s),
         lambda s: duration_bound(s),
         lambda s: drift(s, DRF(), [1, 1]),
+        lambda s: trajectory(s, DRF(), [1, 1]),
+        lambda s: fluid_verdict(s, DRF()),
+        lambda s: rays(s, DRF()),
     ],
 )
 def test_a_problem_is_no_system(solve):
@@ -261,6 +265,28 @@ def test_what_needs_exponential_laws_says_so(solve, bursts, sizes):
         with pytest.raises(ModelError, match=f"{sizes}.*mean_sizes in place of sizes") as caught:
             solve(erlang)
         assert (caught.value.argument, caught.value.index) == ("sizes", (0,))
+
+
+@pytest.mark.parametrize(
+    ("solve", "begins"),
+    [
+        (lambda s, x: simulate(s, DRF(), level="counts", events=2_000, rng=1, start=x), True),
+        (lambda s, x: transient(s, DRF(), [1.0], shape=6, start=x), True),
+        (lambda s, x: drift(s, DRF(), [x, [1, 0]]), True),
+        (lambda s, x: trajectory(s, DRF(), x), True),
+        (lambda s, _: admission(s, DRF(), max_jobs=3), False),
+        (lambda s, _: tagged_duration(s, DRF(), "A"), False),
+        (lambda s, _: fluid_verdict(s, DRF()), False),
+        (lambda s, _: enclose(s, DRF()).check(), False),
+    ],
+)
+def test_sizes_of_jobs_that_are_never_met_may_have_any_law(solve, begins):
+    plain = System(POOL, [0.2, 0.0])
+    erlang = replace(plain, sizes=(Exponential(), Erlang(2)))
+    assert repr(solve(erlang, [1, 0])) == repr(solve(plain, [1, 0]))
+    if begins:
+        with pytest.raises(ModelError, match="needs exponential sizes; those of class 'B' are Erlang"):
+            solve(erlang, [1, 1])
 
 
 def test_fractions_stay_exact():

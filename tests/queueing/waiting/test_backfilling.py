@@ -1,5 +1,7 @@
 """EASY backfilling and orders of one's own, in simulation."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 
@@ -33,14 +35,16 @@ def overtakings(found, estimates, problem):
             continue
         number += 1
         assert not (needs[first] <= free).all()
-        estimated = [found.task_starts[k] + estimates[i] for k, i in zip(running, classes, strict=True)]
-        reserved = now
-        for end, i in sorted(zip(estimated, classes, strict=True)):
-            free, reserved = free + needs[i], max(end, now)
-            if (needs[first] <= free).all():
-                break
+        ends = [max(now, found.task_starts[k] + estimates[i]) for k, i in zip(running, classes, strict=True)]
+
+        def left(moment, free=free, ends=ends, classes=classes, first=first):
+            """Free beside the head when all have ended that end by then."""
+            over = [i for end, i in zip(ends, classes, strict=True) if end <= moment]
+            return free + needs[over].sum(axis=0) - needs[first]
+
+        reserved = min(moment for moment in ends if (left(moment) >= 0).all())
         before = now + estimates[mine] <= reserved
-        assert before or (needs[mine] <= free - needs[first]).all()
+        assert before or (needs[mine] <= left(reserved)).all()
     return number
 
 
@@ -64,6 +68,34 @@ def test_who_would_end_after_the_reservation_waits():
     late = [k for k in range(len(jobs)) if jobs[k] > min(set(range(len(found.job_classes))) - set(jobs[:k]))]
     assert late
     assert all(starts[k] == starts[k - 1] for k in late)
+
+
+def moment(time, free, running, waiting):
+    """What the rule is shown: classes of jobs by their numbers, (number, class), and who of them fits."""
+    jobs = [SimpleNamespace(number=n, job_class=i, running=True) for n, i in running]
+    behind = [SimpleNamespace(number=n, job_class=i, running=False, fits=fits) for n, i, fits in waiting]
+    return SimpleNamespace(time=time, free=np.array([free]), jobs=[*jobs, *behind], candidates=behind)
+
+
+def test_all_that_end_at_the_reservation_leave_spare_units():
+    """Two jobs of one unit end together: beside the head, of two, one of the three units is spare."""
+    rule = EASY([1, 1, 5]).starts(Problem([[1], [2], [1]], [3]))
+    for now, free in ((0.0, 3.0), (0.0, 2.0)):
+        n = int(3 - free)
+        assert rule.choose(moment(now, free, [(k, 0) for k in range(n)], [(n, 0, True)])).number == n
+    long = rule.choose(moment(0.5, 1.0, [(0, 0), (1, 0)], [(2, 1, False), (3, 2, True)]))
+    assert long.number == 3
+    # A second one would delay the head.
+    later = moment(0.5, 0.0, [(0, 0), (1, 0), (3, 2)], [(2, 1, False), (4, 2, True)])
+    assert rule.choose(later) is None
+
+
+def test_who_has_left_is_forgotten():
+    rule = EASY([1]).starts(Problem([[1]], [9]))
+    for n in range(500):
+        rule.choose(moment(float(n), 6.0, [(k, 0) for k in range(n - 3, n)], [(n, 0, True)]))
+    assert {496, 497, 498, 499} <= set(rule.running)
+    assert len(rule.running) < 60
 
 
 def test_an_order_of_ones_own_is_simulated():

@@ -9,13 +9,23 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from scipy import sparse
+from scipy import sparse, stats
 from scipy.sparse.linalg import spsolve
 
 from capacity import is_stable, packing_region, policy_stability_boundary, policy_stability_region, solve
-from fairness import Cluster, Problem, allocate
+from fairness import DRF, Cluster, Problem, allocate
 from fairness.errors import ModelError, UnstableError
-from queueing import Erlang, MaxWeight, Priorities, Renewal, System, enclose, simulate, stationary
+from queueing import (
+    Erlang,
+    MaxWeight,
+    Priorities,
+    Renewal,
+    System,
+    enclose,
+    simulate,
+    stationary,
+    tagged_duration,
+)
 from queueing.waiting import counted_throughput
 
 FEW = [0.1, 0.1]
@@ -70,6 +80,37 @@ def test_definitions(problem, data):
         ranking = sorted(range(problem.n_classes), key=lambda i: (-1 if order == "most" else 1) * shares[i])
         found = Priorities(order)(problem, counts)
         assert found.tolist() == [[*map(float, by_rank(problem, x, ranking))] for x in counts]
+
+
+LARGE = [
+    Problem([[Fraction(1e-4)], [Fraction(0.3)]], [1]),
+    Problem([[Fraction(1, 3)], [Fraction(2, 3)], [Fraction(1, 3**40)], [Fraction(2, 7)]], [1]),
+    Problem([[1, Fraction(1, 3**40)], [Fraction(1, 7), Fraction(1, 3)]], [3, 1]),
+]
+"""Pools whose common unit leaves 64 bits."""
+
+
+@pytest.mark.parametrize("problem", LARGE)
+def test_integers_of_any_size(problem):
+    counts = np.random.default_rng(1).integers(0, 4, (6, problem.n_classes))
+    for ranking in itertools.permutations(range(problem.n_classes)):
+        order = Priorities([problem.job_classes[i] for i in ranking])
+        known = [[*map(float, by_rank(problem, x, ranking))] for x in counts]
+        assert order(problem, counts).tolist() == known
+        assert [order(problem, x).tolist() for x in counts] == known
+        assert order(problem, counts.reshape(2, 3, -1)).reshape(counts.shape).tolist() == known
+
+
+def test_numbers_of_jobs_beyond_the_digits_of_a_float():
+    # Of the first class 2^60 - 1 fit, which as a float is 2^60: more than there is room for.
+    pool = Problem([[1], [1]], [2**60 - 1])
+    assert Priorities("most")(pool, [2.0**62, 5.0]).tolist() == [2.0**60, 0.0]
+    assert is_stable(System(pool, [1, 1]), Priorities()).throughput == 2**60 - 1
+    # Floats have a common unit, too.
+    assert Priorities("most")(Problem([[1e-4], [0.3]], [1.0]), [2, 2]).tolist() == [2.0, 2.0]
+    assert is_stable(System(Problem([[1e-4], [0.3]], [1.0]), [9, 1]), Priorities("most"))
+    # A class without jobs may need more than 64 bits tell.
+    assert Priorities("least")(Problem([[1], [10**30]], [1]), [1, 0]).tolist() == [1.0, 0.0]
 
 
 def box_means(tasks, rates, ends, size):
@@ -212,6 +253,27 @@ def test_what_the_first_class_leaves_by_its_law():
     assert law.distribution @ order(pool, many)[:, 1] == pytest.approx(theta / 3 * 1.5, rel=1e-9)
 
 
+@pytest.mark.parametrize(("units", "order"), [(1601, "least"), (1601, "most"), (20_001, "least")])
+def test_many_servers_with_priorities(units, order):
+    """The first class as Poisson's law, cut off, whose factors leave the floats."""
+    pool = Problem([[1], [2]], [units])
+    theta = float(is_stable(System(pool, [8, 3]), Priorities(order)).throughput)
+    loads, needs = [theta * 8 / 11, theta * 3 / 11], [1, 2]
+    first = 0 if order == "least" else 1
+    most = units // needs[first]
+    n = np.arange(most + 1)
+    law = stats.poisson.pmf(n, loads[first])
+    law[-1] /= 1 - loads[first] / most
+    left = (units - n * needs[first]) // needs[1 - first]
+    assert law @ left / law.sum() == pytest.approx(loads[1 - first], rel=1e-9)
+
+
+def test_what_many_servers_carry_is_simulated():
+    system = System(Problem([[1], [2]], [1601]), [800.0, 1.0])
+    run = simulate(system, Priorities("least"), events=4_000, replications=2, rng=1, start=[800, 1])
+    assert run.mean_jobs[0] == pytest.approx(800, rel=0.1)
+
+
 def test_jobs_that_hold_the_same_waste_nothing():
     pool = Problem([[1]] * 3, [4])
     found = is_stable(System(pool, [1, 2, 3], [1, Fraction(1, 2), 1]), Priorities("most"))
@@ -266,6 +328,35 @@ def test_other_arrivals_are_simulated():
     assert run.mean_jobs[0] < stationary(System(SEVEN, [0.5, 0.5]), MaxWeight()).mean_jobs[0]
 
 
+def test_durations_are_those_of_whole_jobs():
+    """The law of the duration in the queue M/M/2, oldest first: its size, and a wait with probability C."""
+    system = System(Problem([[1]], [2]), [1.0])
+    run = simulate(system, MaxWeight(), jobs=20_000, replications=8, rng=1, start=[0])
+    wait = 1 / 3  # Erlang's formula at load 1/2; who waits does so at rate 1
+    for level, found in run.duration_quantiles.items():
+        t = found.value[0]
+        left = (1 - wait) * math.exp(-t) + wait * (1 + t) * math.exp(-t)
+        density = (1 - wait + wait * t) * math.exp(-t)
+        assert abs(1 - left - level) < 3 * density * found.half_width[0]
+    # Sharing equally among all jobs, one server at most each, is the same traffic with another law.
+    limited = System(Problem([[1]], [2], limits=[1]), [1.0])
+    plain = simulate(limited, DRF(), jobs=20_000, replications=8, rng=1, start=[0], order="fcfs")
+    assert run.mean_durations == plain.mean_durations
+    assert run.mean_slowdowns == plain.mean_slowdowns
+    assert (run.orders, run.alone_rates.tolist()) == (("fcfs",), [1.0])
+
+
+def test_the_oldest_first_last_as_long_as_the_law_says_and_the_shortest_less():
+    system = System(TWO, [0.4, 0.4])
+    exact = stationary(system, MaxWeight()).mean_durations
+    oldest, least = (
+        simulate(system, MaxWeight(), order=order, jobs=20_000, replications=6, rng=1)
+        for order in (None, "srpt")
+    )
+    assert np.all(np.abs(oldest.mean_durations - exact) < 3 * oldest.half_widths["mean_durations"])
+    assert np.all(least.mean_durations + 3 * least.half_widths["mean_durations"] < exact)
+
+
 @pytest.mark.parametrize(
     ("call", "message"),
     [
@@ -283,7 +374,13 @@ def test_other_arrivals_are_simulated():
         (lambda: simulate(System(TWO, FEW, sizes=Erlang(2)), MaxWeight()), "needs exponential sizes"),
         (lambda: is_stable(System(TWO, FEW, sizes=Erlang(2)), MaxWeight()), "needs exponential sizes"),
         (lambda: stationary(System(TWO, FEW), Priorities(preemptive=False)), "simulate"),
+        (lambda: tagged_duration(System(TWO, FEW), MaxWeight(), 0), r"jobs run whole.*MaxWeight\(\), quant"),
+        (lambda: simulate(System(TWO, FEW), MaxWeight(), order="ps", jobs=99), "order 'ps' shares tasks"),
         (lambda: is_stable(System(TWO, FEW), Priorities(preemptive=False)), "no finite front"),
+        (
+            lambda: is_stable(System(Problem([[1], [2]], [2_000_000]), [1, 1]), Priorities("least")),
+            "if at most 1,000,000 jobs of the first fit",
+        ),
         (
             lambda: is_stable(System(Problem([[1], [2], [3]], [4]), [0.1] * 3), Priorities()),
             "known for one or two classes",

@@ -15,6 +15,8 @@ from queueing import (
     Erlang,
     Exponential,
     Hyperexponential,
+    MaxWeight,
+    Priorities,
     Renewal,
     ServerFilling,
     System,
@@ -320,6 +322,20 @@ def test_classes_without_arrivals_stay_away():
     plain = stationary(System(TWO, [0.4, 0.4]), FCFS())
     assert law.mean_jobs == pytest.approx([*plain.mean_jobs, 0.0], rel=1e-12)
     assert math.isnan(law.mean_waits[2])
+
+
+@pytest.mark.parametrize("order", [FCFS(), ServerFilling(), MaxWeight(), Priorities("least")])
+def test_sizes_of_classes_without_arrivals_do_not_matter(order):
+    pool = Problem([[1], [2], [1]], [2])
+    systems = [
+        System(pool, [0.5, 0.25, 0], sizes=sizes)
+        for sizes in (Exponential(), [Exponential(), Exponential(), Erlang(2, mean=1 / 3)])
+    ]
+    plain, erlang = (is_stable(system, order) for system in systems)
+    assert (erlang.throughput, erlang.heavy_traffic) == (plain.throughput, plain.heavy_traffic)
+    assert isinstance(erlang.throughput, Fraction) == (order != Priorities("least"))
+    laws = [stationary(system, order) for system in systems]
+    assert np.array_equal(laws[0].mean_jobs, laws[1].mean_jobs)
 
 
 @pytest.mark.parametrize("tenth", [0.1, Fraction(1, 10)])

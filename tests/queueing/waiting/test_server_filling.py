@@ -71,25 +71,31 @@ def test_a_chain_that_lists_everybody_finds_the_same(needs, servers, rates, ends
 
 
 def event_loop(needs, servers, rates, ends, events, seed):
-    """Mean counts, (n_classes,), by simulation with everybody in a list."""
+    """Mean counts of jobs, of those not in service and of those that never were, (3, n_classes): a list."""
     rng = np.random.default_rng(seed)
     arrivals = [(rng.exponential(1 / rate), i) for i, rate in enumerate(rates)]
     heapq.heapify(arrivals)
-    now, jobs, held = 0.0, [], np.zeros(len(rates))
+    now, jobs, new, held = 0.0, [], [], np.zeros((3, len(rates)))
     for _ in range(events):
         running = served(jobs, needs, servers)
+        for place in running:
+            new[place] = False
         total = sum(ends[jobs[place]] for place in running)
         # Exponential sizes: what is left of them is as new.
         end = now + rng.exponential(1 / total) if running else np.inf
         then = min(end, arrivals[0][0])
-        np.add.at(held, jobs, then - now)
+        np.add.at(held[0], jobs, then - now)
+        np.add.at(held[1], [i for place, i in enumerate(jobs) if place not in running], then - now)
+        np.add.at(held[2], [i for i, never in zip(jobs, new, strict=True) if never], then - now)
         now = then
         if end < arrivals[0][0]:
             parts = np.array([ends[jobs[place]] for place in running]) / total
-            del jobs[running[rng.choice(len(running), p=parts)]]
+            place = running[rng.choice(len(running), p=parts)]
+            del jobs[place], new[place]
         else:
             _, i = arrivals[0]
             jobs.append(i)
+            new.append(True)
             heapq.heapreplace(arrivals, (now + rng.exponential(1 / rates[i]), i))
     return held / now
 
@@ -98,11 +104,20 @@ def event_loop(needs, servers, rates, ends, events, seed):
 def test_an_event_loop_finds_the_same():
     needs, rates, ends = [1, 2, 4], [1.2, 0.4, 0.2], [1.0, 1.0, 1.0]
     law = stationary(System(Problem([[k] for k in needs], [4]), rates), ServerFilling())
-    runs = np.array([event_loop(needs, 4, rates, ends, 6_000, seed) for seed in range(12)])
+    runs = np.array([event_loop(needs, 4, rates, ends, 6_000, seed)[0] for seed in range(12)])
     # Twelve runs: Student's quantile of 1e-6 with 11 degrees of freedom is 9.4.
     error = 9.4 * runs.std(axis=0, ddof=1) / np.sqrt(len(runs))
     assert np.all(np.abs(runs.mean(axis=0) - law.mean_jobs) < error)
     assert np.all(error < 0.6 * law.mean_jobs)
+
+
+def test_jobs_that_are_taken_out_of_service_wait_again():
+    _, out, never = event_loop([1, 2], 2, [0.4, 0.4], [1.0, 1.0], 8_000, 1)
+    waits = stationary(System(TWO, [0.4, 0.4]), ServerFilling()).mean_waits
+    # Narrow jobs make room for a wide one; wide ones go on.
+    assert out / 0.4 == pytest.approx(waits, rel=0.25)
+    assert never[0] < 0.9 * out[0]
+    assert never[1] == pytest.approx(out[1])
 
 
 @pytest.mark.parametrize(
