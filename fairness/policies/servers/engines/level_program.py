@@ -37,9 +37,9 @@ from scipy.sparse.linalg import splu
 from fairness.arguments.validation import FloatArray, frozen
 from fairness.errors import NotConvergedError
 from fairness.evidence.pools import SATURATION
-from fairness.machine.linear_programs import require_optimum
+from fairness.machine.linear_programs import by_rows, require_optimum
 from fairness.policies.servers.engines.level_evidence import Level, Pairs
-from fairness.policies.servers.engines.pair_program import PairProgram, by_rows
+from fairness.policies.servers.engines.pair_program import PairProgram
 
 __all__ = ["FAR_APART", "LevelProgram"]
 

@@ -4,22 +4,17 @@ from __future__ import annotations
 
 from typing import Any
 
-import highspy
 import numpy as np
-from numpy.typing import NDArray
 from scipy.sparse import csc_array
 
 from fairness.arguments.validation import FloatArray
-from fairness.machine.linear_programs import SilentSolver
+from fairness.machine.linear_programs import Entries, linear_program
 from fairness.policies.servers.engines.level_evidence import Pairs
 
-__all__ = ["PairProgram", "by_rows"]
+__all__ = ["PairProgram"]
 
 SMALL_PROGRAM = 60
 """Rows up to which a matrix is a table: to make sparse arrays takes most of the time of a small program."""
-
-Entries = tuple[NDArray[Any], NDArray[Any], NDArray[Any]]
-"""Rows, columns and values."""
 
 
 class PairProgram:
@@ -75,37 +70,21 @@ class PairProgram:
         self, matrix: FloatArray | csc_array, cost: FloatArray, most: FloatArray, **options: Any
     ) -> Any:
         """HiGHS with as many columns of the matrix as have a cost, each from 0 to ``most``."""
-        model = highspy.HighsLp()
-        model.num_col_, model.num_row_ = len(cost), len(self.lower)
-        model.col_cost_, model.col_lower_, model.col_upper_ = cost, np.zeros(len(cost)), most
-        model.row_lower_, model.row_upper_ = self.lower, self.upper
-        start, row, value = by_rows(matrix.T)
-        end = start[len(cost)]
-        model.a_matrix_.format_ = highspy.MatrixFormat.kColwise
-        model.a_matrix_.start_ = start[: len(cost) + 1]
-        model.a_matrix_.index_, model.a_matrix_.value_ = row[:end], value[:end]
-        solver: Any = SilentSolver(
+        return linear_program(
+            cost,
+            matrix,
+            self.lower,
+            self.upper,
+            most,
             presolve="off",
             primal_feasibility_tolerance=1e-10,
             dual_feasibility_tolerance=1e-10,
             small_matrix_value=1e-12,
             **options,
         )
-        solver.passModel(model)
-        return solver
 
     def by_place(self, dual: FloatArray) -> FloatArray:
         """Prices of the resources of servers, from the dual values of the rows."""
         prices = np.zeros(self.demanded.shape)
         prices[self.demanded] = dual[: self.first_class]
         return prices
-
-
-def by_rows(matrix: Any) -> Entries:
-    """Entries row by row, of a table those that are not 0: where a row starts, columns and values."""
-    if not isinstance(matrix, np.ndarray):
-        entries = matrix.tocsr()
-        return entries.indptr, entries.indices, entries.data
-    row, column = np.nonzero(matrix)
-    start = np.searchsorted(row, np.arange(len(matrix) + 1))
-    return start.astype(np.int32), column.astype(np.int32), matrix[row, column]
