@@ -20,7 +20,7 @@ from fairness.errors import ModelError
 from fairness.model.problem import Problem
 from fairness.properties.counterexamples.sketches import Flags, Rows, Sketch, flags_of, rows_of
 
-__all__ = ["Sizes", "all_sketches", "random_sketch"]
+__all__ = ["FIRST", "Sizes", "all_sketches", "random_sketch"]
 
 
 @dataclass(frozen=True)
@@ -63,8 +63,9 @@ _POOLS = (
 )
 _CLUSTERS = ((2, 1, 2, 2), (2, 2, 1, 2), (2, 2, 2, 2), (3, 2, 1, 2), (2, 2, 2, 3), (3, 2, 2, 2))
 """Classes, servers, resources and largest entry, in the order of the search."""
-FIRST = 256
-"""Small models that are kept: every property asks every policy about the same ones."""
+FIRST = 2000
+"""Small models that are kept, a megabyte: every property asks every policy about the first of them, and every
+sweep below a violation about all."""
 
 
 def all_sketches(models: type, domain: str = "positive", *, constrained: bool = True) -> Iterator[Sketch]:

@@ -22,7 +22,7 @@ from itertools import islice
 from typing import Any
 
 from fairness.properties.counterexamples.exploring import CHANGES, Case, Explorer, magnitude
-from fairness.properties.counterexamples.instances import Sizes, all_sketches
+from fairness.properties.counterexamples.instances import FIRST, Sizes, all_sketches
 from fairness.properties.counterexamples.neighbours import STAGES
 from fairness.properties.counterexamples.sketches import Sketch
 from fairness.properties.protocol.property import TOLERANCE, Change, Model, Witness
@@ -34,8 +34,6 @@ CLEAR = 1e-3
 
 _DESCENT = 1500
 """Most policy calls for one descent; from four classes it takes a few hundred."""
-_FIRST = 2000
-"""How many of the smallest models the sweep looks at; there are hundreds of thousands with zeros."""
 
 Verdict = Callable[[Witness], str]
 """How a witness is confirmed; empty where it is not."""
@@ -96,8 +94,9 @@ def _fewer_classes(explorer: Explorer, case: Case, extra: float) -> Iterator[Cas
 
 
 def _sweep(explorer: Explorer, case: Case, extra: float) -> Iterator[Case]:
-    """Cases at the smallest models, asked about more changes than before."""
-    sketches = islice(all_sketches(explorer.kind, explorer.domain, constrained=explorer.constrained), _FIRST)
+    """Cases at the smallest models that are kept, asked about more changes than before."""
+    # There are hundreds of thousands with zeros.
+    sketches = islice(all_sketches(explorer.kind, explorer.domain, constrained=explorer.constrained), FIRST)
     below = sorted((s for s in sketches if s.size < case.sketch.size), key=lambda sketch: sketch.size)
     explorer.limit = explorer.total + extra
     for sketch in below:

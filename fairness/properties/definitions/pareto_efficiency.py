@@ -27,11 +27,10 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from scipy.optimize import linprog
-from scipy.sparse import coo_array
+from scipy.sparse import csc_array
 
-from fairness.errors import NotConvergedError
 from fairness.exact.linear_program import maximise
+from fairness.machine.linear_programs import linear_program, require_optimum
 from fairness.properties.protocol.arithmetic import (
     Reading,
     fitted,
@@ -127,20 +126,23 @@ def largest_gain(reading: Reading) -> tuple[Any, Numbers]:
         matrix = np.zeros((len(bounds), len(pairs)), dtype=object)
         matrix[rows, columns] = entries
         optimum = maximise([1] * len(pairs), matrix.tolist(), bounds.tolist())
-        value, point = optimum.value, np.array(optimum.point, dtype=object)
+        value: Any = optimum.value
+        point = np.array(optimum.point, dtype=object)
     else:
-        sparse = coo_array((entries.astype(float), (rows, columns)), shape=(len(bounds), len(pairs)))
-        result = linprog(
+        matrix = csc_array((entries.astype(float), (rows, columns)), shape=(len(bounds), len(pairs)))
+        program = linear_program(
             -np.ones(len(pairs)),
-            A_ub=sparse.tocsr(),
-            b_ub=bounds,
-            method="highs",
+            matrix,
+            np.full(len(bounds), -np.inf),
+            bounds,
             # The tightest that HiGHS accepts, so that its slips stay far below the tolerance of the check.
-            options={"primal_feasibility_tolerance": 1e-10, "dual_feasibility_tolerance": 1e-10},
+            primal_feasibility_tolerance=1e-10,
+            dual_feasibility_tolerance=1e-10,
         )
-        if result.status != 0:
-            raise NotConvergedError(f"HiGHS failed on the Pareto program: {result.message}")
-        value, point = -result.fun, np.maximum(result.x, 0.0)
+        program.run()
+        require_optimum(program, " on the Pareto program")
+        value = -program.getInfo().objective_function_value
+        point = np.maximum(program.getSolution().col_value, 0.0)
     better = np.zeros(shares.shape[:2], dtype=shares.dtype)
     better[tuple(pairs.T)] = point
     return value - floor.sum(), better * alone[:, None]

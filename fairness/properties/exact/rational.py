@@ -22,11 +22,12 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
+from highspy import HighsModelStatus
 from numpy.typing import NDArray
-from scipy.optimize import linprog
 
 from fairness.errors import ModelError
 from fairness.exact.linear_algebra import reduced
+from fairness.machine.linear_programs import linear_program
 from fairness.model.cluster import Cluster
 from fairness.model.problem import Problem
 
@@ -242,16 +243,19 @@ def vertex(objective: Row, constraints: Sequence[tuple[Row, Fraction]]) -> Row |
     """
     matrix = np.array([[float(v) for v in row] for row, _ in constraints])
     right = np.array([float(v) for _, v in constraints])
-    answer = linprog([-float(v) for v in objective], A_ub=matrix, b_ub=right, method="highs-ds")
-    if answer.status != 0:
+    cost = np.array([-float(v) for v in objective])
+    program = linear_program(cost, matrix, np.full(len(right), -np.inf), right, solver="simplex")
+    program.run()
+    if program.getModelStatus() != HighsModelStatus.kOptimal:
         return None
-    scale = np.abs(answer.x).max(initial=0.0)
-    size = np.abs(matrix) @ np.abs(answer.x) + np.abs(right)
-    tight = np.flatnonzero(right - matrix @ answer.x <= NEAR * size)
-    empty = np.flatnonzero(answer.x <= NEAR * scale)
+    point = np.array(program.getSolution().col_value)
+    scale = np.abs(point).max(initial=0.0)
+    size = np.abs(matrix) @ np.abs(point) + np.abs(right)
+    tight = np.flatnonzero(right - matrix @ point <= NEAR * size)
+    empty = np.flatnonzero(point <= NEAR * scale)
     kept = [k for k in range(len(objective)) if k not in set(empty.tolist())]
     equations = [([constraints[k][0][c] for c in kept], constraints[k][1]) for k in tight.tolist()]
-    found = solve(equations, [float(answer.x[c]) for c in kept])
+    found = solve(equations, [float(point[c]) for c in kept])
     if found is None:
         return None
     result = [Fraction(0) for _ in objective]

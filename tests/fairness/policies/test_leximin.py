@@ -9,7 +9,7 @@ import pytest
 from fairness import Cluster, ModelError, NotConvergedError
 from fairness.evidence.clusters import placement_residual
 from fairness.machine.linear_programs import SilentSolver
-from fairness.policies.servers.engines import level_program
+from fairness.policies.servers.engines import level_program, pair_program
 from fairness.policies.servers.engines import leximin as module
 from fairness.policies.servers.engines.level_evidence import Pairs
 from fairness.policies.servers.engines.level_program import LevelProgram
@@ -171,6 +171,17 @@ def test_the_interior_point_method_finds_the_same(kind, monkeypatch):
     for one, other in zip(instances, simplex, strict=True):
         # Two bases of the same program: rounding.
         np.testing.assert_allclose(leximin(*one).levels, other.levels, rtol=1e-11)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_tables_and_sparse_arrays_find_the_same(kind, monkeypatch):
+    rng = np.random.default_rng(17)
+    instances = [instance(rng, kind, n=6, s=3) for _ in range(20)]
+    tables = [leximin(*one) for one in instances]
+    monkeypatch.setattr(pair_program, "SMALL_PROGRAM", 0)
+    for one, other in zip(instances, tables, strict=True):
+        # The same bases, factored in another order: rounding.
+        np.testing.assert_allclose(leximin(*one).placement, other.placement, rtol=1e-11, atol=1e-13)
 
 
 # The certificate.

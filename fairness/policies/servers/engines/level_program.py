@@ -25,17 +25,19 @@ References
 from __future__ import annotations
 
 import math
+from functools import partial
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import csc_array
+from scipy.sparse import csr_array
 from scipy.sparse.csgraph import breadth_first_order, maximum_bipartite_matching
 from scipy.sparse.linalg import splu
 
 from fairness.arguments.validation import FloatArray, frozen
 from fairness.errors import NotConvergedError
 from fairness.evidence.pools import SATURATION
-from fairness.machine.linear_programs import require_optimum
+from fairness.machine.linear_programs import by_rows, require_optimum
 from fairness.policies.servers.engines.level_evidence import Level, Pairs
 from fairness.policies.servers.engines.pair_program import PairProgram
 
@@ -91,7 +93,7 @@ class LevelProgram(PairProgram):
         self.solver = self.model(
             self.columns,
             # This stake in t makes the multipliers of order 1: the tolerance on them is a relative one.
-            np.r_[np.zeros(self.t), -float(self.free.sum())],
+            np.append(np.zeros(self.t), -float(self.free.sum())),
             np.full(self.t + 1, np.inf),
             simplex_strategy=4,  # primal: the last solution stays feasible from round to round
             primal_simplex_bound_perturbation_multiplier=0.0,  # equalities leave it no room
@@ -114,7 +116,8 @@ class LevelProgram(PairProgram):
         self.basic = np.asarray(self.solver.getBasicVariables()[1])
         # HiGHS calls the slack of row k the variable -1-k.
         self.basis = self.columns[:, np.where(self.basic >= 0, self.basic, self.t - self.basic)]
-        self.basis.eliminate_zeros()
+        if not isinstance(self.basis, np.ndarray):
+            self.basis.eliminate_zeros()
 
     def round(self, lowest: float) -> Level:
         """Solve, and say which free classes are at their maximum by the dual values."""
@@ -146,14 +149,14 @@ class LevelProgram(PairProgram):
         for row in self.first_class + group:
             self.solver.changeCoeff(int(row), self.t, 0.0)
         # The column of t has an entry for every class.
-        self.columns.data[self.columns.indptr[self.t] + group] = 0.0
+        self.columns[self.first_class + group, self.t] = 0.0
         self.levels[group], self.free[group] = record.level, False
         self.full |= full
         self.lower[: self.first_class][full[self.demanded]] = 1.0
         self.lower[self.first_class + group] = self.upper[self.first_class + group] = record.level / self.unit
         implied = self.first_class + group[np.argmax((record.multipliers * self.goals)[group])]
         self.lower[implied], self.upper[implied] = -np.inf, np.inf
-        rows = np.r_[np.flatnonzero(full[self.demanded]), self.first_class + group].astype(np.int32)
+        rows = np.append(np.flatnonzero(full[self.demanded]), self.first_class + group).astype(np.int32)
         self.solver.changeRowsBounds(len(rows), rows, self.lower[rows], self.upper[rows])
         dear = self.pairs.reduced_costs(record.multipliers, record.prices, self.opened)[0] > SATURATION
         dear[self.basic[(self.basic >= 0) & (self.basic < self.t)]] = False
@@ -162,16 +165,18 @@ class LevelProgram(PairProgram):
         self.opened[closed] = False
 
     def _dual_values(self) -> FloatArray:
-        source = np.flatnonzero(self.basic == self.t)
-        by_rows = self.basis.tocsr()
+        start, column, entry = by_rows(self.basis)
+        matrix = csr_array((entry, column, start))
         # Column k and row row_of[k] have an entry in common, from which the value of this row follows
-        # once the values of the other rows of the column are known.
-        row_of = np.asarray(maximum_bipartite_matching(by_rows, perm_type="row"))
-        paired = by_rows[row_of]
-        reached = np.asarray(breadth_first_order(paired, source[0], return_predecessors=False))
+        # once the values of the other rows of the column are known. So the cost of t passes from the row of
+        # its column on to the rows of all columns that have an entry there.
+        row_of = np.asarray(maximum_bipartite_matching(matrix, perm_type="row"))
+        source = row_of[self.basic == self.t]
+        passes = csr_array((entry, row_of[column], start))
+        reached = np.asarray(breadth_first_order(passes, source[0], return_predecessors=False))
+        part = (self.basis if isinstance(self.basis, np.ndarray) else matrix)[reached]
         values: FloatArray = np.zeros(len(self.lower))
-        cost = (reached == source).astype(float)
-        values[row_of[reached]] = _refined(paired[reached][:, reached].T, cost)
+        values[reached] = _refined(part[:, np.argsort(row_of)[reached]].T, (reached == source).astype(float))
         return values
 
     def tasks(self) -> FloatArray:
@@ -189,8 +194,8 @@ class LevelProgram(PairProgram):
         return tasks * self.scale[self.pairs.job_class]
 
 
-def _refined(matrix: csc_array, right: FloatArray) -> FloatArray:
+def _refined(matrix: Any, right: FloatArray) -> FloatArray:
     """Solution of a square system, with one step of iterative refinement."""
-    factors = splu(matrix)
-    solution = factors.solve(right)
-    return np.asarray(solution + factors.solve(right - matrix @ solution))
+    solve = partial(np.linalg.solve, matrix) if isinstance(matrix, np.ndarray) else splu(matrix).solve
+    solution = solve(right)
+    return np.asarray(solution + solve(right - matrix @ solution))

@@ -4,19 +4,17 @@ from __future__ import annotations
 
 from typing import Any
 
-import highspy
 import numpy as np
-from numpy.typing import NDArray
 from scipy.sparse import csc_array
 
 from fairness.arguments.validation import FloatArray
-from fairness.machine.linear_programs import SilentSolver
+from fairness.machine.linear_programs import Entries, linear_program
 from fairness.policies.servers.engines.level_evidence import Pairs
 
 __all__ = ["PairProgram"]
 
-Entries = tuple[NDArray[Any], NDArray[Any], NDArray[Any]]
-"""Rows, columns and values."""
+SMALL_PROGRAM = 60
+"""Rows up to which a matrix is a table: to make sparse arrays takes most of the time of a small program."""
 
 
 class PairProgram:
@@ -38,11 +36,11 @@ class PairProgram:
         np.logical_or.at(self.demanded, pairs.server, pairs.shares > 0)
         self.first_class = int(self.demanded.sum())
         self.rising = (self.first_class + np.arange(pairs.n_classes)).astype(np.int32)
-        self.lower: FloatArray = np.r_[np.full(self.first_class, -np.inf), np.zeros(pairs.n_classes)]
-        self.upper: FloatArray = np.r_[np.ones(self.first_class), np.full(pairs.n_classes, np.inf)]
+        self.lower: FloatArray = np.append(np.full(self.first_class, -np.inf), np.zeros(pairs.n_classes))
+        self.upper: FloatArray = np.append(np.ones(self.first_class), np.full(pairs.n_classes, np.inf))
 
-    def matrix(self, tasks: FloatArray, parts: FloatArray, *others: Entries) -> csc_array:
-        """The columns: first the pairs.
+    def matrix(self, tasks: FloatArray, parts: FloatArray, *others: Entries) -> FloatArray | csc_array:
+        """The columns: first the pairs; of a small program as a table.
 
         Parameters
         ----------
@@ -61,27 +59,29 @@ class PairProgram:
             *others,
         )
         rows, columns, values = (np.concatenate(kind) for kind in zip(*entries, strict=True))
-        return csc_array((values, (rows, columns)), shape=(len(self.lower), int(columns.max()) + 1))
+        shape = len(self.lower), int(columns.max()) + 1
+        if shape[0] > SMALL_PROGRAM:
+            return csc_array((values, (rows, columns)), shape=shape)
+        table = np.zeros(shape)
+        table[rows, columns] = values
+        return table
 
-    def model(self, matrix: csc_array, cost: FloatArray, most: FloatArray, **options: Any) -> Any:
+    def model(
+        self, matrix: FloatArray | csc_array, cost: FloatArray, most: FloatArray, **options: Any
+    ) -> Any:
         """HiGHS with as many columns of the matrix as have a cost, each from 0 to ``most``."""
-        model = highspy.HighsLp()
-        model.num_col_, model.num_row_ = len(cost), len(self.lower)
-        model.col_cost_, model.col_lower_, model.col_upper_ = cost, np.zeros(len(cost)), most
-        model.row_lower_, model.row_upper_ = self.lower, self.upper
-        end = matrix.indptr[len(cost)]
-        model.a_matrix_.format_ = highspy.MatrixFormat.kColwise
-        model.a_matrix_.start_ = matrix.indptr[: len(cost) + 1]
-        model.a_matrix_.index_, model.a_matrix_.value_ = matrix.indices[:end], matrix.data[:end]
-        solver: Any = SilentSolver(
+        return linear_program(
+            cost,
+            matrix,
+            self.lower,
+            self.upper,
+            most,
             presolve="off",
             primal_feasibility_tolerance=1e-10,
             dual_feasibility_tolerance=1e-10,
             small_matrix_value=1e-12,
             **options,
         )
-        solver.passModel(model)
-        return solver
 
     def by_place(self, dual: FloatArray) -> FloatArray:
         """Prices of the resources of servers, from the dual values of the rows."""
