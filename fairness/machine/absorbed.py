@@ -12,9 +12,11 @@ from typing import Any
 
 from numba._dynfunc import make_function
 from numba.core.codegen import JITCodeLibrary
-from numba.core.compiler import CompilerBase, DefaultPassBuilder
+from numba.core.compiler import DefaultPassBuilder
 from numba.core.compiler_machinery import register_pass
 from numba.core.typed_passes import NativeLowering
+
+from fairness.machine.kernel_compiler import KernelCompiler
 
 __all__ = ["AbsorbedCompiler"]
 
@@ -51,7 +53,7 @@ class _AbsorbedLowering(NativeLowering):
         return True
 
 
-class AbsorbedCompiler(CompilerBase):
+class AbsorbedCompiler(KernelCompiler):
     """The pipeline: that of nopython mode, with the other lowering."""
 
     def define_pipelines(self) -> list[Any]:

@@ -10,7 +10,7 @@ exponentials and logarithms are those of :mod:`fairness.machine.kernels`, they g
 
 A helper that kernels call - a :data:`part` - is a plain function, which compiled kernels absorb
 (:mod:`fairness.machine.absorbed`). A kernel that an interpreted one calls is interpreted, too. numba itself
-is imported when something is compiled.
+is imported when something is compiled (:mod:`fairness.machine.kernel_compiler`).
 
 Compiled kernels are stored by :mod:`fairness.machine.stored_kernels`. numba stores a kernel together with
 everything it calls, and compiles it anew when the file it stands in has changed. Changes in *other* files go
@@ -255,10 +255,12 @@ class Kernel:
     @cached_property
     def dispatcher(self) -> Any:
         """What numba makes of the function: compiled when it is called with types that are not stored."""
-        compiled = compiler().njit(**self._options)(self.py_func)
-        if compiled is not self.py_func:  # with NUMBA_DISABLE_JIT it is the function itself
-            from fairness.machine.stored_kernels import store
+        numba = compiler()
+        from fairness.machine.kernel_compiler import KernelCompiler
+        from fairness.machine.stored_kernels import store
 
+        compiled = numba.njit(**self._options, pipeline_class=KernelCompiler)(self.py_func)
+        if compiled is not self.py_func:  # with NUMBA_DISABLE_JIT it is the function itself
             sources = "".join(inspect.getsource(module) for module in self._helpers)
             made_of = hashlib.sha256(f"{sorted(self._options.items())}{sources}".encode()).hexdigest()
             store(compiled, made_of)

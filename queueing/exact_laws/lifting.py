@@ -281,4 +281,5 @@ def _lift(
                 highs += product >> np.uint64(32)
             sums[step, f, 0], sums[step, f, 1] = lows, highs
         if len(states) > 0:
-            states[step] = z[:size]
+            for y in range(size):
+                states[step, y] = z[y]

@@ -127,7 +127,8 @@ def recurrence(series: Residues, modulus: int) -> tuple[Residues, int]:
         factor = p - error * inverse(last, p) % p
         longer = 2 * length <= k
         if longer:
-            kept[:] = current
+            for j in range(size + 1):
+                kept[j] = current[j]
         for j in range(min(k + 2, size + 1) - shift):
             if other[j] > 0:
                 current[j + shift] = (np.uint64(current[j + shift]) + factor * np.uint64(other[j])) % p

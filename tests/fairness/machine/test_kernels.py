@@ -218,3 +218,12 @@ def test_what_only_kernels_call_has_no_code_that_runs():
         compiled = one.dispatcher.overloads[arguments]
         engine = compiled.library.codegen._engine
         assert not engine.is_symbol_defined(compiled.fndesc.mangled_name)
+
+
+def test_options_are_told_apart_by_what_was_set():
+    from fairness.machine.kernel_compiler import _Options
+
+    counted, uncounted = _Options(), _Options()
+    counted.nrt, uncounted.nrt = True, False
+    assert counted.copy() == counted != uncounted
+    assert len({counted: 1, counted.copy(): 2, uncounted: 3}) == 2

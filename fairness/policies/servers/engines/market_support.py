@@ -89,7 +89,8 @@ def pivot(market: Market, forest: Forest, prices: FloatArray, most: int) -> tupl
     _settle(market, forest, prices, rates)
     polished = False
     while steps < most:
-        inverse[:] = 1.0 / prices  # infinite for a server that nobody uses yet: it is the best of all
+        for i in range(m):
+            inverse[i] = 1.0 / prices[i]  # infinite for a server that nobody uses yet: it is the best of all
         best, buyer, gain, looked, rows = -1, -1, 0.0, 0, 0
         while rows < n and (best < 0 or looked < _BLOCK):
             k = row

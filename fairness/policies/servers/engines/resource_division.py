@@ -399,7 +399,8 @@ def _divide_states(
                 k = listed.job_class[p]
                 if weights[state, k] > 0:
                     job_class[q], server[q], pace[q] = k, i, weights[state, k] * listed.pace[p]
-                    shares[q] = listed.shares[p]
+                    for j in range(m):
+                        shares[q, j] = listed.shares[p, j]
                     q += 1
         start[n_servers] = q
         totals, stop = np.zeros(len(listed.totals)), np.full(size, -1)

@@ -121,7 +121,8 @@ def residual_of(pairs: ServerPairs) -> float:
                 n_holders += 1
                 for r in range(m):
                     free[r] -= tasks[k] * shares[k, r]
-        worst = max(worst, -free.min())
+        for r in range(m):
+            worst = max(worst, -free[r])
         for k in range(start[i], start[i + 1]):
             level, least = totals[job_class[k]] / pace[k], np.inf
             for r in range(m):

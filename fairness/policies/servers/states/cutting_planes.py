@@ -267,7 +267,8 @@ def _level(region: Region, memory: Memory, rates: FloatArray, w: FloatArray) -> 
         for c in range(n, len(stamps)):
             if stamps[c] < stamps[oldest]:
                 oldest = c
-        cuts[:, oldest] = row
+        for k in range(n):
+            cuts[k, oldest] = row[k]
         list_nonzeros(cuts, listed)
         stamps[oldest] = numbers[CLOCK]
         numbers[CUTS] += 1
