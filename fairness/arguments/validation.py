@@ -68,7 +68,7 @@ def float_array(name: str, values: ArrayLike, ndim: int | None = None) -> FloatA
         given = np.asarray(values)
         if given.dtype.kind not in "biufO":
             raise TypeError(f"got entries of type {given.dtype}")
-        if given.dtype.kind == "O" and any(isinstance(v, (str, bytes)) for v in given.flat):
+        if given.dtype.kind == "O" and any(issubclass(kind, (str, bytes)) for kind in _kinds(given)):
             raise TypeError("got a string among them")
         array = np.array(given, dtype=np.float64, order="C")
     except (TypeError, ValueError, OverflowError) as error:
@@ -345,4 +345,9 @@ def rationals(values: Any) -> Any:
         return array.tolist()
     if array.dtype.kind != "O":
         return None
-    return array.tolist() if all(isinstance(v, numbers.Rational) for v in array.flat) else None
+    return array.tolist() if all(issubclass(kind, numbers.Rational) for kind in _kinds(array)) else None
+
+
+def _kinds(array: NDArray[Any]) -> set[type]:
+    """Types of the entries: to ask each entry what it is takes long."""
+    return set(map(type, array.flat))

@@ -300,10 +300,9 @@ class Cluster(JobClasses):
 
         As given, if gamma was: it must be 0 where a class is not eligible, so it cannot say more.
         """
-        if self._given_gamma is not None:
-            given: FloatArray = self._given_gamma[1]
-            return given
-        return frozen(alone(self.demands, self.capacities))
+        if self._given_gamma is None and self._given_eligible is not None:
+            return frozen(alone(self.demands, self.capacities))
+        return self.gamma
 
     @property
     def is_rational(self) -> bool:

@@ -23,8 +23,11 @@ def alone(demands: FloatArray, capacities: FloatArray) -> FloatArray:
     tasks = np.full((demands.shape[0], capacities.shape[0]), np.inf)
     with np.errstate(over="ignore"):  # refused by _in_range
         for r in range(demands.shape[1]):
-            wants = demands[:, r] > 0
-            tasks[wants] = np.minimum(tasks[wants], capacities[:, r] / demands[wants, r][:, None])
+            wants = np.flatnonzero(demands[:, r])
+            if len(wants) == len(demands):  # nothing to pick out, which takes longer
+                np.minimum(tasks, capacities[:, r] / demands[:, r, None], out=tasks)
+            else:
+                tasks[wants] = np.minimum(tasks[wants], capacities[:, r] / demands[wants, r][:, None])
     return tasks
 
 

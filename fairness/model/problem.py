@@ -172,7 +172,7 @@ class Problem(JobClasses):
             told = f"must be finite and >= 0; got {units[~good][0]} at index {(i, j)} ({self._named(i, j)})"
             raise ModelError.of("demands", told, i, j)
         start, resource, there, _ = self.units
-        for k in np.flatnonzero((np.diff(start) == 0) & np.isinf(self.limits)):
+        for k in np.flatnonzero((start[1:] == start[:-1]) & np.isinf(self.limits)):
             raise ModelError(
                 f"job class {self.job_classes[k]!r} demands nothing and has no limit, so its allocation is "
                 f"unbounded; give it a demand or set limits[{k}]",
@@ -182,6 +182,8 @@ class Problem(JobClasses):
         # What overflows is refused here.
         with np.errstate(over="ignore"):
             share = there * self._scale[resource]
+        if share.size and share.min() > 0 and share.max() < np.inf:
+            return
         lost = ~np.isfinite(share) | ((share == 0) & (self.capacities[resource] > 0))
         if lost.any():
             i, j = self._first(lost)

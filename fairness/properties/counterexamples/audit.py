@@ -37,7 +37,7 @@ from fairness.errors import ModelError
 from fairness.machine.backends import stream
 from fairness.machine.bars import bar
 from fairness.machine.checkpoint import Checkpoint
-from fairness.properties.counterexamples.exploring import witness_size
+from fairness.properties.counterexamples.exploring import Answers, witness_size
 from fairness.properties.counterexamples.result import SearchResult
 from fairness.properties.counterexamples.search import check_budget, exact_verdict, search
 from fairness.properties.counterexamples.sketches import check_domain
@@ -244,7 +244,9 @@ def audit(
             (key for key in wanted if key not in cells),
             key=lambda key: (not isinstance(asked[key[0]], ClusterPolicy), not props[key[1]].compares),
         )
-        results = stream(_cell, ((p, asked[p], props[q], settings) for p, q in missing), n_jobs)
+        # The searches about a policy that one process makes share its answers: all meet the smallest models.
+        answers: dict[str, Answers] = {p: {} for p in asked}
+        results = stream(_cell, ((p, asked[p], props[q], settings, answers[p]) for p, q in missing), n_jobs)
         try:
             for _, result in bar(
                 results, what="audit", unit="cell", total=len(missing), shown=bool(progress)
@@ -265,13 +267,15 @@ def audit(
     )
 
 
-def _cell(name: str, policy: Any, prop: Property, settings: Mapping[str, Any]) -> SearchResult:
+def _cell(
+    name: str, policy: Any, prop: Property, settings: Mapping[str, Any], answers: Answers
+) -> SearchResult:
     """One search, with the stream of its names; all that it tells calls the policy by the name."""
     domain = settings["domain"]
     names = f"{name}\n{prop.name}\n{domain}".encode()
     key = np.frombuffer(hashlib.sha256(names).digest(), dtype=np.uint32).tolist()
     rng = np.random.default_rng([settings["seed"], *key])
-    found = search(policy, prop, budget=settings["budget"], rng=rng, domain=domain)
+    found = search(policy, prop, budget=settings["budget"], rng=rng, domain=domain, answers=answers)
     witness = None if found.witness is None else replace(found.witness, policy=name)
     return replace(found, policy=name, witness=witness)
 

@@ -16,6 +16,7 @@ from bisect import insort
 from collections.abc import Iterator
 from dataclasses import dataclass, field, fields, is_dataclass
 from fractions import Fraction
+from functools import cached_property, lru_cache
 from itertools import islice
 from typing import Any
 
@@ -50,9 +51,16 @@ _NEAR = 12
 _IDLE = -0.05
 """Room that the local search credits to a change without any effect."""
 _KEPT = 20_000
-"""Most answers that a search keeps, some kilobytes each."""
+"""Most answers, and most cases, that a search keeps, some kilobytes each."""
+_SHARED = 4000
+"""Most answers of a policy that its searches share, those about the smallest models among them."""
+_MODELS = 1024
+"""Models that are kept, and as many after a change, some kilobytes each: all searches meet the same ones."""
 _PATIENCE = 40
 """Steps of a climb without progress."""
+
+Answers = dict[tuple[Any, ...], Numbers]
+"""What a policy gives, by all that it can tell a model by."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -77,7 +85,7 @@ class Case:
         """What "smaller" means."""
         return _size(self.sketch, self.change)
 
-    @property
+    @cached_property
     def witness(self) -> Witness:
         """The case as a witness."""
         name = self.finding.name
@@ -103,7 +111,9 @@ class Explorer:
     failure: Failure | None = None
     best: Case | None = None
     near: list[tuple[float, float, Case]] = field(default_factory=list)
-    answers: dict[tuple[Any, ...], Numbers] = field(default_factory=dict)
+    answers: Answers = field(default_factory=dict)
+    shared: Answers = field(default_factory=dict)
+    cases: dict[tuple[Sketch, Change | None], tuple[Case | None, int, int]] = field(default_factory=dict)
 
     # --- sources of cases ---
 
@@ -191,7 +201,7 @@ class Explorer:
     def made(self, sketch: Sketch) -> tuple[Sketch, Model] | None:
         """The model, made to suit the property; None where that is impossible."""
         try:
-            model = sketch.build()
+            model = _built(sketch)
             suited = self.prop.suit(model)
         except ModelError:
             return None
@@ -203,8 +213,21 @@ class Explorer:
         """What the checker finds, after a change if there is one.
 
         None where the change makes no sense for this model or the policy refuses the model after it; None,
-        and a failure on record, where the checker refuses.
+        and a failure on record, where the checker refuses. What is asked again, as a sixth is, counts again
+        and is not found out again.
         """
+        if (sketch, change) in self.cases:
+            case, calls, failures = self.cases[sketch, change]
+            self.calls[self.phase] += calls
+            self.failures += failures
+            return case
+        calls, failures = self.total, self.failures
+        case = self._found(sketch, model, change, before)
+        if len(self.cases) < _KEPT:
+            self.cases[sketch, change] = case, self.total - calls, self.failures - failures
+        return case
+
+    def _found(self, sketch: Sketch, model: Model, change: Change | None, before: Numbers) -> Case | None:
         after = None
         if change is not None:
             after = self._after(model, change)
@@ -223,7 +246,7 @@ class Explorer:
 
     def _after(self, model: Model, change: Change) -> Numbers | None:
         try:
-            changed = change.apply(model)
+            changed = _changed(model, change)
         except ModelError:
             return None
         if isinstance(changed, Cluster) and isinstance(model, Cluster):
@@ -242,12 +265,14 @@ class Explorer:
         """
         self.calls[self.phase] += 1
         key = _numbers(model)
-        if key in self.answers:
-            return self.answers[key]
+        for answers in (self.answers, self.shared):
+            if key in answers:
+                return answers[key]
         try:
             answer = frozen(np.array(self.policy(model, np.ones(model.n_classes)), dtype=float))
-            if len(self.answers) < _KEPT:
-                self.answers[key] = answer
+            for answers, most in ((self.answers, _KEPT), (self.shared, _SHARED)):
+                if len(answers) < most:
+                    answers[key] = answer
             return answer
         except (FairqueuesError, ArithmeticError, np.linalg.LinAlgError) as error:
             self._fail(model, error)
@@ -282,6 +307,16 @@ class Explorer:
             # Ties are broken at random, or the first phase would fill the list with its tiny models.
             insort(self.near, (rank, self.rng.random(), case))
             del self.near[:-_NEAR]
+
+
+@lru_cache(maxsize=_MODELS)
+def _built(sketch: Sketch) -> Model:
+    return sketch.build()
+
+
+@lru_cache(maxsize=_MODELS)
+def _changed(model: Model, change: Change) -> Model:
+    return change.apply(model)
 
 
 def _how_far(sketch: Sketch) -> str:

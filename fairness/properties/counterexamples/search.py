@@ -21,6 +21,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -29,7 +30,7 @@ from fairness.arguments.validation import Seed, entropy_of, generator, require_w
 from fairness.errors import ModelError
 from fairness.model.cluster import Cluster
 from fairness.model.problem import Problem
-from fairness.properties.counterexamples.exploring import Case, Explorer
+from fairness.properties.counterexamples.exploring import Answers, Case, Explorer
 from fairness.properties.counterexamples.instances import Sizes
 from fairness.properties.counterexamples.result import SearchResult
 from fairness.properties.counterexamples.shrinking import CLEAR, Verdict, smallest
@@ -67,6 +68,7 @@ def search(
     sizes: Sizes | None = None,
     seconds: float | None = None,
     accept: Callable[[Witness], bool] | None = None,
+    answers: Answers | None = None,
 ) -> SearchResult:
     """Search for a model on which a policy violates a property.
 
@@ -87,6 +89,8 @@ def search(
     accept : callable, optional
         ``accept(witness) -> bool`` says which witnesses count, in the search and in shrinking. Default:
         those that :func:`~fairness.properties.exact.confirm.confirm` confirms in exact arithmetic.
+    answers : dict, optional
+        Answers that searches about this policy share, empty at first; they count as calls all the same.
 
     Returns
     -------
@@ -127,6 +131,7 @@ def search(
         kind=kind,
         sizes=Sizes() if sizes is None else sizes,
         deadline=np.inf if seconds is None else start + seconds,
+        shared={} if answers is None else answers,
     )
     verdict = exact_verdict(policy) if accept is None else _own_verdict(accept)
     cases, doubtful = _found(explorer, budget, verdict, _DOUBTS if accept is None else np.inf)
@@ -162,6 +167,7 @@ def check_budget(budget: Any) -> int:
 def exact_verdict(policy: Any) -> Verdict:
     """Function that tells how a witness is confirmed in exact arithmetic; empty where it is not."""
 
+    @cache
     def verdict(witness: Witness) -> str:
         confirmation = confirm(witness, policy)
         if not confirmation.confirmed:
