@@ -14,7 +14,7 @@ from examples.reproduce import Source, command, records_of
 from examples.stamp import ROOT, stamp
 from proofs import EvidenceError, Verdict, check_all, verify
 from proofs.catalogue import PAPERS, statements_of
-from proofs.checks import confirmed, kernel
+from proofs.checks import confirmed
 
 QUICK = 0.5
 """Seconds: evidence that took no longer to find is checked again in the short run, and all in the long one."""
@@ -34,8 +34,8 @@ def page_of(paper: str, key: str, *, full: bool) -> Page:
     mine = {s.id: s for s in statements_of(paper)}
     result = check_all(list(mine), time_limit=LIMIT)
     rows = [
-        (v.id, mine[v.id].place, mine[v.id].words, v.said, _status(v), kernel(v), _scope(v))
-        for v in result.verdicts
+        (v.id, mine[v.id].place, mine[v.id].words, v.said, _status(v), kernel, _scope(v))
+        for v, kernel in zip(result.verdicts, result.kernels, strict=True)
     ]
     again = [v for v in result.verdicts if full or v.seconds <= QUICK]
     checks = [_verified(v) for v in again]

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.axes import Axes
 
-__all__ = ["Report", "check", "check_all", "confirmed", "kernel"]
+__all__ = ["Report", "check", "check_all", "confirmed"]
 
 
 def check(
@@ -140,6 +140,12 @@ class Report(Result):
         return tuple(map(exported_steps, self.verdicts))
 
     @property
+    def kernels(self) -> tuple[str, ...]:
+        """The same beside the number of all steps: "coq 5/7"."""
+        pairs = zip(self.exported, self.verdicts, strict=True)
+        return tuple(f"coq {exported}/{len(v.findings)}" for exported, v in pairs)
+
+    @property
     def unexplained(self) -> tuple[str, ...]:
         """What is unknown although no reason is given, which would be a mistake of the prover."""
         return tuple(
@@ -179,7 +185,7 @@ class Report(Result):
         import pandas as pd
 
         rows = []
-        for v, exported in zip(self.verdicts, self.exported, strict=True):
+        for v, kernel in zip(self.verdicts, self.kernels, strict=True):
             s = v.statement
             rows.append(
                 {
@@ -189,7 +195,7 @@ class Report(Result):
                     "statement": s["words"],
                     "verdict": str(v.status),
                     "kind": v.kind,
-                    "kernel": _kernel(exported, v),
+                    "kernel": kernel,
                     "said": s["said"],
                     "scope": v.scope,
                     "steps_in_words": v.in_words,
@@ -208,7 +214,7 @@ class Report(Result):
         """The table as text, a statement per block."""
         lines = []
         source = ""
-        for v, exported in zip(self.verdicts, self.exported, strict=True):
+        for v, kernel in zip(self.verdicts, self.kernels, strict=True):
             s = v.statement
             if s["source"] != source:
                 source = s["source"]
@@ -219,7 +225,7 @@ class Report(Result):
             lines.append(f"      {v.said}")
             lines.append(f"      scope: {v.scope}{words}")
             if v.kind:
-                lines.append(f"      proof: {v.kind}; kernel: {_kernel(exported, v)}")
+                lines.append(f"      proof: {v.kind}; kernel: {kernel}")
             if v.second_methods:
                 lines.append(f"      computed steps confirmed {confirmed(v.second_methods)}")
             for finding in v.findings:
@@ -253,15 +259,6 @@ class Report(Result):
         """Bars: how many statements have which status."""
         counts = [self.counts[status] for status in Status]
         return bars(ax, [str(status) for status in Status], counts, ylabel="statements")
-
-
-def kernel(verdict: Verdict) -> str:
-    """How many of the steps are exported to a proof kernel: "coq 5/7"."""
-    return _kernel(exported_steps(verdict), verdict)
-
-
-def _kernel(exported: int, verdict: Verdict) -> str:
-    return f"coq {exported}/{len(verdict.findings)}"
 
 
 def confirmed(methods: Counter[str]) -> str:

@@ -88,23 +88,24 @@ def _entry(statement: Any, verdict: Any) -> list[str]:
 def statements_page(verdicts: Any) -> str:
     """The statements by paper: words, place, who says so, remark, verdict and its kind, scope."""
     from proofs.catalogue import PAPERS, statements_of
-    from proofs.checks import Report, confirmed, kernel
+    from proofs.checks import Report, confirmed
 
-    known = {v.id: v for v in verdicts}
-    lines = [f"- {safe(line)}." for line in Report(tuple(verdicts)).totals()]
+    report = Report(tuple(verdicts))
+    known = {v.id: (v, kernel) for v, kernel in zip(report.verdicts, report.kernels, strict=True)}
+    lines = [f"- {safe(line)}." for line in report.totals()]
     for paper in PAPERS:
         lines += ["", f"## {paper}", "", "| statement | who says so | verdict | kernel | scope |"]
         lines.append("|---|---|---|---|---|")
         for s in statements_of(paper):
             if s.id not in known:
                 continue
-            v = known[s.id]
+            v, kernel = known[s.id]
             words = f"`{s.id}` {safe(s.words)} *({safe(s.place)})*"
             verdict = f"**{v.status}**" + (f", {safe(v.kind)}" if v.kind else "")
             scope = safe(v.scope) + (f"; {many(v.in_words, 'step')} in words" if v.in_words else "")
             if v.second_methods:
                 scope += f"; computed: {confirmed(v.second_methods)}"
-            cells = (words, safe(v.said), verdict, kernel(v), scope)
+            cells = (words, safe(v.said), verdict, kernel, scope)
             lines.append(f"| {' | '.join(cells)} |".replace("\n", " "))
     return "\n".join(lines) + "\n"
 

@@ -7,6 +7,7 @@ claims are described (:mod:`proofs.claims`).
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import lru_cache
 from itertools import product
 from typing import Any
 
@@ -31,7 +32,7 @@ from proofs.claims import (
     numbers_of,
 )
 from proofs.errors import EvidenceError, ProofError
-from proofs.language.polynomials import Polynomial, polynomial
+from proofs.language.polynomials import KEPT_TEXTS, Polynomial, polynomial
 from proofs.language.relations import Relation, scaled
 from proofs.language.rules import is_rule, normal_parts, parts_of, with_terms
 from proofs.language.sequences import as_families, at_first, at_last, mentions_next, shifted
@@ -280,6 +281,7 @@ def _is_known(r: Relation, known: set[str]) -> bool:
     return any(key_of(one) in known for one in same)
 
 
+@lru_cache(maxsize=KEPT_TEXTS)
 def key_of(r: Relation) -> str:
     """One text for a relation and its multiples; an equation is the same the other way round."""
     return repr(scaled(r))

@@ -70,9 +70,13 @@ class Cluster:
         return cls(d, c, weights, [list(row) for row in cluster.get("eligible") or [[1] * len(c)] * len(d)])
 
 
-def dot(first: Sequence[Fraction], second: Sequence[Fraction]) -> Fraction:
-    """Sum of the products."""
-    return sum((u * v for u, v in zip(first, second, strict=True)), ZERO)
+def dot(first: Sequence[Fraction | int], second: Sequence[Fraction | int]) -> Fraction:
+    """Sum of the products, in integers over one denominator."""
+    over, under = 0, 1
+    for u, v in zip(first, second, strict=True):
+        part = u.denominator * v.denominator
+        over, under = over * part + u.numerator * v.numerator * under, under * part
+    return Fraction(over, under)
 
 
 def powers(values: Sequence[Fraction], counts: Sequence[int]) -> Fraction:
@@ -141,27 +145,25 @@ def _whole(row: Row) -> list[int]:
     return [v.numerator * (common // v.denominator) for v in row]
 
 
-def determinant(rows: Matrix) -> Fraction:
+def determinant(rows: list[list[int]]) -> int:
     """By expansion along the first row."""
     if not rows:
-        return ONE
+        return 1
     return sum(
-        (
-            (-1) ** k * v * determinant([row[:k] + row[k + 1 :] for row in rows[1:]])
-            for k, v in enumerate(rows[0])
-            if v
-        ),
-        ZERO,
+        (-1) ** k * v * determinant([row[:k] + row[k + 1 :] for row in rows[1:]])
+        for k, v in enumerate(rows[0])
+        if v
     )
 
 
 def solved(rows: Matrix, right: Row) -> Row | None:
-    """Solution of a square system by Cramer's rule, None if the determinant is 0."""
-    whole = determinant(rows)
+    """Solution of a square system by Cramer's rule in integers, None if the determinant is 0."""
+    known = [_whole([*row, r]) for row, r in zip(rows, right, strict=True)]
+    whole = determinant([row[:-1] for row in known])
     if not whole:
         return None
     return [
-        determinant([[*row[:k], r, *row[k + 1 :]] for row, r in zip(rows, right, strict=True)]) / whole
+        Fraction(determinant([[*row[:k], row[-1], *row[k + 1 : -1]] for row in known]), whole)
         for k in range(len(rows))
     ]
 
@@ -182,21 +184,20 @@ def vertices(rows: Matrix, right: Row) -> list[Row]:
 def max_min(demands: Matrix, capacities: Row, rates: Row) -> Row:
     """Tasks whose levels, tasks over rates, are max-min fair."""
     n = len(demands)
+    speeds = [
+        [d * rate for d, rate in zip(column, rates, strict=True)] for column in zip(*demands, strict=True)
+    ]
     for named in product(*[[j for j, d in enumerate(row) if d] for row in demands]):
         used = sorted(set(named))
-        loads = [
-            [sum((demands[i][j] * rates[i] for i in range(n) if named[i] == k), ZERO) for k in used]
-            for j in used
-        ]
+        loads = [[dot(speeds[j], [other == k for other in named]) for k in used] for j in used]
         levels = solved(loads, [capacities[j] for j in used])
         if levels is None or min(levels) < 0:
             continue
         level = [levels[used.index(j)] for j in named]
-        tasks = [v * r for v, r in zip(level, rates, strict=True)]
-        if all(u <= c for u, c in zip(usage(demands, tasks), capacities, strict=True)) and all(
-            level[k] <= level[i] for i in range(n) for k in range(n) if demands[k][named[i]] and rates[k]
+        if all(dot(level, row) <= c for row, c in zip(speeds, capacities, strict=True)) and all(
+            level[k] <= level[i] for i in range(n) for k in range(n) if speeds[named[i]][k]
         ):
-            return tasks
+            return [v * r for v, r in zip(level, rates, strict=True)]
     raise ArithmeticError("no assignment of users to resources is max-min fair")
 
 
@@ -219,60 +220,74 @@ def largest(gain: Row, rows: Matrix, right: Row) -> Fraction:
     The origin need not be feasible: a first phase drives out what is missing.
     """
     n, m = len(gain), len(rows)
-    # A row tells a basic variable: constant, coefficients of those outside. Variable -1 is what is missing.
-    outside = list(range(n))
-    inside = list(range(n, n + m))
-    table = [[r, *(-v for v in row)] for row, r in zip(rows, right, strict=True)]
-    objective = [ZERO, *gain]
+    scale = lcm(*(v.denominator for v in gain))
+    walls = (_whole([*row, r]) for row, r in zip(rows, right, strict=True))
+    table = [[r, *(-v for v in row)] for *row, r in walls]
+    objective = [0, *(int(v * scale) for v in gain)]
+    program = _Dictionary([*table, objective], list(range(n, n + m)), list(range(n)))
     if min(right) < 0:
-        outside.append(-1)
+        program.outside.append(MISSING)
         for row in table:
-            row.append(ONE)
-        missing = [ZERO] * (n + 1) + [-ONE]
-        worst = min(range(m), key=lambda k: table[k][0])
-        rows_of = [*table, [*objective, ZERO], missing]
-        _pivot(rows_of, inside, outside, worst, n)
-        _climb(rows_of, inside, outside, m)
-        if rows_of[-1][0] != 0:
+            row.append(1)
+        objective.append(0)
+        program.rows.append([0] * (n + 1) + [-1])
+        program.pivot(min(range(m), key=lambda k: table[k][0]), n)
+        program.climb()
+        if program.rows[-1][0]:
             raise InfeasibleError("the linear program has no feasible point")
-        if -1 in inside:
-            k = inside.index(-1)
-            _pivot(rows_of, inside, outside, k, next(c for c, v in enumerate(rows_of[k][1:]) if v))
-        column = outside.index(-1)
-        outside.pop(column)
-        for row in rows_of:
+        if MISSING in program.inside:
+            k = program.inside.index(MISSING)
+            program.pivot(k, next(c for c, v in enumerate(program.rows[k][1:]) if v))
+        column = program.outside.index(MISSING)
+        program.outside.pop(column)
+        program.rows.pop()
+        for row in program.rows:
             row.pop(column + 1)
-        table, objective = rows_of[:m], rows_of[m]
-    rows_of = [*table, objective]
-    _climb(rows_of, inside, outside, m)
-    return rows_of[-1][0]
+    program.climb()
+    return Fraction(program.rows[-1][0], program.whole * scale)
 
 
-def _climb(table: Matrix, inside: list[int], outside: list[int], m: int) -> None:
-    """Pivot until no coefficient of the last row is positive."""
-    while True:
-        rising = [c for c, v in enumerate(table[-1][1:]) if v > 0]
-        if not rising:
-            return
-        column = min(rising, key=lambda c: outside[c])
-        limits = [
-            (-table[k][0] / table[k][column + 1], inside[k], k) for k in range(m) if table[k][column + 1] < 0
-        ]
-        if not limits:
-            raise ArithmeticError("the linear program is unbounded")
-        _pivot(table, inside, outside, min(limits)[2], column)
+MISSING = -1
+"""The variable that is added to all rows where the origin is not feasible."""
 
 
-def _pivot(table: Matrix, inside: list[int], outside: list[int], k: int, column: int) -> None:
-    """Exchange the basic variable of row k with the one of a column."""
-    c = column + 1
-    pivot = table[k][c]
-    solved_row = [-v / pivot for v in table[k]]
-    solved_row[c] = 1 / pivot
-    for number, row in enumerate(table):
-        if number != k and row[c]:
-            factor = row[c]
-            row[:] = [v + factor * s for v, s in zip(row, solved_row, strict=True)]
-            row[c] = factor * solved_row[c]
-    table[k][:] = solved_row
-    inside[k], outside[column] = outside[column], inside[k]
+@dataclass
+class _Dictionary:
+    """Rows that tell the variables inside by a constant and those outside, then gains; all over ``whole``.
+
+    Variables and gains may have been multiplied by positive numbers, so that the rows begin as integers. They
+    stay integers, which are determinants: all can be divided by the pivot before (J. Edmonds, "Systems of
+    distinct representatives and linear algebra", 1967).
+    """
+
+    rows: list[list[int]]
+    inside: list[int]
+    outside: list[int]
+    whole: int = 1
+
+    def climb(self) -> None:
+        """Pivot until no coefficient of the last row is positive."""
+        while rising := [c for c, v in enumerate(self.rows[-1][1:]) if v > 0]:
+            column = min(rising, key=lambda c: self.outside[c])
+            limits = [
+                (Fraction(row[0], -row[column + 1]), i, k)
+                for k, (i, row) in enumerate(zip(self.inside, self.rows, strict=False))
+                if row[column + 1] < 0
+            ]
+            if not limits:
+                raise ArithmeticError("the linear program is unbounded")
+            self.pivot(min(limits)[2], column)
+
+    def pivot(self, k: int, column: int) -> None:
+        """Exchange the variable of row k with the one of a column."""
+        c, told = column + 1, self.rows[k]
+        pivot, sign = abs(told[c]), 1 if told[c] > 0 else -1
+        for row in self.rows:
+            if row is not told:
+                factor = sign * row[c]
+                row[:] = [(v * pivot - factor * t) // self.whole for v, t in zip(row, told, strict=True)]
+                row[c] = factor
+        told[:] = [-sign * t for t in told]
+        told[c] = sign * self.whole
+        self.whole = pivot
+        self.inside[k], self.outside[column] = self.outside[column], self.inside[k]

@@ -259,7 +259,9 @@ def fraction(value: Any) -> Fraction:
     ProofError
         If it is something else, such as a float.
     """
-    if type(value) not in (int, str, Fraction):
+    if type(value) is Fraction:
+        return value
+    if type(value) not in (int, str):
         raise ProofError(f"exact arithmetic takes integers and fractions; got {value!r}")
     try:
         if type(value) is str and "e" in value.lower():  # 1e999999999 would be written out

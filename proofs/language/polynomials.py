@@ -33,6 +33,7 @@ __all__ = [
     "polynomial_of",
     "read_once",
     "refuse_look_alikes",
+    "times",
 ]
 
 ARITHMETIC: dict[type[ast.operator], Callable[[Any, Any], Any]] = {ast.Add: add, ast.Sub: sub, ast.Mult: mul}
@@ -140,7 +141,7 @@ class Polynomial:
     def __mul__(self, other: Polynomial) -> Polynomial:
         _refuse_large(self, other)
         return _collected(
-            [(_product(m, k), c * d) for m, c in self.terms.items() for k, d in other.terms.items()]
+            [(times(m, k), c * d) for m, c in self.terms.items() for k, d in other.terms.items()]
         )
 
     def __pow__(self, exponent: int) -> Polynomial:
@@ -336,7 +337,10 @@ def _collected(items: list[tuple[Monomial, Fraction]]) -> Polynomial:
     return Polynomial({monomial: c for monomial, c in terms.items() if c})
 
 
-def _product(first: Monomial, second: Monomial) -> Monomial:
+def times(first: Monomial, second: Monomial) -> Monomial:
+    """The product of two monomials."""
+    if not first or not second:
+        return first or second
     exponents = dict(first)
     for name, e in second:
         exponents[name] = exponents.get(name, 0) + e

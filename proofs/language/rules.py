@@ -47,7 +47,7 @@ def is_rule(text: str) -> bool:
     >>> is_rule("x <= 1 if x >= 0"), is_rule("x <= 1")
     (True, False)
     """
-    return re.search(r"\bif\b", text) is not None
+    return "if" in text and re.search(r"\bif\b", text) is not None
 
 
 @read_once

@@ -359,10 +359,10 @@ class _Substitution(ast.NodeTransformer):
         self.terms = terms
 
     def visit_Name(self, node: ast.Name) -> ast.expr:
-        return copy.deepcopy(self.terms.get(node.id, node))
+        return self.terms.get(node.id, node)
 
     def visit_Subscript(self, node: ast.Subscript) -> ast.expr:
-        return copy.deepcopy(self.terms.get(ast.unparse(node), node))
+        return self.terms.get(ast.unparse(node), node)
 
     def visit_Call(self, node: ast.Call) -> ast.expr:
         return ast.Call(node.func, [self.visit(_sum_parts(node)[1])], [])

@@ -10,10 +10,11 @@ alone the system is solved over the rationals, and the result is accepted only i
 from __future__ import annotations
 
 import time
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from fractions import Fraction
 from itertools import combinations, combinations_with_replacement
-from math import comb, inf, prod
+from math import comb, inf
 from typing import Any
 
 import numpy as np
@@ -23,7 +24,7 @@ from scipy.sparse import csc_array
 from proofs.checking.refutations import check_refutation, premises
 from proofs.claims import Implication
 from proofs.errors import EvidenceError, ProofError
-from proofs.language.polynomials import Monomial, Polynomial, polynomial
+from proofs.language.polynomials import Monomial, Polynomial, polynomial, times
 from proofs.language.relations import Relation, variables_of
 from proofs.prover.elimination import eliminated, follow
 from proofs.prover.values import nearest
@@ -44,14 +45,21 @@ def find_refutation(claim: Implication, degree: int, deadline: float = inf) -> d
     """
     known = premises(claim)
     terms = _terms(claim, known, degree)
-    columns = []
     squares = {text: polynomial(text) for text in {text for _, text in terms}}
-    squared = {text: s * s for text, s in squares.items()}
-    for factors, text in terms:
+    products: dict[Term, Polynomial] = {((), text): s * s for text, s in squares.items()}
+
+    def product(factors: tuple[str, ...], text: str) -> Polynomial:
+        """Of premises and a square, from that of all but the last premise."""
+        if (factors, text) not in products:
+            products[factors, text] = product(factors[:-1], text) * known[factors[-1]].left
+        return products[factors, text]
+
+    columns = []
+    for term in terms:
         if time.monotonic() > deadline:
             return None
         try:
-            columns.append(prod((known[name].left for name in factors), start=squared[text]))
+            columns.append(product(*term))
         except ProofError:  # too large to multiply out
             return None
     reach = max((c.degree for c in columns), default=0)
@@ -61,12 +69,13 @@ def find_refutation(claim: Implication, degree: int, deadline: float = inf) -> d
     if len(columns) + sum(comb(len(names) + d, d) for d in room.values()) > MOST_COLUMNS:
         return None
     cofactors = [(name, m) for name, d in room.items() for m in _monomials(names, d)]
-    columns += [Polynomial({m: Fraction(1)}) * known[name].left for name, m in cofactors]
+    tables = [c.terms for c in columns]
+    tables += [{times(m, k): c for k, c in known[name].left.terms.items()} for name, m in cofactors]
     strict = [
         bool(squares[text].constant) and all(known[name].strict for name in factors)
         for factors, text in terms
     ]
-    solution = solve([c.terms for c in columns], len(terms), strict, deadline)
+    solution = solve(tables, len(terms), strict, deadline)
     if solution is None:
         return None
     used = ((c, *term) for term, c in zip(terms, solution, strict=False) if c)
@@ -102,11 +111,9 @@ def _terms(claim: Implication, known: dict[str, Relation], degree: int) -> list[
 
 
 def _monomials(names: Sequence[str], degree: int) -> list[Monomial]:
-    found: list[Monomial] = []
-    for d in range(degree + 1):
-        for choice in combinations_with_replacement(names, d):
-            found.append(tuple((name, choice.count(name)) for name in sorted(set(choice))))
-    return found
+    """All in variables that are in the order of the alphabet."""
+    choices = (combinations_with_replacement(names, d) for d in range(degree + 1))
+    return [tuple(Counter(choice).items()) for several in choices for choice in several]
 
 
 def solve(

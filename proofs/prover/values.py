@@ -11,7 +11,6 @@ from __future__ import annotations
 import random
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 from itertools import pairwise
@@ -103,22 +102,18 @@ def _names(p: Polynomial) -> Iterator[str]:
     return (name for monomial, _ in p.ordered for name, _ in monomial)
 
 
-@dataclass(frozen=True)
 class _Open:
     """A relation in which values are put: a polynomial with whole coefficients, compared with 0."""
 
-    terms: Mapping[Monomial, int]
-    sign: str
+    def __init__(self, terms: Mapping[Monomial, int], sign: str) -> None:
+        self.terms, self.sign = terms, sign
+        self.names = frozenset([name for monomial in terms for name, _ in monomial])
 
     @classmethod
     def of(cls, r: Relation) -> Self:
         """A multiple of the relation, which does as well."""
         common = lcm(*(c.denominator for c in r.left.terms.values()))
         return cls({m: c.numerator * (common // c.denominator) for m, c in r.left.terms.items()}, r.sign)
-
-    @cached_property
-    def names(self) -> frozenset[str]:
-        return frozenset(name for monomial in self.terms for name, _ in monomial)
 
     @cached_property
     def end(self) -> Fraction | None:
@@ -134,10 +129,15 @@ class _Open:
         """Of constants."""
         return signum(self.terms.get((), 0)) in KEPT[self.sign]
 
+    def holds_at(self, value: Fraction) -> bool:
+        """With a value for the only variable."""
+        over, under = value.numerator, value.denominator
+        terms = [(monomial[0][1] if monomial else 0, c) for monomial, c in self.terms.items()]
+        most = max([e for e, _ in terms])
+        return signum(sum([c * over**e * under ** (most - e) for e, c in terms])) in KEPT[self.sign]
+
     def put(self, name: str, value: Fraction) -> _Open:
-        """What is left with a value for a variable, times a power of its denominator."""
-        if name not in self.names:
-            return self
+        """What is left with a value for one of its variables, times a power of its denominator."""
         powers = [dict(monomial).get(name, 0) for monomial in self.terms]
         over, under, most = value.numerator, value.denominator, max(powers)
         terms: dict[Monomial, int] = {}
@@ -151,20 +151,28 @@ class _Open:
 def _tried(relations: Sequence[_Open], order: Sequence[str], rng: random.Random) -> Values | None:
     """One way through all variables; None at the first relation that fails."""
     found: Values = {}
-    left = list(relations)
-    while True:
-        if not all(r.holds for r in left if not r.names):
-            return None
-        left = [r for r in left if r.names]
-        if not left:
-            return found
+    left = [r for r in relations if r.names]
+    if not all(r.holds for r in relations if not r.names):
+        return None
+    while left:
         name, value = _solved(left) or _chosen(left, next(n for n in order if n not in found), rng)
-        if value is None or max(value.numerator.bit_length(), value.denominator.bit_length()) > MOST_BITS:
+        if value is None or _is_large(value.numerator, value.denominator):
             return None
         found[name] = value
-        left = [r.put(name, value) for r in left]
-        if any(c.bit_length() > MOST_BITS for r in left for c in r.terms.values()):
-            return None
+        asked, left = left, []
+        for r in asked:
+            if name in r.names:
+                r = r.put(name, value)
+                if _is_large(*r.terms.values()) or not (r.names or r.holds):
+                    return None
+            if r.names:
+                left.append(r)
+    return found
+
+
+def _is_large(*numbers: int) -> bool:
+    """Whether one of them is too long for the coefficient of a polynomial."""
+    return max(map(int.bit_length, numbers), default=0) > MOST_BITS
 
 
 def _solved(relations: Iterable[_Open]) -> tuple[str, Fraction] | None:
@@ -183,7 +191,7 @@ def _chosen(relations: Iterable[_Open], name: str, rng: random.Random) -> tuple[
     near = [(one + other) / 2 for one, other in pairwise(ends)]
     near += [end + step for end in ends for step in (0, 1, -1)]
     small = rng.sample(SMALL, len(SMALL))
-    tries = (value for value in (*small, *near) if all(r.put(name, value).holds for r in mine))
+    tries = (value for value in (*small, *near) if all(r.holds_at(value) for r in mine))
     return name, next(tries, None)
 
 

@@ -13,7 +13,6 @@ from proofs.definitions.cloud.rounds import (
     algorithm_2,
     dcdrf_tasks,
     edrf_tasks,
-    entitlements,
     instances,
     sharing_incentive,
     weighted_envy_freeness,
@@ -42,7 +41,7 @@ def edrf_rounds_of(n: int, m: int, largest: int, least: int, weights: Sequence[A
 def edrf_fair(n: int, m: int, largest: int, weights: Sequence[Any]) -> Iterator[Case]:
     """EDRF: first level of at least 1, sharing incentive, no envy, and everybody has a full resource."""
     for demands, w in _family(n, m, largest, 0, weights):
-        yield {"demands": demands, "weights": w}, _is_fair(demands, w, algorithm_1(demands, w), Fraction(0))
+        yield {"demands": demands, "weights": w}, _is_fair(demands, algorithm_1(demands, w), Fraction(0))
 
 
 @define_on_both
@@ -53,17 +52,16 @@ def dcdrf_fair(
     for demands, w in _family(n, m, largest, 0, weights):
         for epsilon in fractions(epsilons):
             case = {"demands": demands, "weights": w, "epsilon": epsilon}
-            yield case, _is_fair(demands, w, algorithm_2(demands, epsilon, w), epsilon)
+            yield case, _is_fair(demands, algorithm_2(demands, epsilon, w), epsilon)
 
 
-def _is_fair(demands: Matrix, weights: Any, result: Filling, epsilon: Fraction) -> bool:
-    entitled = entitlements(len(demands), len(demands[0]), weights)
+def _is_fair(demands: Matrix, result: Filling, epsilon: Fraction) -> bool:
     tasks = result.tasks(demands)
     return (
         result.levels[0] >= 1
         and min(result.left) >= 0
-        and sharing_incentive(demands, entitled, tasks)
-        and weighted_envy_freeness(demands, entitled, result.held, tasks)
+        and sharing_incentive(demands, result.entitled, tasks)
+        and weighted_envy_freeness(demands, result.entitled, result.held, tasks)
         and all(min(s for s, d in zip(result.left, row, strict=True) if d) <= epsilon for row in demands)
     )
 
@@ -73,7 +71,7 @@ def edrf_is_dcdrf(n: int, m: int, largest: int, epsilon: Any, weights: Sequence[
     """Algorithm 2 with this epsilon and Algorithm 1 take the same rounds to the same allocation."""
     for demands, w in _family(n, m, largest, 0, weights):
         one, two = algorithm_1(demands, w), algorithm_2(demands, fraction(epsilon), w)
-        same = edrf_tasks(demands, w) == dcdrf_tasks(demands, epsilon, w)
+        same = edrf_tasks(demands, w) == two.tasks(demands)
         yield {"demands": demands, "weights": w}, same and one.levels == two.levels
 
 

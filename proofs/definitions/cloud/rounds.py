@@ -24,7 +24,6 @@ __all__ = [
     "Filling",
     "algorithm_1",
     "algorithm_2",
-    "entitlements",
     "instances",
     "sharing_incentive",
     "weighted_envy_freeness",
@@ -42,7 +41,8 @@ def growth_rates(demands: Matrix, entitled: Matrix) -> Matrix:
     """rho_i d_ir."""
     rates = []
     for row, own in zip(demands, entitled, strict=True):
-        d = [v / max(row) for v in row]
+        largest = max(row)
+        d = [v / largest for v in row]
         rho = min(w / v for w, v in zip(own, d, strict=True) if v)
         rates.append([rho * v for v in d])
     return rates
@@ -52,10 +52,11 @@ def growth_rates(demands: Matrix, entitled: Matrix) -> Matrix:
 class Filling:
     """What a filling in rounds gives.
 
-    ``held`` are parts of resources per tenant, ``left`` what remains, ``levels`` the level of those who grow
-    after each round, ``operations`` the work of Algorithm 2 by the number of its line.
+    ``entitled`` and ``held`` are parts of resources per tenant, ``left`` what remains, ``levels`` the level
+    of those who grow after each round, ``operations`` the work of Algorithm 2 by the number of its line.
     """
 
+    entitled: Matrix
     held: Matrix
     left: Row
     levels: Row
@@ -76,7 +77,8 @@ class Filling:
 def algorithm_1(demands: Matrix, weights: Any = None) -> Filling:
     """EDRF: all who grow do so until a resource is exhausted, and its demanders leave; round after round."""
     n, m = len(demands), len(demands[0])
-    rates = growth_rates(demands, entitlements(n, m, weights))
+    entitled = entitlements(n, m, weights)
+    rates = growth_rates(demands, entitled)
     held, left = [[Fraction(0)] * m for _ in range(n)], [Fraction(1)] * m
     growing, levels = set(range(n)), list[Fraction]()
     while growing:
@@ -87,7 +89,7 @@ def algorithm_1(demands: Matrix, weights: Any = None) -> Filling:
         left = [s - x * v for s, v in zip(left, load, strict=True)]
         levels.append(x + (levels[-1] if levels else 0))
         growing = {i for i in growing if all(left[r] > 0 for r in range(m) if demands[i][r])}
-    return Filling(held, left, levels, rates)
+    return Filling(entitled, held, left, levels, rates)
 
 
 @define
@@ -99,7 +101,8 @@ def algorithm_2(demands: Matrix, epsilon: Fraction, weights: Any = None, frozen:
     grows; "16, per demand" are the comparisons if demands of a tenant are looked at until one is exhausted.
     """
     n, m = len(demands), len(demands[0])
-    rates = growth_rates(demands, entitlements(n, m, weights))
+    entitled = entitlements(n, m, weights)
+    rates = growth_rates(demands, entitled)
     needs = [[r for r in range(m) if row[r]] for row in demands]
     count = dict.fromkeys(("8", "13", "15", "16", "16, per demand", "17", "18", "23"), 0)
     mu, left, y, z = [Fraction(0)] * m, [Fraction(1)] * m, Fraction(0), [Fraction(0)] * n
@@ -138,7 +141,7 @@ def algorithm_2(demands: Matrix, epsilon: Fraction, weights: Any = None, frozen:
         for r in needs[i]:
             count["23"] += 1
             held[i][r] = z[i] * rates[i][r]
-    return Filling(held, left, levels, rates, count)
+    return Filling(entitled, held, left, levels, rates, count)
 
 
 def instances(n: int, m: int, largest: int, least: int = 0) -> Iterator[Matrix]:
@@ -155,9 +158,9 @@ def sharing_incentive(demands: Matrix, entitled: Matrix, tasks: Row) -> bool:
 def weighted_envy_freeness(demands: Matrix, entitled: Matrix, held: Matrix, tasks: Row) -> bool:
     """Whether nobody prefers what another holds, scaled on each resource by the ratio of entitlements."""
     pairs = product(range(len(demands)), repeat=2)
+    scaled = [[h / v for h, v in zip(*rows, strict=True)] for rows in zip(held, entitled, strict=True)]
     return all(
-        tasks_with(demands[i], [a / v * h for a, v, h in zip(entitled[i], entitled[j], held[j], strict=True)])
-        <= tasks[i]
+        any(a * h <= tasks[i] * d for a, h, d in zip(entitled[i], scaled[j], demands[i], strict=True) if d)
         for i, j in pairs
     )
 

@@ -14,10 +14,10 @@ the states with k jobs weigh no more than the coefficient of :math:`z^k` in
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from itertools import product
-from math import prod
+from math import lcm, prod
 from typing import Any
 
 from proofs.definitions.exact import ONE, ZERO, Matrix, Row, State, dot, moved, powers, shares_of, usage
@@ -92,7 +92,7 @@ def with_one_full(a: Matrix, x: Sequence[Fraction | int]) -> Row | None:
         if not all(row[j] for row in a):
             continue
         tasks = [n / (sum(x) * row[j]) for n, row in zip(x, a, strict=True)]
-        if usage(a, tasks)[1 - j] <= 1:
+        if dot(tasks, column(a, 1 - j)) <= 1:
             return tasks
     return None
 
@@ -192,8 +192,8 @@ def balanced_bound(shares: Any, loads: Any) -> Row:
 def balanced_enclosure(a: Matrix, rho: Row, total: int) -> list[tuple[Fraction, Fraction]]:
     """Bounds of mean durations over mean sizes under balanced fairness, by states of up to ``total`` jobs."""
     gains = [[r * s for s in row] for r, row in zip(rho, a, strict=True)]
-    low_mass, low_jobs = _rounded_sums(gains, total, lambda p, q: p // q)
-    high_mass, high_jobs = _rounded_sums(gains, total, lambda p, q: -(-p // q))
+    low_mass, low_jobs = _rounded_sums(gains, total, up=False)
+    high_mass, high_jobs = _rounded_sums(gains, total, up=True)
     load = usage(a, rho)
     inside = product_coefficients(load, total)
     whole = prod((1 / (1 - r) for r in load), start=ONE)
@@ -207,21 +207,23 @@ def balanced_enclosure(a: Matrix, rho: Row, total: int) -> list[tuple[Fraction, 
     ]
 
 
-def _rounded_sums(gains: Matrix, total: int, divide: Callable[[int, int], int]) -> tuple[Fraction, Row]:
-    """Sum of the measure and its first moments over states of two classes, rounded by ``divide``."""
-    scale = prod(g.denominator for row in gains for g in row)
+def _rounded_sums(gains: Matrix, total: int, *, up: bool) -> tuple[Fraction, Row]:
+    """Sum of the measure and its first moments over states of two classes, rounded down, or up."""
+    scale = lcm(*(g.denominator for row in gains for g in row))
     first, second = ([int(g * scale) for g in row] for row in gains)
     columns = list(zip(first, second, strict=True))
+    more = scale - 1 if up else 0
     mass, jobs = 0, [0, 0]
     layer = [GRAIN]
     for k in range(total + 1):
         # The layer lists the states with k jobs, by the number of jobs of the first class.
         mass += sum(layer)
-        moment = sum(c * p for c, p in enumerate(layer))
+        moment = sum([c * p for c, p in enumerate(layer)])
         jobs[0] += moment
         jobs[1] += k * sum(layer) - moment
-        pairs = zip([0, *layer], [*layer, 0], strict=True)
-        layer = [divide(max(u * p + v * q for u, v in columns), scale) for p, q in pairs]
+        pairs = list(zip([0, *layer], [*layer, 0], strict=True))
+        loads = ([u * p + v * q for p, q in pairs] for u, v in columns)
+        layer = [(max(several) + more) // scale for several in zip(*loads, strict=True)]
     return Fraction(mass, GRAIN), [Fraction(n, GRAIN) for n in jobs]
 
 

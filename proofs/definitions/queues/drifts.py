@@ -170,7 +170,8 @@ def filled_with_jobs(shares: Matrix, rates: Row) -> Row:
 def _keeps_up(shares: Any, counts: Any, growth: Row, loads: Any, tasks: Row) -> bool:
     busiest = max(usage(shares, loads))
     levels = [r * x / rho for r, x, rho in zip(growth, counts, loads, strict=True)]
-    return all(t * busiest >= v / max(levels) * rho for t, v, rho in zip(tasks, levels, loads, strict=True))
+    scale = busiest * max(levels)
+    return all(t * scale >= v * rho for t, v, rho in zip(tasks, levels, loads, strict=True))
 
 
 @define_on_both
@@ -182,7 +183,8 @@ def bmf_drift(rng: random.Random, classes: int, load: Any) -> Case:
     if not any(x):
         x[0] = ONE
     rho = [Fraction(rng.randint(1, 30) ** 2) for _ in range(n)]
-    rho = [Fraction(load) * r / max(usage(a, rho)) for r in rho]
+    scale = Fraction(load) / max(usage(a, rho))
+    rho = [scale * r for r in rho]
     return {"shares": a, "loads": rho, "counts": x}, bmf_square_drift(a, rho, x) < 0
 
 

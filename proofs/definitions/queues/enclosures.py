@@ -32,9 +32,10 @@ from fractions import Fraction
 from functools import lru_cache
 from itertools import product
 from math import ceil
+from operator import mul
 from typing import Any
 
-from proofs.definitions.exact import ZERO, Matrix, Row, State, moved, usage
+from proofs.definitions.exact import ZERO, Matrix, Row, State, dot, moved, usage
 from proofs.definitions.queues.balance import balanced_durations, four_digits, two_class_pf
 from proofs.definitions.queues.drifts import capacity_corners
 from proofs.definitions.registry import define, define_on_both, fractions
@@ -81,7 +82,7 @@ def _enclosed(a: Frozen, rho: tuple[Fraction, ...], box: State) -> tuple[tuple[F
                 if sign * worst <= sign * found.mean(k, sign * float(delta)):
                     break
             inside = found.function(k, sign * float(delta))
-            g = {x: Fraction(round(v * GRAIN), GRAIN) for x, v in inside.items()}
+            g = {x: round(v * GRAIN) for x, v in inside.items()}
             bound = _bound(g, tasks, loads, box, k, sign, delta)
             ends.append(max(bound, worst) if sign > 0 else min(bound, worst))
         bounds.append((ends[0] / rho[k], ends[1] / rho[k]))
@@ -103,32 +104,19 @@ def _tasks(a: Matrix, x: State) -> Row:
 
 
 def _bound(
-    g: dict[State, Fraction],
-    tasks: dict[State, Row],
-    rho: Row,
-    box: State,
-    k: int,
-    sign: int,
-    delta: Fraction,
+    g: dict[State, int], tasks: dict[State, Row], rho: Row, box: State, k: int, sign: int, delta: Fraction
 ) -> Fraction:
-    """Largest of f + Qg in the box, for the mean of class k, or with ``sign`` -1 the smallest."""
-
-    def value(x: State) -> Fraction:
-        return g[x] if x in g else sign * delta * _squares(x, rho)
-
-    worst = max if sign > 0 else min
-    seen = []
-    for x in g:
-        here, drift = g[x], Fraction(x[k])
-        for i in (0, 1):
-            up = moved(x, i, 1)
-            drift += rho[i] * (value(up) - here)
-            if x[i]:
-                drift += tasks[x][i] * (g[moved(x, i, -1)] - here)
-            if up not in g and sign * here > delta * _squares(x, rho):
+    """Largest of f + Qg in the box, for the mean of class k, or with ``sign`` -1 the smallest; in grains."""
+    slope, seen = sign * delta * GRAIN, []
+    for x, here in g.items():
+        rates, steps = [*rho, *tasks[x]], list[Fraction | int]()
+        for y in (moved(x, 0, 1), moved(x, 1, 1)):
+            steps.append((g[y] if y in g else slope * _squares(y, rho)) - here)
+            if y not in g and sign * here > sign * slope * _squares(x, rho):
                 raise ProofError(f"inside the box {list(box)} the function is too large at {list(x)}")
-        seen.append(drift)
-    return worst(seen)
+        steps += [g[y] - here if y in g else 0 for y in (moved(x, 0, -1), moved(x, 1, -1))]
+        seen.append(x[k] * GRAIN + dot(rates, steps))
+    return (max(seen) if sign > 0 else min(seen)) / GRAIN
 
 
 class _Eliminated:
@@ -142,7 +130,7 @@ class _Eliminated:
         # From the far corner to the empty state, a band of the width of the box.
         self.states = list(tasks)[::-1]
         self.rows: list[list[float]] = []  # the diagonal and what follows
-        self.sides: list[list[float]] = []  # of both counts, of V outside, and of ones
+        self.sides: list[list[float]] = [[], [], [], []]  # of both counts, of V outside, and of ones
         width, up = box[1], [float(r) for r in rho]
         for k, x in enumerate(self.states):
             row = [0.0] * (2 * width + 1)
@@ -157,28 +145,29 @@ class _Eliminated:
                     side[2] += up[i] * _squares(above, up)
                 if x[i]:
                     row[width + step] -= down[i]
-            for j in range(max(0, k - width), k):
-                place = width - (k - j)
-                if factor := row[place] / self.rows[j][0]:
-                    part = zip(row[place : place + width + 1], self.rows[j], strict=True)
+            before, factors = max(0, k - width), list[float]()
+            for place, earlier in enumerate(self.rows[before:], width - (k - before)):
+                factors.append(row[place] / earlier[0])
+                if factor := factors[-1]:
+                    part = zip(row[place : place + width + 1], earlier, strict=True)
                     row[place : place + width + 1] = [v - factor * p for v, p in part]
-                    side = [v - factor * p for v, p in zip(side, self.sides[j], strict=True)]
             self.rows.append(row[width:])
-            self.sides.append(side)
+            for column, v in zip(self.sides, side, strict=True):
+                column.append(v - sum(map(mul, factors, column[before:])))
 
     def function(self, k: int, delta: float) -> dict[State, float]:
         """The function with f + Qg constant inside, 0 at the empty state, and delta V outside."""
         mean = self.mean(k, delta)
         values: list[float] = [0.0]  # from the empty state on
         width = len(self.rows[0]) - 1
-        for row, side in zip(self.rows[-2::-1], self.sides[-2::-1], strict=True):
-            known = sum([p * v for p, v in zip(row[1:], values[: -width - 1 : -1], strict=False)])
+        for row, *side in list(zip(self.rows, *self.sides, strict=True))[-2::-1]:
+            known = sum(map(mul, row[1:], values[: -width - 1 : -1]))
             values.append((side[k] + delta * side[2] - mean * side[3] - known) / row[0])
         return dict(zip(self.states, values[::-1], strict=True))
 
     def mean(self, k: int, delta: float) -> float:
         """The constant of that function."""
-        *_, last = self.sides
+        last = [side[-1] for side in self.sides]
         return (last[k] + delta * last[2]) / last[3]
 
 

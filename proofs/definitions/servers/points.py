@@ -39,11 +39,11 @@ def psdsf_points(model: Servers) -> list[Row]:
             continue
         rows, right = [], []
         for i, (served, r) in zip(open_servers, choice, strict=True):
-            rows.append([model.demands[n][r] * (j == i) for n, j in places])
+            rows.append([model.demands[n][r] if j == i else ZERO for n, j in places])
             right.append(model.capacities[i][r])
             for p, q in pairwise(served):
                 one, other = (1 / (model.gamma[n][i] * model.weights[n]) for n in (p, q))
-                rows.append([one * (n == p) - other * (n == q) for n, _ in places])
+                rows.append([one if n == p else -other if n == q else ZERO for n, _ in places])
                 right.append(ZERO)
         values = solution(rows, right)
         if values is None or min(values) < 0:

@@ -25,8 +25,7 @@ __all__ = [
     "fits",
     "is_leximin",
     "is_psdsf",
-    "placements_by_both_definitions",
-    "read_cluster",
+    "placements_on_a_grid",
     "uniform_tasks",
 ]
 
@@ -60,7 +59,7 @@ class Servers(Cluster):
 
     def usage(self, placement: Matrix, i: int, r: int) -> Fraction:
         """Units of resource r in use on server i."""
-        return sum((placement[n][i] * self.demands[n][r] for n in self.users), Fraction(0))
+        return dot([row[i] for row in placement], [row[r] for row in self.demands])
 
     def full(self, placement: Matrix, i: int, r: int) -> bool:
         """Whether resource r is saturated on server i."""
@@ -69,12 +68,8 @@ class Servers(Cluster):
     def levels(self, placement: Matrix) -> list[dict[int, Fraction]]:
         """Equation (8) over the weight, by user and server: all tasks over gamma, where the user can run."""
         return [
-            {
-                i: sum(placement[n], Fraction(0)) / (self.gamma[n][i] * self.weights[n])
-                for i in self.servers
-                if self.gamma[n][i]
-            }
-            for n in self.users
+            {i: x / (gamma * w) for i, gamma in enumerate(row) if gamma}
+            for x, row, w in zip(totals(placement), self.gamma, self.weights, strict=True)
         ]
 
 
@@ -117,7 +112,7 @@ def bottleneck(
         cluster.demands[n][r] > 0
         and (cluster.full(placement, i, r) or not saturated)
         and all(
-            level[p][i] <= level[n][i] for p in cluster.users if placement[p][i] * cluster.demands[p][r] > 0
+            level[p][i] <= level[n][i] for p in cluster.users if placement[p][i] and cluster.demands[p][r]
         )
         for r in cluster.resources
     )
@@ -149,7 +144,7 @@ def cannot_gain(cluster: Servers, placement: Matrix, division: str) -> bool:
         if not cluster.gamma[n][i]:
             continue
         equals = [p for p in cluster.users if i in level[p] and level[p][i] <= level[n][i]]
-        kept = [[x if p in equals else Fraction(0) for x in row] for p, row in enumerate(placement)]
+        kept = [row if p in equals else [Fraction(0)] * len(row) for p, row in enumerate(placement)]
         if division == "time":
             room = busy(cluster, kept, i) < 1
         else:
@@ -268,10 +263,10 @@ def leximin_tasks(cluster: Any, placement: Any, share: str, prices: Any) -> dict
 
 
 @define_on_both
-def placements_by_both_definitions(
-    division: str, largest: int, saturated: bool = True, denominator: int = 2
-) -> Iterator[Case]:
-    """All placements of two users on a grid of clusters: Definition 5 is met exactly if the theorem says so.
+def placements_on_a_grid(
+    division: str, largest: int, denominator: int = 2
+) -> Iterator[tuple[dict[str, Any], Any, Matrix]]:
+    """All placements of two users on a grid of clusters that fit: the case, the cluster and the placement.
 
     Two servers and two resources; the second user may run on the second server only or on both.
     """
@@ -286,10 +281,17 @@ def placements_by_both_definitions(
         ]
         for a, b, d in product(steps[0], steps[1], steps[3]):
             x = [[a, b], [Fraction(0), d]]
-            if not fits(model, x, division):
-                continue
-            case = {"cluster": cluster, "placement": x}
-            yield case, is_psdsf(model, x, division, saturated) == cannot_gain(model, x, division)
+            if fits(model, x, division):
+                yield {"cluster": cluster, "placement": x}, model, x
+
+
+@define_on_both
+def placements_by_both_definitions(
+    division: str, largest: int, saturated: bool = True, denominator: int = 2
+) -> Iterator[Case]:
+    """On this grid Definition 5 is met exactly if the theorem says so."""
+    for case, model, x in placements_on_a_grid(division, largest, denominator):
+        yield case, is_psdsf(model, x, division, saturated) == cannot_gain(model, x, division)
 
 
 @define_on_both

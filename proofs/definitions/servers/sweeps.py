@@ -12,12 +12,7 @@ from fractions import Fraction
 from proofs.definitions.exact import Matrix
 from proofs.definitions.pools.filling import drf_tasks
 from proofs.definitions.registry import Case, define, define_on_both
-from proofs.definitions.servers.shares import (
-    Servers,
-    is_psdsf,
-    placements_by_both_definitions,
-    read_cluster,
-)
+from proofs.definitions.servers.shares import Servers, is_psdsf, placements_on_a_grid
 
 __all__: list[str] = []
 
@@ -37,7 +32,7 @@ def served(cluster: Servers, placement: Matrix, i: int) -> tuple[Matrix, bool]:
         lowest = min(level[n] for n in left)
         poor = [n for n in sorted(left) if level[n] == lowest]
         holders = {
-            r: [p for p in cluster.users if x[p][i] * cluster.demands[p][r] > 0]
+            r: [p for p in cluster.users if x[p][i] and cluster.demands[p][r]]
             for r in cluster.resources
             if cluster.full(x, i, r) and any(cluster.demands[n][r] for n in poor)
         }
@@ -105,8 +100,7 @@ def rests(cluster: Servers, placement: Matrix) -> bool:
 @define_on_both
 def algorithm_rests(largest: int) -> Iterator[Case]:
     """On the grid of clusters and placements of Theorem 1 a sweep updates nothing exactly if it is PS-DSF."""
-    for case, _ in placements_by_both_definitions("resource", largest):
-        model, placement = read_cluster(case["cluster"]), case["placement"]
+    for case, model, placement in placements_on_a_grid("resource", largest):
         yield case, rests(model, placement) == is_psdsf(model, placement, "resource")
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from proofs import Implication, Induction, Status, SumSchema, check, statements
-from proofs.checks import check_all, kernel
+from proofs.checks import Report, check_all
 from proofs.kernels import exported_steps, source_files, to_coq
 from proofs.kernels.identifiers import RESERVED, identifiers
 from proofs.language.relations import relation
@@ -136,7 +136,7 @@ def test_of_claims_for_every_size_the_identities_are_theorems():
     parts += [f"{k}_{part}" for k in range(n + 1, n + m + 1) for part in ("base", "step")]
     assert list(found) == [f"every_size_{part}" for part in parts]
     assert all(map(adds_up, found.values()))
-    assert kernel(verdict) == f"coq {n + m}/{n + m}"
+    assert Report((verdict,)).kernels == (f"coq {n + m}/{n + m}",)
 
 
 def test_a_theorem_for_every_size_states_the_claim():
@@ -161,7 +161,7 @@ def test_a_theorem_for_every_size_states_the_claim():
 
 def test_steps_without_polynomials_are_told():
     verdict = check("drf-example")
-    assert kernel(verdict) == "coq 2/3"
+    assert Report((verdict,)).kernels == ("coq 2/3",)
     assert "Step 3 has none (computed)" in to_coq(verdict)
     assert source_files([check("drf-example-order")]) == {}
 

@@ -30,8 +30,9 @@ class LevelRun:
 
     def used(self, y: Fraction) -> Row:
         """Use of each resource at a level."""
+        levels = [min(y, z) for z in self.stops]
         return [
-            sum((g * min(y, z) for g, z in zip(column, self.stops, strict=True) if g), ZERO)
+            sum((g * z for g, z in zip(column, levels, strict=True) if g), ZERO)
             for column in zip(*self.rates, strict=True)
         ]
 
@@ -64,7 +65,8 @@ def level_run(
     """All rounds; demanders of what has at most epsilon left stop. ``frozen``: use goes on regardless."""
     n, m = len(demands), len(demands[0])
     own = entitled(n, m, weights)
-    growth = [[d * runs(row, part) for d in row] for row, part in zip(demands, own, strict=True)]
+    rates = [runs(row, part) for row, part in zip(demands, own, strict=True)]
+    growth = [[d * rate for d in row] for row, rate in zip(demands, rates, strict=True)]
     demanders = [[i for i in range(n) if demands[i][r]] for r in range(m)]
     stops: dict[int, Fraction] = {}
     rounds: Row = []

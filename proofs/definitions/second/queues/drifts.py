@@ -96,12 +96,9 @@ def two_resource_bmf(a: Matrix, counts: Row) -> Row:
         if not all(row[j] for j, row in zip(named, a, strict=True)):
             continue
         used = sorted(set(named))
-        each = [[ONE / a[i][named[i]] * (j == named[i]) for j in used] for i in range(n)]
+        classes = list(zip(counts, a, named, strict=True))
         loads = [
-            [
-                sum((k * row[j] * e[c] for k, row, e in zip(counts, a, each, strict=True)), ZERO)
-                for c in range(len(used))
-            ]
+            [sum((k * row[j] / row[c] for k, row, own in classes if own == c), ZERO) for c in used]
             for j in used
         ]
         levels = solved(loads, [ONE] * len(used))

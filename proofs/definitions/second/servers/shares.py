@@ -37,10 +37,20 @@ class Park(Cluster):
         """Units of each resource of a server in use."""
         return usage(self.demands, [row[i] for row in placement])
 
+    @cached_property
+    def need(self) -> Matrix:
+        """Largest share of a server that a task of a user needs, over its weight, where it may run."""
+        return [
+            [
+                max(d / c for d, c in zip(row, capacity, strict=True) if d) / w if g else ZERO
+                for capacity, g in zip(self.capacities, alone, strict=True)
+            ]
+            for row, w, alone in zip(self.demands, self.weights, self.gamma, strict=True)
+        ]
+
     def level(self, placement: Matrix, n: int, i: int) -> Fraction:
         """All tasks of a user in shares of what it needs most of a server, over its weight."""
-        need = max(d / c for d, c in zip(self.demands[n], self.capacities[i], strict=True) if d)
-        return sum(placement[n], ZERO) * need / self.weights[n]
+        return sum(placement[n], ZERO) * self.need[n][i]
 
     def open_to(self, i: int) -> list[int]:
         """Users who can run on a server."""
