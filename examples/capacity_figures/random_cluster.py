@@ -20,7 +20,8 @@ CLASSES = 50
 LOAD = 0.6
 KINDS = {"64 cores, 256 GB": 12, "128 cores, 512 GB": 8, "64 cores, 512 GB, 8 GPUs": 4}
 CAPACITIES = ((64, 256, 0), (128, 512, 0), (64, 512, 8))
-POLICIES = (PSDSF(), TSF(), CDRFH(), PerServerDRF())
+TASK_SHARES = TSF()
+POLICIES = (PSDSF(), TASK_SHARES, CDRFH(), PerServerDRF())
 TICKS = (0.02, 0.05, 0.1, 0.2, 0.5)
 GROUPS = ("mostly CPU", "mostly RAM", "with GPUs")
 
@@ -170,13 +171,19 @@ def _draw_means(ax: Axes, slow: dict[str, FloatArray], group: np.ndarray) -> Non
 
 def _checks(system: System, runs: dict[str, Simulation], jobs: int) -> list[Check]:
     # A second kernel: jobs with sizes of their own, and their durations, instead of Little's law.
-    single = simulate(system, TSF(), level="jobs", jobs=jobs, replications=4, rng=2, progress=False)
+    single = simulate(system, TASK_SHARES, level="jobs", jobs=jobs, replications=4, rng=2, progress=False)
     spread = spread_in_errors(runs["TSF"], single)
     # Equal tasks on equal servers share like one processor; all are inside with probability .995 or more.
     plain = Cluster(np.ones((CLASSES, 1)), np.ones((24, 1)))
     rho = LOAD * 24 * np.arange(1, CLASSES + 1) / np.arange(1, CLASSES + 1).sum()
     shared = simulate(
-        System(plain, rho), TSF(), events=jobs, replications=20, rng=3, progress=False, confidence=1 - 1e-4
+        System(plain, rho),
+        TASK_SHARES,
+        events=jobs,
+        replications=20,
+        rng=3,
+        progress=False,
+        confidence=1 - 1e-4,
     )
     inside = distance(shared.mean_jobs, rho / 24 / (1 - LOAD), shared.half_widths["mean_jobs"]) <= 1
     return [

@@ -59,6 +59,9 @@ __all__ = ["CountLevel", "CountOptions"]
 STEPS = 5
 """Microseconds per event and class, interpreted."""
 
+DRAWN = 2**16
+"""Random numbers drawn at a time. To hand a kernel the generator takes as long as a hundred events."""
+
 Run = tuple[FloatArray, tuple[int, ...] | None]
 """Integrals of the job counts and the time, (2 + n_parts, n_classes + 1): halves of the warm-up, then the
 measured parts; and the grid of the table that the replication read, if one."""
@@ -107,10 +110,15 @@ class CountLevel(Level[Run]):
         rates = system.arrival_rates, 1.0 / system.mean_sizes
         step = walk.small(STEPS * system.n_classes, self.effort * self.length.replications)
 
+        drawn = np.empty(0)
+
         def go(total: FloatArray, events: int) -> int:
-            nonlocal lookup
-            made = int(step(lookup, *reader.answers, *rates, counts, total, generator, events))
-            if made < events:
+            nonlocal lookup, drawn
+            drawn = drawn if len(drawn) else generator.random(min(events, DRAWN))
+            points = drawn[:events]
+            made = int(step(lookup, *reader.answers, *rates, counts, total, points))
+            drawn = drawn[made:]
+            if made < len(points):
                 lookup = reader.at(counts)
             return made
 
@@ -158,12 +166,12 @@ def walk(
     completion_rates: FloatArray,
     counts: NDArray[np.int64],
     totals: FloatArray,
-    generator: np.random.Generator,
-    events: int,
+    points: FloatArray,
 ) -> int:
-    """Walk from ``counts`` for at most ``events`` jumps, or to a state without row and answer; jumps made.
+    """Walk from ``counts``, a jump a point, or to a state without row and answer; jumps made.
 
-    ``counts`` moves along; ``totals`` (n_classes + 1,) collects x_i/q(x) and 1/q(x).
+    The ``points`` are uniform on [0, 1). ``counts`` moves along; ``totals`` (n_classes + 1,) collects
+    x_i/q(x) and 1/q(x).
     """
     n = counts.size
     tasks = lookup.tasks
@@ -177,7 +185,7 @@ def walk(
         arrivals += arrival_rates[i]
     # Continue the sum where it stopped: the result must not show where a table was left.
     time = totals[n]
-    for event in range(events):
+    for event in range(len(points)):
         rate = arrivals
         for i in range(n):
             rate += tasks[row, i] * completion_rates[i]
@@ -185,7 +193,7 @@ def walk(
         time += holding
         for i in range(n):
             totals[i] += counts[i] * holding
-        point = generator.random() * rate
+        point = points[event] * rate
         # Rounding may carry the point past the last interval: the last class with a positive rate gets it.
         chosen = -1
         if point < arrivals:
@@ -214,4 +222,4 @@ def walk(
                 totals[n] = time
                 return event + 1
     totals[n] = time
-    return events
+    return len(points)

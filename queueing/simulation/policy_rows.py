@@ -302,6 +302,8 @@ class Reader:
         self._follower = follow(problem, self.source.policy)
         self.answers = getattr(self._follower, "answers", None) or self.answers
         self._lookup = visited_lookup(n, max(2, ROOM // (12 * n + 32)))
+        # Kernels that ask nothing enter no states: one type for tables and for visited states.
+        self._read = read_only(self._lookup) if self.answers[0] is None else self._lookup
 
     def at(self, counts: IntArray) -> Lookup:
         """Lookup that has a row for a state in which the last one had none.
@@ -324,8 +326,7 @@ class Reader:
             self._lookup.slots[:] = MISSING
             self._lookup.used[0] = 0
         remember(self._lookup, counts, self._follower(counts.astype(float)))
-        # Kernels that ask nothing enter no states: one type for tables and for visited states.
-        return read_only(self._lookup) if self.answers[0] is None else self._lookup
+        return self._read
 
     def _require_service(self, counts: IntArray) -> None:
         """Refuse a policy under which a class has no tasks in any state known, nor alone."""

@@ -129,7 +129,7 @@ class LeximinTotals:
         states, totals, solved = counts[None], np.zeros((1, len(counts))), np.zeros(1, dtype=bool)
         if self._memory is not None:
             self._step(leximin_states, states, totals, solved)
-        return self._completed(states, totals, solved)[0]
+        return totals[0] if solved[0] else self._completed(states, totals, solved)[0]
 
     def _step(
         self, kernel: Callable[..., Any], states: FloatArray, totals: FloatArray, solved: NDArray[np.bool_]
@@ -223,6 +223,7 @@ def _forget(memory: Memory) -> None:
     memory.numbers[CLOCK] = 0
     for k in range(len(memory.cuts)):
         memory.cuts[k, k] = 1.0
+    list_nonzeros(memory.cuts, memory.listed)
 
 
 @helper(nogil=True, error_model="numpy")
@@ -233,7 +234,6 @@ def _level(region: Region, memory: Memory, rates: FloatArray, w: FloatArray) -> 
     for _ in range(MOST_CUTS):
         largest = 0
         w[:] = 0.0
-        list_nonzeros(cuts, listed)
         fill(listed, rates, caps, w, filling)
         for k in range(n):
             if w[k] > w[largest]:
@@ -268,6 +268,7 @@ def _level(region: Region, memory: Memory, rates: FloatArray, w: FloatArray) -> 
             if stamps[c] < stamps[oldest]:
                 oldest = c
         cuts[:, oldest] = row
+        list_nonzeros(cuts, listed)
         stamps[oldest] = numbers[CLOCK]
         numbers[CUTS] += 1
     return False

@@ -15,6 +15,7 @@ stays the same.
 from __future__ import annotations
 
 from typing import NamedTuple
+from weakref import WeakKeyDictionary
 
 import numpy as np
 
@@ -22,6 +23,9 @@ from fairness.arguments.validation import FloatArray, IntArray
 from fairness.model.cluster import Cluster
 
 __all__ = ["Region", "region_of"]
+
+_KNOWN: WeakKeyDictionary[Cluster, Region] = WeakKeyDictionary()
+"""Regions by cluster: to make one takes longer than to fill a state of it."""
 
 
 class Region(NamedTuple):
@@ -54,7 +58,13 @@ class Region(NamedTuple):
 
 
 def region_of(cluster: Cluster) -> Region:
-    """The region of a cluster."""
+    """The region of a cluster, made once."""
+    if cluster not in _KNOWN:
+        _KNOWN[cluster] = _region(cluster)
+    return _KNOWN[cluster]
+
+
+def _region(cluster: Cluster) -> Region:
     kinds, servers = np.unique(cluster.task_shares.swapaxes(0, 1), axis=0, return_counts=True)
     gamma = np.zeros(kinds.shape[:2])
     np.divide(1.0, kinds.max(axis=2), out=gamma, where=kinds.any(axis=2))
