@@ -32,6 +32,9 @@ __all__ = ["Run", "identity", "piece_of"]
 STEPS = 10
 """Microseconds per task and node, interpreted."""
 
+SUMMED = 5
+"""Running tasks that are summed in the time of a node."""
+
 STRIDE, SHORT_STRIDE = 20_000, 500
 """Events between two reports."""
 
@@ -55,7 +58,10 @@ class Run:
         self.state: State = new_state(given)
         self._starts_kept = self.kept = 0
         self._whole = True
-        size = len(given.arrivals) * len(given.capacities)
+        # Where a task ends, the others on its node are summed afresh: as many as run at the last arrival.
+        running = np.count_nonzero(given.arrivals + given.durations > given.arrivals.max(initial=0.0))
+        nodes = len(given.capacities)
+        size = len(given.arrivals) * (nodes + running / nodes / SUMMED)
         self._advance: Callable[..., Any] = advance.small(STEPS, size)
         self._stride = STRIDE if self._advance is advance else SHORT_STRIDE
         self._rescore()

@@ -35,7 +35,7 @@ References
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -124,13 +124,18 @@ class Moment:
             free[:, d] -= np.bincount(nodes, part[takes], len(free))
         return np.where(np.abs(free) < ROUNDING, 0.0, free)
 
+    @cached_property
+    def models(self) -> Indices:
+        """Column of the trace's ``eligible_models`` of each node, (n_nodes,)."""
+        return self.of.nodes.model_of(self.of.trace)
+
     def fits(self, t: int) -> NDArray[np.bool_]:
         """On which nodes a task of the type would start now, (n_nodes,)."""
         trace, nodes = self.of.trace, self.of.nodes
         demand = trace.types[t]
         good: NDArray[np.bool_] = (self.used + demand <= nodes.capacities * (1.0 + ROUNDING)).all(axis=1)
         if trace.eligible_models is not None:
-            good &= trace.eligible_models[t, nodes.model_of(trace)]
+            good &= trace.eligible_models[t, self.models]
         if trace.devices is not None and demand[trace.devices] > 0:
             if demand[trace.devices] >= 1:
                 good &= (self.free_devices >= 1.0).sum(axis=1) >= demand[trace.devices]
@@ -345,13 +350,17 @@ def _fragmentation(now: Moment, odds: FloatArray) -> float:
     assert trace.devices is not None
     free = now.free_devices
     all_free = free.sum(axis=1)
+
+    @cache  # many types ask for the same part
+    def below(part: float) -> FloatArray:
+        return np.asarray(np.where(free + 1e-12 < part, free, 0.0).sum(axis=1))
+
     lost = 0.0
     for t in np.flatnonzero(odds):
         wanted = trace.types[t, trace.devices]
         of_no_use = all_free
         if wanted > 0:
-            small = np.where(free + 1e-12 < min(wanted, 1.0), free, 0.0).sum(axis=1)
-            of_no_use = np.where(now.fits(int(t)), small, all_free)
+            of_no_use = np.where(now.fits(int(t)), below(min(wanted, 1.0)), all_free)
         lost += odds[t] * float(of_no_use.sum())
     total = float(nodes.total_capacities[trace.devices])
     return lost / total if total > 0 else 0.0
