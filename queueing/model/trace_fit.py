@@ -51,6 +51,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import brentq
+from scipy.special import gammaincinv
 
 from fairness.arguments.validation import FloatArray, frozen, require_choice, require_whole
 from fairness.display.colours import part_colour
@@ -180,9 +181,9 @@ class TraceFit(Result):
 
         False also where there are too few tasks to tell.
         """
-        from scipy import stats
-
-        low, high = stats.chi2.ppf([DOUBT / 2, 1 - DOUBT / 2], WINDOWS - 1) / (WINDOWS - 1)
+        # Quantiles of a chi-squared variable over its degrees of freedom.
+        half = (WINDOWS - 1) / 2
+        low, high = gammaincinv(half, [DOUBT / 2, 1 - DOUBT / 2]) / half
         with np.errstate(invalid="ignore"):
             return np.asarray((self.dispersion >= low) & (self.dispersion <= high))
 
