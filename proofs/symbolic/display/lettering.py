@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import Any
 
 import sympy
@@ -24,6 +25,7 @@ def balanced(relational: Any) -> Any:
     return relational.func(grouped(plus), grouped(minus), evaluate=False)
 
 
+@lru_cache(1000)  # as many as sympy keeps; a form asks for each a dozen times
 def grouped(value: Any) -> Any:
     """A polynomial the shortest of a few ways: as it is, factored, or collected by one of its letters."""
     ways = [value, sympy.factor(value)]

@@ -25,7 +25,7 @@ def agree(ground: Ground, cells: Sequence[Cell]) -> bool:
     for k, one in enumerate(cells):
         for other in cells[:k]:
             both = (*one.conditions, *other.conditions)
-            differences = (simplest(s - t) for s, t in zip(one.tasks, other.tasks, strict=True))
+            differences = (sympy.cancel(s - t) for s, t in zip(one.tasks, other.tasks, strict=True))
             if not all(d == 0 or vanishes(ground, d, both) for d in differences):
                 return False
     return True
