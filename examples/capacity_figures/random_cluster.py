@@ -177,13 +177,7 @@ def _checks(system: System, runs: dict[str, Simulation], jobs: int) -> list[Chec
     plain = Cluster(np.ones((CLASSES, 1)), np.ones((24, 1)))
     rho = LOAD * 24 * np.arange(1, CLASSES + 1) / np.arange(1, CLASSES + 1).sum()
     shared = simulate(
-        System(plain, rho),
-        TASK_SHARES,
-        events=jobs,
-        replications=20,
-        rng=3,
-        progress=False,
-        confidence=1 - 1e-4,
+        System(plain, rho), TSF(), events=jobs, replications=20, rng=3, progress=False, confidence=1 - 1e-4
     )
     inside = distance(shared.mean_jobs, rho / 24 / (1 - LOAD), shared.half_widths["mean_jobs"]) <= 1
     return [
