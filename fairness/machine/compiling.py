@@ -64,6 +64,8 @@ PATIENCE = 1e7
 """Steps of a kernel that are interpreted in one process before it is compiled after all."""
 AT_HAND = 0.03
 """Part of the patience for a kernel that lies compiled beside its source: to load it takes half a second."""
+FURTHER = 0.1
+"""Part of that where numba is there already: it is most of what is loaded."""
 
 UNCOUNTED: dict[str, Any] = {"nogil": True, "error_model": "numpy", "_nrt": False}
 """Options of a kernel that allocates nothing and calls parts."""
@@ -182,7 +184,8 @@ class asked:
         """Whether this kernel is interpreted, with so many steps a state, at least so many states."""
         if kernel not in self._chosen:
             work = max(self.states, states) * steps
-            patience = PATIENCE * (AT_HAND if kernel.is_at_hand else 1.0)
+            loaded = FURTHER if compiler.cache_info().currsize else 1.0
+            patience = PATIENCE * (AT_HAND * loaded if kernel.is_at_hand else 1.0)
             self._chosen[kernel] = work <= SMALL and kernel.spent <= patience
             kernel.spent += work if self._chosen[kernel] else 0.0
         return self._chosen[kernel]

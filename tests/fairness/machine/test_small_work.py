@@ -2,6 +2,7 @@
 
 import math
 import os
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -78,15 +79,20 @@ def test_the_choice_is_by_the_request_as_a_whole():
         assert other.small(10.0, 1e7) == other.interpreted  # chosen once
 
 
-@pytest.mark.parametrize(("at_hand", "part"), [(False, 1.0), (True, compiling.AT_HAND)])
-def test_what_is_interpreted_for_long_is_compiled_after_all(at_hand, part):
+@pytest.mark.parametrize(
+    ("at_hand", "others", "part"),
+    [(False, 1, 1.0), (True, 0, compiling.AT_HAND), (True, 1, compiling.AT_HAND * compiling.FURTHER)],
+)
+def test_what_is_interpreted_for_long_is_compiled_after_all(at_hand, others, part, monkeypatch):
     kernel = make()
+    known = SimpleNamespace(currsize=others)
+    monkeypatch.setattr(compiling, "compiler", SimpleNamespace(cache_info=lambda: known))
     assert not kernel.is_at_hand
     vars(kernel)["is_at_hand"] = at_hand
-    requests = 0
-    while kernel.small(compiling.SMALL) is not kernel:
+    requests, work = 0, compiling.SMALL / 64
+    while kernel.small(work) is not kernel:
         requests += 1
-    assert requests == math.floor(part * compiling.PATIENCE / compiling.SMALL) + 1
+    assert requests == math.floor(part * compiling.PATIENCE / work) + 1
 
 
 def test_a_kernel_is_not_exchanged_within_a_request():

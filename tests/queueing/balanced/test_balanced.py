@@ -115,6 +115,7 @@ def test_kernel_uncompiled(monkeypatch):
     monkeypatch.setattr(compiling, "SMALL", -1.0)
     compiled = balanced_fairness(system, shape=6, distribution=True)
     monkeypatch.setattr(compiling, "SMALL", np.inf)
+    monkeypatch.setattr(compiling, "PATIENCE", np.inf)
     # Compiled code may contract a product and a sum into one operation.
     assert balanced_fairness(system, shape=6, distribution=True).distribution == pytest.approx(
         compiled.distribution, rel=1e-14

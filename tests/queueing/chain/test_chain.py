@@ -711,6 +711,7 @@ def test_kernels_uncompiled(monkeypatch):
         monkeypatch.setattr(aggregation, name, getattr(aggregation, name).py_func)
     monkeypatch.setattr(mixture, "_gram", mixture._gram.py_func)
     monkeypatch.setattr(compiling, "SMALL", math.inf)
+    monkeypatch.setattr(compiling, "PATIENCE", math.inf)
     plain = stationary(system, DRF(), shape=(11, 13), solver=Multilevel())
     # Same iteration up to contracted operations: agreement to the tolerance of the method.
     assert plain.distribution == pytest.approx(compiled.distribution, rel=1e-10)

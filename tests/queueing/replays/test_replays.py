@@ -82,6 +82,7 @@ def test_every_start_follows_from_the_rules(k):
 @pytest.mark.long
 @pytest.mark.parametrize("scheduler", QUICK + OTHERS, ids=lambda one: one.name)
 def test_compiled_or_not_every_start_follows_from_the_rules(scheduler, monkeypatch):
+    monkeypatch.setattr(compiling, "PATIENCE", math.inf)
     for seed, placement in product(range(3), PLACEMENTS):
         trace, nodes = random_trace(np.random.default_rng([seed, 7]), 24, models=seed > 0)
         options = {"placement": placement, "weights": WEIGHTS, "rng": seed}
