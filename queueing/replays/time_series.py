@@ -125,16 +125,6 @@ class Moment:
         return np.where(np.abs(free) < ROUNDING, 0.0, free)
 
     @cached_property
-    def empty_devices(self) -> IntArray:
-        """Devices of each node that are free as a whole, (n_nodes,)."""
-        return np.count_nonzero(self.free_devices >= 1.0, axis=1)
-
-    @cached_property
-    def widest(self) -> FloatArray:
-        """Largest free part of a device of each node, (n_nodes,)."""
-        return np.asarray(self.free_devices.max(axis=1))
-
-    @cached_property
     def models(self) -> Indices:
         """Column of the trace's ``eligible_models`` of each node, (n_nodes,)."""
         return self.of.nodes.model_of(self.of.trace)
@@ -148,9 +138,9 @@ class Moment:
             good &= trace.eligible_models[t, self.models]
         if trace.devices is not None and demand[trace.devices] > 0:
             if demand[trace.devices] >= 1:
-                good &= self.empty_devices >= demand[trace.devices]
+                good &= (self.free_devices >= 1.0).sum(axis=1) >= demand[trace.devices]
             else:
-                good &= self.widest + ROUNDING >= demand[trace.devices]
+                good &= self.free_devices.max(axis=1) + ROUNDING >= demand[trace.devices]
         return good
 
 
