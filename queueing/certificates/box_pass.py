@@ -201,20 +201,21 @@ def _note_steps(
 
 @stored(intervals, interface, **UNCOUNTED)
 def box_pass(
-    guess: Any,
     tasks: Any,
     rates: Rates,
     claim: Claim,
     states: IntArray,
+    guesses: FloatArray,
     found: Found,
     places: IntArray,
     space: FloatArray,
 ) -> None:
     """Go through the ``states`` from the first to before the second of these.
 
-    ``guess`` and ``tasks`` are first-class functions of the form told in
-    :mod:`queueing.certificates.rates.interface`. What is found is merged into ``found``; NaN becomes infinite
-    there. ``places`` (2, n) is work space, and so is ``space``: (4, n), followed by the family's own.
+    ``tasks`` is a first-class function of the form told in :mod:`queueing.certificates.rates.interface`, and
+    so are the ``guesses`` of these states, of length 0 where it wants none. What is found is merged into
+    ``found``; NaN becomes infinite there. ``places`` (2, n) is work space, and so is ``space``: (4, n),
+    followed by the family's own.
     """
     shape, v, delta, moves = claim.shape, claim.v, claim.delta, claim.moves
     mean_sizes, outside = claim.mean_sizes, claim.outside
@@ -231,7 +232,8 @@ def box_pass(
         counts[i], rest = rest // stride[i], rest % stride[i]
     margin = (n + len(moves.targets) + 4) * 0.5 * ULP
     for s in range(states[0], states[1]):
-        guess(rates, counts, memory)
+        for j in range(guesses.shape[1]):
+            memory[j] = guesses[s - states[0], j]
         tasks(rates, counts, lower, upper, memory)
         faces = 0
         for i in range(n):

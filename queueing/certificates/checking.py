@@ -61,7 +61,7 @@ import math
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from fractions import Fraction
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -92,7 +92,7 @@ from queueing.certificates.exact_pass import exact_pass
 from queueing.certificates.families import family, pool_of
 from queueing.certificates.intervals import Interval, total
 from queueing.certificates.lower_certificate import LowerCertificate
-from queueing.certificates.rates.interface import no_guess, rates_of
+from queueing.certificates.rates.interface import Guessing, rates_of
 from queueing.certificates.upper_certificate import UpperCertificate
 
 __all__ = ["Bounds", "Checkable", "proved"]
@@ -102,6 +102,8 @@ SECONDS = 4e-7
 """Time per state, functional and class, about."""
 LARGEST = 1e100
 """Of numbers in h, v and delta: products with rates are floats then."""
+SLAB = 2**12
+"""States whose guesses are in memory at a time."""
 MOST_JOBS = 2**25
 """Sum of the sides of a box: products of counts are exact then."""
 
@@ -116,11 +118,8 @@ class Bounds(NamedTuple):
     upper: FloatArray
 
 
-def proved(certificate: Checkable, exact: bool, guess: Any) -> Bounds:
-    """What :func:`queueing.check_certificate` returns.
-
-    ``guess`` is a kernel that guesses prices (:mod:`queueing.certificates.rates.interface`): none is trusted.
-    """
+def proved(certificate: Checkable, exact: bool, guess: Guessing) -> Bounds:
+    """What :func:`queueing.check_certificate` returns; ``guess`` finds prices, of which none is trusted."""
     if isinstance(certificate, LowerCertificate):
         return Bounds(np.array([below(certificate.check())]), certificate.upper)
     if isinstance(certificate, UpperCertificate):
@@ -146,7 +145,7 @@ class _Checker:
         self._check_drift()
         self.functionals = self._table()
 
-    def bounds(self, exact: bool, guess: Any) -> Bounds:
+    def bounds(self, exact: bool, guess: Guessing) -> Bounds:
         """All conditions; the bounds are what they give, compared with the claims."""
         c, drift = self.certificate, self.certificate.drift
         gamma = self.family.decay(self.pool, c.policy, c.parameters, drift, c.shape)
@@ -156,7 +155,7 @@ class _Checker:
                 f"gamma = {drift.gamma:.6g} is claimed, {gamma:.6g} is proved; take a larger box, "
                 "or a smaller theta or gamma",
             )
-        found = self._exact() if exact else self._pass(guess if self.family.verifies else no_guess)
+        found = self._exact() if exact else self._pass(guess)
         if not found.excess[0] <= 0:
             raise CertificateError(
                 "face", f"v exceeds V by {found.excess[0]:.6g}", self._state(found.excess_at[0])
@@ -272,18 +271,18 @@ class _Checker:
             *(np.ascontiguousarray(c.h).reshape(-1, states), np.ascontiguousarray(c.v).reshape(states)),
         )
 
-    def _pass(self, guess: Any) -> Found:
+    def _pass(self, guess: Guessing) -> Found:
         """Everything that is to be known of h and v, found by threads that share the box."""
         pool, claim = self.pool, self._claim()
         m, n_f = pool.phases.n_phases, len(claim.h)
         states = len(claim.v) // m
         rates = rates_of(pool, self.numbers)
-        space = self.family.memory(*pool.demands.shape)
-        counts, tasks, memory = np.zeros(pool.n, dtype=np.int64), np.zeros(pool.n), np.zeros(space)
-        kernels = (
-            first_class(guess, rates, counts, memory),
-            first_class(self.family.tasks, rates, counts, tasks, tasks, memory),
+        space, guess_size = (
+            self.family.memory(*pool.demands.shape),
+            self.family.guess_size(*pool.demands.shape),
         )
+        state, row, memory = np.zeros(pool.n, dtype=np.int64), np.zeros(pool.n), np.zeros(space)
+        tasks = first_class(self.family.tasks, rates, state, row, row, memory)
         threads = max(1, min(available_cores(), states // 10_000))
         seconds = SECONDS * states * m * pool.n * (1 + n_f) / threads
         # Parts that follow one another, so that each thread moves from a state to its neighbour.
@@ -293,7 +292,13 @@ class _Checker:
         def part(start: int, stop: int) -> Found:
             found = nothing_found(n_f, pool.n)
             places, space_of_pass = np.zeros((2, pool.n), dtype=np.int64), np.zeros(4 * pool.n + space)
-            box_pass(*kernels, rates, claim, np.array([start, stop]), found, places, space_of_pass)
+            for first in range(start, stop, SLAB):
+                last = min(first + SLAB, stop)
+                guesses = np.zeros((last - first, guess_size))
+                if guess_size > 0:
+                    counts = np.stack(np.unravel_index(np.arange(first, last), claim.shape), axis=1)
+                    guess(rates, counts, guesses)
+                box_pass(tasks, rates, claim, np.array([first, last]), guesses, found, places, space_of_pass)
             return found
 
         with (

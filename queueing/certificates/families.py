@@ -74,8 +74,8 @@ class Checked:
         CertificateError where there is none.
     spares : callable, optional
         The same with a number for each class, as a list, where the lemma has such.
-    verifies : bool
-        Whether ``tasks`` verifies a guess.
+    guess_size : callable, optional
+        ``guess_size(n, m)``: floats of the guess that ``tasks`` verifies; 0 where it wants none.
     exact : callable, optional
         ``exact(pool, policy, parameters, counts)``: the tasks as fractions, by the definition.
     """
@@ -86,7 +86,7 @@ class Checked:
     spare: Callable[[Pool, str, Mapping[str, Any], Drift, float], float]
     exact: Callable[[Pool, str, Mapping[str, Any], Sequence[int]], list[Fraction]] | None = None
     spares: Callable[[Pool, str, Mapping[str, Any], Drift, float], list[float]] | None = None
-    verifies: bool = False
+    guess_size: Callable[[int, int], int] = lambda n, m: 0
 
     def decay(
         self, pool: Pool, policy: str, parameters: Mapping[str, Any], drift: Drift, shape: tuple[int, ...]
@@ -174,7 +174,7 @@ _FILLING = Checked(filling.tasks, filling.numbers, filling.memory, filling_drift
 _ALPHA_FAIR = Checked(
     *(alpha_fair.tasks, alpha_fair.numbers, alpha_fair.memory, alpha_fair_drift.spare),
     spares=alpha_fair_drift.spares,
-    verifies=True,
+    guess_size=alpha_fair.guess_size,
 )
 _FILLING_BY_CELLS = replace(_FILLING, spare=_cells_spare)
 _LEVELLING = Checked(filling_intervals.tasks, levelling_numbers, filling_intervals.memory, _cells_spare)

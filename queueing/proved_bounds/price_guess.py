@@ -12,20 +12,20 @@ Nothing trusts what is found here: :mod:`queueing.certificates.rates.alpha_fair`
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
-from fairness.arguments.validation import FloatArray
-from fairness.machine import kernels
-from fairness.machine.compiling import COUNTED, UNCOUNTED, helper, part, stored
-from fairness.machine.kernels import list_nonzeros, room_for_nonzeros
-from fairness.model import nonzeros
-from fairness.policies.engines import cholesky, conjugate, price_approach, price_space, price_step, prices
+from fairness.arguments.validation import FloatArray, IntArray
+from fairness.machine.compiling import UNCOUNTED, first_class, part, stored
+from fairness.model.nonzeros import nonzeros
+from fairness.policies.engines import price_space
 from fairness.policies.engines.price_space import tasks_at
 from fairness.policies.engines.prices import CERTIFIED, solve_states
+from fairness.protocol import following
+from fairness.protocol.following import Answers, Question
 from queueing.certificates.rates import alpha_fair, interface, slack
-from queueing.certificates.rates.alpha_fair import ROWS, Guess, Resources, guess_in, masses, resources_of
+from queueing.certificates.rates.alpha_fair import Guess, Resources, guess_in, masses, resources_of
 from queueing.certificates.rates.interface import Rates
 from queueing.certificates.rates.slack import slack_of, two_sum
 
@@ -224,45 +224,50 @@ def polish(resources: Resources, classes: Classes, guess: Guess, columns: Column
                     prices[j] = active[j] = 0.0
 
 
-@helper(**COUNTED)
-def _solve_state(
-    resources: Resources,
-    rates: Rates,
-    counts: FloatArray,
-    tasks: FloatArray,
-    prices: FloatArray,
-    residuals: FloatArray,
-) -> None:
-    """Ask the engine, which wants the shares listed."""
-    shares = room_for_nonzeros(*resources.shares.shape)
-    list_nonzeros(resources.shares, shares)
-    solve_states(shares, rates.limits, counts, tasks, rates.weights, resources.alpha, prices, residuals)
-
-
-@stored(
-    *(alpha_fair, interface, slack, prices, price_space, price_approach, price_step),
-    *(cholesky, conjugate, kernels, nonzeros),
-    **UNCOUNTED,
-)
-def guess_prices(rates: Rates, counts: Any, memory: FloatArray) -> None:
-    """Write the guess of a state to the head of ``memory``, from the prices that stand there."""
+def guess_prices(rates: Rates, states: IntArray, guesses: FloatArray) -> None:
+    """Write the guess of each state (n_states, n) to its row, from the prices in the row before."""
     resources = resources_of(rates)
     n, m = resources.shares.shape
-    guess, space = guess_in(memory, n, m)
-    rows = space[: ROWS * n].reshape((ROWS, n))
-    columns = space[ROWS * n : ROWS * n + (ROWS + m) * m].reshape((ROWS + m, m))
-    for i in range(n):
-        rows[4, i] = counts[i]
-    _solve_state(resources, rates, rows[4:5], rows[5:6], guess.prices, columns[0])
-    if not columns[0, 0] <= CERTIFIED:  # the engine failed: there is nothing to begin with
-        guess.high[:] = 0.0
-        return
+    shares, counts, prices = nonzeros(resources.shares), states.astype(float), np.zeros(m)
+    tasks, residuals = np.zeros((1, n)), np.zeros(1)
+    question = Question(shares, rates.limits, rates.weights, resources.alpha, prices, residuals, CERTIFIED)
+    engine = first_class(solve_states, *question[:2], tasks, tasks, *question[2:6])
+    space = np.zeros((5, n)), np.zeros((6 + m, m))
+    _guess_states(Answers(engine, question), rates, counts, *space, guesses)
+
+
+@stored(alpha_fair, following, interface, price_space, slack, **UNCOUNTED)
+def _guess_states(
+    answers: Answers,
+    rates: Rates,
+    counts: FloatArray,
+    rows: FloatArray,
+    columns: FloatArray,
+    guesses: FloatArray,
+) -> None:
+    """What :func:`guess_prices` does; ``rows`` (5, n) and ``columns`` (6 + m, m) are work space."""
+    question, resources = answers.question, resources_of(rates)
+    n, m = resources.shares.shape
     classes = Classes(rows[0], rows[1], rows[2], rows[3])
-    masses(rates, counts, classes.mass, classes.cap, classes.cap_low)
-    _evaluate(resources, classes, guess)
-    polish(
-        resources,
-        classes,
-        guess,
-        Columns(columns[0], columns[1], columns[2], columns[3], columns[4], columns[5], columns[6:]),
-    )
+    space = Columns(columns[0], columns[1], columns[2], columns[3], columns[4], columns[5], columns[6:])
+    for s in range(len(counts)):
+        answers.function(
+            question.shares,
+            question.limits,
+            counts[s : s + 1],
+            rows[4:5],
+            question.growth,
+            question.alpha,
+            question.prices,
+            question.residuals,
+        )
+        if not question.residuals[0] <= question.certified:
+            continue  # the engine failed: there is nothing to begin with
+        guess, _ = guess_in(guesses[s], n, m)
+        for j in range(m):
+            guess.prices[j] = question.prices[j]
+        masses(rates, counts[s], classes.mass, classes.cap, classes.cap_low)
+        _evaluate(resources, classes, guess)
+        polish(resources, classes, guess, space)
+        for j in range(m):
+            question.prices[j] = guess.prices[j]

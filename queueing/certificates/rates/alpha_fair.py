@@ -86,6 +86,7 @@ __all__ = [
     "Resources",
     "aversion",
     "guess_in",
+    "guess_size",
     "masses",
     "memory",
     "numbers",
@@ -156,9 +157,14 @@ def numbers(pool: Pool, policy: str, parameters: Mapping[str, Any]) -> FloatArra
     return np.concatenate([head, capacities, demands.ravel(), (demands / capacities).ravel()])[None]
 
 
+def guess_size(n: int, m: int) -> int:
+    """Length of a guess."""
+    return m + 2 * n + 1
+
+
 def memory(n: int, m: int) -> int:
-    """Length of the work space of :func:`tasks`, and of who guesses: both use it from behind the guess on."""
-    return m + 2 * n + 1 + ROWS * n + (ROWS + m) * m
+    """Length of the work space of :func:`tasks`, with the guess."""
+    return guess_size(n, m) + ROWS * n
 
 
 def _groups(pool: Pool) -> list[list[int]]:
@@ -297,4 +303,3 @@ def tasks(rates: Rates, counts: Any, lower: FloatArray, upper: FloatArray, memor
     for shrink in (excess + tight, excess + 2.0**-80, excess + 2.0**-56):
         if _verify(resources, guess, rows, shrink, lower, upper):
             return
-    guess.prices[:] = 0.0

@@ -7,21 +7,22 @@ wrong. The kernel never raises; what it cannot tell it bounds by 0 and :math:`\\
 space of the length that the family asks for: 0 at first, and kept from state to state, so that a search may
 begin where the last one ended. The checker goes through the states along the last class first.
 
-Some families verify a guess of the solution, which they find at the head of ``memory``. It is written there
-by a kernel ``guess(rates, counts, memory)`` that who asks for the check hands in: the checker looks for
+Some families verify a guess of the solution, which they find at the head of ``memory``. Who asks for the
+check hands in a function ``guess(rates, states, guesses)`` that writes one row (length of the guess,) for
+each of some states, (n_states, n) whole numbers that follow one another in a box: the checker looks for
 nothing, and trusts nothing that it is given.
 """
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from collections.abc import Callable
+from typing import NamedTuple
 
-from fairness.arguments.validation import frozen
-from fairness.machine.compiling import UNCOUNTED, stored
+from fairness.arguments.validation import IntArray, frozen
 from fairness.model.problem import FloatArray
 from queueing.certificates.pool import Pool
 
-__all__ = ["Rates", "no_guess", "rates_of"]
+__all__ = ["Guessing", "Rates", "rates_of"]
 
 
 class Rates(NamedTuple):
@@ -34,11 +35,10 @@ class Rates(NamedTuple):
     numbers: FloatArray  # (rows, columns): what the family has prepared, such as bounds of growth rates
 
 
+Guessing = Callable[[Rates, IntArray, FloatArray], None]
+"""Who guesses, as told above."""
+
+
 def rates_of(pool: Pool, numbers: FloatArray) -> Rates:
     """Those of a pool. Limits and numbers are read-only, as what the policies' own kernels are given is."""
     return Rates(pool.demands, pool.capacities, pool.weights, frozen(pool.limits), frozen(numbers))
-
-
-@stored(**UNCOUNTED)
-def no_guess(rates: Rates, counts: Any, memory: FloatArray) -> None:
-    """In place of a guess, for families that want none."""

@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 from fairness import AlphaFair, BottleneckMax, Problem, all_bottleneck_max
-from queueing import System, enclose, stationary
+from queueing import System, check_certificate, enclose, stationary
+from queueing.certificates import checking
 from queueing.certificates.certificate import Drift
 from queueing.certificates.drifts import decay as decays
 from queueing.certificates.drifts.alpha_fair import scales_of_targets
@@ -32,8 +33,11 @@ def bounds(problem, policy, parameters, states, load=0.5):
     rates = rates_of(pool, numbers)
     memory = np.zeros(kind.memory(*pool.demands.shape))
     lower, upper = np.zeros((2, *np.shape(states)))
-    for k, counts in enumerate(np.asarray(states, dtype=np.int64)):
-        guess_prices(rates, counts, memory)
+    states = np.asarray(states, dtype=np.int64)
+    guesses = np.zeros((len(states), kind.guess_size(*pool.demands.shape)))
+    guess_prices(rates, states, guesses)
+    for k, counts in enumerate(states):
+        memory[: len(guesses[k])] = guesses[k]
         kind.tasks(rates, counts, lower[k], upper[k], memory)
     return lower, upper
 
@@ -443,6 +447,17 @@ def test_steps_of_the_norm_are_as_the_lemma_says(p):
             assert (rise <= b[i] * ((1 + a) * z ** (p - 1) + more) + 1e-12).all()
             fall = (length - norm(np.abs(counts - step)))[some]
             assert (fall >= b[i] * ((1 - a) * z[some] ** (p - 1) - less) - 1e-12).all()
+
+
+def test_it_does_not_matter_how_many_guesses_are_in_memory(monkeypatch):
+    """Each slab begins from nothing, and in the state where the one before it ended."""
+    system = System.with_load(Problem([[1, 0.1], [0.1, 1]], [1, 1]), [1, 1], 0.4)
+    certificate = enclose(system, AlphaFair(1), width=1e-4).certificate
+    lower, upper = check_certificate(certificate)
+    monkeypatch.setattr(checking, "SLAB", 7)
+    for slabs, whole in zip(check_certificate(certificate), (lower, upper), strict=True):
+        np.testing.assert_allclose(slabs, whole, rtol=1e-14)
+    assert (upper - lower <= 1e-4 * upper).all()
 
 
 @pytest.mark.parametrize("alpha", [0.5, 0.75, 1.2, np.inf])

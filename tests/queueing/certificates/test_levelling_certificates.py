@@ -360,9 +360,12 @@ def test_ps_dsf_of_divided_time_is_pf_on_the_facets() -> None:
         given = kind.numbers(pool, policy.name, {"division": "time"})
         rates = rates_of(pool, given)
         memory = np.zeros(kind.memory(*pool.demands.shape))
-        for x in rng.integers(1, 9, (4, 3)):
+        states = rng.integers(1, 9, (4, 3))
+        guesses = np.zeros((4, kind.guess_size(*pool.demands.shape)))
+        guess_prices(rates, states, guesses)
+        for x, guess in zip(states, guesses, strict=True):
             lower, upper = np.empty(3), np.empty(3)
-            guess_prices(rates, x, memory)
+            memory[: len(guess)] = guess
             kind.tasks(rates, x, lower, upper, memory)
             tasks = allocate(cluster, policy, x).tasks
             assert (lower <= tasks * (1 + 1e-9)).all()
