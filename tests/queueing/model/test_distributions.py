@@ -218,6 +218,19 @@ def test_discrete_laws_of_scipy(law):
     assert ScipyLaw(law).unseen_work(1) == 1
 
 
+@pytest.mark.parametrize("end", [0.01, 1e-7])
+@pytest.mark.parametrize("jobs", [10, 1e5])
+def test_unseen_work_of_many_values(end, jobs):
+    law, going = stats.geom(end), 1 - end
+    last = law.ppf(1 - 1 / jobs)
+    left, mean = np.exp(last * np.log1p(-end)), 1 / end
+    squares = last**2 + 2 * last * mean + (1 + going) * mean**2
+    # 1e-3: more than 100,000 values are integrated.
+    unseen = [ScipyLaw(law).unseen_work(jobs, power) for power in (1, 2)]
+    exact = [left * (last + mean) / mean, left * squares / ((1 + going) * mean**2)]
+    assert unseen == pytest.approx(exact, rel=1e-9 if end == 0.01 else 1e-3)
+
+
 def test_known_distributions_of_scipy_keep_their_phases():
     assert as_law("sizes", stats.expon(scale=2)) == Exponential(2)
     assert as_law("sizes", stats.gamma(3, scale=0.5)) == Erlang(3, 1.5)
