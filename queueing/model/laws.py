@@ -297,6 +297,11 @@ class Hyperexponential(Law):
         ratio = np.array(self.means) / self.mean
         return float(2 * np.dot(self.probabilities * ratio, ratio) - 1)
 
+    @property
+    def memoryless(self) -> bool:
+        """Whether all exponentials that occur are the same."""
+        return len({m for p, m in zip(self.probabilities, self.means, strict=True) if p > 0}) == 1
+
     def with_mean(self, mean: float) -> Self:
         """The law of the same shape with another mean."""
         return type(self)(self.probabilities, np.multiply(self.means, positive("mean", mean) / self.mean))

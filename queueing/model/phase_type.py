@@ -127,7 +127,7 @@ class PhaseType(Law):
         if stuck.any():
             raise ModelError(
                 f"from phase {int(np.argmax(stuck))} of rates the end is never reached: give some phase "
-                "after it a row with a sum < 0"
+                "after it a row with a sum < 0, by more than 1e-9 of its diagonal entry: less is rounding"
             )
         rates = frozen(off - np.diag(ways + exits))
         vars(self).update(initial=frozen(alpha / alpha.sum()), rates=rates, _exits=frozen(exits))

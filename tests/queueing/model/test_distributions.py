@@ -231,6 +231,12 @@ def test_unseen_work_of_many_values(end, jobs):
     assert unseen == pytest.approx(exact, rel=1e-9 if end == 0.01 else 1e-3)
 
 
+def test_a_mixture_of_equals_is_exponential():
+    assert Hyperexponential([1], [2]).memoryless
+    assert Hyperexponential([0.5, 0, 0.5], [2, 3, 2]).memoryless
+    assert not Hyperexponential([0.5, 0.5], [2, 3]).memoryless
+
+
 def test_known_distributions_of_scipy_keep_their_phases():
     assert as_law("sizes", stats.expon(scale=2)) == Exponential(2)
     assert as_law("sizes", stats.gamma(3, scale=0.5)) == Erlang(3, 1.5)

@@ -150,6 +150,7 @@ def test_simulation_draws_from_phases():
         ([1, 0], [[-1, 2], [0, -1]], "row 0"),
         ([1, 0], [[-1, -1], [0, -1]], "off the diagonal"),
         ([1, 0], [[-1, 1], [1, -1]], "never reached"),
+        ([1, 0], [[-1, 1 - 1e-10], [1, -1]], "by more than 1e-9 of its diagonal entry: less is rounding"),
         ([1, 0], [[-1, 0], [0, -math.inf]], "finite"),
         ("a", [[-1]], "initial"),
         ([1], [[-1], [2, 3]], "rates"),
