@@ -4,6 +4,9 @@ r"""Means of one server under an order of service: the answer, and how well it i
 law (:mod:`queueing.one_server.size_table`) are doubled until the means change by less than the precision
 asked for; the last change is the error. It is an estimate, as in other quadrature, and no bound.
 
+Close to load 1 most panels stand where jobs up to a size leave little of the server. Means below the least
+that they can be, E[S] and 1, are never taken for right.
+
 *Slowdowns.* E[T(S)/S] is infinite where small jobs wait as long as others and :math:`E[1/S] = \infty`: under
 ``fcfs`` and ``sjf`` with exponential sizes, for instance. That is told from how P(S <= s) falls for small s,
 like :math:`s^\kappa`: it is finite for :math:`\kappa > 1` only.
@@ -207,7 +210,7 @@ def single_server(law: Law, load: float, order: str = "srpt", *, precision: floa
     # In units of the mean: squares of extreme sizes would be none.
     unit = law.with_mean(1.0)
     discrete = unit.atoms() is not None
-    spread, jumps = None if discrete else size_spread(unit), NOWHERE
+    spread, jumps = None if discrete else size_spread(unit, load), NOWHERE
     found: OrderMeans | None = None
     while True:
         coarse, table = found, size_table(unit, spread, panels, jumps)
@@ -220,9 +223,7 @@ def single_server(law: Law, load: float, order: str = "srpt", *, precision: floa
                 duration_error=found.duration_error + abs(found.mean_duration - coarse.mean_duration),
                 slowdown_error=found.slowdown_error + _distance(found.mean_slowdown, coarse.mean_slowdown),
             )
-            reached = max(
-                found.duration_error / found.mean_duration, found.slowdown_error / found.mean_slowdown
-            )
+            reached = _reached(found)
             if reached <= precision:
                 return found
             if panels >= most:
@@ -238,6 +239,16 @@ def single_server(law: Law, load: float, order: str = "srpt", *, precision: floa
 
 def _distance(one: float, other: float) -> float:
     return 0.0 if one == other == math.inf else abs(one - other)
+
+
+def _reached(found: OrderMeans) -> float:
+    """The larger relative error of the means; infinite where they are below the least that they can be."""
+    duration = found.mean_duration, found.duration_error, found.law.mean
+    slowdown = found.mean_slowdown, found.slowdown_error, 1.0
+    means = [mean for mean in (duration, slowdown) if mean[0] != math.inf]
+    if not all(value + error >= least for value, error, least in means):
+        return math.inf
+    return max(error / max(abs(value), least) for value, error, least in means)
 
 
 def _means(law: Law, load: float, order: str, table: SizeTable, points: int) -> tuple[OrderMeans, FloatArray]:
@@ -259,13 +270,13 @@ def _means(law: Law, load: float, order: str, table: SizeTable, points: int) -> 
     duration = table.mean(durations)
     slowdown = table.mean(durations / table.sizes) + _smallest(table, float(durations[0]))
     # What the law says of itself; in the means its error is larger by what is left of the server.
-    off = np.abs(table.moments[1:] / (1.0, 1.0 + law.scv) - 1.0).max() + len(table.sizes) * ROUNDING
-    off = float(off) / (1 - load)
+    off = np.abs(table.moments[1:] / (1.0, 1.0 + law.scv) - 1.0).max() + 4 * ROUNDING
+    off = float(off) / (1 - load) + len(table.sizes) * ROUNDING
     means = (
         law.mean * duration,
         slowdown,
-        off * law.mean * duration,
-        0.0 if slowdown == math.inf else off * slowdown,
+        off * law.mean * abs(duration),
+        0.0 if slowdown == math.inf else off * abs(slowdown),
     )
     return OrderMeans(law, load, order, *means, law.mean * table.sizes, law.mean * durations), jumps
 
