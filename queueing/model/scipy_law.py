@@ -34,6 +34,12 @@ MOST_ATOMS = 1_000_000
 MOST_ADDED = 100_000
 """Values of a discrete law that are added one by one; more are integrated like those of a density."""
 
+VANISHING = 1e-9
+"""A density that falls towards 0 with a smaller power does not vanish there."""
+
+WHOLE = 1e-9
+"""What the probability of all sizes may be off."""
+
 SPOKEN = ("mean", "var", "ppf", "cdf", "support")
 """What a frozen distribution answers."""
 
@@ -105,6 +111,34 @@ class ScipyLaw(Law):
     def scv(self) -> float:
         """Squared coefficient of variation."""
         return float(self.distribution.var()) / float(self.distribution.mean()) ** 2
+
+    @property
+    def inverse_mean(self) -> float | None:
+        """E[1/S], infinite where the density does not vanish at 0; None if the law has no formula for it.
+
+        That is the integral of the density over the logarithm of the size; of the smallest sizes, of a power.
+        """
+        from scipy import stats
+
+        law = self.distribution
+        if hasattr(law, "pmf"):
+            return super().inverse_mean
+        # A density by differences of P(S <= s) knows nothing of small sizes.
+        if getattr(type(getattr(law, "dist", None)), "_pdf", None) is stats.rv_continuous._pdf:
+            return None
+        nodes, weights = np.polynomial.legendre.leggauss(8)
+        ends = np.log(self._tails[0][1:])
+        half = np.diff(ends)[:, None] / 2
+        sizes = np.exp(ends[:-1, None] + half * (1.0 + nodes))
+        with np.errstate(all="ignore"):
+            tiny, low = np.nan_to_num(law.pdf(np.exp(ends[0]) * np.array([1e-40, 1.0])))
+            dense = np.nan_to_num(law.pdf(sizes)) * half * weights
+        power = math.log(low / tiny) / math.log(1e40) if tiny > 0 else math.inf
+        if power < VANISHING:
+            return math.inf
+        # Where the density has steps or peaks that the panels do not see its whole is not 1.
+        known = abs((dense * sizes).sum() - 1.0) < WHOLE
+        return float(dense.sum() + low / power) / self.factor if known else None
 
     def with_mean(self, mean: float) -> Self:
         """The law of the same shape with another mean."""

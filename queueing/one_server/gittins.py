@@ -57,7 +57,7 @@ STRAIGHT = 1e-7
 ROUNDING = 2.0**-49
 """Relative, of probabilities and of means: exponential sizes have one hazard rate up to that."""
 CLOSE = 1e-6
-"""Relative difference of two ranks between which nothing changes."""
+"""Relative difference of two ranks between which nothing changes, and of two durations."""
 MOST_JUMPS = 16
 """Long sides, those with the most probability, whose ends are looked for more closely."""
 RARE = 1e-4
@@ -233,11 +233,12 @@ class _Pace:
         return np.where(close, (values[:-1] + values[1:]) / 2, means)
 
 
-def gittins(table: SizeTable, rate: float, points: int) -> tuple[FloatArray, FloatArray]:
+def gittins(table: SizeTable, rate: float, points: int) -> tuple[FloatArray, FloatArray, bool]:
     """E[T(s)] under the Gittins index policy, of the sizes of a table, (n,); of atoms with so many ages.
 
     And where it jumps, and how far from there, (2, m): the ends of long sides, known up to a step of the
-    table.
+    table. And whether the smallest jobs wait for others, however small they are: for those of the first side,
+    if it is a long one.
     """
     ages = Ages(table, points)
     free = 1 - rate + rate * ages.left  # close to load 1 the difference has no digits
@@ -263,7 +264,9 @@ def gittins(table: SizeTable, rate: float, points: int) -> tuple[FloatArray, Flo
 
     at = np.searchsorted(sides, ages.done) - 1
     durations = np.array([duration(*where) for where in zip(ages.done.tolist(), at.tolist(), strict=True)])
-    return durations, _jumps(ages, sides, single)
+    # A first side of rounding alone is so short that nobody waits for it.
+    waiting = not single[0] and durations[0] > table.sizes[0] * (1 + CLOSE)
+    return durations, _jumps(ages, sides, single), bool(waiting)
 
 
 def _jumps(ages: Ages, sides: IntArray, single: NDArray[np.bool_]) -> FloatArray:

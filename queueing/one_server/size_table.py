@@ -132,17 +132,21 @@ class SizeTable:
         return float(values[0] + (panels + 4 * alive[1:-1:2] * (end - start)).sum() / 6)
 
     @property
-    def exponent(self) -> float:
-        """Of the smallest sizes: P(S <= s) is about s to this power; infinite where no size is close to 0."""
+    def exponents(self) -> tuple[float, float]:
+        """Of the smallest sizes, and a little further: P(S <= s) is about s to this power.
+
+        Infinite where no size is close to 0.
+        """
         if self.chances is not None:
-            return math.inf
+            return math.inf, math.inf
         # Small sizes whose probability has digits.
         chance = self.upto[0]
-        few = np.flatnonzero((chance > 3 * BELOW) & (chance < 1e-3))
-        if len(few) < 2:
-            return math.inf
-        first, last = few[0], few[min(len(few) - 1, 8)]
-        return float(np.log(chance[last] / chance[first]) / np.log(self.sizes[last] / self.sizes[first]))
+        few = np.flatnonzero((chance > 3 * BELOW) & (chance < 1e-3))[:17]
+        if len(few) < 3:
+            return math.inf, math.inf
+        few = few[[0, len(few) // 2, -1]]
+        near, far = np.diff(np.log(chance[few])) / np.diff(np.log(self.sizes[few]))
+        return float(near), float(far)
 
 
 def size_table(law: Law, spread: FloatArray | None, panels: int, near: FloatArray = NOWHERE) -> SizeTable:

@@ -74,6 +74,50 @@ def test_upper_moments_are_integrals_of_the_density(law, twin):
     assert found[:, 0] == pytest.approx([1, law.mean, law.mean**2 * (1 + law.scv)], rel=1e-9)
 
 
+def test_mean_inverses():
+    for law, twin in LAWS:
+        one = law.inverse_mean
+        if law.scv > 0.9 and not isinstance(law, Lognormal | TruncatedPareto):
+            assert one == math.inf
+        else:
+            ends = twin.ppf([0, 1e-12, 1e-6, 0.01, 0.5, 0.99, 1 - 1e-6, 1])
+            parts = [integrate.quad(lambda x, f=twin.pdf: f(x) / x, a, b)[0] for a, b in pairwise(ends)]
+            assert one == pytest.approx(sum(parts), rel=1e-8)
+        assert law.with_mean(5.0).inverse_mean == pytest.approx(one * law.mean / 5, rel=1e-12)
+    assert Empirical([1, 2, 2, 4]).inverse_mean == pytest.approx(0.5625)
+    assert Hyperexponential([0.5, 0.5], [1, 2]).inverse_mean == Erlang(1).inverse_mean == math.inf
+
+
+@pytest.mark.parametrize(
+    ("law", "inverse"),
+    [
+        (stats.gamma(1.0005), 2000),
+        (stats.gamma(100), 1 / 99),
+        (stats.weibull_min(1.3), math.gamma(1 - 1 / 1.3)),
+        (stats.invgauss(2), 1.5),
+        (stats.uniform(0.5, 1), math.log(3)),
+        (stats.fisk(3), math.pi / 3 / math.sin(math.pi / 3)),
+        (stats.expon(loc=0), math.inf),
+        (stats.lomax(3), math.inf),
+        (stats.beta(0.5, 2), math.inf),
+        (stats.randint(1, 4), (1 + 1 / 2 + 1 / 3) / 3),
+    ],
+)
+def test_mean_inverses_of_scipy(law, inverse):
+    assert ScipyLaw(law, 2.0).inverse_mean == pytest.approx(inverse / 2, rel=1e-11)
+
+
+def test_densities_without_a_formula_do_not_tell_the_mean_inverse():
+    class Root(stats.rv_continuous):
+        def _cdf(self, x):
+            return x**1.5
+
+    assert ScipyLaw(Root(a=0, b=1)()).inverse_mean is None
+    # Steps that no panel knows of.
+    steps = stats.rv_histogram(np.histogram(np.random.default_rng(1).uniform(1, 2, 500), bins=47))
+    assert ScipyLaw(steps).inverse_mean is None
+
+
 @pytest.mark.parametrize("law", ALL, ids=lambda law: type(law).__name__)
 def test_moments_above_no_size_are_those_of_the_law(law):
     atoms = law.atoms()

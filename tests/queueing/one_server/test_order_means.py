@@ -26,6 +26,7 @@ from queueing import (
     fit_phases,
     single_server,
 )
+from queueing.model.scipy_law import as_law
 from queueing.one_server.by_size import FORMULAS
 
 ORDERS = ("fcfs", "ps", "sjf", "psjf", "srpt", "las", "gittins")
@@ -496,6 +497,23 @@ def test_slowdowns_of_fcfs_need_the_mean_inverse(law, inverse):
     assert found.mean_slowdown == pytest.approx(1 + waits * inverse, rel=1e-5)
 
 
+def test_the_law_tells_whether_slowdowns_are_infinite():
+    # However short the wait, and however few the jobs that may be tiny: one of 1e6 is exponential here.
+    few = PhaseType([1 - 1e-6, 0, 0, 1e-6], np.diag([-3.0, -3, -3, -1]) + np.diag([3.0, 3, 0], 1))
+    for law, load in ((Exponential(), 1e-8), (Exponential(), 1e-30), (few, 0.5), (stats.halfnorm(), 1e-8)):
+        found = single_server(law, load, "fcfs")
+        assert (found.mean_slowdown, found.slowdown_error) == (math.inf, 0)
+    assert single_server(stats.uniform(0, 1), 1e-8, "gittins").mean_slowdown == math.inf  # which is fcfs
+    # E[1/S] = 1/0.0005 of which 99 % are jobs smaller than all but 1e-10.
+    found = single_server(stats.gamma(1.0005), 0.5, "fcfs")
+    waits = 0.5 * 2.0005 / 2 / 0.5
+    assert abs(found.mean_slowdown - 1 - waits * 2000) < 1e-9 * found.mean_slowdown
+    # The density rises from 0 to 1 in no time.
+    found = single_server(PhaseType([1, 0], [[-1e9, 1e9], [0, -1]]), 0.5, "fcfs")
+    exact = 1 + (found.mean_duration - 1) * math.log(1e9)
+    assert found.mean_slowdown == pytest.approx(exact, rel=1e-5)
+
+
 def test_a_law_of_scipy_is_the_same_law():
     for order in ("las", "gittins"):
         one = single_server(stats.randint(1, 4), 0.6, order)
@@ -542,6 +560,28 @@ def test_own_laws_say_their_probabilities():
     assert found.mean_duration == pytest.approx(exact.mean_duration, rel=2e-5)
     with pytest.raises(ModelError, match="knows no probabilities: give it a method upper_moments"):
         single_server(Unknown(), 0.6)
+
+
+class Hidden(Unknown):
+    """A law of this package that does not say E[1/S]."""
+
+    def __init__(self, law):
+        self.law, self.mean, self.scv = law, law.mean, law.scv
+
+    def with_mean(self, mean):
+        return Hidden(self.law.with_mean(mean))
+
+    def upper_moments(self, values):
+        return self.law.upper_moments(values)
+
+
+def test_a_law_that_does_not_know_its_mean_inverse_is_guessed():
+    found = single_server(Hidden(Exponential()), 0.5, "fcfs")
+    assert found.mean_slowdown == found.slowdown_error == math.inf
+    assert "infinite as far as can be seen: the smallest jobs" in repr(found)
+    for law in (Erlang(2), as_law("law", stats.gamma(1.2)), TruncatedPareto(1.5, 100.0)):
+        guessed, known = (single_server(one, 0.5, "sjf") for one in (Hidden(law), law))
+        assert guessed.mean_slowdown == pytest.approx(known.mean_slowdown, rel=2e-5)
 
 
 def test_bad_arguments_are_named():
