@@ -90,6 +90,15 @@ class Law(ABC):
     def with_mean(self, mean: float) -> Self:
         """The law of the same shape with another mean."""
 
+    @property
+    def inverse_mean(self) -> float | None:
+        """E[1/S], which may be infinite; None if the law does not know.
+
+        Where small jobs wait as long as others their slowdowns grow like this.
+        """
+        atoms = self.atoms()
+        return None if atoms is None else float(atoms[1] @ (1.0 / atoms[0]))
+
     def unseen_work(self, jobs: float, power: int = 1) -> float:
         """Part of E[S^power], power 1 or 2, that comes from sizes above the quantile of level 1 - 1/jobs.
 
@@ -149,6 +158,7 @@ class Exponential(_ByMean):
     mean: float = 1.0
     scv = 1.0
     memoryless = True
+    inverse_mean = math.inf
 
     def __post_init__(self) -> None:
         _set_positive(self, "mean")
@@ -232,6 +242,11 @@ class Erlang(_ByMean):
         """Whether there is one phase only."""
         return self.phases == 1
 
+    @property
+    def inverse_mean(self) -> float:
+        """E[1/S], infinite of one phase."""
+        return math.inf if self.phases == 1 else self.phases / ((self.phases - 1) * self.mean)
+
     def sample(self, generator: np.random.Generator, size: int) -> FloatArray:
         """Independent values, (size,)."""
         return at_least_tiny(generator.standard_gamma(self.phases, size) * (self.mean / self.phases))
@@ -261,6 +276,7 @@ class Hyperexponential(Law):
 
     probabilities: tuple[float, ...]
     means: tuple[float, ...]
+    inverse_mean = math.inf
 
     def __init__(self, probabilities: ArrayLike, means: ArrayLike) -> None:
         p, m = float_array("probabilities", probabilities, 1), float_array("means", means, 1)
@@ -296,6 +312,11 @@ class Hyperexponential(Law):
         # Over the mean first: squares of very different means overflow.
         ratio = np.array(self.means) / self.mean
         return float(2 * np.dot(self.probabilities * ratio, ratio) - 1)
+
+    @property
+    def memoryless(self) -> bool:
+        """Whether all exponentials that occur are the same."""
+        return len({m for p, m in zip(self.probabilities, self.means, strict=True) if p > 0}) == 1
 
     def with_mean(self, mean: float) -> Self:
         """The law of the same shape with another mean."""
@@ -363,6 +384,11 @@ class TruncatedPareto(_ByMean):
         """Squared coefficient of variation."""
         return float(self._moment(2) / self._moment(1) ** 2 - 1)
 
+    @property
+    def inverse_mean(self) -> float:
+        """E[1/S]."""
+        return float(self._moment(-1)) / self.smallest
+
     def _moment(self, k: int, lowest: Any = 1.0) -> Any:
         """E[X^k; X > lowest] for smallest value 1, largest ``ratio``; of each of many lowest ones."""
         from scipy import special
@@ -412,6 +438,11 @@ class Lognormal(_ByMean):
 
     def __post_init__(self) -> None:
         _set_positive(self, "scv", "mean")
+
+    @property
+    def inverse_mean(self) -> float:
+        """E[1/S]."""
+        return (1.0 + self.scv) / self.mean
 
     def sample(self, generator: np.random.Generator, size: int) -> FloatArray:
         """Independent values, (size,)."""

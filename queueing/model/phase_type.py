@@ -35,6 +35,7 @@ References
 from __future__ import annotations
 
 import math
+import warnings
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Self
@@ -127,7 +128,7 @@ class PhaseType(Law):
         if stuck.any():
             raise ModelError(
                 f"from phase {int(np.argmax(stuck))} of rates the end is never reached: give some phase "
-                "after it a row with a sum < 0"
+                "after it a row with a sum < 0, by more than 1e-9 of its diagonal entry: less is rounding"
             )
         rates = frozen(off - np.diag(ways + exits))
         vars(self).update(initial=frozen(alpha / alpha.sum()), rates=rates, _exits=frozen(exits))
@@ -163,6 +164,20 @@ class PhaseType(Law):
         # Over the mean before the product: squares of extreme means overflow.
         rest = np.linalg.solve(-self.rates, np.ones(self.n_phases)) / self.mean
         return float(2 * (self.visits / self.mean) @ rest - 1)
+
+    @property
+    def inverse_mean(self) -> float:
+        r"""E[1/S], :math:`-\alpha \log(-T)\, t`; infinite where some phase is the first and the last."""
+        from scipy import linalg
+
+        if self.initial @ self.exits > 0:
+            return math.inf
+        if self._pace:
+            # Of an Erlang law with n phases, of one rate, that rate over n - 1.
+            return float(self._pace * self.initial[:-1] @ (1.0 / np.arange(self.n_phases - 1, 0, -1)))
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", RuntimeWarning)  # that digits beyond the 13th may be wrong
+            return -float(self.initial @ linalg.logm(-self.rates) @ self.exits)
 
     def moment(self, order: int) -> float:
         """E[S^order], order >= 0."""

@@ -31,6 +31,15 @@ PANELS = 4001
 MOST_ATOMS = 1_000_000
 """Values of a discrete law that are listed."""
 
+MOST_ADDED = 100_000
+"""Values of a discrete law that are added one by one; more are integrated like those of a density."""
+
+VANISHING = 1e-9
+"""A density that falls towards 0 with a smaller power does not vanish there."""
+
+WHOLE = 1e-9
+"""What the probability of all sizes may be off."""
+
 SPOKEN = ("mean", "var", "ppf", "cdf", "support")
 """What a frozen distribution answers."""
 
@@ -103,6 +112,34 @@ class ScipyLaw(Law):
         """Squared coefficient of variation."""
         return float(self.distribution.var()) / float(self.distribution.mean()) ** 2
 
+    @property
+    def inverse_mean(self) -> float | None:
+        """E[1/S], infinite where the density does not vanish at 0; None if the law has no formula for it.
+
+        That is the integral of the density over the logarithm of the size; of the smallest sizes, of a power.
+        """
+        from scipy import stats
+
+        law = self.distribution
+        if hasattr(law, "pmf"):
+            return super().inverse_mean
+        # A density by differences of P(S <= s) knows nothing of small sizes.
+        if getattr(type(getattr(law, "dist", None)), "_pdf", None) is stats.rv_continuous._pdf:
+            return None
+        nodes, weights = np.polynomial.legendre.leggauss(8)
+        ends = np.log(self._tails[0][1:])
+        half = np.diff(ends)[:, None] / 2
+        sizes = np.exp(ends[:-1, None] + half * (1.0 + nodes))
+        with np.errstate(all="ignore"):
+            tiny, low = np.nan_to_num(law.pdf(np.exp(ends[0]) * np.array([1e-40, 1.0])))
+            dense = np.nan_to_num(law.pdf(sizes)) * half * weights
+        power = math.log(low / tiny) / math.log(1e40) if tiny > 0 else math.inf
+        if power < VANISHING:
+            return math.inf
+        # Where the density has steps or peaks that the panels do not see its whole is not 1.
+        known = abs((dense * sizes).sum() - 1.0) < WHOLE
+        return float(dense.sum() + low / power) / self.factor if known else None
+
     def with_mean(self, mean: float) -> Self:
         """The law of the same shape with another mean."""
         return replace(self, factor=positive("mean", mean) / float(self.distribution.mean()))
@@ -114,13 +151,15 @@ class ScipyLaw(Law):
 
     def unseen_work(self, jobs: float, power: int = 1) -> float:
         """Part of E[S^power] that comes from sizes above the quantile of level 1 - 1/jobs."""
+        if jobs <= 1:
+            return 1.0
         # 1e15: levels closer to 1 are no floats.
-        last = math.log(min(max(jobs, 1.0), 1e15))
+        last = math.log(min(jobs, 1e15))
         law = self.distribution
-        if hasattr(law, "pmf"):
-            # Few values, each with its probability; of many those between two levels count as the upper one.
-            values = np.unique(law.ppf(-np.expm1(-np.linspace(0.0, last, 1000))))
-            below = float(values**power @ np.diff(law.cdf(values), prepend=0.0))
+        some = self._upto(float(law.ppf(-math.expm1(-last)))) if hasattr(law, "pmf") else None
+        if some is not None:
+            values, chances = some
+            below = float(values**power @ chances)
         else:
             # The integral of the quantile over levels 1 - exp(-t), by Gauss's rule on panels; t = last s^5
             # takes out the root that the quantile is like near 0.
@@ -134,6 +173,27 @@ class ScipyLaw(Law):
             )
         whole = float(law.mean()) ** power * (1.0 if power == 1 else 1.0 + self.scv)
         return min(1.0, max(0.0, 1.0 - below / whole))
+
+    def _upto(self, top: float) -> tuple[FloatArray, FloatArray] | None:
+        """Values of a discrete distribution up to one, and their probabilities; None of too many."""
+        law, listed = self.distribution, self._listed
+        if listed is not None:
+            values, chances = listed
+            return values[values <= top], chances[values <= top]
+        first = float(law.ppf(1e-15))
+        if not top - first <= MOST_ADDED:
+            return None
+        values = np.arange(first, top + 1)
+        return values, np.asarray(law.pmf(values), dtype=float)
+
+    @property
+    def _listed(self) -> tuple[FloatArray, FloatArray] | None:
+        """Values and probabilities of a distribution that was given by them."""
+        law = self.distribution
+        given = getattr(getattr(law, "dist", law), "pk", None)
+        return (
+            None if given is None else (law.ppf(np.cumsum(given) - np.asarray(given) / 2), np.asarray(given))
+        )
 
     def upper_moments(self, values: ArrayLike) -> FloatArray:
         r"""P(S > s), E[S; S > s] and E[S^2; S > s] for each value, (3, ...).
@@ -185,9 +245,9 @@ class ScipyLaw(Law):
         law = self.distribution
         if not hasattr(law, "pmf"):
             return None
-        listed = getattr(getattr(law, "dist", law), "pk", None)
-        if listed is not None:
-            return law.ppf(np.cumsum(listed) - np.asarray(listed) / 2) * self.factor, np.asarray(listed)
+        if self._listed is not None:
+            values, chances = self._listed
+            return values * self.factor, chances
         first, last = (float(law.ppf(level)) for level in (1e-15, 1 - 1e-15))
         if last - first > MOST_ATOMS:
             raise ModelError(f"{self!r} has more than {MOST_ATOMS:,} values; take a law with a density")

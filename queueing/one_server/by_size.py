@@ -39,17 +39,19 @@ __all__ = ["FORMULAS"]
 
 
 def _fcfs(table: SizeTable, rate: float) -> FloatArray:
-    _, mean, square = table.moments
-    return table.sizes + rate * square / (2 * (1 - rate * mean))
+    return table.sizes + rate * table.moments[2] / (2 * (1 - rate))
 
 
 def _ps(table: SizeTable, rate: float) -> FloatArray:
-    return table.sizes / (1 - rate * table.moments[1])
+    return table.sizes / (1 - rate)
 
 
 def _free(table: SizeTable, rate: float) -> tuple[FloatArray, FloatArray]:
-    """What jobs below each size leave of the server, and what those up to it leave."""
-    return 1 - rate * table.below[1], 1 - rate * table.upto[1]
+    """What jobs below each size leave of the server, and what those up to it leave.
+
+    That is what nobody needs and the work of all others: close to load 1 a difference has no digits.
+    """
+    return 1 - rate + rate * table.at_least[1], 1 - rate + rate * table.above[1]
 
 
 def _sjf(table: SizeTable, rate: float) -> FloatArray:
@@ -68,9 +70,8 @@ def _srpt(table: SizeTable, rate: float) -> FloatArray:
 
 
 def _las(table: SizeTable, rate: float) -> FloatArray:
-    _, mean, square = table.cut
-    free = 1 - rate * mean
-    return table.sizes / free + rate * square / (2 * free**2)
+    free = 1 - rate + rate * (table.above[1] - table.sizes * table.above[0])
+    return table.sizes / free + rate * table.cut[2] / (2 * free**2)
 
 
 FORMULAS: dict[str, Callable[[SizeTable, float], FloatArray]] = {
@@ -81,4 +82,4 @@ FORMULAS: dict[str, Callable[[SizeTable, float], FloatArray]] = {
     "srpt": _srpt,
     "las": _las,
 }
-"""E[T(s)] at the sizes of a table, of the rate of arrivals, by order."""
+"""E[T(s)] at the sizes of a table in units of the mean, by order; the rate of arrivals is the load."""

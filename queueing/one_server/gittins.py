@@ -57,7 +57,7 @@ STRAIGHT = 1e-7
 ROUNDING = 2.0**-49
 """Relative, of probabilities and of means: exponential sizes have one hazard rate up to that."""
 CLOSE = 1e-6
-"""Relative difference of two ranks between which nothing changes."""
+"""Relative difference of two ranks between which nothing changes, and of two durations."""
 MOST_JUMPS = 16
 """Long sides, those with the most probability, whose ends are looked for more closely."""
 RARE = 1e-4
@@ -89,22 +89,25 @@ class Ages:
             between = max(1, points // len(s))
             gaps = np.linspace(np.append(0.0, s[:-1]), s, between + 1, axis=1)
             # In the gap below an atom all are there that are at least as large; behind the last is nobody.
-            above = np.repeat(table.moments[:, None] - table.below, between + 1, axis=1)
+            above = np.repeat(table.at_least, between + 1, axis=1)
             self.ages = np.append(gaps.ravel(), s[-1])
             above = np.append(above, np.zeros((3, 1)), axis=1)
+            gone = np.repeat(np.append(np.zeros((3, 1)), table.upto, axis=1), between + 1, axis=1)
+            gone = gone[:, : len(self.ages)]
             self.done: IntArray = np.arange(1, len(s) + 1) * (between + 1) - 1
         else:
             self.ages = np.append(0.0, s)
             above = np.append(table.moments[:, None], table.above, axis=1)
             above[:, -1] = 0.0  # who is as old as that ends there
+            gone = np.append(np.zeros((3, 1)), table.upto, axis=1)
             self.done = np.arange(1, len(self.ages))
         a = self.ages
         self.alive, first, second = above
         self.left = np.minimum.accumulate(np.maximum(first - a * self.alive, 0.0))
         self.squares = second - 2 * a * first + a**2 * self.alive
-        # E[min(S, a)] and its square's; of the smallest ages between bounds that have more digits.
-        self.used = np.clip(self.left[0] - self.left, a * self.alive, a)
-        self.cut = np.clip(self.squares[0] - self.squares - 2 * a * self.left, a**2 * self.alive, a**2)
+        # E[min(S, a)] and its square's; ranks are quotients of steps >= 0.
+        self.used = np.maximum.accumulate(gone[1] + a * self.alive)
+        self.cut = gone[2] + a**2 * self.alive
 
     @cached_property
     def best(self) -> IntArray:
@@ -169,9 +172,10 @@ class Ages:
     def again(self, rank: float, since: int) -> float:
         """Sum of E[X^2] over the intervals after an age in which the rank is below the given one."""
         a, left = self.ages[since:], self.left[since:]
-        level = rank * (1 - 3 * STRAIGHT) * self.alive[since:] - left
-        least = np.minimum.accumulate(level[::-1])[::-1]
-        inside = level > least + LEVEL * self.left[0]
+        level, least = _later_least(rank * self.alive[since:] - left)
+        # What is equal up to rounding is not inside; where between ages it begins, the rank itself tells.
+        lower, lowest = _later_least(rank * (1 - 3 * STRAIGHT) * self.alive[since:] - left)
+        inside = lower > lowest + LEVEL * self.left[0]
         inside[0] = False
         edge = np.diff(inside, prepend=False)
         start, end = np.flatnonzero(edge & inside), np.flatnonzero(edge & ~inside)
@@ -180,13 +184,25 @@ class Ages:
         before = start - 1
         rise = level[start] - level[before]
         part = np.divide(least[start] - level[before], rise, out=np.ones(len(rise)), where=rise > 0)
-        step = np.clip(part, 0.0, 1.0) * (a[start] - a[before])
+        step = part * (a[start] - a[before])
+        # Back no further than an age; behind an atom that is nothing.
+        step = np.clip(step, a[np.maximum(before - 1, 0)] - a[before], a[start] - a[before])
         here = since + before
         begin = a[before] + step
         squares = self.squares[here] - 2 * step * left[before] + step**2 * self.alive[here]
-        width = a[end] - begin
-        served = squares - self.squares[since + end] - 2 * width * left[end]
+        width, there = a[end] - begin, since + end
+        late = squares - self.squares[there] - 2 * width * left[end]
+        # The same of what is used, which has more digits where few jobs have most of the work.
+        cut = self.cut[here] + (a[before] + begin) * step * self.alive[here]
+        used = self.used[here] + step * self.alive[here]
+        soon = self.cut[there] - cut - 2 * begin * (self.used[there] - used)
+        served = np.where(self.cut[there] < squares, soon, late)
         return float(np.clip(served, 0.0, width**2 * self.alive[here]).sum())
+
+
+def _later_least(values: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Values, and the least from each on."""
+    return values, np.minimum.accumulate(values[::-1])[::-1]
 
 
 class _Pace:
@@ -196,10 +212,10 @@ class _Pace:
     jumps.
     """
 
-    def __init__(self, rank: FloatArray, single: NDArray[np.bool_], used: FloatArray, rate: float) -> None:
-        middle = (used[:-1] + used[1:]) / 2
-        until = np.ravel((np.where(single, middle, used[:-1]), np.where(single, middle, used[1:])), "F")
-        self.ranks, self.values = np.repeat(rank, 2), 1 / (1 - rate * until)
+    def __init__(self, rank: FloatArray, single: NDArray[np.bool_], free: FloatArray) -> None:
+        middle = (free[:-1] + free[1:]) / 2
+        until = np.ravel((np.where(single, middle, free[:-1]), np.where(single, middle, free[1:])), "F")
+        self.ranks, self.values = np.repeat(rank, 2), 1 / until
         panels = np.diff(self.ranks) * (self.values[1:] + self.values[:-1]) / 2
         self.sums = np.append(0.0, np.cumsum(panels))
 
@@ -217,19 +233,19 @@ class _Pace:
         return np.where(close, (values[:-1] + values[1:]) / 2, means)
 
 
-def gittins(table: SizeTable, rate: float, points: int) -> tuple[FloatArray, FloatArray]:
+def gittins(table: SizeTable, rate: float, points: int) -> tuple[FloatArray, FloatArray, bool]:
     """E[T(s)] under the Gittins index policy, of the sizes of a table, (n,); of atoms with so many ages.
 
     And where it jumps, and how far from there, (2, m): the ends of long sides, known up to a step of the
-    table.
+    table. And whether the smallest jobs wait for others, however small they are: for those of the first side,
+    if it is a long one.
     """
     ages = Ages(table, points)
-    used = ages.used
-    free = 1 - rate * used
+    free = 1 - rate + rate * ages.left  # close to load 1 the difference has no digits
     sides = ages.records
     rank = np.maximum.accumulate(ages.rank(sides[:-1], sides[1:]))
     single = np.diff(sides) == 1
-    pace = _Pace(rank, single, used[sides], rate)
+    pace = _Pace(rank, single, free[sides])
 
     def duration(done: int, side: int) -> float:
         """Of a job that ends at an age, and is treated as all on a side."""
@@ -248,7 +264,9 @@ def gittins(table: SizeTable, rate: float, points: int) -> tuple[FloatArray, Flo
 
     at = np.searchsorted(sides, ages.done) - 1
     durations = np.array([duration(*where) for where in zip(ages.done.tolist(), at.tolist(), strict=True)])
-    return durations, _jumps(ages, sides, single)
+    # A first side of rounding alone is so short that nobody waits for it.
+    waiting = not single[0] and durations[0] > table.sizes[0] * (1 + CLOSE)
+    return durations, _jumps(ages, sides, single), bool(waiting)
 
 
 def _jumps(ages: Ages, sides: IntArray, single: NDArray[np.bool_]) -> FloatArray:

@@ -4,9 +4,15 @@ r"""Means of one server under an order of service: the answer, and how well it i
 law (:mod:`queueing.one_server.size_table`) are doubled until the means change by less than the precision
 asked for; the last change is the error. It is an estimate, as in other quadrature, and no bound.
 
+Close to load 1 most panels stand where jobs up to a size leave little of the server. Means below the least
+that they can be, E[S] and 1, are never taken for right.
+
 *Slowdowns.* E[T(S)/S] is infinite where small jobs wait as long as others and :math:`E[1/S] = \infty`: under
-``fcfs`` and ``sjf`` with exponential sizes, for instance. That is told from how P(S <= s) falls for small s,
-like :math:`s^\kappa`: it is finite for :math:`\kappa > 1` only.
+``fcfs`` and ``sjf`` with exponential sizes, for instance. Laws know E[1/S]
+(:attr:`queueing.model.laws.Law.inverse_mean`). Of one that does not it is guessed, from how P(S <= s) falls
+for small s, like :math:`s^\kappa`: it is finite for :math:`\kappa > 1` only. What the smallest 1e-10 of all
+jobs are like nobody sees: an infinite slowdown that is a guess has an infinite error, and to that of a finite
+one comes what another :math:`\kappa`, that of somewhat larger sizes, would change.
 """
 
 from __future__ import annotations
@@ -49,10 +55,10 @@ WIDE = 20.0
 """Quotient of slowdowns from which on their axis is logarithmic."""
 ROUNDING = 2.0**-52
 """Relative, of one operation."""
-SLOW = 1e3
-"""Slowdown of the smallest size, 1e-10 of all jobs, from which on it waits as others do."""
+WAITING = ("fcfs", "sjf", "gittins")
+"""Orders in which the smallest jobs wait for others, or may; under the index policy the law tells."""
 FLAT = 1e-3
-"""Exponents this little above 1 are 1."""
+"""Exponents this little above 1 are 1, where they are guessed."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -69,7 +75,7 @@ class OrderMeans(Result):
     mean_duration, mean_slowdown : float
         E[T], in the unit of the mean size, as the server works at rate 1; E[T/S], which may be infinite.
     duration_error, slowdown_error : float
-        Estimated absolute errors.
+        Estimated absolute errors; infinite of an infinite slowdown that is a guess.
     sizes : ndarray of shape (n,)
         Sizes in increasing order.
     durations : ndarray of shape (n,)
@@ -126,7 +132,8 @@ class OrderMeans(Result):
 
     def _slowdown_words(self) -> str:
         if self.mean_slowdown == math.inf:
-            return "infinite: the smallest jobs wait as long as others"
+            seen = " as far as can be seen" if self.slowdown_error else ""
+            return f"infinite{seen}: the smallest jobs wait as long as others"
         return f"{self.mean_slowdown:.8g}, error about {self.slowdown_error:.1e}"
 
     def plot(self, ax: Axes | None = None) -> Axes:
@@ -153,7 +160,8 @@ def single_server(law: Law, load: float, order: str = "srpt", *, precision: floa
     ----------
     law : Law
         Of the sizes, in units of work: any law of this package or frozen distribution of scipy.stats, with
-        atoms or a density; or one of your own with a method ``upper_moments``.
+        atoms or a density; or one of your own with a method ``upper_moments`` (and ``inverse_mean``, without
+        which it is a guess whether slowdowns are infinite).
     load : float
         Arrival rate of the Poisson process times mean size, in (0, 1). The server works at rate 1.
     order : {"srpt", "psjf", "sjf", "las", "ps", "fcfs", "gittins"}
@@ -207,11 +215,12 @@ def single_server(law: Law, load: float, order: str = "srpt", *, precision: floa
     # In units of the mean: squares of extreme sizes would be none.
     unit = law.with_mean(1.0)
     discrete = unit.atoms() is not None
-    spread, jumps = None if discrete else size_spread(unit), NOWHERE
+    spread, jumps = None if discrete else size_spread(unit, load), NOWHERE
+    inverse = unit.inverse_mean if order in WAITING and not discrete else None
     found: OrderMeans | None = None
     while True:
         coarse, table = found, size_table(unit, spread, panels, jumps)
-        found, jumps = _means(law, load, order, table, 16 * panels)
+        found, jumps = _means(law, load, order, table, 16 * panels, inverse)
         if discrete and order != "gittins":
             return found
         if coarse is not None:
@@ -220,9 +229,7 @@ def single_server(law: Law, load: float, order: str = "srpt", *, precision: floa
                 duration_error=found.duration_error + abs(found.mean_duration - coarse.mean_duration),
                 slowdown_error=found.slowdown_error + _distance(found.mean_slowdown, coarse.mean_slowdown),
             )
-            reached = max(
-                found.duration_error / found.mean_duration, found.slowdown_error / found.mean_slowdown
-            )
+            reached = _reached(found)
             if reached <= precision:
                 return found
             if panels >= most:
@@ -240,12 +247,24 @@ def _distance(one: float, other: float) -> float:
     return 0.0 if one == other == math.inf else abs(one - other)
 
 
-def _means(law: Law, load: float, order: str, table: SizeTable, points: int) -> tuple[OrderMeans, FloatArray]:
-    """Means from a table of the law in units of its mean, and where durations jump.
+def _reached(found: OrderMeans) -> float:
+    """The larger relative error of the means; infinite where they are below the least that they can be."""
+    duration = found.mean_duration, found.duration_error, found.law.mean
+    slowdown = found.mean_slowdown, found.slowdown_error, 1.0
+    means = [mean for mean in (duration, slowdown) if mean[0] != math.inf]
+    if not all(value + error >= least for value, error, least in means):
+        return math.inf
+    return max(error / max(abs(value), least) for value, error, least in means)
+
+
+def _means(
+    law: Law, load: float, order: str, table: SizeTable, points: int, inverse: float | None
+) -> tuple[OrderMeans, FloatArray]:
+    """Means from a table of the law in units of its mean, and where durations jump; ``inverse`` is E[1/S].
 
     The errors are those of rounding, and of the moments of the table.
     """
-    jumps = NOWHERE
+    jumps, waiting = NOWHERE, order in WAITING
     if order != "gittins":
         durations = FORMULAS[order](table, load)
     elif table.chances is not None and len(table.sizes) > MOST_ATOMS:
@@ -255,25 +274,38 @@ def _means(law: Law, load: float, order: str, table: SizeTable, points: int) -> 
             f"at most {MOST_ATOMS:,}, such as Empirical of a part of them",
         )
     else:
-        durations, jumps = gittins(table, load, points)
+        durations, jumps, waiting = gittins(table, load, points)
     duration = table.mean(durations)
-    slowdown = table.mean(durations / table.sizes) + _smallest(table, float(durations[0]))
+    slowdown, doubt = _slowdown(table, durations, waiting, inverse)
     # What the law says of itself; in the means its error is larger by what is left of the server.
-    off = np.abs(table.moments[1:] / (1.0, 1.0 + law.scv) - 1.0).max() + len(table.sizes) * ROUNDING
-    off = float(off) / (1 - load)
+    off = np.abs(table.moments[1:] / (1.0, 1.0 + law.scv) - 1.0).max() + 4 * ROUNDING
+    off = float(off) / (1 - load) + len(table.sizes) * ROUNDING
     means = (
         law.mean * duration,
         slowdown,
-        off * law.mean * duration,
-        0.0 if slowdown == math.inf else off * slowdown,
+        off * law.mean * abs(duration),
+        doubt if slowdown == math.inf else doubt + off * abs(slowdown),
     )
     return OrderMeans(law, load, order, *means, law.mean * table.sizes, law.mean * durations), jumps
 
 
-def _smallest(table: SizeTable, duration: float) -> float:
-    """What the sizes below the first add to the mean slowdown, which counts them as the first."""
-    waits = duration / table.sizes[0] - 1
-    if not waits > SLOW:
-        return 0.0
-    more = table.exponent - 1
-    return math.inf if more < FLAT else float(table.upto[0, 0] * waits / more)
+def _slowdown(
+    table: SizeTable, durations: FloatArray, waiting: bool, inverse: float | None
+) -> tuple[float, float]:
+    """E[T(S)/S], if the smallest jobs wait from E[1/S] or a guess, and how much that guess may be off."""
+    if not waiting or table.chances is not None:
+        return table.mean(durations / table.sizes), 0.0
+    if inverse == math.inf:
+        return math.inf, 0.0
+    smallest = float(table.sizes[0])
+    waits = float(durations[0]) - smallest
+    if inverse is not None:
+        # All wait as the smallest do; what some wait more is no more than in proportion to their sizes.
+        return 1 + waits * inverse + table.mean((durations - waits) / table.sizes - 1), 0.0
+    more, further = (exponent - 1 for exponent in table.exponents)
+    if more < FLAT:
+        return math.inf, math.inf
+    # The table counts what is below its first size as that.
+    below = float(table.upto[0, 0]) * waits / smallest / more
+    slowdown = table.mean(durations / table.sizes) + below
+    return slowdown, below * abs(1 - further / more) if below else 0.0

@@ -74,6 +74,50 @@ def test_upper_moments_are_integrals_of_the_density(law, twin):
     assert found[:, 0] == pytest.approx([1, law.mean, law.mean**2 * (1 + law.scv)], rel=1e-9)
 
 
+def test_mean_inverses():
+    for law, twin in LAWS:
+        one = law.inverse_mean
+        if law.scv > 0.9 and not isinstance(law, Lognormal | TruncatedPareto):
+            assert one == math.inf
+        else:
+            ends = twin.ppf([0, 1e-12, 1e-6, 0.01, 0.5, 0.99, 1 - 1e-6, 1])
+            parts = [integrate.quad(lambda x, f=twin.pdf: f(x) / x, a, b)[0] for a, b in pairwise(ends)]
+            assert one == pytest.approx(sum(parts), rel=1e-8)
+        assert law.with_mean(5.0).inverse_mean == pytest.approx(one * law.mean / 5, rel=1e-12)
+    assert Empirical([1, 2, 2, 4]).inverse_mean == pytest.approx(0.5625)
+    assert Hyperexponential([0.5, 0.5], [1, 2]).inverse_mean == Erlang(1).inverse_mean == math.inf
+
+
+@pytest.mark.parametrize(
+    ("law", "inverse"),
+    [
+        (stats.gamma(1.0005), 2000),
+        (stats.gamma(100), 1 / 99),
+        (stats.weibull_min(1.3), math.gamma(1 - 1 / 1.3)),
+        (stats.invgauss(2), 1.5),
+        (stats.uniform(0.5, 1), math.log(3)),
+        (stats.fisk(3), math.pi / 3 / math.sin(math.pi / 3)),
+        (stats.expon(loc=0), math.inf),
+        (stats.lomax(3), math.inf),
+        (stats.beta(0.5, 2), math.inf),
+        (stats.randint(1, 4), (1 + 1 / 2 + 1 / 3) / 3),
+    ],
+)
+def test_mean_inverses_of_scipy(law, inverse):
+    assert ScipyLaw(law, 2.0).inverse_mean == pytest.approx(inverse / 2, rel=1e-11)
+
+
+def test_densities_without_a_formula_do_not_tell_the_mean_inverse():
+    class Root(stats.rv_continuous):
+        def _cdf(self, x):
+            return x**1.5
+
+    assert ScipyLaw(Root(a=0, b=1)()).inverse_mean is None
+    # Steps that no panel knows of.
+    steps = stats.rv_histogram(np.histogram(np.random.default_rng(1).uniform(1, 2, 500), bins=47))
+    assert ScipyLaw(steps).inverse_mean is None
+
+
 @pytest.mark.parametrize("law", ALL, ids=lambda law: type(law).__name__)
 def test_moments_above_no_size_are_those_of_the_law(law):
     atoms = law.atoms()
@@ -216,6 +260,25 @@ def test_discrete_laws_of_scipy(law):
     assert unseen == pytest.approx(values[above] @ law.pmf(values[above]) / law.mean(), abs=1e-9)
     assert set(ScipyLaw(law).sample(np.random.default_rng(1), 50)) <= set(values)
     assert ScipyLaw(law).unseen_work(1) == 1
+
+
+@pytest.mark.parametrize("end", [0.01, 1e-7])
+@pytest.mark.parametrize("jobs", [10, 1e5])
+def test_unseen_work_of_many_values(end, jobs):
+    law, going = stats.geom(end), 1 - end
+    last = law.ppf(1 - 1 / jobs)
+    left, mean = np.exp(last * np.log1p(-end)), 1 / end
+    squares = last**2 + 2 * last * mean + (1 + going) * mean**2
+    # 1e-3: more than 100,000 values are integrated.
+    unseen = [ScipyLaw(law).unseen_work(jobs, power) for power in (1, 2)]
+    exact = [left * (last + mean) / mean, left * squares / ((1 + going) * mean**2)]
+    assert unseen == pytest.approx(exact, rel=1e-9 if end == 0.01 else 1e-3)
+
+
+def test_a_mixture_of_equals_is_exponential():
+    assert Hyperexponential([1], [2]).memoryless
+    assert Hyperexponential([0.5, 0, 0.5], [2, 3, 2]).memoryless
+    assert not Hyperexponential([0.5, 0.5], [2, 3]).memoryless
 
 
 def test_known_distributions_of_scipy_keep_their_phases():

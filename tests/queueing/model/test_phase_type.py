@@ -112,6 +112,20 @@ def test_laws_with_phases_keep_their_distribution_function():
     assert coxian(2, 1).cdf(s) == pytest.approx(1 - np.exp(-s / 2), abs=1e-13)
 
 
+def test_mean_inverses_of_phases():
+    for k in (2, 3, 20):
+        assert phases_of(Erlang(k, 2.0)).inverse_mean == pytest.approx(k / (k - 1) / 2, rel=1e-12)
+    # Phases in another order, whose matrix is one like others.
+    row = fit_phases(1, 0.07)
+    mixed = PhaseType(row.initial[::-1], row.rates[::-1, ::-1])
+    assert mixed.inverse_mean == pytest.approx(row.inverse_mean, rel=1e-12)
+    # Two phases: the integral of (e^-s - e^-rs)/s is log(r).
+    law = PhaseType([1, 0], [[-1e6, 1e6], [0, -1]])
+    assert law.inverse_mean == pytest.approx(math.log(1e6) / (1 - 1e-6), rel=1e-12)
+    for ends in (phases_of(Exponential()), PhaseType([1, 0], [[-1, 1 - 1e-6], [0, -1]])):
+        assert ends.inverse_mean == math.inf
+
+
 def test_phases_that_are_never_entered_are_left_out():
     law = PhaseType([1, 0, 0], [[-1, 0.5, 0], [0, -2, 0], [1, 1, -4]])
     short = phases_of(law)
@@ -150,6 +164,7 @@ def test_simulation_draws_from_phases():
         ([1, 0], [[-1, 2], [0, -1]], "row 0"),
         ([1, 0], [[-1, -1], [0, -1]], "off the diagonal"),
         ([1, 0], [[-1, 1], [1, -1]], "never reached"),
+        ([1, 0], [[-1, 1 - 1e-10], [1, -1]], "by more than 1e-9 of its diagonal entry: less is rounding"),
         ([1, 0], [[-1, 0], [0, -math.inf]], "finite"),
         ("a", [[-1]], "initial"),
         ([1], [[-1], [2, 3]], "rates"),

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import math
 from bisect import bisect_right
-from itertools import accumulate
+from contextlib import suppress
+from fractions import Fraction
+from itertools import accumulate, pairwise
 
 import numpy as np
 import pytest
@@ -24,6 +26,8 @@ from queueing import (
     fit_phases,
     single_server,
 )
+from queueing.model.scipy_law import as_law
+from queueing.one_server.by_size import FORMULAS
 
 ORDERS = ("fcfs", "ps", "sjf", "psjf", "srpt", "las", "gittins")
 BLIND = ("fcfs", "ps", "las")
@@ -136,6 +140,118 @@ def test_atoms_are_classes_of_a_priority_queue():
         np.testing.assert_allclose(found.durations, durations, rtol=1e-13)
         assert found.mean_duration == pytest.approx(np.mean(durations), rel=1e-13)
         assert found.mean_slowdown == pytest.approx((durations[0] + durations[1] / 3) / 2, rel=1e-13)
+
+
+class Atoms(Law):
+    """A law of given values and probabilities."""
+
+    def __init__(self, values, chances):
+        self.values, self.chances = np.array(values, dtype=float), np.array(chances)
+
+    mean = property(lambda self: float(self.values @ self.chances))
+    scv = property(lambda self: float((self.values / self.mean) ** 2 @ self.chances - 1))
+
+    def sample(self, generator, size):
+        return generator.choice(self.values, size, p=self.chances)
+
+    def with_mean(self, mean):
+        return Atoms(self.values * (mean / self.mean), self.chances)
+
+    def atoms(self):
+        return self.values, self.chances
+
+
+def by_fractions(law, load, order):
+    """Durations of the sizes of a law with atoms, by the formulas in exact numbers."""
+    sizes, chances = ([Fraction(x) for x in row.tolist()] for row in law.atoms())
+    jobs = list(zip(sizes, chances, strict=True))
+    rate = Fraction(load) / sum(s * p for s, p in jobs)
+
+    def free(size):
+        return 1 - rate * sum(s * p for s, p in jobs if s <= size)
+
+    def duration(size, before):
+        cut = rate / 2 * sum(min(s, size) ** 2 * p for s, p in jobs)
+        if order == "las":
+            least = 1 - rate * sum(min(s, size) * p for s, p in jobs)
+            return size / least + cut / least**2
+        both = free(before) * free(size)
+        if order == "psjf":
+            return size / free(before) + rate / 2 * sum(s**2 * p for s, p in jobs if s <= size) / both
+        return sum((b - a) / free(a) for a, b in pairwise([0, *sizes]) if b <= size) + cut / both
+
+    return [float(duration(size, before)) for before, size in pairwise([0, *sizes])]
+
+
+def test_few_jobs_with_most_of_the_work_leave_the_others_their_digits():
+    rare = 1e-14
+    law = Atoms([1, 2, 3, 2 / rare], [0.4, 0.3, 1 - 0.4 - 0.3 - rare, rare])
+    for order in ("psjf", "srpt", "las"):
+        found = single_server(law, 0.8, order)
+        exact = np.array(by_fractions(law, 0.8, order))
+        np.testing.assert_allclose(found.durations, exact, rtol=1e-14)
+        assert abs(found.mean_slowdown - law.chances @ (exact / law.values)) <= found.slowdown_error
+    # The first side of the hull, of rank 1.9, ends at 3: these wait for each other, and come in order.
+    rate, used = 0.8 / law.mean, 1.9
+    waits = rate / 2 * 4.3 / (1 - rate * used)
+    found = single_server(law, 0.8, "gittins").durations
+    np.testing.assert_allclose(found[:3], waits + law.values[:3], rtol=1e-12)
+
+
+def test_the_index_policy_is_known_as_well_as_it_claims():
+    # New jobs have rank 1/0.5, those of 5 have it again with 2 left: E[min(S, 1)^2] + E[X^2] = 1 + 2 at rate
+    # 1/6. Those of 5 have rank 4 at age 1, so that up to 3 all who come get their 1 before, and then nobody.
+    rate = 1 / 6
+    short = 1 + rate / 2 * (1 + 2) / (1 - rate)
+    large = 3 / (1 - rate) + 2 + rate / 2 * 13 / ((1 - rate) * (1 - 3 * rate))
+    found = single_server(Empirical([1, 5]), 0.5, "gittins", precision=1e-10)
+    np.testing.assert_allclose(found.durations, [short, large], rtol=1e-12)
+    assert abs(found.mean_duration - 4.75) <= found.duration_error < 1e-12
+
+
+def near_one(load, order):
+    """E[T] of a law of mean 1 and the law, close to load 1, by integrals without differences."""
+    if order == "psjf":
+        # Sizes uniform in (0, 2): rho(s) = load s^2/4, E[S^2; S <= s] = s^3/6; both integrals in s^2.
+        log = math.log1p(-load)
+        return -log / load + (log + load / (1 - load)) / (3 * load), stats.uniform(0, 2)
+
+    def free(x):
+        return 1 - load + load * math.exp(-x) * (1 + x)
+
+    def part(x):
+        cut = load * (1 - math.exp(-x) * (1 + x)) / free(x) ** 2
+        return math.exp(-x) * (1 / free(x) + cut)
+
+    ends = np.append(np.arange(0, 40, 2.0), [60, 100, 700])
+    parts = [integrate.quad(part, a, b, epsrel=1e-11)[0] for a, b in pairwise(ends)]
+    return {"srpt": sum(parts), "las": 1 / (1 - load)}[order], Exponential()
+
+
+@pytest.mark.parametrize("order", ["psjf", "srpt", "las"])
+@pytest.mark.parametrize("left", [0.1, 1e-4, 1e-6, 1e-8])
+def test_means_close_to_load_1(order, left):
+    exact, law = near_one(1 - left, order)
+    found = single_server(law, 1 - left, order)
+    assert abs(found.mean_duration - exact) <= found.duration_error <= 1e-5 * exact
+
+
+@pytest.mark.parametrize("law", [Hyperexponential.fit(100), TruncatedPareto(1.5, 1e6), stats.beta(2, 2)])
+def test_nothing_is_faster_than_alone(law):
+    for left in (1e-6, 1e-14):
+        for order in ("srpt", "las"):
+            # Half of everything: errors may be large, but not hide what cannot be. Or it is not known.
+            with suppress(NotConvergedError):
+                found = single_server(law, 1 - left, order, precision=0.5)
+                assert found.mean_duration + found.duration_error >= found.law.mean
+                assert found.mean_duration > 0 < found.mean_slowdown
+
+
+def test_what_cannot_be_is_not_accepted(monkeypatch):
+    for factor in (-1.0, 0.5):
+        monkeypatch.setitem(FORMULAS, "ps", lambda table, rate, factor=factor: factor * table.sizes)
+        with pytest.raises(NotConvergedError):
+            single_server(Lognormal(4), 0.5, "ps")
 
 
 def test_equal_sizes_come_in_order_or_all_at_once():
@@ -381,6 +497,23 @@ def test_slowdowns_of_fcfs_need_the_mean_inverse(law, inverse):
     assert found.mean_slowdown == pytest.approx(1 + waits * inverse, rel=1e-5)
 
 
+def test_the_law_tells_whether_slowdowns_are_infinite():
+    # However short the wait, and however few the jobs that may be tiny: one of 1e6 is exponential here.
+    few = PhaseType([1 - 1e-6, 0, 0, 1e-6], np.diag([-3.0, -3, -3, -1]) + np.diag([3.0, 3, 0], 1))
+    for law, load in ((Exponential(), 1e-8), (Exponential(), 1e-30), (few, 0.5), (stats.halfnorm(), 1e-8)):
+        found = single_server(law, load, "fcfs")
+        assert (found.mean_slowdown, found.slowdown_error) == (math.inf, 0)
+    assert single_server(stats.uniform(0, 1), 1e-8, "gittins").mean_slowdown == math.inf  # which is fcfs
+    # E[1/S] = 1/0.0005 of which 99 % are jobs smaller than all but 1e-10.
+    found = single_server(stats.gamma(1.0005), 0.5, "fcfs")
+    waits = 0.5 * 2.0005 / 2 / 0.5
+    assert abs(found.mean_slowdown - 1 - waits * 2000) < 1e-9 * found.mean_slowdown
+    # The density rises from 0 to 1 in no time.
+    found = single_server(PhaseType([1, 0], [[-1e9, 1e9], [0, -1]]), 0.5, "fcfs")
+    exact = 1 + (found.mean_duration - 1) * math.log(1e9)
+    assert found.mean_slowdown == pytest.approx(exact, rel=1e-5)
+
+
 def test_a_law_of_scipy_is_the_same_law():
     for order in ("las", "gittins"):
         one = single_server(stats.randint(1, 4), 0.6, order)
@@ -427,6 +560,28 @@ def test_own_laws_say_their_probabilities():
     assert found.mean_duration == pytest.approx(exact.mean_duration, rel=2e-5)
     with pytest.raises(ModelError, match="knows no probabilities: give it a method upper_moments"):
         single_server(Unknown(), 0.6)
+
+
+class Hidden(Unknown):
+    """A law of this package that does not say E[1/S]."""
+
+    def __init__(self, law):
+        self.law, self.mean, self.scv = law, law.mean, law.scv
+
+    def with_mean(self, mean):
+        return Hidden(self.law.with_mean(mean))
+
+    def upper_moments(self, values):
+        return self.law.upper_moments(values)
+
+
+def test_a_law_that_does_not_know_its_mean_inverse_is_guessed():
+    found = single_server(Hidden(Exponential()), 0.5, "fcfs")
+    assert found.mean_slowdown == found.slowdown_error == math.inf
+    assert "infinite as far as can be seen: the smallest jobs" in repr(found)
+    for law in (Erlang(2), as_law("law", stats.gamma(1.2)), TruncatedPareto(1.5, 100.0)):
+        guessed, known = (single_server(one, 0.5, "sjf") for one in (Hidden(law), law))
+        assert guessed.mean_slowdown == pytest.approx(known.mean_slowdown, rel=2e-5)
 
 
 def test_bad_arguments_are_named():

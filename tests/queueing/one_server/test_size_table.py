@@ -56,14 +56,26 @@ def test_means_of_functions_are_those_of_the_law(law):
 )
 def test_small_sizes_have_an_exponent(law, exponent):
     law = as_law("law", law).with_mean(1.0)
+    near, far = size_table(law, None, 200).exponents
     # 1e-3: nine sizes above that of probability 3e-10, which has seven digits.
-    assert size_table(law, None, 200).exponent == pytest.approx(exponent, rel=1e-3)
+    assert near == pytest.approx(exponent, rel=1e-3)
+    assert far == pytest.approx(exponent, rel=2e-3)  # and nine more
+
+
+def test_squares_below_a_size_have_digits_under_heavy_tails():
+    # E[S^2] is 1e9 times E[S]^2, and what is below a size s, in units of the least, (s - 1)/(1 - 1e-12).
+    law = TruncatedPareto(1.0, 1e12).with_mean(1.0)
+    table = size_table(law, None, 512)
+    least = law.smallest
+    exact = least * (table.sizes - least) / (1 - 1e-12)
+    some = table.sizes > 1.001 * least
+    np.testing.assert_allclose(table.upto[2, some], exact[some], rtol=1e-6)
 
 
 def test_atoms_are_their_own_table():
     table = size_table(Empirical([3, 1, 1, 2]), None, 7)
     np.testing.assert_array_equal(table.sizes, [1, 2, 3])
     np.testing.assert_allclose(table.upto, [[0.5, 0.75, 1], [0.5, 1, 1.75], [0.5, 1.5, 3.75]])
-    np.testing.assert_allclose(table.below, [[0, 0.5, 0.75], [0, 0.5, 1], [0, 0.5, 1.5]])
+    np.testing.assert_allclose(table.at_least, [[1, 0.5, 0.25], [1.75, 1.25, 0.75], [3.75, 3.25, 2.25]])
     np.testing.assert_allclose(table.integral(np.array([1.0, 10.0, 100.0])), [1, 11, 111])
     assert table.mean(table.sizes) == 1.75
