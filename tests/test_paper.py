@@ -63,7 +63,7 @@ def test_statements():
 def test_tools():
     page = (ROOT / "docs" / "comparison.md").read_text(encoding="utf-8")
     rows = re.findall(r"^\| [^|]+ \| (\S+) [0-9.]+[^|]* \| [^|]+ \| [^|]+s \| [^|]+s \|", page, re.MULTILINE)
-    (number,) = said(r"the numbers of both programs for (\w+) of them")
+    (number,) = said(r"the numbers of both programs on (\w+) models")
     assert len(set(rows)) == {"eight": 8, "nine": 9, "ten": 10}[number], sorted(set(rows))
 
 

@@ -28,10 +28,13 @@ from typing import Any, NoReturn, Self
 from fairness.display.storage import identity
 from fairness.errors import ModelError
 
-__all__ = ["Checkpoint", "comes_from", "digest_of", "told"]
+__all__ = ["CODE", "Checkpoint", "comes_from", "digest_of", "told"]
 
 _APPLICATION = 0x66712031
 """What SQLite writes into the head of our files."""
+
+CODE = "code of "
+"""How settings that tell of code begin."""
 
 _SHOWN = 80
 """Characters of a value that a message shows."""
@@ -176,7 +179,10 @@ class Checkpoint:
         self.kept = len(self.pieces)
 
     def begin(self, settings: Mapping[str, Any]) -> None:
-        """Say what the pieces depend on; all of it must agree with what an existing file says."""
+        """Say what the pieces depend on; all of it must agree with what an existing file says.
+
+        Files of 0.1 say nothing of the code of functions.
+        """
         now = json.loads(json.dumps(settings))
         if self.settings is None:
             try:
@@ -186,6 +192,8 @@ class Checkpoint:
                 self._fail("cannot write", f"{error}; make room, or give another path")
             self.settings = now
         for name in {**now, **self.settings}:
+            if name.startswith(CODE) and name not in self.settings:
+                continue
             before, here = self.settings.get(name), now.get(name)
             if before != here:
                 there, mine = _apart(before, here)

@@ -434,7 +434,7 @@ def test_events_are_whole(level, events, got):
 def test_loads_that_cannot_be_carried(level):
     with pytest.raises(UnstableError, match="must be below 1 on every resource, but is not on 'cpu'"):
         RUN[level](system_of(level, 1.1))
-    with pytest.raises(ModelError, match="nothing to simulate"):
+    with pytest.raises(ModelError, match="nobody ever comes"):
         RUN[level](System(system_of(level).problem, [0.0, 0.0]))
     with pytest.raises(ModelError, match="must be a System"):
         RUN[level](POOL)

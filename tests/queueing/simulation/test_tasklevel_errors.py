@@ -102,7 +102,7 @@ def test_bad_options(options, message):
         (Problem([[0]], [4], limits=[1]), 0.1, DRFScheduler(), {}, "'class 1' demands nothing"),
         (Problem([[1]], [4], limits=[0.5]), 0.1, DRFScheduler(), {}, "could never run a whole task"),
         (Problem([[1e-300]], [1]), 0.1, DRFScheduler(), {}, "running tasks needs .* count demands in larger"),
-        (TALK, 0, DRFScheduler(), {}, "nothing to simulate"),
+        (TALK, 0, DRFScheduler(), {}, "nobody ever comes"),
         (Cluster([[3]], [[2], [2]]), 0.5, DRFScheduler(), {}, "a task of class 'class 1' fits on no server"),
         (HALVES, 1, BMFScheduler(), {}, "BMFScheduler.* is not defined for servers and task types; take DRF"),
         (HALVES, 1, TargetScheduler(TSF()), {"placement": OnArrival()}, "TSF sets a target .* bound to"),
