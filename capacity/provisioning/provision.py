@@ -193,9 +193,7 @@ def provision(
     final = verifier.rates(choice.servers, last=True)
     result = Provision(
         system=System(verifier.problem(choice.servers), rho / sizes, sizes),
-        method=verifier.name,
-        evidence=verifier.evidence,
-        proves=verifier.proves,
+        **verifier.told,
         servers=frozen(choice.servers),
         cost=choice.cost,
         lower_cost=min(lower, choice.cost),

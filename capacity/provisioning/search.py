@@ -10,6 +10,7 @@ import heapq
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from itertools import count
+from typing import Any
 
 import numpy as np
 from scipy.optimize import Bounds, LinearConstraint, milp
@@ -62,7 +63,8 @@ class Verifier:
 
     def __post_init__(self) -> None:
         model = self._model(self.base)
-        self.name, self.evidence, self.proves = model.name, model.evidence, model.proves
+        self.name = model.name
+        self.told: dict[str, Any] = {"method": model.name, "evidence": model.evidence, "proves": model.proves}
         self.work = Task("the model at some capacities", 1, "evaluations of the model")
         self.live = self.loads > 0
 
