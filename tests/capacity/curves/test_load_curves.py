@@ -10,7 +10,6 @@ from matplotlib.figure import Figure
 from scipy.optimize import lsq_linear
 
 from capacity import load_curves
-from capacity.curves.load_curves import MeansAtLoad
 from fairness import DRF, PSDSF, Cluster, ModelError, NotConvergedError, Problem, ProportionalFair
 from fairness.display.lines import label_ends, line_styles, spread
 from queueing import Deterministic, System, balanced_fairness, duration_bound, stationary
@@ -164,7 +163,7 @@ def test_points_are_kept_and_only_for_the_same_system(tmp_path, monkeypatch):
     def never(*_):
         raise AssertionError
 
-    monkeypatch.setattr(MeansAtLoad, "__call__", never)
+    monkeypatch.setattr("capacity.means.ladder._run", never)
     np.testing.assert_array_equal(ask(SYSTEM).mean_jobs, first.mean_jobs)
     # Beyond the digits that people read.
     other = System.with_load(Problem([[10, 1], [1, 10 + 1e-12]], [1, 1], job_classes=["A", "B"]), [2, 1], 0.5)
