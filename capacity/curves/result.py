@@ -401,13 +401,6 @@ class Solved(LoadCurves):
         best: Optimum = self.results[self.methods[found.index(OPTIMAL)], float(self.loads[load])]
         return best
 
-    def _half_width(self, load: int, method: int, i: int) -> str:
-        """Of an interval or bounds, as a part of the mean jobs; nothing where a mean is known better."""
-        if self.found_by[load][method] not in (SIMULATION, PROVED):
-            return ""
-        jobs, error = self.mean_jobs[load, method, i], self.mean_jobs_error[load, method, i]
-        return f"± {rough(100 * error / jobs)} %" if jobs > 0 and np.isfinite(error) else ""
-
     def to_latex(self) -> str:
         """The table as LaTeX, without the remarks."""
         return to_latex(self.to_dataframe().drop(columns=["remarks", "errors"]))
@@ -417,13 +410,11 @@ class Solved(LoadCurves):
         names, rows = self.system.problem.job_classes, []
         for k, load in enumerate(self.loads):
             for m, method in enumerate(self.methods):
-                for i, name in enumerate(names if self.found_by[k][m] not in ("", UNSTABLE) else ("",)):
-                    alone = name and self.found_by[k][m] == PROVED and np.isinf(self.mean_jobs_error[k, m, i])
-                    signs = ("≥ ", "≥ ", "≤ ") if alone else ("",) * len(MEANS)
-                    columns = zip(signs, (getattr(self, mean) for mean in MEANS), strict=True)
-                    means = [f"{sign}{column[k, m, i]:.6g}" if name else "" for sign, column in columns]
-                    known = filter(None, ["" if i else self.known[k][m], self._half_width(k, m, i)])
-                    rows.append([method, f"{load:.4g}", name, *means, ": ".join(known)])
+                cell = [method, f"{load:.4g}"]
+                if self.found_by[k][m] in ("", UNSTABLE):
+                    rows.append([*cell, *[""] * (1 + len(MEANS)), self.known[k][m]])
+                else:
+                    rows += [[*cell, name, *self._told(k, m, i)] for i, name in enumerate(names)]
         if len(rows) > SEVERAL:
             lines = super().summary().splitlines()
         else:
@@ -450,6 +441,16 @@ class Solved(LoadCurves):
                     known = f" up to {errors[m]:.0e}" if errors[m] > UNSURE * above[k, m] else ""
                     lines.append(f"  {name} has at most {rounded_up(above[k, m], 3):.3g} % more{known}")
         return lines
+
+    def _told(self, k: int, m: int, i: int) -> list[str]:
+        """Of a class in a cell: the means, and how well they are known, of intervals and bounds the width."""
+        jobs, error = self.mean_jobs[k, m, i], self.mean_jobs_error[k, m, i]
+        known, way = "" if i else self.known[k][m], self.found_by[k][m]
+        signs = ("≥ ", "≥ ", "≤ ") if way == PROVED and np.isinf(error) else ("",) * len(MEANS)
+        means = [f"{sign}{getattr(self, mean)[k, m, i]:.6g}" for sign, mean in zip(signs, MEANS, strict=True)]
+        wide = way in (SIMULATION, PROVED) and jobs > 0 and np.isfinite(error)
+        width = f"± {rough(100 * error / jobs)} %" if wide else ""
+        return [*means, ": ".join(filter(None, [known, width]))]
 
     def left_out(self) -> list[str]:
         """What there was no time for, and what has no interval: a line for each cell."""

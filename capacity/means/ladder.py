@@ -94,13 +94,10 @@ def answered(
                 found = _run(plan, now, until)
         except (UnstableError, PolicyError):
             raise  # whatever the method
-        except OutOfTime as error:
+        except (ModelError, NotConvergedError, OutOfTime) as error:
             failed.append((method.name, error))
-            said.append(f"no {method.name}: not done in {duration(now.seconds)}")
-            continue
-        except (ModelError, NotConvergedError) as error:
-            failed.append((method.name, error))
-            said.append(f"no {method.name}: {error}")
+            late = isinstance(error, OutOfTime)
+            said.append(f"no {method.name}: {f'not done in {duration(now.seconds)}' if late else error}")
             continue
         if best is None or found.precision(system) < best.precision(system):
             best = found

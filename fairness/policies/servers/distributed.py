@@ -100,12 +100,17 @@ class DistributedRun(Result):
         """Usage over capacity, shape (n_times, n_servers, n_resources); 1 where the capacity is 0."""
         return np.array([server_usage(self.cluster, placement) for placement in self.placement])
 
+    @property
+    def _windows(self) -> list[NDArray[np.intp]]:
+        """Per change: the records up to the next."""
+        first = np.searchsorted(self.times, self.changes)
+        return np.split(np.arange(len(self.times)), first[1:])
+
     @cached_property
     def settle_times(self) -> tuple[float, ...]:
         """Per change: time until the residual stays settled up to the next change; nan if it does not."""
         result = []
-        for start, end in zip(self.changes, [*self.changes[1:], np.inf], strict=True):
-            window = np.flatnonzero((self.times >= start) & (self.times < end))
+        for start, window in zip(self.changes, self._windows, strict=True):
             restless = np.flatnonzero(self.residuals[window] > self.settled)
             first = 0 if restless.size == 0 else int(restless[-1]) + 1
             result.append(float(self.times[window[first]] - start) if first < window.size else np.nan)
@@ -121,13 +126,12 @@ class DistributedRun(Result):
     def summary(self) -> str:
         """What a person wants to read: changes, how soon the servers settled, tasks at the end."""
         lines = [f"distributed PS-DSF, {self.cluster.n_servers} servers, {self.times[-1]:g} time units"]
-        ends = [*self.changes[1:], np.inf]
-        for start, end, took in zip(self.changes, ends, self.settle_times, strict=True):
-            now = self.active[(self.times >= start) & (self.times < end)]
-            if not len(now):
+        for start, window, took in zip(self.changes, self._windows, self.settle_times, strict=True):
+            if not len(window):
                 lines.append(f"  from {start:g}: not recorded")
                 continue
-            present = ", ".join(name for name, on in zip(self.cluster.job_classes, now[0], strict=True) if on)
+            now = self.active[window[0]]
+            present = ", ".join(name for name, on in zip(self.cluster.job_classes, now, strict=True) if on)
             verdict = "not settled" if np.isnan(took) else f"settled after {took:g}"
             lines.append(f"  from {start:g}: {present or 'nobody'}; {verdict}")
         tasks = ", ".join(f"{v:.6g}" for v in self.tasks[-1])

@@ -4,8 +4,7 @@ Each job of class :math:`i` brings work :math:`S` (its size, in task-time) and i
 :math:`\varphi_i(x)/x_i` tasks while :math:`x` jobs are present: the tasks of a class are shared equally
 (:mod:`queueing.simulation.jobs.events`), or go to its jobs in an order
 (:mod:`queueing.simulation.jobs.queues`): under an order of whole jobs one each, to the oldest first. With the
-duration :math:`T` of a job, from arrival to departure,
-measured are per class
+duration :math:`T` of a job, from arrival to departure, measured are per class
 
 * ``mean_durations`` E[T], ``mean_slowdowns`` E[T/T'], quantiles of both, over the jobs that *arrive* in the
   measured part of the run; it goes on until all of them have left. The *slowdown* is the duration over the

@@ -162,26 +162,29 @@ def test_many_levels_on_a_large_cluster():
     assert result.certificate.residual < 1e-11
 
 
+def both_ways(instances, monkeypatch, module, size):
+    """What is found on the other side of a size at which the program is treated otherwise, and before."""
+    before = [leximin(*one) for one in instances]
+    monkeypatch.setattr(module, size, 0)
+    return zip([leximin(*one) for one in instances], before, strict=True)
+
+
 @pytest.mark.parametrize("kind", KINDS)
 def test_the_interior_point_method_finds_the_same(kind, monkeypatch):
     rng = np.random.default_rng(13)
     instances = [instance(rng, kind, n=30, s=8) for _ in range(4)]
-    simplex = [leximin(*one) for one in instances]
-    monkeypatch.setattr(level_program, "LARGE_PROGRAM", 0)
-    for one, other in zip(instances, simplex, strict=True):
+    for one, other in both_ways(instances, monkeypatch, level_program, "LARGE_PROGRAM"):
         # Two bases of the same program: rounding.
-        np.testing.assert_allclose(leximin(*one).levels, other.levels, rtol=1e-11)
+        np.testing.assert_allclose(one.levels, other.levels, rtol=1e-11)
 
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_tables_and_sparse_arrays_find_the_same(kind, monkeypatch):
     rng = np.random.default_rng(17)
     instances = [instance(rng, kind, n=6, s=3) for _ in range(20)]
-    tables = [leximin(*one) for one in instances]
-    monkeypatch.setattr(pair_program, "SMALL_PROGRAM", 0)
-    for one, other in zip(instances, tables, strict=True):
+    for one, other in both_ways(instances, monkeypatch, pair_program, "SMALL_PROGRAM"):
         # The same bases, factored in another order: rounding.
-        np.testing.assert_allclose(leximin(*one).placement, other.placement, rtol=1e-11, atol=1e-13)
+        np.testing.assert_allclose(one.placement, other.placement, rtol=1e-11, atol=1e-13)
 
 
 # The certificate.
