@@ -22,7 +22,7 @@ from joblib import Parallel, delayed
 import examples.interrupted  # noqa: F401 (before what takes long)
 from examples.gallery import DrawnPage, Page, Tally, write_figure, write_front_page, write_gallery
 from examples.stamp import stamp
-from fairqueues.kernels import compile_together
+from fairqueues.kernels import KEPT, compile_together
 
 __all__ = ["Source", "command", "draw_all", "records_of"]
 
@@ -89,7 +89,7 @@ def draw_all(sources: Sequence[Source], out: Path, *, full: bool) -> Iterator[tu
     slow = {(s, k) for s, k in places if sources[s].pages[k] in sources[s].slow}
     places.sort(key=lambda place: (place not in slow, -place[0] if place in slow else 0))
     task = delayed(draw)
-    yield from Parallel(n_jobs=-1, batch_size=1, return_as="generator_unordered")(
+    yield from Parallel(**KEPT)(
         task(sources[s].pages[k], out / sources[s].stem, (s, k), full=full)
         for s, k in places
         if not sources[s].timed

@@ -10,12 +10,13 @@ from __future__ import annotations
 import gc
 import math
 import signal
-import warnings
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
+from typing import Any
 
 import numpy as np
 from joblib import Parallel, cpu_count, delayed
+from joblib.externals.loky import process_executor
 
 from capacity import region_volume, stability_region
 from fairness import (
@@ -25,6 +26,7 @@ from fairness import (
     BottleneckMax,
     Cluster,
     Hierarchical,
+    PerServerDRF,
     Problem,
     ProportionalFair,
     Tree,
@@ -37,6 +39,7 @@ from fairqueues.traces import synthetic_gpu_trace
 from queueing import (
     SRPT,
     DRFScheduler,
+    Erlang,
     FiniteChain,
     Multilevel,
     System,
@@ -49,9 +52,10 @@ from queueing import (
     replay,
     simulate,
     stationary,
+    transient,
 )
 
-__all__ = ["KERNELS", "compile_together"]
+__all__ = ["KEPT", "KERNELS", "compile_together"]
 
 POOL = Problem([[1, 2], [2, 1]], [2, 2])
 SERVERS = Cluster([[1, 2], [2, 1]], [[2, 2], [1, 3]])
@@ -111,16 +115,25 @@ def levels() -> None:
 
 def rounds() -> None:
     """DC-DRF with threads and without; enough entries for the kernels with threads."""
-    small = demand_profile("U0", 3_000, 300, rng=1)
-    for threads in (None, 1):
+    small = demand_profile("U0", 5_000, 500, rng=1)
+    for threads in (2, 1):
         dcdrf(small, 0.01, threads=threads)
 
 
 def clouds() -> None:
     """EDRF, by events and by rounds."""
-    small = demand_profile("U0", 3_000, 300, rng=1)
-    edrf(small)
-    edrf_rounds(small, deadline=60.0)
+    small = demand_profile("U0", 5_000, 500, rng=1)
+    assert edrf(small).certificate.holds
+    edrf_rounds(small, deadline=60.0, threads=2)
+
+
+def doubles() -> None:
+    """The same of demands in doubles, such as those of one's own."""
+    small = demand_profile("U0", 5_000, 500, rng=1, dtype=np.float64)
+    assert edrf(small).certificate.holds
+    edrf_rounds(small, deadline=60.0, threads=2)
+    for threads in (2, 1):
+        dcdrf(small, 0.01, threads=threads)
 
 
 def chains() -> None:
@@ -131,6 +144,14 @@ def chains() -> None:
     stationary(SYSTEM, DRF(), shape=8, solver=Multilevel())
     five = System.with_load(Problem([[1]] * 5, [1]), [1] * 5, 0.2)
     stationary(five, DRF(), tail=0.1, solver=Multilevel())
+
+
+def further_chains() -> None:
+    """Chains with phases, in time, and of three classes by levels."""
+    stationary(System(POOL, [0.1, 0.1], sizes=Erlang(2)), DRF())
+    transient(SYSTEM, DRF(), [1.0], shape=8)
+    three = System.with_load(Problem([[1]] * 3, [1]), [1] * 3, 0.8)
+    stationary(three, DRF(), shape=12, solver=Multilevel())
 
 
 def exact() -> None:
@@ -148,6 +169,12 @@ def certificates() -> None:
     """Certificates of stationary means, and their checker, under filling and proportional fairness."""
     for policy in (DRF(), ProportionalFair()):
         enclose(SYSTEM, policy, width=1e-3)
+
+
+def server_certificates() -> None:
+    """Certificates of stationary means on servers, under a policy that fills them."""
+    servers = Cluster([[1, 2], [2, 1]], [[4, 4], [4, 4]])
+    enclose(System(servers, [0.4, 0.4]), PerServerDRF(), width=1e-2)
 
 
 def volumes() -> None:
@@ -176,10 +203,12 @@ def replayed() -> None:
 
 
 # Those that take longest come first, so that no process is left alone with one at the end. What certificates
-# share with prices they compile last, when prices have done it.
+# share with prices they compile last, when prices have done it. Two that compile the same kernels for other
+# types stand far apart: of two that are stored at once, numba may list one.
 KERNELS: tuple[Callable[[], None], ...] = (
-    certificates, prices, many_prices, markets, placed_tasks, hierarchies, servers, runs, replayed, levels,
-    bottlenecks, chains, whole_tasks, exact, rounds, clouds, likely_states, finite_chains, volumes,
+    certificates, server_certificates, doubles, prices, many_prices, markets, placed_tasks, hierarchies,
+    chains, servers, runs, replayed, levels, bottlenecks, whole_tasks, exact, rounds, further_chains, clouds,
+    likely_states, finite_chains, volumes,
 )  # fmt: skip
 
 
@@ -193,16 +222,26 @@ def compile_together(kernels: Iterable[Callable[[], None]] = KERNELS, *, shown: 
     shown : bool, optional
         Whether a bar is drawn; None: where standard error is a terminal.
     """
-    # A worker that holds 300 MB more than at its start is replaced, and compilers keep more: nothing to warn
-    # of.
-    warnings.filterwarnings("ignore", "A worker stopped while some jobs were given", UserWarning)
     ordered = sorted(set(kernels), key=KERNELS.index)
     with _uninterrupted():  # the processes that everything is shared by are started here
-        Parallel(n_jobs=-1, batch_size=1)(delayed(int)() for _ in range(cpu_count()))
-    run = Parallel(n_jobs=-1, batch_size=1, return_as="generator_unordered")
-    done = run(delayed(_compiled)(kernel) for kernel in ordered)
+        list(Parallel(**KEPT)(delayed(int)() for _ in range(cpu_count())))
+    done = Parallel(**KEPT)(delayed(_compiled)(kernel) for kernel in ordered)
     for _ in bar(done, what="compiling kernels", unit="group", total=len(ordered), shown=shown):
         pass
+
+
+def _stay() -> None:
+    """Keep this worker: loky replaces those that hold 300 MB more than at their start, as compilers do."""
+    process_executor._MAX_MEMORY_LEAK_SIZE = math.inf
+
+
+KEPT: dict[str, Any] = {
+    "n_jobs": -1,
+    "batch_size": 1,
+    "return_as": "generator_unordered",
+    "initializer": _stay,
+}
+"""Of :class:`joblib.Parallel`: results as they come, of processes that stay until the end, one per core."""
 
 
 def _compiled(kernel: Callable[[], None]) -> None:

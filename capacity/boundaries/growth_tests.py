@@ -28,7 +28,7 @@ import numpy as np
 from fairness.arguments.validation import Entropy, Seed, entropy_of, generator
 from fairness.display.wording import percent
 from fairness.errors import ModelError, UnstableError
-from fairness.protocol.policy import Policy
+from fairness.protocol.cluster_policy import AnyPolicy
 from queueing.chain.boxes import CountBoxes
 from queueing.chain.solvers.choose_solver import Automatic
 from queueing.model.system import System
@@ -82,7 +82,7 @@ class GrowthTest:
     entropy: Entropy | None = None
 
 
-def chain_test(system: System, policy: Policy) -> GrowthTest:
+def chain_test(system: System, policy: AnyPolicy) -> GrowthTest:
     """Compare what two boxes turn away; one to three classes with arrivals."""
     load = float(system.relative_loads.max())
     if load >= 1:
@@ -106,7 +106,7 @@ def chain_test(system: System, policy: Policy) -> GrowthTest:
 
 def simulation_test(
     system: System,
-    policy: Policy | Scheduler,
+    policy: AnyPolicy | Scheduler,
     *,
     events: int | None = None,
     replications: int = 16,

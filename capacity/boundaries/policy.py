@@ -34,7 +34,7 @@ from fairness.arguments.validation import require_whole
 from fairness.machine.work import ProgressOption, watching
 from fairness.model.cluster import Cluster
 from fairness.model.problem import Problem
-from fairness.protocol.policy import Policy
+from fairness.protocol.cluster_policy import AnyPolicy
 from queueing.simulation.tasks.schedulers import Scheduler
 from queueing.waiting.whole_jobs import Order
 
@@ -70,7 +70,7 @@ class PolicyRegion(RayRegion):
         Neighbouring points, by index: segments for two classes, triangles for three.
     """
 
-    policy: Policy | Scheduler | Order
+    policy: AnyPolicy | Scheduler | Order
     confirm: str | None = None
     gap: float = GAP
     options: dict[str, Any] = field(default_factory=dict)
@@ -146,7 +146,7 @@ class PolicyRegion(RayRegion):
 
 def policy_stability_boundary(
     problem: Problem | Cluster,
-    policy: Policy | Scheduler | Order,
+    policy: AnyPolicy | Scheduler | Order,
     direction: ArrayLike,
     *,
     mean_sizes: ArrayLike = 1.0,
@@ -194,7 +194,7 @@ def policy_stability_boundary(
 
 def policy_stability_region(
     problem: Problem | Cluster,
-    policy: Policy | Scheduler | Order,
+    policy: AnyPolicy | Scheduler | Order,
     *,
     mean_sizes: ArrayLike = 1.0,
     points: int = 40,

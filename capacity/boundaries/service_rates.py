@@ -26,6 +26,7 @@ from fairness.machine.memory import require_memory
 from fairness.machine.work import duration
 from fairness.model.problem import FloatArray, Problem
 from fairness.protocol.calling import policy_tasks
+from fairness.protocol.cluster_policy import AnyPolicy
 from fairness.protocol.policy import Policy, policy_name
 from queueing.balanced.duration_bound import duration_bound
 from queueing.balanced.fairness import balanced_fairness
@@ -81,7 +82,7 @@ class RateModel(ABC):
         self.problem = empty.require_pool("a region of service", "policy_stability_region or load_curves")
         self.mean_sizes = empty.mean_sizes
 
-    policy: Policy | None = None
+    policy: AnyPolicy | None = None
     """The policy that is asked, if one is."""
 
     def alone(self) -> FloatArray:
@@ -146,12 +147,12 @@ class _Balanced(RateModel):
 
 
 class _Chain(RateModel):
-    policy: Policy
+    policy: AnyPolicy
     evidence = "Markov chain, error estimated from the tail"
     proves = False
     instead = f"{FASTER}, or Simulated(policy) as the method"
 
-    def __init__(self, problem: Problem, policy: Policy, mean_sizes: ArrayLike, max_states: int) -> None:
+    def __init__(self, problem: Problem, policy: AnyPolicy, mean_sizes: ArrayLike, max_states: int) -> None:
         super().__init__(problem, mean_sizes)
         self.name = policy_name(policy)
         self.policy, self._max_states = policy, max_states

@@ -47,7 +47,8 @@ from capacity.boundaries.service_rays import ServiceRays
 from fairness.arguments.validation import require_whole
 from fairness.errors import ModelError, NotConvergedError, UnstableError
 from fairness.model.problem import FloatArray, Problem
-from fairness.protocol.policy import Policy, policy_name
+from fairness.protocol.cluster_policy import AnyPolicy
+from fairness.protocol.policy import policy_name
 from queueing.model.laws import Law
 from queueing.model.system import System
 from queueing.simulation.replications import Estimate, student
@@ -97,7 +98,7 @@ class Simulated:
     (True, True)
     """
 
-    policy: Policy
+    policy: AnyPolicy
     sizes: Law | Sequence[Law] | None = None
     events: int = 1_000_000
     confidence: float = 0.99

@@ -61,6 +61,7 @@ from fairness.display.result import Result
 from fairness.errors import ModelError, NotConvergedError
 from fairness.machine.work import OutOfTime, ProgressOption, Task, stopped, watching
 from fairness.model.problem import FloatArray, Problem
+from fairness.protocol.cluster_policy import AnyPolicy
 from fairness.protocol.policy import Policy, policy_name
 from queueing.balanced.fairness import balanced_fairness
 from queueing.chain.solvers.choose_solver import Automatic
@@ -412,7 +413,9 @@ def _balanced_bounds(edge: System, loads: FloatArray) -> ScaledBounds:
     return ScaledBounds(BALANCED, frozen(loads), frozen(scale * (mean - wide)), frozen(scale * (mean + wide)))
 
 
-def _enclosed(edge: System, policy: Policy, loads: FloatArray, width: float, max_states: int) -> ScaledBounds:
+def _enclosed(
+    edge: System, policy: AnyPolicy, loads: FloatArray, width: float, max_states: int
+) -> ScaledBounds:
     lower, upper = np.empty((2, len(loads), edge.n_classes))
     for k, u in enumerate(loads):
         found = enclose(_at(edge, float(u)), policy, width=width, max_states=max_states)
@@ -429,7 +432,7 @@ def _enclosed(edge: System, policy: Policy, loads: FloatArray, width: float, max
 
 
 def _chain(
-    edge: System, policy: Policy, loads: FloatArray, tail: float, tolerance: float, max_states: int
+    edge: System, policy: AnyPolicy, loads: FloatArray, tail: float, tolerance: float, max_states: int
 ) -> tuple[FloatArray, FloatArray]:
     means, errors = [], []
     table: Table | None = None

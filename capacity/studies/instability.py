@@ -55,7 +55,8 @@ from fairness.errors import ModelError
 from fairness.machine.backends import BackendError, stream
 from fairness.machine.work import OutOfTime, ProgressOption, Task, stopped, watching
 from fairness.model.problem import FloatArray, Problem
-from fairness.protocol.policy import Policy, policy_name
+from fairness.protocol.cluster_policy import AnyPolicy
+from fairness.protocol.policy import policy_name
 from fairness.testing import KINDS, random_problem
 from queueing.fluid.verdict import FluidVerdict, fluid_verdict
 from queueing.model.system import System
@@ -274,7 +275,7 @@ class InstabilitySearch(Result):
 
 
 def search_instability(
-    policy: Policy,
+    policy: AnyPolicy,
     draw: Callable[[np.random.Generator, int], System],
     n: int,
     *,
@@ -354,7 +355,7 @@ def search_instability(
 def _searched(
     index: int,
     draw: Callable[[np.random.Generator, int], System],
-    policy: Policy,
+    policy: AnyPolicy,
     generator: np.random.Generator,
     options: dict[str, Any],
 ) -> Finding:

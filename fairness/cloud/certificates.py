@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from fairness.arguments.validation import FloatArray
+from fairness.arguments.validation import FloatArray, frozen
 from fairness.cloud.engines import sums as summing
 from fairness.cloud.engines.sums import add
 from fairness.cloud.model.demands import Rows, SparseDemands
@@ -48,9 +48,10 @@ def unexplained_on(
 
     Of :func:`residuals`; infinite for a tenant that demands none of these.
     """
-    rows = demands.starts, demands.columns, demands.values, growth
+    # Read-only, as the arrays of results are: arrays that can be written would be one more type to compile.
+    rows = demands.starts, demands.columns, demands.values, frozen(growth.view())
     best = np.full(len(levels), np.inf)
-    return float(_residuals(rows, levels, epsilon, demands.n_resources, best)), best
+    return float(_residuals(rows, frozen(levels.view()), float(epsilon), demands.n_resources, best)), best
 
 
 @stored(summing, nogil=True)

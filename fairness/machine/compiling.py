@@ -262,13 +262,19 @@ class Kernel:
         compiled = numba.njit(**self._options, pipeline_class=KernelCompiler)(self.py_func)
         if compiled is not self.py_func:  # with NUMBA_DISABLE_JIT it is the function itself
             sources = "".join(inspect.getsource(module) for module in self._helpers)
-            made_of = hashlib.sha256(f"{sorted(self._options.items())}{sources}".encode()).hexdigest()
+            made_of = hashlib.sha256(f"{_told(self._options)}{sources}".encode()).hexdigest()
             store(compiled, made_of)
         return compiled
 
     @property
     def _numba_type_(self) -> Any:
         return compiler().types.Dispatcher(self.dispatcher)
+
+
+def _told(options: dict[str, Any]) -> list[tuple[str, Any]]:
+    """Options in an order that is the same in every process, which that of a set is not."""
+    ordered = {name: sorted(given) if isinstance(given, set) else given for name, given in options.items()}
+    return sorted(ordered.items())
 
 
 def stored(*helpers: ModuleType, **options: Any) -> Callable[[Callable[..., Any]], Kernel]:

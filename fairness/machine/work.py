@@ -261,14 +261,19 @@ class Task:
             remaining = elapsed * (self.total - self.done) / self.done if self.done else math.nan
             if elapsed > SAMPLE:
                 self._announce(elapsed + remaining)
-            worked = min(elapsed, _processor() - self._worked)
-            if worked > SAMPLE and self.done and not self._judged:
-                self._judged = True
-                self._refuse(worked * self.total / self.done)
+                self._judge(elapsed)
             if now - self._told > SHOWN or self.done >= self.total:
                 self._told = now
                 self._tell(Progress(self.what, self.done, self.total, self.unit, elapsed, remaining))
             self._watch.check(self.what)
+
+    def _judge(self, elapsed: float) -> None:
+        """Refuse work that turns out too long, once its speed is known."""
+        if self.done and not self._judged:
+            worked = min(elapsed, _processor() - self._worked)
+            if worked > SAMPLE:
+                self._judged = True
+                self._refuse(worked * self.total / self.done)
 
     def prepared(self) -> None:
         """While nothing is done, read the speed from now on: what came before is no work."""

@@ -24,8 +24,9 @@ from fairness.arguments.validation import FloatArray
 from fairness.errors import ModelError
 from fairness.evidence.pools import Certificate
 from fairness.model.cluster import Cluster
+from fairness.protocol.policy import Policy
 
-__all__ = ["ClusterPolicy", "ClusterSolution"]
+__all__ = ["AnyPolicy", "ClusterPolicy", "ClusterSolution"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -98,3 +99,7 @@ class ClusterPolicy(ABC):
         if not isinstance(cluster, Cluster):
             raise ModelError(f"{self.name} places tasks on a Cluster; got {type(cluster).__name__}")
         return cluster.check_counts(counts)
+
+
+AnyPolicy = Policy | ClusterPolicy
+"""Of a pool, or of a cluster."""

@@ -46,7 +46,8 @@ from fairness.errors import ModelError
 from fairness.machine.memory import require_memory
 from fairness.model.problem import FloatArray
 from fairness.protocol.calling import policy_tasks
-from fairness.protocol.policy import Policy, policy_name
+from fairness.protocol.cluster_policy import AnyPolicy
+from fairness.protocol.policy import policy_name
 from queueing.chain.box_chain import BoxChain
 from queueing.chain.boxes import nobody_served
 from queueing.chain.solvers.choose_solver import Solver, check_solver, solved
@@ -154,7 +155,7 @@ class Admission(ClassResult):
 
 def admission(
     system: System,
-    policy: Policy,
+    policy: AnyPolicy,
     *,
     max_jobs: Sequence[int | None] | int | None = None,
     max_total: int | None = None,
@@ -328,7 +329,7 @@ def _bounds(
 
 
 def _rates(
-    system: System, policy: Policy, axes: list[int], inside: NDArray[np.bool_], users: list[int | None]
+    system: System, policy: AnyPolicy, axes: list[int], inside: NDArray[np.bool_], users: list[int | None]
 ) -> tuple[FloatArray, FloatArray, FloatArray]:
     """Rates of arriving jobs, of admitted ones and of departures, each (n_axes, *box)."""
     n, box = len(axes), inside.shape

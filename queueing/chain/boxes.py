@@ -22,7 +22,8 @@ from fairness.errors import ModelError, NotConvergedError
 from fairness.machine.memory import require_memory
 from fairness.machine.work import OutOfTime, Watch, current_watch, stopped, watching
 from fairness.model.problem import FloatArray
-from fairness.protocol.policy import Policy, policy_name
+from fairness.protocol.cluster_policy import AnyPolicy
+from fairness.protocol.policy import policy_name
 from queueing.balanced.fairness import balanced_fairness
 from queueing.balanced.tail_bound import StoreAndForward
 from queueing.chain.box_chain import BoxChain, box_work, chain_bytes, cheap_work, extended
@@ -123,7 +124,7 @@ class Boxes(ABC, Generic[Region]):
 
     kind = "box"
 
-    def __init__(self, system: System, policy: Policy, solver: Solver) -> None:
+    def __init__(self, system: System, policy: AnyPolicy, solver: Solver) -> None:
         self.system, self.policy, self.solver = system, policy, solver
 
     @abstractmethod
@@ -248,7 +249,7 @@ class CountBoxes(Boxes[Shape]):
         The largest table so far.
     """
 
-    def __init__(self, system: System, policy: Policy, solver: Solver, table: Table | None = None) -> None:
+    def __init__(self, system: System, policy: AnyPolicy, solver: Solver, table: Table | None = None) -> None:
         super().__init__(system, policy, solver)
         self.table = table
         self._last: tuple[Shape, Attempt] | None = None

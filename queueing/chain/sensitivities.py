@@ -48,7 +48,8 @@ from fairness.display.tables import aligned
 from fairness.errors import ModelError
 from fairness.machine.work import OutOfTime, ProgressOption, Task, stopped, watching
 from fairness.model.problem import FloatArray
-from fairness.protocol.policy import Policy, policy_name
+from fairness.protocol.cluster_policy import AnyPolicy
+from fairness.protocol.policy import policy_name
 from queueing.chain.boxes import CountBoxes
 from queueing.chain.solvers.balance import box_rates
 from queueing.chain.solvers.choose_solver import Automatic
@@ -177,7 +178,7 @@ class Sensitivities(Result):
 
 def sensitivities(
     system: System,
-    policy: Policy,
+    policy: AnyPolicy,
     *,
     tail: float = 1e-9,
     max_states: int = MOST_STATES,
@@ -284,7 +285,9 @@ def _identity(system: System, values: dict[str, FloatArray]) -> float:
     return float(np.max(np.abs(off)) / max(np.max(np.abs(term)) for term in terms.values()))
 
 
-def _slopes(system: System, policy: Policy, table: Table) -> list[dict[str, tuple[FloatArray, FloatArray]]]:
+def _slopes(
+    system: System, policy: AnyPolicy, table: Table
+) -> list[dict[str, tuple[FloatArray, FloatArray]]]:
     """Derivatives and kinks, on the smaller box and on that of the table, whose answers hold for both."""
     problem, shape = system.problem, table.shape
     axes = [i for i, size in enumerate(shape) if size > 1]

@@ -37,7 +37,7 @@ import numpy as np
 from fairness.arguments.validation import require_number
 from fairness.errors import ModelError
 from fairness.machine.work import OutOfTime, ProgressOption, stopped, watching
-from fairness.protocol.policy import Policy
+from fairness.protocol.cluster_policy import AnyPolicy
 from queueing.chain.boxes import CountBoxes, law_so_far
 from queueing.chain.lower_sets.count_sets import CountSets
 from queueing.chain.phases.boxes import PhaseBoxes
@@ -69,7 +69,7 @@ SETS = 12
 @overload
 def stationary(
     system: System,
-    policy: Policy,
+    policy: AnyPolicy,
     *,
     shape: Sequence[int] | int | None = None,
     tail: float = 1e-9,
@@ -92,7 +92,7 @@ def stationary(
 
 def stationary(
     system: System,
-    policy: Policy | Order,
+    policy: AnyPolicy | Order,
     *,
     shape: Sequence[int] | int | None = None,
     tail: float = 1e-9,
@@ -243,7 +243,7 @@ def stationary(
 
 def estimated_law(
     system: System,
-    policy: Policy,
+    policy: AnyPolicy,
     *,
     shape: Sequence[int] | int | None = None,
     tail: float = 1e-9,

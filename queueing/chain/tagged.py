@@ -49,7 +49,7 @@ from fairness.display.storage import LATER
 from fairness.errors import ModelError, NotConvergedError
 from fairness.machine.memory import require_memory
 from fairness.model.problem import FloatArray
-from fairness.protocol.policy import Policy
+from fairness.protocol.cluster_policy import AnyPolicy
 from queueing.chain.solvers.balance import box_rates, grid_factors, outflow
 from queueing.chain.solvers.choose_solver import Solver
 from queueing.chain.solvers.uniformisation import BLOCK, Moves, PoissonWeights, steps
@@ -224,7 +224,7 @@ class TaggedDuration(Result):
 
 def tagged_duration(
     system: System,
-    policy: Policy,
+    policy: AnyPolicy,
     job_class: int | str,
     *,
     shape: Sequence[int] | int | None = None,

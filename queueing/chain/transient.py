@@ -47,7 +47,7 @@ from fairness.display.result import Result
 from fairness.errors import ModelError, NotConvergedError
 from fairness.machine.memory import require_memory
 from fairness.model.problem import FloatArray
-from fairness.protocol.policy import Policy
+from fairness.protocol.cluster_policy import AnyPolicy
 from queueing.chain.solvers.balance import EPSILON, outflow
 from queueing.chain.solvers.uniformisation import Moves, pass_through
 from queueing.model.system import System, check_system
@@ -144,7 +144,7 @@ class Transient(Result):
 
 def transient(
     system: System,
-    policy: Policy,
+    policy: AnyPolicy,
     times: ArrayLike,
     *,
     shape: Sequence[int] | int,

@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 
 from fairness.model.problem import FloatArray
-from fairness.protocol.policy import Policy
+from fairness.protocol.cluster_policy import AnyPolicy
 from queueing.certificates.arrival_phases import ArrivalPhases
 from queueing.certificates.certificate import Certificate, Drift, Functional
 from queueing.certificates.errors import CertificateError
@@ -56,7 +56,7 @@ class Builder:
     def __init__(
         self,
         system: System,
-        policy: Policy,
+        policy: AnyPolicy,
         name: str,
         parameters: Mapping[str, Any],
         functionals: Sequence[Functional],

@@ -21,7 +21,8 @@ import numpy as np
 from fairness.arguments.validation import require_number
 from fairness.errors import ModelError, NotConvergedError
 from fairness.machine.work import OutOfTime, ProgressOption, stopped, watching
-from fairness.protocol.policy import Policy, policy_name
+from fairness.protocol.cluster_policy import AnyPolicy
+from fairness.protocol.policy import policy_name
 from queueing.certificates.arrival_phases import ArrivalPhases
 from queueing.certificates.certificate import Certificate, Functional
 from queueing.certificates.errors import CertificateError
@@ -68,7 +69,7 @@ MOST_STATES = 500_000
 
 def enclose(
     system: System,
-    policy: Policy,
+    policy: AnyPolicy,
     *,
     of: str | AtLeast | Sequence[str | AtLeast] = "jobs",
     width: float = 1e-8,
@@ -165,7 +166,7 @@ def enclose(
             raise stopped(stop, known, search.best, left) from None
 
 
-def _known(policy: Policy, system: System) -> tuple[str, dict[str, Any]]:
+def _known(policy: AnyPolicy, system: System) -> tuple[str, dict[str, Any]]:
     """A policy as the checker knows it: its name, and its parameters by name."""
     name = policy_name(policy)
     try:

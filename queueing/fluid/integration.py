@@ -26,7 +26,8 @@ from numpy.typing import NDArray
 from fairness.errors import ModelError, NotConvergedError
 from fairness.model.problem import FloatArray
 from fairness.protocol.calling import policy_tasks
-from fairness.protocol.policy import Policy, policy_name
+from fairness.protocol.cluster_policy import AnyPolicy
+from fairness.protocol.policy import policy_name
 from queueing.fluid.faces import Exhausted, Face
 from queueing.fluid.paths import FluidEvent, Trajectory
 from queueing.fluid.settling import settle
@@ -69,7 +70,7 @@ class Integrator:
     def __init__(
         self,
         system: System,
-        policy: Policy,
+        policy: AnyPolicy,
         start: FloatArray,
         horizon: float | None,
         rtol: float,
@@ -295,7 +296,7 @@ MANY = (2**10, 2**20)
 
 
 def check_homogeneous(
-    system: System, policy: Policy, x: FloatArray, multiples: tuple[int, ...] = MANY
+    system: System, policy: AnyPolicy, x: FloatArray, multiples: tuple[int, ...] = MANY
 ) -> None:
     """Refuse sizes that are not exponential, limits, and policies of more than the proportions at x.
 

@@ -35,8 +35,8 @@ import numpy as np
 from fairness.arguments.validation import frozen
 from fairness.model.problem import FloatArray
 from fairness.policies.maxmin import MaxMin
+from fairness.protocol.cluster_policy import AnyPolicy
 from fairness.protocol.family import Family, family_of
-from fairness.protocol.policy import Policy
 from queueing.model.system import System
 
 __all__ = ["Certificate", "fitted_certificate", "known_certificate"]
@@ -91,7 +91,7 @@ class Certificate:
         return replace(self, directions=len(u), drift=drift)
 
 
-def known_certificate(system: System, policy: Policy) -> Certificate | None:
+def known_certificate(system: System, policy: AnyPolicy) -> Certificate | None:
     """The function that proves stability of this policy below load 1; None if none is known.
 
     Coefficients of classes without arrivals are 0: they stay away.

@@ -38,7 +38,7 @@ from fairness.arguments.validation import frozen, require_whole
 from fairness.errors import ModelError
 from fairness.model.problem import FloatArray
 from fairness.protocol.calling import policy_tasks
-from fairness.protocol.policy import Policy
+from fairness.protocol.cluster_policy import AnyPolicy
 from queueing.fluid.faces import BARELY
 from queueing.fluid.integration import check_homogeneous
 from queueing.model.system import System, check_system
@@ -77,7 +77,9 @@ class Ray:
     held: tuple[int, ...]
 
 
-def rays(system: System, policy: Policy, *, resolution: int = 400, growing: bool = False) -> tuple[Ray, ...]:
+def rays(
+    system: System, policy: AnyPolicy, *, resolution: int = 400, growing: bool = False
+) -> tuple[Ray, ...]:
     """Invariant directions of the fluid limit of one or two classes with arrivals.
 
     Parameters
@@ -132,7 +134,7 @@ def rays(system: System, policy: Policy, *, resolution: int = 400, growing: bool
 class _Interval:
     """The directions p of two classes ``live``."""
 
-    def __init__(self, system: System, policy: Policy, live: np.ndarray, growing: bool) -> None:
+    def __init__(self, system: System, policy: AnyPolicy, live: np.ndarray, growing: bool) -> None:
         self.system, self.policy, self.live, self.growing = system, policy, live, growing
         self.rates, self.sizes = system.arrival_rates[live], system.mean_sizes[live]
 

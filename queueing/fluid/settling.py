@@ -15,8 +15,9 @@ from numpy.typing import NDArray
 
 from fairness.errors import ModelError
 from fairness.model.problem import FloatArray
+from fairness.protocol.cluster_policy import AnyPolicy
 from fairness.protocol.family import Family, family_of
-from fairness.protocol.policy import Policy, policy_name
+from fairness.protocol.policy import policy_name
 from queueing.fluid.faces import BARELY, MANY, Ask, Averages, Face, Leftovers
 from queueing.fluid.subsets import ALIKE, FEW, MOST, TooManyLeaves
 from queueing.model.system import System
@@ -39,7 +40,7 @@ GROWTH = 10.0
 
 
 def settle(
-    system: System, policy: Policy, ask: Ask, u: FloatArray, cause: int | None, empty: BoolArray
+    system: System, policy: AnyPolicy, ask: Ask, u: FloatArray, cause: int | None, empty: BoolArray
 ) -> tuple[Face, FloatArray]:
     """Which of the classes that are empty at u stay so, and u with those that leave barely there.
 
@@ -71,7 +72,7 @@ def _emptied(cause: int, empty: BoolArray) -> bool:
     return 0 <= cause < len(empty) and not empty[cause]
 
 
-def _few_take_nothing(system: System, policy: Policy) -> bool:
+def _few_take_nothing(system: System, policy: AnyPolicy) -> bool:
     """Whether the pool that is left to few jobs is stable below load 1, by a theorem.
 
     Under alpha-fairness few jobs get the power 1/alpha of their part: next to nothing only for small alpha.

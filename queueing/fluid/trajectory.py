@@ -26,7 +26,7 @@ from fairness.arguments.validation import require_choice, require_number, requir
 from fairness.errors import ModelError, UnstableError
 from fairness.model.problem import FloatArray
 from fairness.protocol.calling import policy_tasks
-from fairness.protocol.policy import Policy
+from fairness.protocol.cluster_policy import AnyPolicy
 from queueing.fluid.integration import Integrator, check_homogeneous
 from queueing.fluid.paths import FluidEvent, Trajectory
 from queueing.model.system import System, check_system
@@ -37,7 +37,7 @@ METHODS = ("auto", "RK23", "RK45", "DOP853", "Radau", "BDF", "LSODA")
 """All but the first of :func:`scipy.integrate.solve_ivp`."""
 
 
-def drift(system: System, policy: Policy, counts: ArrayLike) -> FloatArray:
+def drift(system: System, policy: AnyPolicy, counts: ArrayLike) -> FloatArray:
     """Drift of the numbers of jobs: arrival rate less tasks over mean size, per class.
 
     Parameters
@@ -72,7 +72,7 @@ def drift(system: System, policy: Policy, counts: ArrayLike) -> FloatArray:
 
 def trajectory(
     system: System,
-    policy: Policy,
+    policy: AnyPolicy,
     start: ArrayLike,
     *,
     horizon: float | None = None,

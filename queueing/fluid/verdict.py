@@ -38,7 +38,8 @@ from fairness.display.drawing import bars
 from fairness.display.result import Result
 from fairness.model.problem import FloatArray
 from fairness.protocol.calling import policy_tasks
-from fairness.protocol.policy import Policy, policy_name
+from fairness.protocol.cluster_policy import AnyPolicy
+from fairness.protocol.policy import policy_name
 from queueing.fluid.faces import BARELY, Exhausted
 from queueing.fluid.integration import Integrator, check_homogeneous
 from queueing.fluid.lyapunov import Certificate, fitted_certificate, known_certificate
@@ -157,7 +158,7 @@ class FluidVerdict(Result):
 
 def fluid_verdict(
     system: System,
-    policy: Policy,
+    policy: AnyPolicy,
     *,
     starts: int = 12,
     rng: Seed = 0,
@@ -247,7 +248,7 @@ def fluid_verdict(
     return replace(found, entropy=entropy)
 
 
-def _by_rays(system: System, policy: Policy, name: str) -> FluidVerdict:
+def _by_rays(system: System, policy: AnyPolicy, name: str) -> FluidVerdict:
     found = rays(system, policy)
     tolerance = CRITICAL * float(system.arrival_rates.sum())
     worst = max(found, key=lambda ray: ray.growth)
@@ -279,7 +280,7 @@ def _by_rays(system: System, policy: Policy, name: str) -> FluidVerdict:
 
 def _by_search(
     system: System,
-    policy: Policy,
+    policy: AnyPolicy,
     name: str,
     live: np.ndarray,
     starts: int,
@@ -343,7 +344,7 @@ def _by_search(
 
 
 def _fitted(
-    system: System, policy: Policy, live: np.ndarray, stream: np.random.Generator
+    system: System, policy: AnyPolicy, live: np.ndarray, stream: np.random.Generator
 ) -> Certificate | None:
     """Fitted to some directions, and checked at more of them and at directions of the faces."""
     first = _inside(system, policy, live, 60 * len(live), stream)
@@ -361,7 +362,7 @@ def _fitted(
 
 
 def _inside(
-    system: System, policy: Policy, live: np.ndarray, number: int, stream: np.random.Generator
+    system: System, policy: AnyPolicy, live: np.ndarray, number: int, stream: np.random.Generator
 ) -> tuple[FloatArray, FloatArray]:
     """Directions with all classes ``live`` present, some barely, and the drift there."""
     parts = stream.dirichlet(np.full(len(live), 0.6), number)
@@ -375,7 +376,7 @@ def _inside(
 
 
 def _faces(
-    system: System, policy: Policy, live: np.ndarray, number: int, stream: np.random.Generator
+    system: System, policy: AnyPolicy, live: np.ndarray, number: int, stream: np.random.Generator
 ) -> tuple[FloatArray, FloatArray]:
     """Directions with some classes empty, and the mean drift where these stay empty."""
     directions, drifts = [], []
@@ -411,7 +412,7 @@ class Probe(Integrator):
     def __init__(
         self,
         system: System,
-        policy: Policy,
+        policy: AnyPolicy,
         start: FloatArray,
         budget: int,
         *,

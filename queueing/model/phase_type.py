@@ -436,7 +436,8 @@ def _pass(initial: FloatArray, rates: FloatArray, times: FloatArray, present: Fl
         jumps[k, k] = max(0.0, (fastest + rates[k, k]) / fastest)
     for place in range(len(times)):
         changes = fastest * times[place]
-        present[place] = initial
+        for k in range(m):
+            present[place, k] = initial[k]
         if changes <= 0:
             continue
         squarings = 0
@@ -456,4 +457,6 @@ def _pass(initial: FloatArray, rates: FloatArray, times: FloatArray, present: Fl
             total += weight * power
         for _ in range(squarings):
             total = total @ total
-        present[place] = initial @ total
+        here = initial @ total
+        for k in range(m):
+            present[place, k] = here[k]

@@ -148,6 +148,12 @@ class Ages:
         return np.append(ranks, 0.0)
 
     @cached_property
+    def to_come(self) -> FloatArray:
+        """Least rank of all later ages but the last, (n,); infinite where there are none."""
+        ranks = self.rank(np.arange(1, len(self.best)), self.best[1:])
+        return np.append(np.minimum.accumulate(ranks[::-1])[::-1], [np.inf, np.inf])
+
+    @cached_property
     def records(self) -> IntArray:
         """Ages at which the sides of the hull of all begin and end; what is straight there has many."""
         steps = np.arange(len(self.best))
@@ -171,6 +177,8 @@ class Ages:
 
     def again(self, rank: float, since: int) -> float:
         """Sum of E[X^2] over the intervals after an age in which the rank is below the given one."""
+        if self.to_come[since] >= (1 - 2 * STRAIGHT) * rank:
+            return 0.0
         a, left = self.ages[since:], self.left[since:]
         level, least = _later_least(rank * self.alive[since:] - left)
         # What is equal up to rounding is not inside; where between ages it begins, the rank itself tells.
@@ -247,26 +255,43 @@ def gittins(table: SizeTable, rate: float, points: int) -> tuple[FloatArray, Flo
     single = np.diff(sides) == 1
     pace = _Pace(rank, single, free[sides])
 
-    def duration(done: int, side: int) -> float:
-        """Of a job that ends at an age, and is treated as all on a side."""
+    def along(done: int, side: int) -> float:
+        """Duration of a job that ends at an age of a long side."""
         begin, end = int(sides[side]), int(sides[side + 1])
-        level = float(rank[side])
-        if single[side]:
-            begin = end = done
-            if side + 1 < len(single) and single[side + 1]:
-                level = float(ages.rank(sides[side : side + 1], sides[side + 2 : side + 3])[0])
-            level *= max(0.0, 1.0 - float(ages.digits[done - 1]))
-        waited = rate / 2 * (ages.cut[end] + ages.again(level, end)) / (free[begin] * free[end])
+        waited = rate / 2 * (ages.cut[end] + ages.again(rank[side], end)) / (free[begin] * free[end])
         # No rank within a side is above that of its beginning, up to rounding.
         worst = np.minimum(np.maximum.accumulate(ages.ranks[begin : done + 1][::-1])[::-1], rank[side])
         served = np.diff(ages.ages[begin : done + 1]) * pace.between(worst)
         return float(waited + ages.ages[begin] / free[begin] + served.sum())
 
-    at = np.searchsorted(sides, ages.done) - 1
-    durations = np.array([duration(*where) for where in zip(ages.done.tolist(), at.tolist(), strict=True)])
+    at, durations = np.searchsorted(sides, ages.done) - 1, np.empty(len(ages.done))
+    curved = np.flatnonzero(single[at])
+    durations[curved] = _on_curve(ages, ages.done[curved], at[curved], rank, single, rate, free)
+    for k in np.flatnonzero(~single[at]):
+        durations[k] = along(int(ages.done[k]), int(at[k]))
     # A first side of rounding alone is so short that nobody waits for it.
     waiting = not single[0] and durations[0] > table.sizes[0] * (1 + CLOSE)
     return durations, _jumps(ages, sides, single), bool(waiting)
+
+
+def _on_curve(
+    ages: Ages,
+    done: IntArray,
+    side: IntArray,
+    rank: FloatArray,
+    single: NDArray[np.bool_],
+    rate: float,
+    free: FloatArray,
+) -> FloatArray:
+    """Durations of jobs that end where the hull is the curve: as under ``las``, and who is served again."""
+    level = rank[side]
+    # Where two steps meet, the rank is that of both together.
+    meet = np.flatnonzero(np.append(single, False)[side + 1])
+    level[meet] = ages.rank(ages.records[side[meet]], ages.records[side[meet] + 2])
+    level *= np.maximum(0.0, 1.0 - ages.digits[done - 1])
+    again = np.array([ages.again(*where) for where in zip(level.tolist(), done.tolist(), strict=True)])
+    waited = rate / 2 * (ages.cut[done] + again) / free[done] ** 2
+    return np.asarray(waited + ages.ages[done] / free[done])
 
 
 def _jumps(ages: Ages, sides: IntArray, single: NDArray[np.bool_]) -> FloatArray:

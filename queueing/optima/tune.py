@@ -28,7 +28,8 @@ from fairness.display.tables import aligned, rounded_down
 from fairness.errors import ModelError, NotConvergedError
 from fairness.machine.work import OutOfTime, ProgressOption, Task, stopped, watching
 from fairness.model.problem import FloatArray
-from fairness.protocol.policy import Policy, policy_name
+from fairness.protocol.cluster_policy import AnyPolicy
+from fairness.protocol.policy import policy_name
 from queueing.chain.stationary import BOXES, estimated_law
 from queueing.model.system import System, check_system
 from queueing.optima.optimal import MOST_STATES, holding_costs, optimal
@@ -162,7 +163,7 @@ class Tuned(Result):
 
 def tune(
     system: System,
-    policy: Policy,
+    policy: AnyPolicy,
     *,
     cost: str | ArrayLike = "jobs",
     precision: float = 1e-3,

@@ -239,18 +239,13 @@ class Reference:
     def present(self):
         return [sum(t in job.types for job in self.jobs) for t in range(self.problem.n_classes)]
 
-    def agrees(self, record, event):
-        """What a record says of the time after an event is what is there."""
-        n = self.problem.n_classes
-        placement = np.zeros((n, len(self.capacities)), int)
+    def shown(self):
+        """Tasks of each type on each server, and what they hold there."""
+        placement = np.zeros((self.problem.n_classes, len(self.capacities)), int)
         for job in self.jobs:
             for t, i in job.running:
                 placement[t, i] += 1
-        used = (np.array(self.capacities) - np.array(self.free)).astype(float)
-        np.testing.assert_array_equal(record.placement[event], placement)
-        np.testing.assert_array_equal(record.running[event], placement.sum(axis=1))
-        np.testing.assert_allclose(record.server_usage[event], used, rtol=1e-12)
-        np.testing.assert_allclose(record.usage[event], np.sum(used, axis=0), rtol=1e-12)
+        return placement, (np.array(self.capacities) - np.array(self.free)).astype(float)
 
 
 class Replay(NamedTuple):
@@ -269,12 +264,14 @@ def replay(record, scheduler, tasks, numbers=None):
     ends: list[tuple[float, int, Job, int, int]] = []
     arrivals = list(range(len(record.job_arrivals)))
     events, started, younger, now, lost, waited = 0, 0, 0, 0.0, 0.0, 0.0
+    lasted, shown = [], []  # the events after which some time goes by, and what is there then
     while arrivals or ends:
         arrives = bool(arrivals) and not (ends and ends[0][0] <= record.job_arrivals[arrivals[0]])
         time = record.job_arrivals[arrivals[0]] if arrives else ends[0][0]
         assert time >= now
         if time > now:
-            state.agrees(record, events)
+            lasted.append(events)
+            shown.append(state.shown())
         step = min(time, record.horizon) - now
         lost += step * state.fragmented()
         waited += step * any(state.may_start(job) for job in state.jobs)
@@ -323,6 +320,11 @@ def replay(record, scheduler, tasks, numbers=None):
             started += 1
         assert record.times[events] == time
         assert record.jobs[events].tolist() == state.present()
+    placement, used = map(np.array, zip(*shown, strict=True))
+    np.testing.assert_array_equal(record.placement[lasted], placement)
+    np.testing.assert_array_equal(record.running[lasted], placement.sum(axis=2))
+    np.testing.assert_allclose(record.server_usage[lasted], used, rtol=1e-12)
+    np.testing.assert_allclose(record.usage[lasted], used.sum(axis=1), rtol=1e-12)
     assert started == len(record.task_jobs)
     assert events + 1 == len(record.times)
     assert np.isnan(record.job_departures[[job.number for job in state.jobs]]).all()

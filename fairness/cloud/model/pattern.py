@@ -46,8 +46,8 @@ class Pattern:
 
     @property
     def arrays(self) -> Lists:
-        """What kernels read."""
-        return self.listed, self.starts, self.tenants
+        """What kernels read: read-only, also in a copy from another process."""
+        return frozen(self.listed), frozen(self.starts), frozen(self.tenants)
 
     @classmethod
     def of(

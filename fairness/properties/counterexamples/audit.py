@@ -43,8 +43,8 @@ from fairness.properties.counterexamples.search import check_budget, exact_verdi
 from fairness.properties.counterexamples.sketches import check_domain
 from fairness.properties.definitions.catalogue import PROPERTIES, property_named
 from fairness.properties.protocol.property import Property, Witness, division_of, tree_of
-from fairness.protocol.cluster_policy import ClusterPolicy
-from fairness.protocol.policy import Policy, policy_name
+from fairness.protocol.cluster_policy import AnyPolicy, ClusterPolicy
+from fairness.protocol.policy import policy_name
 from fairness.versions import version
 
 if TYPE_CHECKING:
@@ -52,7 +52,6 @@ if TYPE_CHECKING:
 
 __all__ = ["AuditTable", "audit"]
 
-AnyPolicy = Policy | ClusterPolicy
 Key = tuple[str, str]
 
 _FORMAT = 1

@@ -170,10 +170,12 @@ def _cells(
             middle = 0.5 * (fewest[longest] + most[longest])
             small = length < 2.0**-HALVINGS or not fewest[longest] < middle < most[longest]
             if small or count >= most_cells or depth + 2 > len(stack):
-                cell[0], cell[1] = fewest, most
+                for i in range(n):
+                    cell[0, i], cell[1, i] = fewest[i], most[i]
                 place[2] = count
                 return True, total
-            stack[depth + 1] = stack[depth]
+            for i in range(n):
+                stack[depth + 1, 0, i], stack[depth + 1, 1, i] = fewest[i], most[i]
             stack[depth + 1, 0, longest] = middle
             stack[depth, 1, longest] = middle
             depth += 2

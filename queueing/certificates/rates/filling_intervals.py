@@ -223,7 +223,8 @@ def _enclose_pool(
     while depth > 0:
         depth -= 1
         left -= 1
-        level_low[:], level_high[:] = stack[depth, 0], stack[depth, 1]
+        for j in range(m):
+            level_low[j], level_high[j] = stack[depth, 0, j], stack[depth, 1, j]
         if not _contract(shares, growth, limits, fewest, most, low, high, rounds, work):
             continue
         # Levels are halved; where no solution is, bounds contradict each other.
@@ -233,11 +234,12 @@ def _enclose_pool(
                 smallest[i], largest[i] = min(smallest[i], low[i]), max(largest[i], high[i])
             continue
         for half in range(2):
-            stack[depth, 0], stack[depth, 1] = level_low, level_high
+            for k in range(m):
+                stack[depth, 0, k], stack[depth, 1, k] = level_low[k], level_high[k]
             stack[depth, 1 - half, j] = middle
             depth += 1
-    low[:] = smallest
-    high[:] = largest
+    for i in range(n):
+        low[i], high[i] = smallest[i], largest[i]
 
 
 @helper(nogil=True, error_model="numpy")

@@ -19,7 +19,8 @@ from fairness.machine.memory import require_memory
 from fairness.machine.work import duration
 from fairness.model.problem import FloatArray
 from fairness.protocol.calling import policy_tasks
-from fairness.protocol.policy import Policy, policy_name
+from fairness.protocol.cluster_policy import AnyPolicy
+from fairness.protocol.policy import policy_name
 from queueing.chain.boxes import Attempt, Boxes, nobody_served
 from queueing.chain.lower_sets.faces import Bound, Faces
 from queueing.chain.lower_sets.set_chain import SetChain, set_bytes, set_seconds
@@ -52,7 +53,7 @@ class CountSets(Boxes[Faces]):
 
     kind = "set"
 
-    def __init__(self, system: System, policy: Policy, solver: Solver, table: Table | None = None) -> None:
+    def __init__(self, system: System, policy: AnyPolicy, solver: Solver, table: Table | None = None) -> None:
         super().__init__(system, policy, solver)
         self.table = table
         live = np.flatnonzero(system.arrival_rates > 0).tolist()

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from fairness.errors import ModelError
 from fairness.machine.memory import require_memory
 from fairness.model.problem import FloatArray
-from fairness.protocol.policy import Policy
+from fairness.protocol.cluster_policy import AnyPolicy
 from queueing.chain.boxes import Attempt, Boxes, CountBoxes, Shape
 from queueing.chain.phases.solver import MIXED, PhaseChain
 from queueing.chain.phases.states import ClassStates, PhaseGrid, class_states, count_phase_states
@@ -55,7 +55,7 @@ class PhaseBoxes(Boxes[Shape]):
         Tasks that are known.
     """
 
-    def __init__(self, system: System, policy: Policy, solver: Solver, table: Table | None = None) -> None:
+    def __init__(self, system: System, policy: AnyPolicy, solver: Solver, table: Table | None = None) -> None:
         super().__init__(system, policy, solver)
         # Of a class without arrivals no job is there to have a phase.
         live = np.flatnonzero(system.arrival_rates > 0).tolist()

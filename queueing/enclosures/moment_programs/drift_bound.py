@@ -41,7 +41,8 @@ from fairness.errors import ModelError
 from fairness.exact.outward import above, below
 from fairness.machine.work import ProgressOption, Task, watching
 from fairness.model.problem import FloatArray
-from fairness.protocol.policy import Policy, policy_name
+from fairness.protocol.cluster_policy import AnyPolicy
+from fairness.protocol.policy import policy_name
 from queueing.certificates.bounded_means import BoundedMeans
 from queueing.certificates.drift_certificate import DriftCertificate
 from queueing.certificates.errors import CertificateError
@@ -136,7 +137,7 @@ class DriftBound(BoundedMeans):
 
 def drift_bound(
     system: System,
-    policy: Policy | None = None,
+    policy: AnyPolicy | None = None,
     *,
     of: str | int | Sequence[str] | ArrayLike | None = None,
     rounds: int = ROUNDS,
@@ -219,7 +220,7 @@ def drift_bound(
     )
 
 
-def _told(policy: Policy) -> tuple[str, dict[str, Any]]:
+def _told(policy: AnyPolicy) -> tuple[str, dict[str, Any]]:
     """A policy as a name and parameters; "any" if nothing is known of it."""
     try:
         name, parameters = certified(policy)

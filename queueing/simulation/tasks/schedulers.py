@@ -50,7 +50,8 @@ from fairness.arguments.validation import require_choice, require_flag
 from fairness.model.cluster import Cluster
 from fairness.model.problem import FloatArray, Problem
 from fairness.policies.proportional import ProportionalFair
-from fairness.protocol.policy import Policy, policy_name
+from fairness.protocol.cluster_policy import AnyPolicy
+from fairness.protocol.policy import policy_name
 from queueing.simulation.policy_rows import Lookup, no_lookup, read_only
 from queueing.simulation.tasks.own_schedulers import OwnScheduler
 from queueing.waiting.whole_jobs import Order, Starts
@@ -112,7 +113,7 @@ class CompiledScheduler(Protocol):
         ...
 
     @property
-    def policy(self) -> Policy | None:
+    def policy(self) -> AnyPolicy | None:
         """Fluid policy that the scheduler follows, if any."""
         ...
 
@@ -139,7 +140,7 @@ class Deprivation:
 
     blocking: bool
     ties: str = "oldest"
-    policy: Policy | None
+    policy: AnyPolicy | None
 
     def __post_init__(self) -> None:
         require_flag("blocking", self.blocking)
@@ -225,7 +226,7 @@ class TargetScheduler(Deprivation):
     ties : {"oldest", "random"}
     """
 
-    policy: Policy
+    policy: AnyPolicy
     blocking: bool = field(default=True, kw_only=True)
     ties: str = field(default="oldest", kw_only=True)
 

@@ -47,7 +47,10 @@ def instances(family):
             yield demand_profile(family, n, m, shortest=1, longest=6, rng=seed)
 
 
-@pytest.mark.parametrize("family", [*HARD_FAMILIES, "random", "U0", "G0", "G2"])
+@pytest.mark.parametrize(
+    "family",
+    [*HARD_FAMILIES, "random", *(pytest.param(name, marks=pytest.mark.long) for name in ("U0", "G0", "G2"))],
+)
 def test_same_bits_as_one_process(family, tmp_path):
     rng = np.random.default_rng(3)
     for demands in instances(family):

@@ -16,7 +16,11 @@ from tests.oracles.leximin import pool_leximin
 
 
 @pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("policy", [MaxMin(), DRF(), AssetFair()], ids=lambda p: p.name)
+@pytest.mark.parametrize(
+    "policy",
+    [MaxMin(), DRF(), pytest.param(AssetFair(), marks=pytest.mark.long)],
+    ids=lambda policy: policy.name,
+)
 def test_filling_equals_the_sequence_of_linear_programs(policy, kind):
     for problem, counts in pools(7, 40, classes=6, resources=4, kinds=[kind]):
         # HiGHS works to 1e-7 per constraint, and each round builds on the one before.

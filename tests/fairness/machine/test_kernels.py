@@ -176,6 +176,14 @@ def test_one_function_compiled_in_two_ways_is_stored_twice(tmp_path, monkeypatch
     assert quiet(0.0) == np.inf
 
 
+@pytest.mark.parametrize("seed", ["1", "2"])
+def test_options_are_told_in_one_order(seed):
+    # Sets are listed in another order in each process, and what is stored would be found in none.
+    code = "from fairness.machine.compiling import _told; print(_told({'b': 1, 'a': {'x', 'y', 'z'}}))"
+    said = python("-c", code, env={**os.environ, "PYTHONPATH": os.getcwd(), "PYTHONHASHSEED": seed})
+    assert said.stdout == "[('a', ['x', 'y', 'z']), ('b', 1)]\n"
+
+
 @helper()
 def _shifted(values, by):
     result = np.empty_like(values)

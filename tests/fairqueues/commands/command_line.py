@@ -1,15 +1,20 @@
 """The command line in tests: a scenario, commands in this process, and commands in one of their own."""
 
+import functools
 import json
 import os
 import subprocess
 import sys
 from pathlib import Path
 
+import typer.testing
 from typer.testing import CliRunner
 
 from fairqueues.commands.app import app
 from tests.processes import PATIENCE
+
+# The program is made of its functions at every call; here it is made once.
+typer.testing._get_command = functools.cache(typer.testing._get_command)
 
 ROOT = Path(__file__).parents[3]
 

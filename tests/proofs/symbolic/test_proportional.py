@@ -141,16 +141,12 @@ def test_fractions_as_demands(seed):
     assert_is_allocated(random_pool(seed), {"a": F(1, 3)}, {"a": 2})
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("demands", "assume", "full"),
     [
         ([[5, 1, 4], [3, 1, "a"], [2, 6, 3]], ["2 < a < 3"], {(0, 1), (0, 1, 2), (0, 2), (2,)}),
-        pytest.param(
-            [[1, 6, 1], [1, 2, "a"], [5, 2, "b"]],
-            ["2 < a < 3", "2 < b < 3"],
-            {(0, 1), (0, 1, 2)},
-            marks=pytest.mark.long,
-        ),
+        ([[1, 6, 1], [1, 2, "a"], [5, 2, "b"]], ["2 < a < 3", "2 < b < 3"], {(0, 1), (0, 1, 2)}),
     ],
     ids=["one letter, sqrt(57)", "two letters, sqrt(79)"],
 )

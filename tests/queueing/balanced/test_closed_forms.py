@@ -56,7 +56,7 @@ def test_mmc(servers, load):
     everywhere(System(Problem([[1]], [servers], limits=[1]), [load]), MaxMin(), [mean], seed=servers)
 
 
-@pytest.mark.parametrize("shares", [(0.3, 0.4), (0.2, 0.1, 0.3)])
+@pytest.mark.parametrize("shares", [(0.3, 0.4), pytest.param((0.2, 0.1, 0.3), marks=pytest.mark.long)])
 def test_multi_class_processor_sharing(shares):
     shares = np.array(shares)
     total, n = shares.sum(), len(shares)

@@ -143,7 +143,7 @@ def test_the_policy_is_balanced_fairness():
     ("k", "d", "load", "events"),
     [
         (4, 2, 0.4, 6_000),
-        (10, 2, 0.1, 6_000),
+        pytest.param(10, 2, 0.1, 6_000, marks=pytest.mark.long),
         pytest.param(4, 2, 0.7, 20_000, marks=pytest.mark.long),
     ],
     ids=lambda given: str(given),

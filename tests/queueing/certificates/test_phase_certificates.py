@@ -97,7 +97,9 @@ def test_one_queue(arrivals, load):
     assert lower[0] - 1e-11 * mean <= mean <= upper[0] + 1e-11 * mean
 
 
-@pytest.mark.parametrize("policy", [ProportionalFair(), DRF(), AlphaFair(2)])
+@pytest.mark.parametrize(
+    "policy", [ProportionalFair(), DRF(), pytest.param(AlphaFair(2), marks=pytest.mark.long)]
+)
 @pytest.mark.parametrize("arrivals", ARRIVALS)
 def test_two_classes(policy, arrivals):
     system = System.with_load(TWO, [1, 1], 0.3, arrivals=arrivals)

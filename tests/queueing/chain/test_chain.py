@@ -44,7 +44,9 @@ def relative_gap(one, other):
 
 
 @pytest.mark.parametrize("solver", SOLVERS)
-@pytest.mark.parametrize("loads", [(0.3, 0.5), (0.2, 0.3, 0.2), (0.1, 0.2, 0.1, 0.2)])
+@pytest.mark.parametrize(
+    "loads", [(0.3, 0.5), (0.2, 0.3, 0.2), pytest.param((0.1, 0.2, 0.1, 0.2), marks=pytest.mark.long)]
+)
 def test_processor_sharing_is_product_form(solver, loads):
     sizes = np.arange(1, len(loads) + 1) / 2
     system = System(one_resource(len(loads)), loads / sizes, sizes)

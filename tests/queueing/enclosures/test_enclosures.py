@@ -91,7 +91,11 @@ def test_boxes_reach_as_far_as_limits_matter(policy):
     assert found.reached <= 1e-8
 
 
-@pytest.mark.parametrize("policy", [DRF(), ProportionalFair(), AssetFair()], ids=lambda p: p.name)
+@pytest.mark.parametrize(
+    "policy",
+    [DRF(), ProportionalFair(), pytest.param(AssetFair(), marks=pytest.mark.long)],
+    ids=lambda policy: policy.name,
+)
 def test_one_resource_is_processor_sharing(policy):
     """Equal shares of one resource are insensitive: E[x_i] = rho_i/(1 - rho), all jobs a geometric law."""
     system = System(Problem([[1], [1]], [1]), [0.2, 0.04], mean_sizes=[1, 10])

@@ -78,7 +78,7 @@ def test_single_resource_drains_its_work_at_the_free_capacity(policy):
 
 @pytest.mark.parametrize("policy", [DRF(), pytest.param(crossed_pf, marks=pytest.mark.long), MaxMin()])
 @pytest.mark.parametrize("start", [(10.0, 1.0), (1.0, 10.0), (30.0, 10.0), (4.0, 0.0)])
-@pytest.mark.parametrize("mix", [BALANCED, UNBALANCED])
+@pytest.mark.parametrize("mix", [BALANCED, pytest.param(UNBALANCED, marks=pytest.mark.long)])
 def test_a_saturated_resource_loses_work_at_its_free_capacity(policy, start, mix):
     system = System.with_load(CROSSED, mix, 0.9, mean_sizes=[2.0, 0.5])
     path = trajectory(system, policy, start)

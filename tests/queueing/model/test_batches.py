@@ -101,7 +101,9 @@ def test_chain_of_two_classes_is_that_written_state_by_state(batches, solver):
     assert law.distribution == pytest.approx(counts_with_arrival_phases(system, DRF(), (7, 6)), abs=1e-12)
 
 
-@pytest.mark.parametrize("sizes", [Erlang(2), Hyperexponential.fit(scv=3)])
+@pytest.mark.parametrize(
+    "sizes", [Erlang(2), pytest.param(Hyperexponential.fit(scv=3), marks=pytest.mark.long)]
+)
 def test_sizes_with_phases_in_batches(sizes):
     # Batches make processor sharing sensitive to the sizes. Two half-widths of 95 %.
     system = System.with_load(ONE, [1], 0.6, sizes=sizes, arrivals=Batches([0, 1]))

@@ -260,7 +260,7 @@ def test_equal_sizes_come_in_order_or_all_at_once():
     assert single_server(Deterministic(2.0), 0.5, "las").mean_duration == pytest.approx(6.0, rel=1e-12)
 
 
-@pytest.mark.parametrize("load", [0.3, 0.9])
+@pytest.mark.parametrize("load", [pytest.param(0.3, marks=pytest.mark.long), 0.9])
 @pytest.mark.parametrize("law", LAWS, ids=names)
 def test_who_knows_more_is_faster(law, load):
     found = {order: single_server(law, load, order, precision=1e-4) for order in ORDERS}

@@ -175,7 +175,7 @@ def test_max_weight_carries_what_is_packed(few, monkeypatch):
         assert "prices" in found.summary()
 
 
-@pytest.mark.parametrize("order", [["a", "b", "c"], ["c", "a", "b"]])
+@pytest.mark.parametrize("order", [["a", "b", "c"], pytest.param(["c", "a", "b"], marks=pytest.mark.long)])
 def test_one_server_with_priorities(order):
     """The queue M/M/1 with preemptive priorities: Kleinrock, Queueing Systems II, section 3.4."""
     rates, means = {"a": 0.3, "b": 0.2, "c": 0.1}, {"a": 1.0, "b": 0.5, "c": 2.0}
