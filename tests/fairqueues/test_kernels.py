@@ -1,7 +1,7 @@
 """The processes that compile all kernels, and draw the figures after that."""
 
 import os
-import time
+import threading
 
 import numpy as np
 import pytest
@@ -16,7 +16,7 @@ def grown():
     """The number of a process that holds 400 MB from now on, after more than a second."""
     if not HELD:
         HELD.append(np.ones(50_000_000))
-    time.sleep(1.2)
+    threading.Event().wait(1.2)
     return os.getpid()
 
 

@@ -109,7 +109,7 @@ class Answers:
         self.choose = answer
 
 
-blocking_or_not = pytest.mark.parametrize("blocking", [True, False])
+blocking_or_not = pytest.mark.parametrize("blocking", [True, pytest.param(False, marks=pytest.mark.long)])
 
 
 @blocking_or_not

@@ -38,7 +38,7 @@ from tests.oracles.tasklevel_reference import CLUSTER, HALVES, POOL, RULES, SCHE
 from tests.queueing.simulation.simulated import same_trace
 
 every_rule = pytest.mark.parametrize("placement", RULES, ids=lambda rule: rule.name)
-blocking_or_not = pytest.mark.parametrize("blocking", [True, False])
+blocking_or_not = pytest.mark.parametrize("blocking", [True, pytest.param(False, marks=pytest.mark.long)])
 
 
 def random_pool(rng):
