@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 from joblib import Parallel, cpu_count, delayed
-from joblib.externals.loky import process_executor
+from joblib.externals.loky import get_reusable_executor, process_executor
 
 from capacity import region_volume, stability_region
 from fairness import (
@@ -55,7 +55,7 @@ from queueing import (
     transient,
 )
 
-__all__ = ["KEPT", "KERNELS", "compile_together"]
+__all__ = ["KEPT", "KERNELS", "compile_together", "let_go"]
 
 POOL = Problem([[1, 2], [2, 1]], [2, 2])
 SERVERS = Cluster([[1, 2], [2, 1]], [[2, 2], [1, 3]])
@@ -242,6 +242,11 @@ KEPT: dict[str, Any] = {
     "initializer": _stay,
 }
 """Of :class:`joblib.Parallel`: results as they come, of processes that stay until the end, one per core."""
+
+
+def let_go() -> None:
+    """End the processes that are kept; by themselves they would put away for seconds what they hold."""
+    get_reusable_executor(reuse=True).shutdown(kill_workers=True)
 
 
 def _compiled(kernel: Callable[[], None]) -> None:

@@ -16,7 +16,8 @@ def warm() -> None:
     --------
     $ fairqueues warm
     """
-    from fairqueues.kernels import KERNELS, compile_together
+    from fairqueues.kernels import KERNELS, compile_together, let_go
 
     compile_together(shown=None)
+    let_go()
     typer.echo(f"{len(KERNELS)} groups of kernels are compiled and stored")
