@@ -14,8 +14,8 @@ settings.load_profile("any machine")
 def pytest_sessionstart(session):
     """Import the test files, each worker from another place on: what one has compiled, the next one reads.
 
-    On a new clone two workers that go through the files side by side would both compile each of them, and what
-    it imports.
+    On a new clone two workers that go through the files side by side would both compile each of them, and
+    what it imports.
     """
     config, here = session.config, Path(__file__).parent
     worker = getattr(config, "workerinput", None)

@@ -53,7 +53,7 @@ def test_facets_closer_than_floats_can_tell_are_decided_exactly():
     assert necessary(facets, Fraction(0)) == by_simplex(facets, Fraction(0)) == [0, 1]
 
 
-@pytest.mark.parametrize("rational", [True, False])
+@pytest.mark.parametrize("rational", [True, pytest.param(False, marks=pytest.mark.long)])
 def test_more_vertices_than_allowed_are_refused_before_they_are_solved(rational, monkeypatch):
     monkeypatch.setattr(Corners, "of", lambda *_: pytest.fail("vertices are solved"))
     region = stability_region(Problem(np.eye(30, dtype=int) if rational else np.eye(30), np.ones(30)))

@@ -26,6 +26,7 @@ from fairness import (
     PSDSF,
     AssetFair,
     Cluster,
+    MaxMin,
     ModelError,
     Problem,
     ProportionalFair,
@@ -89,7 +90,7 @@ REPORTING: dict[str, Callable[..., Any]] = {
         property_named("SP").of, AssetFair(), POOL, changes=5
     ),
     "queueing.fluid.circulation.circulate": partial(circulate, POOL),
-    "queueing.fluid.verdict.fluid_verdict": partial(fluid_verdict, THREE, DRF(), theorems=False, starts=2),
+    "queueing.fluid.verdict.fluid_verdict": partial(fluid_verdict, THREE, MaxMin(), theorems=False, starts=2),
     "queueing.replays.replay.replay": partial(
         replay, RECORDED, NODES, FIFOScheduler(), placement=RandomFit()
     ),

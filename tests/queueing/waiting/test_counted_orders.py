@@ -227,7 +227,10 @@ def test_two_classes_with_priorities_carry_what_the_first_one_leaves():
 
 @pytest.mark.parametrize(
     ("order", "pool", "boundary"),
-    [(Priorities("least"), TWO, math.sqrt(17) - 3), (MaxWeight(), SEVEN, 8 / 3)],
+    [
+        (Priorities("least"), TWO, math.sqrt(17) - 3),
+        pytest.param(MaxWeight(), SEVEN, 8 / 3, marks=pytest.mark.long),
+    ],
 )
 def test_simulated_jobs_grow_beyond_the_boundary(order, pool, boundary, monkeypatch):
     monkeypatch.setattr(sys.modules["queueing.simulation.simulate"], "require_carried", lambda *_: None)
