@@ -207,6 +207,7 @@ class Kernel:
     ) -> None:
         update_wrapper(self, function)
         self.py_func, self.spent = function, 0.0
+        self._at_hand, self._looked = False, 0.0
         self._helpers, self._options = helpers, options
 
     def __call__(self, *arguments: Any) -> Any:
@@ -243,9 +244,17 @@ class Kernel:
         """Whether a call runs compiled code; with NUMBA_DISABLE_JIT none does."""
         return self.dispatcher is not self.py_func
 
-    @cached_property
+    @property
     def is_at_hand(self) -> bool:
-        """Whether it lies compiled beside its source, or where NUMBA_CACHE_DIR says, for some types."""
+        """Whether it lies compiled beside its source, or where NUMBA_CACHE_DIR says, for some types.
+
+        Looked for anew when twice as much was interpreted: another process may compile it meanwhile.
+        """
+        if not self._at_hand and self.spent >= self._looked:
+            self._at_hand, self._looked = self._is_stored(), max(1.0, 2.0 * self.spent)
+        return self._at_hand
+
+    def _is_stored(self) -> bool:
         source = Path(self.py_func.__code__.co_filename)
         given = os.environ.get("NUMBA_CACHE_DIR")
         places = Path(given).glob(f"{source.parent.name}_*") if given else [source.parent / "__pycache__"]

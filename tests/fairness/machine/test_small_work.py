@@ -88,11 +88,29 @@ def test_what_is_interpreted_for_long_is_compiled_after_all(at_hand, others, par
     known = SimpleNamespace(currsize=others)
     monkeypatch.setattr(compiling, "compiler", SimpleNamespace(cache_info=lambda: known))
     assert not kernel.is_at_hand
-    vars(kernel)["is_at_hand"] = at_hand
+    kernel._at_hand = at_hand
     requests, work = 0, compiling.SMALL / 64
     while kernel.small(work) is not kernel:
         requests += 1
     assert requests == math.floor(part * compiling.PATIENCE / work) + 1
+
+
+def test_a_kernel_that_another_process_compiles_is_found(monkeypatch):
+    monkeypatch.setattr(
+        compiling, "compiler", SimpleNamespace(cache_info=lambda: SimpleNamespace(currsize=1))
+    )
+    kernel, looks, there = make(), [], []
+    monkeypatch.setattr(kernel, "_is_stored", lambda: looks.append(1) or bool(there))
+    work = compiling.PATIENCE / 1024
+    for _ in range(512):
+        assert kernel.small(work) == kernel.interpreted
+    assert len(looks) < 16  # a folder is read each time
+    there.append("kernel")
+    for _ in range(513):
+        if kernel.small(work) is kernel:
+            break
+    assert kernel.spent <= compiling.PATIENCE
+    assert kernel.is_at_hand
 
 
 def test_a_kernel_is_not_exchanged_within_a_request():

@@ -227,6 +227,7 @@ def test_kernel_residual_is_the_certificate():
         assert residual == pytest.approx(expected, rel=1e-9, abs=1e-14)  # rounding of sums near 1
 
 
+@pytest.mark.long
 def test_prices_of_large_pools_find_what_the_path_finds(monkeypatch):
     """Limits, ties, counts of 0, capacities of 0, resources that one class demands: 400 small pools."""
     for problem, counts in pools(7, 400, classes=12, resources=6):

@@ -261,6 +261,7 @@ def test_separate_servers_are_independent_queues(policy):
     np.testing.assert_allclose(limited.blocking, lost, rtol=1e-9)
 
 
+@pytest.mark.long
 def test_transient_of_separate_servers():
     system = System(APART, [0.8, 0.5], [1, 2])
     alone = System(Problem([[1]], [2]), [0.8])

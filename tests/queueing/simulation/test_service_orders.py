@@ -327,6 +327,7 @@ def test_on_one_resource_the_order_of_all_jobs_is_srpt():
         assert result.policy == f"SRPT by {by}"
 
 
+@pytest.mark.long
 def test_the_first_may_waste_what_others_could_use():
     # One job at a time, where two could have nearly a resource each: loads of .65 each are more than 1.
     system = System.with_load(Problem([[1, 0.1], [0.1, 1]], [1, 1]), [1, 1], 0.7)

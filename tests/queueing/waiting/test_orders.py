@@ -134,6 +134,7 @@ def test_phases_make_one_law_of_many():
     assert phased.n_states > plain.n_states
 
 
+@pytest.mark.long
 def test_simulation_agrees():
     system = System(TWO, [0.4, 0.4])
     law = stationary(system, FCFS())
