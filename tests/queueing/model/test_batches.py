@@ -30,9 +30,7 @@ TINY = 1e-300
 
 
 @pytest.mark.parametrize("process", [Poisson(), BURSTS])
-@pytest.mark.parametrize(
-    "blocks", [pytest.param([500], marks=pytest.mark.long), [1] * 500, [7, 100, 3, 390]]
-)
+@pytest.mark.parametrize("blocks", [pytest.param([500], marks=pytest.mark.long), [1] * 500, [7, 100, 3, 390]])
 def test_batches_of_three(process, blocks):
     drawn = Batches([0, 0, 1], process).gaps(6.0, np.random.default_rng(2))
     gaps = np.concatenate([drawn(size) for size in blocks])

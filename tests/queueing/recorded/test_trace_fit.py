@@ -32,7 +32,7 @@ def recorded(seed=1, n=4000, types=((4, 0), (8, 1), (8, 2), (1, 0), (2, 0)), gap
 @pytest.mark.parametrize("classes", [1, 2, 3, 5, 9])
 @pytest.mark.parametrize("sizes", ["phases", "exponential", "recorded"])
 def test_the_load_of_every_resource_is_that_of_the_trace(classes, sizes):
-    trace = recorded()
+    trace = recorded(n=1000)
     fit = fit_trace(trace, NODES, classes=classes, sizes=sizes)
     assert len(fit.tasks) == min(classes, 5)
     assert fit.tasks.sum() == trace.n_tasks
