@@ -376,7 +376,7 @@ def _cards(drawn: Sequence[DrawnPage], folder: str) -> str:
     links = "".join(
         f'<a href="{folder}/index.html#{one.page.key}">'
         + f'<img src="{folder}/{one.page.key}.thumb.png" alt="" loading="lazy">' * one.pictured
-        + f"{text(one.page.title)} <small>{one.seconds:.1f} s</small></a>"
+        + f"{text(one.page.title)} <small>{one.seconds:.1f}&nbsp;s</small></a>"
         for one in drawn
     )
     return f'<div class="cards">{links}</div>'
