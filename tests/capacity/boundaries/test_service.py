@@ -369,9 +369,8 @@ def balanced_table(problem, counts, side=80):
     return tasks[x, y]
 
 
-@pytest.mark.parametrize(
-    "law", [Deterministic(), pytest.param(Hyperexponential.fit(2.0), marks=pytest.mark.long)]
-)
+@pytest.mark.long
+@pytest.mark.parametrize("law", [Deterministic(), Hyperexponential.fit(2.0)])
 def test_simulated_balanced_fairness_is_insensitive(law):
     exact = service_boundary(POOL, "balanced", 0.4, [1, 1])
     method = Simulated(balanced_table, sizes=law, events=20_000, confidence=1 - 1e-3, rng=4)

@@ -104,6 +104,7 @@ def test_one_class_on_one_resource(load):
     assert_best(System(Problem([[2]], [2]), [load]), load / (1 - load))
 
 
+@pytest.mark.long
 def test_one_class_near_load_1():
     """The bound by hand is there, so that no function is looked for on 20,000 states."""
     best = assert_best(System(Problem([[1]], [1]), [0.999]), 999)
