@@ -12,6 +12,7 @@ import math
 import signal
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -32,7 +33,7 @@ from fairness import (
     Tree,
     allocate,
 )
-from fairness.cloud import dcdrf, demand_profile, edrf, edrf_rounds
+from fairness.cloud import SparseDemands, dcdrf, demand_profile, edrf, edrf_rounds
 from fairness.machine.bars import bar
 from fairness.machine.compiling import asked
 from fairqueues.traces import synthetic_gpu_trace
@@ -60,6 +61,8 @@ __all__ = ["KEPT", "KERNELS", "compile_together", "let_go"]
 POOL = Problem([[1, 2], [2, 1]], [2, 2])
 SERVERS = Cluster([[1, 2], [2, 1]], [[2, 2], [1, 3]])
 SYSTEM = System.with_load(POOL, (1, 1), 0.3)
+CLOUD = partial(demand_profile, "U0", 5_000, 500, rng=1)
+"""So many entries that threads share them."""
 
 
 def whole_tasks() -> None:
@@ -114,26 +117,30 @@ def levels() -> None:
 
 
 def rounds() -> None:
-    """DC-DRF with threads and without; enough entries for the kernels with threads."""
-    small = demand_profile("U0", 5_000, 500, rng=1)
-    for threads in (2, 1):
-        dcdrf(small, 0.01, threads=threads)
+    """DC-DRF with threads and without."""
+    _by_rounds(CLOUD())
 
 
 def clouds() -> None:
     """EDRF, by events and by rounds."""
-    small = demand_profile("U0", 5_000, 500, rng=1)
-    str(edrf(small).certificate)  # which is computed when it is asked for
-    edrf_rounds(small, deadline=60.0, threads=2)
+    _exactly(CLOUD())
 
 
 def doubles() -> None:
-    """The same of demands in doubles, such as those of one's own."""
-    small = demand_profile("U0", 5_000, 500, rng=1, dtype=np.float64)
-    str(edrf(small).certificate)  # which is computed when it is asked for
-    edrf_rounds(small, deadline=60.0, threads=2)
+    """Both of demands in doubles, such as those of one's own."""
+    cloud = CLOUD(dtype=np.float64)
+    _by_rounds(cloud)
+    _exactly(cloud)
+
+
+def _by_rounds(cloud: SparseDemands) -> None:
     for threads in (2, 1):
-        dcdrf(small, 0.01, threads=threads)
+        dcdrf(cloud, 0.01, threads=threads)
+
+
+def _exactly(cloud: SparseDemands) -> None:
+    str(edrf(cloud).certificate)  # which is computed when it is asked for
+    edrf_rounds(cloud, deadline=60.0, threads=2)
 
 
 def chains() -> None:

@@ -26,8 +26,8 @@ from fairness.errors import FairqueuesError, ModelError, PolicyError
 from fairness.machine.work import current_watch
 from fairness.model.cluster import Cluster
 from fairness.model.problem import Problem
-from fairness.protocol.cluster_policy import ClusterPolicy
-from fairness.protocol.policy import Policy, batches, offers, policy_name
+from fairness.protocol.cluster_policy import AnyPolicy, ClusterPolicy
+from fairness.protocol.policy import batches, offers, policy_name
 
 __all__ = ["OneState", "call_policy", "check_answer", "one_state", "policy_tasks"]
 
@@ -99,7 +99,7 @@ def one_state(policy: Callable[[Any, FloatArray], ArrayLike]) -> OneState:
     return policy if isinstance(policy, OneState) else OneState(policy)
 
 
-def call_policy(problem: Problem | Cluster, policy: Policy | ClusterPolicy, counts: FloatArray) -> FloatArray:
+def call_policy(problem: Problem | Cluster, policy: AnyPolicy, counts: FloatArray) -> FloatArray:
     """Answer of a policy, checked but for what it uses: (..., n_classes), or (..., n_classes, n_servers).
 
     Raises
@@ -130,7 +130,7 @@ def call_policy(problem: Problem | Cluster, policy: Policy | ClusterPolicy, coun
 
 
 def check_answer(
-    problem: Problem | Cluster, policy: Policy | ClusterPolicy, counts: FloatArray, values: FloatArray
+    problem: Problem | Cluster, policy: AnyPolicy, counts: FloatArray, values: FloatArray
 ) -> None:
     """Refuse tasks, or placements, of which a shape or a value is none, as :func:`call_policy` does."""
     name, on_servers = policy_name(policy), isinstance(problem, Cluster)
@@ -159,9 +159,7 @@ def check_answer(
         )
 
 
-def policy_tasks(
-    problem: Problem | Cluster, policy: Policy | ClusterPolicy, counts: FloatArray
-) -> FloatArray:
+def policy_tasks(problem: Problem | Cluster, policy: AnyPolicy, counts: FloatArray) -> FloatArray:
     """Tasks under a policy for counts of shape (..., n_classes), with its answer checked.
 
     On a cluster the policy answers with placements, (..., n_classes, n_servers), which are summed over the

@@ -22,8 +22,8 @@ from fairness.model.cluster import Cluster
 from fairness.model.nonzeros import Nonzeros
 from fairness.model.problem import FloatArray, Problem
 from fairness.protocol.calling import policy_tasks
-from fairness.protocol.cluster_policy import ClusterPolicy
-from fairness.protocol.policy import Policy, offers
+from fairness.protocol.cluster_policy import AnyPolicy, ClusterPolicy
+from fairness.protocol.policy import offers
 
 __all__ = ["AnsweringFollower", "Answers", "Followed", "Follower", "KernelFollower", "Question", "follow"]
 
@@ -63,7 +63,7 @@ class Followed(Protocol):
         ...
 
 
-def follow(problem: Problem | Cluster, policy: Policy | ClusterPolicy) -> Follower:
+def follow(problem: Problem | Cluster, policy: AnyPolicy) -> Follower:
     """Follower of a policy, which on a cluster answers with the tasks on all servers together.
 
     Answers of policies that offer no follower are checked as :func:`~fairness.protocol.calling.policy_tasks`

@@ -28,7 +28,7 @@ from fairness.model.nonzeros import reduced
 from fairness.model.problem import FloatArray, Problem
 from fairness.model.tree import Tree
 from fairness.protocol.calling import call_policy, check_answer
-from fairness.protocol.cluster_policy import ClusterPolicy, ClusterSolution
+from fairness.protocol.cluster_policy import AnyPolicy, ClusterPolicy, ClusterSolution
 from fairness.protocol.policy import CertifyingPolicy, Policy, Solution, offers, policy_name
 from fairness.results.any_allocation import AnyAllocation
 from fairness.results.cluster_allocation import ClusterAllocation
@@ -259,7 +259,7 @@ def allocate(
     problem: Cluster, policy: ClusterPolicy, counts: ArrayLike | None = None
 ) -> ClusterAllocation: ...
 def allocate(
-    problem: Problem | Cluster, policy: Policy | ClusterPolicy, counts: ArrayLike | None = None
+    problem: Problem | Cluster, policy: AnyPolicy, counts: ArrayLike | None = None
 ) -> Allocation | ClusterAllocation:
     """Share a pool or a cluster among its classes by a policy, and certify the result.
 
@@ -330,7 +330,7 @@ def allocate(
     )
 
 
-def _place(cluster: Cluster, policy: Policy | ClusterPolicy, counts: ArrayLike | None) -> ClusterAllocation:
+def _place(cluster: Cluster, policy: AnyPolicy, counts: ArrayLike | None) -> ClusterAllocation:
     name, division = policy_name(policy), getattr(policy, "division", "resource")
     x = cluster.check_state(counts)
     if isinstance(policy, ClusterPolicy) and offers(policy, "solve"):

@@ -14,8 +14,7 @@ from fairness.display.wording import in_use
 from fairness.evidence.clusters import server_usage, time_shares, virtual_dominant_shares
 from fairness.evidence.pools import Certificate
 from fairness.model.cluster import Cluster
-from fairness.protocol.cluster_policy import ClusterPolicy
-from fairness.protocol.policy import Policy
+from fairness.protocol.cluster_policy import AnyPolicy
 from fairness.results.any_allocation import AnyAllocation
 from fairness.results.placements import placement_bars, server_table
 
@@ -54,7 +53,7 @@ class ClusterAllocation(AnyAllocation):
     """
 
     cluster: Cluster
-    policy: Policy | ClusterPolicy | None
+    policy: AnyPolicy | None
     name: str
     division: str
     counts: FloatArray

@@ -22,15 +22,15 @@ from fairness.evidence.pools import SATURATION, feasibility_residual, relative_u
 from fairness.model.cluster import Cluster
 from fairness.model.problem import Problem
 from fairness.policies.maxmin import DRF
-from fairness.protocol.cluster_policy import ClusterPolicy
-from fairness.protocol.policy import Policy, policy_name
+from fairness.protocol.cluster_policy import AnyPolicy, ClusterPolicy
+from fairness.protocol.policy import policy_name
 from fairness.testing.instances import KINDS, random_cluster, random_problem
 
 __all__ = ["CHECKS", "check_policy"]
 
 
 def check_policy(
-    policy: Policy | ClusterPolicy, *, skip: Collection[str] = (), rng: Seed = 0, instances: int = 12
+    policy: AnyPolicy, *, skip: Collection[str] = (), rng: Seed = 0, instances: int = 12
 ) -> None:
     """Raise AssertionError, naming the check, if a policy fails the battery.
 

@@ -33,8 +33,7 @@ from scipy import sparse
 
 from fairness.machine.memory import require_memory
 from fairness.model.problem import FloatArray
-from fairness.protocol.cluster_policy import ClusterPolicy
-from fairness.protocol.policy import Policy
+from fairness.protocol.cluster_policy import AnyPolicy
 from fairqueues.exchange.chain_files import Columns, file_names, write_files
 from fairqueues.files import require_writable
 from queueing.chain.solvers.balance import box_rates
@@ -46,7 +45,7 @@ from queueing.states.table import Table, tabulate
 __all__ = ["generator", "write_generator"]
 
 
-def generator(system: System, policy: Policy | ClusterPolicy, shape: Sequence[int] | int) -> sparse.csr_array:
+def generator(system: System, policy: AnyPolicy, shape: Sequence[int] | int) -> sparse.csr_array:
     """Generator Q of the job counts on a box; in the numbers of the states the last count runs fastest.
 
     Parameters
@@ -82,7 +81,7 @@ def generator(system: System, policy: Policy | ClusterPolicy, shape: Sequence[in
 
 def write_generator(
     system: System,
-    policy: Policy | ClusterPolicy,
+    policy: AnyPolicy,
     shape: Sequence[int] | int,
     path: str | os.PathLike[str],
     *,
@@ -129,7 +128,7 @@ def write_generator(
     )
 
 
-def _tabulated(system: System, policy: Policy | ClusterPolicy, shape: Sequence[int] | int) -> Table:
+def _tabulated(system: System, policy: AnyPolicy, shape: Sequence[int] | int) -> Table:
     """Tasks on the box, after asking whether the memory holds all that follows."""
     sizes = check_box(shape, system)
     # Table and counts; entries, 16 bytes each, thrice while they are sorted and checked.

@@ -40,9 +40,9 @@ from numpy.typing import ArrayLike, NDArray
 from fairness.arguments.validation import Entropy
 from fairness.machine.cache_lines import apart
 from fairness.model.problem import FloatArray
-from fairness.protocol.cluster_policy import ClusterPolicy
+from fairness.protocol.cluster_policy import AnyPolicy
 from fairness.protocol.following import Question
-from fairness.protocol.policy import Policy, policy_name
+from fairness.protocol.policy import policy_name
 from queueing.model.system import System
 from queueing.simulation import policy_rows
 from queueing.simulation.kernels import kernel
@@ -84,7 +84,7 @@ class CountLevel(Level[Run]):
     def __init__(
         self,
         system: System,
-        policy: Policy | ClusterPolicy,
+        policy: AnyPolicy,
         length: RunLength,
         options: CountOptions,
     ) -> None:

@@ -36,9 +36,9 @@ from fairness.errors import UnstableError
 from fairness.machine.cache_lines import apart
 from fairness.model.problem import FloatArray
 from fairness.protocol.calling import OneState, policy_tasks
-from fairness.protocol.cluster_policy import ClusterPolicy
+from fairness.protocol.cluster_policy import AnyPolicy
 from fairness.protocol.following import Question, follow
-from fairness.protocol.policy import Policy, policy_name
+from fairness.protocol.policy import policy_name
 from queueing.model.system import System
 from queueing.simulation.kernels import kernel, part
 from queueing.states.growing_table import LESS, GrowingTable, doubled, largest_counts
@@ -245,7 +245,7 @@ class PolicySource:
     def __init__(
         self,
         system: System,
-        policy: Policy | ClusterPolicy,
+        policy: AnyPolicy,
         table: Table | None,
         events: float = 1e6,
         *,

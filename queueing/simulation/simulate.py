@@ -25,8 +25,7 @@ from numpy.typing import ArrayLike
 from fairness.arguments.validation import Seed, require_choice
 from fairness.errors import ModelError
 from fairness.machine.work import ProgressOption
-from fairness.protocol.cluster_policy import ClusterPolicy
-from fairness.protocol.policy import Policy
+from fairness.protocol.cluster_policy import AnyPolicy
 from queueing.fluid.stability import require_stable
 from queueing.model.job_trace import JobTrace
 from queueing.model.system import System
@@ -59,7 +58,7 @@ for _name, _level in LEVELS.items():
 
 def simulate(
     system: System,
-    policy: Policy | ClusterPolicy | Scheduler | Order | SRPT,
+    policy: AnyPolicy | Scheduler | Order | SRPT,
     *,
     level: str | None = None,
     events: int | None = None,

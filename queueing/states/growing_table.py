@@ -27,8 +27,8 @@ from fairness.machine.memory import require_memory
 from fairness.machine.work import Task, current_watch, watching
 from fairness.model.problem import FloatArray
 from fairness.protocol.calling import policy_tasks
-from fairness.protocol.cluster_policy import ClusterPolicy
-from fairness.protocol.policy import Policy, policy_name
+from fairness.protocol.cluster_policy import AnyPolicy
+from fairness.protocol.policy import policy_name
 from queueing.model.system import System
 from queueing.states.box import count_states
 from queueing.states.table import Table, check_table, tabulate
@@ -80,7 +80,7 @@ class GrowingTable:
     def __init__(
         self,
         system: System,
-        policy: Policy | ClusterPolicy,
+        policy: AnyPolicy,
         table: Table | None = None,
         events: float = 1e6,
         instead: str = LESS,

@@ -26,9 +26,9 @@ from fairness.machine.work import Task
 from fairness.model.cluster import Cluster
 from fairness.model.problem import FloatArray, Problem
 from fairness.protocol.calling import policy_tasks
-from fairness.protocol.cluster_policy import ClusterPolicy
+from fairness.protocol.cluster_policy import AnyPolicy
 from fairness.protocol.following import Followed
-from fairness.protocol.policy import Policy, batches, policy_name
+from fairness.protocol.policy import batches, policy_name
 from queueing.states.box import box_name, check_shape, count_axes, count_states
 
 if TYPE_CHECKING:
@@ -69,7 +69,7 @@ class Table:
     problem: Problem | Cluster
     policy: str
     tasks: FloatArray
-    function: Policy | ClusterPolicy
+    function: AnyPolicy
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -88,7 +88,7 @@ class Table:
         labels = {"job_class": names, "policy": self.policy, **axes}
         return described(xr.Dataset({"tasks": ((*axes, "job_class"), self.tasks)}, labels))
 
-    def is_of(self, problem: Problem | Cluster, policy: Policy | ClusterPolicy) -> bool:
+    def is_of(self, problem: Problem | Cluster, policy: AnyPolicy) -> bool:
         """Whether the table is of an equal problem and an equal policy."""
         same = self.function is policy or (
             type(self.function) is type(policy) and bool(self.function == policy)
@@ -96,7 +96,7 @@ class Table:
         return same and self.problem.same(problem)
 
 
-def check_table(name: str, table: Any, problem: Problem | Cluster, policy: Policy | ClusterPolicy) -> None:
+def check_table(name: str, table: Any, problem: Problem | Cluster, policy: AnyPolicy) -> None:
     """Refuse what is neither None nor a table of this problem and policy."""
     if table is not None and not (isinstance(table, Table) and table.is_of(problem, policy)):
         raise ModelError.of(
@@ -137,7 +137,7 @@ def death_rates(table: Table, mean_sizes: FloatArray, axes: Sequence[int]) -> De
 
 def tabulate(
     problem: Problem | Cluster,
-    policy: Policy | ClusterPolicy,
+    policy: AnyPolicy,
     shape: Sequence[int] | int,
     *,
     known: Table | None = None,
@@ -193,7 +193,7 @@ def tabulate(
 
 def _computed(
     problem: Problem | Cluster,
-    policy: Policy | ClusterPolicy,
+    policy: AnyPolicy,
     sizes: tuple[int, ...],
     known: Table | None,
     n_jobs: int,
@@ -217,7 +217,7 @@ def _computed(
 
 def evaluate(
     problem: Problem | Cluster,
-    policy: Policy | ClusterPolicy,
+    policy: AnyPolicy,
     tasks: FloatArray,
     missing: range | NDArray[np.intp],
     counts: Callable[[NDArray[np.intp]], FloatArray],
@@ -278,9 +278,7 @@ def _places(missing: range | NDArray[np.intp]) -> NDArray[np.intp]:
     return np.arange(missing.start, missing.stop) if isinstance(missing, range) else missing
 
 
-def _part(
-    states: int, problem: Problem | Cluster, policy: Policy | ClusterPolicy, counts: FloatArray
-) -> FloatArray:
+def _part(states: int, problem: Problem | Cluster, policy: AnyPolicy, counts: FloatArray) -> FloatArray:
     """Tasks in a part of so many states, which is too small to tell what pays."""
     with asked(states):
         return policy_tasks(problem, policy, counts)

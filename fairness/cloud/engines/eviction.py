@@ -458,8 +458,7 @@ def run(
     rows = shared_rows(demands, parts), demands.columns, demands.values, growth
     state = State.start(loads, demands.n_tenants, epsilon)
     listed, starts, nobody = np.zeros(m, np.bool_), np.zeros(m + 1, np.int64), np.empty(0, np.int32)
-    nothing = frozen(listed), frozen(starts), frozen(nobody)
-    known = pattern or Pattern(*nothing, demands.n_entries, demands.n_tenants)
+    known = pattern or Pattern(listed, starts, nobody, demands.n_entries, demands.n_tenants)
     seconds, part = {"list": 0.0, "fill": time.perf_counter() - begin}, FIRST_LISTED
     why, late, limits = PAUSED, False, (1 if passed else m, np.inf, orderly(demands.n_tenants))
     while why in (PAUSED, UNLISTED) and not late:

@@ -37,8 +37,8 @@ from fairness.properties.counterexamples.shrinking import CLEAR, Verdict, smalle
 from fairness.properties.counterexamples.sketches import check_domain
 from fairness.properties.exact.confirm import confirm
 from fairness.properties.protocol.property import TOLERANCE, Property, Witness, tree_of
-from fairness.protocol.cluster_policy import ClusterPolicy
-from fairness.protocol.policy import Policy, policy_name
+from fairness.protocol.cluster_policy import AnyPolicy, ClusterPolicy
+from fairness.protocol.policy import policy_name
 
 __all__ = ["check_budget", "exact_verdict", "search"]
 
@@ -59,7 +59,7 @@ _DOUBTS = 20
 
 
 def search(
-    policy: Policy | ClusterPolicy,
+    policy: AnyPolicy,
     prop: Property,
     *,
     budget: int = 2000,

@@ -32,8 +32,8 @@ from fairness.errors import ModelError
 from fairness.model.cluster import Cluster
 from fairness.model.problem import Problem
 from fairness.model.tree import Tree
-from fairness.protocol.cluster_policy import ClusterPolicy
-from fairness.protocol.policy import Policy, policy_name
+from fairness.protocol.cluster_policy import AnyPolicy
+from fairness.protocol.policy import policy_name
 
 __all__ = [
     "TOLERANCE",
@@ -254,7 +254,7 @@ class Property:
 
     def of(
         self,
-        policy: Policy | ClusterPolicy,
+        policy: AnyPolicy,
         model: Model,
         *,
         changes: int = 100,
@@ -276,7 +276,7 @@ class Property:
         return replace(worst, entropy=entropy)
 
 
-def division_of(policy: Policy | ClusterPolicy) -> str:
+def division_of(policy: AnyPolicy) -> str:
     """How the policy shares a server: "resource" unless it says otherwise."""
     return str(getattr(policy, "division", "resource"))
 

@@ -51,8 +51,8 @@ from fairness.arguments.validation import Entropy, require_number, require_whole
 from fairness.errors import ModelError
 from fairness.machine.memory import require_memory
 from fairness.model.problem import FloatArray
-from fairness.protocol.cluster_policy import ClusterPolicy
-from fairness.protocol.policy import Policy, policy_name
+from fairness.protocol.cluster_policy import AnyPolicy
+from fairness.protocol.policy import policy_name
 from queueing.model.job_trace import JobTrace
 from queueing.model.laws import Law
 from queueing.model.system import System
@@ -217,7 +217,7 @@ class JobLevel(Level[Sample]):
     def __init__(
         self,
         system: System,
-        policy: Policy | ClusterPolicy | SRPT,
+        policy: AnyPolicy | SRPT,
         length: RunLength,
         options: JobOptions,
     ) -> None:
@@ -370,7 +370,7 @@ class JobLevel(Level[Sample]):
 
 
 def _source(
-    system: System, policy: Policy | ClusterPolicy | SRPT, table: Table | None, events: float
+    system: System, policy: AnyPolicy | SRPT, table: Table | None, events: float
 ) -> PolicySource | OrderSource:
     if isinstance(policy, SRPT):
         return OrderSource(system.problem, policy.name)
