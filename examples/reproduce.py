@@ -22,7 +22,7 @@ from joblib import Parallel, delayed
 import examples.interrupted  # noqa: F401 (before what takes long)
 from examples.gallery import DrawnPage, Page, Tally, write_figure, write_front_page, write_gallery
 from examples.stamp import stamp
-from fairqueues.kernels import KEPT, compile_together, let_go
+from fairqueues.kernels import KEPT, compile_together
 
 __all__ = ["Source", "command", "draw_all", "records_of"]
 
@@ -159,7 +159,6 @@ def command(
         done = ", ".join(tallies[s].folder for s in sorted(tallies)) or "none"
         print(f"interrupted; galleries written: {done}", file=sys.stderr)
         return 130
-    let_go()
     pages = [page.page for found in drawn for _, page in sorted(found.items())]
     differing = [f"{page.title}: {c.statement}" for page in pages for c in page.checks if c.agrees is False]
     for line in differing:
