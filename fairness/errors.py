@@ -20,6 +20,7 @@ __all__ = [
     "PolicyError",
     "UnstableError",
     "advised",
+    "unadvised",
 ]
 
 VERBS = "add|change|drop|fewer|give|larger|longer|lower|more|raise|reduce|remove|set|smaller|use"
@@ -135,3 +136,17 @@ def advised(remedy: str, *lacking: str) -> Iterator[None]:
             told |= {"best": error.best, "residual": error.residual}
         kind = NotConvergedError if isinstance(error, NotConvergedError) else ModelError
         raise kind(f"{said}; {remedy}", **told) from error
+
+
+def unadvised(message: str) -> str:
+    """A message without its remedy, where that is not in the hands of who reads it.
+
+    Examples
+    --------
+    >>> unadvised("too short: it measures 3 units of time; give more events, twice as much")
+    'too short: it measures 3 units of time'
+    >>> unadvised("weights must be > 0; got -1.0")
+    'weights must be > 0; got -1.0'
+    """
+    said, _, remedy = message.rpartition("; ")
+    return said if said and re.match(rf"(?:{VERBS}|take)\b", remedy) else message

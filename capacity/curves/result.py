@@ -365,7 +365,9 @@ class Solved(LoadCurves):
             return None
         columns: Any = {name: getattr(self, name)[load, method] for name in COLUMNS}
         found_by, known = self.found_by[load][method], self.known[load][method]
-        return Found(result, found_by, known, remark=self.remarks[load][method], **columns)
+        told = self.remarks[load][method]
+        remark = Found.of_run(result).remark if found_by == SIMULATION else told
+        return Found(result, found_by, known, remark=remark, passed="" if remark else told, **columns)
 
     def above_best(self) -> pd.DataFrame:
         """How far mean jobs in all are above those that every policy has at least, relatively.
@@ -422,6 +424,8 @@ class Solved(LoadCurves):
             lines = ["means under policies", *aligned([heads, *rows])]
         lines += [f"  {line}" for line in self.compared()]
         lines += ["  interrupted: more would be known"] if self.interrupted else []
+        if any(NOTHING in row for row in self.known) or self.without_interval():
+            lines.append("  more seconds may tell more: solve(..., start=result) goes on from here")
         return "\n".join([*lines, *(f"  {line}" for line in self.left_out())])
 
     def compared(self) -> list[str]:

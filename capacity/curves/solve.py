@@ -41,7 +41,7 @@ from fairness.arguments.validation import (
     spawned,
 )
 from fairness.display.wording import named
-from fairness.errors import FairqueuesError, ModelError, NotConvergedError, PolicyError, UnstableError
+from fairness.errors import FairqueuesError, ModelError, NotConvergedError, PolicyError, UnstableError, unadvised
 from fairness.machine.checkpoint import digest_of
 from fairness.machine.work import TOO_LONG, OutOfTime, ProgressOption, Task, watching
 from fairness.protocol.policy import batches
@@ -301,8 +301,9 @@ class _Cell:
         """On what was found."""
         if self.found is None:
             return ""
-        doubt = self.doubt if self.found_by == SIMULATION else ""
-        return "; ".join(filter(None, (self.found.remark, doubt)))
+        told = unadvised(self.found.remark) or self.found.passed
+        doubt = self.doubt if self.found_by == SIMULATION and self.doubt not in told else ""
+        return "; ".join(filter(None, (told, doubt)))
 
     @property
     def error(self) -> str:
@@ -328,8 +329,11 @@ class _Cell:
         except PolicyError as error:
             self._no_policy(error)
         except (ModelError, NotConvergedError, OutOfTime) as error:
+            why = " ".join(str(error).split())
             if self.found is None:
-                self.said = " ".join(str(error).split())
+                self.said = why
+            elif self.found_by == SIMULATION and error.argument != "methods":
+                self.found = replace(self.found, passed=why)
 
     def lengthen(self, runs: BySimulation, effort: Effort) -> None:
         """More of the simulation."""
@@ -344,9 +348,9 @@ class _Cell:
             _log.info("%s: %s", self.place, error)
         else:
             self.drawn |= found.result is not before
-            remark = "" if self.found is None else self.found.remark
+            passed = "" if self.found is None else self.found.passed
             if found.precision(self.system) < self.precision():
-                self.found, self.found_by, self.said = replace(found, remark=remark), SIMULATION, ""
+                self.found, self.found_by, self.said = replace(found, passed=passed), SIMULATION, ""
 
 
 def _growing(system: System, error: UnstableError) -> str:

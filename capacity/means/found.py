@@ -47,7 +47,9 @@ class Found:
     mean_jobs, mean_durations, service_rates : ndarray of shape (n_classes,)
     mean_jobs_error, mean_durations_error, service_rates_error : ndarray of shape (n_classes,)
     remark : str
-        Why no better method was taken, or there is no interval.
+        Why there is no interval, or no better error.
+    passed : str
+        Why no better method was taken.
     """
 
     result: Any
@@ -60,6 +62,7 @@ class Found:
     mean_durations_error: FloatArray
     service_rates_error: FloatArray
     remark: str = ""
+    passed: str = ""
 
     @classmethod
     def of(
@@ -105,10 +108,15 @@ class Found:
             part = self.mean_jobs_error[live] / self.mean_jobs[live]
         return float(np.nan_to_num(part, nan=math.inf).max(initial=0.0))
 
+    @property
+    def told(self) -> str:
+        """The remark; without one, why no better method was taken."""
+        return self.remark or self.passed
+
     def outputs(self) -> dict[str, Any]:
         """The means and errors with the dimension job_class, and words, as a sweep takes them."""
         told: dict[str, Any] = {name: ("job_class", getattr(self, name)) for name in COLUMNS}
-        return told | {"found_by": self.found_by, "remark": self.remark}
+        return told | {"found_by": self.found_by, "remark": self.told}
 
 
 def _carried(

@@ -30,7 +30,7 @@ from capacity.means.method import PART, Effort, Method, Plan, clock
 from capacity.means.optimum import ByOptimum
 from capacity.means.simulations import LEAST, BySimulation
 from capacity.means.words import BALANCED, method_label
-from fairness.errors import ModelError, NotConvergedError, PolicyError, UnstableError, advised
+from fairness.errors import ModelError, NotConvergedError, PolicyError, UnstableError, advised, unadvised
 from fairness.machine.work import ASIDE, OutOfTime, duration, watching
 from queueing.model.system import System
 
@@ -96,8 +96,7 @@ def answered(
             raise  # whatever the method
         except (ModelError, NotConvergedError, OutOfTime) as error:
             failed.append((method.name, error))
-            late = isinstance(error, OutOfTime)
-            said.append(f"no {method.name}: {f'not done in {duration(now.seconds)}' if late else error}")
+            said.append(f"no {method.name}: {_why_not(error, now)}")
             continue
         if best is None or found.precision(system) < best.precision(system):
             best = found
@@ -106,14 +105,22 @@ def answered(
     if best is None and not said:
         raise ModelError.of("methods", f": none of them is for {method_label(policy)}")
     if best is None:
-        if len(failed) == 1 and len(said) == 1 and not isinstance(failed[0][1], OutOfTime):
+        if len(failed) == len(said) == 1 and not effort.timed and not isinstance(failed[0][1], OutOfTime):
             raise failed[0][1]
         kind = type(failed[-1][1]) if failed and len(failed) == len(said) else NotConvergedError
-        texts = [f"{name}: {error}" for name, error in failed] if len(failed) == len(said) else said
+        own = len(failed) == len(said) and not effort.timed
+        texts = [f"{name}: {error}" for name, error in failed] if own else said
         raise (NotConvergedError if kind is OutOfTime else kind)("; ".join(texts))
-    own = [] if not best.remark else [best.remark]
-    remark = "; ".join(own or (said if best.found_by in (SIMULATION, PROVED) else []))
-    return replace(best, remark=" ".join(remark.split()))
+    passed = "; ".join(said) if best.found_by in (SIMULATION, PROVED) else ""
+    return replace(best, remark=" ".join(best.remark.split()), passed=" ".join(passed.split()))
+
+
+def _why_not(error: Exception, effort: Effort) -> str:
+    """Why a method has no answer; where time matters without a remedy: it is more time."""
+    if not effort.timed:
+        return str(error)
+    late = isinstance(error, OutOfTime) or isinstance(error.__context__, OutOfTime)
+    return f"not done in {duration(effort.seconds)}" if late else unadvised(str(error))
 
 
 def _run(plan: Plan, effort: Effort, deadline: float) -> Found:

@@ -371,7 +371,7 @@ def _means(system: System, method: Any, now: bool) -> Means:
     found = answered(system, method, _methods(system, method, now), Effort() if few else Effort(DEAR))
     if isinstance(method, str):
         if found.found_by != method:
-            raise NotConvergedError(found.remark, residual=1.0)
+            raise NotConvergedError(found.told, residual=1.0)
         return found.service_rates, 0.0, ""
     error = found.precision(system)
     if not error <= ACCURACY:

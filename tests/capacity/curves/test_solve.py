@@ -214,6 +214,21 @@ def test_what_was_found_goes_on():
         solve(SYSTEM.at_load(0.4), start=first, **ask)
 
 
+def test_what_was_said_of_a_run_that_was_too_short_is_not_said_of_a_longer_one():
+    near = SYSTEM.at_load(0.95)
+    methods = [ByChain(max_states=20), BySimulation(events=1000)]
+    short = solve(near, DRF(), methods=methods, seconds=math.inf, rng=1)
+    assert short.known == (("simulated, no interval",),)
+    assert "too short" in short.summary()
+    assert "give more events" not in short.summary()  # solve has no events: it is more seconds that help
+    assert "more seconds" in short.summary()
+    longer = solve(near, DRF(), methods=methods, seconds=ENOUGH, precision=0.5, start=short, rng=1)
+    assert longer.known == (("simulated, 95 %",),)
+    assert "too short" not in longer.summary()
+    assert "exceeds max_states=20" in longer.remarks[0][0]  # why there is no chain
+    assert "more seconds" not in longer.summary()
+
+
 def test_a_file_goes_on_too(tmp_path):
     ask = {"policies": ProportionalFair(), "methods": [BySimulation()], "seconds": ENOUGH}
     solve(SYSTEM, precision=0.2, **ask).save(tmp_path / "solved.json")
