@@ -41,7 +41,14 @@ from fairness.arguments.validation import (
     spawned,
 )
 from fairness.display.wording import named
-from fairness.errors import FairqueuesError, ModelError, NotConvergedError, PolicyError, UnstableError, unadvised
+from fairness.errors import (
+    FairqueuesError,
+    ModelError,
+    NotConvergedError,
+    PolicyError,
+    UnstableError,
+    unadvised,
+)
 from fairness.machine.checkpoint import digest_of
 from fairness.machine.work import TOO_LONG, OutOfTime, ProgressOption, Task, watching
 from fairness.protocol.policy import batches

@@ -63,8 +63,11 @@ def audit(
     call.deliver(
         "Audit",
         table.to_dataframe(),
-        (Evidence(c.policy, f"violates {c.property}: {c.confirmation}", c.best) for c in crosses),
-        notes=filter(None, table.summary().splitlines()[-3:]),
+        (
+            Evidence(c.policy, f"violates {c.property}: {c.confirmation}; relatively by", c.best)
+            for c in crosses
+        ),
+        notes=[*table.legend(), *(["--json holds the models of the witnesses"] if crosses else [])],
         failures=table.contradictions,
         seed=table.settings["seed"],
         extra={"witnesses": {f"{c.policy}, {c.property}": c.summary() for c in crosses}},

@@ -101,30 +101,43 @@ class AuditTable(Result):
 
     def summary(self, *, details: bool = False) -> str:
         """Return the tables, one for pools and one for clusters; with details also every witness in words."""
-        cells = [self.cells[policy, prop] for prop in self.properties for policy in self.policies]
         lines = []
         for models in ("pools", "clusters"):
             policies = [p for p in self.policies if self.cells[p, self.properties[0]].models == models]
             if policies:
                 lines += [*self._grid(models, policies), ""]
+        lines += self.legend()
+        lines += [f"contradiction: {text}" for text in self.contradictions]
+        if details:
+            lines += [
+                text
+                for cell in self._in_order
+                if cell.violated or cell.failures
+                for text in ("", cell.summary())
+            ]
+        elif self.witnesses:
+            lines.append("summary(details=True) tells the witnesses")
+        return "\n".join(lines)
+
+    @property
+    def _in_order(self) -> list[SearchResult]:
+        return [self.cells[policy, prop] for prop in self.properties for policy in self.policies]
+
+    def legend(self) -> list[str]:
+        """What the marks say, and what the search was, in lines of text."""
+        cells = self._in_order
         searched = [cell.evaluated for cell in cells if cell.exhausted]
         span = ""
         if searched:
             ends = dict.fromkeys((min(searched), max(searched)))
             span = f"; a ✓ stands for {' to '.join(f'{end:,}' for end in ends)} models"
-        lines.append(_LEGEND + span)
+        lines = [_LEGEND + span]
         if any("?" in cell.mark for cell in cells):
             lines.append("? the violation is not confirmed in exact arithmetic")
         if any(cell.failures for cell in cells):
             lines.append("! the policy failed on some models, see below")
         told = ", ".join(f"{name} {value}" for name, value in self.settings.items())
-        lines.append(f"{told}; {self.seconds:.1f} s")
-        lines += [f"contradiction: {text}" for text in self.contradictions]
-        if details:
-            lines += [
-                text for cell in cells if cell.violated or cell.failures for text in ("", cell.summary())
-            ]
-        return "\n".join(lines)
+        return [*lines, f"{told}; {self.seconds:.1f} s"]
 
     def _grid(self, models: str, policies: Sequence[str]) -> list[str]:
         stem = max(len(models), *map(len, self.properties))

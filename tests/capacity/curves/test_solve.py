@@ -264,7 +264,7 @@ def test_what_takes_longer_is_said_before_it_begins():
     told = []
     solved = solve(six, DRF(), methods=[ByChain(), ByBounds(rounds=0)], seconds=20, progress=told.append)
     announced = [str(progress) for progress in told if progress.announced]
-    [line] = [line for line in announced if "no chain" in line]
+    line, *_ = [line for line in announced if "no chain" in line]  # again where the bounds were not done
     assert line.startswith("DRF at load 0.95: no chain: about ")
     assert "states or more" in line
     assert solved.found_by[0][0] in ("", "proved")
