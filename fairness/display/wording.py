@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+import numpy as np
+from numpy.typing import ArrayLike
+
 __all__ = [
     "NAMED",
     "capital",
@@ -16,6 +19,7 @@ __all__ = [
     "percent",
     "rough",
     "said",
+    "share_head",
     "units",
 ]
 
@@ -84,6 +88,20 @@ def units(capacity: float) -> str:
 def noted(notes: Sequence[str]) -> str:
     """Notes in brackets, behind what they are about."""
     return f" ({'; '.join(notes)})" if notes else ""
+
+
+def share_head(counts: ArrayLike, weights: ArrayLike) -> str:
+    """Head of a column of dominant shares, each of one job and over its weight.
+
+    Examples
+    --------
+    >>> share_head([1, 1], [1, 1]), share_head([3, 1], [1, 1]), share_head([3, 1], [2, 1])
+    ('dom. share', 'dom. share per job', 'dom. share per job and weight')
+    """
+    counts, weights = np.asarray(counts), np.asarray(weights)
+    per = {"job": (counts != 0) & (counts != 1), "weight": weights != 1}
+    of = " and ".join(noun for noun, matters in per.items() if matters.any())
+    return f"dom. share per {of}" if of else "dom. share"
 
 
 def capital(text: str) -> str:

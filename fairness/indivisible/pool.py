@@ -49,6 +49,7 @@ from fairness.arguments.validation import (
 from fairness.display.drawing import stacked_bars
 from fairness.display.result import Result
 from fairness.display.tables import aligned
+from fairness.display.wording import share_head
 from fairness.errors import ModelError
 from fairness.evidence.pools import Certificate
 from fairness.indivisible.free_resources import ROUNDING, Ledger, Number
@@ -213,7 +214,7 @@ class TaskFilling(Result):
     def summary(self) -> str:
         """What a person wants to read: tasks, shares and what stopped them, order, usage, gap."""
         problem = self.problem
-        table = [["class", "jobs", "tasks", "dom. share", "stopped by"]]
+        table = [["class", "jobs", "tasks", share_head(self.counts, problem.weights), "stopped by"]]
         for n, name in enumerate(problem.job_classes):
             jobs, tasks, share = f"{self.counts[n]:g}", str(self.tasks[n]), _text(self.dominant_shares[n])
             table.append([name, jobs, tasks, share, self._stop(n)])

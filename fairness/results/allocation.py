@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 
 from fairness.display.drawing import stacked_bars
 from fairness.display.tables import Columns, aligned
-from fairness.display.wording import in_use
+from fairness.display.wording import in_use, share_head
 from fairness.errors import ModelError
 from fairness.evidence.clusters import placement_certificate
 from fairness.evidence.pools import (
@@ -169,7 +169,7 @@ class Allocation(AnyAllocation):
     def summary(self) -> str:
         """What a person wants to read: tasks, shares and bottlenecks, utilization, certificate."""
         problem = self.problem
-        table = [["class", "jobs", "tasks", "dom. share", "stopped by"]]
+        table = [["class", "jobs", "tasks", share_head(self.counts, problem.weights), "stopped by"]]
         for i, name in enumerate(problem.job_classes[:CLASSES]):
             stop = ", ".join(self.bottlenecks[i]) or ("limit" if self._at_limit[i] else "nothing")
             if self.counts[i] == 0:
