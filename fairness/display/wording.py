@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
 
-import numpy as np
-from numpy.typing import ArrayLike
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
 __all__ = [
     "NAMED",
@@ -90,15 +91,16 @@ def noted(notes: Sequence[str]) -> str:
     return f" ({'; '.join(notes)})" if notes else ""
 
 
-def share_head(counts: ArrayLike, weights: ArrayLike) -> str:
+def share_head(counts: NDArray[Any], weights: NDArray[Any]) -> str:
     """Head of a column of dominant shares, each of one job and over its weight.
 
     Examples
     --------
-    >>> share_head([1, 1], [1, 1]), share_head([3, 1], [1, 1]), share_head([3, 1], [2, 1])
+    >>> import numpy as np
+    >>> one, other = np.ones(2), np.array([3.0, 1.0])
+    >>> share_head(one, one), share_head(other, one), share_head(other, other)
     ('dom. share', 'dom. share per job', 'dom. share per job and weight')
     """
-    counts, weights = np.asarray(counts), np.asarray(weights)
     per = {"job": (counts != 0) & (counts != 1), "weight": weights != 1}
     of = " and ".join(noun for noun, matters in per.items() if matters.any())
     return f"dom. share per {of}" if of else "dom. share"
