@@ -116,6 +116,8 @@ class Join(Change):
     def text(self, model: Model) -> str:
         """Who has joined."""
         self.validate(model)
+        if len(self.users) == model.n_classes:
+            return "all have joined"
         names = ", ".join(model.job_classes[n] for n in self.users)
         return f"only {names} joined so far, with {self.part(model)} of every resource"
 

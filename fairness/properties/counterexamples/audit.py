@@ -378,7 +378,10 @@ def _is_better(witness: Witness, confirmation: str, cell: SearchResult) -> bool:
 
 def _transferred(witness: Witness, prop: Property, policy: Any) -> Witness | None:
     """A witness against another property as one against this property; None if its checker disagrees."""
-    if prop.compares:
+    if prop.compares and witness.change is None:
+        same = prop.everything(witness.model)
+        asked = [(witness.model, witness.allocation, same, witness.allocation)]
+    elif prop.compares:
         asked = [(witness.model, witness.allocation, witness.change, witness.allocation_after)]
     else:
         asked = [(witness.model, witness.allocation, None, None)]

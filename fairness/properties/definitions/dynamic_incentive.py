@@ -67,6 +67,11 @@ class DynamicSharingIncentive(Property):
     key = "DSI"
     statement = "Whoever has joined, each can run what it could run with its own contribution."
     compares = True
+    implies = ("sharing incentive",)
+
+    def everything(self, model: Model) -> Change:
+        """Everybody has joined: then it is the sharing incentive."""
+        return Join(tuple(range(model.n_classes)))
 
     def changes(self, model: Model, rng: np.random.Generator, number: int) -> Iterator[Change]:
         """Different groups that have joined, at random."""

@@ -225,6 +225,10 @@ class Property:
         """At most ``number`` changes worth asking about; empty for properties of one allocation."""
         return iter(())
 
+    def everything(self, model: Model) -> Change | None:
+        """The change that leaves the model as it is, if the property says of it what an implied one says."""
+        return None
+
     def check(
         self,
         model: Model,

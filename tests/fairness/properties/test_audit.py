@@ -9,7 +9,7 @@ import joblib
 import numpy as np
 import pytest
 
-from fairness import DRF, AssetFair, MaxMin, ModelError, Problem, ProportionalFair
+from fairness import CDRFH, DRF, AssetFair, MaxMin, ModelError, Problem, ProportionalFair
 from fairness.display.storage import dumps, loads
 from fairness.machine.checkpoint import Checkpoint
 from fairness.properties.__main__ import main
@@ -429,3 +429,16 @@ def test_an_interrupted_command_says_how_to_go_on(tmp_path, capsys, monkeypatch)
     assert list(tmp_path.iterdir()) == [path]
     assert main(arguments) == 0
     assert len(asked) == 3
+
+
+def test_a_witness_against_sharing_incentive_is_one_against_that_of_those_who_have_joined():
+    """With everybody there they say the same; a search for groups that have joined may miss it."""
+    policies = {"C-DRFH": CDRFH(), "Asset": AssetFair()}
+    table = audit(policies, ["SI", "DSI"], budget=100, rng=0)
+    for name in policies:
+        cell = table.cells[name, "dynamic sharing incentive"]
+        assert cell.witness is not None
+        assert "confirmed in fractions" in cell.confirmation
+    everybody = table.cells["C-DRFH", "dynamic sharing incentive"].witness
+    assert everybody.change.text(everybody.model) == "all have joined"
+    assert not table.contradictions

@@ -72,6 +72,7 @@ def test_leave_and_join():
     assert Join((1,)).apply(POOL).as_fractions()[1] == [F(200, 3), 60]
     assert Join((1,)).text(POOL) == "only B joined so far, with 2/3 of every resource"
     assert Join((1, 0)).users == (0, 1)
+    assert Join((1, 0)).text(POOL) == "all have joined"
     assert Join((0, 1)).apply(POOL).as_fractions() == POOL.as_fractions()
 
 
