@@ -14,7 +14,7 @@ from capacity.means.found import CHAIN, COLUMNS, FORMULA, MEANS, PROVED, SIMULAT
 from capacity.means.words import BALANCED, BOUND, METHODS, OPTIMAL
 from fairness.arguments.validation import Entropy, require_choice
 from fairness.catalogue import coloured
-from fairness.display.drawing import bars, given_axes, panels
+from fairness.display.drawing import bars, given_axes, legend_above, panels
 from fairness.display.latex import to_latex
 from fairness.display.lettering import label
 from fairness.display.lines import label_ends, line_styles
@@ -310,10 +310,22 @@ class LoadCurves(Result):
                 figure.supylabel(ax.get_ylabel(), fontsize="medium")
                 ax.set(xlabel="", ylabel="")
         handles, texts = figure.axes[0].get_legend_handles_labels()
-        if any(SIMULATION in row for row in self.found_by):
-            handles.append(Line2D([], [], color="0.3", marker="o", markerfacecolor="white", linestyle=""))
-            texts.append(f"simulated ({percent(self.confidence)} intervals)")
-        figure.legend(handles, texts, loc="outside upper center", ncols=min(6, len(texts)), frameon=False)
+        drawn = (np.isfinite(self.service_rates_error) & (self.service_rates > 0)).any(axis=(0, 2))
+        crossed = [any(row[m] == UNSTABLE for row in self.found_by) for m in range(len(self.methods))]
+        texts = [
+            text if seen or cross else f"{text} (no point)"
+            for text, seen, cross in zip(texts, drawn, crossed, strict=True)
+        ]
+        marks = {
+            f"simulated ({percent(self.confidence)} intervals)": {"marker": "o", "markerfacecolor": "white"},
+            "unstable from there on": {"marker": "x"},
+        }
+        there = any(SIMULATION in row for row in self.found_by), any(crossed)
+        for (text, style), shown in zip(marks.items(), there, strict=True):
+            if shown:
+                handles.append(Line2D([], [], color="0.3", linestyle="", **style))
+                texts.append(text)
+        legend_above(figure, handles=handles, labels=texts)
         return figure
 
 

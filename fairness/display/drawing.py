@@ -22,6 +22,7 @@ __all__ = [
     "curves",
     "given_axes",
     "height_of",
+    "legend_above",
     "legend_beside",
     "name_rows",
     "panels",
@@ -38,8 +39,8 @@ SHORT = 22
 ROW = 0.17
 """Inches of a line of a name; between two names are 0.4 of it."""
 
-MOST_ROWS = 20
-"""Of a legend, which then has another column."""
+MOST_ROWS, ACROSS = 20, 6
+"""Of a legend, which then has another column; and how many columns it has at most above a figure."""
 
 SEEN = 1e-6
 """Of the largest probability: what is less likely has no colour."""
@@ -78,6 +79,18 @@ def legend_beside(ax: Axes, width: int = LINE, **style: Any) -> None:
     legend = ax.legend(**(place | {"ncols": 1 + (entries - 1) // MOST_ROWS} | style))
     for text in legend.get_texts():
         text.set_text(folded(text.get_text(), width))
+
+
+def legend_above(figure: Figure, **entries: Any) -> None:
+    """A legend of all panels, above them, in as many columns as fit; entries as for ``Figure.legend``."""
+    from fairness.display.printing.legends import inches
+
+    for columns in range(ACROSS, 0, -1):
+        legend = figure.legend(loc="outside upper center", ncols=columns, frameon=False, **entries)
+        if inches(legend)[0] <= figure.get_figwidth():
+            return
+        if columns > 1:
+            legend.remove()
 
 
 def bars(

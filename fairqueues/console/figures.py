@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 
 from fairness.catalogue import coloured
 from fairness.display.colours import NEUTRAL, part_line
-from fairness.display.drawing import height_of, legend_beside, name_rows, panels
+from fairness.display.drawing import height_of, legend_above, legend_beside, name_rows, panels
 from fairness.display.lettering import label
 from fairness.display.lines import line_styles
 from fairness.display.units import with_unit
@@ -76,7 +76,7 @@ def class_bars(
         )
     ax.set_xticks(np.arange(len(classes)), list(map(label, classes)))
     ax.set(xlabel="job class", ylabel=label(meaning or CAPTIONS["service_rates"][1]), ylim=(0, None))
-    figure.legend(loc="outside upper center", ncols=4)
+    legend_above(figure)
     return figure
 
 
@@ -149,7 +149,7 @@ def multiples(found: Mapping[str, Boundary], *, loads: bool) -> Figure:
         ax.axvline(1.0, color="black", linewidth=1, linestyle="--", label="loads of the file")
     ax.set(xlabel="multiple of the mix inside the region (line: bracket of its end)", xlim=(0, None))
     name_rows(ax, list(found))
-    figure.legend(loc="outside upper center", ncols=2, fontsize="small")
+    legend_above(figure, fontsize="small")
     return figure
 
 
@@ -207,6 +207,5 @@ def sweep_lines(dataset: xr.Dataset, along: str, output: str) -> Figure:
             handles.append(Line2D([], [], color=NEUTRAL, alpha=1 - 0.7 * k / count, label=label(told)))
     figure.supxlabel(label(captions[0]), fontsize="medium")
     figure.supylabel(label(captions[1]), fontsize="medium")
-    across = 2 * min(len(axes), 3)
-    figure.legend(handles=handles, loc="outside upper center", ncols=across)
+    legend_above(figure, handles=handles)
     return figure

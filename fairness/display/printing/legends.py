@@ -94,7 +94,7 @@ def _narrowed(part: Any, legend: Any, room: float) -> None:
 def inches(legend: Legend) -> tuple[float, float]:
     """Width and height, without a layout."""
     figure: Any = legend.get_figure(root=True)
-    box = legend.get_window_extent(figure.canvas.get_renderer())
+    box = legend.get_window_extent()
     return box.width / figure.dpi, box.height / figure.dpi
 
 
