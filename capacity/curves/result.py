@@ -310,13 +310,14 @@ class LoadCurves(Result):
                 figure.supylabel(ax.get_ylabel(), fontsize="medium")
                 ax.set(xlabel="", ylabel="")
         handles, texts = figure.axes[0].get_legend_handles_labels()
-        drawn = (np.isfinite(self.service_rates_error) & (self.service_rates > 0)).any(axis=(0, 2))
+        finite = np.isfinite(self.service_rates_error) & (self.service_rates > 0)
+        drawn: list[bool] = np.any(finite, axis=(0, 2)).tolist()
         crossed = [any(row[m] == UNSTABLE for row in self.found_by) for m in range(len(self.methods))]
         texts = [
             text if seen or cross else f"{text} (no point)"
             for text, seen, cross in zip(texts, drawn, crossed, strict=True)
         ]
-        marks = {
+        marks: dict[str, dict[str, Any]] = {
             f"simulated ({percent(self.confidence)} intervals)": {"marker": "o", "markerfacecolor": "white"},
             "unstable from there on": {"marker": "x"},
         }

@@ -49,7 +49,7 @@ from fairness.errors import (
     UnstableError,
     unadvised,
 )
-from fairness.machine.checkpoint import digest_of
+from fairness.machine.digests import digest_of
 from fairness.machine.work import TOO_LONG, OutOfTime, ProgressOption, Task, watching
 from fairness.protocol.policy import batches
 from queueing.fluid.stability import require_stable

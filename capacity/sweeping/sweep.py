@@ -57,7 +57,8 @@ from fairness.display.storage import loads
 from fairness.errors import FairqueuesError, ModelError
 from fairness.machine.backends import BackendError, stream
 from fairness.machine.bars import bar
-from fairness.machine.checkpoint import CODE, Checkpoint, digest_of, told
+from fairness.machine.checkpoint import Checkpoint
+from fairness.machine.digests import digest_of, told
 from fairness.versions import version
 from queueing.simulation.replications import spawn_streams
 
@@ -349,9 +350,9 @@ def _identity(model: Any, grid: Grid, outputs: Outputs, common_streams: bool) ->
     return {
         "version": version(),
         "model": told(model),
-        f"{CODE}the model": digest_of(model),
+        "code of the model": digest_of(model),
         "outputs": told(outputs) if callable(outputs) else ", ".join(_outputs(outputs).names),  # type: ignore[attr-defined]
-        f"{CODE}outputs": digest_of(outputs) if callable(outputs) else "",
+        "code of outputs": digest_of(outputs) if callable(outputs) else "",
         "dimensions": list(grid.dims),
         **{f"{name!r}": list(labels) for name, labels in grid.labels.items()},
         **{f"values of {name!r}": told for name, told in values.items() if told != list(grid.labels[name])},

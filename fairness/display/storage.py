@@ -187,6 +187,8 @@ class _Writer:
             return {"complex": [self.value(value.real), self.value(value.imag)]}
         if kind is Fraction:
             return {"fraction": [self.value(value.numerator), self.value(value.denominator)]}
+        if kind in (set, frozenset) and self._first:  # in one order in all processes
+            return {_CONTAINERS[kind]: sorted(map(identity, value))}
         if kind in _CONTAINERS:
             return {_CONTAINERS[kind]: [self.value(item) for item in value]}
         if kind is dict:

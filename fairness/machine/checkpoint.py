@@ -12,103 +12,23 @@ that was changed by anybody else: each piece carries a digest of itself and the 
 
 from __future__ import annotations
 
-import dis
 import hashlib
-import inspect
 import json
 import os
-import re
 import sqlite3
 from collections.abc import Callable, Mapping
-from functools import partial
 from pathlib import Path
-from types import CodeType, FunctionType, ModuleType
 from typing import Any, NoReturn, Self
 
-from fairness.display.storage import identity
 from fairness.errors import ModelError
 
-__all__ = ["CODE", "Checkpoint", "comes_from", "digest_of", "told"]
+__all__ = ["Checkpoint"]
 
 _APPLICATION = 0x66712031
 """What SQLite writes into the head of our files."""
 
-CODE = "code of "
-"""How settings that tell of code begin."""
-
 _SHOWN = 80
 """Characters of a value that a message shows."""
-
-_SOURCES: dict[int, tuple[Any, str]] = {}
-"""What code comes from, by the address of the object, which lives as long as it stands here."""
-
-
-def comes_from(thing: Any, sources: str) -> None:
-    """Let :func:`told` say what the code of a thing comes from, such as the digest of its file."""
-    _SOURCES[id(thing)] = (thing, sources)
-
-
-def told(thing: Any) -> str:
-    """What settings say of a function or object: its name, or its repr without addresses, and its sources.
-
-    Examples
-    --------
-    >>> told(told), told(object())
-    ('told', '<object object>')
-    """
-    name = getattr(thing, "__qualname__", None)
-    text = str(name) if name else re.sub(r" at 0x[0-9a-f]+", "", repr(thing))
-    return f"{text} of {_SOURCES[id(thing)][1]}" if id(thing) in _SOURCES else text
-
-
-def digest_of(thing: Any) -> str:
-    """Of all that a thing holds, which its ``repr`` may round, or leave out where it is large.
-
-    Of what no file can hold, such as a policy of the caller, it is that of :func:`told` and of its code: of
-    functions their byte code, and the values and functions that they name but for what they may change
-    themselves (lists, dictionaries, sets, and what they assign).
-
-    Examples
-    --------
-    >>> half, third = (lambda x: x / 2), (lambda x: x / 3)
-    >>> digest_of(half) == digest_of(lambda x: x / 2), digest_of(half) == digest_of(third)
-    (True, False)
-    """
-    return hashlib.sha256(_all_of(thing, ()).encode()).hexdigest()[:16]
-
-
-def _all_of(thing: Any, within: tuple[FunctionType, ...]) -> str:
-    """What a digest is of; functions ``within`` which it stands name those of their own module."""
-    if isinstance(thing, FunctionType):
-        if thing in within or any(other.__module__ != thing.__module__ for other in within):
-            return told(thing)
-        found = inspect.getclosurevars(thing)
-        state = {i.argval for i in dis.get_instructions(thing) if i.opname in ("STORE_GLOBAL", "STORE_DEREF")}
-        named = sorted({**found.globals, **found.nonlocals}.items())
-        values = [v for name, v in named if name not in state and not isinstance(v, list | dict | set)]
-        held = [_all_of(one, (*within, thing)) for one in (thing.__defaults__, thing.__kwdefaults__, *values)]
-        return " ".join([told(thing), _code(thing.__code__), *held])
-    if isinstance(thing, partial):
-        return " ".join(_all_of(one, within) for one in (thing.func, thing.args, thing.keywords))
-    if isinstance(thing, type | ModuleType):
-        return thing.__name__
-    try:
-        return identity(thing)
-    except ModelError:
-        parts = getattr(thing, "policy", None), vars(type(thing)).get("__call__")
-        codes = [_all_of(one, within) for one in parts if one is not None and hasattr(one, "__module__")]
-        return " ".join([told(thing), *codes])
-
-
-def _code(code: CodeType) -> str:
-    """Byte code and constants, those of inner functions included."""
-    constants = [_code(one) if isinstance(one, CodeType) else _text(one) for one in code.co_consts]
-    return " ".join([code.co_code.hex(), *constants, *code.co_names])
-
-
-def _text(constant: Any) -> str:
-    """A constant; of a set in one order."""
-    return repr(sorted(map(repr, constant)) if isinstance(constant, frozenset) else constant)
 
 
 class Checkpoint:
@@ -179,10 +99,7 @@ class Checkpoint:
         self.kept = len(self.pieces)
 
     def begin(self, settings: Mapping[str, Any]) -> None:
-        """Say what the pieces depend on; all of it must agree with what an existing file says.
-
-        Files of 0.1 say nothing of the code of functions.
-        """
+        """Say what the pieces depend on; all of it must agree with what an existing file says."""
         now = json.loads(json.dumps(settings))
         if self.settings is None:
             try:
@@ -192,8 +109,6 @@ class Checkpoint:
                 self._fail("cannot write", f"{error}; make room, or give another path")
             self.settings = now
         for name in {**now, **self.settings}:
-            if name.startswith(CODE) and name not in self.settings:
-                continue
             before, here = self.settings.get(name), now.get(name)
             if before != here:
                 there, mine = _apart(before, here)

@@ -162,7 +162,7 @@ def own_policy(
     if not file.is_file():
         raise ModelError(f"there is no file {name} in {folder.resolve()}; give its path from there")
     text = text_of(file, "make it readable", most=WRITTEN)
-    from fairness.machine.checkpoint import comes_from
+    from fairness.machine.digests import comes_from
 
     found, sources, _ = run_python(text, file)
     if attribute not in found:

@@ -19,7 +19,8 @@ from numpy.typing import ArrayLike
 
 from fairness.arguments.validation import A_GENERATOR, Seed, entropy_of, generator, require_number
 from fairness.errors import ModelError
-from fairness.machine.checkpoint import Checkpoint, digest_of, told
+from fairness.machine.checkpoint import Checkpoint
+from fairness.machine.digests import digest_of, told
 from fairness.machine.work import OutOfTime, ProgressOption, Task, stopped, watching
 from queueing.recorded.cluster_trace import ClusterTrace
 from queueing.recorded.node_list import NodeList

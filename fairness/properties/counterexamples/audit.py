@@ -380,7 +380,7 @@ def _transferred(witness: Witness, prop: Property, policy: Any) -> Witness | Non
     """A witness against another property as one against this property; None if its checker disagrees."""
     if prop.compares and witness.change is None:
         same = prop.everything(witness.model)
-        asked = [(witness.model, witness.allocation, same, witness.allocation)]
+        asked: list[Any] = [(witness.model, witness.allocation, same, witness.allocation)]
     elif prop.compares:
         asked = [(witness.model, witness.allocation, witness.change, witness.allocation_after)]
     else:

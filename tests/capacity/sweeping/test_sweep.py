@@ -60,7 +60,7 @@ MEANWHILE = []
 
 def draw(instance, policy, rng):
     """Numbers that only the stream, the parameters and the policy decide."""
-    for call in MEANWHILE:
+    for call in globals().get("MEANWHILE", ()):  # by its text: with another list it were another function
         call()
     return {
         "scalar": policy * rng.random(),

@@ -9,7 +9,7 @@ import pytest
 from cloudpickle import dumps
 
 from fairness import Problem, allocate
-from fairness.machine.checkpoint import digest_of, told
+from fairness.machine.digests import digest_of, told
 from fairqueues.scenario import Scenario, ScenarioError
 from fairqueues.scenario.names import policy_named
 from queueing import TargetScheduler
