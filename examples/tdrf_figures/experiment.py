@@ -18,6 +18,8 @@ __all__ = ["four_users", "many_users"]
 F = Fraction
 TIMES = (1, 2, 3, 4)
 """t1 < t2 < t3 < t4; the paper gives no numbers."""
+WIDTHS = (6.5, 4.2, 2.5, 1.2)
+"""Of the lines of the users."""
 
 
 def four_users(*, full: bool) -> Page:
@@ -34,11 +36,12 @@ def four_users(*, full: bool) -> Page:
     for r, ax in enumerate(axes.flat[:3]):
         _steps(ax, result, lambda interval, k, r=r: float(interval.exchange.holdings[k, r]))
         ax.axhline(1, color="black", linewidth=0.8, linestyle="--", label="capacity")
-        ax.set(title=f"r{r + 1} held after the exchange", ylabel="units", ylim=(0, 1.4))
+        ax.set(title=f"r{r + 1} held after the exchange", ylabel="units", ylim=(-0.05, 1.4))
     _steps(axes[1, 1], result, lambda interval, k: float(interval.filling.dominant_shares[k]))
-    axes[1, 1].set(title="dominant share", ylabel="share", ylim=(0, 1.4))
+    axes[1, 1].set(title="dominant share", ylabel="share", ylim=(-0.05, 1.4))
     for ax in axes[1]:
         ax.set_xticks([*TIMES, 5], ["$t_1$", "$t_2$", "$t_3$", "$t_4$", ""])
+        ax.set_xlabel("time")
     figure.legend(*axes[0, 0].get_legend_handles_labels(), loc="outside lower center", ncols=5)
 
     first = result.intervals[0]
@@ -80,7 +83,7 @@ def four_users(*, full: bool) -> Page:
         "tdrf03_four_users",
         "3. Four users come and go",
         "Figure 1 and the experiment; the paper orders t1 < t2 < t3 < t4 and gives no times (1, 2, 3, 4 here, user 1 leaves at t3).",
-        "At each event those present exchange their contributions anew; nothing is carried over. Dashed: the capacity of the system; lines of one height are drawn a little above each other. The contributions exceed it in two intervals, so what users hold "
+        "At each event those present exchange their contributions anew; nothing is carried over. Dashed: the capacity of the system; where lines have one height, the thin ones lie on the thick ones. The contributions exceed it in two intervals, so what users hold "
         "cannot all be there at once; the table says by how much.",
         figure,
         {"timeline": result.to_dataframe().to_dict(orient="list")},
@@ -95,12 +98,14 @@ def four_users(*, full: bool) -> Page:
 
 def many_users(*, full: bool) -> Page:
     """Figure 2: utilization while more and more users join."""
-    users, rounds = 40, 20 if full else 5
+    rounds = 20
+    present = range(1, 41) if full else (1, 2, 3, 4, 5, 6, 8, 10, 15, 20, 30, 40)
+    users = present[-1]
     curves = {"exchange and TDRF": [], "DRF of what was contributed": []}
     for rng in np.random.default_rng(2015).spawn(rounds):
         contributions, demands = _random_users(rng, users)
         held, plain = [], []
-        for n in range(1, users + 1):
+        for n in present:
             total = contributions[:n].sum(axis=0)
             line = timeline(contributions[:n], demands[:n], [1] * n, capacities=total, initial_time=0)
             interval = line.intervals[-1]
@@ -113,21 +118,21 @@ def many_users(*, full: bool) -> Page:
     numbers = {}
     for n, (name, values) in enumerate(curves.items()):
         mean, low, high = np.mean(values, axis=0), *np.quantile(values, [0.1, 0.9], axis=0)
-        ax.plot(range(1, users + 1), mean, color=part_colour(n), label=name)
+        ax.plot(present, mean, "o-", markersize=3, color=part_colour(n), label=name)
         ax.fill_between(
-            range(1, users + 1), low, high,
-            color=part_colour(n), alpha=0.15, linewidth=0, label="four of five runs",
+            present, low, high,
+            color=part_colour(n), alpha=0.15, linewidth=0, label=f"four fifths of {rounds} runs",
         )  # fmt: skip
-        numbers[name] = {"mean": mean, "10 %": low, "90 %": high}
+        numbers[name] = {"users": list(present), "runs": rounds, "mean": mean, "10 %": low, "90 %": high}
     ax.set(xlabel="users present", ylabel="utilization, mean of three resources", ylim=(0, 1.02))
     ax.legend(fontsize="small")
     last = {name: value["mean"][-1] for name, value in numbers.items()}
     wasted = last["exchange and TDRF"] < last["DRF of what was contributed"]
     return Page(
         "tdrf04_many_users",
-        "4. Utilisation as users join",
+        "4. Utilization as users join",
         'Figure 2, "infinite users": the paper gives no numbers; random users here.',
-        "Each user can use two of three resources and brings random amounts; lines are means, bands hold 80 % of the runs. An exchange one for one leaves over what nobody wants to swap, and "
+        f"Each user can use two of three resources and brings random amounts; lines are means of {rounds} runs, bands go from their .1 to their .9 quantile. An exchange one for one leaves over what nobody wants to swap, and "
         "whole tasks on top of it stop at the first misfit; DRF of the pooled contributions has neither loss.",
         figure,
         numbers,
@@ -158,11 +163,13 @@ def _steps(ax: plt.Axes, result: Timeline, value: object) -> None:
             here = user in interval.present
             times += [float(interval.start), end]
             heights += [value(interval, interval.present.index(user)) if here else np.nan] * 2
-        # A little aside, so that equal levels stay visible.
+        # Thin on thick, so that all show where levels are equal.
         ax.plot(
-            np.array(times),
-            np.array(heights) + 0.013 * user,
+            times,
+            heights,
             color=part_colour(user),
-            linewidth=2,
+            linewidth=WIDTHS[user],
+            solid_capstyle="butt",
+            solid_joinstyle="miter",
             label=f"user {user + 1}",
         )
