@@ -205,7 +205,7 @@ def utilization(*, full: bool) -> Page:
     ]
     return Page(
         "dcdrf03_utilization",
-        "3. Utilisation by deadline",
+        "3. Utilization by deadline",
         f"Figure 8 (utilization against baseline by deadline); the plotted values are not in the text. {setting(full)}",
         "The paper saw both kinds of DC-DRF near the exact utilization from a knee on, pEDRF climbing to it as deadlines approach its own run time, and pEDRF-1 poor. The right panel shows the same without a clock: near the exact utilization DC-DRF needs a small part of the rounds, plain EDRF most of them. On the left, at this machine's scale of seconds, the "
         f"fastest ε finishes after {seconds_text(min(_fastest(m, name) for name in THREADS))}, and the exact allocation by events (star) after {seconds_text(m.exact_seconds)}. Right of the star no deadline "
