@@ -13,6 +13,10 @@ __all__ = ["property_page"]
 
 Key = tuple[str, str]
 
+_DOMAIN = {
+    "positive": "Search for violations, all demands positive",
+    "any": "Search for violations, demands may be zero",
+}
 _FILL = {"✗": "#f3c9b5", "✓": "#cfe8dc", "–": "0.93", "?": "0.85"}
 
 
@@ -59,8 +63,14 @@ def property_page(
             checks.append(Check.refuted(statement, claim, ours, refuted, disputed[cell]))
         else:
             checks.append(Check(statement, claim, ours, found.violated is not has and certain))
+    unsettled |= _implying(table, unsettled)
     checks += [
-        Check(f"{policy}: {prop}", "-", _verdict(table, (policy, prop)), None)
+        Check(
+            f"{policy}: {prop}",
+            "-",
+            _verdict(table, (policy, prop)) + " (short run)" * ((policy, prop) in unsettled),
+            None,
+        )
         for policy in table.policies
         for prop in table.properties
         if (policy, prop) not in marks and table.cells[policy, prop].applies
@@ -117,6 +127,22 @@ def _verdict(table: AuditTable, cell: Key) -> str:
     return f"violated by {100 * float(result.witness.finding.violation):.3g} %"
 
 
+def _implying(table: AuditTable, unsettled: Collection[Key]) -> set[Key]:
+    """Cells without a witness whose property implies, maybe by others, one that is unsettled."""
+    found: set[Key] = set()
+    while True:
+        more = {
+            (policy, prop)
+            for (policy, prop), result in table.cells.items()
+            if result.applies
+            and result.witness is None
+            and any((policy, other) in found.union(unsettled) for other in property_named(prop).implies)
+        } - found
+        if not more:
+            return found
+        found |= more
+
+
 def _figure(table: AuditTable, unsettled: Collection[Key]) -> plt.Figure:
     policies, properties = table.policies, table.properties
     size = (2.6 + 1.25 * len(policies), 1.2 + 0.42 * len(properties))
@@ -138,8 +164,9 @@ def _figure(table: AuditTable, unsettled: Collection[Key]) -> plt.Figure:
     ax.set(xlim=(0, len(policies)), ylim=(len(properties), 0))
     ax.tick_params(length=0, top=True, labeltop=True, bottom=False, labelbottom=False)
     ax.spines[:].set_visible(False)
+    ax.set_title(_DOMAIN[table.settings["domain"]])
     said = "✗ violated (relative size in the smallest witness)   ✓ no violation found (models asked)   – not applicable"
     if unsettled:
-        said += "   ? violated, but not found in so short a run"
+        said += "   ? violated, or implies what is; not found in so short a run"
     ax.set_xlabel(said, fontsize="small")
     return figure
