@@ -23,6 +23,9 @@ TOTALS = {
     "C-DRFH": (F(210), F(105), F(320 * 33, 181), F(195 * 33, 181)),
 }
 
+TOGETHER = {"classes A and B": [0, 1], "class C": [2], "class D": [3]}
+"""Bars of figure 5: how the tasks of users 1 and 2 are split between A and B is arbitrary."""
+
 OFF = (100.0, 250.0)
 """Seconds between which user 4 is away; the printed interval is lost."""
 
@@ -44,7 +47,7 @@ def google_cluster(*, full: bool) -> Page:
     numbers, rows = {}, []
     for policy, ax in ((PSDSF(), axes[0, 1]), (TSF(), axes[1, 0]), (CDRFH(), axes[1, 1])):
         result = allocate(DATA_CENTER, policy)
-        draw_placement(result, ax)
+        draw_placement(result, ax, together=TOGETHER)
         numbers[policy.name] = {
             "tasks": result.tasks,
             "placement": result.placement,
@@ -92,7 +95,7 @@ def google_cluster(*, full: bool) -> Page:
         "4. Four users, 120 servers in four classes",
         "Figure 5 and table IV.",
         "PS-DSF gives each class of servers to those who make most of it: user 3 all of class C, user 4 all of class D. TSF and C-DRFH level tasks over the whole cluster, "
-        "so user 4 also takes a part of class C, where it wastes CPU. Users 1 and 2 have equal ratios on A and B, so their split between the two is not unique; only totals compare. "
+        "so user 4 also takes a part of class C, where it wastes CPU. Users 1 and 2 have equal ratios on A and B, so their split between the two is not unique: only totals compare, and the bars take both classes together. "
         "For users 3 and 4 C-DRFH equals TSF because (0.3/58.5)/(0.2/64) = 320/195 exactly.",
         figure,
         numbers,

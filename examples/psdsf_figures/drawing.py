@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import numpy as np
 from matplotlib.axes import Axes
 
@@ -17,7 +19,7 @@ def listed(values: np.ndarray) -> str:
     return "(" + ", ".join(f"{v:.5g}" for v in values) + ")"
 
 
-def draw_cluster(cluster: Cluster, ax: Axes, *, unit: str = "tasks") -> Axes:
+def draw_cluster(cluster: Cluster, ax: Axes, *, unit: str = "tasks", host: str = "server") -> Axes:
     """Users on the left, servers on the right, a line where a user may run, with what it runs there alone."""
     users = np.linspace(1, 0, cluster.n_classes + 2)[1:-1]
     hosts = np.linspace(1, 0, cluster.n_servers + 2)[1:-1]
@@ -62,7 +64,7 @@ def draw_cluster(cluster: Cluster, ax: Axes, *, unit: str = "tasks") -> Axes:
         )
     ax.set(xlim=(0, 1), ylim=(0, 1))
     ax.set_axis_off()
-    title = f"Numbers on lines: {unit} of a user alone on the server"
+    title = f"Numbers on lines: {unit} of a user alone on the {host}"
     if cluster.n_resources > 1:
         title += f"\nvectors: units of {', '.join(cluster.resources)}"
     ax.set_title(title, fontsize="medium")
@@ -79,24 +81,31 @@ def _free(placed: list[tuple[float, float]], y: float, z: float) -> tuple[float,
     )
 
 
-def draw_placement(result: ClusterAllocation, ax: Axes, *, title: str | None = None) -> Axes:
-    """Part of each resource of each server that every user holds, stacked."""
+def draw_placement(
+    result: ClusterAllocation,
+    ax: Axes,
+    *,
+    title: str | None = None,
+    unit: str = "tasks",
+    together: Mapping[str, list[int]] | None = None,
+) -> Axes:
+    """Part of each resource of each server that every user holds, stacked; ``together``: servers of one bar."""
     cluster = result.cluster
-    bars = [
-        (i, r)
-        for i in range(cluster.n_servers)
-        for r in range(cluster.n_resources)
-        if cluster.capacities[i, r] > 0
-    ]
+    hosts = together or {server: [i] for i, server in enumerate(cluster.servers)}
+    capacity = np.array([cluster.capacities[servers].sum(axis=0) for servers in hosts.values()])
+    bars = [(i, r) for i in range(len(hosts)) for r in range(cluster.n_resources) if capacity[i, r] > 0]
     # A gap between servers.
     place = np.array([k + 0.6 * i for k, (i, _) in enumerate(bars)])
     left = np.zeros(len(bars))
     for n in range(cluster.n_classes):
-        part = np.array([result.placement[n, i] * cluster.task_shares[n, i, r] for i, r in bars])
+        held = result.placement[n, :, None] * cluster.task_shares[n] * cluster.capacities
+        used = np.array([held[servers].sum(axis=0) for servers in hosts.values()])
+        part = np.array([used[i, r] / capacity[i, r] for i, r in bars])
         label = f"{cluster.job_classes[n]}: {result.tasks[n]:.5g}"
         ax.barh(place, part, 0.8, left=left, color=part_colour(n), label=label)
         left += part
-    ax.set_yticks(place, [f"{cluster.servers[i]}, {cluster.resources[r]}" for i, r in bars], fontsize="small")
+    names = list(hosts)
+    ax.set_yticks(place, [f"{names[i]}, {cluster.resources[r]}" for i, r in bars], fontsize="small")
     ax.set(xlabel="part in use", xlim=(0, 1.01), title=title or result.name)
     ax.invert_yaxis()
     ax.legend(
@@ -104,7 +113,7 @@ def draw_placement(result: ClusterAllocation, ax: Axes, *, title: str | None = N
         loc="upper center",
         bbox_to_anchor=(0.5, -0.16),
         ncols=2,
-        title="tasks in all",
+        title=f"{unit} in all",
         title_fontsize="small",
     )
     return ax

@@ -64,7 +64,7 @@ def four_users(*, full: bool) -> Page:
     figure, axes = plt.subplots(2, 2, figsize=(12, 9.5), layout="constrained")
     draw_cluster(EXAMPLE_2, axes[0, 0])
     result = allocate(EXAMPLE_2, PSDSF())
-    draw_placement(result, axes[0, 1], title="PS-DSF (figure 3)")
+    draw_placement(result, axes[0, 1], title=f"{result.name} (figure 3)")
     checks = [
         Check.exact("PS-DSF: tasks of users 1 to 4", (F(18, 5), F(18, 5), F(8), F(8)), result.tasks),
         Check(
@@ -116,7 +116,7 @@ def four_users(*, full: bool) -> Page:
 def wireless(*, full: bool) -> Page:
     """Figure 4: two users on three channels with different rates."""
     figure, axes = plt.subplots(1, 2, figsize=(12, 4.6), layout="constrained")
-    draw_cluster(CHANNELS, axes[0], unit="Mb/s")
+    draw_cluster(CHANNELS, axes[0], unit="Mb/s", host="channel")
     checks, numbers = [], {}
     for division in ("time", "resource"):
         result = allocate(CHANNELS, PSDSF(division=division))
@@ -126,7 +126,7 @@ def wireless(*, full: bool) -> Page:
         )
     busy = result.placement / CHANNELS.gamma
     checks.append(Check.exact("part of channel 2 for users 1 and 2", (F(1, 2), F(1, 2)), busy[:, 1]))
-    draw_placement(result, axes[1], title="PS-DSF: channel 2 is shared equally")
+    draw_placement(result, axes[1], title=f"{result.name}: channel 2 is shared equally", unit="Mb/s")
     return Page(
         "psdsf03_wireless",
         "3. A wireless cell: effective capacities",

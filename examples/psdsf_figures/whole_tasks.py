@@ -46,10 +46,24 @@ def whole_tasks(*, full: bool) -> Page:
         "DRF, best fit": fitted.total,
     }
     bars |= {f"{name},\ncontinuous": float(result.tasks.sum()) for name, result in fluid.items()}
+    # As in the table: of one order, not of the mean.
+    spread = [float(found.totals.std(ddof=1)) for found in averages.values()]
     figure, ax = plt.subplots(figsize=(11, 4.8), layout="constrained")
-    drawn = ax.barh(list(bars), list(bars.values()), color=["0.35"] * 7 + ["0.7"] * 2)
-    ax.legend([drawn[0], drawn[-1]], ["whole tasks", "tasks divided at will"], loc="upper right")
-    ax.bar_label(drawn, [f"{v:.2f}" for v in bars.values()], padding=3, fontsize="small")
+    drawn = ax.barh(list(bars), list(bars.values()), color=["0.5"] * 7 + ["0.8"] * 2)
+    means = list(bars.values())[: len(spread)]
+    whiskers = ax.errorbar(means, range(len(spread)), xerr=spread, fmt="none", ecolor="black", capsize=3)
+    ax.legend(
+        [drawn[0], drawn[-1], whiskers],
+        ["whole tasks", "tasks divided at will", f"standard deviation over {runs} random orders"],
+        loc="upper right",
+        fontsize="small",
+    )
+    exact = list(bars.values())[len(spread) :]
+    for y, (value, wide) in enumerate(zip([*means, *exact], [*spread, *[0.0] * len(exact)], strict=True)):
+        told = f"{value:.2f}" + (f" ± {wide:.2f}" if y < len(spread) else "")
+        ax.annotate(
+            told, (value + wide, y), (5, 0), textcoords="offset points", va="center", fontsize="small"
+        )
     ax.invert_yaxis()
     ax.set(
         xlabel="tasks running in all",
@@ -78,6 +92,7 @@ def whole_tasks(*, full: bool) -> Page:
         figure,
         {
             "totals": {name.replace("\n", " "): value for name, value in bars.items()},
+            "standard deviations": dict(zip(averages, spread, strict=True)),
             "mean placements": {name: np.asarray(found.mean) for name, found in averages.items()},
         },
         checks,
