@@ -259,6 +259,8 @@ def _draw_growth(
         frameon=False,
         columnspacing=1.0,
     )
-    axes.xaxis.set_minor_formatter("")
+    sizes = sorted({run.resources for run in runs})
+    axes.set_xticks(sizes, [f"{size:,}" for size in sizes], fontsize="small")
+    axes.set_xticks([], minor=True)
     axes.grid(alpha=0.3)
     return slopes

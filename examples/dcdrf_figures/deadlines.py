@@ -52,7 +52,7 @@ def deadline_axis(ax: Axes, runs: Deadlines, height: float, last: float | None =
     everything = [exact, *(min(times.values()) for times in runs.seconds.values())]
     everything += [] if last else [float(runs.clock[0])]
     ax.set_xscale("log")
-    ax.set_xlim(min(everything) / 1.5, last or runs.limit)
+    ax.set_xlim(min(everything) / 1.5, last or _pedrf_end(runs))
     ax.axvline(exact, color=CONFIGURATIONS[EXACT], lw=1, ls="--")
     ax.plot(
         [exact],
@@ -71,7 +71,8 @@ def deadline_axis(ax: Axes, runs: Deadlines, height: float, last: float | None =
         axis.set_major_formatter(lambda value, _: f"{value:g}")
         axis.set_minor_formatter("")
     low, high = ax.get_xlim()
-    digits = (1, 2, 5) if high > 10 * low else (1, 1.5, 2, 3, 4, 5, 7)
+    span = high / low
+    digits = (1, 3) if span > 100 else (1, 2, 5) if span > 10 else (1, 1.5, 2, 3, 4, 5, 7)
     plain = [v * 10.0**k for k in range(-4, 3) for v in digits]
     ax.set_xticks([v for v in plain if low <= v <= high], minor=False)
     top.set_xticks([v for v in plain if low <= v * exact <= high], minor=False)
@@ -81,6 +82,12 @@ def end(runs: Deadlines) -> float:
     """End of an axis without pEDRF."""
     slowest = max(max(times.values()) for times in runs.seconds.values())
     return min(runs.limit, 2 * max(runs.exact_seconds, slowest))
+
+
+def _pedrf_end(runs: Deadlines) -> float:
+    """End of an axis with pEDRF: twice its seconds, if it came to its end in time."""
+    slowest = 2 * float(runs.clock[-1]) if runs.finished else runs.limit
+    return min(runs.limit, max(slowest, end(runs)))
 
 
 def _legend(figure: Figure, ax: Axes) -> None:

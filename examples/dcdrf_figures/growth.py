@@ -47,17 +47,19 @@ def scaling(*, full: bool) -> Page:
     ):
         label = f"{name}: slope {exponent(entries, values):.2f}"
         left.loglog(entries, values, "o-", color=colour, label=label)
-    left.set(xlabel="positive demands (entries)", ylabel="seconds", title="Time")
+    left.set(ylabel="seconds", title="Time")
     for values, name, colour in (
         (input_bytes, "demands (single precision)", OTHERS[0]),
         (above, "what EDRF needs besides", CONFIGURATIONS["EDRF by events"]),
     ):
         right.loglog(entries, values / GIB, "o-", color=colour, label=name)
-    right.set(xlabel="positive demands (entries)", ylabel="memory in GiB", title="Memory")
+    right.set(ylabel="memory in GiB", title="Memory")
     for axes in (left, right):
         axes.grid(alpha=0.3)
         axes.margins(0.08)
-        axes.xaxis.set_minor_formatter("")
+        axes.set_xlabel("positive demands (entries), millions")
+        axes.set_xticks(entries, [f"{value / 1e6:.2g}" for value in entries])
+        axes.set_xticks([], minor=True)
         axes.legend(loc="upper center", bbox_to_anchor=(0.5, -0.18), frameon=False, fontsize="small")
     table = Table(
         f"Profile U0 with vectors of 2 to {LONGEST} resources, ten tenants per resource. Aᵀw is the yardstick: the product of the transposed matrix of demands with a vector, on one thread.",

@@ -101,7 +101,7 @@ def _segment(ax: plt.Axes) -> dict[str, object]:
     ax.set(
         xlabel="tasks of job 2, and of job 3",
         ylabel="tasks of job 1",
-        title="Existence: proved",
+        title="Existence: proved; not unique\non three resources",
     )
     ax.margins(0.25)
     return {"from": ends[0], "to": ends[1], "ends": max(near) < 1e-9}
@@ -122,7 +122,7 @@ def _drained(ax: plt.Axes, loads: tuple[float, ...]) -> dict[str, float]:
         ax.plot(times, function / function[0], color=part_colour(k), label=f"load {load:g}")
     ax.axhline(1, color="0.7", lw=1)
     ax.set(xlabel="time", ylabel="sum of squared jobs over loads, at first 1", xlim=(0, 150), ylim=(0.7, 1.1))
-    ax.set_title("Two resources: stable below load .97, open beyond")
+    ax.set_title("Stability on two resources:\nproved below load .97, open beyond")
     ax.legend(loc="lower right")
     return gone
 
