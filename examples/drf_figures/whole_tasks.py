@@ -50,6 +50,10 @@ def whole_tasks(*, full: bool) -> Page:
         gaps.append(float(found.largest_gap) / float(found.gap_bound))
     axes[1].hist(gaps, bins=np.linspace(0, 1, 26), color=colour("DRF"))
     axes[1].axvline(1, color="black", linestyle="--", linewidth=1)
+    axes[1].annotate(
+        "one task", (1, 0.97), (-5, 0), xycoords=("data", "axes fraction"), textcoords="offset points",
+        ha="right", va="top", fontsize="small",
+    )  # fmt: skip
     axes[1].set(
         xlabel="largest gap / largest share of one task",
         ylabel="random pools",
@@ -84,6 +88,10 @@ def whole_tasks(*, full: bool) -> Page:
         below.append(Fraction(found.below) / found.one_task)
     axes[2].plot(counts, [float(v) for v in below], "o-", color=colour("DRF"))
     axes[2].axhline(1, color="black", linestyle="--", linewidth=1)
+    axes[2].annotate(
+        "one task", (0.98, 1), (0, 3), xycoords=("axes fraction", "data"), textcoords="offset points",
+        ha="right", fontsize="small",
+    )  # fmt: skip
     axes[2].set(
         xlabel="machines of 3 units, tasks of 2",
         ylabel="tasks short of the continuous share",

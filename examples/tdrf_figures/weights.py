@@ -15,12 +15,15 @@ from fairness.timed.tdrf import TDRF, integer_tdrf
 __all__ = ["POOL", "join_time_weight"]
 
 F = Fraction
+JUMPS = np.array([1 / 3, 2 / 3, 4 / 3, 2])
+"""Ratios at which whole tasks change, and where the other resource becomes the full one."""
 POOL = Problem([[1, 2], [3, 1]], [9, 9], job_classes=["A", "B"], resources=["CPU", "RAM"])
 
 
 def join_time_weight(*, full: bool) -> Page:
     """Section 2.4: tasks of A and B against the ratio of their time weights."""
-    ratios = np.geomspace(0.1, 10, 601 if full else 121)
+    # Both sides of a jump, so that it is drawn where it is.
+    ratios = np.union1d(np.geomspace(0.1, 10, 601 if full else 121), np.r_[JUMPS, JUMPS * (1 + 1e-9)])
     fluid = np.array([TDRF([1, ratio])(POOL, [1, 1]) for ratio in ratios])
     whole = np.array([integer_tdrf(POOL, [1, ratio]).tasks for ratio in ratios])
     figure, axes = plt.subplots(1, 2, figsize=(12, 4.6), layout="constrained")
@@ -38,7 +41,7 @@ def join_time_weight(*, full: bool) -> Page:
     axes[0].axvline(8 / 3, color="0.5", linewidth=0.8)
     axes[0].annotate(
         "the printed (4, 1)\nneeds 8/3",
-        (8 / 3, 4.4),
+        (8 / 3, 5.1),
         (6, 0),
         textcoords="offset points",
         fontsize="small",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import matplotlib.pyplot as plt
 import numpy as np
+from matplotlib.lines import Line2D
 
 from examples.gallery import Check, Page
 from examples.workshop_figures.performance import MIXES, talk_problem
@@ -32,11 +33,10 @@ def existence(*, full: bool) -> Page:
         end = highest = 0.0
         for k, generator in enumerate(np.random.default_rng(7).spawn(starts)):
             run = circulate(problem, rng=generator)
-            above.plot(run.queues[:, 0, 0], run.queues[:, -1, 0], lw=1.2, color=part_colour(k))
-            above.plot(run.queues[0, 0, 0], run.queues[0, -1, 0], "o", ms=4, color=part_colour(k))
-            above.plot(
-                run.queues[-1, 0, 0], run.queues[-1, -1, 0], "*", ms=10, color=part_colour(k), zorder=4
-            )
+            shade = f"{0.6 * k / starts:.2f}"  # colours are those of jobs
+            above.plot(run.queues[:, 0, 0], run.queues[:, -1, 0], lw=1.2, color=shade)
+            above.plot(run.queues[0, 0, 0], run.queues[0, -1, 0], "o", ms=4, color=shade)
+            above.plot(run.queues[-1, 0, 0], run.queues[-1, -1, 0], "*", ms=10, color=shade, zorder=4)
             rates = run.rates.min(axis=2)
             highest = max(highest, rates.max())
             for i in range(problem.n_classes):
@@ -68,7 +68,7 @@ def existence(*, full: bool) -> Page:
         )
         below.set(
             xlabel="time",
-            ylabel="smallest rate of the job (tasks)",
+            ylabel="rate at the job's slower resource (tasks)",
             xlim=(0, 1.03 * end),
             ylim=(0, 1.1 * highest),
         )
@@ -80,13 +80,16 @@ def existence(*, full: bool) -> Page:
                 worst < 1e-9,
             )
         )
+    most = max(map(len, examples.values()))
+    handles = [Line2D([], [], color=part_colour(i), label=f"job {i + 1}") for i in range(most)]
+    figure.legend(handles=handles, loc="outside lower center", ncols=most, title="lower panels")
     return Page(
         "fig04_existence",
         "4. Queues that find a bottleneck-max allocation",
         'Slide "Existence": dQ_i1/dt = R_i2 a_i1/a_i2 − R_i1, R_i1 max-min fair with rate limits when Q_i1 = 0.',
         "The fluid of each job circulates between the two resources, and each resource serves its queues max-min fairly; a job whose "
-        "queue is empty can pass on no more than it receives. Above: where the fluid waits, from random starts (dots) to rest (the star, the same from all starts here). "
-        "Below: the rates at which the jobs are served settle at the bottleneck-max allocation (dashed or dotted). The dynamics is piecewise linear and followed exactly from event to event.",
+        "queue is empty can pass on no more than it receives. Above: where the fluid waits, from random starts (dots, a shade of grey each) to rest (the star, the same from all starts here). "
+        "Below: each job is served at two rates, one at each resource; the smaller one is drawn, in the color of the job, one line a start. It settles at the bottleneck-max allocation (dashed or dotted). The dynamics is piecewise linear and followed exactly from event to event.",
         figure,
         numbers,
         checks,
@@ -102,7 +105,7 @@ def drift_fields(*, full: bool) -> Page:
     grid = np.stack([x, y], axis=-1)
     starts = [(29, 4), (4, 29), (25, 25), (12, 2)]
     figure, axes = plt.subplots(2, 2, figsize=(11, 10), layout="constrained", sharex=True, sharey=True)
-    numbers = {}
+    numbers, emptied = {}, []
     for row, (name, mix) in enumerate(MIXES.items()):
         system = System.with_load(problem, mix, load)
         for column, policy in enumerate((ProportionalFair(), DRF())):
@@ -122,13 +125,21 @@ def drift_fields(*, full: bool) -> Page:
                     "emptying time": path.emptying_time,
                 }
                 if k == 0:
-                    told = f"from ({start[0]:g}, {start[1]:g}) empty at t = {path.emptying_time:.0f}"
+                    ax.plot(*start, "o", ms=11, mfc="none", color="black")
+                    told = f"from ({start[0]:g}, {start[1]:g}), ringed, empty at t = {path.emptying_time:.0f}"
+                    emptied.append(path.emptying_time)
             ax.set(title=f"{label}, {name}:\n{told}", xlim=(-0.7, size), ylim=(-0.7, size))
             numbers[f"{label}, {name}"] = field
     for ax in axes[1]:
         ax.set_xlabel("jobs of class 1")
     for ax in axes[:, 0]:
         ax.set_ylabel("jobs of class 2")
+    # The paths are computed to some six digits.
+    ringed = (
+        "The ringed start needs the same time to empty in all four panels, because the busiest resource works at full capacity until the end; what differs is how many jobs wait meanwhile."
+        if np.ptp(emptied) < 1e-5 * max(emptied)
+        else f"The ringed start needs {min(emptied):.4g} to {max(emptied):.4g} units of time to empty."
+    )
     balanced, unbalanced = (System.with_load(problem, mix, load) for mix in MIXES.values())
     checks = []
     for system, point, policy, expected in (
@@ -152,7 +163,8 @@ def drift_fields(*, full: bool) -> Page:
         "9. Drift fields and fluid trajectories at load 0.9",
         'Slides "Drift for balanced load" and "Drift for unbalanced load".',
         "Arrows: mean drift of the numbers of jobs (length: square root of the speed). Curves: fluid trajectories until the system is empty. At balanced load PF drains both classes at "
-        "once inside a wide cone, while DRF first makes the rarer class grow until the numbers are equal. At unbalanced load PF empties class 2 first and then stays near the axis. The labelled start needs the same time to empty in all four panels, because the busiest resource works at full capacity until the end; what differs is how many jobs wait meanwhile.",
+        "once inside a wide cone, while DRF first makes the rarer class grow until the numbers are equal. At unbalanced load PF empties class 2 first and then stays near the axis. "
+        + ringed,
         figure,
         numbers,
         checks,

@@ -42,7 +42,7 @@ def closed_forms(*, full: bool) -> Page:
     located = {}
     for ax, (name, form) in zip(pictures.subplots(1, 3), forms.items(), strict=True):
         located[name] = _picture(ax, form, points)
-        ax.set_title(f"{name}: {len(form.cells)} cells")
+        ax.set_title(f"{name}: {len(form.cells)} cells, at {' = '.join(SAME)} = 1")
     handles = [
         Patch(color=shade, alpha=SHADE, label=label)
         for shade, label in zip(
@@ -108,7 +108,7 @@ def _picture(ax: plt.Axes, form: ClosedForm, points: int) -> np.ndarray:
 def _written(ax: plt.Axes, form: ClosedForm, title: str) -> None:
     """The form as formulas, one line a cell."""
     ax.set_axis_off()
-    ax.set_title(f"{title}: tasks of class 1, of class 2", loc="left")
+    ax.set_title(f"{title}: tasks of class 1, of class 2, with x and y jobs of them", loc="left")
     step = 1.0 / 6
     for k, cell in enumerate(form.cells):
         height = 1 - (k + 0.55) * step

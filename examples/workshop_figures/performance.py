@@ -81,7 +81,7 @@ def service_rates(*, full: bool) -> Page:
     """Figure 10: mean service rate against load, by balanced fairness, its bound, and the chains of PF and DRF."""
     problem = talk_problem()
     loads = np.r_[0.05, np.arange(0.1, 0.91, 0.1), 0.95] if full else np.array([0.1, 0.3, 0.5, 0.7, 0.8])
-    fine = np.linspace(0.01, 0.97, 60 if full else 25)
+    fine = np.linspace(0.01, 0.97, 60)
     policies = (ProportionalFair(), DRF())
     figure, axes = plt.subplots(2, 2, figsize=(11, 8), layout="constrained", sharex=True, sharey=True)
     numbers, checks = {}, []

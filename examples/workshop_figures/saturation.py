@@ -18,6 +18,8 @@ __all__ = ["saturation_map"]
 
 SATURATED = {1: part_colour(3), 2: part_colour(4), 3: part_colour(5)}
 """Colour by what is full: 1 = only the first resource, 2 = only the second, 3 = both."""
+IMPOSSIBLE = "0.9"
+"""Colour of where no job mix lies."""
 
 
 def saturation_map(*, full: bool) -> Page:
@@ -66,7 +68,8 @@ def saturation_map(*, full: bool) -> Page:
         Patch(color=shade, label=label) for shade, label in zip(SATURATED.values(), labels, strict=True)
     ]
     handles.append(Line2D([], [], color="black", lw=1, label="Σ a_i1/a_i2 = n and Σ a_i2/a_i1 = n"))
-    figure.legend(handles=handles, loc="outside lower center", ncols=4)
+    handles.append(Patch(color=IMPOSSIBLE, label="impossible: the two means have a product below 1"))
+    figure.legend(handles=handles, loc="outside lower center", ncols=5)
     wrong = _random_mixes(axes[2], 800 if full else 150, numbers)
     checks.append(Check("random mixes of 2 to 12 jobs that violate the rule", "0", str(wrong), wrong == 0))
     return Page(
@@ -119,9 +122,8 @@ def _random_mixes(ax: plt.Axes, number: int, numbers: dict) -> int:
         curve,
         low * 0.5,
         1 / curve,
-        color="0.92",
+        color=IMPOSSIBLE,
         zorder=0,
-        label="impossible: mean of r times mean of 1/r < 1",
     )
     ax.axvline(1, color="black", lw=0.8)
     ax.axhline(1, color="black", lw=0.8)
@@ -134,6 +136,5 @@ def _random_mixes(ax: plt.Axes, number: int, numbers: dict) -> int:
         ylim=(low, xy[:, 1].max() * 1.1),
         title=f"{number} random job mixes",
     )
-    ax.legend(fontsize="small", loc="lower left")
     numbers["random mixes"] = {"means": xy, "saturated": state}
     return wrong
