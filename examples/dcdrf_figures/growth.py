@@ -58,7 +58,7 @@ def scaling(*, full: bool) -> Page:
         axes.grid(alpha=0.3)
         axes.margins(0.08)
         axes.set_xlabel("positive demands (entries), millions")
-        axes.set_xticks(entries, [f"{value / 1e6:.2g}" for value in entries])
+        axes.set_xticks(entries, [f"{value / 1e6:.3g}" for value in entries])
         axes.set_xticks([], minor=True)
         axes.legend(loc="upper center", bbox_to_anchor=(0.5, -0.18), frameon=False, fontsize="small")
     table = Table(
