@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import matplotlib.pyplot as plt
 import numpy as np
 from matplotlib.axes import Axes
@@ -13,6 +15,7 @@ from fairness.catalogue import colour
 from fairness.model.problem import FloatArray
 from queueing import System, simulate
 from queueing.results import Simulation
+from queueing.simulation.replications import Estimate, estimate_ratio
 
 __all__ = ["random_cluster"]
 
@@ -24,6 +27,7 @@ TASK_SHARES = TSF()
 POLICIES = (PSDSF(), TASK_SHARES, CDRFH(), PerServerDRF())
 TICKS = (0.02, 0.05, 0.1, 0.2, 0.5)
 GROUPS = ("mostly CPU", "mostly RAM", "with GPUs")
+CONFIDENCE = 0.95
 
 
 def cluster() -> Cluster:
@@ -60,29 +64,36 @@ def random_cluster(*, full: bool) -> Page:
     system = System.with_load(cluster(), mix(), LOAD)
     # The same seed: the same random numbers for all.
     effort = {"events": 40_000, "replications": 6} if full else {"events": 20_000, "replications": 3}
-    runs = {policy.name: simulate(system, policy, rng=1, progress=False, **effort) for policy in POLICIES}
+    runs = {
+        policy.name: simulate(system, policy, rng=1, confidence=CONFIDENCE, progress=False, **effort)
+        for policy in POLICIES
+    }
     group = _groups(cluster())
     slow = {name: run.mean_durations / _alone(system) for name, run in runs.items()}
+    means = {name: _of_groups(run, _alone(system), group) for name, run in runs.items()}
     figure, axes = plt.subplots(
         1, 3, figsize=(16, 4.8), layout="constrained", gridspec_kw={"width_ratios": [0.9, 1.5, 0.8]}
     )
     _draw_classes(axes[0], group)
     _draw_slowdowns(axes[1], system, runs, group)
-    _draw_means(axes[2], slow, group)
-    best = {name: min(slow, key=lambda p: slow[p][group == k].mean()) for k, name in enumerate(GROUPS)}
+    _draw_means(axes[2], means)
     events = sum(run.events for run in runs.values())
     return Page(
         "random-cluster",
         "10. A cluster of fifty classes under random traffic",
         "Nothing printed: the mechanisms of Khamse-Ashari et al. (ICC 2017), Wang et al. (TSF, SC 2016) and Ghodsi et al. (DRF on every server by itself), with jobs that come and go. The states of fifty classes cannot be listed: each mechanism is asked about those that a run visits.",
-        f"{CLASSES} classes on 24 servers of three kinds (left: what a task takes of the whole cluster) at {LOAD:g} of the load that fits; every class holds as much of what it needs most, and GPUs are as busy as the rest: Poisson arrivals, exponential sizes. Mean duration over the duration of a job that is alone (middle), from {events:,} simulated events in all, with 95 % intervals. "
-        f"The means of the three groups (right) are lowest under {', '.join(f'{policy} ({name})' for name, policy in best.items())}: on this cluster, with these jobs.",
+        f"{CLASSES} classes on 24 servers of three kinds (left: what a task takes of the whole cluster) at {LOAD:g} of the load that fits; every class holds as much of what it needs most, and GPUs are as busy as the rest: Poisson arrivals, exponential sizes. Mean duration over the duration of a job that is alone (middle), from {events:,} simulated events in all, with {CONFIDENCE:.0%} intervals. "
+        f"{_said(means)}",
         figure,
         {
             "classes": np.array(system.problem.job_classes),
             "group": np.array(GROUPS)[group],
             **{f"{name}, mean slowdown": values for name, values in slow.items()},
             **{f"{name}, half-width": run.half_widths["mean_durations"] / _alone(system) for name, run in runs.items()},
+            **{
+                f"{name}, groups": {"names": GROUPS, "mean slowdown": one.value, "half-width": one.half_width}
+                for name, one in means.items()
+            },
         },
         _checks(system, runs, 40_000 if full else 4_000),
     )  # fmt: skip
@@ -154,18 +165,58 @@ def _draw_slowdowns(ax: Axes, system: System, runs: dict[str, Simulation], group
     ax.legend(fontsize="small", loc="upper center", bbox_to_anchor=(0.5, -0.14), ncols=len(runs))
 
 
-def _draw_means(ax: Axes, slow: dict[str, FloatArray], group: np.ndarray) -> None:
+def _of_groups(run: Simulation, alone: FloatArray, group: np.ndarray) -> Estimate:
+    """Mean slowdown of the classes of each group.
+
+    Classes of one replication share the cluster, so their errors come together: the interval is from the means
+    of the group in each replication, not from the intervals of its classes.
+    """
+    durations = run.estimates["mean_durations"]
+    slow = durations.values / alone
+    means = np.column_stack([slow[:, group == k].mean(axis=1) for k in range(len(GROUPS))])
+    return replace(estimate_ratio(means, np.ones_like(means), CONFIDENCE), sound=durations.sound)
+
+
+def _lowest(means: dict[str, Estimate], k: int) -> str | None:
+    """The policy whose interval for a group lies below those of all others; None if there is none."""
+    first, *others = sorted(means, key=lambda name: float(means[name].value[k]))
+    parted = all(means[first].interval[1, k] < means[name].interval[0, k] for name in others)
+    return first if parted else None
+
+
+def _said(means: dict[str, Estimate]) -> str:
+    """Under which policy each group is served best, where the intervals tell."""
+    lowest = {name: _lowest(means, k) for k, name in enumerate(GROUPS)}
+    told = [f"{policy} ({name})" for name, policy in lowest.items() if policy]
+    untold = [name for name, policy in lowest.items() if not policy]
+    text = f"The means of the three groups (right) have {CONFIDENCE:.0%} intervals as well"
+    if told:
+        text += f": they are lowest under {', '.join(told)}, on this cluster, with these jobs"
+    if untold:
+        which = f" in the groups {' and '.join(untold)}" if told else ""
+        text += f"{';' if told else ':'} which policy is lowest cannot be told apart here{which}, as intervals overlap"
+    return text + "."
+
+
+def _draw_means(ax: Axes, means: dict[str, Estimate]) -> None:
     place = np.arange(len(GROUPS))
-    width = 0.8 / len(slow)
-    for k, (name, values) in enumerate(slow.items()):
-        means = [values[group == g].mean() for g in place]
-        ax.bar(place + (k - (len(slow) - 1) / 2) * width, means, width, color=colour(name), label=name)
+    width = 0.8 / len(means)
+    for k, (name, one) in enumerate(means.items()):
+        ax.bar(
+            place + (k - (len(means) - 1) / 2) * width,
+            one.value,
+            width,
+            yerr=one.half_width,
+            error_kw={"elinewidth": 0.8, "capsize": 3, "ecolor": "0.4"},
+            color=colour(name),
+            label=name,
+        )
     ax.set(
         xticks=place,
         xticklabels=GROUPS,
         ylabel="mean slowdown of the classes",
         ylim=(1, None),
-        title="Groups",
+        title=f"Groups, {CONFIDENCE:.0%} intervals",
     )
 
 
