@@ -68,8 +68,8 @@ def best_possible(*, full: bool) -> Page:
         "above the least that any policy can have, which is known by a proof to a part in 10,000 (the lower edge). Left: with equal loads PF stays within two "
         "in a hundred of the best up to load 0.9, while policies that level shares keep one resource waiting for the other and fall behind the further the "
         "nearer load 1 is. Middle: that is worst for equal loads; where one resource alone is busy little can be lost. Right: PF, the more the "
-        "two classes demand of each other's resource (e), with the best in closed form, 2ϱ/((1 + e)(1 − ϱ)) jobs: PF seems to tend to 1 + e times "
-        "the best as the load tends to 1.",
+        "two classes demand of each other's resource (e), with the best in closed form, 2ϱ/((1 + e)(1 − ϱ)) jobs: "
+        f"{_said(shared, by_demand)}",
         figure,
         {
             "loads": {"load": loads, **by_load},
@@ -79,6 +79,17 @@ def best_possible(*, full: bool) -> Page:
         checks,
         [Table("Equal loads: mean jobs over the least mean", ["load", *by_load], rows)],
     )  # fmt: skip
+
+
+def _said(shared: list[float], found: dict[float, list[float]]) -> str:
+    """How near PF comes to 1 + e at the highest load."""
+    load = max(found)
+    parts = [(ratio - 1) / e for e, ratio in zip(shared, found[load], strict=True)]
+    most = max(found[load])
+    return (
+        f"at loads up to {load:g} PF has at most {most:.2f} times the least. What it has above the least is {100 * min(parts):.0f} to {100 * max(parts):.0f} per cent of e there, "
+        "while the product form of heavy traffic suggests all of e (1 + e, dashed) as the load tends to 1."
+    )
 
 
 def _ratios(systems: list[System]) -> dict[str, list[float]]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import replace
 
 import matplotlib.pyplot as plt
@@ -12,7 +13,7 @@ from matplotlib.ticker import LogFormatter
 
 from capacity.studies.heavy_traffic import HeavyTraffic
 from capacity.studies.heavy_traffic import heavy_traffic as study_heavy_traffic
-from capacity.studies.instability import RandomLines, RandomSystems, search_instability
+from capacity.studies.instability import InstabilitySearch, RandomLines, RandomSystems, search_instability
 from examples.gallery import Check, Page, Table
 from fairness import DRF, BottleneckMax, Problem, ProportionalFair
 from fairness.catalogue import colour
@@ -219,7 +220,8 @@ def bmf_stability(*, full: bool) -> Page:
         for n, m, k in sizes
     ]
     control = search_instability(short_flows_first, RandomLines(2), 16 if full else 6, starts=0, rng=1410)
-    labels = [f"BMF\n{n} classes,\n{m} resources" for n, m, _ in sizes] + ["control: short\nflows first"]
+    labels = [f"BMF, {k} systems:\n{n} classes,\n{m} resources" for n, m, k in sizes]
+    labels += [f"control, {len(control.findings)} systems:\nshort flows first"]
     figure, ax = plt.subplots(figsize=(7.5, 4.6), layout="constrained")
     rows, numbers = [], {}
     finite = np.concatenate([s.ratios[np.isfinite(s.ratios)] for s in (*searches, control)])
@@ -256,7 +258,9 @@ def bmf_stability(*, full: bool) -> Page:
     for which in (ax.yaxis.set_major_formatter, ax.yaxis.set_minor_formatter):
         which(LogFormatter(minor_thresholds=(2, 1)))
     ax.axhline(1, color="0.7", lw=1)
-    told = "▲ jobs grow for ever, at no height of their own;  ● queues empty" + ";  ○ undecided" * (open_ > 0)
+    told = "▲ jobs grow for ever (their height means nothing);  ● queues empty" + ";  ○ undecided" * (
+        open_ > 0
+    )
     ax.text(0.01, 0.97, told, transform=ax.transAxes, va="top", fontsize="small")
     ax.set_title("Fluid limits at random loads inside the capacity region", fontsize="medium")
     total = sum(len(s.findings) for s in searches)
@@ -269,7 +273,7 @@ def bmf_stability(*, full: bool) -> Page:
         'Slide "Conjectures": stability of bottleneck max fairness in the whole capacity region.',
         f"Every mark is a random system with all loads inside the capacity region: the slowest ray that its fluid trajectories end on, in units of the least time in which any policy could empty the queues. "
         f"Of {total} systems under BMF, busiest resource at .9 to .99, {bad or 'none'} {'is' if bad == 1 else 'are'} unstable and {open_} undecided (a trajectory could not be followed to its end). Theorems cover two "
-        "classes on two resources, and any number there below load .97 (br-bmf-stable-97); beyond them this is evidence and no proof; the last column bounds, with 95 per cent confidence, the fraction of such systems in which the search would see an instability. The control is strict "
+        f"classes on two resources, and any number there below load .97 (br-bmf-stable-97); beyond them this is evidence and no proof; {_bounds(searches, sizes)}(last column of the table). The control is strict "
         f"priority to short flows on linear networks, which leaves no resource idle that anybody could use: it is known to be unstable where the load of the long flows exceeds the part of time in which all links are free. The search says so in {caught} "
         f"of {len(control.findings)} systems, and {'is right in all' if not wrong else f'errs in {wrong}'}.",
         figure,
@@ -296,6 +300,21 @@ def bmf_stability(*, full: bool) -> Page:
                 rows,
             )
         ],
+    )
+
+
+def _bounds(searches: Sequence[InstabilitySearch], sizes: Sequence[tuple[int, int, int]]) -> str:
+    """How many systems of each size were searched, and what that says of all such systems."""
+    told = [
+        f"{100 * found.fraction_bound:.2g} per cent ({n} classes on {m} resources, from {k} {'system' if k == 1 else 'systems'})"
+        for found, (n, m, k) in zip(searches, sizes, strict=True)
+        if math.isfinite(found.fraction_bound)
+    ]
+    if not told:
+        return "no bound on the fraction of unstable systems follows "
+    return (
+        "of the systems that it decides the search would see an instability, with 95 per cent confidence, in less than "
+        f"{', '.join(told)}{', and that from a handful of systems says next to nothing' * (min(k for *_, k in sizes) < 5)} "
     )
 
 

@@ -66,10 +66,7 @@ def policy_regions(*, full: bool) -> Page:
     work: list[tuple[Axes, Problem | Cluster, object, int, float]] = [
         (axes[0], fluid_example(), policy, 12, 1e-3 if full else 1e-2) for policy in POOL
     ]
-    work += [
-        (axes[1], SERVERS, policy, 9 if full else 3, 1e-2 if full else 1e-1)
-        for policy in CLUSTER[1:] + CLUSTER[:1] * full
-    ]
+    work += [(axes[1], SERVERS, policy, 9 if full else 3, 1e-2) for policy in CLUSTER[::-1]]
     found: list[PolicyRegion] = []
     rows, numbers, used = [], {}, dict.fromkeys(axes, 0)
     shades = coloured([policy_name(policy) for policy in (*POOL, *CLUSTER)])
@@ -82,6 +79,8 @@ def policy_regions(*, full: bool) -> Page:
         ax.plot(
             *region.loads.T, ["-", "--", ":", "-.", "-"][k], color=shades[policy_name(policy)], label=f"{_name(policy)}: {_lost(region)} lost"
         )  # fmt: skip
+        outer = region.directions * np.array([point.outer for point in region.points])[:, None]
+        ax.fill(*np.vstack([region.loads, outer[::-1]]).T, color=shades[policy_name(policy)], alpha=0.2, lw=0)
         used[ax] += 1
         where = "pool" if ax is axes[0] else "three servers"
         slowest = min(region.points, key=lambda point: point.inner)
@@ -91,7 +90,7 @@ def policy_regions(*, full: bool) -> Page:
         numbers[f"{where}, {_name(policy)}"] = {"loads": region.loads, "lost": region.lost_share}
     for ax, title in zip(axes, ("(10,1; 1,10) on 10 and 10", "three servers"), strict=True):
         ax.set(
-            title=f"{title}: part of the area lost",
+            title=f"{title}: part of the area lost\n(lines: inner ends of brackets, shaded to the outer ends)",
             xlabel="load of class 1 (tasks)",
             ylabel="load of class 2 (tasks)",
             xlim=(0, None),
@@ -108,8 +107,8 @@ def policy_regions(*, full: bool) -> Page:
         "6. What a policy loses",
         "The stability region of a policy: the loads at which its jobs stay in check, here by the fluid limit (capacity.boundaries.policy).",
         "Efficiency is not needed for stability: on the pool, asset fairness and DRF that stops at the first full resource lose nothing, because the proportions of the jobs adapt until the right resources are full. Shares that do not adapt lose much: priority leaves ρ₁ + ρ₂ < 1, "
-        "static halves a square. On servers DRF on each server by itself loses part of what placements can carry: classes should make room for each other where the other has no choice. "
-        + ("So does PS-DSF." if full else "So does PS-DSF, which is drawn at full scale."),
+        "static halves a square. On servers "
+        f"{_on_servers(found[len(POOL) :])}",
         figure,
         numbers,
         [_check(region) for region in found if region.name in LOST] + [_inside(found)],
@@ -119,6 +118,19 @@ def policy_regions(*, full: bool) -> Page:
 
 def _name(policy: object) -> str:
     return {"Asset": "asset fairness", "PS-DSF rdm": "PS-DSF"}.get(policy_name(policy), policy_name(policy))
+
+
+def _on_servers(found: list[PolicyRegion]) -> str:
+    """Which policies lose something by the outer ends of their brackets."""
+    names = {"DRF per server": "DRF on each server by itself"}
+    lose = [names.get(_name(r.policy), _name(r.policy)) for r in found if r.lost_at_least > 0]
+    rest = [names.get(_name(r.policy), _name(r.policy)) for r in found if r.lost_at_least <= 0]
+    text = ""
+    if lose:
+        text += f"{' and '.join(lose)} {'lose' if len(lose) > 1 else 'loses'} part of what placements can carry: classes should make room for each other where the other has no choice."
+    if rest:
+        text += f"{' Of' if lose else 'of'} {' and '.join(rest)} no loss is seen at these brackets."
+    return text
 
 
 def _lost(region: PolicyRegion) -> str:

@@ -22,6 +22,8 @@ __all__ = ["replays"]
 RESOURCE_STYLES = ("-", "--", ":", "-.")
 HOUR = 3600.0
 POINTS = 120
+LOAD = 2.5
+"""Of the synthetic trace: GPUs that its tasks would have in use if none waited, over those there are."""
 
 LINES = {"FIFO, blocking": ":", "PF": (0, (4, 4))}
 """Where two curves have one colour, or lie on each other."""
@@ -56,7 +58,7 @@ def schedulers(trace: ClusterTrace) -> dict[str, Any]:
 
 def replays(*, full: bool, files: Files | None = None) -> Page:
     """Use, shares against entitlements, waits and slowdowns under each scheduler."""
-    one = recorded(files, 12_000 if full else 4_000, load=2.5, scale=0.06 if full else 0.02)
+    one = recorded(files, 12_000 if full else 4_000, load=LOAD, scale=0.06 if full else 0.02)
     runs = {
         name: replay(one.trace, one.nodes, rule, never_fits="drop", rng=1)
         for name, rule in schedulers(one.trace).items()
@@ -197,12 +199,19 @@ def _kinds_table(runs: dict[str, Replay]) -> Table:
 
 def _see(one: Recorded, runs: dict[str, Replay], paths: dict[str, ReplayPaths]) -> str:
     waits = {name: duration(float(np.nanmean(run.waits))) for name, run in runs.items()}
+    trace = next(iter(runs.values())).trace
+    arriving = float(trace.arrivals[-1] - trace.arrivals[0])
+    offered = (
+        ""
+        if one.own
+        else f"They ask for {LOAD:g} times the GPUs there are: what waits grows as long as tasks arrive, and mean waits depend on how long that is ({duration(arriving)} here). "
+    )
     text = (
-        f"{one.told} Every scheduler gets the same {one.nodes.n_nodes} nodes and the same arrivals. Tasks of each user start in the order of arrival (or the next that fits: backfilling, except in the first column); best fit picks the node. "
+        f"{one.told} {offered}Every scheduler gets the same {one.nodes.n_nodes} nodes and the same arrivals. Tasks of each user start in the order of arrival (or the next that fits: backfilling, except in the first column); best fit picks the node. "
         "Above: what is in use, the dominant share of each user over its entitlement (its part by weight among the users present), and tasks. Only the time in which tasks arrive is shown: what follows is the last long tasks running out. "
         "H-DRF has the user who brings most work in one queue and all others in a second one, of equal weight: that user may have a half of everything. "
         f"A task that fits nowhere and blocks all behind it is dear: the mean wait is {waits['FIFO, blocking']} with blocking and {waits['FIFO']} without. "
-        f"FIFO gives to whoever asks most; DRF, BMF and PF bring those who wait closer to equal shares (mean wait {waits['DRF']}, {waits['BMF']}, {waits['PF']}). "
+        f"{_fairness(paths)}"
     )
     same = np.array_equal(runs["BMF"].starts, runs["PF"].starts)
     if not one.own:
@@ -219,6 +228,22 @@ def _see(one: Recorded, runs: dict[str, Replay], paths: dict[str, ReplayPaths]) 
             else "They differ little where one resource is scarce."
         )
         + " Jain's index has gaps where fewer than two users wait."
+    )
+
+
+def _fairness(paths: dict[str, ReplayPaths]) -> str:
+    """Means of Jain's index over time: who waits, and how equal their shares are."""
+    jain = {
+        name: float(np.nanmean(path.jain)) for name, path in paths.items() if np.isfinite(path.jain).any()
+    }
+    fair = [name for name in ("DRF", "BMF", "PF") if name in jain]
+    if "FIFO" not in jain or not fair:
+        return "Hardly ever do two users wait, so nothing is said of their shares. "
+    told = ", ".join(f"{jain[name]:.2f} under {name}" for name in fair)
+    closer = min(jain[name] for name in fair) > jain["FIFO"]
+    return (
+        f"FIFO gives to whoever asks most: Jain's index of the shares of those who wait is {jain['FIFO']:.2f} on average; it is {told}, "
+        f"{'closer to equal shares' if closer else 'not closer to equal shares for all of these'}. "
     )
 
 
