@@ -325,11 +325,14 @@ class RayRegion(Result):
         axes, shade = load_axes(self.problem.job_classes, ax), colour(self._painted)
         if self.problem.n_classes == 3:
             top = self.directions.max(axis=0)
-            around: Any = {"alpha": 0.08, "facecolor": "0.5", "edgecolor": "0.7", "linewidths": 0.5}
+            around: Any = {"alpha": 0.08, "facecolor": "0.5", "linewidths": 0.0}
             inner: Any = {"alpha": 0.5, "facecolor": shade, "edgecolor": "0.3", "linewidths": 0.5}
             draw_faces(axes, self.directions[self.faces], top, **around)
             draw_faces(axes, self.loads[self.faces], top, **inner)
+            lines = np.insert(_edges(self._rays.region), 2, np.nan, axis=1).reshape(-1, 3)
+            axes.plot(*lines.T, "--", color="0.3", linewidth=1.2, label="stability region")
             axes.set(title=label(self._label()))
+            legend_beside(axes, bbox_to_anchor=(0.0, 1.0))
             return axes
         # The corners of the stability region belong to its outline, whatever rays were taken.
         corners = self._rays.region.vertices
@@ -422,6 +425,16 @@ def traced(
     complete = spanned()
     assert complete is not None, "the grid is complete"
     return complete
+
+
+def _edges(region: StabilityRegion) -> FloatArray:
+    """Both ends of each edge of a region of three classes, but for those on the axes, (n_edges, 2, 3)."""
+    vertices, (normals, offsets) = region.vertices, region.facets
+    full = vertices @ normals.T > (1 - FLAT) * offsets
+    # Coordinate planes are faces, too, but no two of them bound an edge that is drawn.
+    faces = np.hstack([full, vertices <= FLAT * vertices.max(axis=0)]).astype(int)
+    shared = (faces @ faces.T > 1) & (full.astype(int) @ full.T.astype(int) > 0)
+    return vertices[np.argwhere(np.triu(shared, 1))]
 
 
 def _turned(points: FloatArray) -> FloatArray:

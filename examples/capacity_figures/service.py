@@ -115,7 +115,7 @@ def service_regions(*, full: bool) -> Page:
         'Mean service rate of a class: mean size over mean duration of its jobs (slides "Mean service rate", "A useful bound for BF").',
         "A stable system may serve a class very slowly. Inside the coloured lines each class keeps a quarter of the rate of a job that is alone. The bound needs no computation and is safe for balanced fairness: "
         f"it gives away {100 * gap:.1f} per cent of the area in the first example. PF allows a little more than balanced fairness. DRF loses most near the corner where both resources are busy, where it starves jobs; "
-        "on the axes, where a class is alone, balanced fairness and the policies agree on load 1 − 1/4.",
+        f"on the axes, where a class is alone, balanced fairness and the policies agree on load 1 − 1/4 within the brackets of {100 * precision:g} per cent, whose inner ends are drawn.",
         figure,
         numbers,
         _checks(regions, first, second, precision, full=full),

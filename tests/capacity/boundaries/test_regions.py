@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import combinations, product
+
 import matplotlib as mpl
 import numpy as np
 import pytest
@@ -235,3 +237,33 @@ def test_three_classes_are_drawn(solid):
     ax = solid.plot()
     assert ax.get_zlabel() == "load of class 3 (tasks)"
     assert len(ax.collections) == (len(solid.facet_names) + 1 if hasattr(solid, "exact_facets") else 2)
+
+
+@pytest.mark.parametrize(
+    ("problem", "edges"),
+    [
+        (
+            Problem(np.ones((3, 1)), [1]),
+            {((0, 0, 1), (0, 1, 0)), ((0, 0, 1), (1, 0, 0)), ((0, 1, 0), (1, 0, 0))},
+        ),
+        # A box: the three edges at its far corner, and six on the coordinate planes.
+        (
+            Problem(np.eye(3), [1, 1, 1]),
+            {
+                (a, b)
+                for a, b in combinations(product((0, 1), repeat=3), 2)
+                if sum(abs(x - y) for x, y in zip(a, b, strict=True)) == 1 and sum(a)
+            },
+        ),
+    ],
+    ids=["simplex", "box"],
+)
+def test_the_loads_that_fit_are_outlined_around_a_solid(problem, edges):
+    """All their edges but for those on the axes."""
+    ax = service_region(problem, "bound", 0.4, points=6, precision=0.1).plot()
+    (outline,) = (line for line in ax.lines if line.get_label() == "stability region")
+    drawn = np.transpose(outline.get_data_3d()).reshape(-1, 3, 3)
+    assert np.isnan(drawn[:, 2]).all()
+    found = {tuple(sorted(tuple(map(int, end)) for end in ends)) for ends in drawn[:, :2]}
+    assert found == edges
+    assert "stability region" in [text.get_text() for text in ax.get_legend().get_texts()]
