@@ -62,7 +62,7 @@ def best_possible(*, full: bool) -> Page:
     rows = [[f"{load:g}", *(f"{by_load[n][k]:.4f}" for n in by_load)] for k, load in enumerate(loads)]
     return Page(
         "best_possible",
-        "How far from the best?",
+        "8. How far from the best?",
         "Dynamic programming over all policies that do not know sizes; a bound that is checked in fractions",
         "Two classes, each with most of its demand on its own resource (1, and 0.1 of the other). What is drawn is the mean number of jobs "
         "above the least that any policy can have, which is known by a proof to a part in 10,000 (the lower edge). Left: with equal loads PF stays within two "

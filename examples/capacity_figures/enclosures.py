@@ -103,7 +103,7 @@ def enclosures(*, full: bool) -> Page:
     said = "; ".join(f"{name} from load {min(found):g}" for name, found in longer.items() if found)
     return Page(
         "enclosures",
-        "11. Bounds that are proved",
+        "13. Bounds that are proved",
         "Every point stands for two numbers between which the mean of the infinite chain lies, with a certificate that a checker without solvers accepts (docs, theory of enclosures).",
         "Left: is a class ever worse off under PF than under balanced fairness? With loads 3 to 1 class 1, on the busier resource, is, if only by parts of a thousand: of the loads drawn, "
         f"{said}. Both bounds lie inside the marks, or at the ends of bars; marks are filled where both are on one side of 0. Right: the relative error of a chain cut off where {COARSE:g} of the probability is left out: what it claims of itself, and what it is, which only the bounds can tell. "

@@ -86,7 +86,7 @@ def extensions(*, full: bool) -> Page:
     best, worst = packed["best fit"].value[1], packed["worst fit"].value[1]
     return Page(
         "extensions",
-        "9. Servers under random traffic, fluid and whole",
+        "11. Servers under random traffic, fluid and whole",
         "Policies for clusters (as in the PS-DSF paper, but with jobs that come and go) and whole tasks that a placement rule packs: first, best and worst fit, power of two choices, shortest queue.",
         "Two servers, (2 CPU, 12 GB) and (12 CPU, 2 GB), for tasks of (0.2 CPU, 1 GB) and (1 CPU, 0.2 GB), the example of W. Wang, B. Li and B. Liang (IEEE TPDS 26(10), 2015), with equal loads. DRF on each server by itself gives a class its part of all jobs times 12 tasks, so the cluster is one processor-sharing queue of rate 12 "
         "where 20 could be had: it is lost above 60 % of the load. PS-DSF keeps each server for the class that it suits, TSF (here equal to C-DRFH) levels the totals of unequal numbers of jobs and pays for it at high load. "

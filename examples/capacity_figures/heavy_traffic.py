@@ -122,7 +122,7 @@ def heavy_traffic(*, full: bool) -> Page:
     )
     return Page(
         "heavy_traffic",
-        "7. PF and balanced fairness in heavy traffic",
+        "9. PF and balanced fairness in heavy traffic",
         'Slide "Conjectures": PF and balanced fairness agree as the load approaches 1.',
         "(1 - load) E[jobs of class 1] against 1 - load; open marks at 0 are limits extrapolated from the points, with estimated errors: evidence, not a proof. The reference is ρ Σ a/C over the full "
         "resources, the diffusion limit of PF and the limit of the duration bound. "
@@ -269,7 +269,7 @@ def bmf_stability(*, full: bool) -> Page:
     caught = control.counts["unstable"]
     return Page(
         "bmf_stability",
-        "8. Is BMF stable?",
+        "10. Is BMF stable?",
         'Slide "Conjectures": stability of bottleneck max fairness in the whole capacity region.',
         f"Every mark is a random system with all loads inside the capacity region: the slowest ray that its fluid trajectories end on, in units of the least time in which any policy could empty the queues. "
         f"Of {total} systems under BMF, busiest resource at .9 to .99, {bad or 'none'} {'is' if bad == 1 else 'are'} unstable and {open_} undecided (a trajectory could not be followed to its end). Theorems cover two "

@@ -10,6 +10,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 
 from capacity import is_stable, policy_stability_region, stability_region
+from capacity.boundaries.policy import PolicyRegion
 from examples.gallery import Check, Page, Table
 from fairness import Problem
 from fairness.display.colours import part_line
@@ -29,6 +30,10 @@ ORDERS: tuple[Any, ...] = (
     MaxWeight(),
     ServerFilling(),
 )
+REACHING = (WIDE_FIRST, MaxWeight(), ServerFilling())
+"""Orders that carry all that two servers have work for: they lie on one line, and are dashed by turns."""
+DASH = 2
+"""Length of a dash of theirs."""
 WIDE = (2, 4, 8)
 """Servers, all of which a wide job needs; the others need one."""
 PUBLISHED = ((Fraction(1, 2), 1.7006629), (Fraction(4, 5), 3.1533773), (Fraction(1), 7.5575001))
@@ -39,8 +44,9 @@ def orders(*, full: bool) -> Page:
     """Regions, what is held in saturation, and mean durations."""
     figure, axes = plt.subplots(2, 2, figsize=(11, 8.4), layout="constrained")
     points = 60 if full else 24
+    regions = {order.name: policy_stability_region(PAIR, order, points=points) for order in ORDERS}
     numbers = {
-        "regions": _regions(axes[0, 0], points),
+        "regions": _regions(axes[0, 0], regions),
         "held": _held(axes[0, 1], 40 if full else 16),
         "carried": _carried(axes[1, 0], 40 if full else 16),
         "durations": _durations(axes[1, 1], full),
@@ -60,7 +66,7 @@ def orders(*, full: bool) -> Page:
         checks.append(Check(name, f"{known:.7f}", f"{mean:.7f}", abs(mean - known) < 1e-7))
     return Page(
         "orders",
-        "Jobs that wait in order",
+        "7. Jobs that wait in order",
         "Multiserver jobs: A. Rumyantsev and E. Morozov (2017), I. Grosof, M. Harchol-Balter and A. Scheller-Wolf (2022)",
         "A job holds all its servers while it runs, and who does not fit waits. Top left: where two servers, jobs of one "
         "and of both, are stable. First come, first served, the head of the queue holds up all behind it while servers "
@@ -68,12 +74,12 @@ def orders(*, full: bool) -> Page:
         "servers to a wide one too seldom; wide jobs first, MaxWeight and ServerFilling reach the line. Top right: the "
         "part of the servers that is held in order of arrival when the queue never ends; few wide jobs among many narrow "
         "ones cost most, and the more servers they need the more. Bottom left: seven servers, jobs of two and of three, "
-        "where even the best order, MaxWeight, leaves one free in most mixes. Bottom right: mean durations of the pair "
-        "in equal parts, by the laws; first fit, which looks at everybody, is simulated.",
+        "where even the best order, MaxWeight, leaves one free in most mixes. Bottom right: mean durations on two servers, jobs of one "
+        "and of both in equal parts, by the laws; first fit, which looks at everybody, is simulated.",
         figure,
         numbers,
         checks,
-        [_throughputs(half), _losses(points)],
+        [_throughputs(half), _losses(regions, points)],
     )  # fmt: skip
 
 
@@ -93,17 +99,18 @@ def _throughputs(half: System) -> Table:
         )
     header = ["order", "jobs per unit of time", "servers held", "(1 - load) mean jobs, load to 1"]
     return Table(
-        "What can be carried of the pair in equal parts, 4/3 being what the servers have work for",
+        "What two servers can carry of jobs of one server and of both, in equal parts, 4/3 being what they have work for",
         header,
         rows,
     )
 
 
-def _losses(points: int) -> Table:
+def _losses(regions: dict[str, PolicyRegion], points: int) -> Table:
     rows = []
     for order in ORDERS:
-        pools = (PAIR,) if isinstance(order, ServerFilling) else (PAIR, SEVEN)
-        lost = [policy_stability_region(pool, order, points=points).lost_share for pool in pools]
+        lost = [regions[order.name].lost_share]
+        if not isinstance(order, ServerFilling):
+            lost.append(policy_stability_region(SEVEN, order, points=points).lost_share)
         rows.append([order.name, *(f"{100 * part:.1f} %" for part in lost), *["needs do not divide"][: 2 - len(lost)]])  # fmt: skip
     return Table(
         f"Part of all loads of divisible work that an order loses, from {points} points of its boundary",
@@ -112,16 +119,22 @@ def _losses(points: int) -> Table:
     )
 
 
-def _regions(ax: plt.Axes, points: int) -> dict[str, list[list[float]]]:
+def _regions(ax: plt.Axes, regions: dict[str, PolicyRegion]) -> dict[str, list[list[float]]]:
     found = {}
     top = stability_region(PAIR).vertices.max(axis=0)
     ax.plot([top[0], 0], [0, top[1]], color="black", linewidth=0.8, label="what the servers have work for")
-    for k, order in enumerate(ORDERS[:4]):
-        region = policy_stability_region(PAIR, order, points=points)
+    reaching = [order.name for order in REACHING]
+    for k, (name, region) in enumerate(regions.items()):
         ends = np.array([p.inner * p.direction for p in region.points])
         ends = ends[np.argsort(np.arctan2(ends[:, 1], ends[:, 0]))]
-        ax.plot(*ends.T, **part_line(k), label=order.name)
-        found[order.name] = ends.tolist()
+        line = part_line(k)
+        if name in reaching:
+            line |= {
+                "linestyle": (DASH * reaching.index(name), (DASH, DASH * (len(reaching) - 1))),
+                "linewidth": 2.5,
+            }
+        ax.plot(*ends.T, **line, label=name)
+        found[name] = ends.tolist()
     ax.set(xlabel="load of jobs of one server", ylabel="load of jobs of both", title="stable below the line")
     ax.set(xlim=(0, None), ylim=(0, None))
     ax.legend(fontsize="small")
@@ -134,7 +147,14 @@ def _held(ax: plt.Axes, points: int) -> dict[str, list[float]]:
     for k, servers in enumerate(WIDE):
         pool = Problem([[1], [servers]], [servers])
         held = [float(is_stable(System(pool, [1 - p, p]), FCFS()).utilization[0]) for p in parts]
-        ax.plot(found["wide"], held, **part_line(k), label=f"{servers} servers")
+        # Not the colours of the orders.
+        ax.plot(
+            found["wide"],
+            held,
+            color=f"{0.25 * k}",
+            linestyle=("-", "--", "-.")[k],
+            label=f"{servers} servers",
+        )
         found[f"{servers} servers"] = held
     ax.set(xlabel="part of the jobs that need all servers", ylabel="part of the servers that is held")
     ax.set(xlim=(0, 1), ylim=(0, 1), title="FCFS in saturation")
@@ -173,7 +193,11 @@ def _durations(ax: plt.Axes, full: bool) -> dict[str, list[float]]:
     means = [float(run.mean_jobs.sum() / rate) for run, rate in zip(runs, seen, strict=True)]
     errors = [float(run.half_widths["mean_jobs"].sum() / rate) for run, rate in zip(runs, seen, strict=True)]
     ax.errorbar(seen, means, errors, fmt="o", color="black", markersize=4, label="first fit, simulated")
-    ax.set(xlabel="jobs per unit of time", ylabel="mean duration", title="the pair in equal parts")
+    ax.set(
+        xlabel="jobs per unit of time",
+        ylabel="mean duration",
+        title="two servers: jobs of one and of both, in equal parts",
+    )
     ax.set(xlim=(0, 1.2), ylim=(0, 10))
     ax.legend(fontsize="small", loc="upper left")
     return found | {"first fit": means, "first fit, 95 %": errors}

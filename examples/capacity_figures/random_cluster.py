@@ -80,7 +80,7 @@ def random_cluster(*, full: bool) -> Page:
     events = sum(run.events for run in runs.values())
     return Page(
         "random-cluster",
-        "10. A cluster of fifty classes under random traffic",
+        "12. A cluster of fifty classes under random traffic",
         "Nothing printed: the mechanisms of Khamse-Ashari et al. (ICC 2017), Wang et al. (TSF, SC 2016) and Ghodsi et al. (DRF on every server by itself), with jobs that come and go. The states of fifty classes cannot be listed: each mechanism is asked about those that a run visits.",
         f"{CLASSES} classes on 24 servers of three kinds (left: what a task takes of the whole cluster) at {LOAD:g} of the load that fits; every class holds as much of what it needs most, and GPUs are as busy as the rest: Poisson arrivals, exponential sizes. Mean duration over the duration of a job that is alone (middle), from {events:,} simulated events in all, with {CONFIDENCE:.0%} intervals. "
         f"{_said(means)}",

@@ -15,6 +15,7 @@ QUEUES = ("a", "b", "c")
 GPUS = 12.0
 MINIMUM = np.array([4.0, 4.0, 0.0])
 WANTED_BY_B = 1.0
+GUARANTEE = "guaranteed to a"
 LENT = {"b lends all": np.inf, "b lends 1 of 4": 1.0}
 MEASURES = {"total": "all that a queue holds", "borrowed": "what it holds above its guarantee"}
 
@@ -42,13 +43,16 @@ def cohort(*, full: bool) -> Page:
                 wanted, *tasks.T, idle, labels=[*QUEUES, "idle"],
                 colors=[*(part_colour(k) for k in range(3)), "0.9"],
             )  # fmt: skip
-            ax.plot(wanted, np.minimum(wanted, MINIMUM[0]), color="white", ls="--", lw=1.2)
-            ax.set(title=f"{lends}; compared: {told}", xlim=(wanted[0], GPUS), ylim=(0, GPUS))
+            ax.plot(wanted, np.minimum(wanted, MINIMUM[0]), color="white", ls="--", lw=1.2, label=GUARANTEE)
+            ax.set(title=f"{lends};\ncompared: {told}", xlim=(wanted[0], GPUS), ylim=(0, GPUS))
     for ax in axes[-1]:
         ax.set_xlabel("GPUs that a wants")
     for ax in axes[:, 0]:
         ax.set_ylabel("GPUs held")
     handles, names = axes[0, 0].get_legend_handles_labels()
+    # White is seen on the colour of a, not on paper.
+    drawn = dict(zip(names, handles, strict=True))
+    handles = [(drawn["a"], one) if name == GUARANTEE else one for name, one in drawn.items()]
     figure.legend(handles, names, loc="outside right center")
     end = {name: tasks[-1] for name, tasks in given.items()}
     total, borrowed = (end[f"b lends all, {measure}"] for measure in MEASURES)
