@@ -331,17 +331,22 @@ def _head(title: str) -> str:
     return f"""<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
 <title>{html.escape(title)}</title><style>
-:root {{ color-scheme: light dark; --text: #222; --pale: #555; --page: #fff; --line: #ddd; --code: #f2f2f2; --link: #0b5cad;
+:root {{ color-scheme: light dark; --text: #222; --pale: #555; --page: #fff; --line: #ddd; --code: #f2f2f2; --link: #0b5cad; --shade: #0004;
   --agrees: #00694e; --refuted: #8a4b00; --differs: #b00020; }}
-@media (prefers-color-scheme: dark) {{ :root {{ --text: #e4e4e4; --pale: #aaa; --page: #16181b; --line: #3a3d42; --code: #26292e;
+@media (prefers-color-scheme: dark) {{ :root {{ --text: #e4e4e4; --pale: #aaa; --page: #16181b; --line: #3a3d42; --code: #26292e; --shade: #fff4;
   --link: #7ab7ff; --agrees: #4fc79f; --refuted: #e0a458; --differs: #ff7b8a; }} }}
 body {{ font: 16px/1.5 system-ui, sans-serif; max-width: 62rem; margin: 2rem auto; padding: 0 1rem; color: var(--text); background: var(--page); }}
 a {{ color: var(--link); }} h1, h2 {{ line-height: 1.2; }} ul {{ list-style: none; padding: 0; }} section {{ border-top: 1px solid var(--line); margin-top: 2.5rem; }}
 img {{ max-width: 100%; height: auto; background: #fff; border-radius: 4px; }}
-table {{ display: block; overflow-x: auto; border-collapse: collapse; font-size: .9rem; margin: 1rem 0; }}
+table {{ display: block; overflow-x: auto; border-collapse: collapse; font-size: .9rem; margin: 1rem 0; background:
+  linear-gradient(to right, var(--page) 1rem, transparent) left / 2.5rem 100% no-repeat local,
+  linear-gradient(to left, var(--page) 1rem, transparent) right / 2.5rem 100% no-repeat local,
+  linear-gradient(to right, var(--shade), transparent) left / 1rem 100% no-repeat scroll,
+  linear-gradient(to left, var(--shade), transparent) right / 1rem 100% no-repeat scroll; }} /* a shadow where more is to be reached by scrolling */
 caption {{ text-align: left; color: var(--pale); padding-bottom: .3rem; position: sticky; left: 0; max-width: min(60rem, calc(100vw - 2rem)); }}
 td, th {{ border-bottom: 1px solid var(--line); padding: .2rem .7rem; text-align: left; vertical-align: top; }}
 .agrees {{ color: var(--agrees); }} .refuted {{ color: var(--refuted); }} .DIFFERS {{ color: var(--differs); font-weight: bold; }} .new {{ color: var(--pale); }}
+.statement {{ min-width: min(13.5rem, 60vw); }}
 .lines {{ white-space: pre-wrap; min-width: 26rem; font: .8rem/1.3 ui-monospace, monospace; }}
 .cards {{ display: grid; grid-template-columns: repeat(auto-fill, minmax(12.5rem, 1fr)); gap: .8rem; margin: .8rem 0; }}
 .cards a {{ border: 1px solid var(--line); border-radius: 6px; padding: .5rem; text-decoration: none; font-size: .85rem; line-height: 1.3; }}
@@ -410,11 +415,14 @@ def _section(drawn: DrawnPage) -> str:
 def _table(table: Table) -> str:
     text = html.escape
     head = "".join(f"<th>{text(cell)}</th>" for cell in table.header)
-    rows = "".join("<tr>" + "".join(map(_cell, row)) + "</tr>" for row in table.rows)
+    rows = "".join(
+        "<tr>" + "".join(_cell(*pair) for pair in zip(row, table.header, strict=True)) + "</tr>"
+        for row in table.rows
+    )
     return f"<table><caption>{text(table.caption)}</caption><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>"
 
 
-def _cell(cell: str) -> str:
-    # Text of several lines is laid out as it stands.
-    kind = ' class="lines"' if "\n" in cell else ""
+def _cell(cell: str, head: str) -> str:
+    # Text of several lines is laid out as it stands; statements are read, so their column is not the narrowest.
+    kind = ' class="lines"' if "\n" in cell else ' class="statement"' if head == "statement" else ""
     return f"<td{kind}>{html.escape(cell)}</td>"

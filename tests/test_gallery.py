@@ -92,6 +92,14 @@ def test_a_page_may_hold_tables_and_no_figure(tmp_path):
     assert record["figures"]["table1"]["listings"] == {"<L>": "a & b"}
 
 
+def test_the_column_of_statements_is_wide_enough_to_be_read(tmp_path):
+    table = Table("Verdicts", ["id", "statement", "verdict"], [["a", "what is said", "PROVED"]])
+    write(tmp_path, [Page("table1", "T", "Table I", "See", None, {}, tables=[table])])
+    text = (tmp_path / "index.html").read_text()
+    assert '<td>a</td><td class="statement">what is said</td><td>PROVED</td>' in text
+    assert ".statement { min-width:" in text
+
+
 def test_front_page_leads_to_every_source(tmp_path):
     check = Check("a", "1", "1", True)
     tallies = [write(tmp_path / name, [page("fig1", [check])]) for name in ("one", "two")]
