@@ -125,12 +125,12 @@ def _policies(ax: Axes, *, full: bool) -> tuple[list[Check], dict[str, object], 
     rows = []
     for policy, label in tqdm(POLICIES, desc="cluster policies", leave=False, disable=None):
         alone = isinstance(policy, PerServerDRF)
-        loads = np.arange(0.05, (0.501 if full else 0.401) if alone else top + 1e-3, 0.025 if full else 0.05)
+        loads = np.arange(0.05, (0.501 if full else 0.401) if alone else top + 1e-3, 0.025)
         table = tabulate(TWO, policy, states)
         exact = np.array(
             [stationary(_two(u), policy, shape=states, table=table).mean_durations for u in loads]
         )
-        drawn = loads[2::4][-4:] if full else loads[1::2]
+        drawn = loads[2::4][-4:] if full else loads[2::4]
         runs = {
             round(float(u), 2): simulate(
                 _two(u), policy, events=events, replications=replications, rng=611, table=table
