@@ -87,7 +87,7 @@ def _said(shared: list[float], found: dict[float, list[float]]) -> str:
     parts = [(ratio - 1) / e for e, ratio in zip(shared, found[load], strict=True)]
     most = max(found[load])
     return (
-        f"at loads up to {load:g} PF has at most {most:.2f} times the least. What it has above the least is {100 * min(parts):.0f} to {100 * max(parts):.0f} per cent of e there, "
+        f"at loads up to {load:g} PF has at most {most:.2f} times the least. What it has above the least is {100 * min(parts):.0f} to {100 * max(parts):.0f} per cent of e at load {load:g}, "
         "while the product form of heavy traffic suggests all of e (1 + e, dashed) as the load tends to 1."
     )
 

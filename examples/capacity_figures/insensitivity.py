@@ -167,7 +167,7 @@ def _said(change: dict[tuple[str, str], Estimate], policies: list[str]) -> str:
         return f"Under the policies no change can be told from noise: each of the {count} intervals contains 0, and what change there may be lies, by the intervals, between {least:+.1f} and {most:+.1f} per cent: so well do formulas for exponential sizes describe other sizes here."
     ranked = ", ".join(f"{p} {_extremes(change, p)}" for p in policies)
     return (
-        f"The mean durations of the classes change by, in per cent: {ranked}; {sure} of the {count} intervals do not contain 0. "
+        f"The mean durations of the classes change by, in per cent: {ranked}; the intervals that do not contain 0 are {sure} of {count}. "
         f"The policies are not insensitive, but, by the intervals, no change is below {least:+.1f} or above {most:+.1f} per cent: so well do formulas for exponential sizes describe other sizes here."
     )
 

@@ -193,7 +193,7 @@ def _said(means: dict[str, Estimate]) -> str:
     if told:
         text += f": they are lowest under {', '.join(told)}, on this cluster, with these jobs"
     if untold:
-        which = f" in the groups {' and '.join(untold)}" if told else ""
+        which = f" in the group{'s' * (len(untold) > 1)} {' and '.join(untold)}" if told else ""
         text += f"{';' if told else ':'} which policy is lowest cannot be told apart here{which}, as intervals overlap"
     return text + "."
 
