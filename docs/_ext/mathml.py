@@ -2,7 +2,7 @@
 
 Every browser of today draws MathML by itself. So the pages need neither a script from a foreign server, as
 MathJax usually does, nor a LaTeX installation for pictures of formulas. A command that the converter does not
-know would be shown by its name; here it is a warning, hence an error of the build.
+know would be shown by its name; here any backslash that is left is a warning, hence an error of the build.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ def mathml(latex: str, display: str, where: nodes.Element) -> str:
     except Exception as error:  # the converter raises many kinds
         logger.warning("formula %r: %r", latex, error, location=where)
         return f"<code>{latex}</code>"
-    if unknown := re.search(r"\\[A-Za-z]+", unescape(result)):
+    if unknown := re.search(r"\\(?:[A-Za-z]+|[^<]?)", unescape(result)):
         logger.warning("formula %r: %s is not understood", latex, unknown.group(), location=where)
     return result
 
@@ -40,13 +40,15 @@ LIMITS = {"∑", "∏", "⋃", "⋂", "⋁", "⋀", "max", "min", "sup", "inf", 
 """Operators whose index stands below them where there is room."""
 FUNCTIONS = {"log", "exp"}
 """Names of functions: signs too, with their space."""
+BRACES = {r"\{", r"\}"}
+"""What the converter leaves of a brace whose size is given, as that of ``\\Big``."""
 SPACE = "{http://www.w3.org/1998/Math/MathML}"
 ElementTree.register_namespace("", SPACE[1:-1])
 
 
 def _prepared(latex: str) -> str:
     """The formula in the words that the converter knows."""
-    text = latex.strip()
+    text = latex.strip().replace("\n", " ")  # a backslash at the end of a line is a space
     for command, letter in LETTERS.items():
         text = text.replace(command, letter)
     text = re.sub(r"\\tag\{(.*?)\}", r"\\qquad (\1)", text)
@@ -62,6 +64,8 @@ def _mended(written: str) -> str:
             element.tag, element.text = f"{SPACE}mo", text.replace("⟂", "⊥")
         elif tag == "mi" and text in FUNCTIONS:
             element.tag = f"{SPACE}mo"
+        elif tag == "mo" and text in BRACES:
+            element.text = text[1:]
         elif tag == "mo" and text == "∞":
             element.tag = f"{SPACE}mi"
         elif text == "|":  # of an absolute value: the converter knows \\mid for "given" and "such that"

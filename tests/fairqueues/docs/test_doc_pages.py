@@ -33,10 +33,25 @@ def mathml(monkeypatch):
         (r"a \perp b", "<mo>⊥</mo>"),
         (r"x_i", "<msub><mi>x</mi><mi>i</mi></msub>"),
         (r"a < b", "<mo>&lt;</mo>"),
+        (r"\Big\{x\Big\}", '<mo minsize="1.623em" maxsize="1.623em">{</mo>'),
+        (r"\Bigl\{x\Bigr\}", 'maxsize="1.623em">}</mo>'),
+        ("a,\\\nb", "<mtext>\N{NO-BREAK SPACE}</mtext><mi>b</mi>"),
+        ("\\begin{aligned}a &= b,\\\\\n c &= d\\end{aligned}", "<mi>c</mi>"),
     ],
 )
 def test_formulas_are_set_as_latex_sets_them(mathml, latex, written):
-    assert written in mathml(latex, "block", None)
+    made = mathml(latex, "block", None)
+    assert written in made
+    assert "\\" not in made
+
+
+@pytest.mark.parametrize("shown", [r"\unheard", r"\{", "\\"])
+def test_a_backslash_that_would_be_printed_is_a_warning(mathml, monkeypatch, shown):
+    module, warned = importlib.import_module("mathml"), []
+    monkeypatch.setattr(module, "convert", lambda latex, display: f"<math><mtext>{latex}</mtext></math>")
+    monkeypatch.setattr(module.logger, "warning", lambda text, *told, location: warned.append(told[-1]))
+    mathml(shown, "block", None)
+    assert warned == [shown]
 
 
 def test_a_stop_stays_beside_its_formula(mathml):
