@@ -10,7 +10,8 @@ and in a thread of its own, so that nobody waits for it.
 
 A point of a policy carries the estimated relative error of its means (:mod:`queueing.chain.stationary_law`);
 points with more than ``ACCURACY`` are left out, and so are loads at which the policy is unstable, or the
-chain has too many states for the page.
+chain has too many states for the page. A policy that is not defined on the model, as DRFH is not under
+placement constraints, says so instead.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ import time
 from collections.abc import Iterator
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass, replace
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from typing import Any, ClassVar
 
 import numpy as np
@@ -34,9 +35,10 @@ from capacity.means.found import CHAIN
 from capacity.means.ladder import answered
 from capacity.means.method import Effort, Method
 from capacity.means.words import METHODS
-from fairness.errors import FairqueuesError, NotConvergedError, UnstableError
+from fairness.errors import FairqueuesError, ModelError, NotConvergedError, UnstableError
 from fairness.model.problem import FloatArray
 from fairness.protocol.policy import batches
+from fairness.results.allocation import allocate
 from fairqueues.explorer.model import State
 from queueing.model.system import System
 
@@ -205,7 +207,7 @@ def rates_view(state: State, *, until: float = math.inf, light: bool = False) ->
         notes.append(f"{', '.join(dear)}: no answer within {SECONDS:g} seconds")
     if (large and any(state.mix)) or dear:
         notes.append(f"save as scenario, then fairqueues {'solve' if many else 'simulate'}")
-    if many and state.shown:
+    if many and any(not lines[name].defect for name in state.policies):
         what = "clusters" if state.servers else f"more than {max(CHAIN_TAIL)} classes"
         notes.append(f"dots only: curves of policies take too long for a page with {what}")
     return Rates(state.load, curves, complete, "; ".join(notes))
@@ -261,14 +263,34 @@ class _Line:
         """Whether the rates at this point are known, or known to be out of reach."""
         return point in self.points or point[0] >= self.end[point[1]]
 
+    @cached_property
+    def refusal(self) -> str:
+        """Why the policy is not defined on this model at any load; empty if it is."""
+        if isinstance(self.method, str):
+            return ""
+        try:
+            allocate(self.problem, self.method, np.ones(self.problem.n_classes))
+        except ModelError as error:
+            return _reason(error)
+        except FairqueuesError:
+            pass
+        return ""
+
     def compute(self, point: Point, patience: float | None = None) -> None:
         load, now = point
         system = System.with_load(self.problem, self.mix, load)
         try:
+            # What `solve` is asked for takes seconds: it is not asked in vain.
+            if self.solved and self.refusal:
+                raise ModelError(self.refusal)
             means = self._solved(point, system, patience) if self.solved else _means(system, self.method, now)
             if means is None:
                 return
         except FairqueuesError as error:
+            if not isinstance(error, UnstableError) and self.refusal:
+                self.why = self.defect = self.refusal
+                self.end = {True: 0.0, False: 0.0}
+                return
             # What has too many states has so at all larger loads.
             self.end[now] = min(self.end[now], load)
             if isinstance(error, UnstableError):

@@ -412,6 +412,27 @@ def test_policies_that_do_not_place_under_constraints_say_so_and_the_others_are_
     assert view.note.startswith("DRFH: DRFH has no placement constraints")
 
 
+def test_rates_of_policies_that_are_not_defined_are_not_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(rates, "solve", lambda *_, **__: pytest.fail("asked in vain"))
+    view = rates_view(replace(CLUSTER, shown=("DRFH", "CDRF")))
+    assert view.complete
+    assert [np.isnan(curve.now).all() for curve in view.curves.values()] == [True, True]
+    reason = "but 'B' is not eligible on 'new', which has all that it demands"
+    assert view.note == "; ".join(
+        f"{name}: {name} has no placement constraints, {reason}" for name in ("DRFH", "CDRF")
+    )
+
+
+def test_rates_of_a_policy_of_ones_own_that_refuses_a_pool_say_why() -> None:
+    def lonely(problem: object, counts: object) -> object:
+        raise ModelError("one class is served; remove the others")
+
+    state = replace(State(), offered={"lonely": lonely}, shown=("lonely",))
+    view = rates_view(state)
+    assert view.complete
+    assert view.note == "lonely: one class is served"
+
+
 @pytest.mark.parametrize(
     ("field", "text", "where", "message"),
     [
