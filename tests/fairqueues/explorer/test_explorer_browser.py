@@ -621,6 +621,15 @@ def test_long_names_stay_where_they_belong(opened: Open, sized: Resize) -> None:
     assert heads == ["x" * 13 + "…", "W" * 13 + "…", "class 1"]
 
 
+def test_the_menu_of_the_rates_shows_its_words_whole(opened: Open) -> None:
+    shown, whole = opened(State().query()).browser.execute_script(
+        """const menu = document.getElementById("rated"), shown = menu.offsetWidth;
+        menu.style.maxWidth = "none";
+        return [shown, menu.offsetWidth];"""
+    )
+    assert shown == whole
+
+
 def test_names_are_text_and_never_markup(opened: Open) -> None:
     evil = "<img src=http://example.org/x onerror=alert(1)>{{ 7 * 7 }}"
     state = State(job_classes=(evil, "B"), resources=(evil, '"x"'))
