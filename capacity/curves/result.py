@@ -334,6 +334,10 @@ class LoadCurves(Result):
 class Solved(LoadCurves):
     """Means under policies, each found as well as the time allowed; made by :func:`capacity.solve`.
 
+    ``errors`` says where the time was over before anything was found, or why nothing was. The middle of
+    proved bounds stands for the mean, half their distance for its error; where there is no upper bound, the
+    lower one, and an infinite error. It has the attributes of :class:`LoadCurves`, and these.
+
     Attributes
     ----------
     known : tuple of tuple of str
@@ -347,10 +351,6 @@ class Solved(LoadCurves):
         Digests of the system and of the policies.
     calls : int
         How many calls it goes back to, see ``start`` there: each has drawn random numbers of its own.
-
-    ``errors`` says where the time was over before anything was found, or why nothing was. The middle of
-    proved bounds stands for the mean, half their distance for its error; where there is no upper bound, the
-    lower one, and an infinite error. The other attributes are those of :class:`LoadCurves`.
 
     Examples
     --------

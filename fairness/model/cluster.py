@@ -64,6 +64,9 @@ FractionMatrix = list[list[Fraction]]
 class Cluster(JobClasses):
     """Servers with their capacities, and who may run where.
 
+    Tables of pandas and arrays of xarray are read by their labels, never by their order: see
+    :mod:`fairness.arguments.labels`.
+
     Parameters
     ----------
     demands : array_like of shape (n_classes, n_resources), resource units per task
@@ -80,9 +83,6 @@ class Cluster(JobClasses):
         Priority of one job of the class, > 0; a job of weight w is treated as w jobs of weight 1.
     job_classes, servers, resources : sequence of str, optional
         Names; by default the labels of the arguments, or "class 1", "server 1", "resource 1", ...
-
-    Tables of pandas and arrays of xarray are read by their labels, never by their order: see
-    :mod:`fairness.arguments.labels`.
 
     Attributes
     ----------

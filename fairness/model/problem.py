@@ -53,6 +53,9 @@ SMALL_TABLE, LARGEST_TABLE = 2**20, 2**27
 class Problem(JobClasses):
     """A pool: demands, capacities, weights and limits.
 
+    Tables of pandas and arrays of xarray are read by their labels, never by their order: see
+    :mod:`fairness.arguments.labels`.
+
     Parameters
     ----------
     demands : array_like or sparse array of shape (n_classes, n_resources), resource units per task
@@ -68,9 +71,6 @@ class Problem(JobClasses):
         Most tasks that one job can run, > 0. Default: infinite.
     job_classes, resources : sequence of str, optional
         Names; by default the labels of the arguments, or "class 1", "class 2", ... and "resource 1", ...
-
-    Tables of pandas and arrays of xarray are read by their labels, never by their order: see
-    :mod:`fairness.arguments.labels`.
 
     Raises
     ------

@@ -21,12 +21,12 @@ __all__ = ["Examples"]
 class Examples:
     """States by their links, of which some name a shipped scenario: "example=talk_balanced".
 
+    A link may name the policies of the catalogue, and of the scenario that it says it began with ("of=").
+
     Parameters
     ----------
     default : State
         That of the empty link.
-
-    A link may name the policies of the catalogue, and of the scenario that it says it began with ("of=").
 
     Examples
     --------

@@ -147,6 +147,9 @@ class Chained(OverSets):
     last number that is for every number. What a chain concludes is meant as it is written: for every step if
     it looks ahead, and for every number if not.
 
+    Each cited claim is that of an earlier step of the same statement; what is not proved there proves nothing
+    here, as a statement is as good as its weakest step.
+
     Parameters
     ----------
     hypotheses : dict of str to str
@@ -157,9 +160,6 @@ class Chained(OverSets):
     first : int, optional
     last : str
         As of :class:`Induction`.
-
-    Each cited claim is that of an earlier step of the same statement; what is not proved there proves nothing
-    here, as a statement is as good as its weakest step.
 
     Raises
     ------

@@ -56,6 +56,9 @@ MOST_LISTED = 4
 class System(ClassLoads):
     """A problem with the jobs that arrive: rates, laws of sizes, arrival processes.
 
+    Labels of rates and sizes (a Series) are the job classes, in any order: see
+    :mod:`fairness.arguments.labels`.
+
     Parameters
     ----------
     problem : Problem or Cluster
@@ -68,9 +71,6 @@ class System(ClassLoads):
     arrivals : Arrivals or sequence of Arrivals, one per class
         Arrival processes, which take their rates from ``arrival_rates``. Default: Poisson. Recorded jobs come
         in by :meth:`from_trace`.
-
-    Labels of rates and sizes (a Series) are the job classes, in any order: see
-    :mod:`fairness.arguments.labels`.
 
     Attributes
     ----------

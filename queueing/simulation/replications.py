@@ -152,15 +152,13 @@ class Estimate:
 class QuantileEstimate(Estimate):
     """A quantile per class, with an interval that is not symmetric.
 
-    Its ``half_width`` is the larger of the distances to both ends.
+    Its ``half_width`` is the larger of the distances to both ends. It has the attributes of
+    :class:`Estimate`, and these; the value is the quantile of all replications together.
 
     Attributes
     ----------
     lower, upper : ndarray of shape (n,)
         Ends of the interval; infinite where too few independent jobs lie beyond the quantile.
-
-    The other attributes are those of :class:`Estimate`; the value is the quantile of all replications
-    together.
     """
 
     lower: FloatArray

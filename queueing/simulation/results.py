@@ -288,6 +288,8 @@ class ServerEvidence(Result):
 class TaskSimulation(Simulation):
     """Estimates from a simulation of whole tasks; made by :func:`simulate`.
 
+    It has the attributes of :class:`Simulation`, and these.
+
     Attributes
     ----------
     utilization_estimate : Estimate of shape (n_resources,)
@@ -298,8 +300,6 @@ class TaskSimulation(Simulation):
         Of a cluster, or where a placement rule was given: utilisation of each server, fragmentation.
     decisions : int
         How often a scheduler in Python was asked, warm-up included; 0 for compiled ones.
-
-    The other attributes are those of :class:`Simulation`.
     """
 
     utilization_estimate: Estimate

@@ -43,14 +43,14 @@ __all__ = ["FCFS", "ServerFilling"]
 class FCFS(Order):
     """First come, first served: who does not fit waits at the head of the queue, and all behind wait with it.
 
+    It is taken where a policy is by :func:`queueing.stationary`, :func:`queueing.simulate` and
+    :func:`capacity.is_stable`. The size of a job of class i is how long it runs.
+
     Parameters
     ----------
     lookahead : int or math.inf
         How many of those behind the head are looked at: the first of them that fits starts before it. With
         all of them the order is *first fit*, which can be simulated.
-
-    It is taken where a policy is by :func:`queueing.stationary`, :func:`queueing.simulate` and
-    :func:`capacity.is_stable`. The size of a job of class i is how long it runs.
 
     Examples
     --------

@@ -36,6 +36,8 @@ POINTS = 201
 class JobSimulation(Simulation):
     """Estimates from a simulation job by job; made by :func:`simulate`.
 
+    It has the attributes of :class:`Simulation`, and these.
+
     Attributes
     ----------
     duration_quantiles, slowdown_quantiles : dict of float to QuantileEstimate
@@ -53,8 +55,6 @@ class JobSimulation(Simulation):
         duration.
     orders : tuple of str
         In which order the jobs of each class were served; "ps": equally. None for an order of all jobs.
-
-    The other attributes are those of :class:`Simulation`.
     """
 
     duration_quantiles: dict[float, QuantileEstimate]

@@ -34,13 +34,13 @@ __all__ = ["SRPT", "OrderSource"]
 class SRPT:
     """Shortest remaining processing time first, over all jobs of a pool: it takes what it can.
 
+    It is taken where a policy is by :func:`queueing.simulate`. It is fair to nobody, and of jobs without
+    limits it can lose a part of the capacity: then runs at loads below 1 are unstable.
+
     Parameters
     ----------
     by : {"size", "share-time"}
         What is compared: the work that is left, or that times the dominant share of a task.
-
-    It is taken where a policy is by :func:`queueing.simulate`. It is fair to nobody, and of jobs without
-    limits it can lose a part of the capacity: then runs at loads below 1 are unstable.
 
     Examples
     --------

@@ -1,9 +1,11 @@
 """What is written runs as printed, its links lead somewhere, and every public name is in the reference."""
 
+import ast
 import doctest
 import importlib
 import importlib.util
 import inspect
+import itertools
 import re
 import shlex
 import subprocess
@@ -188,6 +190,37 @@ def test_public_functions_say_arguments_results_and_an_example():
     }
     lacking = {n: missing_sections(f) for n, f in functions.items() if inspect.isfunction(f)}
     assert {n: what for n, what in lacking.items() if what} == {}
+
+
+ENTRIES = ("Parameters", "Attributes", "Returns", "Yields", "Raises", "Warns")
+"""Sections of a docstring where what is not indented is a name."""
+ROOTS = ("fairness", "queueing", "capacity", "proofs", "fairqueues", "examples", "benchmarks", "docs")
+
+
+def taken_for_names(text):
+    """Paragraphs after the entries of a section, which numpydoc would set as names of parameters."""
+    found, section, before = [], "", ""
+    for line, after in itertools.pairwise([*text.splitlines(), ""]):
+        if line and re.fullmatch("-{3,}", after):
+            section = line
+        elif section in ENTRIES and line and not line[0].isspace() and not before:
+            found.append(line)
+        before = line.strip()
+    return found
+
+
+def test_no_text_stands_where_names_of_parameters_do():
+    entries = "A text.\n\nParameters\n----------\nx : int\n    One.\n\n    More.\ny : int\n\n"
+    assert taken_for_names(entries + "Notes\n-----\nWords.\n\nMore words.") == []
+    assert taken_for_names(entries + "Words.") == ["Words."]
+    found = {}
+    for path in sorted(path for root in ROOTS for path in (ROOT / root).rglob("*.py")):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if not isinstance(node, (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)):
+                continue
+            if lines := taken_for_names(ast.get_docstring(node) or ""):
+                found[f"{path.relative_to(ROOT)}: {getattr(node, 'name', 'module')}"] = lines
+    assert found == {}
 
 
 @pytest.fixture
