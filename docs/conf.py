@@ -55,6 +55,7 @@ suppress_warnings = ["ref.citation"]  # a list of sources may name one that the 
 
 html_theme = "pydata_sphinx_theme"
 html_title = "fairqueues"
+html_favicon = "_static/favicon.svg"
 html_static_path = ["_static"]
 html_css_files = ["fairqueues.css"]
 html_js_files = [(name, {"defer": "defer"}) for name in ("pictures.js", "tables.js", "lines.js")]
@@ -88,7 +89,7 @@ html_theme_options = {
     "navbar_persistent": ["search-button"],
     "secondary_sidebar_items": ["page-toc"],
     "collapse_navigation": True,  # else every page holds the list of all modules
-    "header_links_before_dropdown": 6,  # more do not fit on a laptop
+    "header_links_before_dropdown": 5,  # more do not fit on a small laptop
     "footer_start": ["copyright"],
     "footer_end": [],
 }

@@ -11,7 +11,21 @@ const BESIDE = ".bd-sidebar-secondary code .pre, .bd-sidebar-primary a";
 for (const place of document.querySelectorAll(`article td code .pre, article h1, .prev-next-title, ${BESIDE}`)) {
   const fits = place.matches(".bd-sidebar-primary a") ? 14 : FITS;
   for (const text of [...place.childNodes].filter(node => node.nodeType === Node.TEXT_NODE && node.length > fits)) {
-    const parts = text.data.split(/(?<=[._(/])(?=\S)|(?<=[a-z])(?=[A-Z])/);
+    const parts = text.data.split(/(?<=[._/]|\S\()(?=[^\s)])|(?<=[a-z])(?=[A-Z])/);
     text.replaceWith(...parts.flatMap((part, k) => (k ? [document.createElement("wbr"), part] : [part])));
+  }
+}
+// An option is not torn at its hyphens.
+const OPTION = /(?<![\w-])(-{1,2}\w[\w-]*)/;
+for (const place of document.querySelectorAll("article code .pre")) {
+  for (const text of [...place.childNodes].filter(node => node.nodeType === Node.TEXT_NODE && OPTION.test(node.data))) {
+    const parts = text.data.split(OPTION);
+    text.replaceWith(...parts.map((part, k) => {
+      if (k % 2 === 0) return part;
+      const whole = document.createElement("span");
+      whole.className = "joined";
+      whole.textContent = part;
+      return whole;
+    }));
   }
 }

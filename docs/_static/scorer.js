@@ -1,8 +1,12 @@
-/* What the search of the pages finds first: guides and public names before the files of the source. */
+/* What the search of the pages finds first: guides and public names before the files of the source, and before
+   terms of the glossary of which what is typed is a part only. */
 "use strict";
 
 var Scorer = {
-  score: ([page, , , , score]) => (page.startsWith("generated/modules/") ? score - 100 : score),
+  score: ([page, , , , score, , kind]) => {
+    if (page.startsWith("generated/modules/")) return score - 100;
+    return page === "glossary" && kind === "index" && score < 100 ? score / 10 : score;
+  },
   // All else as Sphinx has it.
   objNameMatch: 11,
   objPartialMatch: 6,

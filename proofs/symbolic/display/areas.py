@@ -5,15 +5,15 @@ leading coefficient and no resultant of the irreducible factors vanishes, their 
 letter are as many everywhere and never meet: they are curves, and between two of them every polynomial has
 one sign, that at a rational point. On a curve the polynomials of which its factor is a part are 0, and the
 others have the sign beside it. On the vertical line between two intervals those are 0 that have a factor in
-the first letter alone with this root. [1]
+the first letter alone with this root [1]_.
 
 What holds where is found with fractions. The places at which it is drawn are floats, and whether a polynomial
 is 0 at a single point is seen with them.
 
 References
 ----------
-[1] G. E. Collins, "Quantifier elimination for real closed fields by cylindrical algebraic decomposition",
-    LNCS 33, 1975, https://doi.org/10.1007/3-540-07407-4_17.
+.. [1] G. E. Collins, "Quantifier elimination for real closed fields by cylindrical algebraic decomposition",
+   LNCS 33, 1975, https://doi.org/10.1007/3-540-07407-4_17.
 """
 
 from __future__ import annotations

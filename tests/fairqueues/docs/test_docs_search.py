@@ -1,6 +1,6 @@
 """What a researcher looks for is the first result of the search in the documentation, and one click away.
 
-Menus can be read.
+Menus and the lists of names can be read, on a phone and in the dark too.
 
 The search is that of the pages themselves, asked in a browser. The pages are those of ``make docs`` if they
 are younger than what they were made from, else they are made here, which takes minutes.
@@ -11,7 +11,7 @@ from __future__ import annotations
 import subprocess
 import sys
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import partial
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -137,6 +137,18 @@ def test_files_of_the_source_are_found_after_guides_and_public_names(browser, ad
     assert files == sorted(files)
 
 
+def test_a_term_of_which_the_word_is_a_part_comes_after_the_page_of_the_word(browser, address) -> None:
+    browser.get(f"{address}search.html?q=DRF")
+    wait_for(
+        lambda: "found" in browser.find_element(By.CSS_SELECTOR, "#search-results .search-summary").text,
+        "the end of the search",
+    )
+    links = browser.find_elements(By.CSS_SELECTOR, "#search-results li a")
+    pages = [link.get_attribute("href").removeprefix(address).partition("?")[0] for link in links]
+    places = [page.partition("#")[0] for page in pages]
+    assert places[: places.index("generated/api/fairness.DRF.html")].count("glossary.html") == 1
+
+
 def test_what_is_sought_is_one_click_from_the_first_page(browser, address) -> None:
     browser.get(f"{address}index.html")
     links = browser.find_elements(By.CSS_SELECTOR, "article a")
@@ -156,3 +168,73 @@ def test_the_menu_can_be_read_where_it_is_pointed_at(browser, address, theme):
     browser.execute_script("document.getAnimations().forEach(one => one.finish())")
     assert link == browser.find_element(By.CSS_SELECTOR, ".dropdown-menu a:hover")
     assert browser.execute_script(CONTRAST, link) >= 4.5
+
+
+@pytest.fixture
+def sized(browser) -> Iterator[Callable[[int, int], None]]:
+    """Sets the size of the window; afterwards it is that of before."""
+    command = "Emulation.setDeviceMetricsOverride"
+
+    def size(width: int, height: int) -> None:
+        new = {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": width < 576}
+        browser.execute_cdp_cmd(command, new)
+
+    yield size
+    size(1366, 768)
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_letters_of_the_list_of_modules_can_be_read(browser, address, theme):
+    browser.get(f"{address}py-modindex.html")
+    browser.execute_script("document.documentElement.dataset.theme = arguments[0]", theme)
+    row = browser.find_element(By.CSS_SELECTOR, "tr.cap")
+    word = browser.find_element(By.CSS_SELECTOR, "tr.cap strong")
+    browser.execute_script(
+        "arguments[0].style.backgroundColor = getComputedStyle(arguments[1]).backgroundColor", word, row
+    )
+    assert browser.execute_script(CONTRAST, word) >= 4.5
+
+
+def test_a_phone_shows_names_of_modules_from_their_beginning(browser, address, sized):
+    sized(390, 844)
+    browser.get(f"{address}py-modindex.html")
+    name = browser.find_element(By.CSS_SELECTOR, "table.indextable td:nth-child(2) a")
+    assert name.rect["x"] < 80
+
+
+def test_calls_and_options_are_not_torn(browser, address, sized):
+    sized(390, 844)
+    torn = """return [...document.querySelectorAll("article code .pre")].flatMap((code) => {
+      const found = [];
+      for (const part of code.textContent.matchAll(/(?<![\\w-])-{1,2}\\w[\\w-]*|\\(\\)/g)) {
+        const walk = document.createTreeWalker(code, NodeFilter.SHOW_TEXT), range = document.createRange();
+        for (let at = 0; walk.nextNode(); at += walk.currentNode.length) {
+          const from = part.index - at, to = from + part[0].length, long = walk.currentNode.length;
+          if (0 <= from && from < long) range.setStart(walk.currentNode, from);
+          if (0 < to && to <= long) range.setEnd(walk.currentNode, to);
+        }
+        const rows = new Set([...range.getClientRects()].map((box) => Math.round(box.top)));
+        if (rows.size > 1) found.push(part[0]);
+      }
+      return found;
+    });"""
+    for page in ("tutorial.html", "how-to/command_line.html", "how-to/which_verb.html"):
+        browser.get(address + page)
+        assert browser.execute_script(torn) == [], page
+
+
+@pytest.mark.parametrize("width", [960, 1100, 1280])
+def test_the_head_of_a_page_has_one_row(browser, address, sized, width):
+    sized(width, 800)
+    browser.get(f"{address}units.html")
+    links = browser.find_elements(By.CSS_SELECTOR, ".bd-header .navbar-header-items .nav-item > :first-child")
+    assert (
+        len({round(link.rect["y"] + link.rect["height"] / 2) for link in links if link.is_displayed()}) == 1
+    )
+
+
+def test_words_of_statements_have_more_room_than_who_says_so(browser, address):
+    browser.get(f"{address}statements.html")
+    for head in browser.find_elements(By.CSS_SELECTOR, "article table thead tr"):
+        words, said = head.find_elements(By.TAG_NAME, "th")[:2]
+        assert words.rect["width"] > said.rect["width"]
