@@ -7,8 +7,9 @@ for (const block of document.querySelectorAll("article pre")) {
 // A long name may break after dots and underscores and before capitals: in a cell it takes the width of the other
 // columns else, and beside the page it would break anywhere.
 const FITS = innerWidth > 576 ? 20 : 10;
+const CELLS = "article td code .pre, article td code.xref";
 const BESIDE = ".bd-sidebar-secondary code .pre, .bd-sidebar-primary a";
-for (const place of document.querySelectorAll(`article td code .pre, article h1, .prev-next-title, ${BESIDE}`)) {
+for (const place of document.querySelectorAll(`${CELLS}, article h1, .prev-next-title, ${BESIDE}`)) {
   const fits = place.matches(".bd-sidebar-primary a") ? 14 : FITS;
   for (const text of [...place.childNodes].filter(node => node.nodeType === Node.TEXT_NODE && node.length > fits)) {
     const parts = text.data.split(/(?<=[._/]|\S\()(?=[^\s)])|(?<=[a-z])(?=[A-Z])/);
