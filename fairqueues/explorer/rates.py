@@ -199,7 +199,12 @@ def rates_view(state: State, *, until: float = math.inf, light: bool = False) ->
     large = [name for name in missing if name not in unstable]
     dear = [name for name in large if many and name in state.policies]
     large = [name for name in large if name not in dear]
-    notes = [f"{name}: {line.defect}" for name, line in lines.items() if line.defect]
+    # What several have in common stands once.
+    defects: dict[str, list[str]] = {}
+    for name, line in lines.items():
+        if line.defect:
+            defects.setdefault(line.defect.removeprefix(f"{name} has "), []).append(name)
+    notes = [f"{', '.join(names)}: {defect}" for defect, names in defects.items()]
     notes += [f"{', '.join(unstable)}: unstable at this load"] if unstable else []
     if large and any(state.mix):
         notes.append(f"{', '.join(large)}: too many states for this page at this load")
