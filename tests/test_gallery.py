@@ -111,8 +111,8 @@ def test_front_page_leads_to_every_source(tmp_path):
     assert text.count("1 agree") == 2
 
 
-def test_the_stamp_is_of_names_and_contents(tmp_path):
-    """It changes with what is written, added or renamed, and with nothing else."""
+def test_the_stamp_is_of_names_contents_and_tools(tmp_path, monkeypatch):
+    """It changes with what is written, added or renamed, with versions of tools, and with nothing else."""
     (tmp_path / "examples").mkdir()
     source = tmp_path / "examples" / "a.py"
     source.write_text("x = 1")
@@ -122,7 +122,9 @@ def test_the_stamp_is_of_names_and_contents(tmp_path):
     source.write_text("x = 2")
     second = stamp(tmp_path)
     source.rename(tmp_path / "examples" / "b.py")
-    assert len({first, second, stamp(tmp_path)}) == 3
+    third = stamp(tmp_path)
+    monkeypatch.setattr("examples.stamp.version", lambda package: f"{package} of tomorrow")
+    assert len({first, second, third, stamp(tmp_path)}) == 4
 
 
 def test_svg_is_the_same_in_every_run(tmp_path):

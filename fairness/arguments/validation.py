@@ -82,13 +82,19 @@ def float_array(name: str, values: ArrayLike, ndim: int | None = None) -> FloatA
 
 def _misfit(values: Any) -> tuple[tuple[int, ...], str] | None:
     """The first entry of a list or table that is no number, or row of another length, and what it is."""
-    several = list | tuple | np.ndarray
-    for k, row in enumerate(values if isinstance(values, several) else ()):
-        entries = [((k, j), v) for j, v in enumerate(row)] if isinstance(row, several) else [((k,), row)]
+
+    def several(one: Any) -> bool:
+        return isinstance(one, list | tuple) or (isinstance(one, np.ndarray) and one.ndim > 0)
+
+    for k, row in enumerate(values if several(values) else ()):
+        entries = [((k, j), v) for j, v in enumerate(row)] if several(row) else [((k,), row)]
         for place, v in entries:
             if not isinstance(v, numbers.Number | np.bool_ | list | tuple | np.ndarray):
                 return place, f"got {v!r:.40} at index {place if len(place) > 1 else k}"
-        if isinstance(row, several) and isinstance(values[0], several) and len(row) != len(values[0]):
+        if several(row) != several(values[0]):
+            kinds = ("a number", "a row") if several(row) else ("a row", "a number")
+            return (k,), f"entry 0 is {kinds[0]}, entry {k} {kinds[1]}"
+        if several(row) and len(row) != len(values[0]):
             return (k,), f"row {k} has {len(row)}, row 0 {len(values[0])}"
     return None
 

@@ -30,6 +30,7 @@ from __future__ import annotations
 
 import hashlib
 import inspect
+import logging
 import os
 from collections.abc import Callable
 from contextvars import ContextVar, Token
@@ -75,6 +76,7 @@ COUNTED: dict[str, Any] = UNCOUNTED | {"_nrt": True}
 _ONLY_CALLED_BY_KERNELS = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
 """Options of a helper: what Python would need to call it takes half of the time to compile it."""
 
+_log = logging.getLogger(__name__)
 _Function = TypeVar("_Function", bound=Callable[..., Any])
 
 _untold: list[Callable[[Any], None]] = []
@@ -104,6 +106,18 @@ def _tell(told: Callable[[Any], None]) -> None:
         compiler.__wrapped__()
 
 
+@cache
+def _pipelines() -> tuple[dict[str, Any], dict[str, Any]]:
+    """How kernels, and what they absorb, are compiled: in half the time, where numba is one that we know."""
+    try:
+        from fairness.machine.absorbed import AbsorbedCompiler
+        from fairness.machine.kernel_compiler import KernelCompiler
+    except (ImportError, AttributeError) as error:
+        _log.warning("kernels take twice as long to be compiled: numba has changed inside (%s)", error)
+        return {}, {}
+    return {"pipeline_class": KernelCompiler}, {"pipeline_class": AbsorbedCompiler}
+
+
 def helper(**options: Any) -> Callable[[_Function], _Function]:
     """Decorate what kernels call: compiled and stored as a part of them; Python calls it as it is.
 
@@ -115,10 +129,7 @@ def helper(**options: Any) -> Callable[[_Function], _Function]:
 
     def decorate(function: _Function) -> _Function:
         def told(numba: Any) -> None:
-            from fairness.machine.absorbed import AbsorbedCompiler
-
-            only_absorbed = _ONLY_CALLED_BY_KERNELS | {"pipeline_class": AbsorbedCompiler}
-            compiled = numba.njit(**options, **only_absorbed)(function)
+            compiled = numba.njit(**options, **_ONLY_CALLED_BY_KERNELS, **_pipelines()[1])(function)
             if compiled is not function:  # with NUMBA_DISABLE_JIT it is the function itself
                 named.dispatcher, named._numba_type_ = compiled, numba.types.Dispatcher(compiled)
 
@@ -265,10 +276,9 @@ class Kernel:
     def dispatcher(self) -> Any:
         """What numba makes of the function: compiled when it is called with types that are not stored."""
         numba = compiler()
-        from fairness.machine.kernel_compiler import KernelCompiler
         from fairness.machine.stored_kernels import store
 
-        compiled = numba.njit(**self._options, pipeline_class=KernelCompiler)(self.py_func)
+        compiled = numba.njit(**self._options, **_pipelines()[0])(self.py_func)
         if compiled is not self.py_func:  # with NUMBA_DISABLE_JIT it is the function itself
             sources = "".join(inspect.getsource(module) for module in self._helpers)
             made_of = hashlib.sha256(f"{_told(self._options)}{sources}".encode()).hexdigest()
@@ -314,7 +324,7 @@ def stored(*helpers: ModuleType, **options: Any) -> Callable[[Callable[..., Any]
 
 
 def first_class(kernel: Any, *arguments: Any) -> Any:
-    """A kernel, compiled for such arguments, that other kernels can be given and call."""
+    """A kernel (no helper: it has no address), compiled for such arguments, that kernels can be given."""
     numba = compiler()
     compiled = getattr(kernel, "dispatcher", kernel)
     if not hasattr(compiled, "overloads"):  # with NUMBA_DISABLE_JIT it is the function itself

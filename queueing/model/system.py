@@ -20,7 +20,7 @@ from numbers import Rational
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from fairness.arguments.validation import frozen, require_number
 from fairness.display.notebook import notebook_html
@@ -307,7 +307,18 @@ class System(ClassLoads):
     @property
     def is_markovian(self) -> bool:
         """Whether the counts of jobs alone are a Markov chain: Poisson arrivals, exponential sizes."""
-        return self.is_poisson and all(law.memoryless for law in self.sizes)
+        return self.is_poisson and self.is_memoryless()
+
+    def is_memoryless(self, present: ArrayLike = 0.0) -> bool:
+        """Whether the sizes of all jobs that are ever met are exponential.
+
+        Of a class without arrivals there is none, unless some are ``present``, (n_classes,), at first.
+        """
+        return all(law.memoryless for law, met in zip(self.sizes, self._met(present), strict=True) if met)
+
+    def _met(self, present: ArrayLike) -> NDArray[np.bool_]:
+        """Classes of which jobs are ever met."""
+        return (self.arrival_rates > 0) | (np.asarray(present) > 0)
 
     def require_arrivals(self) -> None:
         """Raise ModelError unless some class has arrivals."""
@@ -331,12 +342,11 @@ class System(ClassLoads):
     ) -> None:
         """Raise ModelError, in the name of ``what``, unless sizes are exponential.
 
-        Of a class without arrivals no job is ever met, unless some are ``present``, (n_classes,), at first.
+        Of those that are ever met, as :meth:`is_memoryless` has it.
         """
         way = f"use {instead}, or " if instead else ""
-        met = (self.arrival_rates > 0) | (np.asarray(present) > 0)
-        for k, law in enumerate(self.sizes):
-            if met[k] and not law.memoryless:
+        for (k, law), met in zip(enumerate(self.sizes), self._met(present), strict=True):
+            if met and not law.memoryless:
                 raise ModelError(
                     f"{what} needs exponential sizes; those of class {self.problem.job_classes[k]!r} are "
                     f"{law!r}: {way}build the system with mean_sizes in place of sizes",

@@ -278,7 +278,7 @@ def _chosen(system: System, policy: object, level: str | None, given: Iterable[s
         return "tasks", "because the policy is a scheduler"
     if isinstance(system.arrivals, JobTrace):
         return "jobs", "because they are recorded"
-    if not all(law.memoryless for law in system.sizes):
+    if not system.is_memoryless(present=float("start" in given)):
         return "jobs", "because sizes are not exponential"
     if not system.is_poisson:
         return "jobs", "because arrivals are not Poisson"

@@ -236,3 +236,29 @@ def test_options_are_told_apart_by_what_was_set():
     counted.nrt, uncounted.nrt = True, False
     assert counted.copy() == counted != uncounted
     assert len({counted: 1, counted.copy(): 2, uncounted: 3}) == 2
+
+
+@pytest.mark.long
+def test_numba_that_has_changed_inside_compiles_all_the_same(tmp_path):
+    """Our pipelines save time, by private names of numba; without them it compiles as it does."""
+    program = (
+        "import sys\n"
+        "sys.modules['fairness.machine.absorbed'] = None\n"  # as if a name that it imports were gone
+        "import logging; logging.basicConfig()\n"
+        "from fairness.machine.compiling import part, stored\n"
+        "import half\n"
+        "print(half.of_all(3.0))\n"
+    )
+    (tmp_path / "half.py").write_text(
+        "from fairness.machine.compiling import part, stored\n"
+        "@part\n"
+        "def half(x):\n"
+        "    return x / 2\n"
+        "@stored()\n"
+        "def of_all(x):\n"
+        "    return half(x) + half(x)\n"
+    )
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join([os.getcwd(), str(tmp_path)])}
+    done = python("-c", program, cwd=tmp_path, env=environment)
+    assert done.stdout.split() == ["3.0"]
+    assert "numba has changed inside" in done.stderr

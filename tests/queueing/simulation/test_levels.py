@@ -22,6 +22,7 @@ from queueing import (
     BMFScheduler,
     DRFScheduler,
     Erlang,
+    Exponential,
     FIFOScheduler,
     FixedTasks,
     JobTrace,
@@ -438,3 +439,13 @@ def test_loads_that_cannot_be_carried(level):
         RUN[level](System(system_of(level).problem, [0.0, 0.0]))
     with pytest.raises(ModelError, match="must be a System"):
         RUN[level](POOL)
+
+
+def test_a_class_without_arrivals_does_not_decide_the_level():
+    quiet = System(POOL, [0.4, 0.0], sizes=[Exponential(), Erlang(3)])
+    assert quiet.is_markovian
+    run = simulate(quiet, DRF(), events=5_000, replications=4, rng=0)
+    same_run = simulate(System(POOL, [0.4, 0.0]), DRF(), events=5_000, replications=4, rng=0)
+    np.testing.assert_array_equal(run.mean_jobs, same_run.mean_jobs)
+    with pytest.raises(ModelError, match="sizes are not exponential"):
+        simulate(quiet, DRF(), events=5_000, start=[0, 1])
