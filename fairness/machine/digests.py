@@ -146,7 +146,8 @@ class _Walk:
         for name in _WRAPPED:
             inner = getattr(thing, name, None)
             if callable(inner):
-                return _hashed(told(thing), self.of(inner))
+                own = self._object(thing) if _is_foreign(_file_of(kind), kind.__module__) else told(thing)
+                return _hashed(own, self.of(inner))
         return self._object(thing)
 
     def _function(self, function: FunctionType) -> str:

@@ -50,6 +50,11 @@ EDITS = {
         "from fairness import one_state\n@one_state\ndef policy(p, c): return c / 2",
         *("/ 2", "/ 3"),
     ),
+    "what a wrapper holds": (
+        "import functools\nclass W:\n  def __init__(self, f, k):\n    functools.update_wrapper(self, f)\n"
+        "    self.k = k\n  def __call__(self, *a): return self.k\npolicy = W(lambda c: c, 2)",
+        *("2", "3"),
+    ),
     "a partial": (
         "from functools import partial\ndef h(k, p, c): return c / k\npolicy = partial(h, 2)",
         *("2", "3"),
