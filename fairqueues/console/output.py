@@ -8,11 +8,12 @@ from __future__ import annotations
 import csv
 import io
 import json
+import os
 import re
 import shlex
 import sys
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -186,6 +187,9 @@ def _standard_output() -> Iterator[None]:
     except BrokenPipeError:
         raise
     except OSError as error:
+        # Python tries once more at the end, and would complain by an exit code of its own.
+        with suppress(OSError, ValueError), open(os.devnull, "wb") as nowhere:
+            os.dup2(nowhere.fileno(), sys.stdout.fileno())
         raise OutputError(f"cannot write the result to standard output: {error.strerror or error}") from None
 
 

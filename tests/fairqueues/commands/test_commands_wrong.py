@@ -153,14 +153,16 @@ def test_wrong_options(place, kind):
 
 
 @pytest.mark.long
+@pytest.mark.parametrize("unbuffered", ["", "1"])
 @pytest.mark.parametrize("form", [[], ["--json"], ["--csv"]])
-def test_standard_output_that_takes_nothing(place, form):
+def test_standard_output_that_takes_nothing(place, form, unbuffered):
     """In a process of its own, which also has to end without a second complaint."""
     command = [sys.executable, "-m", "fairqueues", "allocate", "two.toml", *form]
     with open("/dev/full", "w") as full:
         done = subprocess.run(
-            command, stdout=full, stderr=subprocess.PIPE, text=True, env=environment(), timeout=PATIENCE
-        )
+            command, stdout=full, stderr=subprocess.PIPE, text=True, timeout=PATIENCE,
+            env=environment(PYTHONUNBUFFERED=unbuffered),
+        )  # fmt: skip
     assert done.returncode == 2
     assert done.stderr == (
         "fairqueues: cannot write the result to standard output: No space left on device\n"
