@@ -7,8 +7,9 @@ from __future__ import annotations
 
 import hashlib
 import platform
-from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
+
+from fairness.versions import version
 
 __all__ = ["ROOT", "stamp"]
 
@@ -21,17 +22,10 @@ _TOOLS = ("numpy", "scipy", "numba", "sympy", "matplotlib", "z3-solver", "cvc5",
 
 def stamp(root: Path = ROOT) -> str:
     """A hash of all that figures are drawn by: names and contents of the sources below ``root``."""
-    found = hashlib.sha256(" ".join([platform.python_version(), *map(_version, _TOOLS)]).encode())
+    found = hashlib.sha256(" ".join([platform.python_version(), *map(version, _TOOLS)]).encode())
     for folder in _FOLDERS:
         for path in sorted((root / folder).rglob("*")):
             if path.suffix in _KINDS and path.is_file():
                 content = hashlib.sha256(path.read_bytes()).hexdigest()
                 found.update(f"{path.relative_to(root).as_posix()} {content}\n".encode())
     return found.hexdigest()[:16]
-
-
-def _version(package: str) -> str:
-    try:
-        return version(package)
-    except PackageNotFoundError:
-        return "none"

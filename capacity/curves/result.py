@@ -317,15 +317,12 @@ class LoadCurves(Result):
             text if seen or cross else f"{text} (no point)"
             for text, seen, cross in zip(texts, drawn, crossed, strict=True)
         ]
-        marks: dict[str, dict[str, Any]] = {
-            f"simulated ({percent(self.confidence)} intervals)": {"marker": "o", "markerfacecolor": "white"},
-            "unstable from there on": {"marker": "x"},
-        }
-        there = any(SIMULATION in row for row in self.found_by), any(crossed)
-        for (text, style), shown in zip(marks.items(), there, strict=True):
-            if shown:
-                handles.append(Line2D([], [], color="0.3", linestyle="", **style))
-                texts.append(text)
+        if any(SIMULATION in row for row in self.found_by):
+            handles.append(Line2D([], [], color="0.3", marker="o", markerfacecolor="white", linestyle=""))
+            texts.append(f"simulated ({percent(self.confidence)} intervals)")
+        if any(crossed):
+            handles.append(Line2D([], [], color="0.3", marker="x", linestyle=""))
+            texts.append("unstable from there on")
         legend_above(figure, handles=handles, labels=texts)
         return figure
 

@@ -83,14 +83,10 @@ def legend_beside(ax: Axes, width: int = LINE, **style: Any) -> None:
 
 def legend_above(figure: Figure, **entries: Any) -> None:
     """A legend of all panels, above them, in as many columns as fit; entries as for ``Figure.legend``."""
-    from fairness.display.printing.legends import inches
+    from fairness.display.printing.legends import narrow
 
-    for columns in range(ACROSS, 0, -1):
-        legend = figure.legend(loc="outside upper center", ncols=columns, frameon=False, **entries)
-        if inches(legend)[0] <= figure.get_figwidth():
-            return
-        if columns > 1:
-            legend.remove()
+    legend = figure.legend(loc="outside upper center", ncols=ACROSS, frameon=False, **entries)
+    narrow(figure, legend, figure.get_figwidth())
 
 
 def bars(

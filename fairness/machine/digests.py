@@ -68,7 +68,12 @@ def told(thing: Any) -> str:
     """
     name = getattr(thing, "__qualname__", None)
     text = str(name) if name else re.sub(r" at 0x[0-9a-fA-F]+", "", repr(thing))
-    return f"{text} of {_SOURCES[id(thing)][1]}" if id(thing) in _SOURCES else text
+    return f"{text} of {sources}" if (sources := _sources(thing)) else text
+
+
+def _sources(thing: Any) -> str:
+    """What was said that its code comes from."""
+    return _SOURCES[id(thing)][1] if id(thing) in _SOURCES else ""
 
 
 def digest_of(thing: Any) -> str:
@@ -187,7 +192,7 @@ class _Walk:
             pass
         cls = type(thing)
         foreign = [one for one in cls.__mro__ if _is_foreign(_file_of(one), one.__module__)]
-        parts = [self.of(cls), _SOURCES[id(thing)][1] if id(thing) in _SOURCES else ""]
+        parts = [self.of(cls), _sources(thing)]
         if isinstance(thing, tuple):
             parts += self._all(thing)
         if is_dataclass(thing):

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
     from matplotlib.legend import Legend
 
-__all__ = ["drop_names", "inches", "move_legends"]
+__all__ = ["drop_names", "inches", "move_legends", "narrow"]
 
 COVERED, BESIDE = 0.1, 0.2
 """Part of a panel that a legend may take inside of it, and of its width beside it."""
@@ -43,7 +43,7 @@ def move_legends(figure: Figure, width_of_all: float, wide: float, high: float) 
             taken = max(taken, _above(ax, legend, 0.85 * wide))
     for part in parts(figure):
         for legend in list(part.legends):
-            _narrowed(part, legend, 0.96 * width_of_all)
+            narrow(part, legend, 0.96 * width_of_all)
     return taken
 
 
@@ -73,7 +73,7 @@ def _above(ax: Axes, legend: Legend, room: float) -> float:
     return height
 
 
-def _narrowed(part: Any, legend: Any, room: float) -> None:
+def narrow(part: Any, legend: Any, room: float) -> None:
     """A legend of the whole figure, in fewer columns until it fits so many inches."""
     told, framed, entries = _told(legend), legend.get_frame_on(), len(legend.get_texts())
     # Rows of about the same length: five of six entries beside each other would leave one alone.

@@ -124,27 +124,27 @@ def test_the_first_result_is_what_was_sought(typed: str, wanted: str, browser, a
     assert not place or browser.find_elements(By.ID, place)
 
 
-def test_files_of_the_source_are_found_after_guides_and_public_names(browser, address) -> None:
-    browser.get(f"{address}search.html?q=stability")
+def found_for(word: str, browser, address) -> list[str]:
+    """Addresses of all that a search finds, in their order."""
+    browser.get(f"{address}search.html?q={quote(word)}")
     wait_for(
         lambda: "found" in browser.find_element(By.CSS_SELECTOR, "#search-results .search-summary").text,
         "the end of the search",
     )
     links = browser.find_elements(By.CSS_SELECTOR, "#search-results li a")
-    files = ["generated/modules/" in link.get_attribute("href") for link in links]
+    return [link.get_attribute("href") for link in links]
+
+
+def test_files_of_the_source_are_found_after_guides_and_public_names(browser, address) -> None:
+    files = ["generated/modules/" in link for link in found_for("stability", browser, address)]
     assert any(files)
     assert not all(files)
     assert files == sorted(files)
 
 
 def test_a_term_of_which_the_word_is_a_part_comes_after_the_page_of_the_word(browser, address) -> None:
-    browser.get(f"{address}search.html?q=DRF")
-    wait_for(
-        lambda: "found" in browser.find_element(By.CSS_SELECTOR, "#search-results .search-summary").text,
-        "the end of the search",
-    )
-    links = browser.find_elements(By.CSS_SELECTOR, "#search-results li a")
-    pages = [link.get_attribute("href").removeprefix(address).partition("?")[0] for link in links]
+    links = found_for("DRF", browser, address)
+    pages = [link.removeprefix(address).partition("?")[0] for link in links]
     places = [page.partition("#")[0] for page in pages]
     assert places[: places.index("generated/api/fairness.DRF.html")].count("glossary.html") == 1
 
